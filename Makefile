@@ -1,0 +1,156 @@
+# slipway: build, run, test. `make help` lists the targets.
+
+# ---- what is built of what ----------------------------------------------------------------------
+# One row a module: the libraries that it alone brings in (pkg-config names). A program links those
+# of the modules that are in it.
+MODULES        := base data template recipe engine facts kube controller emulator cli
+PKGS_base      := json-c libevent
+PKGS_data      := json-c yaml-0.1 yajl
+PKGS_template  := json-c libcrypto
+PKGS_recipe    := json-c libarchive libcrypto
+PKGS_engine    := json-c
+PKGS_facts     := json-c
+PKGS_kube      := json-c libcurl libevent libcrypto
+PKGS_controller:= json-c libevent
+PKGS_emulator  := json-c libevent
+PKGS_cli       := json-c libevent
+
+# Debian 12 (Fedora's and RHEL 9's names are in hack/deps.sh)
+PKGS := $(sort $(foreach m,$(MODULES),$(PKGS_$(m))))
+
+CC       ?= gcc
+CLANG    ?= clang
+BUILD    := build
+STD      := -std=gnu17 -D_GNU_SOURCE
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+CPPFLAGS += -Isrc
+RELEASE  := -O2 -g -ffunction-sections -fdata-sections -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now
+export SW_SHARED ?= $(wildcard ../shared)
+
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm
+
+SRC      := $(wildcard src/*/*.c)
+MAINS    := $(wildcard src/*/main.c)
+LIBSRC   := $(filter-out $(MAINS),$(SRC))
+HEADERS  := $(wildcard src/*/*.h)
+
+# Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
+EMBEDDED             := sw_emulator_rules sw_deploy_crds
+FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/*.yaml))
+FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*.yaml))
+GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
+
+# ---- everyday targets ---------------------------------------------------------------------------
+.PHONY: all build run test check bench fuzz deps clean help install-deps
+.DEFAULT_GOAL := build
+
+build: $(BUILD)/slipway ## build build/slipway (the default)
+all: build
+
+run: deps ## build, and walk recipes/nvidia-mig to Ready on an embedded cluster
+	@$(MAKE) --no-print-directory -s build
+	@$(BUILD)/slipway run recipes/nvidia-mig --emulate $(ARGS)
+
+test: deps ## build everything with ASan and UBSan and run all tests that need no cluster
+	@$(MAKE) --no-print-directory -s test-programs
+	@hack/run-tests.sh
+
+check: deps ## format, cppcheck, -Werror with gcc and clang, includes, headers, tables
+	@hack/check.sh
+
+bench: deps ## measure speed and memory; prints JSON
+	@$(MAKE) --no-print-directory -s build bench-programs
+	@hack/bench.sh
+
+deps: ## install missing build packages through the system's package manager
+	@hack/deps.sh
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | \
+	    awk -F'\t' '{ printf "  %-18s %s\n", $$1, $$2 }'
+
+# ---- two configurations: release (rel) and tests (test) -----------------------------------------
+CFLAGS_rel  := $(RELEASE)
+CFLAGS_test := $(SANITIZE) -DSW_TEST
+
+define config
+OBJ_$(1)  := $(LIBSRC:%.c=$(BUILD)/$(1)/%.o) $(EMBEDDED:%=$(BUILD)/$(1)/gen/%.o)
+MAIN_$(1) := $(MAINS:%.c=$(BUILD)/$(1)/%.o)
+
+$(BUILD)/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(CC) $(STD) $(WARN) $$(CFLAGS_$(1)) $$(CFLAGS) $$(CPPFLAGS) $$(PKG_CFLAGS) -MMD -MP -c $$< -o $$@
+
+$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $(STD) $$(CFLAGS_$(1)) $$(CFLAGS) $$(CPPFLAGS) -c $$< -o $$@
+
+$(BUILD)/$(1)/libslipway.a: $$(OBJ_$(1))
+	@rm -f $$@
+	$$(AR) rcs $$@ $$^
+endef
+$(eval $(call config,rel))
+$(eval $(call config,test))
+
+# The version is known to one object file only; it is built again when the version changes.
+$(BUILD)/gen/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+FORCE:
+VERSION_OBJ := $(BUILD)/rel/src/cli/main.o $(BUILD)/test/src/cli/main.o
+$(VERSION_OBJ): $(BUILD)/gen/version
+$(VERSION_OBJ): CPPFLAGS += -DSW_VERSION='"$(VERSION)"'
+
+.PRECIOUS: $(GEN)
+.SECONDEXPANSION:
+$(BUILD)/gen/%.c: hack/embed.sh $$(FILES_%)
+	@mkdir -p $(@D)
+	hack/embed.sh $* $(FILES_$*) >$@.tmp && mv $@.tmp $@
+
+$(BUILD)/slipway: $(BUILD)/rel/src/cli/main.o $(BUILD)/rel/libslipway.a
+	$(CC) $(CFLAGS_rel) $(CFLAGS) $(LDRELEASE) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(BUILD)/test/slipway: $(BUILD)/test/src/cli/main.o $(BUILD)/test/libslipway.a
+	$(CC) $(CFLAGS_test) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+# ---- tests ---------------------------------------------------------------------------------------
+UNIT  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/*_test.c test/emulator/*_test.c test/golden/*_test.c))
+FUZZ  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*_fuzz.c))
+TOOLS := $(patsubst test/tools/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
+BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
+
+.PHONY: test-programs bench-programs fuzz-programs
+test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(BUILD)/test/slipway
+bench-programs: $(BENCH)
+
+TEST_CPPFLAGS := -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'
+
+$(BUILD)/test/%_test: test/%_test.c $(BUILD)/test/libslipway.a
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS) -lcmocka
+
+$(BUILD)/test/fuzz/%_fuzz: test/fuzz/%_fuzz.c test/fuzz/replay.h $(BUILD)/test/libslipway.a
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -include test/fuzz/replay.h -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS)
+
+$(TOOLS): $(BUILD)/test/%: test/tools/%.c $(BUILD)/rel/libslipway.a
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS_rel) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDRELEASE) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/rel/libslipway.a $(PKG_LIBS)
+
+$(BENCH): $(BUILD)/bench/%: test/bench/%.c $(BUILD)/rel/libslipway.a
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS_rel) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDRELEASE) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/rel/libslipway.a $(PKG_LIBS)
+
+# libFuzzer: make fuzz [FUZZ_SECONDS=60] [TARGET=yaml]
+FUZZ_SECONDS ?= 60
+fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60); TARGET=name for one
+	@hack/fuzz.sh $(FUZZ_SECONDS) $(TARGET)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,53 @@
+#!/bin/sh
+# deps.sh: see that what the build needs is there; install what is missing through the system's
+# package manager. Exit 1, saying what to install, where that may not be.
+set -eu
+
+debian="pkg-config libjson-c-dev libyaml-dev libyajl-dev libssl-dev libcurl4-openssl-dev libevent-dev
+ libarchive-dev libcmocka-dev"
+fedora="pkgconf-pkg-config json-c-devel libyaml-devel yajl-devel openssl-devel libcurl-devel
+ libevent-devel libarchive-devel libcmocka-devel"
+modules="json-c libarchive libcrypto libcurl libevent yajl yaml-0.1 cmocka"
+
+missing=
+command -v pkg-config >/dev/null 2>&1 || missing=pkg-config
+if [ -z "$missing" ]; then
+    for m in $modules; do
+        pkg-config --exists "$m" || missing="$missing $m"
+    done
+fi
+need_kubectl=
+command -v kubectl >/dev/null 2>&1 || need_kubectl=1
+[ -n "$missing" ] || [ -n "$need_kubectl" ] || exit 0
+
+root=
+if [ "$(id -u)" != 0 ]; then
+    if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        root=sudo
+    else
+        [ -n "$missing" ] || exit 0 # only tests use kubectl; they say so themselves
+        echo "slipway: these are missing: $missing" >&2
+        echo "slipway: not root, so install them yourself:" >&2
+        echo "  Debian, Ubuntu:  apt-get install $(echo $debian)" >&2
+        echo "  Fedora, RHEL 9:  dnf install $(echo $fedora)" >&2
+        exit 1
+    fi
+fi
+
+if command -v apt-get >/dev/null 2>&1; then
+    echo "slipway: installing build packages (apt-get)" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    $root apt-get update -q >/dev/null || true # an old list may do
+    [ -z "$missing" ] || $root apt-get install -y -q $debian >/dev/null
+    [ -z "$need_kubectl" ] || $root apt-get install -y -q kubernetes-client >/dev/null || true
+elif command -v dnf >/dev/null 2>&1; then
+    echo "slipway: installing build packages (dnf)" >&2
+    [ -z "$missing" ] || $root dnf install -y -q $fedora
+    [ -z "$need_kubectl" ] || $root dnf install -y -q kubernetes-client || true
+else
+    echo "slipway: no apt-get and no dnf here; install the development files of: $missing" >&2
+    exit 1
+fi
+for m in $modules; do
+    pkg-config --exists "$m" || { echo "slipway: $m is still missing" >&2; exit 1; }
+done

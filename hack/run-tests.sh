@@ -1,0 +1,46 @@
+#!/bin/bash
+# run-tests.sh: run every test program of the build, two at a time, and count what they report (TAP).
+# The last line is "N passed, N failed". A program that dies counts as one failure.
+set -u
+cd "$(dirname "$0")/.."
+export CMOCKA_MESSAGE_OUTPUT=TAP
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:allocator_may_return_null=1}"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+export SLIPWAY="$PWD/build/test/slipway" SLIPWAY_RELEASE="$PWD/build/slipway"
+logs=build/test/logs
+rm -rf "$logs"; mkdir -p "$logs"
+
+run_one() { # NAME COMMAND...
+    local name=$1 rc; shift
+    timeout "${SW_TEST_TIMEOUT:-600}" "$@" >"$logs/$name.log" 2>&1 </dev/null
+    rc=$?
+    local ok bad
+    ok=$(grep -c '^ok ' "$logs/$name.log"); bad=$(grep -c '^not ok ' "$logs/$name.log")
+    [ $rc -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    [ $rc -eq 0 ] && [ "$ok" -eq 0 ] && [ "$bad" -eq 0 ] && { bad=1; echo "no test ran" >>"$logs/$name.log"; }
+    echo "$ok $bad $name $rc" >>"$logs/results"
+    if [ "$bad" -gt 0 ]; then
+        echo "--- $name: exit $rc, $bad failed"
+        grep -v '^ok ' "$logs/$name.log" | tail -n "${SW_TEST_TAIL:-60}"
+    else
+        echo "    $name: $ok passed"
+    fi
+}
+export -f run_one; export logs
+
+{
+    for t in build/test/unit/*_test build/test/emulator/*_test build/test/golden/*_test; do
+        [ -x "$t" ] && printf '%s %s\n' "$(basename "$t")" "$t"
+    done
+    for t in build/test/fuzz/*_fuzz; do
+        [ -x "$t" ] || continue
+        n=$(basename "$t" _fuzz)
+        printf '%s %s %s\n' "${n}_fuzz" "$t" "test/fuzz/corpus/$n"
+    done
+    for t in test/unit/*_test.sh test/emulator/*_test.sh test/golden/*_test.sh; do
+        [ -f "$t" ] && printf '%s bash %s\n' "$(basename "$t" .sh)" "$t"
+    done
+} | { if [ -n "${TESTS:-}" ]; then grep -E "${TESTS}"; else cat; fi; } |
+    xargs -P 2 -L 1 bash -c 'run_one "$@"' _
+
+awk '{ ok += $1; bad += $2 } END { printf "%d passed, %d failed\n", ok, bad; exit bad > 0 || ok == 0 }' "$logs/results"

@@ -1,0 +1,150 @@
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_BLOCK_BYTES 0 /* each allocation its own block: the sanitizer sees its ends */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_BLOCK_BYTES 0
+#endif
+#endif
+#ifndef ARENA_BLOCK_BYTES
+#define ARENA_BLOCK_BYTES 16384
+#endif
+
+struct block {
+    struct block *next;
+    size_t size;
+    _Alignas(max_align_t) char bytes[];
+};
+
+struct sw_arena {
+    struct block *blocks; /* the first is being filled */
+    struct block *spare;  /* emptied by a reset, of the standard size */
+    char *at, *end;
+    size_t used;
+};
+
+struct sw_arena *sw_arena_new(void)
+{
+    return sw_zalloc(1, sizeof(struct sw_arena));
+}
+
+static void free_blocks(struct block *b)
+{
+    while (b) {
+        struct block *next = b->next;
+        free(b);
+        b = next;
+    }
+}
+
+void sw_arena_free(struct sw_arena *arena)
+{
+    if (!arena)
+        return;
+    free_blocks(arena->blocks);
+    free_blocks(arena->spare);
+    free(arena);
+}
+
+static struct block *new_block(struct sw_arena *arena, size_t size)
+{
+    if (arena->spare && size <= arena->spare->size) {
+        struct block *b = arena->spare;
+        arena->spare = b->next;
+        return b;
+    }
+    struct block *b = sw_alloc(sizeof *b + size);
+    b->size = size;
+    return b;
+}
+
+/* A large piece gets a block of its own behind the one being filled, so that one's rest is not
+ * lost. */
+static void *alloc_alone(struct sw_arena *arena, size_t len)
+{
+    struct block *b = sw_alloc(sizeof *b + len);
+    b->size = len;
+    if (arena->blocks) {
+        b->next = arena->blocks->next;
+        arena->blocks->next = b;
+    } else {
+        b->next = NULL;
+        arena->blocks = b;
+        arena->at = arena->end = b->bytes + len;
+    }
+    return memset(b->bytes, 0, len);
+}
+
+void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes)
+{
+    size_t align = _Alignof(max_align_t);
+    size_t len = (len_bytes + align - 1) / align * align;
+    arena->used += len_bytes;
+    if (len < len_bytes || len > ARENA_BLOCK_BYTES / 4)
+        return alloc_alone(arena, len_bytes ? len_bytes : 1);
+    if (!arena->blocks || (size_t)(arena->end - arena->at) < len) {
+        struct block *b = new_block(arena, ARENA_BLOCK_BYTES);
+        b->next = arena->blocks;
+        arena->blocks = b;
+        arena->at = b->bytes;
+        arena->end = b->bytes + b->size;
+    }
+    void *p = arena->at;
+    arena->at += len;
+    return memset(p, 0, len);
+}
+
+char *sw_arena_strndup(struct sw_arena *arena, const char *s, size_t len_bytes)
+{
+    char *p = sw_arena_alloc(arena, len_bytes + 1);
+    if (len_bytes)
+        memcpy(p, s, len_bytes);
+    return p;
+}
+
+char *sw_arena_strdup(struct sw_arena *arena, const char *s)
+{
+    return sw_arena_strndup(arena, s, strlen(s));
+}
+
+char *sw_arena_printf(struct sw_arena *arena, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int len = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    char *p = sw_arena_alloc(arena, (size_t)(len < 0 ? 0 : len) + 1);
+    if (len > 0)
+        (void)vsnprintf(p, (size_t)len + 1, fmt, again);
+    va_end(again);
+    return p;
+}
+
+void sw_arena_reset(struct sw_arena *arena)
+{
+    struct block *b = arena->blocks;
+    arena->blocks = NULL;
+    arena->at = arena->end = NULL;
+    arena->used = 0;
+    while (b) {
+        struct block *next = b->next;
+        if (ARENA_BLOCK_BYTES && b->size == ARENA_BLOCK_BYTES) {
+            b->next = arena->spare;
+            arena->spare = b;
+        } else {
+            free(b);
+        }
+        b = next;
+    }
+}
+
+size_t sw_arena_used(const struct sw_arena *arena)
+{
+    return arena->used;
+}

@@ -1,0 +1,176 @@
+#pragma once
+/* base: what every module needs and no library gives - errors that carry words for people, memory
+ * that cannot fail, arenas, one-line logs, whole files. No module of slipway is below this one.
+ * Containers and print buffers are json-c's (linkhash, arraylist, printbuf): there is no second
+ * kind. */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- errors ------------------------------------------------------------------------------------
+ */
+
+/** What to do next; the words for people are in struct sw_err. Functions return 0 or one of these.
+ */
+enum sw_code {
+    SW_OK = 0,
+    SW_PENDING = -1,     /* not there yet: wait for its event */
+    SW_CONFLICT = -2,    /* somebody else was first (409, exists already): read again */
+    SW_GONE = -3,        /* too old (410): list again */
+    SW_UNAVAILABLE = -4, /* no answer, or one that will change by itself (5xx, 429): back off */
+    SW_INVALID = -5,     /* bad input: tell the user; nothing changes until the input does */
+    SW_FORBIDDEN = -6,   /* not allowed (401, 403): tell the user */
+    SW_NOTFOUND = -7,    /* no such object, file or name (404) */
+    SW_CANCELED = -8,    /* the caller asked for it */
+};
+
+/** @return the code's name in lower case ("invalid"), for logs. */
+const char *sw_code_name(int code);
+
+/** An error's words. Zero-initialise; @text is owned (heap) and NULL while there is no error. */
+struct sw_err {
+    int code;
+    char *text;
+};
+
+/** Declare an empty error that frees itself at the end of its scope: SW_ERR(err); f(&err). */
+#define SW_ERR(name) __attribute__((cleanup(sw_err_done))) struct sw_err name = { 0 }
+
+/** Replace what @err says. @err may be NULL (the caller wants only the code). @return @code. */
+int sw_err_set(struct sw_err *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+int sw_err_vset(struct sw_err *err, int code, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+
+/** Put where it happened in front: "<formatted>: <what it said>". @return @code. */
+int sw_err_wrap(struct sw_err *err, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Move @from's words to @to (either may be NULL), emptying @from. @return the moved code. */
+int sw_err_move(struct sw_err *to, struct sw_err *from);
+
+/** @return the words, or the code's name where there are none; never NULL. Borrowed. */
+const char *sw_err_text(const struct sw_err *err);
+
+void sw_err_done(struct sw_err *err);
+
+/* ---- ownership ---------------------------------------------------------------------------------
+ */
+
+/** SW_DEFINE_AUTO(sw_thing, sw_thing_free): lets SW_AUTO(sw_thing) *x free itself at scope end. */
+#define SW_DEFINE_AUTO(type, free_fn)                                                              \
+    static inline void type##_auto(struct type **p)                                                \
+    {                                                                                              \
+        free_fn(*p);                                                                               \
+    }
+#define SW_AUTO(type) __attribute__((cleanup(type##_auto))) struct type
+#define SW_AUTO_CHARS __attribute__((cleanup(sw_chars_auto))) char
+
+/** Give the pointer away: its value, leaving NULL behind. */
+#define SW_TAKE(p)                                                                                 \
+    ({                                                                                             \
+        __typeof__(p) taken_ = (p);                                                                \
+        (p) = NULL;                                                                                \
+        taken_;                                                                                    \
+    })
+
+#define SW_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SW_UNUSED __attribute__((unused))
+#define SW_CHECKED __attribute__((warn_unused_result))
+
+void sw_chars_auto(char **p);
+
+/* ---- memory: ends the process when there is none ------------------------------------------------
+ */
+
+void *sw_alloc(size_t len_bytes) __attribute__((malloc, returns_nonnull));
+void *sw_zalloc(size_t n, size_t size_bytes) __attribute__((malloc, returns_nonnull));
+void *sw_realloc(void *p, size_t n, size_t size_bytes);
+char *sw_strdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *sw_strndup(const char *s, size_t len_bytes) __attribute__((malloc, returns_nonnull));
+char *sw_printf(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
+char *sw_vprintf(const char *fmt, va_list ap)
+    __attribute__((format(printf, 1, 0), returns_nonnull));
+
+/** Room for one more element in a growing array: doubles @*cap when @n has reached it. */
+#define SW_GROW(array, n, cap)                                                                     \
+    do {                                                                                           \
+        if ((n) >= (cap)) {                                                                        \
+            (cap) = (cap) ? (cap)*2 : 8;                                                           \
+            (array) = sw_realloc((array), (cap), sizeof *(array));                                 \
+        }                                                                                          \
+    } while (0)
+
+/** An arena: allocations that die together. Owns memory only. Sanitizer builds give every
+ * allocation a block of its own, so that an overrun or a use after free is seen. */
+struct sw_arena;
+struct sw_arena *sw_arena_new(void);
+void sw_arena_free(struct sw_arena *arena);
+/** Zeroed memory, aligned for any type. */
+void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes) __attribute__((returns_nonnull));
+char *sw_arena_strndup(struct sw_arena *arena, const char *s, size_t len_bytes);
+char *sw_arena_strdup(struct sw_arena *arena, const char *s);
+char *sw_arena_printf(struct sw_arena *arena, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Everything allocated is dead; the blocks are kept for the next round. */
+void sw_arena_reset(struct sw_arena *arena);
+/** Bytes handed out since the start or the last reset. */
+size_t sw_arena_used(const struct sw_arena *arena);
+SW_DEFINE_AUTO(sw_arena, sw_arena_free)
+
+/* ---- strings -----------------------------------------------------------------------------------
+ */
+
+bool sw_streq(const char *a, const char *b); /* NULL equals only NULL */
+bool sw_starts_with(const char *s, const char *prefix);
+bool sw_ends_with(const char *s, const char *suffix);
+/** 64-bit FNV-1a, the same as Go's hash/fnv New64a: SRO names kernel-affine objects with it. */
+uint64_t sw_fnv64a(const void *bytes, size_t len_bytes);
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+/** Read all of @path. @*out is NUL-terminated (the NUL is not counted) and the caller's.
+ * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID (a directory, or larger than @max_bytes) */
+int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_bytes,
+                 struct sw_err *err) SW_CHECKED;
+
+/** Write a file so that a reader, or a crash, sees the old one or the new one. */
+int sw_file_write(const char *path, const void *bytes, size_t len_bytes, unsigned mode,
+                  struct sw_err *err) SW_CHECKED;
+
+/* ---- log ---------------------------------------------------------------------------------------
+ */
+
+enum sw_log_level { SW_LOG_ERROR, SW_LOG_WARN, SW_LOG_INFO, SW_LOG_DEBUG };
+
+/** Chosen once by the shell; default SW_LOG_INFO. May change at run time. */
+void sw_log_set_level(enum sw_log_level level);
+bool sw_log_enabled(enum sw_log_level level);
+
+/** One event, one line on stderr: time, level, @event, then key=value pairs, ended by NULL.
+ * Values are quoted where they need it. Secrets are the caller's to leave out.
+ *     sw_log(SW_LOG_INFO, "state ready", "resource", name, "state", state, NULL); */
+void sw_log(enum sw_log_level level, const char *event, ...) __attribute__((sentinel));
+
+/* ---- time --------------------------------------------------------------------------------------
+ */
+
+/** Milliseconds since the epoch / since some fixed point. For the shells: inner code takes now_ms.
+ */
+int64_t sw_now_ms(void);
+int64_t sw_monotonic_ms(void);
+/** "2026-01-02T03:04:05Z" as Kubernetes' metav1.Time writes it. @buf holds 21 bytes. */
+char *sw_time_rfc3339(int64_t ms, char buf[static 21]);
+
+/* ---- files that travel in the program
+ * ------------------------------------------------------------ */
+
+/** One file that the build put into the binary (hack/embed.sh). A list ends with a NULL name. */
+struct sw_embedded {
+    const char *name; /* base name */
+    const char *text; /* NUL-terminated besides */
+    size_t len_bytes;
+};

@@ -1,0 +1,107 @@
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int code_of_errno(int e)
+{
+    switch (e) {
+    case ENOENT:
+    case ENOTDIR:
+        return SW_NOTFOUND;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return SW_FORBIDDEN;
+    default:
+        return SW_UNAVAILABLE;
+    }
+}
+
+static int fail(struct sw_err *err, const char *path)
+{
+    int e = errno;
+    return sw_err_set(err, code_of_errno(e), "%s: %s", path, strerror(e));
+}
+
+/* The size in stat is a hint only: /proc and pipes say 0. */
+static int read_all(int fd, const char *path, size_t max_bytes, char **out, size_t *len_bytes,
+                    struct sw_err *err)
+{
+    size_t cap = 4096, len = 0;
+    SW_AUTO_CHARS *p = sw_alloc(cap + 1);
+    for (;;) {
+        if (len == cap) {
+            cap *= 2;
+            p = sw_realloc(p, cap + 1, 1);
+        }
+        ssize_t n = read(fd, p + len, cap - len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(err, path);
+        if (n == 0)
+            break;
+        len += (size_t)n;
+        if (len > max_bytes)
+            return sw_err_set(err, SW_INVALID, "%s: larger than %zu bytes", path, max_bytes);
+    }
+    p[len] = '\0';
+    *len_bytes = len;
+    *out = SW_TAKE(p);
+    return 0;
+}
+
+int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_bytes,
+                 struct sw_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(err, path);
+    struct stat st;
+    int rc;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        rc = sw_err_set(err, SW_INVALID, "%s: is a directory", path);
+    else
+        rc = read_all(fd, path, max_bytes, out, len_bytes, err);
+    (void)close(fd); /* read only: nothing to lose */
+    return rc;
+}
+
+static int write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return fsync(fd);
+}
+
+int sw_file_write(const char *path, const void *bytes, size_t len_bytes, unsigned mode,
+                  struct sw_err *err)
+{
+    SW_AUTO_CHARS *tmp = sw_printf("%s.XXXXXX", path);
+    int fd = mkostemp(tmp, O_CLOEXEC);
+    if (fd < 0)
+        return fail(err, path);
+    bool ok = write_all(fd, bytes, len_bytes) == 0 && fchmod(fd, mode) == 0;
+    int saved = errno;
+    ok = close(fd) == 0 && ok;
+    if (ok && rename(tmp, path) == 0)
+        return 0;
+    if (ok)
+        saved = errno;
+    (void)unlink(tmp); /* the error to report is the first one */
+    errno = saved;
+    return fail(err, path);
+}

@@ -1,0 +1,103 @@
+#include "base/base.h"
+
+#include <json-c/printbuf.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The one piece of global state: a process has one stderr. */
+static enum sw_log_level log_level = SW_LOG_INFO;
+
+void sw_log_set_level(enum sw_log_level level)
+{
+    log_level = level;
+}
+
+bool sw_log_enabled(enum sw_log_level level)
+{
+    return level <= log_level;
+}
+
+static bool is_plain(const char *s)
+{
+    if (!*s)
+        return false;
+    for (; *s; s++)
+        if ((unsigned char)*s <= ' ' || *s == '"' || *s == '=' || *s == '\\' || *s == 0x7f)
+            return false;
+    return true;
+}
+
+/* A value cannot start a line of its own: control bytes are escaped. */
+static void add_value(struct printbuf *pb, const char *s)
+{
+    if (is_plain(s)) {
+        printbuf_memappend(pb, s, (int)strlen(s));
+        return;
+    }
+    printbuf_memappend(pb, "\"", 1);
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            sprintbuf(pb, "\\%c", c);
+        else if (c == '\n')
+            printbuf_memappend(pb, "\\n", 2);
+        else if (c < ' ' || c == 0x7f)
+            sprintbuf(pb, "\\x%02x", c);
+        else
+            printbuf_memappend(pb, s, 1);
+    }
+    printbuf_memappend(pb, "\"", 1);
+}
+
+void sw_log(enum sw_log_level level, const char *event, ...)
+{
+    static const char *const names[] = { "error", "warn", "info", "debug" };
+    if (!sw_log_enabled(level))
+        return;
+    struct printbuf *pb = printbuf_new();
+    if (!pb)
+        return;
+    char when[21];
+    sprintbuf(pb, "%s %-5s ", sw_time_rfc3339(sw_now_ms(), when), names[level]);
+    add_value(pb, event);
+    va_list ap;
+    va_start(ap, event);
+    for (const char *key; (key = va_arg(ap, const char *));) {
+        const char *value = va_arg(ap, const char *);
+        sprintbuf(pb, " %s=", key);
+        add_value(pb, value ? value : "");
+    }
+    va_end(ap);
+    printbuf_memappend(pb, "\n", 1);
+    (void)!write(STDERR_FILENO, pb->buf,
+                 (size_t)pb->bpos); /* a log that cannot be written is lost */
+    printbuf_free(pb);
+}
+
+static int64_t clock_ms(clockid_t clock)
+{
+    struct timespec ts;
+    (void)clock_gettime(clock, &ts); /* both clocks always exist on Linux */
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int64_t sw_now_ms(void)
+{
+    return clock_ms(CLOCK_REALTIME);
+}
+
+int64_t sw_monotonic_ms(void)
+{
+    return clock_ms(CLOCK_MONOTONIC);
+}
+
+char *sw_time_rfc3339(int64_t ms, char buf[static 21])
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm tm;
+    if (!gmtime_r(&t, &tm) || strftime(buf, 21, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+        memcpy(buf, "1970-01-01T00:00:00Z", 21);
+    return buf;
+}

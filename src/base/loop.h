@@ -1,0 +1,43 @@
+#pragma once
+/* loop: the process's one event loop with its clock. Everything that waits for time takes its
+ * timers and its "now" from here, so that a test can run controller and emulator on a clock that
+ * jumps: with a virtual clock, time stands still while there is work and leaps to the next timer
+ * when there is none. Sockets and signals go to libevent directly, on sw_loop_base(). */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct event_base;
+struct sw_loop;
+struct sw_timer;
+
+struct sw_loop_opts {
+    bool virtual_clock;
+    int64_t start_ms; /* where a virtual clock begins; 0: now */
+};
+
+/** @opts may be NULL: the real clock. Never fails. */
+struct sw_loop *sw_loop_new(const struct sw_loop_opts *opts);
+/** All timers, sockets and servers on it must be gone before. NULL is accepted. */
+void sw_loop_free(struct sw_loop *loop);
+
+/** Borrowed: for libevent's sockets, signals and HTTP servers. Not for its timers. */
+struct event_base *sw_loop_base(struct sw_loop *loop);
+
+/** Milliseconds since the epoch on this loop's clock. */
+int64_t sw_loop_now_ms(struct sw_loop *loop);
+
+/** Run callbacks until sw_loop_stop(), or until nothing is left that could ever call one. */
+void sw_loop_run(struct sw_loop *loop);
+/** Run what is ready now, waiting for at most @max_wait_ms for something to become so. */
+void sw_loop_step(struct sw_loop *loop, int64_t max_wait_ms);
+void sw_loop_stop(struct sw_loop *loop);
+
+/** A timer that is not running. @cb is called once for each sw_timer_set(), on the loop's thread.
+ */
+struct sw_timer *sw_timer_new(struct sw_loop *loop, void (*cb)(void *arg), void *arg);
+/** Run @in_ms from now (0: in the next turn), instead of whatever was set before. */
+void sw_timer_set(struct sw_timer *timer, int64_t in_ms);
+void sw_timer_stop(struct sw_timer *timer);
+bool sw_timer_is_set(const struct sw_timer *timer);
+/** Stops it too; may be called from its own callback. NULL is accepted. */
+void sw_timer_free(struct sw_timer *timer);

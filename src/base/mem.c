@@ -1,0 +1,75 @@
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Out of memory, or a size that overflowed: the controller survives being killed, so it may end. */
+static _Noreturn void die(const char *what)
+{
+    (void)fprintf(stderr, "slipway: %s\n", what);
+    abort();
+}
+
+void *sw_alloc(size_t len_bytes)
+{
+    void *p = malloc(len_bytes ? len_bytes : 1);
+    if (!p)
+        die("out of memory");
+    return p;
+}
+
+void *sw_zalloc(size_t n, size_t size_bytes)
+{
+    void *p = calloc(n ? n : 1, size_bytes ? size_bytes : 1);
+    if (!p)
+        die("out of memory");
+    return p;
+}
+
+void *sw_realloc(void *p, size_t n, size_t size_bytes)
+{
+    size_t len_bytes;
+    if (__builtin_mul_overflow(n, size_bytes, &len_bytes))
+        die("size overflow");
+    p = realloc(p, len_bytes ? len_bytes : 1);
+    if (!p)
+        die("out of memory");
+    return p;
+}
+
+char *sw_strndup(const char *s, size_t len_bytes)
+{
+    char *p = sw_alloc(len_bytes + 1);
+    if (len_bytes)
+        memcpy(p, s, len_bytes);
+    p[len_bytes] = '\0';
+    return p;
+}
+
+char *sw_strdup(const char *s)
+{
+    return sw_strndup(s, strlen(s));
+}
+
+char *sw_vprintf(const char *fmt, va_list ap)
+{
+    char *p;
+    if (vasprintf(&p, fmt, ap) < 0)
+        die("out of memory");
+    return p;
+}
+
+char *sw_printf(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *p = sw_vprintf(fmt, ap);
+    va_end(ap);
+    return p;
+}
+
+void sw_chars_auto(char **p)
+{
+    free(*p);
+}
