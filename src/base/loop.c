@@ -86,8 +86,12 @@ static void virtual_step(struct sw_loop *loop, int64_t max_wait_ms)
             return;
     if (loop->stopped)
         return;
-    int64_t next = loop->first ? loop->first->due_ms - loop->virtual_ms : max_wait_ms;
-    loop->virtual_ms += next < max_wait_ms ? next : max_wait_ms;
+    int64_t wait_ms = max_wait_ms;
+    if (loop->first && loop->first->due_ms - loop->virtual_ms < wait_ms)
+        wait_ms = loop->first->due_ms - loop->virtual_ms;
+    if (wait_ms == INT64_MAX)
+        return; /* the last timer is gone */
+    loop->virtual_ms += wait_ms;
     fire_due(loop);
 }
 
