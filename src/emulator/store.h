@@ -1,0 +1,184 @@
+#pragma once
+/* store: the objects of the embedded cluster, and the rules of an API server by which they change.
+ * The REST server answers from it; the controllers that make the cluster live (DaemonSets, pods,
+ * the YAML rules) call it directly. It holds documents by (kind, namespace, name), numbers every
+ * change, keeps a bounded history of them for watches, and tells subscribers. Nothing in it waits
+ * or blocks; it knows nothing of HTTP. Source of the behaviour: the Kubernetes API concepts and
+ * conventions; pinned by test/emulator/api_*_test.c.
+ *
+ * Documents are immutable once stored: what is handed out is borrowed or counted, never changed.
+ * Who wants to change one takes a copy (sw_store_copy) or gives a function (sw_store_modify). */
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sw_err;
+struct sw_loop;
+struct sw_store;
+
+/* ---- kinds --------------------------------------------------------------------------------------
+ */
+
+enum { SW_KIND_VERSIONS = 8 };
+
+/** One resource type. Lives as long as the store, also when its CRD is deleted (then !served). All
+ * strings are owned by it. The same resource in several versions is one kind. */
+struct sw_emu_kind {
+    const char *group; /* "" for core */
+    const char *kind;
+    const char *list_kind;
+    const char *plural; /* "daemonsets" */
+    const char *singular;
+    const char *short_names; /* "ds,daemon", or NULL */
+    const char *categories;  /* "all", or NULL */
+    const char *verbs;       /* NULL: all; else e.g. "create" */
+    bool namespaced;
+    bool has_status; /* the status subresource */
+    bool has_scale;  /* the scale subresource */
+    bool served;
+    const char *versions[SW_KIND_VERSIONS]; /* served ones, the preferred first, ended by NULL */
+    const char *storage_version;            /* what documents in the store carry */
+    const void *builtin;                    /* the emulator's own */
+    struct sw_crd *crd;                     /* NULL for the built-in kinds */
+    struct sw_shelf *shelf;                 /* the objects */
+};
+
+/** By `apiVersion` ("apps/v1") and `kind`. @return NULL where it is not served. */
+const struct sw_emu_kind *sw_store_find_kind(struct sw_store *store, const char *api_version,
+                                             const char *kind);
+/** By group and kind in any version, the usual call of a controller: ("apps", "DaemonSet"). */
+const struct sw_emu_kind *sw_store_kind(struct sw_store *store, const char *group,
+                                        const char *kind);
+/** By the parts of a path; @version may be NULL for any. */
+const struct sw_emu_kind *sw_store_find_resource(struct sw_store *store, const char *group,
+                                                 const char *version, const char *plural);
+/** All served kinds, in the order of discovery: i from 0 until NULL. */
+const struct sw_emu_kind *sw_store_nth_kind(struct sw_store *store, size_t i);
+
+/* ---- errors: a Kubernetes Status
+ * -----------------------------------------------------------------
+ */
+
+/** What went wrong in an API server's words. Zero-initialise; owned text. */
+struct sw_status {
+    int code;             /* 404, 409, 422... */
+    const char *reason;   /* "NotFound", "Invalid"...; static */
+    char *message;        /* heap */
+    json_object *details; /* {name, group, kind, causes: [...]}, or NULL; owned */
+    char *warnings;       /* Warning headers to send, one a line, or NULL; also on success */
+};
+void sw_status_done(struct sw_status *status);
+/** Declare an empty one that frees itself at the end of its scope. */
+#define SW_STATUS(name) __attribute__((cleanup(sw_status_done))) struct sw_status name = { 0 }
+
+/* ---- reading ------------------------------------------------------------------------------------
+ */
+
+/** @ns NULL or "" for cluster-scoped kinds. @return borrowed until the next change, NULL: none. */
+json_object *sw_store_get(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                          const char *name);
+json_object *sw_store_find_uid(struct sw_store *store, const char *uid,
+                               const struct sw_emu_kind **kind);
+/** A deep copy that the caller may change and owns, NULL: none. */
+json_object *sw_store_copy(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                           const char *name);
+/** Number of objects of the kind in @ns (NULL: everywhere). */
+size_t sw_store_count(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns);
+
+/** A snapshot, ordered by namespace and name: counted documents, which may not be changed. */
+struct sw_store_list {
+    json_object **items;
+    size_t n;
+};
+#define SW_STORE_LIST(name)                                                                        \
+    __attribute__((cleanup(sw_store_list_done))) struct sw_store_list name = { 0 }
+void sw_store_list_done(struct sw_store_list *list);
+/** @ns NULL: everywhere. */
+void sw_store_list(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                   struct sw_store_list *out);
+/** What names the object @uid among its ownerReferences; by index, any kind. */
+void sw_store_dependents(struct sw_store *store, const char *uid, struct sw_store_list *out);
+/** The kind of a stored document, by its apiVersion and kind. */
+const struct sw_emu_kind *sw_store_kind_of(struct sw_store *store, json_object *doc);
+
+/** The store's resourceVersion: that of the last change. */
+uint64_t sw_store_version(const struct sw_store *store);
+struct sw_loop *sw_store_loop(struct sw_store *store);
+
+/* ---- writing: all that an API server does, admission included
+ * ------------------------------------
+ */
+
+struct sw_store_opts {
+    const char *subresource; /* NULL: the object itself; "status", "ephemeralcontainers"... */
+    const char *manager;     /* field manager; NULL: "kube-controller-manager" */
+    const char *version;     /* the API version that the document is in; NULL: what it says */
+    bool dry_run;
+    bool force;                   /* apply: take conflicting fields */
+    const char *propagation;      /* delete: Foreground, Background (default), Orphan */
+    const char *if_uid;           /* delete: preconditions */
+    const char *if_version;       /* delete, patch */
+    int grace_period_s;           /* delete of a pod; -1 or 0 with @grace_set: at once */
+    bool grace_set;               /* @grace_period_s was given */
+    const char *field_validation; /* Ignore, Warn (default), Strict */
+};
+
+/** @opts may be NULL everywhere. @doc is the caller's and is not kept (only copied from). @out: may
+ * be NULL; else the stored object, counted, the caller's to put. @status may be NULL.
+ * @return 0 | SW_CONFLICT (exists, or changed since) | SW_NOTFOUND | SW_INVALID | SW_FORBIDDEN
+ *         (admission) | SW_UNAVAILABLE (try again later) */
+int sw_store_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status);
+/** Replace the object named in @doc. A resourceVersion in @doc must be the current one. */
+int sw_store_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status);
+/** Copy, let @edit change the copy (nonzero from it ends without a change and is returned), and
+ * update: with nothing else between, it cannot conflict. */
+int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    const char *name, const struct sw_store_opts *opts,
+                    int (*edit)(json_object *doc, void *arg), void *arg, struct sw_status *status);
+
+enum sw_patch_type { SW_PATCH_MERGE, SW_PATCH_JSON, SW_PATCH_STRATEGIC, SW_PATCH_APPLY };
+int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                   const char *name, enum sw_patch_type type, json_object *patch,
+                   const struct sw_store_opts *opts, json_object **out, struct sw_status *status);
+/** Marks it (finalizers, foreground, a pod's grace period) or removes it. An object that is only
+ * marked stays until its finalizers are gone; a pod until sw_store_delete with grace 0. */
+int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    const char *name, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status);
+
+/* ---- changes ------------------------------------------------------------------------------------
+ */
+
+enum sw_store_event_type { SW_STORE_ADDED, SW_STORE_MODIFIED, SW_STORE_DELETED };
+
+/** Borrowed for the call. @old is NULL for ADDED. */
+struct sw_store_event {
+    enum sw_store_event_type type;
+    const struct sw_emu_kind *kind;
+    json_object *object; /* DELETED: as it last was */
+    json_object *old;
+};
+struct sw_subscription;
+
+/** Hear of the changes of @kind (NULL: of every kind, later ones too). What exists already comes
+ * first, as ADDED. Called in a later turn of the loop, never from inside a call of the store, each
+ * change once and in order; by then the store may be further on. */
+struct sw_subscription *
+sw_store_subscribe(struct sw_store *store, const struct sw_emu_kind *kind,
+                   void (*cb)(const struct sw_store_event *event, void *arg), void *arg);
+/** No call after this one. May be called from the callback. NULL is accepted. */
+void sw_store_unsubscribe(struct sw_subscription *sub);
+
+/* ---- seams --------------------------------------------------------------------------------------
+ */
+
+/** What a container printed: who runs the pods knows. @return 0 and the text (heap, the caller's) |
+ * SW_NOTFOUND (no such container) | SW_PENDING (waiting to start: 400, as kubelet answers) */
+typedef int sw_store_logs_fn(void *arg, json_object *pod, const char *container, bool previous,
+                             char **text);
+void sw_store_set_logs(struct sw_store *store, sw_store_logs_fn *fn, void *arg);
