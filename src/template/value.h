@@ -1,0 +1,162 @@
+#pragma once
+/* The values that templates work on. A value is sixteen bytes and is passed by value; what it
+ * points to lives in an arena, the caller's for what goes in and the render's for what a template
+ * makes. Each carries its Go type, since templates can see it: an int and a float64 do not compare
+ * equal, 1000000.0 prints as 1e+06, typeOf names it. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+struct json_object;
+
+/** Go types that a value can have; value_types[] in types.c has a row for each. */
+enum sw_type {
+    SW_T_INVALID, /* no value at all: a key that is not there, Go's zero reflect.Value */
+    SW_T_NIL,     /* a nil interface{} */
+    SW_T_BOOL,
+    SW_T_INT,
+    SW_T_INT8,
+    SW_T_INT16,
+    SW_T_INT32, /* rune */
+    SW_T_INT64,
+    SW_T_UINT,
+    SW_T_UINT8,
+    SW_T_UINT16,
+    SW_T_UINT32,
+    SW_T_UINT64,
+    SW_T_FLOAT32,
+    SW_T_FLOAT64,
+    SW_T_COMPLEX128, /* as.c */
+    SW_T_STRING,     /* as.s, len */
+    SW_T_DURATION,   /* time.Duration: as.i, nanoseconds */
+    SW_T_MONTH,      /* time.Month: as.i */
+    SW_T_WEEKDAY,    /* time.Weekday: as.i */
+    SW_T_BYTES,      /* []uint8: as.s, len */
+    SW_T_LIST,       /* []interface {}: as.list */
+    SW_T_STRINGS,    /* []string */
+    SW_T_INTS,       /* []int */
+    SW_T_LISTS,      /* [][]interface {} */
+    SW_T_VERSIONS,   /* chartutil.VersionSet, a []string with methods */
+    SW_T_POINTERS,   /* a list of pointers to structs (.Chart.Dependencies) */
+    SW_T_MAP,        /* map[string]interface {}: as.map */
+    SW_T_STRING_MAP, /* map[string]string */
+    SW_T_BYTES_MAP,  /* map[string][]uint8 */
+    SW_T_VALUES,     /* chartutil.Values, a map[string]interface {} with methods */
+    SW_T_FILES,      /* engine.files, a map[string][]uint8 with methods */
+    SW_T_OBJECT,     /* a struct or a pointer to one: as.object says which */
+    SW_T_ERROR,      /* error: as.s, len */
+    SW_T_COUNT
+};
+
+struct sw_list;
+struct sw_map;
+struct sw_object;
+
+struct sw_value {
+    uint8_t type;  /* enum sw_type */
+    uint8_t extra; /* the type's own */
+    uint32_t len;  /* strings: bytes */
+    union {
+        bool b;
+        int64_t i;
+        uint64_t u;
+        double f;
+        const double *c; /* real, imaginary */
+        const char *s;   /* not NUL-terminated */
+        struct sw_list *list;
+        struct sw_map *map;
+        struct sw_object *object;
+    } as;
+};
+
+/* ---- making them --------------------------------------------------------------------------------
+ */
+
+struct sw_value sw_value_nil(void);
+struct sw_value sw_value_bool(bool b);
+struct sw_value sw_value_int(int64_t i); /* Go's int */
+struct sw_value sw_value_int64(int64_t i);
+struct sw_value sw_value_float(double f);
+/** Borrows @s: it must live as long as the value. */
+struct sw_value sw_value_text(const char *s, size_t len);
+struct sw_value sw_value_cstr(const char *s);
+/** Copies @s into @arena. */
+struct sw_value sw_value_str(struct sw_arena *arena, const char *s, size_t len);
+struct sw_value sw_value_list(struct sw_list *list); /* []interface {} */
+struct sw_value sw_value_map(struct sw_map *map);    /* map[string]interface {} */
+
+/** A whole JSON document. Numbers become float64, as in Helm's values; keys and strings are copied.
+ * NULL is nil. */
+struct sw_value sw_value_from_json(struct sw_arena *arena, const struct json_object *json);
+
+/** YAML text as Helm reads values: YAML 1.1 mapped to JSON by Kubernetes' rules, numbers float64.
+ * Empty text is nil. @name is put in front of errors ("values.yaml").
+ * @return 0 | SW_INVALID with line and column */
+int sw_value_from_yaml(struct sw_arena *arena, const char *name, const char *text, size_t len,
+                       struct sw_value *out, struct sw_err *err) SW_CHECKED;
+
+/** @return a new document, the caller's (json_object_put); NULL for nil. */
+struct json_object *sw_value_to_json(struct sw_value v);
+
+/** A copy that shares no map or list with @v; strings are shared unless @strings. */
+struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool strings);
+
+/* ---- looking at them ----------------------------------------------------------------------------
+ */
+
+bool sw_value_is_nil(struct sw_value v);    /* nil or invalid */
+bool sw_value_is_map(struct sw_value v);    /* any of the map types */
+bool sw_value_is_list(struct sw_value v);   /* any of the list types, not bytes */
+bool sw_value_is_string(struct sw_value v); /* SW_T_STRING */
+bool sw_value_is_number(struct sw_value v);
+/** Truth as `if` sees it. */
+bool sw_value_truth(struct sw_value v);
+/** Go's reflect.DeepEqual. */
+bool sw_value_equal(struct sw_value a, struct sw_value b);
+/** The value as `print` writes it; NUL-terminated, in @arena. */
+const char *sw_value_print(struct sw_arena *arena, struct sw_value v);
+/** Follow a dotted path ("a.b.c") through maps. @return the value, or invalid. */
+struct sw_value sw_value_path(struct sw_value v, const char *dotted);
+
+/* ---- lists --------------------------------------------------------------------------------------
+ */
+
+struct sw_list {
+    struct sw_value *items;
+    size_t n;
+    size_t cap;
+    struct sw_arena *arena;
+};
+
+struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap);
+void sw_list_add(struct sw_list *list, struct sw_value v);
+
+/* ---- maps ---------------------------------------------------------------------------------------
+ */
+
+struct sw_entry {
+    const char *key; /* NUL-terminated, in the map's arena or borrowed */
+    uint32_t key_len;
+    uint32_t hash;
+    struct sw_value value;
+};
+
+struct sw_map;
+
+struct sw_map *sw_map_new(struct sw_arena *arena);
+/** Add or replace; the key is copied into the map's arena. */
+void sw_map_set(struct sw_map *map, const char *key, size_t key_len, struct sw_value v);
+void sw_map_set_cstr(struct sw_map *map, const char *key, struct sw_value v);
+/** As sw_map_set, but @key is borrowed for the map's life. */
+void sw_map_set_borrowed(struct sw_map *map, const char *key, size_t key_len, struct sw_value v);
+/** @return the value, borrowed until the map changes, or NULL. */
+struct sw_value *sw_map_find(const struct sw_map *map, const char *key, size_t key_len);
+struct sw_value *sw_map_find_cstr(const struct sw_map *map, const char *key);
+bool sw_map_remove(struct sw_map *map, const char *key, size_t key_len);
+size_t sw_map_count(const struct sw_map *map);
+/** All entries in the byte order of their keys, as Go prints and ranges over maps; borrowed until
+ * the map changes. */
+const struct sw_entry *sw_map_sorted(struct sw_map *map);
+struct sw_arena *sw_map_arena(const struct sw_map *map);
