@@ -1,9 +1,57 @@
-#include "base/base.h"
+#include "cli/cli.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+const char *sw_version = SW_VERSION;
+
+static void print_commands(FILE *out)
 {
-    (void)printf("slipway " SW_VERSION "\n");
-    return 0;
+    (void)fprintf(out, "slipway walks an accelerator's software stack onto a Kubernetes cluster,\n"
+                       "one validated state after another.\n\n"
+                       "Usage: slipway COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++)
+        (void)fprintf(out, "  %-12s %s\n", c->name, c->summary);
+    (void)fprintf(out, "\n'slipway COMMAND --help' says what a command does.\n");
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[64] = { 0 };
+    for (size_t i = 0; sw_commands[i].name && i + 1 < SW_COUNT(names); i++)
+        names[i] = sw_commands[i].name;
+    const char *near = sw_cli_nearest(name, names);
+    (void)fprintf(stderr, "slipway: '%s' is not a command%s%s%s; 'slipway --help' lists them\n",
+                  name, near ? ", did you mean '" : "", near ? near : "", near ? "'" : "");
+    return SW_EXIT_USAGE;
+}
+
+/* "help", "--help", "--version" are spellings of what is there. */
+static int special(int argc, char **argv)
+{
+    static char help[] = "--help";
+    if (sw_streq(argv[1], "--version"))
+        return sw_cmd_version(1, argv + 1);
+    if (argc > 2) {
+        char *again[] = { argv[2], help, NULL };
+        const struct sw_command *c = sw_command_find(argv[2]);
+        return c ? c->run(2, again) : unknown_command(argv[2]);
+    }
+    print_commands(stdout);
+    return SW_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    if (argc < 2) {
+        print_commands(stderr);
+        return SW_EXIT_USAGE;
+    }
+    if (sw_streq(argv[1], "help") || sw_streq(argv[1], "--help") || sw_streq(argv[1], "-h") ||
+        sw_streq(argv[1], "--version"))
+        return special(argc, argv);
+    const struct sw_command *c = sw_command_find(argv[1]);
+    return c ? c->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }

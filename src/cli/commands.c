@@ -1,0 +1,30 @@
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+static const struct sw_flag no_flags[] = { { 0 } };
+
+const struct sw_command sw_commands[] = {
+    { "completion", "bash|zsh|fish", "print a shell's completion script",
+      "To try it in bash: source <(slipway completion bash)", no_flags, sw_cmd_completion },
+    { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
+    { 0 },
+};
+
+const struct sw_command *sw_command_find(const char *name)
+{
+    for (const struct sw_command *c = sw_commands; c->name; c++)
+        if (sw_streq(c->name, name))
+            return c;
+    return NULL;
+}
+
+int sw_cmd_version(int argc, char **argv)
+{
+    struct sw_operands rest;
+    int rc = sw_cli_parse("version", argc, argv, NULL, 0, &rest);
+    if (rc)
+        return rc - 1;
+    (void)printf("slipway %s\n", sw_version);
+    return SW_EXIT_OK;
+}
