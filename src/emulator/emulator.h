@@ -7,6 +7,7 @@
 #include "base/loop.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sw_emulator;
@@ -15,14 +16,18 @@ struct sw_store;
 
 enum sw_emu_platform { SW_EMU_OPENSHIFT, SW_EMU_KUBERNETES };
 
-/** How long things take in the cluster, in milliseconds; zero: at once. */
+/** How long things take in the cluster; zero: at once. A human pace is sw_emu_delays_human. */
 struct sw_emu_delays {
-    int pod_start_ms; /* from bound to Running */
+    int schedule_ms;  /* from created to bound */
+    int pull_ms;      /* an image that the node has not had before */
+    int pod_start_ms; /* from bound, and pulled, to Running */
     int pod_ready_ms; /* from Running to Ready */
     int pod_stop_ms;  /* from deleted to gone */
     int job_run_ms;   /* how long a pod that ends runs */
-    int rule_ms;      /* added to every delay of a YAML rule */
+    int rule_percent; /* of the delays written in the YAML rules that are waited; 100: as written */
+    int jitter_percent; /* each delay is longer by up to this much, by the seed */
 };
+extern const struct sw_emu_delays sw_emu_delays_human;
 
 /** One request, as hooks see it. Borrowed for the call. */
 struct sw_emu_request {
