@@ -1,0 +1,70 @@
+#pragma once
+/* kubeconfig: where the API server is, how to trust it and who we are to it - from kubeconfig files
+ * as kubectl reads them, or from the service account of the pod that we run in. Reads files when
+ * asked; talks to nobody. */
+#include <stdbool.h>
+
+struct sw_err;
+
+/** One server and one identity. All strings are owned and NULL where not set; fill one by hand
+ * (from sw_zalloc and sw_strdup) or get it from sw_kubeconfig_load(). Data wins over file, token
+ * file over token, as in client-go. */
+struct sw_kube_config {
+    char *source;     /* where it comes from, for messages: "/root/.kube/config, context 'a'" */
+    char *server;     /* "https://10.0.0.1:6443", perhaps with a path behind; no '/' at its end */
+    char *ns;         /* the context's namespace; NULL: none was said */
+    char *ca_data;    /* PEM */
+    char *ca_file;    /* read when a client starts */
+    char *cert_data;  /* PEM */
+    char *cert_file;  /* read when a client starts */
+    char *key_data;   /* PEM */
+    char *key_file;   /* read when a client starts */
+    char *token;      /* bearer token */
+    char *token_file; /* read again when it has changed, at most once a second */
+    char *username;   /* with password: basic authentication */
+    char *password;   /* */
+    char *as_user;    /* Impersonate-User */
+    char **as_groups; /* Impersonate-Group, ended by NULL; NULL: none */
+    char *tls_server_name; /* the name to ask for and to verify instead of the server's */
+    char *proxy_url;       /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
+    bool insecure;         /* the certificate is not verified, because the user said so */
+};
+
+/** Choices for loading; the zero value: as kubectl without flags. */
+struct sw_kubeconfig_opts {
+    const char *path;    /* one file (--kubeconfig); NULL: $KUBECONFIG (several, merged), else
+                            in-cluster,    else ~/.kube/config */
+    const char *context; /* NULL: current-context */
+    const char *server;  /* instead of the cluster's */
+    const char *ns;      /* instead of the context's */
+};
+
+/** Load one identity. Files named relatively in a kubeconfig are relative to that kubeconfig's
+ * folder. Of several files the first to say something wins, as kubectl merges them; ones in
+ * $KUBECONFIG that do not exist are skipped. @opts may be NULL.
+ * @return 0 | SW_NOTFOUND: there is no kubeconfig and this is not a pod | SW_FORBIDDEN: a file may
+ * not be read | SW_INVALID: file, context and field are named; exec and auth-provider plugins are
+ * refused Source: Kubernetes "Organizing Cluster Access Using kubeconfig Files"; client-go
+ * rest.InClusterConfig. Pinned by test/unit/kube_config_test.c. */
+int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,
+                       struct sw_err *err);
+
+/** Read one kubeconfig's text, as sw_kubeconfig_load() does a file. @path: for messages and for
+ * relative file names. */
+int sw_kubeconfig_parse(const char *path, const char *text, unsigned long len_bytes,
+                        const char *context, struct sw_kube_config **out, struct sw_err *err);
+
+/** A configuration for a server alone (no TLS data, no identity), to be filled further. */
+struct sw_kube_config *sw_kube_config_new(const char *server);
+/** A deep copy, the caller's. */
+struct sw_kube_config *sw_kube_config_copy(const struct sw_kube_config *config);
+/** Secrets are wiped. NULL is accepted. */
+void sw_kube_config_free(struct sw_kube_config *config);
+
+/** A minimal kubeconfig (one cluster, user and context, all called @name) as YAML; heap, the
+ * caller's. Data are written base64-encoded, files by name. */
+char *sw_kubeconfig_text(const struct sw_kube_config *config, const char *name);
+/** The same into a file with mode 0600, replacing it whole. @return 0 | SW_FORBIDDEN | SW_NOTFOUND
+ */
+int sw_kubeconfig_write(const struct sw_kube_config *config, const char *name, const char *path,
+                        struct sw_err *err);

@@ -1,0 +1,51 @@
+#pragma once
+/* lease: leader election on a coordination.k8s.io/v1 Lease, compatible with client-go's: both can
+ * compete for one Lease. It uses a client of its own, so that no load of the caller's can starve
+ * its renewals. A leader that cannot renew stops leading before others may begin, and then competes
+ * again; nothing here ever ends the process. */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sw_err;
+struct sw_kube_config;
+struct sw_lease;
+struct sw_loop;
+
+struct sw_lease_opts {
+    const char *ns;       /* of the Lease; must be set */
+    const char *name;     /* of the Lease; must be set */
+    const char *identity; /* who we are: unique, and best the same after a restart; must be set */
+    int lease_ms;         /* how long others wait for a silent holder; 0: 15000 */
+    int renew_ms;         /* a holder that could not renew for so long stops; 0: 10000 */
+    int retry_ms;         /* between tries; 0: 2000 */
+    uint64_t seed;        /* of the jitter; 0: from the system */
+    const char *user_agent;
+    void (*on_started)(void *arg); /* we lead from now on */
+    /** We do not lead any more; by the time it returns nothing may be written. @why is for people.
+     */
+    void (*on_stopped)(const char *why, void *arg);
+    void (*on_new_leader)(const char *identity, void *arg); /* may be ourselves */
+    /** The Lease cannot be read or written; told once until it can be again (NULL). */
+    void (*on_trouble)(const char *why, void *arg);
+    void *arg;
+};
+
+/** Compete from now on. Callbacks run on the loop, never before this returned; any may be NULL.
+ * @return 0 | SW_INVALID (an option, @config)
+ * Source: client-go tools/leaderelection (times seen on our own clock only: the holder's are not
+ * trusted). Pinned by test/unit/kube_lease_test.c. */
+int sw_lease_open(struct sw_loop *loop, const struct sw_kube_config *config,
+                  const struct sw_lease_opts *opts, struct sw_lease **out, struct sw_err *err);
+
+bool sw_lease_is_leader(const struct sw_lease *lease);
+/** Who holds it as far as we know; "" for nobody. Borrowed until the next turn of the loop. */
+const char *sw_lease_holder(const struct sw_lease *lease);
+
+/** Stop leading (on_stopped is called now) and tell the cluster, so that another need not wait.
+ * @done is called when that was answered, or after 2 s; never before this returned. Close it then.
+ */
+void sw_lease_release(struct sw_lease *lease, void (*done)(void *arg), void *arg);
+
+/** Stop competing at once, telling nobody; no callback runs from here on, on_stopped neither. May
+ * be called from a callback. NULL is accepted. */
+void sw_lease_close(struct sw_lease *lease);
