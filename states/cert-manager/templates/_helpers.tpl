@@ -1,0 +1,21 @@
+{{/*
+How cert-manager comes onto this cluster: observe, olm or manifests. What this state installed
+itself carries the owner mark, so the answer stays the same when the API is served later on.
+*/}}
+{{- define "cert-manager.mode" -}}
+{{- $install := ternary "olm" "manifests" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
+{{- if ne .Values.mode "auto" -}}
+{{- .Values.mode -}}
+{{- else if not (.Capabilities.APIVersions.Has "cert-manager.io/v1") -}}
+{{- $install -}}
+{{- else -}}
+{{- $found := dict -}}
+{{- if eq $install "olm" -}}
+{{- $found = lookup "operators.coreos.com/v1alpha1" "Subscription" .Values.olm.namespace .Values.olm.package -}}
+{{- else -}}
+{{- $found = lookup "apps/v1" "Deployment" .Values.namespace "cert-manager" -}}
+{{- end -}}
+{{- $owned := dig "metadata" "labels" "specialresource.openshift.io/owned" "" (default dict $found) -}}
+{{- ternary $install "observe" (eq $owned "true") -}}
+{{- end -}}
+{{- end -}}
