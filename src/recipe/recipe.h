@@ -1,0 +1,299 @@
+#pragma once
+/* recipe: a Helm chart whose parts are ordered - loaded from anywhere, given its values, cut into
+ * states, rendered to manifests.
+ *
+ *   sw_recipe_open()    where it comes from -> the chart and its subcharts, parsed once
+ *   sw_values_*()       -f, --set ...       -> one tree of user values
+ *   sw_recipe_plan()    recipe + values     -> charts, checked values, the graph of states
+ *   sw_recipe_render()  plan + state + now  -> manifests in the order to apply them
+ *
+ * A recipe and a plan are kept and rendered again and again: one state at a time, with the
+ * capabilities of that moment, once for each kernel where the state is kernel-affine. Nothing here
+ * talks to a cluster, waits, or decides when a state is finished.
+ *
+ * Loading, values and rendering are Helm 3.7.1's; the graph's conventions are
+ * SRO's numbered templates and HIP-0025's subcharts and resource groups. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+struct json_object;
+
+/* ---- where recipes come from --------------------------------------------------------------------
+ */
+
+/** A parsed recipe: immutable, may be used by any number of plans. */
+struct sw_recipe;
+
+/** Zero values are the defaults. */
+struct sw_recipe_opts {
+    size_t max_bytes; /* of all files together, unpacked; default 64 MiB */
+    size_t max_files; /* default 10,000 */
+};
+
+/** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,
+ * .tar.zst, .tar). Dependencies are taken from charts/, else from their `repository: file://...`,
+ * relative to the chart that names them (directories only).
+ * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID: not a chart, a dependency is missing, an
+ *         archive that reaches outside itself or is too big; the message names file and line */
+int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                   struct sw_err *err) SW_CHECKED;
+void sw_recipe_free(struct sw_recipe *recipe);
+SW_DEFINE_AUTO(sw_recipe, sw_recipe_free)
+
+/** One file of a recipe in memory; @name is its path in the chart ("templates/a.yaml"). */
+struct sw_recipe_file {
+    const char *name;
+    const char *bytes;
+    size_t len;
+};
+
+/** What every source ends in: a recipe from files in memory, which are copied. @origin names them
+ * in messages ("configmap default/simple-kmod").
+ * @return as sw_recipe_open */
+int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files, size_t n_files,
+                         const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                         struct sw_err *err) SW_CHECKED;
+
+/** A recipe from a ConfigMap whose keys are files. Keys cannot hold '/', so those that are no file
+ * of the chart's top (Chart.yaml, values.yaml, values.schema.json, README.md, ...) but end in
+ * .yaml, .yml or .tpl, and NOTES.txt, are its templates/. Without Chart.yaml the ConfigMap's name
+ * is the chart's, its version 0.0.0.
+ * @return as sw_recipe_open */
+int sw_recipe_from_config_map(const struct json_object *config_map,
+                              const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                              struct sw_err *err) SW_CHECKED;
+
+/** A packaged chart in memory (.tgz, .tar.zst), for sources that download one. @return as above */
+int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
+                           const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                           struct sw_err *err) SW_CHECKED;
+
+const char *sw_recipe_name(const struct sw_recipe *recipe);
+const char *sw_recipe_version(const struct sw_recipe *recipe);
+/** @return Chart.yaml as a document, borrowed. */
+const struct json_object *sw_recipe_metadata(const struct sw_recipe *recipe);
+/** @return an annotation of Chart.yaml, or NULL. Borrowed. */
+const char *sw_recipe_annotation(const struct sw_recipe *recipe, const char *key);
+/** @return a file of the root chart by its path in the chart, any file but those under charts/;
+ * NULL where there is none. Borrowed. `<name>.yaml` with the SpecialResource is read this way. */
+const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe, const char *path);
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+/** What a user sets beside the chart's own values.yaml: one tree, built up in the order of calls,
+ * the later winning. A null deletes the chart's default. */
+struct sw_values;
+
+struct sw_values *sw_values_new(void);
+void sw_values_free(struct sw_values *values);
+SW_DEFINE_AUTO(sw_values, sw_values_free)
+
+enum sw_values_syntax {
+    SW_VALUES_TYPED,  /* --set: a.b[0].c=1,d={x,y}; true, false, null and integers are typed */
+    SW_VALUES_STRING, /* --set-string: every value a string */
+    SW_VALUES_JSON,   /* --set-json: a.b={"c": [1]} */
+    SW_VALUES_FILE,   /* --set-file: a.b=path, the value is the file's text */
+};
+
+/** Merge a values file's text. @name is for messages. @return 0 | SW_INVALID with line */
+int sw_values_add_yaml(struct sw_values *values, const char *name, const char *text, size_t len,
+                       struct sw_err *err) SW_CHECKED;
+/** The same from a file. @return 0 | SW_INVALID | SW_NOTFOUND | SW_FORBIDDEN */
+int sw_values_add_file(struct sw_values *values, const char *path, struct sw_err *err) SW_CHECKED;
+/** Merge a document (spec.set); copied. @return 0 | SW_INVALID: not an object */
+int sw_values_add_json(struct sw_values *values, const struct json_object *doc,
+                       struct sw_err *err) SW_CHECKED;
+/** Apply one --set expression. @return 0 | SW_INVALID, SW_NOTFOUND (a --set-file's file) */
+int sw_values_set(struct sw_values *values, enum sw_values_syntax syntax, const char *expression,
+                  struct sw_err *err) SW_CHECKED;
+/** @return the tree as a document, the caller's; always an object. */
+struct json_object *sw_values_json(const struct sw_values *values);
+
+/** What commands have on their line; the lists are in the order given. */
+struct sw_values_flags {
+    const char *const *files; /* -f, --values */
+    size_t n_files;
+    const char *const *json; /* --set-json */
+    size_t n_json;
+    const char *const *set; /* --set */
+    size_t n_set;
+    const char *const *string; /* --set-string */
+    size_t n_string;
+    const char *const *file; /* --set-file */
+    size_t n_file;
+};
+/** Helm's precedence: files, --set-json, --set, --set-string, --set-file, the later winning.
+ * @return 0 | SW_INVALID | SW_NOTFOUND | SW_FORBIDDEN */
+int sw_values_from_flags(const struct sw_values_flags *flags, struct sw_values **out,
+                         struct sw_err *err) SW_CHECKED;
+
+/* ---- the plan: states and what they need --------------------------------------------------------
+ */
+
+/** What `lookup` in a template asks of the cluster. @name "" asks for the list. @*out: the object,
+ * given away; NULL where there is none. @return 0 | any error: rendering ends with it; SW_PENDING:
+ * the answer is on its way, render again when it is there. */
+typedef int sw_recipe_lookup_fn(void *arg, const char *api_version, const char *kind,
+                                const char *namespace, const char *name, struct json_object **out,
+                                struct sw_err *err);
+
+/** What holds at the moment of a render. Zero values are the defaults; all is borrowed for the
+ * call. */
+struct sw_render_env {
+    const char *release;   /* .Release.Name; default: the recipe's name */
+    const char *namespace; /* .Release.Namespace; default "default" */
+    int64_t revision;      /* default 1 */
+    bool is_upgrade;
+    /* Runtime values: an object whose keys win over all values, in every chart of the recipe. A
+     * scalar does not replace a table of the chart's own of that name, nor the reverse. */
+    const struct json_object *facts;
+    const char *kube_version; /* "v1.29.0"; default: Helm 3.7.1's */
+    /* "v1", "apps/v1", "apps/v1/Deployment"; NULL: Helm's default set */
+    const char *const *api_versions;
+    size_t n_api_versions;
+    bool add_api_versions;       /* @api_versions are added to the default set */
+    sw_recipe_lookup_fn *lookup; /* NULL: every lookup finds nothing */
+    void *lookup_arg;
+    uint64_t fuel;  /* evaluation steps a template; default 10 million */
+    int64_t now_ns; /* what templates see as now; 0: the clock */
+};
+
+/** One state of the graph. */
+struct sw_recipe_state {
+    /* Unique in the plan: the four digits of numbered templates, else the resource group, else the
+     * subchart's name or alias; of nested charts with the path of aliases before it and a dot
+     * between ("driver.0000", "stack.database"). The root chart's own unnumbered templates have
+     * the recipe's name. */
+    const char *name;
+    /* <state> of the node label state-<resource>-<state>; NULL where a state sets none: unnumbered
+     * templates beside numbered ones. */
+    const char *label;
+    const char *chart;   /* full path: "nvidia-mig/charts/nfd" */
+    const char *group;   /* helm.sh/resource-group, or NULL */
+    const size_t *needs; /* states that must be ready before, by index, ascending; direct only */
+    size_t n_needs;
+    const char *const *templates; /* full paths, sorted */
+    size_t n_templates;
+    bool wait_all;      /* slipway.dev/wait: all, of its chart or of one above */
+    bool kernel_affine; /* its text has the kernel-affine annotation: render once a kernel */
+    bool has_crds;      /* the chart's crds/ belong to it */
+};
+
+struct sw_plan;
+
+/** Process dependencies (condition, tags, alias, import-values), coalesce the values, check them
+ * against the schemas, and find the states. @recipe must outlive the plan; @values may be NULL.
+ * A chart with resource groups is rendered once for it.
+ * @return 0 | SW_INVALID: schema, unknown need, cycle ("cycle: a -> b -> a"), kubeVersion, two
+ *         states of one name | what rendering returned */
+int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *values,
+                   const struct sw_render_env *env, struct sw_plan **out,
+                   struct sw_err *err) SW_CHECKED;
+void sw_plan_free(struct sw_plan *plan);
+SW_DEFINE_AUTO(sw_plan, sw_plan_free)
+
+/** The states in an order in which each comes after all that it needs. */
+size_t sw_plan_n_states(const struct sw_plan *plan);
+const struct sw_recipe_state *sw_plan_state(const struct sw_plan *plan, size_t i);
+/** @return the state's index, or -1. */
+int sw_plan_find_state(const struct sw_plan *plan, const char *name);
+/** The values of the root chart as templates see them, coalesced, without facts; the caller's. */
+struct json_object *sw_plan_values(const struct sw_plan *plan);
+
+/** The label that a node gets when @state has finished on it:
+ * "specialresource.openshift.io/state-<resource>-<label>", the caller's.
+ * @return 0 | SW_INVALID: over 63 characters, or not a label */
+int sw_recipe_label(const char *resource, const char *label, char **key,
+                    struct sw_err *err) SW_CHECKED;
+/** Check the labels of all states. @return 0 | SW_INVALID, naming the state */
+int sw_plan_check_labels(const struct sw_plan *plan, const char *resource,
+                         struct sw_err *err) SW_CHECKED;
+
+/* ---- rendering ----------------------------------------------------------------------------------
+ */
+
+/** When a Helm hook runs; a bit each. */
+enum sw_hook_event {
+    SW_HOOK_PRE_INSTALL = 1 << 0,
+    SW_HOOK_POST_INSTALL = 1 << 1,
+    SW_HOOK_PRE_DELETE = 1 << 2,
+    SW_HOOK_POST_DELETE = 1 << 3,
+    SW_HOOK_PRE_UPGRADE = 1 << 4,
+    SW_HOOK_POST_UPGRADE = 1 << 5,
+    SW_HOOK_PRE_ROLLBACK = 1 << 6,
+    SW_HOOK_POST_ROLLBACK = 1 << 7,
+    SW_HOOK_TEST = 1 << 8,
+};
+
+/** What becomes of a hook's object; a bit each. Default: before-hook-creation. */
+enum sw_hook_policy {
+    SW_HOOK_DELETE_BEFORE_CREATION = 1 << 0,
+    SW_HOOK_DELETE_SUCCEEDED = 1 << 1,
+    SW_HOOK_DELETE_FAILED = 1 << 2,
+};
+
+/** One object to apply. */
+struct sw_manifest {
+    struct json_object *doc; /* borrowed; sw_manifest_take() to own it */
+    const char *path;        /* template or crds/ file: "chart/templates/0000-a.yaml" */
+    int line;                /* of the rendered text where its document begins, from 1 */
+    size_t state;            /* index in the plan */
+    bool from_crds;          /* of crds/, which is not rendered */
+    bool kernel_affine;      /* its template's text has the kernel-affine annotation */
+    unsigned hook_events;    /* enum sw_hook_event; 0: not a hook */
+    unsigned hook_policies;  /* enum sw_hook_policy */
+    int hook_weight;
+};
+
+/** A document of the rendered text, for printing: as Helm splits it, blanks around it cut off. One
+ * document has no manifest (comments only), one, or several (a List). */
+struct sw_rendered_doc {
+    const char *path;
+    int line;
+    const char *text;
+    size_t len;
+    const char *group; /* its state's resource group, or NULL */
+    const char *chart; /* its state's chart */
+    size_t state;
+    bool from_crds;
+    unsigned hook_events;
+    size_t first_manifest, n_manifests;
+};
+
+/** A template's whole output, byte for byte. */
+struct sw_rendered_file {
+    const char *path;
+    const char *text;
+    size_t len;
+};
+
+struct sw_rendered;
+#define SW_ALL_STATES SIZE_MAX
+
+/** Render @state, or SW_ALL_STATES. Manifests come in the order to apply them: state after state;
+ * within one crds/, then hooks before install by weight, objects by kind (Helm's install order with
+ * SRO's additions), the other hooks.
+ * @return 0 | SW_INVALID: a template's error, "path:line: ..." for YAML, a manifest without kind,
+ *         apiVersion or name | SW_PENDING and others from lookup */
+int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env, size_t state,
+                     struct sw_rendered **out, struct sw_err *err) SW_CHECKED;
+/** Only the templates' output, as `helm template --output-dir` is made of: no YAML is read. */
+int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_env *env,
+                           size_t state, struct sw_rendered **out, struct sw_err *err) SW_CHECKED;
+void sw_rendered_free(struct sw_rendered *rendered);
+SW_DEFINE_AUTO(sw_rendered, sw_rendered_free)
+
+size_t sw_rendered_n_manifests(const struct sw_rendered *rendered);
+const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *rendered, size_t i);
+/** The manifest's document, the caller's from here (json_object_put); doc is NULL then. */
+struct json_object *sw_rendered_take(struct sw_rendered *rendered, size_t i);
+size_t sw_rendered_n_docs(const struct sw_rendered *rendered);
+const struct sw_rendered_doc *sw_rendered_doc(const struct sw_rendered *rendered, size_t i);
+/** Files that rendered to nothing but blanks, partials and NOTES.txt are left out. Sorted by path.
+ */
+size_t sw_rendered_n_files(const struct sw_rendered *rendered);
+const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *rendered, size_t i);
