@@ -1,0 +1,145 @@
+/* Facts that single objects of the cluster hold: one row an object, one function that reads it. */
+#include "facts/set.h"
+
+#include "base/base.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct sw_facts_source sw_facts_sources[] = {
+    { "config.openshift.io/v1", "ClusterVersion", NULL, "version",
+      "clusterVersion: the last completed update" },
+    { "config.openshift.io/v1", "Proxy", NULL, "cluster", "proxy: the cluster-wide proxy" },
+    { "v1", "ConfigMap", "openshift-machine-config-operator", "machine-config-osimageurl",
+      "osImageURL: the image of the nodes' operating system" },
+    { "image.openshift.io/v1", "ImageStream", "openshift", "driver-toolkit",
+      "driverToolkitImage: the image to build kernel modules in" },
+    { 0 },
+};
+enum { SOURCE_VERSION, SOURCE_PROXY, SOURCE_OS_IMAGE, SOURCE_TOOLKIT };
+
+void cluster_facts_done(struct cluster_facts *c)
+{
+    free(c->version);
+    free(c->os_image_url);
+    free(c->http_proxy);
+    free(c->https_proxy);
+    free(c->no_proxy);
+    free(c->trusted_ca);
+    json_object_put(c->toolkit_tags);
+    *c = (struct cluster_facts){ 0 };
+}
+
+/* The value at the end of a path of keys (ends with NULL), or NULL. */
+static struct json_object *dig(struct json_object *at, const char *const *keys)
+{
+    for (; at && *keys; keys++) {
+        struct json_object *next = NULL;
+        if (json_object_is_type(at, json_type_object))
+            (void)json_object_object_get_ex(at, *keys, &next);
+        at = next;
+    }
+    return at;
+}
+#define DIG(object, ...) dig(object, (const char *const[]){ __VA_ARGS__, NULL })
+
+static const char *string_of(struct json_object *value)
+{
+    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+static size_t length(struct json_object *list)
+{
+    return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
+
+/* @return whether it was something else before. NULL and "" are the same. */
+static bool replace(char **field, const char *value)
+{
+    value = value ? value : "";
+    if (sw_streq(*field ? *field : "", value))
+        return false;
+    free(*field);
+    *field = sw_strdup(value);
+    return true;
+}
+
+/* History is newest first; an update that is under way is not what runs. */
+static bool put_version(struct cluster_facts *c, struct json_object *object)
+{
+    struct json_object *history = DIG(object, "status", "history");
+    for (size_t i = 0; i < length(history); i++) {
+        struct json_object *h = json_object_array_get_idx(history, i);
+        if (sw_streq(string_of(DIG(h, "state")), "Completed"))
+            return replace(&c->version, string_of(DIG(h, "version")));
+    }
+    return replace(&c->version, string_of(DIG(object, "status", "desired", "version")));
+}
+
+/* Status holds what is in force (NO_PROXY completed by the cluster); spec what was asked for. */
+static bool put_proxy(struct cluster_facts *c, struct json_object *object)
+{
+    struct json_object *spec = DIG(object, "spec"), *status = DIG(object, "status");
+    const struct {
+        char **field;
+        const char *key;
+    } rows[] = {
+        { &c->http_proxy, "httpProxy" },
+        { &c->https_proxy, "httpsProxy" },
+        { &c->no_proxy, "noProxy" },
+    };
+    bool changed = replace(&c->trusted_ca, string_of(DIG(spec, "trustedCA", "name")));
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        const char *in_force = string_of(DIG(status, rows[i].key));
+        changed |= replace(rows[i].field, in_force ? in_force : string_of(DIG(spec, rows[i].key)));
+    }
+    return changed;
+}
+
+static bool put_os_image(struct cluster_facts *c, struct json_object *object)
+{
+    return replace(&c->os_image_url, string_of(DIG(object, "data", "osImageURL")));
+}
+
+/* The newest image of each tag. Releases tag the toolkit with the build of RHCOS it belongs to. */
+static bool put_toolkit(struct cluster_facts *c, struct json_object *object)
+{
+    struct json_object *found = json_object_new_object(), *tags = DIG(object, "status", "tags");
+    for (size_t i = 0; i < length(tags); i++) {
+        struct json_object *tag = json_object_array_get_idx(tags, i), *items = DIG(tag, "items");
+        const char *name = string_of(DIG(tag, "tag"));
+        const char *image = length(items) ? string_of(DIG(json_object_array_get_idx(items, 0),
+                                                          "dockerImageReference"))
+                                          : NULL;
+        if (name && image)
+            (void)json_object_object_add(found, name, json_object_new_string(image));
+    }
+    bool changed = c->toolkit_tags ? !json_object_equal(c->toolkit_tags, found)
+                                   : json_object_object_length(found) > 0;
+    json_object_put(c->toolkit_tags);
+    c->toolkit_tags = found;
+    return changed;
+}
+
+bool sw_facts_put_source(struct sw_facts *facts, size_t i, struct json_object *object)
+{
+    static bool (*const readers[])(struct cluster_facts *, struct json_object *) = {
+        [SOURCE_VERSION] = put_version,
+        [SOURCE_PROXY] = put_proxy,
+        [SOURCE_OS_IMAGE] = put_os_image,
+        [SOURCE_TOOLKIT] = put_toolkit,
+    };
+    _Static_assert(SW_COUNT(readers) + 1 == SW_COUNT(sw_facts_sources), "a reader for each source");
+    return readers[i](&facts->cluster, object);
+}
+
+void sw_facts_set_openshift(struct sw_facts *facts, bool openshift)
+{
+    facts->openshift = openshift;
+}
+
+bool sw_facts_is_push_secret(const char *name)
+{
+    return strstr(name, "builder-dockercfg") != NULL;
+}

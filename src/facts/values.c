@@ -1,0 +1,127 @@
+/* The document that templates see as .Values besides a chart's own. Names and shape are SRO's. */
+#include "facts/set.h"
+
+#include "base/base.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *key, *name;
+} group_names[] = {
+    { "driverBuild", "driver-build" },
+    { "driverContainer", "driver-container" },
+    { "runtimeEnablement", "runtime-enablement" },
+    { "devicePlugin", "device-plugin" },
+    { "deviceMonitoring", "device-monitoring" },
+    { "deviceDashboard", "device-dashboard" },
+    { "deviceFeatureDiscovery", "device-feature-discovery" },
+    { "csiDriver", "csi-driver" },
+};
+
+static void put(struct json_object *object, const char *key, const char *value)
+{
+    (void)json_object_object_add(object, key, json_object_new_string(value ? value : ""));
+}
+
+/* "4.10.3" -> "4.10". Heap. */
+static char *major_minor(const char *version)
+{
+    size_t len = strcspn(version, ".");
+    if (version[len])
+        len += 1 + strcspn(version + len + 1, ".-");
+    return sw_strndup(version, len);
+}
+
+/* The toolkit that belongs to the group's build of RHCOS, else the newest one. */
+static const char *toolkit_of(const struct sw_facts *facts, const struct sw_group *g)
+{
+    struct json_object *image = NULL;
+    if (!g || !facts->cluster.toolkit_tags)
+        return "";
+    if (!*g->os->build ||
+        !json_object_object_get_ex(facts->cluster.toolkit_tags, g->os->build, &image))
+        (void)json_object_object_get_ex(facts->cluster.toolkit_tags, "latest", &image);
+    return image ? json_object_get_string(image) : "";
+}
+
+/* Realtime kernels carry ".rt" in their name. */
+static bool is_realtime(const char *kernel)
+{
+    return strstr(kernel, ".rt") || strstr(kernel, "+rt") || strstr(kernel, "-rt");
+}
+
+static struct json_object *upgrade_info(const struct sw_facts *facts, const struct sw_group *g)
+{
+    SW_AUTO_CHARS *cluster = major_minor(facts->cluster.version ? facts->cluster.version : "");
+    struct json_object *info = json_object_new_object(), *toolkit = json_object_new_object();
+    put(info, "OSVersion", g->os->decimal);
+    put(info, "OSMajor", g->os->major);
+    put(info, "OSMajorMinor", g->os->major_minor);
+    put(info, "clusterVersion", cluster);
+    bool realtime = is_realtime(g->kernel);
+    put(toolkit, "imageURL", toolkit_of(facts, g));
+    put(toolkit, "kernelFullVersion", realtime ? "" : g->kernel);
+    put(toolkit, "RTKernelFullVersion", realtime ? g->kernel : "");
+    put(toolkit, "OSVersion", g->os->decimal);
+    (void)json_object_object_add(info, "driverToolkit", toolkit);
+    return info;
+}
+
+static void put_group(struct json_object *values, const struct sw_facts *facts,
+                      const struct sw_group *g)
+{
+    SW_AUTO_CHARS *patch = sw_kernel_patch_version(g ? g->kernel : "");
+    put(values, "operatingSystemMajor", g ? g->os->major : "");
+    put(values, "operatingSystemMajorMinor", g ? g->os->major_minor : "");
+    put(values, "operatingSystemDecimal", g ? g->os->decimal : "");
+    put(values, "kernelFullVersion", g ? g->kernel : "");
+    put(values, "kernelPatchVersion", patch);
+    put(values, "driverToolkitImage", toolkit_of(facts, g));
+}
+
+/* Both spellings: SRO's own, and the one of OpenShift's Proxy object that recipes were written
+ * with. */
+static struct json_object *proxy(const struct cluster_facts *c)
+{
+    struct json_object *object = json_object_new_object();
+    put(object, "httpProxy", c->http_proxy);
+    put(object, "httpsProxy", c->https_proxy);
+    put(object, "noProxy", c->no_proxy);
+    put(object, "trustedCA", c->trusted_ca);
+    put(object, "HttpProxy", c->http_proxy);
+    put(object, "HttpsProxy", c->https_proxy);
+    put(object, "NoProxy", c->no_proxy);
+    put(object, "TrustedCA", c->trusted_ca);
+    return object;
+}
+
+struct json_object *sw_facts_values(const struct sw_facts *facts, const struct sw_facts_ask *ask)
+{
+    const struct sw_groups *groups = ask->groups;
+    const struct sw_group *g = ask->group;
+    if (!g && groups && groups->n)
+        g = &groups->items[0];
+    struct json_object *values = json_object_new_object(), *names = json_object_new_object(),
+                       *upgrades = json_object_new_object();
+    put(values, "kind", "Values");
+    put_group(values, facts, g);
+    put(values, "platform", facts->openshift ? "OCP" : "K8S");
+    SW_AUTO_CHARS *minor = major_minor(facts->cluster.version ? facts->cluster.version : "");
+    put(values, "clusterVersion", facts->cluster.version);
+    put(values, "clusterVersionMajorMinor", minor);
+    for (size_t i = 0; groups && i < groups->n; i++)
+        (void)json_object_object_add(upgrades, groups->items[i].kernel,
+                                     upgrade_info(facts, &groups->items[i]));
+    (void)json_object_object_add(values, "clusterUpgradeInfo", upgrades);
+    put(values, "pushSecretName", ask->push_secret);
+    put(values, "osImageURL", facts->cluster.os_image_url);
+    (void)json_object_object_add(values, "proxy", proxy(&facts->cluster));
+    for (size_t i = 0; i < SW_COUNT(group_names); i++)
+        put(names, group_names[i].key, group_names[i].name);
+    (void)json_object_object_add(values, "groupName", names);
+    if (ask->resource)
+        (void)json_object_object_add(values, "specialresource", json_object_get(ask->resource));
+    return values;
+}
