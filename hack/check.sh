@@ -1,0 +1,89 @@
+#!/bin/bash
+# check.sh: what a reader should not have to look for. Format, static analysis, warnings as errors
+# with gcc and clang, includes that point down the layers only, headers that stand alone, tables
+# without gaps. Prints one line a check; exit 1 if any failed.
+set -u
+cd "$(dirname "$0")/.."
+failed=0
+# shellcheck disable=SC2086
+say() { # NAME STATUS
+    if [ "$2" -eq 0 ]; then printf 'ok    %s\n' "$1"; else printf 'FAIL  %s\n' "$1"; failed=1; fi
+}
+
+# ---- format
+if command -v clang-format >/dev/null; then
+    out=$(git ls-files 'src/*.[ch]' 'test/*.[ch]' | xargs clang-format --dry-run 2>&1 | grep -c 'warning:')
+    [ "$out" -eq 0 ] || git ls-files 'src/*.[ch]' 'test/*.[ch]' | xargs clang-format --dry-run 2>&1 | grep warning: | cut -d: -f1 | sort | uniq -c
+    say "format (clang-format)" "$out"
+else
+    echo "skip  format: no clang-format here"
+fi
+
+# ---- layers: a module includes only itself and what is below it
+layers() {
+    cat <<'TABLE'
+base
+data base
+template base data
+recipe base data template
+engine base data
+kube base data
+facts base data kube
+emulator base data template kube
+controller base data template recipe engine facts kube
+cli base data template recipe engine facts kube controller emulator
+TABLE
+}
+bad=0
+while IFS=: read -r file _ line; do
+    from=${file#src/}; from=${from%%/*}
+    to=$(sed -n 's|.*#include "\([a-z0-9]*\)/.*|\1|p' <<<"$line")
+    [ -n "$to" ] && [ "$to" != "$from" ] && [ -d "src/$to" ] || continue
+    layers | awk -v f="$from" -v t="$to" '$1 == f { for (i = 2; i <= NF; i++) if ($i == t) ok = 1 } END { exit !ok }' ||
+        { echo "  $file includes $to: $from may not"; bad=1; }
+done < <(grep -n '#include "' src/*/*.[ch])
+for d in src/*/; do
+    m=$(basename "$d")
+    layers | grep -q "^$m\( \|\$\)" || { echo "  src/$m is in no layer (hack/check.sh)"; bad=1; }
+done
+say "layers (includes point down)" $bad
+
+# ---- warnings are errors, with both compilers; headers stand alone
+flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -Isrc -Itest"
+pkg=$(pkg-config --cflags json-c yaml-0.1 yajl libcrypto libcurl libevent libarchive 2>/dev/null)
+for cc in gcc clang; do
+    command -v $cc >/dev/null || { echo "skip  $cc: not here"; continue; }
+    git ls-files 'src/*.c' | xargs -P 2 -n 8 sh -c 'cc=$1; flags=$2; shift 2; for f; do ${CCACHE:-} $cc -O1 $flags -DSW_VERSION=\"check\" -c "$f" -o /dev/null || exit 255; done' _ $cc "$flags $pkg"
+    say "$cc -Werror" $?
+done
+bad=0
+for h in src/*/*.h; do
+    echo "#include \"${h#src/}\"" | gcc $flags $pkg -x c -fsyntax-only - || { echo "  $h does not compile alone"; bad=1; }
+    grep -q '^#pragma once' "$h" || { echo "  $h: no #pragma once"; bad=1; }
+done
+say "headers compile alone" $bad
+
+# ---- cppcheck
+if command -v cppcheck >/dev/null; then
+    cppcheck -q -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+        --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
+        -D'SW_AUTO(x)=struct x' -Isrc src 2>&1 | head -40
+    say "cppcheck" "${PIPESTATUS[0]}"
+else
+    echo "skip  cppcheck: not here"
+fi
+
+# ---- words that say where the project was made do not belong in it
+# (workplace paths, issue numbers)
+bad=0
+git grep -nIE '/work/|issue #?[0-9]+\b' -- ':!hack/check.sh' ':!LICENSE' && bad=1
+say "speaks of itself alone" $bad
+
+# ---- every target is in the help; every script parses
+bad=0
+for s in hack/*.sh .ci/run; do bash -n "$s" || bad=1; done
+for t in $(sed -n 's/^\.PHONY: //p' Makefile | tr ' ' '\n' | grep -vE '^(all|test-programs|bench-programs|fuzz-programs|install-deps)$'); do
+    make -s help | grep -q "^  $t " || { echo "  make help does not list $t"; bad=1; }
+done
+say "help and scripts" $bad
+exit $failed

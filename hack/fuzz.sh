@@ -1,0 +1,34 @@
+#!/bin/bash
+# fuzz.sh SECONDS [TARGET]: run the fuzz targets (test/fuzz/<target>_fuzz.c) with libFuzzer, each for
+# SECONDS, from its corpus in test/fuzz/corpus/<target>. New inputs stay in build/fuzz/; a finding
+# is left there too and its path printed: reduce it, put it into the corpus, mend the bug.
+set -eu
+cd "$(dirname "$0")/.."
+seconds=$1; only=${2:-}
+command -v clang >/dev/null || { echo "fuzz: clang is needed" >&2; exit 1; }
+mkdir -p build/fuzz
+pkgs="json-c yaml-0.1 yajl libcrypto libcurl libevent libarchive libpcre2-8"
+cflags="-std=gnu17 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer-no-link,address,undefined -DSW_LIBFUZZER -DSW_TEST -Isrc -Itest $(pkg-config --cflags $pkgs)"
+objs=
+for src in src/*/*.c build/gen/*.c; do
+    case $src in */main.c) continue ;; esac
+    o=build/fuzz/obj/${src%.c}.o
+    mkdir -p "$(dirname "$o")"
+    [ "$o" -nt "$src" ] || ${CCACHE:-} clang $cflags -DSW_VERSION='"fuzz"' -c "$src" -o "$o"
+    objs="$objs $o"
+done
+rm -f build/fuzz/lib.a; ar rcs build/fuzz/lib.a $objs
+rc=0
+for t in test/fuzz/*_fuzz.c; do
+    n=$(basename "$t" _fuzz.c)
+    [ -z "$only" ] || [ "$only" = "$n" ] || continue
+    clang $cflags -fsanitize=fuzzer,address,undefined -o "build/fuzz/$n" "$t" build/fuzz/lib.a $(pkg-config --libs $pkgs) -lm
+    mkdir -p "build/fuzz/new/$n" "build/fuzz/found"
+    seeds=test/fuzz/corpus/$n; [ -d "$seeds" ] || seeds=
+    echo "fuzz: $n for $seconds s"
+    "build/fuzz/$n" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+        -artifact_prefix="build/fuzz/found/$n-" "build/fuzz/new/$n" $seeds >"build/fuzz/$n.log" 2>&1 ||
+        { rc=1; echo "fuzz: $n FOUND something, see build/fuzz/$n.log"; ls build/fuzz/found/"$n"-*; }
+    tail -1 "build/fuzz/$n.log"
+done
+exit $rc
