@@ -1,0 +1,235 @@
+#pragma once
+/* engine: the pure core that walks one resource's graph of states. No I/O, no clock, no sockets, no
+ * globals: an event goes in, the actions to carry out come back, and the same events always give
+ * the same actions. What a state is in, what may happen to it there and what is done about it is
+ * one const table (table.c; docs/engine.md shows it as a diagram).
+ *
+ *     const struct sw_actions *a = sw_engine_step(engine, &(struct sw_event){
+ *         .kind = SW_EV_OBSERVED, .key = key, .object = doc, .now_ms = now });
+ *     for (size_t i = 0; i < a->n; i++)
+ *         perform(&a->items[i]);
+ *
+ * It leaves to others: rendering (SW_ACT_RENDER asks for it), carrying actions out, retrying
+ * requests that got no answer at all, and keeping watches alive.
+ *
+ * Restarts. An engine remembers nothing that the cluster cannot tell. A new one for the same
+ * resource is told the resource (with the status that was last written to it) and asks for the
+ * rest; what is as it should be is not written again. So a process may be killed anywhere.
+ *
+ * Events say "look again": doubled, late and reordered ones do no harm, and lost ones only until
+ * the next. An answer that never comes is the one thing that stops it, so each SW_ACT_RENDER,
+ * _APPLY, _DELETE, _LABEL, _STATUS and _LOGS must be answered exactly once, by success or by code.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "engine/gate.h"
+#include "engine/roster.h"
+
+struct json_object;
+struct sw_engine;
+
+/** One object of the cluster. Two keys are the same object when group (not version), kind,
+ * namespace and name are. */
+struct sw_key {
+    const char *api_version;
+    const char *kind;
+    const char *ns; /* NULL or "": cluster-scoped */
+    const char *name;
+};
+
+/* ---- what the engine is told -------------------------------------------------------------------
+ */
+
+enum sw_event_kind {
+    SW_EV_SPEC,           /* @spec: the resource is new or has changed. The first of all events, and
+                             only once every node is in the roster */
+    SW_EV_RENDERED,       /* answer: @state, @variant, @serial, @objects */
+    SW_EV_RENDER_FAILED,  /* answer: @state, @variant, @serial, @code, @message */
+    SW_EV_OBSERVED,       /* @key is as in @object now; NULL: it is not there. @code SW_NOTFOUND
+                             besides: its kind is not served (@message says which group) */
+    SW_EV_SYNCED,         /* @watch: all there is under a selector has been told */
+    SW_EV_APPLIED,        /* answer: @serial, @key, @code; @object: as the server has it now */
+    SW_EV_DELETED,        /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well. That it
+                             is gone is told by SW_EV_OBSERVED */
+    SW_EV_LABELED,        /* answer: @serial, @node, @code. On success the roster has the new labels
+                             already */
+    SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
+    SW_EV_LOGS,           /* answer: @serial, @key, @code, @text */
+    SW_EV_NODE,           /* @node in the roster has changed or (name NULL there) is gone */
+    SW_EV_FACTS,          /* what templates see has changed (facts, API kinds): render again, and
+                             try again at once what failed for lack of a kind */
+    SW_EV_TIMER,          /* the time of the last SW_ACT_TIMER has come. Harmless at any time */
+    SW_EV_COUNT
+};
+
+enum sw_management {
+    SW_MANAGED,   /* "", Managed, Force */
+    SW_UNMANAGED, /* look on, change nothing, the status stays as it is */
+    SW_REMOVED,   /* remove what was applied; the resource stays */
+};
+
+/** One state of the graph, as the recipe has it. */
+struct sw_state_spec {
+    const char *name;    /* unique; shown, and recorded in the status */
+    const char *label;   /* <state> of the node label; NULL: none. Two states may share one: nodes
+                            get it when both have finished there */
+    const char *title;   /* for "Working on: <title>"; NULL: @name */
+    const size_t *needs; /* indexes of states; no cycles */
+    size_t n_needs;
+    bool kernel_affine; /* rendered once for each group (roster.h) of the resource's nodes */
+    bool hidden;        /* what comes before the recipe (the namespace): not in the status */
+};
+
+struct sw_spec {
+    const char *name, *uid;
+    int64_t generation;
+    enum sw_management management;
+    bool deleting;                     /* has a deletionTimestamp: remove all, then FINALIZED */
+    struct json_object *node_selector; /* map of labels or NULL: the nodes of the resource */
+    struct json_object *taints;        /* array {key,value,effect} or NULL: those that the resource
+                                          itself sets, so they do not exclude a node */
+    const struct sw_state_spec *states;
+    size_t n_states;
+    /** Different whenever a render may come out differently: of recipe, values, resource. */
+    const char *revision;
+    /** The recipe could not be had (0: it could): the code, words, and SRO's reason for the Errored
+     * condition ("ChartFailure"). The states of before, if any, stay as they are. */
+    int code;
+    const char *message, *reason;
+    /** Something outside must come first (another resource): words, or NULL. Nothing new is
+     * started meanwhile. */
+    const char *blocked;
+    /** .status of the resource as last read; looked at in the first SW_EV_SPEC only. */
+    struct json_object *status;
+};
+
+/** One object of a rendered state, complete: with namespace, owner, labels and annotations. */
+struct sw_rendered_object {
+    struct json_object *doc; /* borrowed; the engine takes a reference and never changes it */
+    bool awaited; /* wait for it though no annotation says so (`slipway.dev/wait: all`) */
+    /** Objects of a lower stage are ready (as far as they are awaited) before one of a higher stage
+     * is applied: hooks before install below 0, after install above 0, by weight. Within a stage
+     * the engine orders by kind: Namespace, CustomResourceDefinition (until established), the rest,
+     * webhook configurations and APIServices last (once the others are ready). */
+    int stage;
+};
+
+/** Zero what a kind of event does not have. Everything is borrowed for the step. */
+struct sw_event {
+    enum sw_event_kind kind;
+    int64_t now_ms; /* always */
+    uint64_t serial;
+    const struct sw_spec *spec;
+    const char *state, *variant;
+    const struct sw_rendered_object *objects;
+    size_t n_objects;
+    struct sw_key key;
+    struct json_object *object;
+    uint64_t watch;
+    uint32_t node;
+    int code;
+    const char *message;
+    const char *text; /* logs; NUL-terminated */
+};
+
+/* ---- what the engine wants done ----------------------------------------------------------------
+ */
+
+enum sw_action_kind {
+    SW_ACT_RENDER, /* @state for the nodes of @variant (their group; NULL: all), @serial */
+    /** Tell about @key from now on, whatever its state: SW_EV_OBSERVED at once (also "not there")
+     * and on each change. @key.name NULL: all that @selector matches in @key.ns, then SW_EV_SYNCED
+     * with @watch. It stands until SW_ACT_UNWATCH, also while the kind is not served: say so once,
+     * go on when it is. Many watches of one kind may well be one request: @use says how much of the
+     * objects is looked at. */
+    SW_ACT_WATCH,
+    SW_ACT_UNWATCH, /* @watch */
+    SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run */
+    SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: whatever is there), @propagation */
+    SW_ACT_LABEL,   /* merge patch of metadata.labels of @node (@key.name): @doc, a map of label to
+                       value or null. All that is known for the node by now, in one */
+    SW_ACT_STATUS,  /* @doc is the resource's .status from now on. One at a time */
+    SW_ACT_EVENT,   /* a Kubernetes Event about the resource: @warning, @reason, @message */
+    SW_ACT_TIMER,   /* one per engine: SW_EV_TIMER at @at_ms, instead of the last one; 0: none */
+    SW_ACT_LOGS,    /* the last @n_bytes of the log of pod @key */
+    SW_ACT_FINALIZED, /* all is removed: the finalizer may go */
+    SW_ACT_COUNT
+};
+
+/** How much of the watched objects the engine looks at. */
+enum sw_watch_use {
+    SW_USE_WHOLE,   /* drift of owned objects: all but metadata.managedFields */
+    SW_USE_STATUS,  /* foreign objects that are waited for: metadata, spec, status */
+    SW_USE_WORKERS, /* pods and builds of an object: metadata.name, .namespace, .uid, .labels,
+                       .ownerReferences, .deletionTimestamp, .creationTimestamp,
+                       spec.nodeName, spec.restartPolicy, status */
+};
+
+struct sw_action {
+    enum sw_action_kind kind;
+    uint64_t serial; /* give it back in the answer */
+    const char *state, *variant;
+    uint64_t watch;
+    enum sw_watch_use use;
+    const char *selector; /* label selector as in a URL; NULL: all */
+    struct sw_key key;
+    struct json_object *doc;
+    bool force, dry_run;
+    const char *uid, *propagation;
+    uint32_t node;
+    bool warning;
+    const char *reason, *message;
+    int64_t at_ms;
+    size_t n_bytes;
+};
+
+struct sw_actions {
+    size_t n;
+    const struct sw_action *items; /* in the order in which to begin them */
+};
+
+/* ---- the engine --------------------------------------------------------------------------------
+ */
+
+/** Zero values are the defaults. */
+struct sw_engine_opts {
+    /** How long a finished state may be unready before its label is taken off its nodes, where it
+     * finishes on all nodes at once; and how long a node may be deselected or not heard of. A pod
+     * that is not ready on a node that is counts at once. Default 5 minutes. */
+    int64_t grace_ms;
+    int64_t retry_min_ms;  /* back-off after what passes by itself; default 500 ms ... */
+    int64_t retry_max_ms;  /* ... doubling to 30 s; after what does not, this times 10 */
+    int64_t status_gap_ms; /* between status writes that carry only progress; default 1 s */
+};
+
+/** @roster outlives the engine; it may be shared. @opts may be NULL. */
+struct sw_engine *sw_engine_new(const struct sw_roster *roster, const struct sw_engine_opts *opts);
+void sw_engine_free(struct sw_engine *engine); /* NULL is accepted */
+SW_DEFINE_AUTO(sw_engine, sw_engine_free)
+
+/** Take one event. The actions, and all they point to, are borrowed until the next step; they are
+ * to be carried out (begun) in order before it. Never fails; an event that answers nothing that was
+ * asked is dropped. */
+const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct sw_event *event);
+
+/** What .status would say now, for a live view: a new document, the caller's. States are under
+ * "states" as docs/engine.md has them. */
+struct json_object *sw_engine_status(struct sw_engine *engine, int64_t now_ms);
+enum sw_phase { SW_PHASE_PROGRESSING, SW_PHASE_READY, SW_PHASE_ERRORED };
+enum sw_phase sw_engine_phase(const struct sw_engine *engine);
+
+/* ---- for people, records and tests -------------------------------------------------------------
+ */
+
+/** The table of transitions as a Mermaid state diagram. Heap, the caller's. */
+char *sw_engine_diagram(void);
+
+/** Events and actions as one line of JSON each, without newline; heap, the caller's. Documents are
+ * included (@brief: only their keys), so that a record can be replayed. */
+char *sw_event_json(const struct sw_event *event, bool brief);
+char *sw_action_json(const struct sw_action *action, bool brief);
+const char *sw_event_kind_name(enum sw_event_kind kind);
+const char *sw_action_kind_name(enum sw_action_kind kind);

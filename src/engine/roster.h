@@ -1,0 +1,79 @@
+#pragma once
+/* roster: the nodes of the cluster as the engines see them. One roster serves every engine of a
+ * process: a node is a few hundred bytes here (labels are numbers of an interned table), however
+ * many resources select it. A node has a number that stays its own while it exists, so that an
+ * engine can keep one bit a node.
+ *
+ * The controller puts nodes in before it steps the engines with SW_EV_NODE. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_object;
+struct sw_roster;
+
+#define SW_NO_NODE UINT32_MAX
+
+struct sw_roster_taint {
+    const char *key, *value, *effect;
+};
+
+/** What is told of a node; all borrowed for the call. */
+struct sw_roster_facts {
+    const char *name;
+    /** Which rendering of kernel-affine states the node needs, as it is shown: its kernel's full
+     * version, with more where that does not tell (system, architecture). "" or NULL: not known
+     * yet. */
+    const char *group;
+    const char *const *labels; /* 2 * n_labels: key, value, key, value... in any order */
+    size_t n_labels;
+    const struct sw_roster_taint *taints;
+    size_t n_taints;
+    bool ready;         /* its Ready condition is True */
+    bool unschedulable; /* cordoned */
+    /** The resourceVersion as a number, 0 if unknown. A node older than what is known is ignored,
+     * so that a watch event that was on its way when our own PATCH was answered cannot bring the
+     * old labels back. */
+    uint64_t version;
+};
+
+struct sw_roster *sw_roster_new(void);
+void sw_roster_free(struct sw_roster *roster); /* NULL is accepted */
+
+/** Put in or replace. @changed (may be NULL): whether anything that engines look at is different.
+ * @return the node's number */
+uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *facts,
+                       bool *changed);
+/** Replace one node's labels after a PATCH of them was answered with the node's new document.
+ * @labels: its metadata.labels. @return false: older than what is known, or no such node */
+bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
+                          uint64_t version);
+/** Its number becomes another node's only after the next put: step the engines with SW_EV_NODE
+ * first. @return the number it had, or SW_NO_NODE */
+uint32_t sw_roster_remove(struct sw_roster *roster, const char *name);
+
+/** Numbers in use are below this. */
+uint32_t sw_roster_end(const struct sw_roster *roster);
+/** How many nodes there are. */
+size_t sw_roster_count(const struct sw_roster *roster);
+uint32_t sw_roster_find(const struct sw_roster *roster, const char *name);
+/** @return NULL where no node has that number now. Borrowed until the node is put or removed. */
+const char *sw_roster_name(const struct sw_roster *roster, uint32_t node);
+/** "" while not known. Borrowed likewise. */
+const char *sw_roster_group(const struct sw_roster *roster, uint32_t node);
+/** The label's value or NULL. Borrowed likewise. */
+const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key);
+bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
+
+/** Does the node carry every label of @selector (a map of strings; NULL and {} match all)? */
+bool sw_roster_matches(const struct sw_roster *roster, uint32_t node, struct json_object *selector);
+/** Has it a NoSchedule or NoExecute taint that @tolerations (as in a Pod; may be NULL) do not
+ * tolerate? Taints of the node's own life cycle (node.kubernetes.io/...: not ready, cordoned,
+ * pressure) do not count: they pass, and a node is not taken off for a missed heartbeat. */
+bool sw_roster_is_tainted(const struct sw_roster *roster, uint32_t node,
+                          struct json_object *tolerations);
+/** Would a DaemonSet with this pod spec (`spec.template.spec`) have a pod on the node:
+ * nodeSelector, required node affinity, taints and tolerations. Source: Kubernetes "Assigning Pods
+ * to Nodes", "Taints and Tolerations", DaemonSet controller. */
+bool sw_roster_takes_pod(const struct sw_roster *roster, uint32_t node,
+                         struct json_object *pod_spec);
