@@ -129,10 +129,11 @@ struct sw_kube_answer {
     int http_status;    /* 0: no answer came */
     const char *reason; /* Status.reason: "AlreadyExists", "Conflict", "Expired"...; "" for none.
                            Ours: "WebhookFailed" (an admission webhook could not be called) */
-    const struct sw_err *err;     /* words: which verb on what, and the server's own */
-    int64_t retry_after_ms;       /* the server asks to wait so long; 0: it did not say */
-    struct json_object *status;   /* the server's Status object on failure, or NULL */
-    struct json_object *object;   /* the object: get, create, update, apply, patch; NULL otherwise.
+    const struct sw_err *err;   /* words: which verb on what, and the server's own */
+    int64_t retry_after_ms;     /* the server asks to wait so long; 0: it did not say */
+    struct json_object *status; /* the server's Status object on failure, or NULL */
+    struct json_object
+        *object;                  /* the object: get, create, update, apply, patch; NULL otherwise.
                                      After   a delete: the object while its finalizers run, else NULL */
     struct json_object *items;    /* list: this page's array, each whole or as projected */
     const char *resource_version; /* list: what a watch may start from; "" otherwise */
