@@ -15,7 +15,6 @@ struct sw_kube_config;
 struct sw_kube_request;
 struct sw_kube_watch;
 struct sw_loop;
-struct sw_projection; /* data/data.h: which fields of an object to keep */
 
 /* ---- the client --------------------------------------------------------------------------------
  */
@@ -158,8 +157,9 @@ struct sw_request_opts {
     /* list */
     const char *label_selector;
     const char *field_selector;
-    int page_size;                      /* 0: 500 */
-    const struct sw_projection *fields; /* keep only these; must live until the answer; get too */
+    int page_size; /* 0: 500 */
+    /** list and get: keep only these fields ("metadata.labels"), ended by NULL; data/stream.h. */
+    const char *const *fields;
     /* create, update, apply, patch, delete */
     const char *field_manager; /* NULL: the client's */
     bool force;                /* apply: take fields over from other managers */
@@ -244,8 +244,10 @@ enum sw_watch_type {
     SW_WATCH_ADDED, /* also for each object of the first list */
     SW_WATCH_MODIFIED,
     SW_WATCH_DELETED, /* object: its last state, or NULL where the deletion was missed */
-    SW_WATCH_SYNCED,  /* a list has been delivered: everything there is was told */
-    SW_WATCH_ERROR, /* @code, @err: cannot list or watch. It goes on trying; told on change only */
+    SW_WATCH_SYNCED,  /* a list has been delivered: everything there is was told. Also when what an
+                         ERROR told has passed */
+    SW_WATCH_ERROR,   /* @code, @err: cannot list or watch. It goes on trying; told on change only,
+                         and not for a server that is down (on_server) */
 };
 
 /** Borrowed for the call. */
@@ -269,9 +271,9 @@ struct sw_watch_opts {
     const char *name; /* only the object of this name */
     const char *label_selector;
     const char *field_selector;
-    const struct sw_projection
-        *fields;   /* must live until closed; NULL: whole objects. metadata's
-                      name, namespace, uid and resourceVersion are always kept */
+    /** Keep only these fields ("metadata.labels"; data/stream.h), ended by NULL, besides metadata's
+     * name, namespace, uid and resourceVersion. NULL: whole objects. */
+    const char *const *fields;
     int page_size; /* 0: 500 */
     int idle_ms;   /* begin anew after so long without a byte; 0: 5 minutes */
 };
