@@ -2,7 +2,8 @@
 /* facts: what is read from a cluster and handed to a recipe's templates, computed for each group of
  * nodes that share kernel, operating system and architecture. Pure: objects come in, values go out;
  * who fetches and watches the objects is the controller's business (sw_facts_sources says which).
- * Nodes are kept as projections of a few hundred bytes, never as documents.
+ * Of a node only its name and group are kept; which nodes a resource selects is the roster's
+ * business (engine/roster.h).
  * Source of the names and meanings: the Special Resource Operator's run-time values. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ struct sw_taint {
     const char *key, *value, *effect;
 };
 
-/** What is kept of a Node. All strings are its own. */
+/** What is looked at in a Node. All strings are its own. */
 struct sw_node {
     char *name;
     char *kernel;   /* NFD's label, else nodeInfo's; "" when neither is there yet */
@@ -44,22 +45,18 @@ struct sw_node {
 /** Where a kernel's full version stands on a node that NFD has labelled. */
 #define SW_KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
 
-/** Project a Node document; fields that are missing or of another type count as absent.
+/** The fields of a Node that sw_node_parse() reads, as paths of a projection; ends with NULL. */
+extern const char *const sw_node_fields[];
+
+/** Read a Node document; fields that are missing or of another type count as absent.
  * @return the caller's; NULL when it has no metadata.name. */
 struct sw_node *sw_node_parse(struct json_object *object);
 void sw_node_free(struct sw_node *node);
 
 /** @return the label's value, borrowed, or NULL. */
 const char *sw_node_label(const struct sw_node *node, const char *key);
-/** Does the node carry every label of @selector (an object of strings; NULL and {} match all)? */
-bool sw_node_matches(const struct sw_node *node, struct json_object *selector);
-/** Is there a NoSchedule or NoExecute taint that keeps a resource's payload away? Taints that the
- * kubelet and the node controller set for a passing condition (not ready, cordoned, pressure) do
- * not count, nor do those that @tolerations (an array as in a Pod; may be NULL) tolerate. */
-bool sw_node_is_tainted(const struct sw_node *node, struct json_object *tolerations);
 
-/** The same system by NFD's os_release labels, else by the text of nodeInfo.osImage.
- * @label: called for a label's value or NULL. */
+/** The system by NFD's os_release labels, else by the text of nodeInfo.osImage. */
 void sw_os_detect(const struct sw_node *node, struct sw_os *out);
 void sw_os_done(struct sw_os *os);
 
@@ -73,24 +70,10 @@ char *sw_kernel_patch_version(const char *kernel);
 struct sw_facts *sw_facts_new(void);
 void sw_facts_free(struct sw_facts *facts);
 
-/** What changed about a node, for those who would have to act on it. */
-enum sw_node_change {
-    SW_NODE_SAME = 0,
-    SW_NODE_ADDED = 1 << 0,
-    SW_NODE_REMOVED = 1 << 1,
-    SW_NODE_LABELS = 1 << 2,
-    SW_NODE_GROUP = 1 << 3, /* kernel, operating system or architecture */
-    SW_NODE_TAINTS = 1 << 4,
-    SW_NODE_READY = 1 << 5, /* ready, unschedulable */
-    SW_NODE_BOOT = 1 << 6,
-};
-
-/** Put @node (taken) in the place of the one with its name. @return enum sw_node_change bits. */
-unsigned sw_facts_put_node(struct sw_facts *facts, struct sw_node *node);
-unsigned sw_facts_remove_node(struct sw_facts *facts, const char *name);
-/** Borrowed until the next put or remove; sorted by name. */
-struct sw_node *const *sw_facts_nodes(const struct sw_facts *facts, size_t *n);
-const struct sw_node *sw_facts_find_node(const struct sw_facts *facts, const char *name);
+/** Remember what @node runs; of the node itself only its name is kept.
+ * @return whether a group appeared, vanished or changed by it */
+bool sw_facts_put_node(struct sw_facts *facts, const struct sw_node *node);
+bool sw_facts_remove_node(struct sw_facts *facts, const char *name);
 
 /** A single object of the cluster that facts are read from; all of them are optional. */
 struct sw_facts_source {
@@ -112,25 +95,35 @@ void sw_facts_set_openshift(struct sw_facts *facts, bool openshift);
 /* ---- groups and values -------------------------------------------------------------------------
  */
 
-/** Nodes with the same kernel, operating system and architecture. */
+/** What nodes with the same kernel, operating system and architecture share. */
 struct sw_group {
-    const char *kernel, *arch; /* borrowed from its first node */
-    const struct sw_os *os;    /* likewise */
+    char
+        *id; /* as people see it: the kernel, with system and architecture where it does not tell */
+    char *kernel, *arch;
+    char *version_id; /* the node's os_release VERSION_ID label, "" where NFD gave none */
+    char *suffix;     /* of kernel-affine names: 16 hex digits */
+    struct sw_os os;
     size_t n_nodes;
-    const struct sw_node **nodes; /* by name */
-    char *suffix;                 /* of kernel-affine names: 16 hex digits */
-    struct json_object *selector; /* labels by which just this group's nodes are found */
-};
-struct sw_groups {
-    size_t n;
-    struct sw_group *items;
 };
 
-/** The groups of the nodes that @selector (may be NULL) matches and no taint keeps away, in the
- * order of kernel, system and architecture. Nodes whose kernel is not known yet are in none.
- * The result lives until the next put or remove of a node; sw_groups_done(). */
-void sw_facts_groups(const struct sw_facts *facts, struct json_object *selector,
-                     struct json_object *tolerations, struct sw_groups *out);
+/** The id of the group that @node belongs to: "" while its kernel is not known, else what
+ * sw_group.id says. Heap, the caller's. */
+char *sw_group_id(const struct sw_node *node);
+
+/** @return borrowed until the next put or remove of a node; NULL where no node is in it. */
+const struct sw_group *sw_facts_find_group(const struct sw_facts *facts, const char *id);
+/** The labels by which just the nodes of @group are found: a new object, the caller's. */
+struct json_object *sw_facts_selector(const struct sw_facts *facts, const struct sw_group *group);
+
+/** Some groups, in the order of kernel, system and architecture. */
+struct sw_groups {
+    size_t n;
+    const struct sw_group **items; /* owned array of borrowed groups */
+};
+/** The groups of the nodes that @takes (NULL: all) agrees to; sw_groups_done(). They live until the
+ * next put or remove. */
+void sw_facts_groups(const struct sw_facts *facts, bool (*takes)(const char *node, void *arg),
+                     void *arg, struct sw_groups *out);
 void sw_groups_done(struct sw_groups *groups);
 
 /** Name suffix of kernel-affine objects, as SRO has it: hex FNV-64a of

@@ -1,5 +1,4 @@
-/* The projection of a Node: one block for labels and taints, sorted, so that two of them compare
- * fast and five thousand are small. */
+/* What is looked at in a Node: one block for the labels, one for the taints. */
 #include "facts/facts.h"
 
 #include "base/base.h"
@@ -7,6 +6,19 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *const sw_node_fields[] = {
+    "metadata.labels",
+    "spec.taints",
+    "spec.unschedulable",
+    "status.conditions[*].type",
+    "status.conditions[*].status",
+    "status.nodeInfo.kernelVersion",
+    "status.nodeInfo.osImage",
+    "status.nodeInfo.architecture",
+    "status.nodeInfo.bootID",
+    NULL,
+};
 
 /* A member of an object, or NULL; anything that is no object has no members. */
 static struct json_object *member(struct json_object *object, const char *key)
@@ -132,60 +144,4 @@ const char *sw_node_label(const struct sw_node *node, const char *key)
                                                   2 * sizeof *node->labels, by_key)
                                         : NULL;
     return found ? found[1] : NULL;
-}
-
-bool sw_node_matches(const struct sw_node *node, struct json_object *selector)
-{
-    if (!json_object_is_type(selector, json_type_object))
-        return true;
-    json_object_object_foreach(selector, key, value)
-    {
-        const char *want = json_object_get_string(value);
-        if (!sw_streq(sw_node_label(node, key), want ? want : ""))
-            return false;
-    }
-    return true;
-}
-
-/* Set by the control plane while a node has a passing trouble; every DaemonSet tolerates them. */
-static const char *const passing_taints[] = {
-    "node.kubernetes.io/not-ready",           "node.kubernetes.io/unreachable",
-    "node.kubernetes.io/disk-pressure",       "node.kubernetes.io/memory-pressure",
-    "node.kubernetes.io/pid-pressure",        "node.kubernetes.io/unschedulable",
-    "node.kubernetes.io/network-unavailable",
-};
-
-static bool is_tolerated_by(const struct sw_taint *t, struct json_object *toleration)
-{
-    const char *key = text(toleration, "key"), *effect = text(toleration, "effect");
-    if (*effect && !sw_streq(effect, t->effect))
-        return false;
-    if (sw_streq(text(toleration, "operator"), "Exists"))
-        return !*key || sw_streq(key, t->key);
-    return sw_streq(key, t->key) && sw_streq(text(toleration, "value"), t->value);
-}
-
-static bool is_tolerated(const struct sw_taint *t, struct json_object *tolerations)
-{
-    for (size_t i = 0; i < SW_COUNT(passing_taints); i++)
-        if (sw_streq(t->key, passing_taints[i]))
-            return true;
-    size_t n = json_object_is_type(tolerations, json_type_array)
-                   ? json_object_array_length(tolerations)
-                   : 0;
-    for (size_t i = 0; i < n; i++)
-        if (is_tolerated_by(t, json_object_array_get_idx(tolerations, i)))
-            return true;
-    return false;
-}
-
-bool sw_node_is_tainted(const struct sw_node *node, struct json_object *tolerations)
-{
-    for (size_t i = 0; i < node->n_taints; i++) {
-        const struct sw_taint *t = &node->taints[i];
-        bool hard = sw_streq(t->effect, "NoSchedule") || sw_streq(t->effect, "NoExecute");
-        if (hard && !is_tolerated(t, tolerations))
-            return true;
-    }
-    return false;
 }

@@ -1,4 +1,4 @@
-/* The nodes that are known, by name, and what a new projection changed. */
+/* Which nodes there are and what group each is in. */
 #include "facts/set.h"
 
 #include "base/base.h"
@@ -16,8 +16,11 @@ void sw_facts_free(struct sw_facts *facts)
     if (!facts)
         return;
     for (size_t i = 0; i < facts->n; i++)
-        sw_node_free(facts->nodes[i]);
+        free(facts->nodes[i].name);
+    for (size_t i = 0; i < facts->n_groups; i++)
+        group_free(facts->groups[i]);
     free(facts->nodes);
+    free(facts->groups);
     cluster_facts_done(&facts->cluster);
     free(facts);
 }
@@ -28,7 +31,7 @@ static size_t place_of(const struct sw_facts *facts, const char *name, bool *fou
     size_t low = 0, high = facts->n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        int order = strcmp(facts->nodes[mid]->name, name);
+        int order = strcmp(facts->nodes[mid].name, name);
         if (order == 0) {
             *found = true;
             return mid;
@@ -42,80 +45,40 @@ static size_t place_of(const struct sw_facts *facts, const char *name, bool *fou
     return low;
 }
 
-static bool same_labels(const struct sw_node *a, const struct sw_node *b)
+static void insert(struct sw_facts *facts, size_t at, const char *name, struct sw_group *group)
 {
-    if (a->n_labels != b->n_labels)
-        return false;
-    for (size_t i = 0; i < 2 * a->n_labels; i++)
-        if (!sw_streq(a->labels[i], b->labels[i]))
-            return false;
-    return true;
-}
-
-static bool same_taints(const struct sw_node *a, const struct sw_node *b)
-{
-    if (a->n_taints != b->n_taints)
-        return false;
-    for (size_t i = 0; i < a->n_taints; i++)
-        if (!sw_streq(a->taints[i].key, b->taints[i].key) ||
-            !sw_streq(a->taints[i].value, b->taints[i].value) ||
-            !sw_streq(a->taints[i].effect, b->taints[i].effect))
-            return false;
-    return true;
-}
-
-static bool same_group(const struct sw_node *a, const struct sw_node *b)
-{
-    return sw_streq(a->kernel, b->kernel) && sw_streq(a->arch, b->arch) &&
-           sw_streq(a->os.major_minor, b->os.major_minor) && sw_streq(a->os.build, b->os.build);
-}
-
-static unsigned difference(const struct sw_node *a, const struct sw_node *b)
-{
-    return (same_labels(a, b) ? 0 : SW_NODE_LABELS) | (same_group(a, b) ? 0 : SW_NODE_GROUP) |
-           (same_taints(a, b) ? 0 : SW_NODE_TAINTS) |
-           (a->ready == b->ready && a->unschedulable == b->unschedulable ? 0 : SW_NODE_READY) |
-           (sw_streq(a->boot_id, b->boot_id) ? 0 : SW_NODE_BOOT);
-}
-
-unsigned sw_facts_put_node(struct sw_facts *facts, struct sw_node *node)
-{
-    bool found;
-    size_t at = place_of(facts, node->name, &found);
-    if (found) {
-        unsigned change = difference(facts->nodes[at], node);
-        sw_node_free(facts->nodes[at]);
-        facts->nodes[at] = node;
-        return change;
-    }
     SW_GROW(facts->nodes, facts->n, facts->cap);
     memmove(facts->nodes + at + 1, facts->nodes + at, (facts->n - at) * sizeof *facts->nodes);
-    facts->nodes[at] = node;
+    facts->nodes[at] = (struct member){ sw_strdup(name), group };
     facts->n++;
-    return SW_NODE_ADDED;
 }
 
-unsigned sw_facts_remove_node(struct sw_facts *facts, const char *name)
+bool sw_facts_put_node(struct sw_facts *facts, const struct sw_node *node)
+{
+    bool found, vanished;
+    size_t at = place_of(facts, node->name, &found), n_before = facts->n_groups;
+    struct sw_group *group = group_join(facts, node);
+    if (!group)
+        return sw_facts_remove_node(facts, node->name);
+    bool appeared = facts->n_groups > n_before;
+    if (!found) {
+        insert(facts, at, node->name, group);
+        return appeared;
+    }
+    vanished = group_leave(facts, facts->nodes[at].group);
+    facts->nodes[at].group = group;
+    return appeared || vanished;
+}
+
+bool sw_facts_remove_node(struct sw_facts *facts, const char *name)
 {
     bool found;
     size_t at = place_of(facts, name, &found);
     if (!found)
-        return SW_NODE_SAME;
-    sw_node_free(facts->nodes[at]);
+        return false;
+    bool vanished = group_leave(facts, facts->nodes[at].group);
+    free(facts->nodes[at].name);
     memmove(facts->nodes + at, facts->nodes + at + 1, (facts->n - at - 1) * sizeof *facts->nodes);
     facts->n--;
-    return SW_NODE_REMOVED;
-}
-
-struct sw_node *const *sw_facts_nodes(const struct sw_facts *facts, size_t *n)
-{
-    *n = facts->n;
-    return facts->nodes;
-}
-
-const struct sw_node *sw_facts_find_node(const struct sw_facts *facts, const char *name)
-{
-    bool found;
-    size_t at = place_of(facts, name, &found);
-    return found ? facts->nodes[at] : NULL;
+    return vanished;
 }

@@ -2,7 +2,7 @@
 /* The inside of struct sw_facts, for the files of this folder. */
 #include "facts/facts.h"
 
-/* What values are made of besides nodes; "" where the cluster does not say. */
+/* What values are made of besides nodes; NULL or "" where the cluster does not say. */
 struct cluster_facts {
     char *version; /* "4.10.3" */
     char *os_image_url;
@@ -10,11 +10,24 @@ struct cluster_facts {
     struct json_object *toolkit_tags; /* tag of the driver-toolkit ImageStream -> image */
 };
 
+struct member {
+    char *name;
+    struct sw_group *group; /* one of facts->groups */
+};
+
 struct sw_facts {
     size_t n, cap;
-    struct sw_node **nodes; /* by name */
+    struct member *nodes; /* by name; those whose kernel is known */
+    size_t n_groups, groups_cap;
+    struct sw_group **groups; /* by kernel, system, architecture */
     bool openshift;
     struct cluster_facts cluster;
 };
 
 void cluster_facts_done(struct cluster_facts *c);
+
+/* The group that @node belongs to, made where it is the first; NULL while its kernel is unknown. */
+struct sw_group *group_join(struct sw_facts *facts, const struct sw_node *node);
+/* One node less; the last one takes the group with it. @return whether it did */
+bool group_leave(struct sw_facts *facts, struct sw_group *group);
+void group_free(struct sw_group *group);

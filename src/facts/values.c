@@ -40,8 +40,8 @@ static const char *toolkit_of(const struct sw_facts *facts, const struct sw_grou
     struct json_object *image = NULL;
     if (!g || !facts->cluster.toolkit_tags)
         return "";
-    if (!*g->os->build ||
-        !json_object_object_get_ex(facts->cluster.toolkit_tags, g->os->build, &image))
+    if (!*g->os.build ||
+        !json_object_object_get_ex(facts->cluster.toolkit_tags, g->os.build, &image))
         (void)json_object_object_get_ex(facts->cluster.toolkit_tags, "latest", &image);
     return image ? json_object_get_string(image) : "";
 }
@@ -56,15 +56,15 @@ static struct json_object *upgrade_info(const struct sw_facts *facts, const stru
 {
     SW_AUTO_CHARS *cluster = major_minor(facts->cluster.version ? facts->cluster.version : "");
     struct json_object *info = json_object_new_object(), *toolkit = json_object_new_object();
-    put(info, "OSVersion", g->os->decimal);
-    put(info, "OSMajor", g->os->major);
-    put(info, "OSMajorMinor", g->os->major_minor);
+    put(info, "OSVersion", g->os.decimal);
+    put(info, "OSMajor", g->os.major);
+    put(info, "OSMajorMinor", g->os.major_minor);
     put(info, "clusterVersion", cluster);
     bool realtime = is_realtime(g->kernel);
     put(toolkit, "imageURL", toolkit_of(facts, g));
     put(toolkit, "kernelFullVersion", realtime ? "" : g->kernel);
     put(toolkit, "RTKernelFullVersion", realtime ? g->kernel : "");
-    put(toolkit, "OSVersion", g->os->decimal);
+    put(toolkit, "OSVersion", g->os.decimal);
     (void)json_object_object_add(info, "driverToolkit", toolkit);
     return info;
 }
@@ -73,9 +73,9 @@ static void put_group(struct json_object *values, const struct sw_facts *facts,
                       const struct sw_group *g)
 {
     SW_AUTO_CHARS *patch = sw_kernel_patch_version(g ? g->kernel : "");
-    put(values, "operatingSystemMajor", g ? g->os->major : "");
-    put(values, "operatingSystemMajorMinor", g ? g->os->major_minor : "");
-    put(values, "operatingSystemDecimal", g ? g->os->decimal : "");
+    put(values, "operatingSystemMajor", g ? g->os.major : "");
+    put(values, "operatingSystemMajorMinor", g ? g->os.major_minor : "");
+    put(values, "operatingSystemDecimal", g ? g->os.decimal : "");
     put(values, "kernelFullVersion", g ? g->kernel : "");
     put(values, "kernelPatchVersion", patch);
     put(values, "driverToolkitImage", toolkit_of(facts, g));
@@ -102,7 +102,7 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     const struct sw_groups *groups = ask->groups;
     const struct sw_group *g = ask->group;
     if (!g && groups && groups->n)
-        g = &groups->items[0];
+        g = groups->items[0];
     struct json_object *values = json_object_new_object(), *names = json_object_new_object(),
                        *upgrades = json_object_new_object();
     put(values, "kind", "Values");
@@ -112,8 +112,8 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     put(values, "clusterVersion", facts->cluster.version);
     put(values, "clusterVersionMajorMinor", minor);
     for (size_t i = 0; groups && i < groups->n; i++)
-        (void)json_object_object_add(upgrades, groups->items[i].kernel,
-                                     upgrade_info(facts, &groups->items[i]));
+        (void)json_object_object_add(upgrades, groups->items[i]->kernel,
+                                     upgrade_info(facts, groups->items[i]));
     (void)json_object_object_add(values, "clusterUpgradeInfo", upgrades);
     put(values, "pushSecretName", ask->push_secret);
     put(values, "osImageURL", facts->cluster.os_image_url);
