@@ -45,7 +45,7 @@ FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 
 # ---- everyday targets ---------------------------------------------------------------------------
-.PHONY: all build run test check bench fuzz deps clean help install-deps
+.PHONY: all build run test test-cluster check bench fuzz deps clean help install-deps
 .DEFAULT_GOAL := build
 
 build: $(BUILD)/slipway ## build build/slipway (the default)
@@ -58,6 +58,10 @@ run: deps ## build, and walk recipes/nvidia-mig to Ready on an embedded cluster
 test: deps ## build everything with ASan and UBSan and run all tests that need no cluster
 	@$(MAKE) --no-print-directory -s test-programs
 	@hack/run-tests.sh
+
+test-cluster: deps ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
+	@$(MAKE) --no-print-directory -s build
+	@hack/test-cluster.sh
 
 check: deps ## format, cppcheck, -Werror with gcc and clang, includes, headers, tables
 	@hack/check.sh

@@ -1,0 +1,426 @@
+#!/bin/bash
+# cluster.sh: a real one-node Kubernetes on loopback, for the cluster tests.
+#
+#   cluster.sh build                  make the programs (once, into ~/.cache/slipway); nothing to do
+#                                     where KUBEBUILDER_ASSETS names a folder with them
+#   cluster.sh up [--no-node]
+#                                     start etcd, API server, controller manager, scheduler, and a
+#                                     node (containerd, kubelet); prints the kubeconfig's path
+#   cluster.sh image NAME DIR CMD...  pack DIR as an image that runs CMD, and import it
+#   cluster.sh env                    print KUBECONFIG=... for eval
+#   cluster.sh down                   end what up started, by pid, and remove its data
+#
+# The control plane is built from the distribution's own source package of Kubernetes (1.20). A folder
+# in KUBEBUILDER_ASSETS with kube-apiserver, etcd and kubectl is taken instead; without a
+# controller manager, scheduler and kubelet in it, up brings up the API server alone.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${SLIPWAY_CACHE:-$HOME/.cache/slipway}
+dir=${SLIPWAY_CLUSTER_DIR:-$cache/cluster}
+bin=${KUBEBUILDER_ASSETS:-$cache/bin}
+programs="kube-apiserver kube-controller-manager kube-scheduler kubelet"
+packages="etcd-server containerd runc containernetworking-plugins iproute2 iptables openssl"
+
+say() { echo "cluster: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# ---- build ---------------------------------------------------------------------------------------
+need_packages() {
+    local missing="" p
+    for p in "$@"; do
+        dpkg -s "$p" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$missing $p"
+    done
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null || die "these packages are needed:$missing"
+    [ "$(id -u)" = 0 ] || die "not root; install these packages first:$missing"
+    say "installing$missing"
+    # services that packages would start are none of ours
+    printf '#!/bin/sh\nexit 101\n' >/tmp/slipway-policy.$$; chmod +x /tmp/slipway-policy.$$
+    local placed=
+    [ -e /usr/sbin/policy-rc.d ] || { cp /tmp/slipway-policy.$$ /usr/sbin/policy-rc.d; placed=1; }
+    DEBIAN_FRONTEND=noninteractive apt-get update -q >/dev/null 2>&1 || true
+    local rc=0
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >/tmp/slipway-apt.$$ 2>&1 || rc=1
+    [ -z "$placed" ] || rm -f /usr/sbin/policy-rc.d
+    [ $rc = 0 ] || { tail -5 /tmp/slipway-apt.$$ >&2; die "could not install$missing"; }
+    rm -f /tmp/slipway-policy.$$ /tmp/slipway-apt.$$
+}
+
+# The distribution's source package, by the package sources this machine has anyway.
+fetch_source() { # INTO
+    local apt=$1/apt
+    mkdir -p "$apt/lists/partial"
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
+        sed -n 's/^deb \(.*debian.*\)/deb-src \1/p' >"$apt/sources.list" || true
+    mkdir -p "$apt/parts"
+    local f
+    for f in /etc/apt/sources.list.d/*.sources; do
+        if [ -f "$f" ] && grep -qi debian-archive-keyring "$f"; then
+            sed 's/^Types:.*/Types: deb-src/' "$f" >"$apt/parts/$(basename "$f")"
+        fi
+    done
+    local opts="-o Dir::Etc::sourcelist=$apt/sources.list -o Dir::Etc::sourceparts=$apt/parts -o Dir::State::lists=$apt/lists"
+    # shellcheck disable=SC2086
+    (cd "$1" && apt-get $opts update -q >/dev/null && apt-get $opts source -q kubernetes >/dev/null 2>&1) ||
+        die "could not fetch the source package kubernetes"
+}
+
+build() {
+    local p missing=
+    for p in $programs; do [ -x "$bin/$p" ] || missing=1; done
+    if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then
+        [ -x "$bin/kube-apiserver" ] && [ -x "$bin/etcd" ] || die "KUBEBUILDER_ASSETS=$bin holds no kube-apiserver and etcd"
+        return 0
+    fi
+    # shellcheck disable=SC2086
+    need_packages $packages
+    [ -n "$missing" ] || return 0
+    need_packages golang-1.19-go rsync dpkg-dev make golang-github-modern-go-reflect2-dev
+    local src=$cache/src
+    rm -rf "$src"; mkdir -p "$src" "$bin"
+    say "fetching the source of Kubernetes"
+    fetch_source "$src"
+    local top
+    top=$(find "$src" -maxdepth 1 -type d -name 'kubernetes-*' | head -1)
+    [ -d "$top" ] || die "the source package did not unpack"
+    # 1.0.1 of reflect2 reads the runtime's maps as Go 1.17 laid them out: the API server dies
+    rsync -a --delete /usr/share/gocode/src/github.com/modern-go/reflect2/ "$top/vendor/github.com/modern-go/reflect2/"
+    mkdir -p "$top/.go/src/k8s.io"
+    ln -sfn "$top" "$top/.go/src/k8s.io/kubernetes"
+    say "building $programs (some minutes)"
+    (
+        cd "$top/.go/src/k8s.io/kubernetes"
+        export PATH=/usr/lib/go-1.19/bin:$PATH GOPATH=$top/.go GO111MODULE=off GOFLAGS= GOCACHE=$src/gocache
+        export KUBE_GIT_VERSION=v1.20.2 KUBE_GIT_COMMIT=unknown KUBE_GIT_TREE_STATE=clean KUBE_GIT_MAJOR=1 KUBE_GIT_MINOR=20
+        make WHAT="cmd/kube-apiserver cmd/kube-controller-manager cmd/kube-scheduler cmd/kubelet" >"$cache/build.log" 2>&1
+    ) || { tail -20 "$cache/build.log" >&2; die "the build failed, see $cache/build.log"; }
+    for p in $programs; do
+        cp "$(find "$top/_output" "$top/.go" -type f -name "$p" -perm -u+x 2>/dev/null | head -1)" "$bin/$p.tmp"
+        mv "$bin/$p.tmp" "$bin/$p"
+    done
+    rm -rf "$src"
+    say "built into $bin"
+}
+
+# ---- up ------------------------------------------------------------------------------------------
+# Ports that are free now, one after another from a random start.
+next_port=$((20000 + RANDOM % 20000))
+free_port() {
+    while (exec 3<>"/dev/tcp/127.0.0.1/$next_port") 2>/dev/null; do next_port=$((next_port + 1)); done
+    port=$next_port
+    next_port=$((next_port + 1))
+}
+
+# start NAME COMMAND...: in the background, its pid and log kept
+start() {
+    local name=$1
+    shift
+    setsid "$@" >"$dir/log/$name.log" 2>&1 </dev/null &
+    echo $! >"$dir/pid/$name"
+}
+
+# wait_for SECONDS WHAT COMMAND...: until it succeeds, or die showing the log of @WHAT
+wait_for() {
+    local seconds=$1 what=$2 i
+    shift 2
+    for ((i = 0; i < seconds * 10; i++)); do
+        "$@" >/dev/null 2>&1 && return 0
+        if [ -f "$dir/pid/$what" ] && ! kill -0 "$(cat "$dir/pid/$what")" 2>/dev/null; then break; fi
+        sleep 0.1
+    done
+    tail -5 "$dir/log/$what.log" >&2
+    down
+    die "$what did not come up (its last words are above)"
+}
+
+new_ca() {
+    openssl ecparam -name prime256v1 -genkey -noout -out "$dir/pki/ca.key"
+    openssl req -x509 -new -key "$dir/pki/ca.key" -subj /CN=slipway-test-ca -days 30 -out "$dir/pki/ca.crt"
+    openssl genrsa -out "$dir/pki/sa.key" 2048 2>/dev/null
+    openssl rsa -in "$dir/pki/sa.key" -pubout -out "$dir/pki/sa.pub" 2>/dev/null
+}
+
+# new_cert NAME SUBJECT [SANS]
+new_cert() {
+    local f=$dir/pki/$1
+    openssl ecparam -name prime256v1 -genkey -noout -out "$f.key"
+    openssl req -new -key "$f.key" -subj "$2" -out "$f.csr"
+    printf 'extendedKeyUsage=serverAuth,clientAuth\n%s\n' "${3:+subjectAltName=$3}" >"$f.ext"
+    openssl x509 -req -in "$f.csr" -CA "$dir/pki/ca.crt" -CAkey "$dir/pki/ca.key" -CAcreateserial \
+        -days 30 -extfile "$f.ext" -out "$f.crt" 2>/dev/null
+    rm -f "$f.csr" "$f.ext"
+}
+
+# kubeconfig NAME: for the certificate of that name
+kubeconfig() {
+    cat >"$dir/$1.kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+current-context: slipway
+contexts: [{name: slipway, context: {cluster: slipway, user: $1}}]
+clusters: [{name: slipway, cluster: {server: "https://127.0.0.1:$api_port", certificate-authority: $dir/pki/ca.crt}}]
+users: [{name: $1, user: {client-certificate: $dir/pki/$1.crt, client-key: $dir/pki/$1.key}}]
+YAML
+}
+
+kc() { "$kubectl" --kubeconfig "$dir/admin.kubeconfig" "$@"; }
+
+control_plane() {
+    local peer etcd_port etcd=etcd
+    [ ! -x "$bin/etcd" ] || etcd=$bin/etcd
+    free_port; etcd_port=$port
+    free_port; peer=$port
+    free_port; api_port=$port
+    new_ca
+    new_cert apiserver /CN=kube-apiserver "IP:127.0.0.1,IP:10.96.0.1,IP:$node_ip,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
+    new_cert admin /O=system:masters/CN=admin
+    new_cert kube-controller-manager /CN=system:kube-controller-manager
+    new_cert kube-scheduler /CN=system:kube-scheduler
+    new_cert kubelet "/O=system:nodes/CN=system:node:$node_name" "IP:$node_ip,DNS:$node_name"
+    for p in admin kube-controller-manager kube-scheduler kubelet; do kubeconfig $p; done
+    printf 'slipway-admin-token,admin,admin,system:masters\nslipway-nobody-token,nobody,nobody\n' >"$dir/tokens.csv"
+    cat >"$dir/audit.yaml" <<YAML
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata}]
+YAML
+    start etcd "$etcd" --name slipway --data-dir "$dir/etcd" \
+        --listen-client-urls "http://127.0.0.1:$etcd_port" --advertise-client-urls "http://127.0.0.1:$etcd_port" \
+        --listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
+        --initial-cluster "slipway=http://127.0.0.1:$peer"
+    start kube-apiserver "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$etcd_port" \
+        --bind-address "$api_address" --secure-port "$api_port" --advertise-address "$node_ip" \
+        --service-cluster-ip-range 10.96.0.0/16 --client-ca-file "$dir/pki/ca.crt" \
+        --tls-cert-file "$dir/pki/apiserver.crt" --tls-private-key-file "$dir/pki/apiserver.key" \
+        --service-account-key-file "$dir/pki/sa.pub" --service-account-signing-key-file "$dir/pki/sa.key" \
+        --service-account-issuer https://kubernetes.default.svc --authorization-mode Node,RBAC \
+        --token-auth-file "$dir/tokens.csv" --allow-privileged=true \
+        --kubelet-client-certificate "$dir/pki/admin.crt" --kubelet-client-key "$dir/pki/admin.key" \
+        --kubelet-preferred-address-types InternalIP --endpoint-reconciler-type none \
+        --enable-admission-plugins NodeRestriction --audit-policy-file "$dir/audit.yaml" \
+        --audit-log-path "$dir/log/audit.jsonl" ${SLIPWAY_APISERVER_ARGS:-}
+    wait_for 60 kube-apiserver kc get --raw /readyz
+}
+
+managers() {
+    local p
+    if [ -x "$bin/kube-controller-manager" ]; then
+        free_port; p=$port
+        start kube-controller-manager "$bin/kube-controller-manager" --kubeconfig "$dir/kube-controller-manager.kubeconfig" \
+            --service-account-private-key-file "$dir/pki/sa.key" --root-ca-file "$dir/pki/ca.crt" \
+            --cluster-signing-cert-file "$dir/pki/ca.crt" --cluster-signing-key-file "$dir/pki/ca.key" \
+            --use-service-account-credentials=true --leader-elect=false --bind-address 127.0.0.1 \
+            --port 0 --secure-port "$p" --concurrent-gc-syncs 5 ${SLIPWAY_KCM_ARGS:-}
+        wait_for 60 kube-controller-manager kc get serviceaccount default
+    fi
+    if [ -x "$bin/kube-scheduler" ] && [ -z "${no_node:-}" ]; then
+        free_port; p=$port
+        start kube-scheduler "$bin/kube-scheduler" --kubeconfig "$dir/kube-scheduler.kubeconfig" \
+            --leader-elect=false --bind-address 127.0.0.1 --port 0 --secure-port "$p"
+    fi
+}
+
+# The image that holds a pod's namespaces: one static program that waits.
+pause_image() {
+    [ -f "$cache/pause/pause" ] && return 0
+    mkdir -p "$cache/pause"
+    cat >"$cache/pause/pause.c" <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void stop(int n) { _exit(n == SIGINT || n == SIGTERM ? 0 : 1); }
+static void reap(int n) { (void)n; while (waitpid(-1, 0, WNOHANG) > 0); }
+int main(void)
+{
+    signal(SIGINT, stop);
+    signal(SIGTERM, stop);
+    signal(SIGCHLD, reap);
+    for (;;)
+        pause();
+}
+C
+    gcc -static -Os -o "$cache/pause/pause" "$cache/pause/pause.c"
+}
+
+# image NAME DIR CMD...: pack a root file system as a docker archive and import it
+image() {
+    local name=$1 root=$2 tmp layer cmd="" a
+    shift 2
+    [ -d "$root" ] || die "image: $root is no folder"
+    for a in "$@"; do cmd="$cmd${cmd:+,}\"$(printf '%s' "$a" | sed 's/[\\"]/\\&/g')\""; done
+    case $name in *:*) ;; *) name=$name:latest ;; esac
+    tmp=$(mktemp -d)
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$root" -cf "$tmp/layer.tar" .
+    layer=$(sha256sum "$tmp/layer.tar" | cut -d' ' -f1)
+    cat >"$tmp/config.json" <<JSON
+{"architecture":"$(dpkg --print-architecture 2>/dev/null || echo amd64)","os":"linux","created":"1970-01-01T00:00:00Z",
+"config":{"Cmd":[$cmd],"Env":["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]},
+"rootfs":{"type":"layers","diff_ids":["sha256:$layer"]},"history":[{"created":"1970-01-01T00:00:00Z"}]}
+JSON
+    printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$name" >"$tmp/manifest.json"
+    tar -C "$tmp" -cf "$tmp/image.tar" manifest.json config.json layer.tar
+    ctr -a "$dir/containerd.sock" -n k8s.io images import "$tmp/image.tar" >/dev/null ||
+        { rm -rf "$tmp"; die "image: containerd did not take $name"; }
+    rm -rf "$tmp"
+    say "image $name"
+}
+
+node() {
+    local kubelet_port health
+    mkdir -p "$dir/cni" "$dir/containerd" "$dir/kubelet"
+    cat >"$dir/cni/10-slipway.conflist" <<JSON
+{"cniVersion":"0.4.0","name":"slipway","plugins":[
+ {"type":"bridge","bridge":"$bridge","isGateway":true,"ipMasq":false,
+  "ipam":{"type":"host-local","dataDir":"$dir/cni-data","ranges":[[{"subnet":"$subnet"}]],"routes":[{"dst":"0.0.0.0/0"}]}}]}
+JSON
+      cat >"$dir/containerd.toml" <<TOML
+version = 2
+root = "$dir/containerd/root"
+state = "$dir/containerd/state"
+disabled_plugins = ["io.containerd.grpc.v1.stream"]
+[grpc]
+  address = "$dir/containerd.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "slipway.local/pause:1"
+  # needed where CAP_SYS_RESOURCE is missing
+  restrict_oom_score_adj = true
+  stream_server_address = "127.0.0.1"
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "${SLIPWAY_SNAPSHOTTER:-native}"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "$dir/cni"
+TOML
+    start containerd containerd --config "$dir/containerd.toml"
+    wait_for 60 containerd ctr -a "$dir/containerd.sock" version
+    pause_image
+    mkdir -p "$dir/pause-root"
+    cp "$cache/pause/pause" "$dir/pause-root/pause"
+    image slipway.local/pause:1 "$dir/pause-root" /pause
+    free_port; kubelet_port=$port
+    free_port; health=$port
+    cat >"$dir/kubelet.yaml" <<YAML
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+address: $node_ip
+port: $kubelet_port
+readOnlyPort: 0
+healthzBindAddress: 127.0.0.1
+healthzPort: $health
+cgroupDriver: cgroupfs
+failSwapOn: false
+enforceNodeAllocatable: []
+cgroupsPerQOS: true
+makeIPTablesUtilChains: false
+authentication: {anonymous: {enabled: false}, webhook: {enabled: false}, x509: {clientCAFile: $dir/pki/ca.crt}}
+authorization: {mode: AlwaysAllow}
+tlsCertFile: $dir/pki/kubelet.crt
+tlsPrivateKeyFile: $dir/pki/kubelet.key
+evictionHard: {memory.available: 1Mi, nodefs.available: 0%, imagefs.available: 0%}
+imageGCHighThresholdPercent: 100
+nodeStatusUpdateFrequency: 5s
+syncFrequency: 10s
+YAML
+    start kubelet "$bin/kubelet" --config "$dir/kubelet.yaml" --kubeconfig "$dir/kubelet.kubeconfig" \
+        --container-runtime remote --container-runtime-endpoint "unix://$dir/containerd.sock" \
+        --hostname-override "$node_name" --node-ip "$node_ip" --root-dir "$dir/kubelet" \
+        --node-labels "node.kubernetes.io/instance-type=slipway" ${SLIPWAY_KUBELET_ARGS:-}
+    wait_for 120 kubelet node_is_ready
+    kc label --overwrite node "$node_name" node-role.kubernetes.io/worker= >/dev/null
+}
+
+node_is_ready() {
+    [ "$(kc get node "$node_name" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]
+}
+
+# The node's own address: a bridge that pods hang on. Reaches nothing but this machine.
+node_network() {
+    local n
+    for n in $(seq 85 115); do
+        bridge=slipway$n subnet=10.$n.0.0/16 node_ip=10.$n.0.1
+        ip link show "$bridge" >/dev/null 2>&1 || break
+    done
+    ip link add "$bridge" type bridge
+    ip addr add "$node_ip/16" dev "$bridge"
+    ip link set "$bridge" up
+    echo "$bridge" >"$dir/bridge"
+}
+
+up() {
+    no_node=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --no-node) no_node=1 ;;
+        *) die "up: unknown option $1" ;;
+        esac
+        shift
+    done
+    [ ! -e "$dir/pid" ] || die "there is one already in $dir (cluster.sh down ends it)"
+    build
+    kubectl=$bin/kubectl
+    [ -x "$kubectl" ] || kubectl=$(command -v kubectl) || die "kubectl is needed"
+    [ -x "$bin/kubelet" ] || no_node=1
+    mkdir -p "$dir/pid" "$dir/log" "$dir/pki"
+    node_name=${SLIPWAY_NODE_NAME:-slipway-node}
+    node_ip=127.0.0.1 api_address=127.0.0.1
+    if [ -z "$no_node" ]; then node_network; api_address=0.0.0.0; else node_ip=10.255.255.1; fi
+    control_plane
+    managers
+    [ -n "$no_node" ] || node
+    say "up, log in $dir/log"
+    echo "$dir/admin.kubeconfig"
+}
+
+# ---- down ----------------------------------------------------------------------------------------
+# stop NAME: TERM, then KILL, by the pid that start() noted
+stop() {
+    local f=$dir/pid/$1 pid i
+    [ -f "$f" ] || return 0
+    pid=$(cat "$f")
+    kill -TERM "$pid" 2>/dev/null || { rm -f "$f"; return 0; }
+    for ((i = 0; i < 100; i++)); do
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+    rm -f "$f"
+}
+
+down() {
+    [ -e "$dir" ] || return 0
+    local sock=$dir/containerd.sock c f
+    for p in kubelet kube-scheduler kube-controller-manager kube-apiserver etcd; do stop $p; done
+    if [ -S "$sock" ]; then
+        for c in $(ctr -a "$sock" -n k8s.io tasks ls -q 2>/dev/null); do
+            ctr -a "$sock" -n k8s.io tasks kill -s KILL "$c" 2>/dev/null || true
+            ctr -a "$sock" -n k8s.io tasks rm -f "$c" >/dev/null 2>&1 || true
+        done
+        for c in $(ctr -a "$sock" -n k8s.io containers ls -q 2>/dev/null); do
+            ctr -a "$sock" -n k8s.io containers rm "$c" >/dev/null 2>&1 || true
+        done
+        stop containerd
+    fi
+    # what pods had mounted (the newest first)
+    awk -v d="$dir/" 'index($2, d) == 1 { print $2 }' /proc/mounts | sort -r | while read -r f; do
+        umount -l "$f" 2>/dev/null || true
+    done
+    [ ! -f "$dir/bridge" ] || ip link del "$(cat "$dir/bridge")" 2>/dev/null || true
+    rm -rf "$dir"
+}
+
+case "${1:-}" in
+build) build ;;
+up) shift; up "$@" ;;
+down) down; say "down" ;;
+env) echo "export KUBECONFIG=$dir/admin.kubeconfig" ;;
+image) shift; [ $# -ge 2 ] || die "image NAME DIR CMD..."; image "$@" ;;
+-h | --help | help) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+esac

@@ -1,0 +1,31 @@
+#!/bin/bash
+# test-cluster.sh: bring a real cluster up, run test/cluster/*_test.sh on it, bring it down. The last
+# line is "N passed, N failed". KEEP=1 leaves the cluster up; TESTS=regex picks tests by name.
+set -u
+cd "$(dirname "$0")/.."
+export SLIPWAY_CLUSTER_DIR=${SLIPWAY_CLUSTER_DIR:-$PWD/build/cluster}
+export SLIPWAY="$PWD/build/slipway" SLIPWAY_TEST="$PWD/build/test/slipway"
+logs=build/test-cluster
+rm -rf "$logs"; mkdir -p "$logs"
+hack/cluster.sh down
+trap '[ -n "${KEEP:-}" ] || hack/cluster.sh down' EXIT
+KUBECONFIG=$(hack/cluster.sh up ${CLUSTER_UP:-}) || { echo "0 passed, 1 failed"; exit 1; }
+export KUBECONFIG
+ok=0 bad=0
+for t in test/cluster/*_test.sh; do
+    n=$(basename "$t" .sh)
+    [ -z "${TESTS:-}" ] || grep -qE "$TESTS" <<<"$n" || continue
+    timeout "${SW_TEST_TIMEOUT:-600}" bash "$t" >"$logs/$n.log" 2>&1 </dev/null
+    rc=$?
+    o=$(grep -c '^ok ' "$logs/$n.log"); b=$(grep -c '^not ok ' "$logs/$n.log")
+    [ $rc -eq 0 ] || [ "$b" -gt 0 ] || b=1
+    [ $rc -eq 0 ] && [ "$o" -eq 0 ] && [ "$b" -eq 0 ] && b=1
+    ok=$((ok + o)) bad=$((bad + b))
+    if [ "$b" -gt 0 ]; then
+        echo "--- $n: exit $rc, $b failed"; grep -v '^ok ' "$logs/$n.log" | tail -n 60
+    else
+        echo "    $n: $o passed"
+    fi
+done
+echo "$ok passed, $bad failed"
+[ "$bad" -eq 0 ] && [ "$ok" -gt 0 ]

@@ -1,0 +1,39 @@
+# tap.sh: sourced by shell tests. `t NAME COMMAND...` is one test: it passes when the command
+# succeeds; what it printed is shown when it does not. `plan` at the end prints the count and exits.
+tap_n=0 tap_bad=0
+tap_dir=$(mktemp -d)
+trap 'rm -rf "$tap_dir"' EXIT
+
+t() {
+    local name=$1
+    shift
+    tap_n=$((tap_n + 1))
+    if ("$@") >"$tap_dir/out" 2>&1 </dev/null; then
+        echo "ok $tap_n - $name"
+    else
+        echo "not ok $tap_n - $name"
+        sed 's/^/# /' "$tap_dir/out" | tail -n 40
+        tap_bad=$((tap_bad + 1))
+    fi
+}
+
+# skip NAME REASON
+skip() {
+    tap_n=$((tap_n + 1))
+    echo "ok $tap_n - $1 # SKIP $2"
+}
+
+plan() {
+    echo "1..$tap_n"
+    exit $((tap_bad > 0))
+}
+
+# until SECONDS COMMAND...: try until it succeeds
+until_ok() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || { echo "not within time: $*"; return 1; }
+        sleep 0.1
+    done
+}
