@@ -5,7 +5,7 @@
 # of the modules that are in it.
 MODULES        := base data template recipe engine facts kube controller emulator cli
 PKGS_base      := json-c libevent
-PKGS_data      := json-c yaml-0.1 yajl
+PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c

@@ -1,0 +1,34 @@
+#pragma once
+/* data: documents. A document is a json-c tree (`struct json_object *`, where JSON's null is the
+ * NULL pointer); this module reads and writes them as JSON and YAML the way Kubernetes' own tools
+ * do, finds and changes what is in them, patches, compares, hashes and selects them.
+ *
+ * It knows no kind and no cluster: what a field means is for others, save for the merge keys of
+ * strategic merge patches. It does no I/O.
+ *
+ *   sink.h      the events that readers give and writers take; below json-c
+ *   json.h      JSON text <-> documents, ownership, equality
+ *   yaml.h      YAML text <-> documents, as sigs.k8s.io/yaml
+ *   number.h    numbers as Go prints and reads them
+ *   path.h      borrowed getters and setters by path; JSON pointers
+ *   jsonpath.h  kubectl's JSONPath, and conditions such as `{.phase} == Running`
+ *   merge.h     merge patch, JSON patch, strategic merge patch
+ *   selector.h  label, field and node selectors
+ *   quantity.h  Kubernetes' resource quantities
+ *   stream.h    lists and watches read as they arrive, keeping only declared fields
+ *   hash.h      SHA-256 of a document
+ *   diff.h      unified diff of two texts
+ *   time.h      RFC 3339 */
+#include "data/diff.h"
+#include "data/hash.h"
+#include "data/json.h"
+#include "data/jsonpath.h"
+#include "data/merge.h"
+#include "data/number.h"
+#include "data/path.h"
+#include "data/quantity.h"
+#include "data/selector.h"
+#include "data/sink.h"
+#include "data/stream.h"
+#include "data/time.h"
+#include "data/yaml.h"

@@ -1,0 +1,52 @@
+#pragma once
+/* merge: patches. Each apply leaves the target alone and gives a new document that may share
+ * unchanged parts with neither target nor patch. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <json-c/json.h>
+
+#include "base/base.h"
+
+/* ---- RFC 7386, application/merge-patch+json ----------------------------------------------------
+ */
+
+/** @target with @patch merged in; never fails. The caller's. */
+struct json_object *sw_merge_apply(struct json_object *target,
+                                   struct json_object *patch) SW_CHECKED;
+
+/** The smallest merge patch that turns @from into @to (an empty map: they are equal). What @to sets
+ * to null cannot be said in a merge patch; it is left out there. The caller's. */
+struct json_object *sw_merge_create(struct json_object *from, struct json_object *to) SW_CHECKED;
+
+/* ---- RFC 6902, application/json-patch+json ------------------------------------------------------
+ */
+
+/** Apply a JSON patch (a list of operations), all or nothing.
+ * @return 0 | SW_INVALID (the patch is malformed) | SW_NOTFOUND (a path is missing) | SW_CONFLICT
+ * (a test failed); the words name the operation's index, its op and path. */
+int sw_jsonpatch_apply(struct json_object *target, struct json_object *patch,
+                       struct json_object **out, struct sw_err *err) SW_CHECKED;
+
+/** A list of operations that turns @from into @to: only what differs, lists compared by their
+ * longest common beginning and end. Empty: they are equal. The caller's. */
+struct json_object *sw_jsonpatch_create(struct json_object *from,
+                                        struct json_object *to) SW_CHECKED;
+
+/* ---- application/strategic-merge-patch+json -----------------------------------------------------
+ */
+
+/** Kubernetes' strategic merge: lists that have a merge key in the core kinds (containers by name,
+ * ports by containerPort, ...) merge by it, other lists are replaced. `$patch:
+ * delete|replace|merge`,
+ * `$retainKeys`, `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>` are honoured.
+ * @kind: of the object, as in "Pod"; kinds without a table (custom resources) merge by RFC 7386 and
+ * are refused with SW_INVALID by a real server: the caller decides before calling.
+ * @return 0 | SW_INVALID "spec.containers[1]: no merge key 'name'"
+ * Source: Kubernetes "sig-api-machinery/strategic-merge-patch.md" and the patchMergeKey and
+ * patchStrategy notes of the API reference. Pinned by test/unit/data_strategic_test.c. */
+int sw_strategic_apply(struct json_object *target, struct json_object *patch, const char *kind,
+                       struct json_object **out, struct sw_err *err) SW_CHECKED;
+
+/** Whether @kind has strategic merge (is one of the built-in kinds). */
+bool sw_strategic_knows(const char *api_version, const char *kind);

@@ -1,0 +1,42 @@
+#pragma once
+/* utf8: decoding as Go does it. Internal to data. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SW_RUNE_ERROR = 0xfffd };
+
+/** The rune at @p (@p < @end); what is no UTF-8 is one byte of SW_RUNE_ERROR. @return its length;
+ * @valid may be NULL. */
+static inline size_t sw_utf8_decode(const char *text, const char *end, uint32_t *rune, bool *valid)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t left = (size_t)(end - text), n = 1;
+    uint32_t r = p[0], least = 0;
+    if (r >= 0x80) {
+        n = r >= 0xf0 ? 4 : r >= 0xe0 ? 3 : 2;
+        least = n == 4 ? 0x10000 : n == 3 ? 0x800 : 0x80;
+        r &= n == 4 ? 0x07 : n == 3 ? 0x0f : 0x1f;
+        bool ok = p[0] >= 0xc2 && p[0] <= 0xf4 && left >= n;
+        for (size_t i = 1; ok && i < n; i++) {
+            ok = (p[i] & 0xc0) == 0x80;
+            r = r << 6 | (p[i] & 0x3f);
+        }
+        if (!ok || r < least || r > 0x10ffff || (r >= 0xd800 && r <= 0xdfff)) {
+            if (valid)
+                *valid = false;
+            *rune = SW_RUNE_ERROR;
+            return 1;
+        }
+    }
+    if (valid)
+        *valid = true;
+    *rune = r;
+    return n;
+}
+
+/** Whether all of it is UTF-8. */
+bool sw_utf8_valid(const char *text, size_t len_bytes);
+
+/** A copy in which each byte that is no UTF-8 is U+FFFD, NUL-terminated, the caller's. */
+char *sw_utf8_mend(const char *text, size_t len_bytes, size_t *out_len);
