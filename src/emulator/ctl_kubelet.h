@@ -1,0 +1,26 @@
+#pragma once
+/* ctl_kubelet: what the parts of the emulated kubelet share: when a pod does what (ctl_kubelet.c),
+ * what its containers do (ctl_plan.c), and how that is written in its status (ctl_podstatus.c). */
+#include "emulator/ctl_core.h"
+#include "emulator/rules.h"
+
+/** What is to become of a pod's containers; made anew whenever it is asked. */
+struct sw_run {
+    struct sw_pod_plan *plans; /* of spec.containers */
+    size_t n_plans;
+    long failing_init; /* the first init container that ends with an error, or -1 */
+    int init_exit_code;
+    bool ends;     /* at least one container ends by itself */
+    bool restarts; /* what ended is started again */
+    int64_t run_ms;
+    bool never_ready;
+    int worst_exit_code;
+};
+void sw_run_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_run *run);
+void sw_run_done(struct sw_run *run);
+
+/** The pod's status as its step has it; new. */
+json_object *sw_pod_status(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run,
+                           bool ready);
+/** Why the containers cannot start, in SW_STEP_PULL_*: the first image that does not exist. */
+const char *sw_pod_missing_image(struct sw_ctl *ctl, const struct sw_pod *pod);
