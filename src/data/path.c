@@ -72,7 +72,7 @@ int64_t sw_json_int(struct json_object *doc, int64_t otherwise, ...)
     return d == trunc(d) && fabs(d) < 0x1p63 ? (int64_t)d : otherwise;
 }
 
-bool sw_json_bool(struct json_object *doc, bool otherwise, ...)
+bool sw_json_bool(struct json_object *doc, int otherwise, ...)
 {
     KEYS(otherwise, keys);
     struct json_object *v = sw_json_find_at(doc, keys.at, keys.n);
