@@ -144,19 +144,16 @@ static int parse(yajl_handle yajl, struct reader *r, const char *text, size_t le
                  size_t *stopped_at)
 {
     yajl_status status = yajl_parse(yajl, (const unsigned char *)text, len_bytes);
-    *stopped_at = yajl_get_bytes_consumed(yajl);
+    /* the byte, or the last one of the token, that it could not use has been consumed */
+    size_t consumed = yajl_get_bytes_consumed(yajl);
+    *stopped_at = consumed > 0 ? consumed - 1 : 0;
     if (status == yajl_status_ok) {
         *stopped_at = len_bytes;
         status = yajl_complete_parse(yajl);
     }
     if (status == yajl_status_client_canceled)
         return r->code;
-    if (status == yajl_status_ok)
-        return 0;
-    /* YAJL has consumed the byte that it cannot use */
-    if (*stopped_at > 0 && *stopped_at < len_bytes)
-        --*stopped_at;
-    return set_reason(yajl, r->err);
+    return status == yajl_status_ok ? 0 : set_reason(yajl, r->err);
 }
 
 static int hex_digit(char c)

@@ -51,7 +51,7 @@ static void grow(struct sw_keyset *set)
 static size_t keep_text(struct sw_keyset *set, const char *text, size_t len_bytes)
 {
     size_t at = set->texts_len;
-    if (set->texts_cap - at < len_bytes) {
+    if (set->texts_cap - at <= len_bytes) {
         set->texts_cap = set->texts_cap * 2 + len_bytes + 256;
         set->texts = sw_realloc(set->texts, set->texts_cap, 1);
     }

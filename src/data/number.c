@@ -125,6 +125,8 @@ static bool g_wants_exponent(const struct decimal *d)
 size_t sw_float_go(double value, char verb, int bits, char buf[static SW_FLOAT_LEN])
 {
     char *p = buf;
+    if (bits == 32)
+        value = (double)(float)value;
     if (isnan(value) || isinf(value))
         return (size_t)sprintf(buf, "%s", isnan(value) ? "NaN" : value < 0 ? "-Inf" : "+Inf");
     if (signbit(value)) {

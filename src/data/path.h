@@ -26,6 +26,7 @@ const char *sw_json_str(struct json_object *doc, const char *otherwise, ...)
     __attribute__((sentinel));
 /** An integer, or a float without a fraction. */
 int64_t sw_json_int(struct json_object *doc, int64_t otherwise, ...) __attribute__((sentinel));
+/* int: a bool cannot stand before "..." */
 bool sw_json_bool(struct json_object *doc, int otherwise, ...) __attribute__((sentinel));
 
 /** Number of elements of a list or map; 0 for anything else. */

@@ -12,6 +12,7 @@
 #include "data/keyset.h"
 #include "data/number.h"
 #include "data/utf8.h"
+#include "data/yaml_mend.h"
 #include "data/yaml_scalar.h"
 #include "data/yaml_source.h"
 
@@ -20,6 +21,7 @@ static const size_t default_max_bytes = (size_t)16 << 20;
 
 struct decoder {
     struct sw_yaml_source src;
+    char *mended; /* owned; what src reads instead of the caller's text */
     const struct sw_sink *sink;
     struct sw_err *err;
     struct sw_keyset keys;
@@ -230,7 +232,7 @@ static int emit_key(struct decoder *d, const struct sw_yaml_event *ev, const cha
 /* Floats as sigs.k8s.io/yaml turns them into keys: with the precision of 32 bits. */
 static size_t float_key(double v, char text[static SW_FLOAT_LEN])
 {
-    if (isfinite(v))
+    if (isfinite((float)v))
         return sw_float_go(v, 'g', 32, text);
     return (size_t)sprintf(text, "%s", isnan(v) ? ".nan" : v < 0 ? "-.inf" : ".inf");
 }
@@ -467,7 +469,8 @@ static int read_document(struct decoder *d, int *line)
             return 0;
     } while (ev.type != YAML_DOCUMENT_START_EVENT);
     sw_yaml_source_reset(&d->src);
-    d->n_nodes = d->n_alias_nodes = 0;
+    d->n_nodes = 1; /* the document itself */
+    d->n_alias_nodes = 0;
     int rc = sw_yaml_source_next(&d->src, &ev);
     *line = ev.place.line;
     if (rc == 0)
@@ -484,7 +487,7 @@ static int decoder_init(struct decoder *d, const char *text, size_t len_bytes,
     static const struct sw_yaml_opts defaults;
     if (!opts)
         opts = &defaults;
-    size_t max_bytes = opts->max_bytes ? opts->max_bytes : default_max_bytes;
+    size_t mended_len, max_bytes = opts->max_bytes ? opts->max_bytes : default_max_bytes;
     if (len_bytes > max_bytes) {
         int rc = sw_err_set(err, SW_INVALID, "%zu bytes are more than the %zu allowed", len_bytes,
                             max_bytes);
@@ -496,7 +499,12 @@ static int decoder_init(struct decoder *d, const char *text, size_t len_bytes,
         .allow_duplicate = opts->allow_duplicate,
         .max_depth = opts->max_depth ? opts->max_depth : DEFAULT_MAX_DEPTH,
         .max_alias_bytes = max_bytes,
+        .mended = sw_yaml_mend(text, len_bytes, &mended_len),
     };
+    if (d->mended) {
+        text = d->mended;
+        len_bytes = mended_len;
+    }
     sw_yaml_source_init(&d->src, text, len_bytes, opts->file, opts->first_line, err);
     return 0;
 }
@@ -505,6 +513,7 @@ static void decoder_done(struct decoder *d)
 {
     sw_yaml_source_done(&d->src);
     sw_keyset_done(&d->keys);
+    free(d->mended);
 }
 
 int sw_yaml_read(const char *text, size_t len_bytes, const struct sw_yaml_opts *opts,

@@ -114,8 +114,10 @@ static bool has_bare_bang(struct sw_yaml_source *s, const yaml_event_t *e)
         return false;
     const char *p = text_at(s, e->start_mark), *end = s->text + s->len;
     if (p < end && *p == '&') {
-        p += strcspn(p, " \t\r\n");
-        p += strspn(p, " \t\r\n");
+        while (p < end && !strchr(" \t\r\n", *p))
+            p++;
+        while (p < end && strchr(" \t\r\n", *p))
+            p++;
     }
     return p < end && *p == '!';
 }
@@ -133,6 +135,26 @@ static int check_slashes(struct sw_yaml_source *s, const yaml_event_t *e,
         p++;
     }
     return 0;
+}
+
+/* In a flow collection a '?' ends go-yaml's plain scalar and begins a key, which then is one too
+ * many. */
+static int check_question(struct sw_yaml_source *s, const yaml_event_t *e,
+                          const struct sw_yaml_event *out)
+{
+    if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || !memchr(out->text, '?', out->len))
+        return 0;
+    return sw_yaml_source_fail(s, out, "found '?' in a flow collection outside of quotes");
+}
+
+static int check_version(struct sw_yaml_source *s, const yaml_event_t *e,
+                         const struct sw_yaml_event *out)
+{
+    const yaml_version_directive_t *v = e->data.document_start.version_directive;
+    if (!v || (v->major == 1 && v->minor == 1))
+        return 0;
+    return sw_yaml_source_fail(s, out, "found incompatible YAML document: version %d.%d, not 1.1",
+                               v->major, v->minor);
 }
 
 static enum sw_yaml_tag read_tag(const char *tag)
@@ -224,9 +246,17 @@ static int read_scalar(struct sw_yaml_source *s, const yaml_event_t *e, struct s
     if (out->tag == SW_TAG_NONE && has_bare_bang(s, e))
         out->tag = SW_TAG_OTHER;
     open_anchor(s, e->data.scalar.anchor, out);
+    if (s->flow_depth > 0 && check_question(s, e, out) < 0)
+        return SW_INVALID;
     if (s->look.slashes && e->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
         return check_slashes(s, e, out);
     return 0;
+}
+
+/* Within a flow collection there are only flow collections. */
+static void enter_flow(struct sw_yaml_source *s, bool flow)
+{
+    s->flow_depth += flow || s->flow_depth > 0;
 }
 
 static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
@@ -241,13 +271,21 @@ static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
     switch (e->type) {
     case YAML_SCALAR_EVENT:
         return read_scalar(s, e, out);
+    case YAML_DOCUMENT_START_EVENT:
+        return check_version(s, e, out);
     case YAML_ALIAS_EVENT:
         return find_anchor(s, (const char *)e->data.alias.anchor, out);
     case YAML_MAPPING_START_EVENT:
         open_anchor(s, e->data.mapping_start.anchor, out);
+        enter_flow(s, e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
         return 0;
     case YAML_SEQUENCE_START_EVENT:
         open_anchor(s, e->data.sequence_start.anchor, out);
+        enter_flow(s, e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
+        return 0;
+    case YAML_MAPPING_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
+        s->flow_depth -= s->flow_depth > 0;
         return 0;
     default:
         return 0;

@@ -53,6 +53,7 @@ struct sw_yaml_source {
     size_t n_recorded, cap_recorded;
     struct sw_yaml_anchor *anchors;
     size_t n_anchors, cap_anchors;
+    int flow_depth;
     int recording;    /* how many wishes to record are open */
     size_t replay_at; /* next recorded event; SIZE_MAX: live */
     struct sw_err *err;
