@@ -1,0 +1,46 @@
+#pragma once
+/* report: what run and status tell about one resource, as text for people and as one JSON document
+ * for programs. Made of the resource's status and of the nodes' labels alone, so that both commands
+ * say the same. Pure: text goes into buffers, not to a terminal. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_object;
+
+/** How text may look where it is shown. */
+struct sw_style {
+    int width;  /* columns; 0: as long as it gets */
+    int height; /* lines of the live view at most; 0: all */
+    bool colour;
+    bool utf8;
+};
+
+/** What is shown. @status: the resource's .status (may be NULL: nothing is known yet). Borrowed. */
+struct sw_report {
+    const char *name;
+    struct json_object *status;
+    struct json_object *nodes;  /* [{"name", "labels": {}}], by name; NULL: none */
+    int64_t started_ms, now_ms; /* of the command; elapsed times end now where nothing says when */
+};
+
+/** The phase in one word: "Ready", "Errored" or "Progressing". Static. */
+const char *sw_report_phase(const struct sw_report *report);
+
+/** The document: {"name","phase","states":[...],"nodes":[...]}; the caller's. States carry what
+ * their status says; nodes only the labels that this resource's states set. */
+struct json_object *sw_report_json(const struct sw_report *report);
+
+/** What stopped the walk or is waited for: "state 'nfd': <message>", one line each; "" when the
+ * resource is Ready. Heap. */
+char *sw_report_trouble(const struct sw_report *report);
+
+/** The live view: a head line with a bar, then one line a state. Lines end with \n, fit into the
+ * width, and no more of them come than fit into the height. Heap. */
+char *sw_report_frame(const struct sw_report *report, const struct sw_style *style);
+
+/** The table of states and the table of nodes. Heap. */
+char *sw_report_tables(const struct sw_report *report, const struct sw_style *style);
+
+/** Milliseconds as people read them: "80ms", "3.2s", "4m05s", "2h10m". @buf holds 16. */
+char *sw_report_duration(int64_t ms, char buf[static 16]);
