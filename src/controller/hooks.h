@@ -1,0 +1,58 @@
+#pragma once
+/* hooks: what is done to a rendered manifest before it is applied, and what is waited for after,
+ * beyond what the manifest itself says. One const table: `slipway hooks` prints it, a manifest's
+ * annotations choose from it. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+
+struct json_object;
+struct sw_group;
+
+/** Everything that a hook may need. Borrowed for the call. */
+struct sw_hook_env {
+    struct json_object *resource; /* the SpecialResource */
+    const char *ns;               /* the resource's namespace */
+    bool namespaced;              /* the manifest's kind has a namespace */
+    bool from_crds;               /* a file of the chart's crds/: not owned, as in Helm */
+    const struct sw_group *group; /* the kernel it is rendered for; NULL: for all nodes */
+    struct json_object *selector; /* labels of that group's nodes */
+    struct json_object *values;   /* the run-time values: proxy */
+};
+
+enum sw_hook_phase {
+    SW_HOOK_BEFORE_APPLY, /* changes the manifest */
+    SW_HOOK_WAIT,         /* says when the applied object is finished */
+};
+
+struct sw_hook {
+    const char *name; /* the annotation that asks for it; or, without a slash, one for all */
+    enum sw_hook_phase phase;
+    const char *kinds; /* "DaemonSet Deployment"; "*" for all; where it has an effect */
+    const char *doc;
+    /** Change @doc. NULL: the engine (waiting) or the shell around it acts on the annotation. */
+    int (*apply)(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
+};
+
+/** In the order of their work; ends with a NULL name. */
+extern const struct sw_hook sw_hooks[];
+
+#define SW_SRO_PREFIX "specialresource.openshift.io/"
+#define SW_OWNED_LABEL SW_SRO_PREFIX "owned"
+#define SW_FINALIZER "sro.openshift.io/finalizer"
+#define SW_KERNEL_AFFINE SW_SRO_PREFIX "kernel-affine"
+#define SW_OBSERVE "slipway.dev/observe"
+#define SW_DRY_RUN "slipway.dev/dry-run"
+
+/** Does an annotation of the manifest say "true"? */
+bool sw_hook_asked(struct json_object *doc, const char *annotation);
+
+/** Run every hook of the first phase on @doc that applies to it.
+ * @return 0 | SW_INVALID: the message names kind, object, hook and field */
+int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env,
+                   struct sw_err *err) SW_CHECKED;
+
+/** Where the pod template of a workload is ("spec.template"), or the Pod itself; borrowed, NULL for
+ * what makes no pods. */
+struct json_object *sw_hook_pod_template(struct json_object *doc);
