@@ -81,6 +81,10 @@ const char *sw_recipe_annotation(const struct sw_recipe *recipe, const char *key
  * NULL where there is none. Borrowed. `<name>.yaml` with the SpecialResource is read this way. */
 const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe, const char *path);
 
+/** Does @word occur in the text of any template of the recipe, its subcharts' included? For facts
+ * that are only fetched when a recipe speaks of them. */
+bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word);
+
 /* ---- values -------------------------------------------------------------------------------------
  */
 

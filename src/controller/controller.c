@@ -1,0 +1,112 @@
+#include "controller/controller.h"
+
+#include "controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
+                                         const struct sw_controller_opts *opts)
+{
+    struct sw_controller *c = sw_zalloc(1, sizeof *c);
+    *c = (struct sw_controller){
+        .loop = loop,
+        .kube = kube,
+        .opts = *opts,
+        .only = opts->only ? sw_strdup(opts->only) : NULL,
+        .roster = sw_roster_new(),
+        .facts = sw_facts_new(),
+        .hub = hub_new(loop, kube),
+        .trouble = 1, /* nothing was told yet */
+    };
+    cluster_open(c);
+    return c;
+}
+
+void sw_controller_close(struct sw_controller *c)
+{
+    if (!c)
+        return;
+    cluster_close(c);
+    resource_free_all(c);
+    wants_close(c);
+    hub_free(c->hub);
+    sw_facts_free(c->facts);
+    sw_roster_free(c->roster);
+    free(c->only);
+    free(c);
+}
+
+bool sw_controller_is_synced(const struct sw_controller *c)
+{
+    return c->nodes_synced && c->resources_synced;
+}
+
+struct json_object *sw_controller_status(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    return r && r->started ? sw_engine_status(r->engine, sw_loop_now_ms(c->loop)) : NULL;
+}
+
+enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    return r && r->started ? sw_engine_phase(r->engine) : SW_PHASE_PROGRESSING;
+}
+
+int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words)
+{
+    struct resource *r = resource_find(c, resource);
+    *words = r ? r->fault_words : NULL;
+    return r ? r->fault : 0;
+}
+
+bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    return !r || (!r->ops && !r->todo && !r->renders && !r->plan_work);
+}
+
+/* ---- nodes -------------------------------------------------------------------------------------
+ */
+
+/* The labels that the plan's states set, each once. */
+static struct json_object *own_labels(struct resource *r, uint32_t node)
+{
+    struct json_object *labels = json_object_new_object();
+    size_t n = r->plan ? sw_plan_n_states(r->plan) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *label = sw_plan_state(r->plan, i)->label;
+        SW_AUTO_CHARS *key = NULL;
+        SW_ERR(err);
+        if (!label || sw_recipe_label(r->name, label, &key, &err) < 0)
+            continue;
+        const char *value = sw_roster_label(r->c->roster, node, key);
+        if (value)
+            (void)json_object_object_add(labels, key, json_object_new_string(value));
+    }
+    return labels;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
+    return strcmp(sw_json_str(x, "", "name", NULL), sw_json_str(y, "", "name", NULL));
+}
+
+struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    struct json_object *nodes = json_object_new_array();
+    for (uint32_t i = 0; r && i < sw_roster_end(c->roster); i++) {
+        const char *name = sw_roster_name(c->roster, i);
+        if (!name)
+            continue;
+        struct json_object *node = json_object_new_object();
+        sw_json_set_str(node, name, "name", NULL);
+        (void)json_object_object_add(node, "labels", own_labels(r, i));
+        (void)json_object_array_add(nodes, node);
+    }
+    json_object_array_sort(nodes, by_name);
+    return nodes;
+}

@@ -1,0 +1,69 @@
+#pragma once
+/* controller: the imperative shell around the engine. It watches the cluster, feeds what it sees to
+ * one engine a resource, and carries out what the engine wants: renders, requests, Events. It
+ * decides nothing itself and remembers nothing that the cluster could not tell again.
+ *
+ * At rest it only watches. One thread, the caller's loop. What it leaves to others: where the
+ * server is (kube), leader election and HTTP endpoints (the controller command), views (cli). */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+struct json_object;
+struct sw_controller;
+struct sw_err;
+struct sw_kube;
+struct sw_loop;
+
+/** Something that happened to a resource, as it goes into a Kubernetes Event. Borrowed. */
+struct sw_controller_event {
+    const char *resource;
+    const char *state;  /* or NULL */
+    const char *reason; /* one word */
+    const char *message;
+    bool warning;
+};
+
+/** The zero value is the default of each; strings are copied. */
+struct sw_controller_opts {
+    const char *only; /* look after the resource of this name alone; NULL: all */
+    /** The process ends when the walk does: no finalizer is added, since nobody would be there to
+     * remove it. */
+    bool one_shot;
+    struct sw_engine_opts engine;
+    /** Anything about the resource may look different now: ask sw_controller_status(). */
+    void (*on_change)(const char *resource, void *arg);
+    void (*on_event)(const struct sw_controller_event *event, void *arg);
+    /** The controller as a whole cannot do its work (@why for people), or can again (NULL). Told on
+     * change. */
+    void (*on_trouble)(int code, const char *why, void *arg);
+    void *arg; /* of all three */
+};
+
+/** Begin. @kube is borrowed and must outlive it; nobody else closes its requests. */
+struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
+                                         const struct sw_controller_opts *opts);
+/** Stop at once: nothing more is written, no callback runs. What was under way may have been done.
+ * Not from a callback. NULL is accepted. */
+void sw_controller_close(struct sw_controller *c);
+
+/** The resource's status as it is now, which may be a little ahead of what was written: a new
+ * document, the caller's; NULL where the resource is not known (yet). */
+struct json_object *sw_controller_status(struct sw_controller *c, const char *resource);
+/** SW_PHASE_PROGRESSING where the resource is not known. */
+enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource);
+/** What the recipe or its values are refused for: SW_INVALID and so on, with words; 0 for well. A
+ * walk that stands at such a code goes on only when the input changes. @words is borrowed. */
+int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words);
+/** Every node of the cluster with the labels that the resource's states set on it:
+ * [{"name", "labels": {}}], sorted by name; the caller's. */
+struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource);
+
+/** Whether nothing is on its way for the resource: no request, no render. */
+bool sw_controller_is_idle(struct sw_controller *c, const char *resource);
+
+/** All metrics in Prometheus' text format; heap. Names and labels are SRO's. */
+char *sw_controller_metrics(struct sw_controller *c);
+/** Whether the first lists have been read: what /readyz says. */
+bool sw_controller_is_synced(const struct sw_controller *c);

@@ -1,0 +1,66 @@
+/* Kubernetes Events about a resource. That nothing is said twice in a row is the engine's care. */
+#include "controller/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Events about what has no namespace live in this one, as client-go puts them. */
+#define EVENT_NAMESPACE "default"
+
+static struct json_object *event_doc(struct resource *r, const struct sw_action *a,
+                                     const char *name)
+{
+    char now[21];
+    sw_time_rfc3339(sw_loop_now_ms(r->c->loop), now);
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Event", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, EVENT_NAMESPACE, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, SW_GROUP_VERSION, "involvedObject", "apiVersion", NULL);
+    sw_json_set_str(doc, "SpecialResource", "involvedObject", "kind", NULL);
+    sw_json_set_str(doc, r->name, "involvedObject", "name", NULL);
+    sw_json_set_str(doc, r->uid, "involvedObject", "uid", NULL);
+    sw_json_set_str(doc, a->reason ? a->reason : "Unknown", "reason", NULL);
+    sw_json_set_str(doc, a->message ? a->message : "", "message", NULL);
+    sw_json_set_str(doc, a->warning ? "Warning" : "Normal", "type", NULL);
+    sw_json_set_str(doc, "slipway", "source", "component", NULL);
+    sw_json_set_str(doc, now, "firstTimestamp", NULL);
+    sw_json_set_str(doc, now, "lastTimestamp", NULL);
+    sw_json_set(doc, json_object_new_int(1), "count", NULL);
+    return doc;
+}
+
+static void on_recorded(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code < 0) /* an Event is for people: losing one harms nothing */
+        sw_log(SW_LOG_DEBUG, "event not recorded", "resource", op->r->name, "error",
+               sw_err_text(a->err), NULL);
+    op_free(op);
+}
+
+static void begin_event(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_create(op->r->c->kube, kind, EVENT_NAMESPACE, NULL, op->doc, NULL,
+                             on_recorded, op);
+}
+
+static void event_failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+{
+    op_free(op);
+}
+
+void event_record(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new(r, &(struct sw_key){ "v1", "Event", EVENT_NAMESPACE, NULL }, 0);
+    SW_AUTO_CHARS *name = sw_printf("%s.%" PRIx64 "%04x", r->name,
+                                    (uint64_t)sw_loop_now_ms(r->c->loop) * 1000000,
+                                    (unsigned)(r->c->n_events++ & 0xffff));
+    op->doc = event_doc(r, a, name);
+    op->begin = begin_event;
+    op->failed = event_failed;
+    op_with_kind(op);
+}

@@ -1,0 +1,184 @@
+#pragma once
+/* The inside of the controller, shared by the files of this folder. */
+#include "controller/controller.h"
+
+#include <json-c/json.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "controller/hooks.h"
+#include "controller/hub.h"
+#include "data/data.h"
+#include "engine/engine.h"
+#include "facts/facts.h"
+#include "kube/kube.h"
+#include "recipe/recipe.h"
+
+#define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
+#define SW_STATE_NAMESPACE "(namespace)"
+
+struct sw_controller {
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    struct sw_controller_opts opts;
+    char *only;
+    struct sw_roster *roster;
+    struct sw_facts *facts;
+    struct hub *hub;
+    struct resource *resources;
+    struct sw_kube_request *discovery, *version, *refresh;
+    struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
+    struct source_watch *sources; /* one for each of sw_facts_sources, or NULL */
+    struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
+    int64_t retry_ms;
+    bool crds_synced, nodes_synced, resources_synced;
+    bool kinds_are_stale; /* a CRD changed since discovery was last begun */
+
+    char *kube_version;
+    const char **apis; /* what is served, for .Capabilities; strings owned */
+    size_t n_apis, apis_cap;
+    int trouble; /* as last told */
+
+    uint64_t n_loads;  /* recipes loaded so far */
+    uint64_t n_events; /* Kubernetes Events so far, for their names */
+};
+
+/* ---- one resource ------------------------------------------------------------------------------
+ */
+
+/* A render that a step of the engine asked for: it must not be answered inside that step. */
+struct todo {
+    struct todo *next;
+    uint64_t serial;
+    char *state, *variant;
+};
+
+struct resource {
+    struct sw_controller *c;
+    struct resource *next;
+    char *name, *uid;
+    struct json_object *doc;    /* as last seen, without managedFields */
+    struct json_object *status; /* as the server has it, as far as we know */
+    struct sw_engine *engine;
+    struct sw_timer *timer; /* the engine's */
+    bool started;           /* has had its first SPEC */
+    bool stepping, draining;
+    struct todo *todo, **todo_end;
+    struct op *ops; /* requests under way */
+
+    struct sw_recipe *recipe;
+    char *recipe_key; /* where it came from */
+    uint64_t recipe_load;
+    struct sw_plan *plan;
+    struct sw_kube_watch *secret_watch;
+    bool secrets_known;
+    char *push_secret;
+    struct plan_work *plan_work; /* a plan that waits for something */
+    struct render_work *renders; /* renders that wait for something */
+    char *revision;
+    int fault; /* of recipe, values or a template: as told to the engine */
+    char *fault_words;
+};
+
+struct resource *resource_find(struct sw_controller *c, const char *name);
+/* What the watch of SpecialResources tells. */
+void resource_on_watch(const struct sw_watch_event *w, void *arg);
+void resource_free_all(struct sw_controller *c);
+/* Facts or kinds may have changed: plan again, and tell the engine if anything is different. */
+void resource_facts_changed(struct resource *r);
+/* Step the engine and carry out what it wants. */
+void resource_step(struct resource *r, struct sw_event *event);
+const char *resource_namespace(const struct resource *r);
+void plan_work_free(struct plan_work *w);
+void render_work_free(struct render_work *w);
+void resource_set_fault(struct resource *r, int code, const char *words);
+
+/* ---- recipes, plans, renders (source.c, plan.c, render.c) --------------------------------------
+ */
+
+/* Load the recipe if it is another one than before, make the plan, and say how that went: @done is
+ * called once, perhaps before this returns, with 0 or a code and words. A new call ends the one
+ * that still waits. */
+typedef void plan_fn(struct resource *r, int code, const char *words);
+void plan_start(struct resource *r, plan_fn *done);
+/* Go on with a plan that waited for facts. */
+void plan_resume(struct resource *r);
+/* Different whenever a render may come out differently. Heap. */
+char *plan_revision(struct resource *r);
+
+/* Load the recipe that the resource names. @done is called once, never before this returned, with
+ * the recipe (its to keep) or a code and words. */
+struct source;
+typedef void source_fn(int code, struct sw_recipe *recipe, const char *words, void *arg);
+void source_load(struct resource *r, struct source **out, source_fn *done, void *arg);
+void source_free(struct source *s);
+/* What tells one recipe's place from another's. Heap. */
+char *source_key(const struct resource *r);
+
+/* Render a state and step the engine with the outcome, perhaps before this returns. */
+void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial);
+
+/* What templates look up in the cluster, fetched once for one piece of work (lookup.c). */
+struct lookups;
+struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg);
+void lookups_free(struct lookups *l);
+/* A sw_recipe_lookup_fn; its arg is the struct lookups. SW_PENDING: @answered will be called, when
+ * all that was asked for is there. */
+int lookups_find(void *arg, const char *api_version, const char *kind, const char *ns,
+                 const char *name, struct json_object **out, struct sw_err *err);
+
+/* What templates see besides the values; @facts is borrowed by it. */
+struct sw_render_env render_env(struct resource *r, struct json_object *facts, struct lookups *l);
+
+/* ---- requests (requests.c, events.c) -----------------------------------------------------------
+ */
+
+/* A request under way for a resource: freed, with the request cancelled, when the resource goes. */
+struct op {
+    struct resource *r;
+    struct op *next, **prev;
+    struct sw_kube_request *req;
+    struct sw_timer *timer;
+    uint64_t serial;
+    struct sw_key key; /* strings owned */
+    struct json_object *doc;
+    bool force, dry_run;
+    char *uid, *propagation;
+    uint32_t node;
+    size_t n_bytes;
+    void (*begin)(struct op *op, const struct sw_kind *kind);
+    void (*failed)(struct op *op, int code, const char *words);
+    void *more; /* of the file that made it; released by release() */
+    void (*release)(void *more);
+};
+struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial);
+void op_free(struct op *op);
+/* Find the kind of op->key, asking the server if need be, then op->begin or op->failed. */
+void op_with_kind(struct op *op);
+
+void request_apply(struct resource *r, const struct sw_action *a);
+void request_delete(struct resource *r, const struct sw_action *a);
+void request_label(struct resource *r, const struct sw_action *a);
+void request_status(struct resource *r, const struct sw_action *a);
+void request_logs(struct resource *r, const struct sw_action *a);
+void request_finalizer(struct resource *r, bool add);
+void event_record(struct resource *r, const struct sw_action *a);
+
+/* ---- the cluster (cluster.c) --------------------------------------------------------------------
+ */
+
+void cluster_open(struct sw_controller *c);
+void cluster_close(struct sw_controller *c);
+/* Facts or kinds are different: every resource is to look at them, soon. */
+void cluster_facts_changed(struct sw_controller *c);
+/* Watch what r->recipe speaks of. @return false: not all of it is known yet; plan_resume() will be
+ * called. */
+bool wants_ready(struct resource *r);
+void wants_close(struct sw_controller *c);
+/* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */
+struct json_object *cluster_values(struct sw_controller *c, struct resource *r,
+                                   const struct sw_group *group);
+/* Groups of the nodes that @r selects; sw_groups_done(). */
+void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out);
+void controller_trouble(struct sw_controller *c, int code, const char *why);

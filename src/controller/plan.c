@@ -1,0 +1,154 @@
+/* From a resource to its plan: the recipe is loaded, its values are put together, its states found.
+ * What has to be fetched for it comes back through the loop. */
+#include "controller/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One attempt; freed when it is settled or another one begins. */
+struct plan_work {
+    struct resource *r;
+    plan_fn *done;
+    struct lookups *lookups;
+    struct source *source;
+    bool waits_for_facts;
+};
+
+void plan_work_free(struct plan_work *w)
+{
+    if (!w)
+        return;
+    lookups_free(w->lookups);
+    source_free(w->source);
+    free(w);
+}
+
+static void finish(struct plan_work *w, int code, const char *words)
+{
+    struct resource *r = w->r;
+    plan_fn *done = w->done;
+    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    r->plan_work = NULL;
+    plan_work_free(w);
+    done(r, code, copy);
+}
+
+struct sw_render_env render_env(struct resource *r, struct json_object *facts, struct lookups *l)
+{
+    struct sw_controller *c = r->c;
+    return (struct sw_render_env){
+        .release = r->name,
+        .namespace = resource_namespace(r),
+        .revision = 1,
+        .facts = facts,
+        .kube_version = c->kube_version,
+        .api_versions = c->apis,
+        .n_api_versions = c->n_apis,
+        .lookup = lookups_find,
+        .lookup_arg = l,
+    };
+}
+
+/* spec.set as values. It carries kind and apiVersion, which are none; facts put theirs there. */
+static int values_of(struct resource *r, struct sw_values *values, struct sw_err *err)
+{
+    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
+    if (!set)
+        return 0;
+    int rc = sw_values_add_json(values, set, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "spec.set") : 0;
+}
+
+static int make_plan(struct plan_work *w, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO(sw_values) *values = sw_values_new();
+    int rc = values_of(r, values, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_JSON *facts = cluster_values(r->c, r, NULL);
+    struct sw_render_env env = render_env(r, facts, w->lookups);
+    SW_AUTO(sw_plan) *plan = NULL;
+    rc = sw_recipe_plan(r->recipe, values, &env, &plan, err);
+    if (rc == 0)
+        rc = sw_plan_check_labels(plan, r->name, err);
+    if (rc < 0)
+        return rc;
+    sw_plan_free(r->plan);
+    r->plan = SW_TAKE(plan);
+    return 0;
+}
+
+static void try_plan(void *arg)
+{
+    struct plan_work *w = arg;
+    w->waits_for_facts = !wants_ready(w->r);
+    if (w->waits_for_facts)
+        return;
+    SW_ERR(err);
+    int rc = make_plan(w, &err);
+    if (rc != SW_PENDING)
+        finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
+}
+
+void plan_resume(struct resource *r)
+{
+    if (r->plan_work && r->plan_work->waits_for_facts)
+        try_plan(r->plan_work);
+}
+
+static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
+{
+    struct plan_work *w = arg;
+    struct resource *r = w->r;
+    if (code < 0) {
+        finish(w, code, words);
+        return;
+    }
+    if (recipe) {
+        sw_plan_free(SW_TAKE(r->plan));
+        sw_recipe_free(r->recipe);
+        r->recipe = recipe;
+        r->recipe_load = ++r->c->n_loads;
+        free(r->recipe_key);
+        r->recipe_key = source_key(r);
+    }
+    try_plan(w);
+}
+
+void plan_start(struct resource *r, plan_fn *done)
+{
+    plan_work_free(r->plan_work);
+    struct plan_work *w = r->plan_work = sw_zalloc(1, sizeof *w);
+    *w = (struct plan_work){ .r = r, .done = done };
+    w->lookups = lookups_new(r, try_plan, w);
+    SW_AUTO_CHARS *key = source_key(r);
+    if (r->recipe && sw_streq(key, r->recipe_key))
+        on_source(0, NULL, NULL, w);
+    else
+        source_load(r, &w->source, on_source, w);
+}
+
+/* Everything that a render sees, in one hash: the recipe, the resource, the values of each group of
+ * nodes, what is served. */
+char *plan_revision(struct resource *r)
+{
+    struct json_object *all = json_object_new_object(), *apis = json_object_new_array();
+    struct sw_groups groups;
+    cluster_groups(r->c, r, &groups);
+    (void)json_object_object_add(all, "load", json_object_new_int64((int64_t)r->recipe_load));
+    for (size_t i = 0; i < groups.n; i++)
+        (void)json_object_object_add(all, groups.items[i]->id,
+                                     cluster_values(r->c, r, groups.items[i]));
+    if (!groups.n)
+        (void)json_object_object_add(all, "", cluster_values(r->c, r, NULL));
+    for (size_t i = 0; i < r->c->n_apis; i++)
+        (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
+    (void)json_object_object_add(all, "apis", apis);
+    char hash[SW_SHA256_HEX];
+    sw_json_sha256(all, hash);
+    json_object_put(all);
+    sw_groups_done(&groups);
+    return sw_strdup(hash);
+}

@@ -1,0 +1,261 @@
+/* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
+#include "controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A render that may wait for lookups. */
+struct render_work {
+    struct resource *r;
+    struct render_work *next;
+    char *state, *variant;
+    uint64_t serial;
+    struct lookups *lookups;
+    struct json_object **docs; /* owned references of objects[].doc */
+    struct sw_rendered_object *objects;
+    size_t n, cap, docs_cap;
+};
+
+enum { HOOK_STAGE = 1000000 }; /* beyond any weight */
+
+static void drop_objects(struct render_work *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        json_object_put(w->docs[i]);
+    w->n = 0;
+}
+
+static void unlink_work(struct render_work *w)
+{
+    for (struct render_work **at = &w->r->renders; *at; at = &(*at)->next)
+        if (*at == w) {
+            *at = w->next;
+            break;
+        }
+}
+
+void render_work_free(struct render_work *w)
+{
+    unlink_work(w);
+    drop_objects(w);
+    free(w->docs);
+    free(w->objects);
+    lookups_free(w->lookups);
+    free(w->state);
+    free(w->variant);
+    free(w);
+}
+
+static void finish(struct render_work *w, int code, const char *words)
+{
+    struct resource *r = w->r;
+    resource_step(r, &(struct sw_event){
+                         .kind = code < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
+                         .serial = w->serial,
+                         .state = w->state,
+                         .variant = w->variant,
+                         .objects = w->objects,
+                         .n_objects = w->n,
+                         .code = code,
+                         .message = words,
+                     });
+    render_work_free(w);
+}
+
+/* ---- the scope of kinds that are not served yet ------------------------------------------------
+ */
+
+/* A CustomResourceDefinition in the same state says whether its kind has a namespace. */
+static bool is_namespaced_by_crd(const struct sw_rendered *rendered, struct json_object *doc)
+{
+    const char *api_version = sw_obj_api_version(doc);
+    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++) {
+        struct json_object *crd = sw_rendered_manifest(rendered, i)->doc;
+        const char *group = sw_json_str(crd, "", "spec", "group", NULL);
+        size_t len = strlen(group);
+        if (sw_streq(sw_obj_kind(crd), "CustomResourceDefinition") && len &&
+            sw_starts_with(api_version, group) && api_version[len] == '/' &&
+            sw_streq(sw_json_str(crd, "", "spec", "names", "kind", NULL), sw_obj_kind(doc)))
+            return sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
+    }
+    return *sw_obj_namespace(doc);
+}
+
+static bool is_namespaced(const struct render_work *w, const struct sw_rendered *rendered,
+                          struct json_object *doc)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(w->r->c->kube, sw_obj_api_version(doc),
+                                                   sw_obj_kind(doc));
+    return kind ? kind->namespaced : is_namespaced_by_crd(rendered, doc);
+}
+
+/* ---- objects -----------------------------------------------------------------------------------
+ */
+
+static void add(struct render_work *w, struct json_object *doc, bool awaited, int stage)
+{
+    SW_GROW(w->objects, w->n, w->cap);
+    if (w->docs_cap < w->cap) {
+        w->docs_cap = w->cap;
+        w->docs = sw_realloc(w->docs, w->docs_cap, sizeof(struct json_object *));
+    }
+    w->docs[w->n] = doc;
+    w->objects[w->n++] =
+        (struct sw_rendered_object){ .doc = doc, .awaited = awaited, .stage = stage };
+}
+
+/* Helm's hooks before and after an install; those of other occasions are not for now. */
+static bool stage_of(const struct sw_manifest *m, int *stage)
+{
+    *stage = 0;
+    if (!m->hook_events)
+        return true;
+    bool before = m->hook_events & (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE),
+         after = m->hook_events & (SW_HOOK_POST_INSTALL | SW_HOOK_POST_UPGRADE);
+    *stage = m->hook_weight + (before ? -HOOK_STAGE : HOOK_STAGE);
+    return before || after;
+}
+
+/* What one pass over the templates is for. */
+struct pass {
+    const struct sw_group *group;
+    struct json_object *values;
+    bool want_affine, want_common;
+};
+
+static int take_manifest(struct render_work *w, struct sw_rendered *rendered, size_t i,
+                         const struct pass *pass, bool wait_all, struct sw_err *err)
+{
+    const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
+    bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
+    int stage;
+    if (!stage_of(m, &stage) || !(affine ? pass->want_affine : pass->want_common))
+        return 0;
+    struct sw_hook_env env = {
+        .resource = w->r->doc,
+        .ns = resource_namespace(w->r),
+        .namespaced = is_namespaced(w, rendered, m->doc),
+        .from_crds = m->from_crds,
+        .group = pass->group,
+        .selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL,
+        .values = pass->values,
+    };
+    SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* others of this render look at it */
+    int rc = sw_hooks_apply(doc, &env, err);
+    json_object_put(env.selector);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    add(w, SW_TAKE(doc), wait_all, stage);
+    return 0;
+}
+
+static int render_pass(struct render_work *w, int state, struct pass *pass, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO_JSON *values = pass->values = cluster_values(r->c, r, pass->group);
+    struct sw_render_env env = render_env(r, values, w->lookups);
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    int rc = sw_recipe_render(r->plan, &env, (size_t)state, &rendered, err);
+    bool wait_all = sw_plan_state(r->plan, (size_t)state)->wait_all;
+    for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
+        rc = take_manifest(w, rendered, i, pass, wait_all, err);
+    return rc;
+}
+
+/* A kernel-affine state is rendered for one group of nodes. What in it is not affine is the same
+ * for all groups, so it is rendered with the values of the first. */
+static int render_state(struct render_work *w, int state, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    const struct sw_group *group = w->variant ? sw_facts_find_group(r->c->facts, w->variant) : NULL;
+    struct sw_groups groups;
+    cluster_groups(r->c, r, &groups);
+    const struct sw_group *first = groups.n ? groups.items[0] : NULL;
+    sw_groups_done(&groups);
+    if (w->variant && *w->variant && !group)
+        return sw_err_set(err, SW_NOTFOUND, "no node runs %s any more", w->variant);
+    bool one_pass = !group || group == first;
+    struct pass affine = { .group = group ? group : first,
+                           .want_affine = true,
+                           .want_common = one_pass },
+                common = { .group = first, .want_common = true };
+    int rc = render_pass(w, state, &affine, err);
+    if (rc == 0 && !one_pass)
+        rc = render_pass(w, state, &common, err);
+    return rc;
+}
+
+/* ---- the namespace, before all -----------------------------------------------------------------
+ */
+
+static struct json_object *namespace_doc(const char *ns)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Namespace", "kind", NULL);
+    sw_json_set_str(doc, ns, "metadata", "name", NULL);
+    return doc;
+}
+
+/* Somebody else's namespace is used as it is. */
+static int render_namespace(struct render_work *w, struct sw_err *err)
+{
+    const char *ns = resource_namespace(w->r);
+    SW_AUTO_JSON *found = NULL;
+    int rc = lookups_find(w->lookups, "v1", "Namespace", NULL, ns, &found, err);
+    if (rc < 0)
+        return rc;
+    struct json_object *doc = namespace_doc(ns);
+    if (found && !sw_streq(sw_obj_label(found, SW_OWNED_LABEL), "true")) {
+        sw_json_set_str(doc, "true", "metadata", "annotations", SW_OBSERVE, NULL);
+    } else {
+        sw_json_set_str(doc, "true", "metadata", "annotations", SW_SRO_PREFIX "wait", NULL);
+        sw_json_set_str(doc, "true", "metadata", "annotations", "openshift.io/cluster-monitoring",
+                        NULL);
+        struct sw_hook_env env = { .resource = w->r->doc, .ns = ns };
+        rc = sw_hooks_apply(doc, &env, err);
+    }
+    add(w, doc, true, 0);
+    return rc;
+}
+
+/* ---- begin and end -----------------------------------------------------------------------------
+ */
+
+static int render(struct render_work *w, struct sw_err *err)
+{
+    if (sw_streq(w->state, SW_STATE_NAMESPACE))
+        return render_namespace(w, err);
+    int state = w->r->plan ? sw_plan_find_state(w->r->plan, w->state) : -1;
+    if (state < 0)
+        return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);
+    return render_state(w, state, err);
+}
+
+static void try_render(void *arg)
+{
+    struct render_work *w = arg;
+    SW_ERR(err);
+    drop_objects(w);
+    int rc = render(w, &err);
+    if (rc == SW_PENDING)
+        return;
+    if (rc == SW_INVALID)
+        resource_set_fault(w->r, rc, sw_err_text(&err));
+    finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
+}
+
+void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial)
+{
+    struct render_work *w = sw_zalloc(1, sizeof *w);
+    *w = (struct render_work){
+        .r = r,
+        .next = r->renders,
+        .state = sw_strdup(state),
+        .variant = variant ? sw_strdup(variant) : NULL,
+        .serial = serial,
+    };
+    r->renders = w;
+    w->lookups = lookups_new(r, try_render, w);
+    try_render(w);
+}

@@ -1,0 +1,349 @@
+/* The engine's wishes as requests, and their answers as its events. */
+#include "controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RETRIES = 2 };
+
+static char *copy_of(const char *s)
+{
+    return s ? sw_strdup(s) : NULL;
+}
+
+struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial)
+{
+    struct op *op = sw_zalloc(1, sizeof *op);
+    *op = (struct op){ .r = r, .next = r->ops, .prev = &r->ops, .serial = serial };
+    if (key)
+        op->key = (struct sw_key){ copy_of(key->api_version), copy_of(key->kind), copy_of(key->ns),
+                                   copy_of(key->name) };
+    if (r->ops)
+        r->ops->prev = &op->next;
+    r->ops = op;
+    return op;
+}
+
+void op_free(struct op *op)
+{
+    *op->prev = op->next;
+    if (op->next)
+        op->next->prev = op->prev;
+    sw_kube_cancel(op->req);
+    sw_timer_free(op->timer);
+    free((char *)op->key.api_version);
+    free((char *)op->key.kind);
+    free((char *)op->key.ns);
+    free((char *)op->key.name);
+    json_object_put(op->doc);
+    free(op->uid);
+    free(op->propagation);
+    if (op->release)
+        op->release(op->more);
+    free(op);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (code < 0)
+        op->failed(op, code, sw_err_text(err));
+    else
+        op->begin(op, kind);
+}
+
+void op_with_kind(struct op *op)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
+                                                   op->key.kind);
+    if (kind)
+        op->begin(op, kind);
+    else
+        op->req = sw_kube_kind(op->r->c->kube, op->key.api_version, op->key.kind, on_kind, op);
+}
+
+/* Tell the engine the answer, after the op that waited for it is gone. */
+static void answer(struct op *op, enum sw_event_kind kind, int code, const char *words,
+                   struct json_object *object, const char *text)
+{
+    struct resource *r = op->r;
+    struct op copy = *op;
+    SW_AUTO_CHARS *message = words ? sw_strdup(words) : NULL;
+    /* the key outlives the op for the step */
+    op->key = (struct sw_key){ 0 };
+    op->release = NULL;
+    op_free(op);
+    resource_step(r, &(struct sw_event){ .kind = kind,
+                                         .serial = copy.serial,
+                                         .key = copy.key,
+                                         .node = copy.node,
+                                         .code = code,
+                                         .message = message,
+                                         .object = object,
+                                         .text = text });
+    free((char *)copy.key.api_version);
+    free((char *)copy.key.kind);
+    free((char *)copy.key.ns);
+    free((char *)copy.key.name);
+}
+
+static const char *words_of(const struct sw_kube_answer *a)
+{
+    return a->code < 0 ? sw_err_text(a->err) : NULL;
+}
+
+/* The account that a resource's objects are applied as, or NULL. Heap. */
+static char *account_of(const struct resource *r)
+{
+    const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
+    return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
+}
+
+/* ---- apply -------------------------------------------------------------------------------------
+ */
+
+static void on_applied(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code == 0 && a->object)
+        (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
+    if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
+        hub_namespace_is_new(op->r->c->hub, op->key.name);
+    answer(op, SW_EV_APPLIED, a->code, words_of(a), a->object, NULL);
+}
+
+static void begin_apply(struct op *op, const struct sw_kind *kind)
+{
+    SW_AUTO_CHARS *account = account_of(op->r);
+    const char *ns = kind->namespaced ? op->key.ns : NULL;
+    op->req = sw_kube_apply(
+        op->r->c->kube, kind, ns, op->key.name, op->doc,
+        &(struct sw_request_opts){
+            .force = op->force, .dry_run = op->dry_run, .retries = RETRIES, .as_user = account },
+        on_applied, op);
+}
+
+static void apply_failed(struct op *op, int code, const char *words)
+{
+    answer(op, SW_EV_APPLIED, code, words, NULL, NULL);
+}
+
+void request_apply(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new(r, &a->key, a->serial);
+    op->doc = json_object_get(a->doc);
+    op->force = a->force;
+    op->dry_run = a->dry_run;
+    op->begin = begin_apply;
+    op->failed = apply_failed;
+    op_with_kind(op);
+}
+
+/* ---- delete ------------------------------------------------------------------------------------
+ */
+
+static void on_deleted(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    answer(op, SW_EV_DELETED, a->code, words_of(a), a->object, NULL);
+}
+
+static void begin_delete(struct op *op, const struct sw_kind *kind)
+{
+    SW_AUTO_CHARS *account = account_of(op->r);
+    const char *ns = kind->namespaced ? op->key.ns : NULL;
+    op->req = sw_kube_delete(op->r->c->kube, kind, ns, op->key.name,
+                             &(struct sw_request_opts){ .uid = op->uid,
+                                                        .propagation = op->propagation,
+                                                        .retries = RETRIES,
+                                                        .as_user = account },
+                             on_deleted, op);
+}
+
+static void delete_failed(struct op *op, int code, const char *words)
+{
+    answer(op, SW_EV_DELETED, code, words, NULL, NULL);
+}
+
+void request_delete(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new(r, &a->key, a->serial);
+    op->uid = copy_of(a->uid);
+    op->propagation = copy_of(a->propagation);
+    op->begin = begin_delete;
+    op->failed = delete_failed;
+    op_with_kind(op);
+}
+
+/* ---- labels of a node --------------------------------------------------------------------------
+ */
+
+static void on_labeled(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code == 0 && a->object) {
+        const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
+        (void)sw_roster_put_labels(op->r->c->roster, op->node,
+                                   sw_json_find(a->object, "metadata", "labels", NULL),
+                                   strtoull(version, NULL, 10));
+    }
+    answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
+}
+
+static void begin_label(struct op *op, const struct sw_kind *kind)
+{
+    struct json_object *body = json_object_new_object();
+    sw_json_set(body, json_object_get(op->doc), "metadata", "labels", NULL);
+    op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, body,
+                            &(struct sw_request_opts){ .retries = RETRIES }, on_labeled, op);
+    json_object_put(body);
+}
+
+static void label_failed(struct op *op, int code, const char *words)
+{
+    answer(op, SW_EV_LABELED, code, words, NULL, NULL);
+}
+
+void request_label(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, a->key.name }, a->serial);
+    op->node = a->node;
+    op->doc = json_object_get(a->doc);
+    op->begin = begin_label;
+    op->failed = label_failed;
+    op_with_kind(op);
+}
+
+/* ---- status ------------------------------------------------------------------------------------
+ */
+
+static void on_status_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct resource *r = op->r;
+    op->req = NULL;
+    if (a->code == 0) {
+        json_object_put(r->status);
+        r->status = json_object_get(op->doc);
+    }
+    answer(op, SW_EV_STATUS_WRITTEN, a->code, words_of(a), NULL, NULL);
+}
+
+/* What others may have added to the status stays: only what differs is sent. */
+static void begin_status(struct op *op, const struct sw_kind *kind)
+{
+    struct resource *r = op->r;
+    struct json_object *body = json_object_new_object(), *empty = json_object_new_object();
+    (void)json_object_object_add(body, "status",
+                                 sw_merge_create(r->status ? r->status : empty, op->doc));
+    op->req = sw_kube_patch(
+        r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
+        &(struct sw_request_opts){ .subresource = "status", .retries = RETRIES }, on_status_written,
+        op);
+    json_object_put(body);
+    json_object_put(empty);
+}
+
+static void status_failed(struct op *op, int code, const char *words)
+{
+    answer(op, SW_EV_STATUS_WRITTEN, code, words, NULL, NULL);
+}
+
+static const struct sw_key *own_key(struct resource *r, struct sw_key *key)
+{
+    *key = (struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, r->name };
+    return key;
+}
+
+void request_status(struct resource *r, const struct sw_action *a)
+{
+    struct sw_key key;
+    struct op *op = op_new(r, own_key(r, &key), a->serial);
+    op->doc = json_object_get(a->doc);
+    op->begin = begin_status;
+    op->failed = status_failed;
+    op_with_kind(op);
+}
+
+/* ---- logs --------------------------------------------------------------------------------------
+ */
+
+static void on_logs(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    const char *text = a->text ? a->text : "";
+    size_t skip = a->len_bytes > op->n_bytes ? a->len_bytes - op->n_bytes : 0;
+    SW_AUTO_CHARS *tail = a->code == 0 ? sw_strndup(text + skip, a->len_bytes - skip) : NULL;
+    answer(op, SW_EV_LOGS, a->code, words_of(a), NULL, tail);
+}
+
+void request_logs(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new(r, &a->key, a->serial);
+    op->n_bytes = a->n_bytes;
+    /* the server counts lines, not bytes from the end: a few lines hold the bytes asked for */
+    op->req = sw_kube_logs(r->c->kube, op->key.ns, op->key.name,
+                           &(struct sw_request_opts){ .tail_lines = 20, .retries = RETRIES },
+                           on_logs, op);
+}
+
+/* ---- finalizer ---------------------------------------------------------------------------------
+ */
+
+static void on_finalizer(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct resource *r = op->r;
+    bool add = op->force;
+    op->req = NULL;
+    int code = a->code;
+    if (code < 0 && code != SW_NOTFOUND)
+        sw_log(code == SW_CONFLICT ? SW_LOG_DEBUG : SW_LOG_WARN, "finalizer not written",
+               "resource", r->name, "error", sw_err_text(a->err), NULL);
+    op_free(op);
+    /* on a conflict the watch brings the newer version, which is looked at anew */
+    if (code == SW_UNAVAILABLE)
+        request_finalizer(r, add);
+}
+
+static void begin_finalizer(struct op *op, const struct sw_kind *kind)
+{
+    struct resource *r = op->r;
+    struct json_object *body = json_object_new_object(), *list = json_object_new_array(),
+                       *now = sw_json_find(r->doc, "metadata", "finalizers", NULL);
+    for (size_t i = 0; i < sw_json_len(now); i++) {
+        const char *name = json_object_get_string(sw_json_at(now, i));
+        bool ours = sw_streq(name, SW_FINALIZER) || sw_streq(name, "finalizer.sro.openshift.io");
+        if (!ours)
+            (void)json_object_array_add(list, json_object_new_string(name ? name : ""));
+    }
+    if (op->force)
+        (void)json_object_array_add(list, json_object_new_string(SW_FINALIZER));
+    sw_json_set(body, list, "metadata", "finalizers", NULL);
+    sw_json_set_str(body, sw_json_str(r->doc, "", "metadata", "resourceVersion", NULL), "metadata",
+                    "resourceVersion", NULL);
+    op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
+                            &(struct sw_request_opts){ .retries = 8 }, on_finalizer, op);
+    json_object_put(body);
+}
+
+static void finalizer_failed(struct op *op, int code SW_UNUSED, const char *words)
+{
+    sw_log(SW_LOG_WARN, "finalizer not written", "resource", op->r->name, "error", words, NULL);
+    op_free(op);
+}
+
+void request_finalizer(struct resource *r, bool add)
+{
+    struct sw_key key;
+    struct op *op = op_new(r, own_key(r, &key), 0);
+    op->force = add;
+    op->begin = begin_finalizer;
+    op->failed = finalizer_failed;
+    op_with_kind(op);
+}

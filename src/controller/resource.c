@@ -1,0 +1,427 @@
+/* One SpecialResource: what its watch tells becomes the engine's events, what the engine wants is
+ * carried out. */
+#include "controller/internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void todo_run(struct resource *r);
+static void send_spec(struct resource *r);
+
+struct resource *resource_find(struct sw_controller *c, const char *name)
+{
+    for (struct resource *r = c->resources; r; r = r->next)
+        if (sw_streq(r->name, name))
+            return r;
+    return NULL;
+}
+
+const char *resource_namespace(const struct resource *r)
+{
+    const char *ns = sw_json_str(r->doc, "", "spec", "namespace", NULL);
+    return *ns ? ns : r->name;
+}
+
+void resource_set_fault(struct resource *r, int code, const char *words)
+{
+    char *copy = words ? sw_strdup(words) : NULL; /* may be what it replaces */
+    free(r->fault_words);
+    r->fault = code;
+    r->fault_words = copy;
+}
+
+/* ---- what the engine wants ---------------------------------------------------------------------
+ */
+
+static struct todo *todo_add(struct resource *r)
+{
+    struct todo *t = sw_zalloc(1, sizeof *t);
+    *r->todo_end = t;
+    r->todo_end = &t->next;
+    return t;
+}
+
+static void todo_free(struct todo *t)
+{
+    free(t->state);
+    free(t->variant);
+    free(t);
+}
+
+static void do_render(struct resource *r, const struct sw_action *a)
+{
+    struct todo *t = todo_add(r);
+    t->state = sw_strdup(a->state);
+    t->variant = a->variant ? sw_strdup(a->variant) : NULL;
+    t->serial = a->serial;
+}
+
+static void on_news(const struct hub_news *news, void *arg, uint64_t watch)
+{
+    struct resource *r = arg;
+    resource_step(r, &(struct sw_event){
+                         .kind = news->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
+                         .watch = watch,
+                         .key = *news->key,
+                         .object = news->object,
+                         .code = news->code,
+                         .message = news->words,
+                     });
+}
+
+static void do_watch(struct resource *r, const struct sw_action *a)
+{
+    hub_subscribe(r->c->hub, a, on_news, r);
+}
+
+static void do_unwatch(struct resource *r, const struct sw_action *a)
+{
+    hub_unsubscribe(r->c->hub, r, a->watch);
+}
+
+static void do_event(struct resource *r, const struct sw_action *a)
+{
+    struct sw_controller *c = r->c;
+    if (c->opts.on_event)
+        c->opts.on_event(&(struct sw_controller_event){ .resource = r->name,
+                                                        .state = a->state,
+                                                        .reason = a->reason,
+                                                        .message = a->message,
+                                                        .warning = a->warning },
+                         c->opts.arg);
+    event_record(r, a);
+}
+
+static void do_timer(struct resource *r, const struct sw_action *a)
+{
+    if (a->at_ms)
+        sw_timer_set(r->timer, a->at_ms - sw_loop_now_ms(r->c->loop));
+    else
+        sw_timer_stop(r->timer);
+}
+
+static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
+{
+    request_finalizer(r, false);
+}
+
+static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
+    [SW_ACT_RENDER] = do_render,       [SW_ACT_WATCH] = do_watch,
+    [SW_ACT_UNWATCH] = do_unwatch,     [SW_ACT_APPLY] = request_apply,
+    [SW_ACT_DELETE] = request_delete,  [SW_ACT_LABEL] = request_label,
+    [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = do_event,
+    [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
+    [SW_ACT_FINALIZED] = do_finalized,
+};
+
+static void step_once(struct resource *r, struct sw_event *event)
+{
+    event->now_ms = sw_loop_now_ms(r->c->loop);
+    r->stepping = true;
+    const struct sw_actions *actions = sw_engine_step(r->engine, event);
+    for (size_t i = 0; i < actions->n; i++)
+        performers[actions->items[i].kind](r, &actions->items[i]);
+    r->stepping = false;
+}
+
+void resource_step(struct resource *r, struct sw_event *event)
+{
+    assert(!r->stepping);
+    step_once(r, event);
+    todo_run(r);
+    if (r->c->opts.on_change)
+        r->c->opts.on_change(r->name, r->c->opts.arg);
+}
+
+/* Renders are answered at once, but not inside the step that asked for them. */
+static void todo_run(struct resource *r)
+{
+    if (r->draining)
+        return; /* the loop below goes on with it */
+    r->draining = true;
+    while (r->todo) {
+        struct todo *t = r->todo;
+        r->todo = t->next;
+        if (!r->todo)
+            r->todo_end = &r->todo;
+        render_start(r, t->state, t->variant, t->serial);
+        todo_free(t);
+    }
+    r->draining = false;
+}
+
+static void on_timer(void *arg)
+{
+    resource_step(arg, &(struct sw_event){ .kind = SW_EV_TIMER });
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+static struct resource *resource_new(struct sw_controller *c, const char *name, const char *uid)
+{
+    struct resource *r = sw_zalloc(1, sizeof *r);
+    *r = (struct resource){
+        .c = c,
+        .next = c->resources,
+        .name = sw_strdup(name),
+        .uid = sw_strdup(uid),
+        .engine = sw_engine_new(c->roster, &c->opts.engine),
+        .timer = sw_timer_new(c->loop, on_timer, r),
+    };
+    r->todo_end = &r->todo;
+    c->resources = r;
+    return r;
+}
+
+static void resource_free(struct resource *r)
+{
+    struct resource **at = &r->c->resources;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    hub_unsubscribe_all(r->c->hub, r);
+    while (r->ops)
+        op_free(r->ops);
+    while (r->todo) {
+        struct todo *t = r->todo;
+        r->todo = t->next;
+        todo_free(t);
+    }
+    while (r->renders)
+        render_work_free(r->renders);
+    plan_work_free(r->plan_work);
+    sw_kube_watch_close(r->secret_watch);
+    free(r->push_secret);
+    sw_timer_free(r->timer);
+    sw_engine_free(r->engine);
+    sw_plan_free(r->plan);
+    sw_recipe_free(r->recipe);
+    json_object_put(r->doc);
+    json_object_put(r->status);
+    free(r->recipe_key);
+    free(r->revision);
+    free(r->fault_words);
+    free(r->name);
+    free(r->uid);
+    free(r);
+}
+
+void resource_free_all(struct sw_controller *c)
+{
+    while (c->resources)
+        resource_free(c->resources);
+}
+
+/* ---- the resource's own document ---------------------------------------------------------------
+ */
+
+static bool has_finalizer(struct json_object *doc)
+{
+    struct json_object *list = sw_json_find(doc, "metadata", "finalizers", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(list, i)), SW_FINALIZER))
+            return true;
+    return false;
+}
+
+static bool is_deleting(struct json_object *doc)
+{
+    return sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
+}
+
+/* Everything that the engine or a template could see of it, but for its status. */
+static bool differs(struct json_object *a, struct json_object *b)
+{
+    return !sw_json_equal(sw_json_get(a, "spec"), sw_json_get(b, "spec")) ||
+           !sw_json_equal(sw_json_find(a, "metadata", "labels", NULL),
+                          sw_json_find(b, "metadata", "labels", NULL)) ||
+           !sw_json_equal(sw_json_find(a, "metadata", "annotations", NULL),
+                          sw_json_find(b, "metadata", "annotations", NULL)) ||
+           is_deleting(a) != is_deleting(b) || has_finalizer(a) != has_finalizer(b);
+}
+
+static int management_of(struct resource *r, enum sw_management *out, struct sw_err *err)
+{
+    static const struct {
+        const char *word;
+        enum sw_management is;
+    } words[] = { { "", SW_MANAGED },
+                  { "Managed", SW_MANAGED },
+                  { "Force", SW_MANAGED },
+                  { "Unmanaged", SW_UNMANAGED },
+                  { "Removed", SW_REMOVED } };
+    const char *said = sw_json_str(r->doc, "", "spec", "managementState", NULL);
+    for (size_t i = 0; i < SW_COUNT(words); i++)
+        if (sw_streq(words[i].word, said)) {
+            *out = words[i].is;
+            return 0;
+        }
+    return sw_err_set(err, SW_INVALID,
+                      "spec.managementState: '%s' is not one of Managed, Unmanaged, Removed, Force",
+                      said);
+}
+
+/* ---- SPEC --------------------------------------------------------------------------------------
+ */
+
+/* The recipe's states behind the one that makes the namespace, which they all need. */
+struct graph {
+    struct sw_state_spec *states;
+    size_t n;
+    size_t *needs; /* of all states, one after the other */
+};
+
+static void graph_of(const struct sw_plan *plan, struct graph *g)
+{
+    size_t n = plan ? sw_plan_n_states(plan) : 0, n_needs = 0;
+    for (size_t i = 0; i < n; i++)
+        n_needs += sw_plan_state(plan, i)->n_needs + 1;
+    *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
+                         sw_zalloc(n_needs, sizeof *g->needs) };
+    g->states[0] = (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .hidden = true };
+    size_t *needs = g->needs;
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        g->states[i + 1] = (struct sw_state_spec){
+            .name = s->name,
+            .label = s->label,
+            .title = s->n_templates ? s->templates[0] : s->name,
+            .needs = needs,
+            .kernel_affine = s->kernel_affine,
+        };
+        if (!s->n_needs)
+            *needs++ = 0;
+        for (size_t k = 0; k < s->n_needs; k++)
+            *needs++ = s->needs[k] + 1;
+        g->states[i + 1].n_needs = (size_t)(needs - g->states[i + 1].needs);
+    }
+}
+
+static void send_spec(struct resource *r)
+{
+    struct sw_spec spec = {
+        .name = r->name,
+        .uid = r->uid,
+        .generation = sw_json_int(r->doc, 0, "metadata", "generation", NULL),
+        .deleting = is_deleting(r->doc),
+        .node_selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL),
+        .status = r->status,
+        .code = r->fault,
+        .message = r->fault_words,
+        .reason = r->fault ? "ChartFailure" : NULL,
+    };
+    SW_ERR(err);
+    int rc = management_of(r, &spec.management, &err);
+    if (rc < 0 && !spec.code) {
+        spec.code = rc;
+        spec.message = sw_err_text(&err);
+        spec.reason = "ErrorHasOccurred";
+        resource_set_fault(r, rc, spec.message);
+    }
+    struct graph g;
+    graph_of(r->plan, &g);
+    spec.states = g.states;
+    spec.n_states = g.n;
+    free(r->revision);
+    r->revision = plan_revision(r);
+    spec.revision = r->revision;
+    r->started = true;
+    resource_step(r, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
+    free(g.states);
+    free(g.needs);
+}
+
+static void on_plan(struct resource *r, int code, const char *words)
+{
+    resource_set_fault(r, code, words);
+    send_spec(r);
+}
+
+/* A resource that goes away, or is left alone, needs no recipe: what was applied is written down.
+ */
+static void resource_changed(struct resource *r)
+{
+    const char *managed = sw_json_str(r->doc, "", "spec", "managementState", NULL);
+    if (is_deleting(r->doc) || sw_streq(managed, "Removed") || sw_streq(managed, "Unmanaged")) {
+        resource_set_fault(r, 0, NULL);
+        send_spec(r);
+    } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
+        request_finalizer(r, true); /* the change comes back through the watch */
+    } else {
+        plan_start(r, on_plan);
+    }
+}
+
+static void on_replan(struct resource *r, int code, const char *words)
+{
+    SW_AUTO_CHARS *revision = plan_revision(r);
+    bool same_fault = code == r->fault && sw_streq(words, r->fault_words);
+    if (same_fault && sw_streq(revision, r->revision)) {
+        resource_step(r, &(struct sw_event){ .kind = SW_EV_FACTS });
+        return;
+    }
+    on_plan(r, code, words);
+}
+
+void resource_facts_changed(struct resource *r)
+{
+    if (r->started && !is_deleting(r->doc) && (r->plan || r->fault))
+        plan_start(r, on_replan);
+}
+
+static void take_doc(struct resource *r, struct json_object *doc)
+{
+    json_object_put(r->doc);
+    r->doc = json_object_get(doc);
+    (void)sw_json_del(r->doc, "metadata", "managedFields", NULL);
+    if (!r->started) {
+        json_object_put(r->status);
+        r->status = json_object_get(sw_json_get(doc, "status"));
+    }
+}
+
+static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
+{
+    struct resource *r = resource_find(c, w->name);
+    if (r && !sw_streq(r->uid, w->uid)) { /* deleted and made again while nobody looked */
+        resource_free(r);
+        r = NULL;
+    }
+    if (!r && is_deleting(w->object) && !has_finalizer(w->object))
+        return; /* held by somebody else's finalizer; our part is done */
+    bool is_new = !r;
+    if (is_new)
+        r = resource_new(c, w->name, w->uid);
+    bool changed = is_new || differs(r->doc, w->object);
+    take_doc(r, w->object);
+    if (changed && is_deleting(r->doc) && !has_finalizer(r->doc))
+        resource_free(r); /* all was removed */
+    else if (changed)
+        resource_changed(r);
+}
+
+void resource_on_watch(const struct sw_watch_event *w, void *arg)
+{
+    struct sw_controller *c = arg;
+    struct resource *r;
+    switch (w->type) {
+    case SW_WATCH_ADDED:
+    case SW_WATCH_MODIFIED:
+        on_object(c, w);
+        break;
+    case SW_WATCH_DELETED:
+        if ((r = resource_find(c, w->name)))
+            resource_free(r);
+        if (c->opts.on_change)
+            c->opts.on_change(w->name, c->opts.arg);
+        break;
+    case SW_WATCH_SYNCED:
+        c->resources_synced = true;
+        break;
+    case SW_WATCH_ERROR:
+        controller_trouble(c, w->code, w->err ? sw_err_text(w->err) : "");
+        break;
+    }
+}
