@@ -10,7 +10,7 @@ PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c
 PKGS_facts     := json-c
-PKGS_kube      := json-c libcurl libevent libcrypto
+PKGS_kube      := json-c libcurl libevent libssl libcrypto
 PKGS_controller:= json-c libevent
 PKGS_emulator  := json-c libevent
 PKGS_cli       := json-c libevent
@@ -138,7 +138,7 @@ TEST_CPPFLAGS := -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'
 
 $(BUILD)/test/%_test: test/%_test.c $(BUILD)/test/libslipway.a
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS) -lcmocka
+	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS) -levent_openssl -lcmocka
 
 $(BUILD)/test/fuzz/%_fuzz: test/fuzz/%_fuzz.c test/fuzz/replay.h $(BUILD)/test/libslipway.a
 	@mkdir -p $(@D)

@@ -158,7 +158,8 @@ struct sw_request_opts {
     const char *label_selector;
     const char *field_selector;
     int page_size; /* 0: 500 */
-    /** list and get: keep only these fields ("metadata.labels"), ended by NULL; data/stream.h. */
+    /** list and get: keep only these fields ("metadata.labels"; data/stream.h), ended by NULL, and
+     * metadata's name, namespace, uid and resourceVersion. NULL: whole objects. */
     const char *const *fields;
     /* create, update, apply, patch, delete */
     const char *field_manager; /* NULL: the client's */

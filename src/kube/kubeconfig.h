@@ -3,6 +3,7 @@
  * as kubectl reads them, or from the service account of the pod that we run in. Reads files when
  * asked; talks to nobody. */
 #include <stdbool.h>
+#include <stddef.h>
 
 struct sw_err;
 
@@ -37,6 +38,7 @@ struct sw_kubeconfig_opts {
     const char *context; /* NULL: current-context */
     const char *server;  /* instead of the cluster's */
     const char *ns;      /* instead of the context's */
+    const char *service_account_dir; /* NULL: where Kubernetes mounts it in every pod */
 };
 
 /** Load one identity. Files named relatively in a kubeconfig are relative to that kubeconfig's
@@ -51,8 +53,8 @@ int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_con
 
 /** Read one kubeconfig's text, as sw_kubeconfig_load() does a file. @path: for messages and for
  * relative file names. */
-int sw_kubeconfig_parse(const char *path, const char *text, unsigned long len_bytes,
-                        const char *context, struct sw_kube_config **out, struct sw_err *err);
+int sw_kubeconfig_parse(const char *path, const char *text, size_t len_bytes, const char *context,
+                        struct sw_kube_config **out, struct sw_err *err);
 
 /** A configuration for a server alone (no TLS data, no identity), to be filled further. */
 struct sw_kube_config *sw_kube_config_new(const char *server);

@@ -1,0 +1,251 @@
+/* client: the client's life, and what it knows of its server as a whole. */
+#include <curl/curl.h>
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/loop.h"
+#include "kube/internal.h"
+#include "kube/kubeconfig.h"
+#include "kube/tls.h"
+
+enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, DOWN_AFTER = 2, MAX_WARNINGS = 256 };
+
+/* ---- the jitter ---------------------------------------------------------------------------------
+ */
+
+/** splitmix64 (Steele, Lea, Flood 2014): any seed is a good one. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+double kube_random(struct sw_kube *k)
+{
+    return (double)(next_random(&k->random) >> 11) / (double)(1ULL << 53);
+}
+
+int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_ms)
+{
+    int64_t ms = first_ms;
+    while (--n > 0 && ms < cap_ms)
+        ms *= 2;
+    if (ms > cap_ms)
+        ms = cap_ms;
+    return ms / 2 + (int64_t)(kube_random(k) * (double)ms / 2);
+}
+
+/* ---- is the server there? -----------------------------------------------------------------------
+ */
+
+static void set_down(struct sw_kube *k, bool down, const char *why)
+{
+    if (k->down == down)
+        return;
+    k->down = down;
+    if (k->opts.on_server)
+        k->opts.on_server(!down, why, k->opts.arg);
+}
+
+void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
+{
+    if (result->http_status && result->code == 0) {
+        k->n_silent = 0;
+        set_down(k, false, "");
+    } else if (!result->http_status && result->code < 0) {
+        /* a connection that was reset may mean one lost request; one refused means the server */
+        if (result->unsent || ++k->n_silent >= DOWN_AFTER)
+            set_down(k, true, sw_err_text(result->err));
+    }
+}
+
+bool sw_kube_is_up(const struct sw_kube *k)
+{
+    return !k->down;
+}
+
+static void on_warning(const char *text, void *arg)
+{
+    struct sw_kube *k = arg;
+    if (!k->opts.on_warning || lh_table_lookup_ex(k->warned, text, NULL) ||
+        lh_table_length(k->warned) >= MAX_WARNINGS)
+        return;
+    (void)lh_table_insert(k->warned, sw_strdup(text), NULL);
+    k->opts.on_warning(text, k->opts.arg);
+}
+
+static void free_warning(struct lh_entry *e)
+{
+    free(lh_entry_k(e));
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+static char *url_part(CURLU *url, CURLUPart part)
+{
+    char *text = NULL;
+    if (curl_url_get(url, part, &text, part == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) !=
+        CURLUE_OK)
+        return NULL;
+    char *copy = sw_strdup(text);
+    curl_free(text);
+    return copy;
+}
+
+/** As Go's ProxyFromEnvironment: nobody's own machine is behind a proxy. */
+static bool is_loopback(const char *host)
+{
+    return sw_streq(host, "localhost") || sw_starts_with(host, "127.") || sw_streq(host, "[::1]");
+}
+
+/** tls-server-name: to TLS the server is called so, while the connection goes to its address. */
+static void call_server(struct sw_kube *k, const char *name, const char *host, const char *port,
+                        const char *path, char **connect_to)
+{
+    k->base_url = sw_printf("https://%s:%s%s", name, port, path);
+    k->host_header = sw_printf("%s:%s", host, port);
+    *connect_to = sw_printf("%s:%s:%s:%s", name, port, host, port);
+}
+
+static int read_address(struct sw_kube *k, bool *direct, char **connect_to, struct sw_err *err)
+{
+    const struct sw_kube_config *c = k->config;
+    const char *source = c->source ? c->source : "the configuration";
+    if (!c->server || !c->server[0])
+        return sw_err_set(err, SW_INVALID, "%s: no server is given", source);
+    if (!sw_starts_with(c->server, "https://") && !sw_starts_with(c->server, "http://"))
+        return sw_err_set(err, SW_INVALID,
+                          "%s: server '%s' begins neither with https:// nor http://", source,
+                          c->server);
+    CURLU *url = curl_url();
+    SW_AUTO_CHARS *host = NULL;
+    SW_AUTO_CHARS *port = NULL;
+    SW_AUTO_CHARS *path = NULL;
+    SW_AUTO_CHARS *query = NULL;
+    if (curl_url_set(url, CURLUPART_URL, c->server, 0) == CURLUE_OK) {
+        host = url_part(url, CURLUPART_HOST);
+        port = url_part(url, CURLUPART_PORT);
+        path = url_part(url, CURLUPART_PATH);
+        query = url_part(url, CURLUPART_QUERY);
+    }
+    curl_url_cleanup(url);
+    if (!host || !port || query)
+        return sw_err_set(err, SW_INVALID, "%s: server '%s' is not an address", source, c->server);
+    *direct = is_loopback(host) && !c->proxy_url;
+    for (size_t len = path ? strlen(path) : 0; len && path[len - 1] == '/'; len--)
+        path[len - 1] = '\0';
+    if (c->tls_server_name && sw_starts_with(c->server, "https:")) {
+        call_server(k, c->tls_server_name, host, port, path ? path : "", connect_to);
+    } else {
+        k->base_url = sw_strdup(c->server);
+        for (size_t len = strlen(k->base_url); k->base_url[len - 1] == '/'; len--)
+            k->base_url[len - 1] = '\0';
+    }
+    return 0;
+}
+
+static void set_opts(struct sw_kube *k, const struct sw_kube_opts *opts)
+{
+    if (opts)
+        k->opts = *opts;
+    k->opts.user_agent = sw_strdup(k->opts.user_agent ? k->opts.user_agent : "slipway");
+    k->opts.field_manager = sw_strdup(k->opts.field_manager ? k->opts.field_manager : "slipway");
+    if (k->opts.max_in_flight <= 0)
+        k->opts.max_in_flight = MAX_IN_FLIGHT;
+    if (k->opts.timeout_ms <= 0)
+        k->opts.timeout_ms = TIMEOUT_MS;
+    k->random = k->opts.seed;
+    if (!k->random && getrandom(&k->random, sizeof k->random, 0) < 0)
+        k->random = (uint64_t)sw_now_ms();
+}
+
+static void kube_free_memory(void *arg)
+{
+    struct sw_kube *k = arg;
+    sw_tls_free(k->tls);
+    kube_counts_free(k->counts);
+    kube_kinds_free(k->kinds);
+    kube_token_free(k->token);
+    if (k->warned)
+        lh_table_free(k->warned);
+    sw_kube_config_free(k->config);
+    free((char *)k->opts.user_agent);
+    free((char *)k->opts.field_manager);
+    free(k->base_url);
+    free(k->host_header);
+    free(k);
+}
+
+static void open_http(struct sw_kube *k, bool direct, const char *connect_to)
+{
+    const struct sw_kube_config *c = k->config;
+    k->http = sw_http_new(k->loop, &(struct sw_http_opts){ .user_agent = k->opts.user_agent,
+                                                           .proxy_url = c->proxy_url,
+                                                           .username = c->username,
+                                                           .password = c->password,
+                                                           .connect_to = connect_to,
+                                                           .direct = direct,
+                                                           .tls = k->tls,
+                                                           .on_warning = on_warning,
+                                                           .on_freed = kube_free_memory,
+                                                           .arg = k });
+}
+
+int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
+                const struct sw_kube_opts *opts, struct sw_kube **out, struct sw_err *err)
+{
+    struct sw_kube *k = sw_zalloc(1, sizeof *k);
+    SW_AUTO_CHARS *connect_to = NULL;
+    bool direct = false;
+    k->loop = loop;
+    k->config = sw_kube_config_copy(config);
+    set_opts(k, opts);
+    TAILQ_INIT(&k->queue);
+    int rc = read_address(k, &direct, &connect_to, err);
+    if (rc == 0)
+        rc = sw_tls_new(config, &k->tls, err);
+    if (rc < 0) {
+        kube_free_memory(k);
+        return rc;
+    }
+    k->counts = kube_counts_new();
+    k->kinds = kube_kinds_new();
+    k->token = kube_token_new();
+    k->warned = lh_kchar_table_new(16, free_warning);
+    open_http(k, direct, connect_to);
+    *out = k;
+    return 0;
+}
+
+void sw_kube_free(struct sw_kube *k)
+{
+    if (!k)
+        return;
+    sw_http_enter(k->http);
+    k->opts.on_server = NULL;
+    k->opts.on_warning = NULL;
+    kube_watch_unhook_all(k);
+    struct sw_kube_request *r, *next;
+    for (r = LIST_FIRST(&k->requests); r; r = next) {
+        next = LIST_NEXT(r, in_all);
+        kube_request_over(r);
+    }
+    kube_fetches_free(k);
+    sw_http_free(k->http); /* and k itself, as soon as no callback of ours is running */
+    sw_http_leave(k->http);
+}
+
+const char *sw_kube_server(const struct sw_kube *k)
+{
+    return k->config->server;
+}
+
+const char *sw_kube_ns(const struct sw_kube *k)
+{
+    return k->config->ns && k->config->ns[0] ? k->config->ns : "default";
+}

@@ -1,0 +1,121 @@
+/* headers: what every request says of itself, and the bearer token that may live in a file. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kube/internal.h"
+#include "kube/kubeconfig.h"
+
+enum { MAX_TOKEN_BYTES = 1 << 20 };
+
+/** The token file as it was read. A mounted token is replaced by renaming: inode and time change.
+ */
+struct token {
+    char *text;
+    struct timespec mtime;
+    ino_t inode;
+    off_t size_bytes;
+};
+
+struct token *kube_token_new(void)
+{
+    return sw_zalloc(1, sizeof(struct token));
+}
+
+static void wipe(char *secret)
+{
+    if (secret)
+        explicit_bzero(secret, strlen(secret));
+    free(secret);
+}
+
+void kube_token_free(struct token *t)
+{
+    if (!t)
+        return;
+    wipe(t->text);
+    free(t);
+}
+
+void kube_token_doubt(struct token *t)
+{
+    t->inode = 0;
+}
+
+/** Read the token file if it is another one than last time. @return 0 also when it cannot be read
+ * but an older token is there: it may still be good. */
+static int refresh(struct token *t, const char *file, struct sw_err *err)
+{
+    struct stat st;
+    if (stat(file, &st) == 0 && t->text && st.st_ino == t->inode && st.st_size == t->size_bytes &&
+        st.st_mtim.tv_sec == t->mtime.tv_sec && st.st_mtim.tv_nsec == t->mtime.tv_nsec)
+        return 0;
+    SW_ERR(why);
+    char *text;
+    size_t len;
+    int rc = sw_file_read(file, MAX_TOKEN_BYTES, &text, &len, &why);
+    if (rc < 0 && t->text)
+        return 0;
+    if (rc < 0) {
+        (void)sw_err_wrap(&why, rc, "token file");
+        return sw_err_move(err, &why);
+    }
+    text[strcspn(text, "\r\n \t")] = '\0';
+    if (!text[0]) {
+        free(text);
+        return t->text ? 0 : sw_err_set(err, SW_INVALID, "token file '%s' is empty", file);
+    }
+    wipe(t->text);
+    *t = (struct token){
+        .text = text, .mtime = st.st_mtim, .inode = st.st_ino, .size_bytes = st.st_size
+    };
+    return 0;
+}
+
+static void add(struct header_list *h, const char *name, const char *value)
+{
+    if (!value || (size_t)h->n == SW_COUNT(h->lines))
+        return;
+    h->lines[h->n] = sw_printf("%s: %s", name, value);
+    h->view[h->n] = h->lines[h->n];
+    h->n++;
+}
+
+static int add_token(struct sw_kube *k, struct header_list *h, struct sw_err *err)
+{
+    const struct sw_kube_config *c = k->config;
+    if (!c->token && !c->token_file)
+        return 0;
+    int rc = c->token_file ? refresh(k->token, c->token_file, err) : 0;
+    if (rc < 0 && !c->token)
+        return rc;
+    SW_AUTO_CHARS *value = sw_printf("Bearer %s", k->token->text ? k->token->text : c->token);
+    add(h, "Authorization", value);
+    explicit_bzero(value, strlen(value));
+    return 0;
+}
+
+int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
+                 const char *as_user, struct header_list *h, struct sw_err *err)
+{
+    const struct sw_kube_config *c = k->config;
+    *h = (struct header_list){ 0 };
+    int rc = add_token(k, h, err);
+    if (rc < 0)
+        return rc;
+    add(h, "Accept", accept ? accept : "application/json");
+    add(h, "Content-Type", content_type);
+    add(h, "Impersonate-User", as_user ? as_user : c->as_user);
+    for (char **group = as_user ? NULL : c->as_groups; group && *group; group++)
+        add(h, "Impersonate-Group", *group);
+    if (k->host_header)
+        add(h, "Host", k->host_header);
+    return 0;
+}
+
+void kube_headers_done(struct header_list *h)
+{
+    for (int i = 0; i < h->n; i++)
+        wipe(h->lines[i]);
+    h->n = 0;
+}

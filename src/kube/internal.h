@@ -1,0 +1,207 @@
+#pragma once
+/* internal: what the sources of this module share. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/base.h"
+#include "kube/http.h"
+#include "kube/kube.h"
+
+struct json_object;
+struct lh_table;
+struct printbuf;
+struct sw_projection;
+struct sw_stream;
+struct sw_timer;
+
+enum {
+    MAX_BODY_BYTES = 64 << 20,  /* of an answer kept whole */
+    MAX_EVENT_BYTES = 32 << 20, /* of one object in a list or watch */
+    MAX_STATUS_BYTES = 1 << 20, /* of an error's body */
+    PAGE_SIZE = 500,
+};
+
+/* ---- the client (client.c) ---------------------------------------------------------------------
+ */
+
+struct sw_kube {
+    struct sw_loop *loop;
+    struct sw_kube_config *config;
+    struct sw_kube_opts opts; /* defaults filled in; strings owned */
+    char *base_url;           /* what request paths are appended to */
+    char *host_header;        /* "Host: ..." where base_url names another; or NULL */
+    struct sw_tls *tls;
+    struct sw_http *http;
+    uint64_t random; /* state of the jitter's generator */
+
+    bool down;
+    int n_silent; /* transfers in a row that got no answer */
+
+    TAILQ_HEAD(, sw_kube_request) queue; /* wait to be sent */
+    LIST_HEAD(, sw_kube_request) requests;
+    LIST_HEAD(, sw_kube_watch) watches;
+    int n_in_flight;
+
+    struct sw_kube_counts *counts;
+    struct sw_kube_kinds *kinds;
+    LIST_HEAD(, fetch) fetches; /* discovery documents on their way */
+    struct token *token;
+    struct lh_table *warned;
+};
+
+/** A number from 0 to 1. */
+double kube_random(struct sw_kube *k);
+/** How long to wait before try @n (from 1): doubles from @first_ms up to @cap_ms, with jitter. */
+int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_ms);
+/** Learn from a transfer's end whether the server is there; tells the user when that changed. */
+void kube_note_server(struct sw_kube *k, const struct sw_http_result *result);
+
+/* ---- counts (counts.c) -------------------------------------------------------------------------
+ */
+
+struct sw_kube_counts *kube_counts_new(void);
+void kube_counts_free(struct sw_kube_counts *counts);
+void kube_counts_add(struct sw_kube_counts *counts, const char *verb, const char *resource,
+                     int http_status);
+
+/* ---- headers (headers.c) -----------------------------------------------------------------------
+ */
+
+/** A transfer's headers: who we are, what is wanted, what is sent. */
+struct header_list {
+    char *lines[16];
+    const char *view[17]; /* the same, ended by NULL */
+    int n;
+};
+/** @accept, @content_type, @as_user may be NULL. */
+int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
+                 const char *as_user, struct header_list *out, struct sw_err *err);
+void kube_headers_done(struct header_list *headers);
+
+struct token *kube_token_new(void);
+void kube_token_free(struct token *token);
+/** The next request reads the token file anew: the server did not take the one it had. */
+void kube_token_doubt(struct token *token);
+
+/* ---- paths (path.c) ----------------------------------------------------------------------------
+ */
+
+/** "/apis/apps/v1/namespaces/a/deployments/b/status", the caller's. @name and @sub may be NULL. */
+char *kube_path(const struct sw_kind *kind, const char *ns, const char *name, const char *sub);
+/** Append "?key=value" or "&key=value", escaped. Nothing when @value is NULL. */
+void kube_path_add(char **path, const char *key, const char *value);
+void kube_path_add_int(char **path, const char *key, long long value); /* nothing when 0 */
+/** A resource's name for people and counts: "deployments.apps", "pods/log". The caller's. */
+char *kube_resource_name(const struct sw_kind *kind, const char *sub);
+
+/* ---- what an answer means (answer.c) -----------------------------------------------------------
+ */
+
+/** @return the code for an HTTP status and, where there is one, a Status; may replace @*reason with
+ * a better one (static text, or borrowed from @status). */
+int kube_answer_code(int http_status, struct json_object *status, const char **reason);
+/** The server's words for a failure: Status.message, else the beginning of the body. */
+void kube_answer_words(int http_status, struct json_object *status, const char *body, size_t len,
+                       int code, struct sw_err *err);
+/** A body as a Status object, or NULL: it is none. The caller's. */
+struct json_object *kube_status_parse(const char *body, size_t len);
+
+/* ---- requests (request.c) ----------------------------------------------------------------------
+ */
+
+enum request_form { FORM_OBJECT, FORM_LIST, FORM_TEXT };
+
+/** What to ask. Heap strings are taken by kube_request_new(). */
+struct request_spec {
+    const char *verb;   /* for counts: "get"; static */
+    const char *method; /* static, or in own_method */
+    char *own_method;
+    char *resource; /* for counts: "pods/log" */
+    char *what;     /* for messages: "get pods 'ns/name'" */
+    char *path;
+    char *body;
+    size_t body_len;
+    char *content_type;
+    char *as_user;
+    const char *accept; /* static */
+    enum request_form form;
+    bool repeatable; /* doing it twice does no harm */
+    int retries;
+    int timeout_ms;
+    size_t max_bytes;          /* of a body kept whole; 0: MAX_BODY_BYTES */
+    const char *const *fields; /* used during the call only */
+    /** list: give each item as it arrives instead of collecting them; may be NULL. */
+    void (*on_item)(struct json_object *item, void *arg);
+};
+
+enum request_state { RQ_QUEUED, RQ_RUNNING, RQ_WAITING, RQ_GROUP, RQ_OVER };
+
+struct sw_kube_request {
+    struct sw_kube *k;
+    LIST_ENTRY(sw_kube_request) in_all;
+    TAILQ_ENTRY(sw_kube_request) in_queue;
+    enum request_state state;
+    struct request_spec spec;
+    struct sw_projection *projection; /* or NULL */
+    struct sw_timer *timer;           /* to try again, or to tell an error found at the start */
+    struct sw_http_transfer *transfer;
+    char *page; /* list: the continue token of the page asked for; NULL: the first */
+    int n_tries;
+    struct sw_err broken; /* set: it could not even be sent */
+    /* of the answer that is coming */
+    struct printbuf *body;
+    struct sw_stream *stream;
+    struct json_object *items;
+    /* whom to tell: one of them, by what started it */
+    sw_kube_answer_fn *on_answer;
+    void *arg;
+    struct discovery *discovery; /* RQ_GROUP: what it stands for */
+};
+
+/** Put it in line. @spec's heap strings are taken. @broken (may be NULL) is moved: answer with it
+ * instead of asking. */
+struct sw_kube_request *kube_request_new(struct sw_kube *k, const struct request_spec *spec,
+                                         struct sw_err *broken, sw_kube_answer_fn *cb, void *arg);
+/** Compile fields, and what every watch needs of metadata; NULL for none: whole objects. */
+int kube_projection(const char *const *fields, struct sw_projection **out, struct sw_err *err);
+/** A handle that stands for a discovery, which goes with it. */
+struct sw_kube_request *kube_request_new_group(struct sw_kube *k, struct discovery *d);
+/** It has answered, or will not: unhook it; its memory goes when no callback runs. */
+void kube_request_over(struct sw_kube_request *r);
+
+/* ---- kinds (kinds.c) ---------------------------------------------------------------------------
+ */
+
+struct sw_kube_kinds *kube_kinds_new(void);
+void kube_kinds_free(struct sw_kube_kinds *kinds);
+/** Learn from /api (@core) or /apis: APIVersions, APIGroupList, or aggregated discovery.
+ * @*with_kinds: it was aggregated and named all kinds as well. @return 0 | SW_INVALID: none of
+ * these */
+int kube_kinds_learn_groups(struct sw_kube_kinds *kinds, bool core, struct json_object *doc,
+                            bool *with_kinds, struct sw_err *err);
+/** Learn from an APIGroup; NULL: it is not served. */
+void kube_kinds_learn_group(struct sw_kube_kinds *kinds, const char *group,
+                            struct json_object *doc);
+/** Learn from an APIResourceList of one group version; NULL: it is not served. */
+int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_version,
+                             struct json_object *doc, struct sw_err *err);
+/** Why a kind was not found: which part of its name is not served. */
+void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_version,
+                        const char *kind, struct sw_err *err);
+/** Group versions in the order of discovery: the @i-th that is served, NULL behind the last. */
+const char *kube_kinds_version_at(const struct sw_kube_kinds *kinds, size_t i);
+
+/* ---- discovery (discovery.c) -------------------------------------------------------------------
+ */
+
+struct fetch;
+/** The handle is cancelled or over: nobody waits any more. */
+void kube_discovery_free(struct discovery *d);
+void kube_fetches_free(struct sw_kube *k);
+
+/* ---- watches (watch.c) -------------------------------------------------------------------------
+ */
+
+void kube_watch_unhook_all(struct sw_kube *k);

@@ -1,0 +1,360 @@
+/* kinds: what is known of the kinds that the server serves. Rows are never taken away, so that
+ * pointers to them stay good: what is not served any more is marked. */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "kube/internal.h"
+
+struct version_row {
+    const char *api_version;
+    bool served;
+};
+
+struct sw_kube_kinds {
+    struct sw_arena *arena; /* rows and their texts */
+    struct version_row *versions;
+    size_t n_versions, cap_versions;
+    struct sw_kind **rows; /* in the order of discovery */
+    size_t n_rows, cap_rows;
+    struct lh_table *by_name; /* "apps/v1/Deployment" -> struct sw_kind */
+};
+
+struct sw_kube_kinds *kube_kinds_new(void)
+{
+    struct sw_kube_kinds *kinds = sw_zalloc(1, sizeof *kinds);
+    kinds->arena = sw_arena_new();
+    kinds->by_name = lh_kchar_table_new(64, NULL);
+    return kinds;
+}
+
+void kube_kinds_free(struct sw_kube_kinds *kinds)
+{
+    if (!kinds)
+        return;
+    lh_table_free(kinds->by_name);
+    free(kinds->versions);
+    free(kinds->rows);
+    sw_arena_free(kinds->arena);
+    free(kinds);
+}
+
+/* ---- group versions -----------------------------------------------------------------------------
+ */
+
+static const char *group_end(const char *api_version)
+{
+    const char *slash = strchr(api_version, '/');
+    return slash ? slash : api_version; /* core has no group */
+}
+
+static bool in_group(const char *api_version, const char *group)
+{
+    size_t len = (size_t)(group_end(api_version) - api_version);
+    return strlen(group) == len && strncmp(api_version, group, len) == 0;
+}
+
+static void mark_version(struct sw_kube_kinds *kinds, const char *api_version, bool served)
+{
+    for (size_t i = 0; i < kinds->n_versions; i++) {
+        if (sw_streq(kinds->versions[i].api_version, api_version)) {
+            kinds->versions[i].served = served;
+            return;
+        }
+    }
+    if (!served)
+        return;
+    SW_GROW(kinds->versions, kinds->n_versions, kinds->cap_versions);
+    kinds->versions[kinds->n_versions++] = (struct version_row){
+        .api_version = sw_arena_strdup(kinds->arena, api_version), .served = true
+    };
+}
+
+/** Nothing of a version is served any more, unless told otherwise in a moment. */
+static void unserve(struct sw_kube_kinds *kinds, const char *api_version)
+{
+    for (size_t i = 0; i < kinds->n_rows; i++)
+        if (sw_streq(kinds->rows[i]->api_version, api_version))
+            kinds->rows[i]->served = false;
+}
+
+static bool version_served(const struct sw_kube_kinds *kinds, const char *api_version)
+{
+    for (size_t i = 0; i < kinds->n_versions; i++)
+        if (sw_streq(kinds->versions[i].api_version, api_version))
+            return kinds->versions[i].served;
+    return false;
+}
+
+static void unserve_missing(struct sw_kube_kinds *kinds)
+{
+    for (size_t i = 0; i < kinds->n_versions; i++)
+        if (!kinds->versions[i].served)
+            unserve(kinds, kinds->versions[i].api_version);
+}
+
+const char *kube_kinds_version_at(const struct sw_kube_kinds *kinds, size_t at)
+{
+    for (size_t i = 0; i < kinds->n_versions; i++)
+        if (kinds->versions[i].served && at-- == 0)
+            return kinds->versions[i].api_version;
+    return NULL;
+}
+
+/* ---- kinds --------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    enum sw_kind_verb verb;
+} verb_names[] = {
+    { "get", SW_CAN_GET },       { "list", SW_CAN_LIST },
+    { "watch", SW_CAN_WATCH },   { "create", SW_CAN_CREATE },
+    { "update", SW_CAN_UPDATE }, { "patch", SW_CAN_PATCH },
+    { "delete", SW_CAN_DELETE }, { "deletecollection", SW_CAN_DELETECOLLECTION },
+};
+
+static unsigned read_verbs(struct json_object *list)
+{
+    unsigned verbs = 0;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *name = json_object_get_string(sw_json_at(list, i));
+        for (size_t v = 0; v < SW_COUNT(verb_names); v++)
+            if (sw_streq(name, verb_names[v].name))
+                verbs |= verb_names[v].verb;
+    }
+    return verbs;
+}
+
+static const char *renew(struct sw_arena *arena, const char *old, const char *text, size_t len)
+{
+    if (old && strlen(old) == len && memcmp(old, text, len) == 0)
+        return old;
+    return sw_arena_strndup(arena, text, len);
+}
+
+static struct sw_kind *kind_row(struct sw_kube_kinds *kinds, const char *api_version,
+                                const char *kind)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", api_version, kind);
+    void *found;
+    if (lh_table_lookup_ex(kinds->by_name, name, &found))
+        return found;
+    struct sw_kind *row = sw_arena_alloc(kinds->arena, sizeof *row);
+    const char *end = group_end(api_version);
+    row->group = sw_arena_strndup(kinds->arena, api_version, (size_t)(end - api_version));
+    row->version = sw_arena_strdup(kinds->arena, *end == '/' ? end + 1 : end);
+    row->api_version = sw_arena_strdup(kinds->arena, api_version);
+    row->kind = sw_arena_strdup(kinds->arena, kind);
+    (void)lh_table_insert(kinds->by_name, sw_arena_strdup(kinds->arena, name), row);
+    SW_GROW(kinds->rows, kinds->n_rows, kinds->cap_rows);
+    return kinds->rows[kinds->n_rows++] = row;
+}
+
+struct resource {
+    const char *kind, *plural;
+    bool namespaced, has_status;
+    struct json_object *verbs;
+};
+
+static void learn_resource(struct sw_kube_kinds *kinds, const char *api_version,
+                           const struct resource *r)
+{
+    if (!r->kind[0] || !r->plural[0])
+        return;
+    struct sw_kind *row = kind_row(kinds, api_version, r->kind);
+    if (row->served)
+        return; /* two resources of one kind: the first one is the kind's */
+    row->plural = renew(kinds->arena, row->plural, r->plural, strlen(r->plural));
+    row->namespaced = r->namespaced;
+    row->has_status = r->has_status;
+    row->verbs = read_verbs(r->verbs);
+    row->served = true;
+}
+
+static bool has_subresource(struct json_object *list, const char *plural, const char *sub)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", plural, sub);
+    return sw_json_find_by(list, "name", name) != NULL;
+}
+
+int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_version,
+                             struct json_object *doc, struct sw_err *err)
+{
+    struct json_object *list = sw_json_get(doc, "resources");
+    if (doc && !json_object_is_type(list, json_type_array) &&
+        !sw_streq(sw_obj_kind(doc), "APIResourceList"))
+        return sw_err_set(err, SW_INVALID, "%s: discovery answers no APIResourceList", api_version);
+    mark_version(kinds, api_version, doc != NULL);
+    unserve(kinds, api_version);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *item = sw_json_at(list, i);
+        struct resource r = { .kind = sw_json_str(item, "", "kind", NULL),
+                              .plural = sw_json_str(item, "", "name", NULL),
+                              .namespaced = sw_json_bool(item, false, "namespaced", NULL),
+                              .verbs = sw_json_get(item, "verbs") };
+        if (strchr(r.plural, '/'))
+            continue; /* a subresource */
+        r.has_status = has_subresource(list, r.plural, "status");
+        learn_resource(kinds, api_version, &r);
+    }
+    return 0;
+}
+
+/** One version of aggregated discovery (apidiscovery.k8s.io). */
+static void learn_aggregated_version(struct sw_kube_kinds *kinds, const char *group,
+                                     struct json_object *version)
+{
+    const char *name = sw_json_str(version, "", "version", NULL);
+    SW_AUTO_CHARS *api_version = sw_printf("%s%s%s", group, group[0] ? "/" : "", name);
+    struct json_object *list = sw_json_get(version, "resources");
+    mark_version(kinds, api_version, true);
+    if (sw_streq(sw_json_str(version, "", "freshness", NULL), "Stale") && !sw_json_len(list))
+        return; /* its server does not answer: what was known stays */
+    unserve(kinds, api_version);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *item = sw_json_at(list, i);
+        struct json_object *subs = sw_json_get(item, "subresources");
+        learn_resource(
+            kinds, api_version,
+            &(struct resource){
+                .kind = sw_json_str(item, "", "responseKind", "kind", NULL),
+                .plural = sw_json_str(item, "", "resource", NULL),
+                .namespaced = sw_streq(sw_json_str(item, "", "scope", NULL), "Namespaced"),
+                .has_status = sw_json_find_by(subs, "subresource", "status") != NULL,
+                .verbs = sw_json_get(item, "verbs") });
+    }
+}
+
+static void learn_aggregated(struct sw_kube_kinds *kinds, struct json_object *items)
+{
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *group = sw_json_at(items, i);
+        struct json_object *versions = sw_json_get(group, "versions");
+        for (size_t v = 0; v < sw_json_len(versions); v++)
+            learn_aggregated_version(kinds, sw_obj_name(group), sw_json_at(versions, v));
+    }
+}
+
+static void mark_group(struct sw_kube_kinds *kinds, struct json_object *group)
+{
+    struct json_object *versions = sw_json_get(group, "versions");
+    for (size_t v = 0; v < sw_json_len(versions); v++)
+        mark_version(kinds, sw_json_str(sw_json_at(versions, v), "", "groupVersion", NULL), true);
+}
+
+int kube_kinds_learn_groups(struct sw_kube_kinds *kinds, bool core, struct json_object *doc,
+                            bool *with_kinds, struct sw_err *err)
+{
+    struct json_object *groups = sw_json_get(doc, "groups");
+    struct json_object *versions = sw_json_get(doc, "versions");
+    *with_kinds = sw_streq(sw_obj_kind(doc), "APIGroupDiscoveryList");
+    if (!*with_kinds && !groups && !versions)
+        return sw_err_set(err, SW_INVALID, "discovery answers no list of groups");
+    for (size_t i = 0; i < kinds->n_versions; i++)
+        if (core == !strchr(kinds->versions[i].api_version, '/'))
+            kinds->versions[i].served = false;
+    if (*with_kinds)
+        learn_aggregated(kinds, sw_json_get(doc, "items"));
+    for (size_t i = 0; core && i < sw_json_len(versions); i++)
+        mark_version(kinds, json_object_get_string(sw_json_at(versions, i)), true);
+    for (size_t i = 0; !core && i < sw_json_len(groups); i++)
+        mark_group(kinds, sw_json_at(groups, i));
+    unserve_missing(kinds);
+    return 0;
+}
+
+void kube_kinds_learn_group(struct sw_kube_kinds *kinds, const char *group, struct json_object *doc)
+{
+    for (size_t i = 0; i < kinds->n_versions; i++)
+        if (in_group(kinds->versions[i].api_version, group))
+            kinds->versions[i].served = false;
+    mark_group(kinds, doc);
+    unserve_missing(kinds);
+}
+
+void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_version,
+                        const char *kind, struct sw_err *err)
+{
+    SW_AUTO_CHARS *group = sw_strndup(api_version, (size_t)(group_end(api_version) - api_version));
+    SW_AUTO_CHARS *others = sw_strdup("");
+    for (size_t i = 0; i < kinds->n_versions; i++) {
+        const struct version_row *v = &kinds->versions[i];
+        if (!v->served || !in_group(v->api_version, group))
+            continue;
+        char *longer = sw_printf("%s%s%s", others, others[0] ? ", " : "", v->api_version);
+        free(others);
+        others = longer;
+    }
+    if (version_served(kinds, api_version))
+        (void)sw_err_set(err, SW_NOTFOUND, "kind '%s' is not in '%s' as this cluster serves it",
+                         kind, api_version);
+    else if (others[0])
+        (void)sw_err_set(err, SW_NOTFOUND,
+                         "kind '%s' of '%s': this cluster does not serve that version (but %s)",
+                         kind, api_version, others);
+    else if (group[0])
+        (void)sw_err_set(err, SW_NOTFOUND,
+                         "kind '%s' of '%s': API group '%s' is not served by this cluster", kind,
+                         api_version, group);
+    else
+        (void)sw_err_set(err, SW_NOTFOUND, "kind '%s': '%s' is no version of the core API", kind,
+                         api_version);
+}
+
+/* ---- asking what is known -----------------------------------------------------------------------
+ */
+
+const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api_version,
+                                        const char *kind)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", api_version, kind);
+    void *found;
+    if (!lh_table_lookup_ex(k->kinds->by_name, name, &found))
+        return NULL;
+    const struct sw_kind *row = found;
+    return row->served ? row : NULL;
+}
+
+const struct sw_kind *sw_kube_kind_find_plural(const struct sw_kube *k, const char *group,
+                                               const char *plural)
+{
+    for (size_t i = 0; i < k->kinds->n_rows; i++) {
+        const struct sw_kind *row = k->kinds->rows[i];
+        if (row->served && sw_streq(row->plural, plural) && (!group || sw_streq(row->group, group)))
+            return row;
+    }
+    return NULL;
+}
+
+bool sw_kube_serves(const struct sw_kube *k, const char *name)
+{
+    for (size_t i = 0; i < k->kinds->n_versions; i++) {
+        const struct version_row *v = &k->kinds->versions[i];
+        if (v->served && (sw_streq(v->api_version, name) || in_group(v->api_version, name)))
+            return true;
+    }
+    return false;
+}
+
+void sw_kube_each_api(const struct sw_kube *k, void (*each)(const char *api, void *arg), void *arg)
+{
+    for (size_t i = 0; i < k->kinds->n_versions; i++)
+        if (k->kinds->versions[i].served)
+            each(k->kinds->versions[i].api_version, arg);
+    for (size_t i = 0; i < k->kinds->n_rows; i++) {
+        const struct sw_kind *row = k->kinds->rows[i];
+        SW_AUTO_CHARS *api = sw_printf("%s/%s", row->api_version, row->kind);
+        if (row->served)
+            each(api, arg);
+    }
+}
+
+void sw_kube_each_kind(const struct sw_kube *k, void (*each)(const struct sw_kind *kind, void *arg),
+                       void *arg)
+{
+    for (size_t i = 0; i < k->kinds->n_rows; i++)
+        if (k->kinds->rows[i]->served)
+            each(k->kinds->rows[i], arg);
+}

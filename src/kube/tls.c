@@ -1,0 +1,203 @@
+#include "kube/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "kube/kubeconfig.h"
+
+enum { MAX_PEM_BYTES = 4 << 20 };
+
+struct sw_tls {
+    X509_STORE *ca; /* NULL: the system's */
+    X509 *cert;
+    STACK_OF(X509) * chain; /* behind cert */
+    EVP_PKEY *key;
+    bool insecure;
+    char *source; /* of the configuration */
+};
+
+SW_DEFINE_AUTO(sw_tls, sw_tls_free)
+
+/** PEM of one field: its data, or its file read. */
+static int field_pem(const char *field, const char *data, const char *file, char **out,
+                     struct sw_err *err)
+{
+    *out = NULL;
+    if (data) {
+        *out = sw_strdup(data);
+        return 0;
+    }
+    if (!file)
+        return 0;
+    size_t len;
+    int rc = sw_file_read(file, MAX_PEM_BYTES, out, &len, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s", field) : 0;
+}
+
+static const char *openssl_reason(void)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    return reason ? reason : "not PEM";
+}
+
+static int no_pem(const char *field, const char *what, struct sw_err *err)
+{
+    return sw_err_set(err, SW_INVALID, "%s holds no %s in PEM form (%s)", field, what,
+                      openssl_reason());
+}
+
+static int read_ca(struct sw_tls *tls, const char *pem, struct sw_err *err)
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    tls->ca = X509_STORE_new();
+    /* any certificate that the user lists is trusted, a root or not: as Go does */
+    (void)X509_STORE_set_flags(tls->ca, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
+    int n = 0;
+    ERR_clear_error();
+    for (X509 *x; (x = PEM_read_bio_X509(bio, NULL, NULL, NULL)); n++) {
+        (void)X509_STORE_add_cert(tls->ca, x); /* one listed twice does no harm */
+        X509_free(x);
+    }
+    (void)BIO_free(bio);
+    return n ? 0 : no_pem("certificate-authority", "certificate", err);
+}
+
+static int read_cert(struct sw_tls *tls, const char *pem, struct sw_err *err)
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    ERR_clear_error();
+    tls->cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    tls->chain = sk_X509_new_null();
+    for (X509 *x; tls->cert && (x = PEM_read_bio_X509(bio, NULL, NULL, NULL));)
+        (void)sk_X509_push(tls->chain, x);
+    (void)BIO_free(bio);
+    return tls->cert ? 0 : no_pem("client-certificate", "certificate", err);
+}
+
+/** Keys with a pass phrase are refused instead of asking on the terminal. */
+static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int rw SW_UNUSED,
+                       void *arg SW_UNUSED)
+{
+    return -1;
+}
+
+static int read_key(struct sw_tls *tls, const char *pem, struct sw_err *err)
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    ERR_clear_error();
+    tls->key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
+    (void)BIO_free(bio);
+    return tls->key ? 0 : no_pem("client-key", "private key", err);
+}
+
+static int read_identity(struct sw_tls *tls, const struct sw_kube_config *c, struct sw_err *err)
+{
+    SW_AUTO_CHARS *cert = NULL;
+    SW_AUTO_CHARS *key = NULL;
+    int rc = field_pem("client-certificate", c->cert_data, c->cert_file, &cert, err);
+    if (rc == 0)
+        rc = field_pem("client-key", c->key_data, c->key_file, &key, err);
+    if (rc < 0 || (!cert && !key))
+        return rc;
+    if (!cert || !key)
+        return sw_err_set(err, SW_INVALID, "%s is set without %s",
+                          cert ? "client-certificate" : "client-key",
+                          cert ? "client-key" : "client-certificate");
+    rc = read_cert(tls, cert, err);
+    if (rc == 0)
+        rc = read_key(tls, key, err);
+    OPENSSL_cleanse(key, strlen(key));
+    if (rc == 0 && X509_check_private_key(tls->cert, tls->key) != 1)
+        rc = sw_err_set(err, SW_INVALID, "client-key does not belong to client-certificate");
+    ERR_clear_error();
+    return rc;
+}
+
+int sw_tls_new(const struct sw_kube_config *c, struct sw_tls **out, struct sw_err *err)
+{
+    SW_AUTO(sw_tls) *tls = sw_zalloc(1, sizeof *tls);
+    SW_AUTO_CHARS *ca = NULL;
+    tls->insecure = c->insecure;
+    tls->source = sw_strdup(c->source ? c->source : "the configuration");
+    int rc = field_pem("certificate-authority", c->ca_data, c->ca_file, &ca, err);
+    if (rc == 0 && ca && !c->insecure)
+        rc = read_ca(tls, ca, err);
+    if (rc == 0)
+        rc = read_identity(tls, c, err);
+    ERR_clear_error();
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", tls->source);
+    *out = SW_TAKE(tls);
+    return 0;
+}
+
+void sw_tls_free(struct sw_tls *tls)
+{
+    if (!tls)
+        return;
+    X509_STORE_free(tls->ca);
+    X509_free(tls->cert);
+    sk_X509_pop_free(tls->chain, X509_free);
+    EVP_PKEY_free(tls->key);
+    free(tls->source);
+    free(tls);
+}
+
+/** A new connection's context. The store is shared; certificate and key are counted references. */
+static CURLcode on_ssl_ctx(CURL *easy SW_UNUSED, void *ssl_ctx, void *arg)
+{
+    const struct sw_tls *tls = arg;
+    if (tls->ca)
+        SSL_CTX_set1_cert_store(ssl_ctx, tls->ca);
+    if (!tls->cert)
+        return CURLE_OK;
+    bool ok = SSL_CTX_use_certificate(ssl_ctx, tls->cert) == 1;
+    for (int i = 0; ok && i < sk_X509_num(tls->chain); i++)
+        ok = SSL_CTX_add1_chain_cert(ssl_ctx, sk_X509_value(tls->chain, i)) == 1;
+    ok = ok && SSL_CTX_use_PrivateKey(ssl_ctx, tls->key) == 1;
+    return ok ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
+}
+
+void sw_tls_setup(const struct sw_tls *tls, CURL *easy)
+{
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls->insecure ? 0L : 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls->insecure ? 0L : 2L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (tls->ca) {
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+        (void)curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    if (tls->ca || tls->cert) {
+        (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_ssl_ctx);
+        (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)tls);
+    }
+}
+
+void sw_tls_explain(const struct sw_tls *tls, const char *url, CURLcode rc, const char *curl_text,
+                    struct sw_err *err)
+{
+    const char *text = curl_text[0] ? curl_text : curl_easy_strerror(rc);
+    if (rc == CURLE_SSL_CERTPROBLEM) {
+        (void)sw_err_set(err, SW_INVALID, "%s: the client certificate of %s cannot be used: %s",
+                         url, tls->source, text);
+    } else if (rc != CURLE_PEER_FAILED_VERIFICATION) {
+        (void)sw_err_set(err, SW_UNAVAILABLE, "%s: no TLS connection: %s", url, text);
+    } else if (strstr(text, "target")) { /* libcurl's words for a name that does not match */
+        (void)sw_err_set(
+            err, SW_INVALID,
+            "%s: the server's certificate is for another name (%s); tls-server-name in "
+            "%s says which to expect",
+            url, text, tls->source);
+    } else {
+        (void)sw_err_set(err, SW_INVALID, "%s: the server's certificate is not trusted (%s); %s",
+                         url, text,
+                         tls->ca ? "it is not signed by the certificate-authority given"
+                                 : "no certificate-authority is given, so the system's are asked");
+        (void)sw_err_wrap(err, SW_INVALID, "%s", tls->source);
+    }
+}

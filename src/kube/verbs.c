@@ -1,0 +1,317 @@
+/* verbs: what each call asks of the server - method, path, query and body. */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/data.h"
+#include "kube/internal.h"
+
+/** What tells one verb from another. */
+struct verb {
+    const char *name; /* as the server's audit log has it */
+    const char *method;
+    const char *content_type;
+    bool named;      /* acts on one object */
+    bool repeatable; /* twice is as good as once */
+};
+
+static const struct verb verbs[] = {
+    { "get", "GET", NULL, true, true },
+    { "list", "GET", NULL, false, true },
+    { "create", "POST", "application/json", false, false },
+    { "update", "PUT", "application/json", true, true },
+    { "delete", "DELETE", NULL, true, true },
+    { "apply", "PATCH", "application/apply-patch+yaml", true, true },
+    { "merge", "PATCH", "application/merge-patch+json", true, true },
+    { "json", "PATCH", "application/json-patch+json", true, false },
+    { "strategic", "PATCH", "application/strategic-merge-patch+json", true, true },
+};
+
+static const struct verb *verb_get(const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < SW_COUNT(verbs) && strcmp(verbs[i].name, name) != 0)
+        i++;
+    return &verbs[i];
+}
+
+/** One call, on its way to a request. */
+struct call {
+    const struct verb *verb;
+    const struct sw_kind *kind;
+    const char *ns;
+    const char *name;
+    struct json_object *body;
+    const struct sw_request_opts *opts;
+};
+
+static const struct sw_request_opts no_opts;
+
+static bool is_patch(const struct verb *v)
+{
+    return sw_streq(v->method, "PATCH");
+}
+
+static char *call_words(const struct call *c)
+{
+    const char *verb = is_patch(c->verb) && !sw_streq(c->verb->name, "apply") ? "patch"
+                                                                              : c->verb->name;
+    SW_AUTO_CHARS *resource = kube_resource_name(c->kind, c->opts->subresource);
+    bool in_ns = c->kind->namespaced && c->ns && c->ns[0];
+    if (c->name)
+        return sw_printf("%s %s '%s%s%s'", verb, resource, in_ns ? c->ns : "", in_ns ? "/" : "",
+                         c->name);
+    return sw_printf("%s %s%s%s%s", verb, resource, in_ns ? " in namespace '" : "",
+                     in_ns ? c->ns : "", in_ns ? "'" : "");
+}
+
+/** What would make another request of it than the one meant (an empty name: the collection). */
+static void check_call(const struct call *c, struct sw_err *err)
+{
+    if (c->verb->named && (!c->name || !c->name[0]))
+        (void)sw_err_set(err, SW_INVALID, "a name is needed");
+    else if (c->kind->namespaced && (!c->ns || !c->ns[0]) && !sw_streq(c->verb->name, "list"))
+        (void)sw_err_set(err, SW_INVALID, "a namespace is needed");
+    else if (!c->kind->plural || !c->kind->plural[0])
+        (void)sw_err_set(err, SW_INVALID, "not a kind that can be asked for");
+}
+
+static void add_list_query(char **path, const struct sw_request_opts *o)
+{
+    kube_path_add(path, "labelSelector", o->label_selector);
+    kube_path_add(path, "fieldSelector", o->field_selector);
+    kube_path_add_int(path, "limit", o->page_size ? o->page_size : PAGE_SIZE);
+}
+
+static void add_write_query(char **path, const struct sw_kube *k, const struct call *c)
+{
+    const struct sw_request_opts *o = c->opts;
+    bool is_apply = sw_streq(c->verb->name, "apply");
+    if (!sw_streq(c->verb->name, "delete"))
+        kube_path_add(path, "fieldManager",
+                      o->field_manager ? o->field_manager : k->opts.field_manager);
+    kube_path_add(path, "force", is_apply && o->force ? "true" : NULL);
+    kube_path_add(path, "dryRun", o->dry_run ? "All" : NULL);
+    kube_path_add(path, "fieldValidation", o->strict_fields ? "Strict" : NULL);
+}
+
+static struct json_object *delete_body(const struct sw_request_opts *o)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, "DeleteOptions", "kind", NULL);
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    if (o->propagation)
+        sw_json_set_str(doc, o->propagation, "propagationPolicy", NULL);
+    if (o->uid)
+        sw_json_set_str(doc, o->uid, "preconditions", "uid", NULL);
+    if (o->resource_version)
+        sw_json_set_str(doc, o->resource_version, "preconditions", "resourceVersion", NULL);
+    if (o->grace_period_s)
+        sw_json_set(doc, json_object_new_int(o->grace_period_s > 0 ? o->grace_period_s : 0),
+                    "gracePeriodSeconds", NULL);
+    return doc;
+}
+
+static void add_body(struct request_spec *s, const struct call *c)
+{
+    bool is_delete = sw_streq(c->verb->name, "delete");
+    SW_AUTO_JSON *doc = is_delete ? delete_body(c->opts) : json_object_get(c->body);
+    if (!doc)
+        return;
+    s->body = sw_json_text(doc, SW_JSON_PLAIN, &s->body_len);
+    s->content_type = sw_strdup(is_delete ? "application/json" : c->verb->content_type);
+}
+
+static char *copy(const char *s)
+{
+    return s ? sw_strdup(s) : NULL;
+}
+
+static void common_opts(struct request_spec *s, const struct sw_request_opts *o)
+{
+    s->retries = o->retries;
+    s->timeout_ms = o->timeout_ms;
+    s->as_user = copy(o->as_user);
+}
+
+static struct sw_kube_request *call(struct sw_kube *k, struct call c, sw_kube_answer_fn *cb,
+                                    void *arg)
+{
+    if (!c.opts)
+        c.opts = &no_opts;
+    SW_ERR(broken);
+    check_call(&c, &broken);
+    bool is_list = sw_streq(c.verb->name, "list");
+    struct request_spec s = { .verb = is_patch(c.verb) ? "patch" : c.verb->name,
+                              .method = c.verb->method,
+                              .resource = kube_resource_name(c.kind, c.opts->subresource),
+                              .what = call_words(&c),
+                              .path = kube_path(c.kind, c.ns, c.name, c.opts->subresource),
+                              .repeatable = c.verb->repeatable,
+                              .form = is_list ? FORM_LIST : FORM_OBJECT,
+                              .fields = c.opts->fields };
+    common_opts(&s, c.opts);
+    if (is_list)
+        add_list_query(&s.path, c.opts);
+    else if (!sw_streq(c.verb->name, "get"))
+        add_write_query(&s.path, k, &c);
+    add_body(&s, &c);
+    return kube_request_new(k, &s, &broken, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_get(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
+                                    const char *name, const struct sw_request_opts *opts,
+                                    sw_kube_answer_fn *cb, void *arg)
+{
+    return call(k, (struct call){ verb_get("get"), kind, ns, name, NULL, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_list(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
+                                     const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                     void *arg)
+{
+    return call(k, (struct call){ verb_get("list"), kind, ns, NULL, NULL, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_create(struct sw_kube *k, const struct sw_kind *kind,
+                                       const char *ns, const char *name, struct json_object *body,
+                                       const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                       void *arg)
+{
+    return call(k, (struct call){ verb_get("create"), kind, ns, name, body, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_update(struct sw_kube *k, const struct sw_kind *kind,
+                                       const char *ns, const char *name, struct json_object *body,
+                                       const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                       void *arg)
+{
+    return call(k, (struct call){ verb_get("update"), kind, ns, name, body, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_apply(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
+                                      const char *name, struct json_object *body,
+                                      const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                      void *arg)
+{
+    return call(k, (struct call){ verb_get("apply"), kind, ns, name, body, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_patch(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
+                                      const char *name, enum sw_kube_patch type,
+                                      struct json_object *body, const struct sw_request_opts *opts,
+                                      sw_kube_answer_fn *cb, void *arg)
+{
+    static const char *const names[] = {
+        [SW_PATCH_MERGE] = "merge",
+        [SW_PATCH_JSON] = "json",
+        [SW_PATCH_STRATEGIC] = "strategic",
+    };
+    return call(k, (struct call){ verb_get(names[type]), kind, ns, name, body, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_delete(struct sw_kube *k, const struct sw_kind *kind,
+                                       const char *ns, const char *name,
+                                       const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                       void *arg)
+{
+    return call(k, (struct call){ verb_get("delete"), kind, ns, name, NULL, opts }, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const char *pod,
+                                     const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                     void *arg)
+{
+    enum { LIMIT_BYTES = 1 << 20 };
+    static const struct sw_kind pods = { .group = "",
+                                         .version = "v1",
+                                         .api_version = "v1",
+                                         .kind = "Pod",
+                                         .plural = "pods",
+                                         .namespaced = true };
+    const struct sw_request_opts *o = opts ? opts : &no_opts;
+    struct sw_request_opts as_log = *o;
+    as_log.subresource = "log";
+    const struct call c = { verb_get("get"), &pods, ns, pod, NULL, &as_log };
+    SW_ERR(broken);
+    check_call(&c, &broken);
+    int limit_bytes = o->limit_bytes ? o->limit_bytes : LIMIT_BYTES;
+    struct request_spec s = { .verb = "get",
+                              .method = "GET",
+                              .resource = sw_strdup("pods/log"),
+                              .what = call_words(&c),
+                              .path = kube_path(&pods, ns, pod, "log"),
+                              .repeatable = true,
+                              .accept = "*/*",
+                              .max_bytes = (size_t)limit_bytes + 4096, /* the server keeps to it */
+                              .form = FORM_TEXT };
+    common_opts(&s, o);
+    kube_path_add(&s.path, "container", o->container);
+    kube_path_add_int(&s.path, "tailLines", o->tail_lines);
+    kube_path_add_int(&s.path, "limitBytes", limit_bytes);
+    kube_path_add(&s.path, "previous", o->previous ? "true" : NULL);
+    return kube_request_new(k, &s, &broken, cb, arg);
+}
+
+static char *lower(const char *s)
+{
+    char *out = sw_strdup(s);
+    for (char *p = out; *p; p++)
+        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    return out;
+}
+
+/** The static name of an HTTP method as counts have it. */
+static const char *method_name(const char *method)
+{
+    static const char *const names[] = {
+        "get", "put", "post", "patch", "delete", "head", "options"
+    };
+    for (size_t i = 0; i < SW_COUNT(names); i++)
+        if (strcasecmp(names[i], method) == 0)
+            return names[i];
+    return "other";
+}
+
+static struct request_spec raw_spec(const char *method, const char *path,
+                                    const struct sw_request_opts *o)
+{
+    SW_AUTO_CHARS *words = lower(method);
+    struct request_spec s = { .verb = method_name(method),
+                              .own_method = sw_strdup(method),
+                              .resource = sw_strdup(""),
+                              .what = sw_printf("%s %.*s", words, (int)strcspn(path, "?"), path),
+                              .path = sw_strdup(path),
+                              .body = copy(o->body),
+                              .body_len = o->body ? strlen(o->body) : 0,
+                              .content_type = copy(o->content_type),
+                              .repeatable = strcasecmp(method, "POST") != 0 &&
+                                            strcasecmp(method, "PATCH") != 0,
+                              .accept = "*/*",
+                              .form = FORM_TEXT };
+    if (s.body && !s.content_type)
+        s.content_type = sw_strdup("application/json");
+    common_opts(&s, o);
+    return s;
+}
+
+struct sw_kube_request *sw_kube_raw(struct sw_kube *k, const char *method, const char *path,
+                                    const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
+                                    void *arg)
+{
+    SW_ERR(broken);
+    if (path[0] != '/')
+        (void)sw_err_set(&broken, SW_INVALID, "'%s' is no path: it must begin with '/'", path);
+    struct request_spec s = raw_spec(method, path, opts ? opts : &no_opts);
+    return kube_request_new(k, &s, &broken, cb, arg);
+}
+
+struct sw_kube_request *sw_kube_version(struct sw_kube *k, const struct sw_request_opts *opts,
+                                        sw_kube_answer_fn *cb, void *arg)
+{
+    struct request_spec s = raw_spec("GET", "/version", opts ? opts : &no_opts);
+    s.form = FORM_OBJECT;
+    s.accept = NULL;
+    return kube_request_new(k, &s, NULL, cb, arg);
+}

@@ -1,0 +1,527 @@
+/* watch: list, watch, resume, list again - for as long as it is open. */
+#include <json-c/json.h>
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "data/data.h"
+#include "kube/internal.h"
+#include "kube/seen.h"
+
+enum {
+    IDLE_MS = 300000,
+    SERVER_S = 300, /* the server ends a watch after this and up to as much again */
+    RETRY_FIRST_MS = 200,
+    RETRY_CAP_MS = 30000,
+    GOOD_LIFE_MS = 1000,  /* a watch that lived so long was one */
+    FAILURES_TO_LIST = 3, /* so many watches failed: perhaps its version is to blame */
+    FAILURES_TO_TELL = 3, /* so many 5xx in a row are told */
+    PAGED_LISTS = 2,      /* so many lists expired between pages: ask for all at once */
+};
+
+struct sw_kube_watch {
+    struct sw_kube *k;
+    LIST_ENTRY(sw_kube_watch) in_all;
+    const struct sw_kind *kind;
+    char *ns, *label_selector, *field_selector;
+    char **fields; /* ended by NULL */
+    struct sw_projection *projection;
+    int page_size, idle_ms;
+    sw_watch_fn *cb;
+    void *arg;
+
+    bool closed;
+    bool must_list; /* where to go on after a pause */
+    bool synced;
+    struct sw_timer *pause;
+    struct sw_kube_request *list;
+    struct sw_http_transfer *transfer;
+    struct sw_stream *stream;
+    struct printbuf *body;  /* of an error */
+    char *resource_version; /* to go on from */
+    struct seen *seen;
+    bool counted;      /* this watch is in the counts */
+    bool lived;        /* this watch has brought something */
+    int64_t began_ms;  /* this watch's answer */
+    int n_failures;    /* since one lived */
+    int n_expired;     /* lists */
+    int told;          /* the last error told; 0: none since it went well */
+    struct sw_err end; /* why an ERROR event ended the watch */
+};
+
+static void start_list(struct sw_kube_watch *w);
+static void start_watch(struct sw_kube_watch *w);
+
+/* ---- telling ------------------------------------------------------------------------------------
+ */
+
+static void tell(struct sw_kube_watch *w, enum sw_watch_type type, const struct seen_object *o,
+                 struct json_object *object)
+{
+    SW_ERR(none);
+    struct sw_watch_event e = { .type = type, .kind = w->kind, .object = object, .err = &none };
+    if (o) {
+        e.ns = o->ns;
+        e.name = o->name;
+        e.uid = o->uid;
+        e.resource_version = o->resource_version;
+    }
+    if (!w->closed)
+        w->cb(&e, w->arg);
+}
+
+static void tell_error(struct sw_kube_watch *w, int code, const struct sw_err *err)
+{
+    struct sw_watch_event e = { .type = SW_WATCH_ERROR, .kind = w->kind, .code = code, .err = err };
+    if (w->closed || w->told == code)
+        return;
+    w->told = code;
+    w->cb(&e, w->arg);
+}
+
+/** An object is there, by a list or an event. */
+static void on_there(struct sw_kube_watch *w, const struct seen_object *o,
+                     struct json_object *object, bool listed)
+{
+    switch (seen_put(w->seen, o, listed)) {
+    case SEEN_NEW:
+        tell(w, SW_WATCH_ADDED, o, object);
+        break;
+    case SEEN_CHANGED:
+        tell(w, SW_WATCH_MODIFIED, o, object);
+        break;
+    case SEEN_REPLACED:
+        tell(w, SW_WATCH_DELETED, o, NULL);
+        tell(w, SW_WATCH_ADDED, o, object);
+        break;
+    case SEEN_SAME:
+        break;
+    }
+}
+
+static struct seen_object object_key(struct json_object *object)
+{
+    return (struct seen_object){ .ns = sw_obj_namespace(object),
+                                 .name = sw_obj_name(object),
+                                 .uid = sw_obj_uid(object),
+                                 .resource_version = sw_json_str(object, "", "metadata",
+                                                                 "resourceVersion", NULL) };
+}
+
+/* ---- pauses -------------------------------------------------------------------------------------
+ */
+
+static void on_pause_over(void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    struct sw_http *http = w->k->http;
+    sw_http_enter(http);
+    if (w->must_list)
+        start_list(w);
+    else
+        start_watch(w);
+    sw_http_leave(http);
+}
+
+/** Go on after a pause that grows with each failure; @asked_ms: the server's own wish. */
+static void pause_after_failure(struct sw_kube_watch *w, int64_t asked_ms)
+{
+    w->n_failures++;
+    if (w->n_failures % FAILURES_TO_LIST == 0)
+        w->must_list = true;
+    int64_t ms = kube_backoff_ms(w->k, w->n_failures, RETRY_FIRST_MS, RETRY_CAP_MS);
+    if (asked_ms > ms)
+        ms = asked_ms < RETRY_CAP_MS ? asked_ms : RETRY_CAP_MS;
+    sw_timer_set(w->pause, ms);
+}
+
+static void on_failure(struct sw_kube_watch *w, int code, int http_status, int64_t asked_ms,
+                       const struct sw_err *err)
+{
+    bool passing = code == SW_UNAVAILABLE && (!http_status || w->n_failures < FAILURES_TO_TELL - 1);
+    if (!passing && code != SW_GONE)
+        tell_error(w, code, err);
+    if (!w->closed)
+        pause_after_failure(w, asked_ms);
+}
+
+/* ---- listing ------------------------------------------------------------------------------------
+ */
+
+static void on_listed_item(struct json_object *object, void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    struct seen_object o = object_key(object);
+    if (o.name[0] && !w->closed)
+        on_there(w, &o, object, true);
+}
+
+static void on_list_end(struct sw_kube_watch *w, const char *resource_version)
+{
+    struct seen_object gone;
+    seen_end_list(w->seen);
+    while (!w->closed && seen_next_missing(w->seen, &gone))
+        tell(w, SW_WATCH_DELETED, &gone, NULL);
+    if (w->closed)
+        return;
+    free(w->resource_version);
+    w->resource_version = sw_strdup(resource_version);
+    w->must_list = false;
+    w->n_expired = 0;
+    w->synced = true;
+    tell(w, SW_WATCH_SYNCED, NULL, NULL);
+    if (!w->closed)
+        start_watch(w);
+}
+
+static void on_list(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    if (a->code == 0 && a->more)
+        return; /* its items have been told as they came */
+    w->list = NULL;
+    if (a->code == 0) {
+        on_list_end(w, a->resource_version);
+        return;
+    }
+    if (a->code == SW_GONE)
+        w->n_expired++;
+    on_failure(w, a->code, a->http_status, a->retry_after_ms, a->err);
+}
+
+static char *collection_path(const struct sw_kube_watch *w)
+{
+    char *path = kube_path(w->kind, w->ns, NULL, NULL);
+    kube_path_add(&path, "labelSelector", w->label_selector);
+    kube_path_add(&path, "fieldSelector", w->field_selector);
+    return path;
+}
+
+static void start_list(struct sw_kube_watch *w)
+{
+    char *resource = kube_resource_name(w->kind, NULL);
+    struct request_spec spec = { .verb = "list",
+                                 .method = "GET",
+                                 .resource = resource,
+                                 .what = sw_printf("list %s", resource),
+                                 .path = collection_path(w),
+                                 .repeatable = true,
+                                 .form = FORM_LIST,
+                                 .fields = (const char *const *)w->fields,
+                                 .on_item = on_listed_item };
+    if (w->n_expired < PAGED_LISTS)
+        kube_path_add_int(&spec.path, "limit", w->page_size);
+    seen_begin_list(w->seen);
+    w->must_list = true;
+    w->list = kube_request_new(w->k, &spec, NULL, on_list, w);
+}
+
+/* ---- watching -----------------------------------------------------------------------------------
+ */
+
+/** Versions grow; one told late must not take the watch back. */
+static void note_version(struct sw_kube_watch *w, const char *version)
+{
+    if (!version[0] || sw_streq(version, w->resource_version))
+        return;
+    size_t len = strlen(version), old_len = strlen(w->resource_version);
+    bool numbers = version[strspn(version, "0123456789")] == '\0' &&
+                   w->resource_version[strspn(w->resource_version, "0123456789")] == '\0';
+    if (numbers && (len < old_len || (len == old_len && strcmp(version, w->resource_version) < 0)))
+        return;
+    free(w->resource_version);
+    w->resource_version = sw_strdup(version);
+}
+
+/** An ERROR event: its object is the Status that the watch would have been refused with. */
+static int on_error_event(struct sw_kube_watch *w, struct json_object *status)
+{
+    const char *reason;
+    int http_status = (int)sw_json_int(status, 500, "code", NULL);
+    int code = kube_answer_code(http_status, status, &reason);
+    if (code == SW_OK)
+        code = SW_UNAVAILABLE;
+    if (sw_streq(reason, "Expired") || sw_streq(reason, "Gone"))
+        code = SW_GONE;
+    kube_answer_words(http_status, status, "", 0, code, &w->end);
+    return code;
+}
+
+static void on_gone(struct sw_kube_watch *w, const struct seen_object *o,
+                    struct json_object *object)
+{
+    if (seen_remove(w->seen, o))
+        tell(w, SW_WATCH_DELETED, o, object);
+}
+
+static int on_event(void *arg, const char *type, struct json_object *object, struct sw_err *err)
+{
+    struct sw_kube_watch *w = arg;
+    if (sw_streq(type, "ERROR")) {
+        int code = on_error_event(w, object);
+        return sw_err_set(err, code, "%s", sw_err_text(&w->end));
+    }
+    struct seen_object o = object_key(object);
+    bool is_bookmark = sw_streq(type, "BOOKMARK");
+    if (!o.resource_version[0] || (!is_bookmark && !o.name[0]))
+        return sw_err_set(err, SW_INVALID, "an event without a name or resourceVersion");
+    w->lived = true;
+    w->n_failures = 0;
+    if (sw_streq(type, "DELETED"))
+        on_gone(w, &o, object);
+    else if (!is_bookmark)
+        on_there(w, &o, object, false);
+    if (w->closed)
+        return SW_CANCELED;
+    note_version(w, o.resource_version); /* last: what was not told must come again */
+    return 0;
+}
+
+/** Once for each watch, as soon as its status is known: its end may be minutes away. */
+static void count(struct sw_kube_watch *w, int http_status)
+{
+    SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
+    if (!w->counted)
+        kube_counts_add(w->k->counts, "watch", resource, http_status);
+    w->counted = true;
+}
+
+static void on_head(int http_status, void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    w->began_ms = sw_loop_now_ms(w->k->loop);
+    count(w, http_status);
+    if (http_status != 200)
+        return;
+    struct sw_http_result up = { .http_status = http_status };
+    kube_note_server(w->k, &up); /* its end may be minutes away */
+    if (w->told && !w->closed) {
+        w->told = 0;
+        tell(w, SW_WATCH_SYNCED, NULL, NULL);
+    }
+}
+
+static int on_data(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    if (w->closed)
+        return SW_CANCELED;
+    if (http_status == 200)
+        return sw_stream_feed(w->stream, bytes, len, err);
+    if ((size_t)w->body->bpos + len > MAX_STATUS_BYTES)
+        return sw_err_set(err, SW_INVALID, "the server's answer is too large");
+    (void)printbuf_memappend(w->body, bytes, (int)len);
+    return 0;
+}
+
+static void drop_transfer(struct sw_kube_watch *w)
+{
+    w->transfer = NULL;
+    if (w->body)
+        printbuf_free(SW_TAKE(w->body));
+    sw_stream_free(SW_TAKE(w->stream));
+    sw_err_done(&w->end);
+}
+
+/** What the end of a watch means: a code, and words for it. */
+static int read_end(struct sw_kube_watch *w, const struct sw_http_result *r, struct sw_err *err)
+{
+    if (r->code < 0)
+        return sw_err_set(err, r->code, "%s", sw_err_text(r->err));
+    if (r->http_status == 200)
+        return 0;
+    const char *reason;
+    struct json_object *status = kube_status_parse(w->body->buf, (size_t)w->body->bpos);
+    int code = kube_answer_code(r->http_status, status, &reason);
+    if (code == SW_OK) /* 204 and the like */
+        code = SW_INVALID;
+    kube_answer_words(r->http_status, status, w->body->buf, (size_t)w->body->bpos, code, err);
+    (void)json_object_put(status);
+    return code;
+}
+
+/** A watch that had worked has ended: go on where it stopped. One that never lasts may not make us
+ * ask without a pause. */
+static void resume(struct sw_kube_watch *w)
+{
+    int64_t lasted_ms = sw_loop_now_ms(w->k->loop) - w->began_ms;
+    w->n_failures = 0;
+    sw_timer_set(w->pause, lasted_ms >= GOOD_LIFE_MS
+                               ? 0
+                               : kube_backoff_ms(w->k, 1, RETRY_FIRST_MS, RETRY_CAP_MS));
+}
+
+static void on_end(struct sw_kube_watch *w, const struct sw_http_result *r)
+{
+    SW_ERR(err);
+    int code = read_end(w, r, &err);
+    bool lived = r->http_status == 200 &&
+                 (w->lived || sw_loop_now_ms(w->k->loop) - w->began_ms >= GOOD_LIFE_MS);
+    drop_transfer(w);
+    if (code == SW_GONE) {
+        w->must_list = true;
+        w->synced = false;
+    }
+    if (r->http_status == 200 && code == SW_INVALID)
+        code = SW_UNAVAILABLE; /* garbage on the wire: the next watch may do better */
+    if (lived && (code == 0 || code == SW_GONE || code == SW_UNAVAILABLE)) {
+        resume(w);
+    } else if (code == 0) {
+        pause_after_failure(w, 0);
+    } else {
+        SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
+        (void)sw_err_wrap(&err, code, "watch %s", resource);
+        on_failure(w, code, r->http_status, r->retry_after_ms, &err);
+    }
+}
+
+static void on_done(const struct sw_http_result *r, void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    count(w, r->http_status);
+    if (r->http_status == 401)
+        kube_token_doubt(w->k->token);
+    kube_note_server(w->k, r);
+    if (!w->closed)
+        on_end(w, r);
+}
+
+static char *watch_url(struct sw_kube_watch *w)
+{
+    SW_AUTO_CHARS *path = collection_path(w);
+    kube_path_add(&path, "watch", "true");
+    kube_path_add(&path, "allowWatchBookmarks", "true");
+    kube_path_add(&path, "resourceVersion", w->resource_version);
+    kube_path_add_int(&path, "timeoutSeconds", SERVER_S + (int)(kube_random(w->k) * SERVER_S));
+    return sw_printf("%s%s", w->k->base_url, path);
+}
+
+static void start_watch(struct sw_kube_watch *w)
+{
+    struct sw_kube *k = w->k;
+    struct header_list headers;
+    SW_ERR(err);
+    int rc = kube_headers(k, NULL, NULL, NULL, &headers, &err);
+    if (rc < 0) {
+        on_failure(w, rc, 0, 0, &err);
+        return;
+    }
+    w->stream = sw_stream_new(&(struct sw_stream_opts){ .kind = SW_STREAM_WATCH,
+                                                        .projection = w->projection,
+                                                        .max_item_bytes = MAX_EVENT_BYTES },
+                              on_event, w);
+    w->body = printbuf_new();
+    w->counted = false;
+    w->lived = false;
+    w->must_list = false;
+    w->began_ms = sw_loop_now_ms(k->loop);
+    SW_AUTO_CHARS *url = watch_url(w);
+    struct sw_http_spec spec = { .method = "GET",
+                                 .url = url,
+                                 .headers = headers.view,
+                                 .answer_ms = k->opts.timeout_ms,
+                                 .idle_ms = w->idle_ms,
+                                 .buffer_bytes = 8192, /* one for each watch, for ever */
+                                 .on_data = on_data,
+                                 .on_head = on_head,
+                                 .on_done = on_done,
+                                 .arg = w };
+    w->transfer = sw_http_start(k->http, &spec);
+    kube_headers_done(&headers);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+static char *copy(const char *s)
+{
+    return s && s[0] ? sw_strdup(s) : NULL;
+}
+
+static void copy_opts(struct sw_kube_watch *w, const struct sw_watch_opts *o)
+{
+    size_t n = 0;
+    w->ns = copy(o->ns);
+    w->label_selector = copy(o->label_selector);
+    w->page_size = o->page_size ? o->page_size : PAGE_SIZE;
+    w->idle_ms = o->idle_ms ? o->idle_ms : IDLE_MS;
+    w->field_selector = copy(o->field_selector);
+    if (o->name && o->name[0]) {
+        free(w->field_selector);
+        w->field_selector = sw_printf("metadata.name=%s%s%s", o->name, o->field_selector ? "," : "",
+                                      o->field_selector ? o->field_selector : "");
+    }
+    while (o->fields && o->fields[n])
+        n++;
+    w->fields = sw_zalloc(n + 1, sizeof *w->fields);
+    for (size_t i = 0; i < n; i++)
+        w->fields[i] = sw_strdup(o->fields[i]);
+}
+
+struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind *kind,
+                                         const struct sw_watch_opts *opts, sw_watch_fn *cb,
+                                         void *arg)
+{
+    static const struct sw_watch_opts none;
+    struct sw_kube_watch *w = sw_zalloc(1, sizeof *w);
+    w->k = k;
+    w->kind = kind;
+    w->cb = cb;
+    w->arg = arg;
+    copy_opts(w, opts ? opts : &none);
+    w->seen = seen_new();
+    w->resource_version = sw_strdup("");
+    w->pause = sw_timer_new(k->loop, on_pause_over, w);
+    LIST_INSERT_HEAD(&k->watches, w, in_all);
+    /* if it cannot be compiled the list fails with the same words, and they are told */
+    SW_ERR(err);
+    (void)kube_projection((const char *const *)w->fields, &w->projection, &err);
+    start_list(w);
+    return w;
+}
+
+static void watch_free(void *arg)
+{
+    struct sw_kube_watch *w = arg;
+    drop_transfer(w);
+    seen_free(w->seen);
+    sw_timer_free(w->pause);
+    sw_projection_free(w->projection);
+    for (char **field = w->fields; *field; field++)
+        free(*field);
+    free(w->fields);
+    free(w->ns);
+    free(w->label_selector);
+    free(w->field_selector);
+    free(w->resource_version);
+    free(w);
+}
+
+void sw_kube_watch_close(struct sw_kube_watch *w)
+{
+    if (!w || w->closed)
+        return;
+    w->closed = true;
+    LIST_REMOVE(w, in_all);
+    sw_timer_stop(w->pause);
+    sw_kube_cancel(SW_TAKE(w->list));
+    sw_http_cancel(w->transfer);
+    sw_http_defer(w->k->http, watch_free, w);
+}
+
+void kube_watch_unhook_all(struct sw_kube *k)
+{
+    while (!LIST_EMPTY(&k->watches))
+        sw_kube_watch_close(LIST_FIRST(&k->watches));
+}
+
+bool sw_kube_watch_is_synced(const struct sw_kube_watch *w)
+{
+    return w->synced;
+}
+
+size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w)
+{
+    return seen_count(w->seen);
+}
