@@ -1,0 +1,52 @@
+#pragma once
+/* The buffer that output is appended to. It grows up to a limit; what would pass the limit is
+ * dropped and remembered, so that only the evaluator, not each writer, has to look. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/base.h"
+
+struct text {
+    char *p;
+    size_t len, cap;
+    size_t limit;
+    bool over; /* something was dropped */
+};
+
+/** Room for @n more bytes. @return false: over the limit */
+bool sw_text_grow(struct text *t, size_t n);
+void sw_text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sw_text_rune(struct text *t, uint32_t rune);
+/** @n times @c. */
+void sw_text_fill(struct text *t, char c, size_t n);
+
+static inline void sw_text_put(struct text *t, const char *s, size_t n)
+{
+    if (t->cap - t->len < n && !sw_text_grow(t, n))
+        return;
+    if (n)
+        memcpy(t->p + t->len, s, n);
+    t->len += n;
+}
+
+static inline void sw_text_char(struct text *t, char c)
+{
+    if (t->cap == t->len && !sw_text_grow(t, 1))
+        return;
+    t->p[t->len++] = c;
+}
+
+static inline void sw_text_puts(struct text *t, const char *s)
+{
+    sw_text_put(t, s, strlen(s));
+}
+
+/** Cut off what was appended since the buffer had @mark bytes, as a string in @arena. */
+static inline char *sw_text_take(struct text *t, size_t mark, struct sw_arena *arena, size_t *len)
+{
+    *len = t->len - mark;
+    char *s = sw_arena_strndup(arena, t->p ? t->p + mark : "", *len);
+    t->len = mark;
+    return s;
+}
