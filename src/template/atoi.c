@@ -65,14 +65,14 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
 }
 
-enum sw_number_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out)
+enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out)
 {
     bool any_base = base == 0, underscores = false, over = false;
     size_t skip = 0;
     uint64_t u = 0;
     *out = 0;
     if (len == 0)
-        return SW_NUMBER_SYNTAX;
+        return SW_PARSE_SYNTAX;
     if (any_base)
         base = base_of(s, len, &skip);
     for (size_t i = skip; i < len; i++) {
@@ -82,28 +82,28 @@ enum sw_number_error sw_parse_uint(const char *s, size_t len, int base, uint64_t
         }
         int d = digit_of(s[i]);
         if (d >= base)
-            return SW_NUMBER_SYNTAX;
+            return SW_PARSE_SYNTAX;
         over = over || __builtin_mul_overflow(u, (uint64_t)base, &u) ||
                __builtin_add_overflow(u, (uint64_t)d, &u);
     }
     if (underscores && !underscores_ok(s, len))
-        return SW_NUMBER_SYNTAX;
+        return SW_PARSE_SYNTAX;
     *out = over ? UINT64_MAX : u;
-    return over ? SW_NUMBER_RANGE : SW_NUMBER_OK;
+    return over ? SW_PARSE_RANGE : SW_PARSE_OK;
 }
 
-enum sw_number_error sw_parse_int(const char *s, size_t len, int base, int64_t *out)
+enum sw_parse_error sw_parse_int(const char *s, size_t len, int base, int64_t *out)
 {
     bool negative = len > 0 && s[0] == '-';
     size_t skip = negative || (len > 0 && s[0] == '+');
     uint64_t u;
     *out = 0;
-    enum sw_number_error e = sw_parse_uint(s + skip, len - skip, base, &u);
-    if (e == SW_NUMBER_SYNTAX)
+    enum sw_parse_error e = sw_parse_uint(s + skip, len - skip, base, &u);
+    if (e == SW_PARSE_SYNTAX)
         return e;
     uint64_t limit = (uint64_t)INT64_MAX + negative;
     if (u > limit) {
-        e = SW_NUMBER_RANGE;
+        e = SW_PARSE_RANGE;
         u = limit;
     }
     *out = negative ? (int64_t)(0 - u) : (int64_t)u;
@@ -170,16 +170,16 @@ static bool clean_float(const char *s, size_t len, char *out)
     return i == len && (!hex || exp);
 }
 
-enum sw_number_error sw_parse_float(const char *s, size_t len, double *out)
+enum sw_parse_error sw_parse_float(const char *s, size_t len, double *out)
 {
     char buf[512];
     *out = 0;
     if (special_float(s, len, out))
-        return SW_NUMBER_OK;
+        return SW_PARSE_OK;
     if (len >= sizeof buf || !clean_float(s, len, buf))
-        return SW_NUMBER_SYNTAX;
+        return SW_PARSE_SYNTAX;
     if (memchr(s, '_', len) && !underscores_ok(s, len))
-        return SW_NUMBER_SYNTAX;
+        return SW_PARSE_SYNTAX;
     *out = strtod(buf, NULL);
-    return isinf(*out) ? SW_NUMBER_RANGE : SW_NUMBER_OK;
+    return isinf(*out) ? SW_PARSE_RANGE : SW_PARSE_OK;
 }

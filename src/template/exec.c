@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "template/funcs.h"
+#include "template/object.h"
 #include "template/print.h"
 #include "template/strconv.h"
 
@@ -15,7 +16,8 @@ enum { BREAK = 1, CONTINUE = 2 };
 
 static int walk(struct exec *x, struct sw_value dot, const struct node *node);
 
-/* ---- errors and limits ---------------------------------------------------------------------------- */
+/* ---- errors and limits
+ * ---------------------------------------------------------------------------- */
 
 /* "NAME:LINE:COL" of a byte in a text. */
 static void put_location(struct text *out, const struct source *source, uint32_t pos)
@@ -78,7 +80,8 @@ static int check_output(struct exec *x)
     return sw_exec_fail(x, "the output is larger than %zu bytes", x->opts.max_output_bytes);
 }
 
-/* Templates within templates: few of them in honest charts, any number where one includes itself. */
+/* Templates within templates: few of them in honest charts, any number where one includes itself.
+ */
 static int check_depth(struct exec *x)
 {
     const char here = 0;
@@ -88,7 +91,8 @@ static int check_depth(struct exec *x)
     return 0;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------ */
+/* ---- variables
+ * ------------------------------------------------------------------------------------ */
 
 static void push_var(struct exec *x, struct name name, struct sw_value v)
 {
@@ -114,7 +118,8 @@ static int set_var(struct exec *x, const struct name *name, struct sw_value v)
     return 0;
 }
 
-/* ---- commands ------------------------------------------------------------------------------------- */
+/* ---- commands
+ * ------------------------------------------------------------------------------------- */
 
 static int eval_variable(struct exec *x, struct sw_value dot, const struct node_var *v,
                          struct node *const *args, size_t n_args, const struct sw_value *final,
@@ -290,7 +295,8 @@ int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pi
     return 0;
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------ */
+/* ---- arguments
+ * ------------------------------------------------------------------------------------ */
 
 static bool can_be_nil(char param)
 {
@@ -392,8 +398,7 @@ static int unhandled_constant(struct exec *x, char param, const struct node *n)
 static int eval_literal(struct exec *x, struct sw_value dot, char param, const struct node *n,
                         struct sw_value *out)
 {
-    const struct node_number *num =
-        n->kind == N_NUMBER ? (const struct node_number *)n : NULL;
+    const struct node_number *num = n->kind == N_NUMBER ? (const struct node_number *)n : NULL;
     switch (param) {
     case 'v':
     case 'r':
@@ -462,7 +467,8 @@ static int eval_arg(struct exec *x, struct sw_value dot, char param, struct node
     return rc < 0 ? rc : validate(x, param, out);
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------- */
+/* ---- calls
+ * ---------------------------------------------------------------------------------------- */
 
 /* What a function says went wrong, with the call's place in front; its code is kept. */
 static int call_failed(struct exec *x, const struct node *node, const char *name, int code)
@@ -494,8 +500,8 @@ static int check_arity(struct exec *x, const struct func *f, const char *name, s
     bool variadic;
     size_t fixed = sw_func_arity(f, &variadic);
     if (variadic && n_in < fixed)
-        return sw_exec_fail(x, "wrong number of args for %s: want at least %zu got %zu", name, fixed,
-                            n_args);
+        return sw_exec_fail(x, "wrong number of args for %s: want at least %zu got %zu", name,
+                            fixed, n_args);
     if (!variadic && n_in != fixed)
         return sw_exec_fail(x, "wrong number of args for %s: want %zu got %zu", name, fixed, n_in);
     return 0;
@@ -558,7 +564,8 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
     return check_output(x);
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ---------------------------------------------------------------------------------------- */
 
 static int walk_list(struct exec *x, struct sw_value dot, const struct node_list *list)
 {
@@ -592,7 +599,8 @@ struct loop {
 };
 
 /* One round. @return 0: go on | BREAK | negative */
-static int iterate(struct exec *x, const struct loop *l, struct sw_value index, struct sw_value elem)
+static int iterate(struct exec *x, const struct loop *l, struct sw_value index,
+                   struct sw_value elem)
 {
     const struct node_pipe *pipe = l->range->pipe;
     int rc = sw_exec_charge(x, 1);
@@ -759,7 +767,8 @@ static int walk(struct exec *x, struct sw_value dot, const struct node *node)
     }
 }
 
-/* ---- templates ------------------------------------------------------------------------------------ */
+/* ---- templates
+ * ------------------------------------------------------------------------------------ */
 
 int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot)
 {
@@ -814,7 +823,8 @@ void sw_exec_strip_no_value(struct exec *x, size_t mark)
     }
 }
 
-/* ---- Helm's wording of errors --------------------------------------------------------------------- */
+/* ---- Helm's wording of errors
+ * --------------------------------------------------------------------- */
 
 /* "template: LOCATION: REST" -> LOCATION and REST, or false. */
 static bool split_error(char *text, char **location, char **rest)

@@ -7,7 +7,7 @@
 /** Names to templates, for one rendering: all of a set, or what tpl sees. */
 struct scope {
     const struct sw_template_set *set;
-    const struct tmpl *own;     /* tpl: the templates of its text, else NULL */
+    const struct tmpl *own;      /* tpl: the templates of its text, else NULL */
     const struct name *replaced; /* tpl: the file whose templates are not in reach, else NULL */
     struct include_count *includes;
 };
@@ -56,7 +56,8 @@ int sw_exec_charge(struct exec *x, uint64_t n);
 
 const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *name);
 
-/** Execute a template into x->text, as Go's ExecuteTemplate does. On failure the text is cut back. */
+/** Execute a template into x->text, as Go's ExecuteTemplate does. On failure the text is cut back.
+ */
 int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot);
 int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot);
 

@@ -53,8 +53,7 @@ static int no_entry(struct exec *x, const char *what, const struct name *name)
 static int map_field(struct exec *x, const struct name *name, struct sw_value map,
                      struct sw_value *out)
 {
-    const struct sw_value *found =
-        sw_map_find_hashed(map.as.map, name->s, name->len, name->hash);
+    const struct sw_value *found = sw_map_find_hashed(map.as.map, name->s, name->len, name->hash);
     if (!found && x->missing_key_error)
         return no_entry(x, "map has no entry for key", name);
     *out = found ? *found : sw_value_zero_elem(map);

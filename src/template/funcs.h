@@ -66,9 +66,11 @@ const char *sw_param_type_name(char param);
 /** "(string, ...interface {})" */
 void sw_func_signature(struct text *out, const struct func *f);
 
-/* ---- for the functions' bodies ------------------------------------------------------------------- */
+/* ---- for the functions' bodies
+ * ------------------------------------------------------------------- */
 
-/** What is wrong; the evaluator puts "error calling NAME: " and the place in front. @return SW_INVALID */
+/** What is wrong; the evaluator puts "error calling NAME: " and the place in front. @return
+ * SW_INVALID */
 int sw_call_fail(struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** A method that Go calls through a nil interface or pointer. */
 int sw_call_nil_deref(struct call *c);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "template/text.h"
 #include "template/strconv.h"
+#include "template/text.h"
 #include "template/unicode.h"
 
 /* The rules are those of Go's text/template/parse. Actions stand between {{ and }}; "{{- " and
@@ -25,7 +25,8 @@ static bool is_space(int r)
 
 static bool is_alnum(int32_t r)
 {
-    return r == '_' || (r >= 0 && (sw_rune_is_letter((uint32_t)r) || sw_rune_is_digit((uint32_t)r)));
+    return r == '_' ||
+           (r >= 0 && (sw_rune_is_letter((uint32_t)r) || sw_rune_is_digit((uint32_t)r)));
 }
 
 static uint32_t newlines(const char *s, size_t n)
@@ -245,10 +246,18 @@ static const struct keyword {
     const char *word;
     enum token_kind kind;
 } keywords[] = {
-    { "block", TOK_BLOCK }, { "break", TOK_BREAK },       { "continue", TOK_CONTINUE },
-    { "define", TOK_DEFINE }, { "else", TOK_ELSE },       { "end", TOK_END },
-    { "if", TOK_IF },       { "nil", TOK_NIL },           { "range", TOK_RANGE },
-    { "template", TOK_TEMPLATE }, { "with", TOK_WITH },   { "true", TOK_BOOL },
+    { "block", TOK_BLOCK },
+    { "break", TOK_BREAK },
+    { "continue", TOK_CONTINUE },
+    { "define", TOK_DEFINE },
+    { "else", TOK_ELSE },
+    { "end", TOK_END },
+    { "if", TOK_IF },
+    { "nil", TOK_NIL },
+    { "range", TOK_RANGE },
+    { "template", TOK_TEMPLATE },
+    { "with", TOK_WITH },
+    { "true", TOK_BOOL },
     { "false", TOK_BOOL },
 };
 

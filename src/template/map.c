@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries lie in one array, in any order: nothing in a template can see the order in which a map was
- * filled. Up to FEW of them are found by comparing hashes one after another, more by an index with
- * open addressing. The array is sorted by key when someone first ranges over it. */
+/* Entries lie in one array, in any order: nothing in a template can see the order in which a map
+ * was filled. Up to FEW of them are found by comparing hashes one after another, more by an index
+ * with open addressing. The array is sorted by key when someone first ranges over it. */
 enum { FEW = 8 };
 
 struct sw_map {

@@ -6,7 +6,8 @@
 #include "template/strconv.h"
 #include "template/text.h"
 
-/* ---- numbers ------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * ------------------------------------------------------------------------------------- */
 
 static void take_rune(struct node_number *n, uint32_t r)
 {
@@ -45,11 +46,11 @@ static void simplify_complex(struct node_number *n)
 static int parse_complex(struct node_number *n, struct sw_err *err)
 {
     size_t split = n->text_len - 1;
-    while (split > 0 && ((n->text[split] != '+' && n->text[split] != '-') ||
-                         strchr("eEpP", n->text[split - 1])))
+    while (split > 0 &&
+           ((n->text[split] != '+' && n->text[split] != '-') || strchr("eEpP", n->text[split - 1])))
         split--;
-    if (sw_parse_float(n->text, split, &n->c[0]) != SW_NUMBER_OK ||
-        sw_parse_float(n->text + split, n->text_len - 1 - split, &n->c[1]) != SW_NUMBER_OK)
+    if (sw_parse_float(n->text, split, &n->c[0]) != SW_PARSE_OK ||
+        sw_parse_float(n->text + split, n->text_len - 1 - split, &n->c[1]) != SW_PARSE_OK)
         return sw_err_set(err, SW_INVALID, "syntax error scanning complex number");
     simplify_complex(n);
     return 0;
@@ -75,8 +76,8 @@ static int bad_number(const struct node_number *n, const char *what, struct sw_e
 
 static int parse_real(struct node_number *n, struct sw_err *err)
 {
-    n->is_uint = sw_parse_uint(n->text, n->text_len, 0, &n->u) == SW_NUMBER_OK;
-    n->is_int = sw_parse_int(n->text, n->text_len, 0, &n->i) == SW_NUMBER_OK;
+    n->is_uint = sw_parse_uint(n->text, n->text_len, 0, &n->u) == SW_PARSE_OK;
+    n->is_int = sw_parse_int(n->text, n->text_len, 0, &n->i) == SW_PARSE_OK;
     if (n->is_int && n->i == 0)
         n->is_uint = true; /* -0 */
     if (n->is_int || n->is_uint) {
@@ -84,7 +85,7 @@ static int parse_real(struct node_number *n, struct sw_err *err)
         n->f = n->is_int ? (double)n->i : (double)n->u;
         return 0;
     }
-    if (sw_parse_float(n->text, n->text_len, &n->f) != SW_NUMBER_OK)
+    if (sw_parse_float(n->text, n->text_len, &n->f) != SW_PARSE_OK)
         return bad_number(n, "illegal number syntax", err);
     if (!contains_any(n->text, n->text_len, ".eEpP"))
         return bad_number(n, "integer overflow", err);
@@ -124,7 +125,7 @@ int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, s
     } else if (is_complex) {
         rc = parse_complex(n, err);
     } else if (n->text[n->text_len - 1] == 'i' &&
-               sw_parse_float(n->text, n->text_len - 1, &n->c[1]) == SW_NUMBER_OK) {
+               sw_parse_float(n->text, n->text_len - 1, &n->c[1]) == SW_PARSE_OK) {
         simplify_complex(n);
     } else {
         rc = parse_real(n, err);
@@ -133,7 +134,8 @@ int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, s
     return rc;
 }
 
-/* ---- reprinting ----------------------------------------------------------------------------------- */
+/* ---- reprinting
+ * ----------------------------------------------------------------------------------- */
 
 static void put_names(struct text *out, const struct name *names, size_t n)
 {

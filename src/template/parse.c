@@ -5,8 +5,8 @@
 #include "template/funcs.h"
 #include "template/lex.h"
 #include "template/strconv.h"
-#include "template/unicode.h"
 #include "template/types.h"
+#include "template/unicode.h"
 
 /* Recursive descent over the tokens, with the lookahead, the checks and the messages of Go's
  * text/template/parse. A function that fails returns NULL and has set p->err. */
@@ -38,7 +38,8 @@ struct tree {
     uint32_t action_line;
 };
 
-/* ---- tokens -------------------------------------------------------------------------------------- */
+/* ---- tokens
+ * -------------------------------------------------------------------------------------- */
 
 static struct token next(struct parser *p)
 {
@@ -92,7 +93,8 @@ static struct token peek_non_space(struct parser *p)
     return t;
 }
 
-/* ---- errors -------------------------------------------------------------------------------------- */
+/* ---- errors
+ * -------------------------------------------------------------------------------------- */
 
 static void *fail(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -135,8 +137,9 @@ static void *unexpected(struct parser *p, struct token t, const char *context)
     if (t.kind != TOK_ERROR)
         return fail(p, "unexpected %s in %s", text, context);
     if (p->action_line && p->action_line != t.line)
-        return fail(p, "%s%s started at %s:%u", text, sw_ends_with(text, " action") ? "" : " in action",
-                    p->source->name, p->action_line);
+        return fail(p, "%s%s started at %s:%u", text,
+                    sw_ends_with(text, " action") ? "" : " in action", p->source->name,
+                    p->action_line);
     return fail(p, "%s", text);
 }
 
@@ -149,7 +152,8 @@ static bool expect(struct parser *p, enum token_kind kind, const char *context, 
     return false;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * --------------------------------------------------------------------------------------- */
 
 static void *new_node(struct parser *p, enum node_kind kind, uint32_t pos, size_t size)
 {
@@ -260,7 +264,8 @@ static struct node *new_number(struct parser *p, struct token t)
     return &n->node;
 }
 
-/* ---- expressions --------------------------------------------------------------------------------- */
+/* ---- expressions
+ * --------------------------------------------------------------------------------- */
 
 static struct node_pipe *pipeline(struct parser *p, const char *context, enum token_kind end);
 
@@ -397,8 +402,8 @@ static bool operand(struct parser *p, struct node **out)
 /* Operands with spaces between them, up to a pipe symbol (eaten) or the end (left). */
 static struct node_command *command(struct parser *p)
 {
-    struct node_command *cmd =
-        new_node(p, N_COMMAND, peek_non_space(p).pos, sizeof(struct node_command));
+    struct node_command *cmd = new_node(p, N_COMMAND, peek_non_space(p).pos,
+                                        sizeof(struct node_command));
     for (;;) {
         struct node *arg;
         peek_non_space(p);
@@ -523,7 +528,8 @@ static struct node_pipe *pipeline(struct parser *p, const char *context, enum to
     }
 }
 
-/* ---- actions ------------------------------------------------------------------------------------- */
+/* ---- actions
+ * ------------------------------------------------------------------------------------- */
 
 static struct node *text_or_action(struct parser *p);
 
@@ -660,7 +666,8 @@ static struct node *template_control(struct parser *p)
     return &new_template(p, t.pos, name, pipe)->node;
 }
 
-/* ---- templates ----------------------------------------------------------------------------------- */
+/* ---- templates
+ * ----------------------------------------------------------------------------------- */
 
 static bool is_blank(const char *s, size_t len)
 {
@@ -833,8 +840,9 @@ int sw_template_parse(struct sw_arena *arena, const struct func_index *funcs,
 {
     SW_ERR(local);
     struct tree tree = { 0 };
-    struct parser p = { .arena = arena, .funcs = funcs, .source = source, .tree = &tree,
-                        .err = err ? err : &local };
+    struct parser p = {
+        .arena = arena, .funcs = funcs, .source = source, .tree = &tree, .err = err ? err : &local
+    };
     sw_lex_init(&p.lex, arena, source->text, source->len);
     push_var(&p, hashed("$", 1));
     struct node_list *root = parse_file(&p);

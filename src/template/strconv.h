@@ -6,15 +6,9 @@
 
 struct text;
 
-/** The shortest decimal that reads back as @f: its digits (no trailing zeros; "0" for zero) and
- * where the point lies: 0.DIGITS * 10^@point. @f is finite. @return the number of digits */
-int sw_float_digits(double f, char digits[static 24], int *point);
-
-/** As Go's strconv.FormatFloat(f, verb, prec, 64): verb one of e E f g G b x X; @prec -1: shortest. */
+/** As Go's strconv.FormatFloat(f, verb, prec, 64): verb one of e E f g G b x X; @prec -1: shortest.
+ */
 void sw_float_format(struct text *out, double f, char verb, int prec);
-
-/** As encoding/json writes a float64. */
-void sw_float_json(struct text *out, double f);
 
 enum sw_quote_flags { SW_QUOTE_ASCII = 1 };
 /** strconv.Quote: in double quotes, with Go's escapes. */
@@ -24,16 +18,17 @@ void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags);
 /** strconv.CanBackquote */
 bool sw_can_backquote(const char *s, size_t len);
 
-/** strconv.Unquote of @s, which stands in double or back quotes. @out has room for three bytes for each of @len.
+/** strconv.Unquote of @s, which stands in double or back quotes. @out has room for three bytes for
+ * each of @len.
  * @return bytes written, or -1: invalid syntax */
 long sw_unquote(const char *s, size_t len, char *out);
 /** strconv.UnquoteChar: one character or escape. @return bytes read, or -1 */
 long sw_unquote_char(const char *s, size_t len, char quote, uint32_t *rune, bool *multibyte);
 
-enum sw_number_error { SW_NUMBER_OK, SW_NUMBER_SYNTAX, SW_NUMBER_RANGE };
+enum sw_parse_error { SW_PARSE_OK, SW_PARSE_SYNTAX, SW_PARSE_RANGE };
 /** strconv.ParseUint / ParseInt. Base 0: from the prefix, underscores allowed.
- * On SW_NUMBER_RANGE @out holds the nearest value. */
-enum sw_number_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out);
-enum sw_number_error sw_parse_int(const char *s, size_t len, int base, int64_t *out);
+ * On SW_PARSE_RANGE @out holds the nearest value. */
+enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out);
+enum sw_parse_error sw_parse_int(const char *s, size_t len, int base, int64_t *out);
 /** strconv.ParseFloat(s, 64). */
-enum sw_number_error sw_parse_float(const char *s, size_t len, double *out);
+enum sw_parse_error sw_parse_float(const char *s, size_t len, double *out);

@@ -47,7 +47,7 @@ void sw_text_rune(struct text *t, uint32_t rune)
 
 void sw_text_fill(struct text *t, char c, size_t n)
 {
-    if (t->cap - t->len < n && !sw_text_grow(t, n))
+    if (t->cap - t->len <= n && !sw_text_grow(t, n))
         return;
     memset(t->p + t->len, c, n);
     t->len += n;

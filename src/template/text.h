@@ -23,7 +23,7 @@ void sw_text_fill(struct text *t, char c, size_t n);
 
 static inline void sw_text_put(struct text *t, const char *s, size_t n)
 {
-    if (t->cap - t->len < n && !sw_text_grow(t, n))
+    if (t->cap - t->len <= n && !sw_text_grow(t, n))
         return;
     if (n)
         memcpy(t->p + t->len, s, n);
@@ -32,7 +32,7 @@ static inline void sw_text_put(struct text *t, const char *s, size_t n)
 
 static inline void sw_text_char(struct text *t, char c)
 {
-    if (t->cap == t->len && !sw_text_grow(t, 1))
+    if (t->cap - t->len <= 1 && !sw_text_grow(t, 1))
         return;
     t->p[t->len++] = c;
 }

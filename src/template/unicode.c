@@ -90,22 +90,6 @@ size_t sw_rune_offset(const char *s, size_t len, size_t n)
     return i;
 }
 
-bool sw_utf8_valid(const char *s, size_t len)
-{
-    uint32_t r;
-    for (size_t i = 0; i < len;) {
-        if ((unsigned char)s[i] < 0x80) {
-            i++;
-            continue;
-        }
-        size_t w = sw_rune_decode(s + i, len - i, &r);
-        if (w == 1)
-            return false;
-        i += w;
-    }
-    return true;
-}
-
 bool sw_rune_in(uint32_t rune, const struct sw_rune_class *class)
 {
     size_t lo = 0, hi = class->n;

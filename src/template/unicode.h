@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_RUNE_ERROR 0xFFFD
+#include "data/utf8.h" /* SW_RUNE_ERROR, sw_utf8_valid() */
+
 #define SW_RUNE_MAX 0x10FFFF
 
 struct sw_rune_range {
@@ -50,7 +51,6 @@ size_t sw_rune_encode(uint32_t rune, char out[static 4]);
 size_t sw_rune_count(const char *s, size_t len);
 /** Where rune number @n begins, or @len. */
 size_t sw_rune_offset(const char *s, size_t len, size_t n);
-bool sw_utf8_valid(const char *s, size_t len);
 
 bool sw_rune_in(uint32_t rune, const struct sw_rune_class *class);
 bool sw_rune_is_letter(uint32_t rune);

@@ -43,7 +43,8 @@ const struct sw_type_info sw_types[SW_T_COUNT] = {
     [SW_T_ERROR] = { SW_K_STRUCT, 0, "*errors.errorString", "ptr" },
 };
 
-/* ---- making them -------------------------------------------------------------------------------- */
+/* ---- making them --------------------------------------------------------------------------------
+ */
 
 struct sw_value sw_value_nil(void)
 {
@@ -228,7 +229,8 @@ struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool st
     }
 }
 
-/* ---- looking at them ---------------------------------------------------------------------------- */
+/* ---- looking at them ----------------------------------------------------------------------------
+ */
 
 bool sw_value_is_nil(struct sw_value v)
 {
@@ -423,7 +425,8 @@ const char *sw_value_kind_name(struct sw_value v)
     return sw_types[v.type].kind_name;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------
+ */
 
 struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap)
 {
@@ -448,7 +451,8 @@ void sw_list_add(struct sw_list *list, struct sw_value v)
     list->items[list->n++] = v;
 }
 
-/* ---- objects ------------------------------------------------------------------------------------ */
+/* ---- objects ------------------------------------------------------------------------------------
+ */
 
 struct sw_object *sw_object_new(struct sw_arena *arena, const struct sw_object_type *type)
 {

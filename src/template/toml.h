@@ -1,0 +1,10 @@
+#pragma once
+/* TOML, as github.com/BurntSushi/toml 1.1.0 writes and reads it for Helm. */
+#include "template/text.h"
+#include "template/types.h"
+
+/** @return 0 | SW_INVALID: what the encoder would say */
+int sw_value_write_toml(struct text *out, struct sw_value v, struct sw_err *err);
+/** Integers become int64, dates time.Time. @return 0 | SW_INVALID */
+int sw_value_read_toml(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
+                       struct sw_err *err);
