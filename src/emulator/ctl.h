@@ -15,12 +15,9 @@ struct sw_store;
  * opts->rules_dir), creates the first objects (nodes, namespaces, the platform's CRDs and objects),
  * and starts the controllers unless opts->no_controllers. Of @opts it uses platform, n_nodes,
  * no_nodes, no_controllers, kube_version, rules_dir, delays and seed; strings are copied.
- * @return 0 | SW_INVALID (a rule: file:line and what is wrong with it; too few nodes) |
- * SW_NOTFOUND (opts->rules_dir) */
+ * Rules run without the controllers, too. @return 0 | SW_INVALID (a rule: file:line and what is
+ * wrong with it; too few nodes) | SW_NOTFOUND (opts->rules_dir) */
 int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, struct sw_ctl **out,
                 struct sw_err *err);
 /** Stops everything; before the store is freed. NULL is accepted. */
 void sw_ctl_close(struct sw_ctl *ctl);
-
-/** Nothing is queued and no delay is running: the cluster rests until somebody changes it. */
-bool sw_ctl_is_settled(const struct sw_ctl *ctl);

@@ -168,6 +168,8 @@ struct sw_ctl {
     int kube_minor;
     uint64_t rng;
     struct sw_rules *rules;
+    struct sw_rules_store *backend; /* of the rules */
+    bool started;
     struct sw_ctl_alarms *alarms;
     struct sw_ctl_index *index;
     struct sw_ctl_queues *queues;

@@ -78,8 +78,8 @@ int sw_rules_check(const char *file, const char *text, size_t len_bytes,
 /** NULL is accepted. The backend must be alive still. */
 void sw_rules_close(struct sw_rules *rules);
 
-/** Create the `objects` of all files, those that do not exist. @kinds: only kinds of this
- * apiVersion's group and name first, see sw_ctl_open(). @return 0 or the first that failed */
+/** Create the `objects` of all files, those that do not exist. Those whose kind is not served yet
+ * are created when it is. @return 0 or what the first that failed says, with file and line */
 int sw_rules_create_objects(struct sw_rules *rules, struct sw_err *err) SW_CHECKED;
 /** Begin to watch and to act. */
 void sw_rules_start(struct sw_rules *rules);
