@@ -162,6 +162,7 @@ struct sw_render_env {
     bool add_api_versions;       /* @api_versions are added to the default set */
     sw_recipe_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
+    bool no_crds;   /* leave crds/ out */
     uint64_t fuel;  /* evaluation steps a template; default 10 million */
     int64_t now_ns; /* what templates see as now; 0: the clock */
 };
@@ -297,7 +298,7 @@ const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *rendere
 struct json_object *sw_rendered_take(struct sw_rendered *rendered, size_t i);
 size_t sw_rendered_n_docs(const struct sw_rendered *rendered);
 const struct sw_rendered_doc *sw_rendered_doc(const struct sw_rendered *rendered, size_t i);
-/** Files that rendered to nothing but blanks, partials and NOTES.txt are left out. Sorted by path.
- */
+/** Sorted by path; what rendered to nothing but blanks, partials and NOTES.txt are left out. After
+ * them the files of crds/, as they are. */
 size_t sw_rendered_n_files(const struct sw_rendered *rendered);
 const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *rendered, size_t i);

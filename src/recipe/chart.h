@@ -1,0 +1,82 @@
+#pragma once
+/* chart: one chart as it was loaded, before any values are known. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <json-c/json_object.h>
+
+#include "base/base.h"
+#include "recipe/files.h"
+#include "recipe/recipe.h"
+#include "template/template.h"
+
+struct sw_schema;
+
+/** An entry of `dependencies:`. Strings are the document's; "" where missing. */
+struct sw_dependency {
+    const char *name;
+    const char *version;
+    const char *repository;
+    const char *alias;
+    const char *condition;
+    struct json_object *tags;          /* list, or NULL */
+    struct json_object *import_values; /* list, or NULL */
+    struct json_object *depends_on;    /* list, or NULL */
+    struct json_object *doc;           /* the whole entry */
+};
+
+struct sw_chart {
+    const char *name;
+    const char *version;
+    const char *origin;       /* where it came from, for messages: "recipes/x/charts/y" */
+    const char *dir;          /* where it lies on disk; NULL: nowhere */
+    struct json_object *meta; /* Chart.yaml; owned by the recipe */
+    bool is_library;
+    struct sw_recipe_file *templates; /* names as in the chart: "templates/a.yaml"; sorted */
+    size_t n_templates;
+    struct sw_recipe_file *files;            /* what .Files sees, crds/ included; sorted */
+    struct sw_template_file *template_files; /* the same, for the template module */
+    size_t n_files;
+    const struct sw_recipe_file *schema_text; /* values.schema.json; NULL: none */
+    struct sw_schema *schema; /* of it, read when first needed; owned by the recipe */
+    struct sw_value values;   /* values.yaml: a map */
+    struct sw_dependency *deps;
+    size_t n_deps;
+    struct sw_chart **charts; /* subcharts that were found, by dependency or in charts/ */
+    size_t n_charts;
+};
+
+/** The recipe: its root chart and all memory that charts point into. */
+struct sw_recipe {
+    struct sw_arena *arena;
+    struct sw_chart *root;
+    struct sw_recipe_opts limits;
+    struct sw_files *sources; /* the bytes of all files */
+    size_t n_sources, cap_sources;
+    struct sw_chart **charts; /* all of them */
+    size_t n_charts, cap_charts;
+    struct sw_template_cache *templates; /* parsed templates, by what is enabled */
+};
+
+/** Read Chart.yaml (and requirements.yaml of apiVersion v1) of @files into @chart.
+ * @return 0 | SW_INVALID, naming file and field */
+int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
+                           const struct sw_recipe_file *files, size_t n,
+                           struct sw_err *err) SW_CHECKED;
+
+/** Whether a file of a chart is one of its CRDs: crds/ and a manifest's extension. */
+bool sw_recipe_is_crd(const char *name);
+
+/** An annotation of Chart.yaml, or NULL. */
+const char *sw_chart_annotation(const struct sw_chart *chart, const char *key);
+
+/** The chart's schema, read at its first use. @*out: NULL where it has none.
+ * @return 0 | SW_INVALID: not a schema */
+int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out,
+                    struct sw_err *err) SW_CHECKED;
+
+/** Load the root chart from @files, a table of the recipe's sources, with its subcharts.
+ * @dir: where it lies, for file:// dependencies, or NULL.
+ * @return as sw_recipe_open */
+int sw_chart_load_root(struct sw_recipe *recipe, const char *origin, const char *dir,
+                       const struct sw_files *files, struct sw_err *err) SW_CHECKED;

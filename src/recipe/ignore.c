@@ -1,0 +1,92 @@
+#include "recipe/ignore.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recipe/glob.h"
+
+struct rule {
+    char *pattern;
+    bool negated;  /* "!..." */
+    bool dir_only; /* ".../" */
+    bool by_path;  /* it holds a '/': compared to the whole path, else to the base name */
+};
+
+struct sw_ignore {
+    struct rule *rules;
+    size_t n, cap;
+};
+
+static int add_rule(struct sw_ignore *ignore, const char *text, size_t len, struct sw_err *err)
+{
+    while (len > 0 && strchr(" \t\r\v\f", text[0]))
+        text++, len--;
+    while (len > 0 && strchr(" \t\r\v\f", text[len - 1]))
+        len--;
+    if (len == 0 || text[0] == '#')
+        return 0;
+    struct rule rule = { .negated = text[0] == '!' };
+    text += rule.negated;
+    len -= rule.negated;
+    rule.dir_only = len > 0 && text[len - 1] == '/';
+    len -= rule.dir_only;
+    bool rooted = len > 0 && text[0] == '/';
+    rule.pattern = sw_strndup(text + rooted, len - rooted);
+    rule.by_path = rooted || strchr(rule.pattern, '/');
+    SW_GROW(ignore->rules, ignore->n, ignore->cap);
+    ignore->rules[ignore->n++] = rule;
+    if (strstr(rule.pattern, "**"))
+        return sw_err_set(err, SW_INVALID, "'%s': double stars are not supported", rule.pattern);
+    if (sw_recipe_glob(rule.pattern, "abc") == SW_GLOB_BAD)
+        return sw_err_set(err, SW_INVALID, "'%s': malformed pattern", rule.pattern);
+    return 0;
+}
+
+int sw_ignore_new(const char *name, const char *text, size_t len, struct sw_ignore **out,
+                  struct sw_err *err)
+{
+    SW_AUTO(sw_ignore) *ignore = sw_zalloc(1, sizeof *ignore);
+    for (int line = 1; text && len > 0; line++) {
+        const char *end = memchr(text, '\n', len);
+        size_t line_len = end ? (size_t)(end - text) : len;
+        if (memchr(text, '\0', line_len))
+            return sw_err_set(err, SW_INVALID, "%s:%d: a NUL byte", name, line);
+        int rc = add_rule(ignore, text, line_len, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s:%d", name, line);
+        len -= line_len + (end != NULL);
+        text += line_len + (end != NULL);
+    }
+    int rc = add_rule(ignore, "templates/.?*", strlen("templates/.?*"), err);
+    if (rc < 0)
+        return rc;
+    *out = SW_TAKE(ignore);
+    return 0;
+}
+
+void sw_ignore_free(struct sw_ignore *ignore)
+{
+    if (!ignore)
+        return;
+    for (size_t i = 0; i < ignore->n; i++)
+        free(ignore->rules[i].pattern);
+    free(ignore->rules);
+    free(ignore);
+}
+
+static bool fits(const struct rule *rule, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    return sw_recipe_glob(rule->pattern, rule->by_path || !base ? path : base + 1) == SW_GLOB_YES;
+}
+
+bool sw_ignore_match(const struct sw_ignore *ignore, const char *path, bool is_dir)
+{
+    for (size_t i = 0; i < ignore->n; i++) {
+        const struct rule *rule = &ignore->rules[i];
+        bool fit = (!rule->dir_only || is_dir) && fits(rule, path);
+        if (fit != rule->negated)
+            return true;
+    }
+    return false;
+}

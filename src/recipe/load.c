@@ -1,0 +1,340 @@
+/* From files to charts: what is a template, what is a subchart, and where dependencies that are not
+ * in charts/ are found. */
+#include "recipe/chart.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json.h"
+#include "recipe/schema.h"
+#include "recipe/version.h"
+
+enum { MAX_NESTING = 16 }; /* charts in charts */
+
+/* Charts being loaded, innermost first: to see a chart that depends on itself. */
+struct frame {
+    const struct frame *up;
+    const char *name; /* the folder's or chart's, for the message */
+    const char *real; /* its real path; NULL: not a directory of its own */
+    int depth;
+};
+
+struct input {
+    const char *origin;
+    const char *dir;
+    const struct sw_recipe_file *files;
+    size_t n;
+};
+
+static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
+                      struct sw_chart **out, struct sw_err *err);
+
+static struct sw_files *new_source(struct sw_recipe *recipe)
+{
+    struct sw_recipe_opts left = recipe->limits;
+    for (size_t i = 0; i < recipe->n_sources; i++) {
+        left.max_bytes -= recipe->sources[i].bytes;
+        left.max_files -= recipe->sources[i].n;
+    }
+    SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
+    struct sw_files *files = &recipe->sources[recipe->n_sources++];
+    *files = (struct sw_files){ .limits = left };
+    return files;
+}
+
+static void add_chart(struct sw_recipe *recipe, struct sw_chart *chart, struct sw_chart *sub)
+{
+    struct sw_chart **charts = sw_arena_alloc(recipe->arena,
+                                              (chart->n_charts + 1) * sizeof *charts);
+    if (chart->n_charts)
+        memcpy(charts, chart->charts, chart->n_charts * sizeof *charts);
+    charts[chart->n_charts++] = sub;
+    chart->charts = charts;
+}
+
+/* ---- subcharts in charts/ -----------------------------------------------------------------------
+ */
+
+static bool is_archive(const char *name)
+{
+    return sw_ends_with(name, ".tgz") || sw_ends_with(name, ".tar.gz") ||
+           sw_ends_with(name, ".tar.zst");
+}
+
+static int load_packed(struct sw_recipe *recipe, const struct frame *up, const char *origin,
+                       const struct sw_recipe_file *file, struct sw_chart **out, struct sw_err *err)
+{
+    struct sw_files files = *new_source(recipe);
+    size_t slot = recipe->n_sources - 1;
+    int rc = sw_files_read_archive(&files, origin, file->bytes, file->len, err);
+    recipe->sources[slot] = files;
+    if (rc < 0)
+        return rc;
+    return load_chart(recipe, up, &(struct input){ origin, NULL, files.items, files.n }, out, err);
+}
+
+/* @files: all of charts/<name>/. Their names lose @prefix. */
+static int load_unpacked(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
+                         size_t prefix, struct sw_chart **out, struct sw_err *err)
+{
+    struct sw_recipe_file *files = sw_arena_alloc(recipe->arena, in->n * sizeof *files);
+    for (size_t i = 0; i < in->n; i++) {
+        files[i] = in->files[i];
+        files[i].name += prefix;
+    }
+    return load_chart(recipe, up, &(struct input){ in->origin, in->dir, files, in->n }, out, err);
+}
+
+/* The files from @at on that lie in the same folder of charts/ as the first. */
+static size_t count_group(const struct input *in, size_t at, size_t prefix)
+{
+    size_t n = 1;
+    while (at + n < in->n && strncmp(in->files[at].name, in->files[at + n].name, prefix) == 0)
+        n++;
+    return n;
+}
+
+static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
+                          struct sw_chart *chart, const struct input *in, struct sw_err *err)
+{
+    static const char folder[] = "charts/";
+    size_t n;
+    for (size_t i = 0; i < in->n; i += n) {
+        const char *name = in->files[i].name;
+        n = 1;
+        if (!sw_starts_with(name, folder) || strchr("._", name[strlen(folder)]))
+            continue;
+        const char *slash = strchr(name + strlen(folder), '/');
+        if (!slash && !is_archive(name))
+            continue;
+        size_t prefix = slash ? (size_t)(slash + 1 - name) : 0;
+        int len = slash ? (int)prefix - 1 : (int)strlen(name);
+        const char *origin = sw_arena_printf(recipe->arena, "%s/%.*s", in->origin, len, name);
+        const char *dir = in->dir && slash
+                              ? sw_arena_printf(recipe->arena, "%s/%.*s", in->dir, len, name)
+                              : NULL;
+        struct sw_chart *sub;
+        n = slash ? count_group(in, i, prefix) : 1;
+        struct input part = { origin, dir, in->files + i, n };
+        int rc = slash ? load_unpacked(recipe, frame, &part, prefix, &sub, err)
+                       : load_packed(recipe, frame, origin, &in->files[i], &sub, err);
+        if (rc < 0)
+            return rc;
+        add_chart(recipe, chart, sub);
+    }
+    return 0;
+}
+
+/* ---- dependencies elsewhere ---------------------------------------------------------------------
+ */
+
+static struct sw_chart *find_subchart(const struct sw_chart *chart, const char *name)
+{
+    for (size_t i = 0; i < chart->n_charts; i++)
+        if (sw_streq(chart->charts[i]->name, name))
+            return chart->charts[i];
+    return NULL;
+}
+
+static int check_cycle(const struct frame *up, const char *real, const char *name,
+                       struct sw_err *err)
+{
+    const struct frame *f = up;
+    while (f && !(f->real && sw_streq(f->real, real)))
+        f = f->up;
+    if (!f)
+        return 0;
+    SW_AUTO_CHARS *chain = sw_strdup(name);
+    for (const struct frame *g = up;; g = g->up) {
+        char *longer = sw_printf("%s -> %s", g->name, chain);
+        sw_chars_auto(&chain);
+        chain = longer;
+        if (g == f)
+            break;
+    }
+    return sw_err_set(err, SW_INVALID, "charts depend on each other: %s", chain);
+}
+
+static int load_dir(struct sw_recipe *recipe, const struct frame *up, const char *dir,
+                    struct sw_chart **out, struct sw_err *err)
+{
+    struct sw_files files = *new_source(recipe);
+    size_t slot = recipe->n_sources - 1;
+    int rc = sw_files_read_dir(&files, dir, err);
+    recipe->sources[slot] = files;
+    if (rc < 0)
+        return rc;
+    return load_chart(recipe, up, &(struct input){ dir, dir, files.items, files.n }, out, err);
+}
+
+static int load_file_dependency(struct sw_recipe *recipe, const struct frame *frame,
+                                struct sw_chart *chart, const struct sw_dependency *dep,
+                                struct sw_err *err)
+{
+    const char *path = dep->repository + strlen("file://");
+    if (*path != '/' && !chart->dir)
+        return sw_err_set(err, SW_INVALID,
+                          "%s is relative to a chart that lies in no directory; put it in charts/",
+                          dep->repository);
+    const char *dir = *path == '/' ? sw_arena_strdup(recipe->arena, path)
+                                   : sw_arena_printf(recipe->arena, "%s/%s", chart->dir, path);
+    char *real = realpath(dir, NULL);
+    if (!real)
+        return sw_err_set(err, SW_NOTFOUND, "%s: there is no directory '%s'", dep->repository, dir);
+    const char *kept = sw_arena_strdup(recipe->arena, real);
+    free(real);
+    int rc = check_cycle(frame, kept, dep->name, err);
+    struct sw_chart *sub;
+    if (rc == 0)
+        rc = load_dir(recipe, frame, dir, &sub, err);
+    if (rc < 0)
+        return rc;
+    if (!sw_streq(sub->name, dep->name))
+        return sw_err_set(err, SW_INVALID, "%s holds chart '%s'", dep->repository, sub->name);
+    add_chart(recipe, chart, sub);
+    return 0;
+}
+
+static int check_version(const struct sw_chart *chart, const struct sw_dependency *dep,
+                         struct sw_err *err)
+{
+    for (size_t i = 0; i < chart->n_charts; i++)
+        if (sw_streq(chart->charts[i]->name, dep->name) &&
+            sw_version_in_range(dep->version, chart->charts[i]->version))
+            return 0;
+    const struct sw_chart *other = find_subchart(chart, dep->name);
+    return sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", dep->version,
+                      other->origin, other->version);
+}
+
+static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
+                             struct sw_chart *chart, struct sw_err *err)
+{
+    for (size_t i = 0; i < chart->n_deps; i++) {
+        const struct sw_dependency *dep = &chart->deps[i];
+        int rc = 0;
+        if (find_subchart(chart, dep->name))
+            ;
+        else if (sw_starts_with(dep->repository, "file://"))
+            rc = load_file_dependency(recipe, frame, chart, dep, err);
+        else
+            rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
+                            *dep->repository ? " from " : "", dep->repository);
+        if (rc == 0)
+            rc = check_version(chart, dep, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/Chart.yaml: dependencies[%zu] '%s'", chart->origin, i,
+                               dep->name);
+    }
+    return 0;
+}
+
+bool sw_recipe_is_crd(const char *name)
+{
+    return sw_starts_with(name, "crds/") &&
+           (sw_ends_with(name, ".yaml") || sw_ends_with(name, ".yml") ||
+            sw_ends_with(name, ".json"));
+}
+
+int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out, struct sw_err *err)
+{
+    if (chart->schema_text && !chart->schema) {
+        struct sw_chart *c = (struct sw_chart *)chart; /* read late, but always the same */
+        SW_AUTO_CHARS *name = sw_printf("%s/%s", c->origin, c->schema_text->name);
+        int rc = sw_schema_new(name, c->schema_text->bytes, c->schema_text->len, &c->schema, err);
+        if (rc < 0)
+            return rc;
+    }
+    *out = chart->schema;
+    return 0;
+}
+
+/* ---- one chart ----------------------------------------------------------------------------------
+ */
+
+static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
+                       const struct sw_recipe_file *file, struct sw_err *err)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
+    int rc = sw_value_from_yaml(recipe->arena, name, file->bytes, file->len, &chart->values, err);
+    if (rc < 0)
+        return rc;
+    if (sw_value_is_nil(chart->values))
+        chart->values = sw_value_map(sw_map_new(recipe->arena));
+    if (!sw_value_is_map(chart->values))
+        return sw_err_set(err, SW_INVALID, "%s: not a map", name);
+    return 0;
+}
+
+static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const struct input *in,
+                      struct sw_err *err)
+{
+    chart->templates = sw_arena_alloc(recipe->arena, in->n * sizeof *chart->templates);
+    chart->files = sw_arena_alloc(recipe->arena, in->n * sizeof *chart->files);
+    bool v1 = sw_streq(json_object_get_string(json_object_object_get(chart->meta, "apiVersion")),
+                       "v1");
+    for (size_t i = 0; i < in->n; i++) {
+        const struct sw_recipe_file *file = &in->files[i];
+        int rc = 0;
+        if (sw_streq(file->name, "values.yaml"))
+            rc = read_values(recipe, chart, file, err);
+        else if (sw_streq(file->name, "values.schema.json"))
+            chart->schema_text = file;
+        else if (sw_starts_with(file->name, "templates/"))
+            chart->templates[chart->n_templates++] = *file;
+        else if (sw_streq(file->name, "Chart.yaml") || sw_streq(file->name, "Chart.lock") ||
+                 (sw_starts_with(file->name, "requirements.") && !v1) ||
+                 (sw_starts_with(file->name, "charts/") && !sw_ends_with(file->name, ".prov")))
+            continue;
+        else
+            chart->files[chart->n_files++] = *file;
+        if (rc < 0)
+            return rc;
+    }
+    chart->template_files = sw_arena_alloc(recipe->arena,
+                                           (chart->n_files + 1) * sizeof *chart->template_files);
+    for (size_t i = 0; i < chart->n_files; i++)
+        chart->template_files[i] = (struct sw_template_file){ chart->files[i].name,
+                                                              chart->files[i].bytes,
+                                                              chart->files[i].len };
+    return 0;
+}
+
+static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
+                      struct sw_chart **out, struct sw_err *err)
+{
+    struct frame frame = { .up = up, .name = in->origin, .depth = up ? up->depth + 1 : 0 };
+    if (frame.depth > MAX_NESTING)
+        return sw_err_set(err, SW_INVALID, "%s: more than %d charts in each other", in->origin,
+                          MAX_NESTING);
+    struct sw_chart *chart = sw_arena_alloc(recipe->arena, sizeof *chart);
+    SW_GROW(recipe->charts, recipe->n_charts, recipe->cap_charts);
+    recipe->charts[recipe->n_charts++] = chart;
+    chart->origin = sw_arena_strdup(recipe->arena, in->origin);
+    chart->dir = in->dir;
+    chart->values = sw_value_map(sw_map_new(recipe->arena));
+    int rc = sw_chart_read_metadata(recipe, chart, in->files, in->n, err);
+    if (rc < 0)
+        return rc;
+    frame.name = chart->name;
+    char *real = in->dir ? realpath(in->dir, NULL) : NULL;
+    frame.real = real;
+    rc = sort_files(recipe, chart, in, err);
+    if (rc == 0)
+        rc = load_subcharts(recipe, &frame, chart, in, err);
+    if (rc == 0)
+        rc = load_dependencies(recipe, &frame, chart, err);
+    free(real);
+    if (rc == 0)
+        *out = chart;
+    return rc;
+}
+
+int sw_chart_load_root(struct sw_recipe *recipe, const char *origin, const char *dir,
+                       const struct sw_files *files, struct sw_err *err)
+{
+    struct input in = { origin, dir ? sw_arena_strdup(recipe->arena, dir) : NULL, files->items,
+                        files->n };
+    return load_chart(recipe, NULL, &in, &recipe->root, err);
+}

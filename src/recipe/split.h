@@ -1,0 +1,21 @@
+#pragma once
+/* split: a template's output cut into YAML documents. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A document being looked at. Start with .text and .len set, the rest 0. */
+struct sw_split {
+    const char *text; /* of the whole output */
+    size_t len;
+    size_t at; /* where the search goes on */
+    bool started;
+    const char *doc; /* the document, without blanks around it */
+    size_t doc_len;
+    int line;       /* where it begins, from 1 */
+    size_t counted; /* up to here lines are counted */
+};
+
+/** The next document that is not blank. @return false at the end.
+ * Source: Helm 3.7.1 releaseutil.SplitManifests: split at "---" at the start of a line, whatever
+ * follows it. Pinned by test/unit/recipe_split_test.c. */
+bool sw_split_next(struct sw_split *split);
