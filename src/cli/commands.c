@@ -7,6 +7,9 @@ static const struct sw_flag no_flags[] = { { 0 } };
 const struct sw_command sw_commands[] = {
     { "completion", "bash|zsh|fish", "print a shell's completion script",
       "To try it in bash: source <(slipway completion bash)", no_flags, sw_cmd_completion },
+    { "render", "RECIPE", "print the manifests that a recipe gives",
+      "As `helm template`, in the order in which slipway applies them.", sw_flags_render,
+      sw_cmd_render },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };
