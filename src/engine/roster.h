@@ -64,6 +64,12 @@ const char *sw_roster_group(const struct sw_roster *roster, uint32_t node);
 /** The label's value or NULL. Borrowed likewise. */
 const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key);
 bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
+size_t sw_roster_n_taints(const struct sw_roster *roster, uint32_t node);
+/** @i below sw_roster_n_taints(). Borrowed likewise. */
+struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t node, size_t i);
+
+/* ---- which nodes are meant ---------------------------------------------------------------------
+ */
 
 /** Does the node carry every label of @selector (a map of strings; NULL and {} match all)? */
 bool sw_roster_matches(const struct sw_roster *roster, uint32_t node, struct json_object *selector);

@@ -1,0 +1,24 @@
+#pragma once
+/* The inside of a gate, for the engine. */
+#include <regex.h>
+
+#include "engine/gate.h"
+
+struct sw_condition;
+
+struct conditions {
+    struct sw_condition **items;
+    size_t n;
+};
+
+struct sw_gate {
+    struct conditions success, failure; /* used only where the manifest has both */
+    bool custom;
+    bool awaited;
+    bool observe, dry_run, adopt, replace;
+    bool runs_to_completion; /* a Job, or a Pod that is meant to end */
+    char **node_labels;      /* that each node must carry */
+    size_t n_node_labels;
+    char *log_pattern; /* what the end of each pod's log must match, or NULL */
+    regex_t log_regex;
+};

@@ -1,0 +1,391 @@
+/* Node labels: which state has finished on which node. For each state and node there are three
+ * answers: it has (set the label), it has not (take it off), and it cannot be said or does not
+ * matter now (leave it as it is). */
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "data/path.h"
+#include "engine/walk.h"
+
+#define READY "Ready"
+#define MAX_BUSY 64 /* nodes being patched: those in line gather further labels meanwhile */
+
+enum want { WANT_KEEP, WANT_SET, WANT_CLEAR };
+
+/* What is being found out about one node. */
+struct look {
+    struct sw_engine *e;
+    uint32_t node;
+    bool was_lost, lost; /* deselected, or not heard of */
+    int64_t lost_ms;     /* since when */
+    bool done_changed;
+};
+
+static bool has_label(const struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    return s->label && sw_streq(sw_roster_label(e->roster, node, s->label), READY);
+}
+
+/* ---- grace -------------------------------------------------------------------------------------
+ */
+
+static struct lost_node *find_lost(struct sw_engine *e, uint32_t node)
+{
+    for (size_t i = 0; i < e->n_lost; i++)
+        if (e->lost[i].node == node)
+            return &e->lost[i];
+    return NULL;
+}
+
+static void forget_lost(struct sw_engine *e, uint32_t node)
+{
+    struct lost_node *l = find_lost(e, node);
+    if (l)
+        *l = e->lost[--e->n_lost];
+}
+
+static void add_lost(struct sw_engine *e, uint32_t node, int64_t since_ms)
+{
+    struct lost_node *l = find_lost(e, node);
+    if (!l) {
+        SW_GROW(e->lost, e->n_lost, e->cap_lost);
+        l = &e->lost[e->n_lost++];
+        *l = (struct lost_node){ .node = node };
+    }
+    l->since_ms = since_ms;
+    l->expired = since_ms + e->opts.grace_ms <= e->now_ms;
+}
+
+/* The node lost what made it one of the state's: that alone takes a label off only after a while.
+ */
+static enum want after_grace(struct look *l, const struct state *s)
+{
+    if (!has_label(l->e, s, l->node))
+        return WANT_KEEP;
+    l->lost = true;
+    bool over = l->was_lost && l->lost_ms + l->e->opts.grace_ms <= l->e->now_ms;
+    return over ? WANT_CLEAR : WANT_KEEP;
+}
+
+/* ---- a state that finishes node by node --------------------------------------------------------
+ */
+
+static bool is_daemon(const struct object *o)
+{
+    return o->text && o->awaited && workers_are_node_by_node(o->workers);
+}
+
+static bool takes(const struct sw_engine *e, const struct object *o, uint32_t node)
+{
+    return sw_roster_takes_pod(e->roster, node, o->placement);
+}
+
+static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    if (!s->node_by_node || state_has_node_labels(s))
+        return node_selected(e, node);
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (is_daemon(s->objects[i]) &&
+            (workers_has(s->objects[i], node) || takes(e, s->objects[i], node)))
+            return true;
+    return false;
+}
+
+static bool pods_are_ready(const struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (is_daemon(o) && (workers_has(o, node) || takes(e, o, node)) &&
+            !workers_ready_on(o, node))
+            return false;
+    }
+    return true;
+}
+
+static bool pods_are_known(struct sw_engine *e, const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (is_daemon(s->objects[i]) && !object_is_known(e, s->objects[i]))
+            return false;
+    return true;
+}
+
+/* What all nodes of the state share: its Deployments and the like. */
+static bool rest_is_ready(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        bool by_node = is_daemon(o) || (o->text && o->gate->n_node_labels);
+        if (o->text && (by_node ? !object_is_applied(o) : !object_is_ready(o)))
+            return false;
+    }
+    return true;
+}
+
+/* On a new node states finish in the order of the graph. */
+static bool needs_are_done(struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    for (size_t i = 0; i < s->n_needs; i++) {
+        const struct state *need = s->needs[i];
+        if (need->phase == PH_READY && !need->node_by_node)
+            continue;
+        if (has_label(e, need, node) || bits_has(&need->done, node))
+            continue;
+        if (need->phase != PH_READY || is_node_of(e, need, node))
+            return false;
+    }
+    return true;
+}
+
+static enum want want_by_node(struct look *l, struct state *s)
+{
+    struct sw_engine *e = l->e;
+    if (!s->begun || !pods_are_known(e, s))
+        return WANT_KEEP;
+    bool member = is_node_of(e, s, l->node);
+    bool labels = node_has_gate_labels(e, s, l->node);
+    bool pods = pods_are_ready(e, s, l->node);
+    l->done_changed = bits_put(&s->done, l->node, member && labels && pods && rest_is_ready(s)) ||
+                      l->done_changed;
+    if (!member || !labels)
+        return after_grace(l, s);
+    if (pods)
+        return rest_is_ready(s) && needs_are_done(e, s, l->node) ? WANT_SET : WANT_KEEP;
+    return sw_roster_is_ready(e->roster, l->node) ? WANT_CLEAR : after_grace(l, s);
+}
+
+/* ---- a state that finishes on all its nodes at once --------------------------------------------
+ */
+
+static bool stands_open(const struct object *o)
+{
+    return o->text && !object_is_ready(o) && object_is_written(o);
+}
+
+/* Not ready for longer than the grace, and for a reason that is slipway's own. */
+static bool is_given_up(struct sw_engine *e, const struct state *s)
+{
+    bool own = false;
+    for (size_t i = 0; i < s->n_objects; i++)
+        own = own || stands_open(s->objects[i]);
+    if (!own || !s->shut_ms || s->phase == PH_READY)
+        return false;
+    if (s->shut_ms + e->opts.grace_ms <= e->now_ms)
+        return true;
+    act_wake(e, s->shut_ms + e->opts.grace_ms);
+    return false;
+}
+
+static enum want want_at_once(struct look *l, const struct state *s)
+{
+    if (!node_selected(l->e, l->node))
+        return after_grace(l, s);
+    if (s->phase == PH_READY)
+        return needs_are_done(l->e, s, l->node) ? WANT_SET : WANT_KEEP;
+    return is_given_up(l->e, s) ? WANT_CLEAR : WANT_KEEP;
+}
+
+/* ---- one node ----------------------------------------------------------------------------------
+ */
+
+static bool all_removed(const struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->phase != PH_REMOVED)
+            return false;
+    return true;
+}
+
+static enum want want(struct look *l, struct state *s)
+{
+    if (engine_removes_all(l->e))
+        return all_removed(l->e) ? WANT_CLEAR : WANT_KEEP;
+    if (s->phase == PH_REMOVED)
+        return s->listed ? WANT_KEEP : WANT_CLEAR;
+    if (s->phase == PH_REMOVING)
+        return WANT_KEEP;
+    return s->node_by_node ? want_by_node(l, s) : want_at_once(l, s);
+}
+
+/* States may share a label: it is set when all of them want it, and goes when one does. */
+static enum want want_label(struct look *l, size_t first)
+{
+    struct sw_engine *e = l->e;
+    enum want all = WANT_SET;
+    for (size_t i = first; i < e->n_states; i++) {
+        if (!sw_streq(e->states[i]->label, e->states[first]->label))
+            continue;
+        enum want one = want(l, e->states[i]);
+        if (one == WANT_CLEAR || all == WANT_CLEAR)
+            all = WANT_CLEAR;
+        else if (one == WANT_KEEP)
+            all = WANT_KEEP;
+    }
+    return all;
+}
+
+static bool is_first_of_label(const struct sw_engine *e, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (sw_streq(e->states[k]->label, e->states[i]->label))
+            return false;
+    return e->states[i]->label != NULL;
+}
+
+/* @return the merge patch of the node's labels, the caller's; NULL: all is as it should be. */
+static struct json_object *difference(struct look *l)
+{
+    struct sw_engine *e = l->e;
+    struct json_object *patch = NULL;
+    for (size_t i = 0; i < e->n_states; i++) {
+        if (!is_first_of_label(e, i)) {
+            if (!e->states[i]->label)
+                (void)want(l, e->states[i]); /* what needs it wants to know where it is done */
+            continue;
+        }
+        const char *key = e->states[i]->label;
+        const char *now = sw_roster_label(e->roster, l->node, key);
+        enum want w = want_label(l, i);
+        if (w == WANT_KEEP || (w == WANT_SET && sw_streq(now, READY)) || (w == WANT_CLEAR && !now))
+            continue;
+        if (!patch)
+            patch = json_object_new_object();
+        json_object_object_add(patch, key, w == WANT_SET ? json_object_new_string(READY) : NULL);
+    }
+    return patch;
+}
+
+static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *patch)
+{
+    struct sw_action *a = act_add(e, SW_ACT_LABEL);
+    a->serial = act_serial(e);
+    a->node = node;
+    a->key = (struct sw_key){ "v1", "Node", NULL,
+                              sw_arena_strdup(e->arena, sw_roster_name(e->roster, node)) };
+    a->doc = act_keep(e, patch);
+    (void)bits_put(&e->busy, node, true);
+    e->status_dirty = true;
+}
+
+/* @return whether it has finished or unfinished a state. */
+static bool look_at(struct sw_engine *e, uint32_t node)
+{
+    const struct lost_node *before = find_lost(e, node);
+    struct look l = { .e = e, .node = node, .was_lost = before != NULL };
+    l.lost_ms = before ? before->since_ms : 0;
+    (void)bits_put(&e->dirty, node, false);
+    struct json_object *patch = difference(&l);
+    if (!l.lost)
+        forget_lost(e, node);
+    else if (!before)
+        add_lost(e, node, e->now_ms);
+    if (patch)
+        send_patch(e, node, patch);
+    if (l.done_changed)
+        e->status_dirty = true;
+    return l.done_changed;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+static void look_at_expired(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_lost; i++) {
+        struct lost_node *l = &e->lost[i];
+        if (l->expired)
+            continue;
+        if (l->since_ms + e->opts.grace_ms > e->now_ms) {
+            act_wake(e, l->since_ms + e->opts.grace_ms);
+            continue;
+        }
+        l->expired = true;
+        (void)bits_put(&e->dirty, l->node, true);
+    }
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->shut_ms && !e->states[i]->given_up && is_given_up(e, e->states[i])) {
+            e->states[i]->given_up = true;
+            label_all_changed(e);
+        }
+}
+
+bool label_update(struct sw_engine *e)
+{
+    bool changed = false;
+    if (e->label_retry_ms > e->now_ms) {
+        act_wake(e, e->label_retry_ms);
+        return false;
+    }
+    look_at_expired(e);
+    for (uint32_t n = bits_next(&e->dirty, 0); n != UINT32_MAX && e->busy.count < MAX_BUSY;
+         n = bits_next(&e->dirty, n + 1)) {
+        if (!sw_roster_name(e->roster, n))
+            label_forget_node(e, n);
+        else if (!bits_has(&e->busy, n))
+            changed = look_at(e, n) || changed;
+    }
+    return changed;
+}
+
+void label_node_changed(struct sw_engine *e, uint32_t node)
+{
+    if (node != SW_NO_NODE)
+        (void)bits_put(&e->dirty, node, true);
+}
+
+void label_all_changed(struct sw_engine *e)
+{
+    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
+        (void)bits_put(&e->dirty, n, true);
+}
+
+void label_forget_node(struct sw_engine *e, uint32_t node)
+{
+    (void)bits_put(&e->dirty, node, false);
+    (void)bits_put(&e->busy, node, false);
+    forget_lost(e, node);
+    for (size_t i = 0; i < e->n_states; i++)
+        if (bits_put(&e->states[i]->done, node, false))
+            e->status_dirty = true;
+}
+
+void label_selector_changed(struct sw_engine *e)
+{
+    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
+        if (sw_roster_name(e->roster, n) && !node_selected(e, n))
+            add_lost(e, n, e->now_ms - e->opts.grace_ms);
+}
+
+void label_answered(struct sw_engine *e, const struct sw_event *event)
+{
+    if (!bits_put(&e->busy, event->node, false))
+        return;
+    label_node_changed(e, event->node);
+    e->status_dirty = true;
+    if (event->code == 0 || event->code == SW_NOTFOUND) {
+        e->n_label_tries = 0;
+        fault_done(&e->label_fault);
+        return;
+    }
+    fault_set(&e->label_fault, event->code, event->message);
+    e->label_retry_ms = e->now_ms +
+                        act_backoff(e, e->n_label_tries++, fault_lasts(&e->label_fault));
+}
+
+bool label_is_settled(const struct sw_engine *e)
+{
+    return e->dirty.count == 0 && e->busy.count == 0 && !e->label_fault.code;
+}
+
+void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total)
+{
+    *labelled = *total = 0;
+    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++) {
+        if (!sw_roster_name(e->roster, n))
+            continue;
+        bool has = has_label(e, s, n);
+        *labelled += has;
+        *total += has || is_node_of(e, s, n);
+    }
+}

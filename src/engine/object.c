@@ -1,0 +1,569 @@
+/* One object: what a state says it should be, what the cluster says it is, and whether the two
+ * agree. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <json-c/linkhash.h>
+
+#include "data/json.h"
+#include "data/path.h"
+#include "engine/walk.h"
+
+/* ---- faults ------------------------------------------------------------------------------------
+ */
+
+void fault_set(struct fault *fault, int code, const char *message)
+{
+    char *copy = sw_strdup(message && *message ? message : sw_code_name(code));
+    fault_done(fault);
+    *fault = (struct fault){ code, copy };
+}
+
+void fault_done(struct fault *fault)
+{
+    free(fault->message);
+    *fault = (struct fault){ 0 };
+}
+
+bool fault_lasts(const struct fault *fault)
+{
+    return fault->code == SW_INVALID || fault->code == SW_FORBIDDEN;
+}
+
+/* ---- the registry ------------------------------------------------------------------------------
+ */
+
+static size_t group_len(const char *api_version)
+{
+    const char *slash = strchr(api_version, '/');
+    return slash ? (size_t)(slash - api_version) : 0;
+}
+
+static const char *ns_of(const struct sw_key *key)
+{
+    return key->ns ? key->ns : "";
+}
+
+static unsigned long key_hash(const void *k)
+{
+    const struct sw_key *key = k;
+    uint64_t h = sw_fnv64a(key->api_version, group_len(key->api_version));
+    h = h * 31 + sw_fnv64a(key->kind, strlen(key->kind));
+    h = h * 31 + sw_fnv64a(ns_of(key), strlen(ns_of(key)));
+    return (unsigned long)(h * 31 + sw_fnv64a(key->name, strlen(key->name)));
+}
+
+static int key_equal(const void *a, const void *b)
+{
+    const struct sw_key *x = a, *y = b;
+    size_t len = group_len(x->api_version);
+    return sw_streq(x->name, y->name) && sw_streq(x->kind, y->kind) &&
+           sw_streq(ns_of(x), ns_of(y)) && len == group_len(y->api_version) &&
+           !strncmp(x->api_version, y->api_version, len);
+}
+
+static struct lh_table *registry(struct sw_engine *e)
+{
+    if (!e->objects)
+        e->objects = lh_table_new(32, NULL, key_hash, key_equal);
+    if (!e->objects)
+        abort();
+    return e->objects;
+}
+
+struct object *object_find(struct sw_engine *e, const struct sw_key *key)
+{
+    void *found = NULL;
+    if (!key->api_version || !key->kind || !key->name)
+        return NULL;
+    (void)lh_table_lookup_ex(registry(e), key, &found);
+    return found;
+}
+
+static void key_copy(struct sw_key *to, const struct sw_key *from)
+{
+    to->api_version = sw_strdup(from->api_version);
+    to->kind = sw_strdup(from->kind);
+    to->ns = from->ns && *from->ns ? sw_strdup(from->ns) : NULL;
+    to->name = sw_strdup(from->name);
+}
+
+static bool is_one_of(const char *kind, const char *const *kinds)
+{
+    for (; *kinds; kinds++)
+        if (sw_streq(kind, *kinds))
+            return true;
+    return false;
+}
+
+static enum rank rank_of(const struct sw_key *key, bool dry_run)
+{
+    static const char *const last[] = { "ValidatingWebhookConfiguration",
+                                        "MutatingWebhookConfiguration",
+                                        "ValidatingAdmissionPolicyBinding", "APIService", NULL };
+    static const char *const workloads[] = { "Pod",        "ReplicationController",
+                                             "ReplicaSet", "Deployment",
+                                             "DaemonSet",  "StatefulSet",
+                                             "Job",        "CronJob",
+                                             NULL };
+    size_t len = group_len(key->api_version);
+    bool builtin = !memchr(key->api_version, '.', len) ||
+                   (len > 7 && !strncmp(key->api_version + len - 7, ".k8s.io", 7));
+    if (dry_run || is_one_of(key->kind, last))
+        return RANK_LAST;
+    if (sw_streq(key->kind, "Namespace") && len == 0)
+        return RANK_NAMESPACE;
+    if (sw_streq(key->kind, "CustomResourceDefinition"))
+        return RANK_CRD;
+    if (!builtin)
+        return RANK_OTHER;
+    return is_one_of(key->kind, workloads) ? RANK_WORKLOAD : RANK_CONFIG;
+}
+
+struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct state *s)
+{
+    struct object *o = object_find(e, key);
+    if (o)
+        return o;
+    o = sw_zalloc(1, sizeof *o);
+    key_copy(&o->key, key);
+    o->state = s;
+    o->template = -1;
+    o->rank = rank_of(key, false);
+    if (lh_table_insert(registry(e), &o->key, o))
+        abort();
+    SW_GROW(s->objects, s->n_objects, s->cap_objects);
+    s->objects[s->n_objects++] = o;
+    return o;
+}
+
+static void rendered_done(struct object *o)
+{
+    free(o->text);
+    o->text = NULL;
+    sw_gate_free(o->gate);
+    o->gate = NULL;
+    (void)json_object_put(o->placement);
+    o->placement = NULL;
+    o->hash = 0;
+    o->awaited = false;
+}
+
+static void object_free(struct object *o)
+{
+    rendered_done(o);
+    workers_free(o->workers);
+    object_drop_live(o);
+    free(o->variants);
+    free(o->uid);
+    free(o->our_uid);
+    free(o->foreign);
+    free(o->unserved_why);
+    sw_verdict_done(&o->judged);
+    sw_verdict_done(&o->verdict);
+    fault_done(&o->fault);
+    free((char *)o->key.api_version);
+    free((char *)o->key.kind);
+    free((char *)o->key.ns);
+    free((char *)o->key.name);
+    free(o);
+}
+
+void object_forget(struct sw_engine *e, struct object *o)
+{
+    struct state *s = o->state;
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i] == o) {
+            memmove(&s->objects[i], &s->objects[i + 1],
+                    (s->n_objects - i - 1) * sizeof *s->objects);
+            s->n_objects--;
+            break;
+        }
+    act_unwatch(e, o->watch);
+    act_unwatch(e, o->workers_watch);
+    (void)lh_table_delete(registry(e), &o->key); /* it is in there since it was made */
+    object_free(o);
+    e->status_dirty = true;
+}
+
+void objects_free(struct sw_engine *e)
+{
+    if (!e->objects)
+        return;
+    struct lh_entry *entry, *next;
+    lh_foreach_safe(e->objects, entry, next) object_free((struct object *)lh_entry_v(entry));
+    lh_table_free(e->objects);
+}
+
+/* ---- as rendered -------------------------------------------------------------------------------
+ */
+
+static struct json_object *placement_of(struct json_object *doc)
+{
+    static const char *const fields[] = { "nodeSelector", "affinity", "tolerations" };
+    struct json_object *spec = sw_json_find(doc, "spec", "template", "spec", NULL);
+    if (!spec)
+        return NULL;
+    struct json_object *out = json_object_new_object();
+    for (size_t i = 0; i < SW_COUNT(fields); i++) {
+        struct json_object *value = sw_json_get(spec, fields[i]);
+        if (value)
+            json_object_object_add(out, fields[i], json_object_get(value));
+    }
+    return out;
+}
+
+static void object_assess(struct sw_engine *e, struct object *o);
+
+/* Somebody else's object is looked at anew: its gate may be another. */
+static void look_again(struct sw_engine *e, struct object *o)
+{
+    act_unwatch(e, o->watch);
+    o->watch = 0;
+    o->looked = false;
+}
+
+static void take_workers(struct sw_engine *e, struct object *o, struct workers *fresh)
+{
+    if (workers_same(o->workers, fresh)) {
+        if (fresh != o->workers)
+            workers_free(fresh);
+        return;
+    }
+    act_unwatch(e, o->workers_watch);
+    o->workers_watch = 0;
+    workers_free(o->workers);
+    o->workers = fresh;
+}
+
+int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
+                  struct sw_err *err)
+{
+    uint64_t before = o->hash;
+    struct sw_gate *gate = NULL;
+    int rc = sw_gate_new(r->doc, r->awaited, &gate, err);
+    if (rc < 0)
+        return rc;
+    rendered_done(o);
+    o->gate = gate;
+    o->text = sw_json_text(r->doc, SW_JSON_SORTED, &o->len);
+    o->hash = sw_fnv64a(o->text, o->len);
+    o->awaited = gate->awaited;
+    o->stage = r->stage;
+    o->rank = rank_of(&o->key, gate->dry_run);
+    o->placement = placement_of(r->doc);
+    o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
+    o->must_replace = false;
+    fault_done(&o->fault);
+    take_workers(e, o, o->awaited ? workers_new(r->doc) : NULL);
+    if (o->live)
+        object_assess(e, o);
+    else if (o->present && o->hash != before && !object_is_written(o))
+        look_again(e, o);
+    object_watch(e, o);
+    return 0;
+}
+
+void object_unrender(struct sw_engine *e, struct object *o)
+{
+    if (o->gate && o->gate->dry_run)
+        o->looked = true; /* it never was there */
+    rendered_done(o);
+    fault_done(&o->fault);
+    take_workers(e, o, NULL);
+}
+
+void object_watch(struct sw_engine *e, struct object *o)
+{
+    if (!o->watch && !(o->gate && o->gate->dry_run))
+        o->watch = act_watch(e, &o->key, NULL,
+                             o->gate && o->gate->observe ? SW_USE_STATUS : SW_USE_WHOLE);
+    struct sw_key key;
+    const char *selector;
+    if (o->workers && !o->workers_watch && workers_key(o, &key, &selector))
+        o->workers_watch = act_watch(e, &key, selector, SW_USE_WORKERS);
+}
+
+/* ---- as the cluster has it ---------------------------------------------------------------------
+ */
+
+#define ANN_HASH "specialresource.openshift.io/hash"
+#define ANN_RESOURCE "slipway.dev/resource"
+#define ANN_ADOPTED "slipway.dev/adopted"
+
+/* Whose is it? Ours by owner reference, by slipway's mark, or by what was written down.
+ * @return NULL: ours; else why not, heap. */
+static char *foreign_why(const struct sw_engine *e, const struct object *o,
+                         struct json_object *live)
+{
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    struct json_object *controller = NULL;
+    for (size_t i = 0; i < sw_json_len(owners); i++) {
+        struct json_object *owner = sw_json_at(owners, i);
+        if (sw_streq(sw_json_str(owner, "", "uid", NULL), e->uid))
+            return NULL;
+        if (sw_json_bool(owner, false, "controller", NULL))
+            controller = owner;
+    }
+    if (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live)))
+        return NULL;
+    if (controller)
+        return sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
+                         sw_json_str(controller, "?", "name", NULL));
+    const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
+    if (sw_streq(mark, e->name))
+        return NULL;
+    return mark ? sw_printf("belongs to SpecialResource %s", mark)
+                : sw_strdup("exists and is not slipway's");
+}
+
+static uint64_t read_hash(struct json_object *live)
+{
+    const char *text = sw_obj_annotation(live, ANN_HASH);
+    return text ? strtoull(text, NULL, 16) : 0;
+}
+
+static uint64_t read_version(struct json_object *live)
+{
+    return strtoull(sw_json_str(live, "0", "metadata", "resourceVersion", NULL), NULL, 10);
+}
+
+struct json_object *object_document(struct sw_engine *e, const struct object *o)
+{
+    struct json_object *doc = NULL;
+    int rc = sw_json_parse(o->text, o->len, NULL, &doc, NULL);
+    assert(rc == 0); /* it was written by sw_json_text() */
+    (void)rc;
+    if (o->gate->dry_run)
+        return doc;
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, o->hash);
+    sw_json_set_str(doc, hash, "metadata", "annotations", ANN_HASH, NULL);
+    sw_json_set_str(doc, e->name, "metadata", "annotations", ANN_RESOURCE, NULL);
+    if (o->adopted)
+        sw_json_set_str(doc, "true", "metadata", "annotations", ANN_ADOPTED, NULL);
+    return doc;
+}
+
+static void take_text(char **to, const char *from)
+{
+    if (sw_streq(*to, from))
+        return;
+    char *copy = from ? sw_strdup(from) : NULL;
+    free(*to);
+    *to = copy;
+}
+
+void object_drop_live(struct object *o)
+{
+    (void)json_object_put(o->live);
+    o->live = NULL;
+}
+
+static void see_nothing(struct object *o)
+{
+    o->present = o->dying = o->ours = o->borrowed = false;
+    o->live_hash = o->live_fingerprint = o->version = 0;
+    o->n_wanted = 0;
+    take_text(&o->uid, NULL);
+    take_text(&o->foreign, NULL);
+}
+
+static void see_owner(struct sw_engine *e, struct object *o, struct json_object *live)
+{
+    char *why = foreign_why(e, o, live);
+    o->borrowed = why && (o->rank == RANK_NAMESPACE || o->rank == RANK_CRD);
+    if (why && o->gate && o->gate->adopt) {
+        o->adopted = true;
+        o->borrowed = false;
+        take_text(&why, NULL);
+    }
+    if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
+        o->adopted = true;
+    o->ours = !why;
+    take_text(&o->foreign, o->borrowed ? NULL : why);
+    free(why);
+    if (o->ours)
+        take_text(&o->our_uid, sw_obj_uid(live));
+}
+
+static void see_content(struct object *o, struct json_object *live)
+{
+    o->live_hash = read_hash(live);
+    o->live_fingerprint = 0;
+    if (!object_is_written(o) || o->live_hash != o->hash)
+        return;
+    SW_AUTO_JSON *ours = NULL;
+    if (sw_json_parse(o->text, o->len, NULL, &ours, NULL) == 0)
+        o->live_fingerprint = project(ours, live);
+    if (o->fingerprint_of == o->hash)
+        return;
+    o->fingerprint = o->live_fingerprint; /* nothing better is known of how it should look */
+    o->fingerprint_of = o->hash;
+}
+
+static void see_live(struct sw_engine *e, struct object *o, struct json_object *live)
+{
+    see_owner(e, o, live);
+    take_text(&o->uid, sw_obj_uid(live));
+    o->present = true;
+    o->dying = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
+    o->version = read_version(live);
+    see_content(o, live);
+    o->n_wanted = sw_json_int(live, 0, "status", "desiredNumberScheduled", NULL);
+    const char *template = sw_obj_annotation(live, "deprecated.daemonset.template.generation");
+    o->template = template ? strtoll(template, NULL, 10) : -1;
+}
+
+/* All of an object that others look at, to tell whether it is different. */
+static uint64_t impression(const struct object *o)
+{
+    const char *text = o->judged.message ? o->judged.message : "";
+    uint64_t parts[] = { o->looked,
+                         o->unserved,
+                         o->present,
+                         o->dying,
+                         o->ours,
+                         o->live_hash,
+                         o->live_fingerprint,
+                         (uint64_t)o->judged.kind,
+                         (uint64_t)o->n_wanted,
+                         (uint64_t)o->template,
+                         sw_fnv64a(text, strlen(text)),
+                         o->uid ? sw_fnv64a(o->uid, strlen(o->uid)) : 0 };
+    return sw_fnv64a(parts, sizeof parts);
+}
+
+static void object_assess(struct sw_engine *e, struct object *o)
+{
+    if (o->live)
+        see_live(e, o, o->live);
+    else
+        see_nothing(o);
+    if (o->gate)
+        sw_gate_judge(o->gate, o->live, &o->judged);
+    else
+        sw_kstatus(o->live, &o->judged);
+    object_judge(e, o);
+}
+
+bool object_observe(struct sw_engine *e, struct object *o, struct json_object *live)
+{
+    uint64_t before = impression(o);
+    uint64_t version = live ? read_version(live) : 0;
+    if (live && o->present && version && version < o->version && sw_streq(o->uid, sw_obj_uid(live)))
+        return false; /* older than what an answer has already told */
+    object_drop_live(o);
+    o->live = json_object_get(live);
+    o->looked = true;
+    o->unserved = false;
+    object_assess(e, o);
+    if (o->state->phase == PH_READY)
+        object_drop_live(o);
+    return impression(o) != before;
+}
+
+/* ---- what follows from it ----------------------------------------------------------------------
+ */
+
+bool object_is_written(const struct object *o)
+{
+    return o->text && !o->gate->observe && !o->borrowed;
+}
+
+bool object_is_drifted(const struct object *o)
+{
+    return o->live_hash == o->hash && o->fingerprint_of == o->hash &&
+           o->live_fingerprint != o->fingerprint;
+}
+
+bool object_is_applied(const struct object *o)
+{
+    if (!object_is_written(o))
+        return true;
+    if (o->gate->dry_run)
+        return o->done_hash == o->hash;
+    if (o->done_hash == o->hash && !o->dying)
+        return true; /* it ran to its end: it need not be there any more */
+    return o->present && o->ours && !o->dying && o->live_hash == o->hash && !object_is_drifted(o);
+}
+
+bool object_is_ready(const struct object *o)
+{
+    return object_is_applied(o) && (!o->awaited || o->verdict.kind == SW_VERDICT_READY);
+}
+
+bool object_is_known(struct sw_engine *e, const struct object *o)
+{
+    if (o->gate && o->gate->dry_run)
+        return true;
+    return o->looked && workers_are_known(e, o);
+}
+
+bool object_is_removable(const struct object *o)
+{
+    bool ours = o->ours && !o->adopted && !o->keep;
+    return o->present && ours && !(o->gate && (o->gate->observe || o->gate->dry_run));
+}
+
+static void verdict_copy(struct sw_verdict *to, const struct sw_verdict *from)
+{
+    if (from->kind == SW_VERDICT_READY)
+        sw_verdict_set(to, SW_VERDICT_READY, NULL, " ");
+    else
+        sw_verdict_set(to, from->kind, from->reason, "%s", from->message);
+}
+
+void object_judge(struct sw_engine *e, struct object *o)
+{
+    bool written = object_is_written(o);
+    if (o->unserved)
+        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotServed", "%s",
+                       o->unserved_why ? o->unserved_why : "its kind is not served");
+    else if (written && o->done_hash == o->hash)
+        sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+    else if (written && o->gate->dry_run)
+        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotAccepted", "is not accepted yet%s%s",
+                       o->fault.code ? ": " : "", o->fault.code ? o->fault.message : "");
+    else if (written && o->present && !o->dying && o->live_hash != o->hash)
+        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Outdated", "is not as rendered yet");
+    else
+        verdict_copy(&o->verdict, &o->judged);
+    if (o->workers)
+        workers_judge(e, o);
+    bool ended = written && o->gate->runs_to_completion && o->live_hash == o->hash;
+    if (ended && o->verdict.kind == SW_VERDICT_READY)
+        o->done_hash = o->hash;
+}
+
+/* Every term of a required node affinity asks for the label: to have it is needed. */
+static bool affinity_asks(struct json_object *placement, const char *label)
+{
+    struct json_object *terms = sw_json_find(placement, "affinity", "nodeAffinity",
+                                             "requiredDuringSchedulingIgnoredDuringExecution",
+                                             "nodeSelectorTerms", NULL);
+    for (size_t i = 0; i < sw_json_len(terms); i++) {
+        struct json_object *list = sw_json_get(sw_json_at(terms, i), "matchExpressions");
+        struct json_object *asks = sw_json_find_by(list, "key", label);
+        const char *op = sw_json_str(asks, "", "operator", NULL);
+        if (!sw_streq(op, "In") && !sw_streq(op, "Exists"))
+            return false;
+    }
+    return sw_json_len(terms) > 0;
+}
+
+bool object_is_bound_to(const struct object *o, const char *label)
+{
+    return sw_json_get(sw_json_get(o->placement, "nodeSelector"), label) ||
+           affinity_asks(o->placement, label);
+}
+
+const char *object_words(struct sw_engine *e, const struct object *o)
+{
+    return sw_arena_printf(e->arena, "%s %s%s%s", o->key.kind, o->key.ns ? o->key.ns : "",
+                           o->key.ns ? "/" : "", o->key.name);
+}

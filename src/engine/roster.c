@@ -1,0 +1,289 @@
+#include "engine/roster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <json-c/linkhash.h>
+
+#include "base/base.h"
+#include "engine/pool.h"
+
+struct pair {
+    uint32_t key, value;
+};
+
+struct taint {
+    uint32_t key, value, effect;
+};
+
+struct node {
+    char *name; /* NULL: nobody has this number */
+    uint32_t group;
+    uint32_t n_labels, n_taints;
+    struct pair *labels; /* in the order of key's number, so that two lists can be compared */
+    struct taint *taints;
+    uint64_t version;
+    bool ready, unschedulable;
+};
+
+struct sw_roster {
+    struct pool *pool;
+    struct node *nodes;
+    size_t n, cap; /* numbers in use are below n */
+    size_t count;
+    struct lh_table *by_name; /* name -> number + 1 */
+};
+
+struct sw_roster *sw_roster_new(void)
+{
+    struct sw_roster *r = sw_zalloc(1, sizeof *r);
+    r->pool = pool_new();
+    r->by_name = lh_kchar_table_new(64, NULL);
+    if (!r->by_name)
+        abort();
+    return r;
+}
+
+static void drop_labels(struct sw_roster *r, struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_labels; i++) {
+        pool_drop(r->pool, n->labels[i].key);
+        pool_drop(r->pool, n->labels[i].value);
+    }
+    free(n->labels);
+}
+
+static void node_done(struct sw_roster *r, struct node *n)
+{
+    if (!n->name)
+        return;
+    drop_labels(r, n);
+    for (uint32_t i = 0; i < n->n_taints; i++) {
+        pool_drop(r->pool, n->taints[i].key);
+        pool_drop(r->pool, n->taints[i].value);
+        pool_drop(r->pool, n->taints[i].effect);
+    }
+    free(n->taints);
+    pool_drop(r->pool, n->group);
+    free(n->name);
+    *n = (struct node){ 0 };
+}
+
+void sw_roster_free(struct sw_roster *roster)
+{
+    if (!roster)
+        return;
+    lh_table_free(roster->by_name);
+    for (size_t i = 0; i < roster->n; i++)
+        node_done(roster, &roster->nodes[i]);
+    free(roster->nodes);
+    pool_free(roster->pool);
+    free(roster);
+}
+
+/* ---- putting nodes in --------------------------------------------------------------------------
+ */
+
+static int by_key(const void *a, const void *b)
+{
+    uint32_t ka = ((const struct pair *)a)->key, kb = ((const struct pair *)b)->key;
+    return (ka > kb) - (ka < kb);
+}
+
+static void sort_labels(struct node *n)
+{
+    if (n->n_labels > 1)
+        qsort(n->labels, n->n_labels, sizeof *n->labels, by_key);
+}
+
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+static void node_init(struct sw_roster *r, struct node *n, const struct sw_roster_facts *f)
+{
+    *n = (struct node){
+        .name = sw_strdup(f->name),
+        .group = pool_hold(r->pool, or_empty(f->group)),
+        .n_labels = (uint32_t)f->n_labels,
+        .n_taints = (uint32_t)f->n_taints,
+        .labels = sw_zalloc(f->n_labels, sizeof *n->labels),
+        .taints = sw_zalloc(f->n_taints, sizeof *n->taints),
+        .version = f->version,
+        .ready = f->ready,
+        .unschedulable = f->unschedulable,
+    };
+    for (size_t i = 0; i < f->n_labels; i++)
+        n->labels[i] = (struct pair){ pool_hold(r->pool, f->labels[2 * i]),
+                                      pool_hold(r->pool, f->labels[2 * i + 1]) };
+    sort_labels(n);
+    for (size_t i = 0; i < f->n_taints; i++)
+        n->taints[i] = (struct taint){ pool_hold(r->pool, or_empty(f->taints[i].key)),
+                                       pool_hold(r->pool, or_empty(f->taints[i].value)),
+                                       pool_hold(r->pool, or_empty(f->taints[i].effect)) };
+}
+
+static bool same_node(const struct node *a, const struct node *b)
+{
+    return a->group == b->group && a->ready == b->ready && a->unschedulable == b->unschedulable &&
+           a->n_labels == b->n_labels && a->n_taints == b->n_taints &&
+           (a->n_labels == 0 || !memcmp(a->labels, b->labels, a->n_labels * sizeof *a->labels)) &&
+           (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
+}
+
+static uint32_t free_number(struct sw_roster *r)
+{
+    if (r->count < r->n)
+        for (size_t i = 0; i < r->n; i++)
+            if (!r->nodes[i].name)
+                return (uint32_t)i;
+    SW_GROW(r->nodes, r->n, r->cap);
+    r->nodes[r->n] = (struct node){ 0 };
+    return (uint32_t)r->n++;
+}
+
+static uint32_t add(struct sw_roster *r, struct node fresh)
+{
+    uint32_t number = free_number(r);
+    r->nodes[number] = fresh;
+    if (lh_table_insert(r->by_name, fresh.name, (void *)(uintptr_t)(number + 1)))
+        abort();
+    r->count++;
+    return number;
+}
+
+uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *facts, bool *changed)
+{
+    uint32_t number = sw_roster_find(roster, facts->name);
+    bool differs = true;
+    if (number == SW_NO_NODE) {
+        struct node fresh;
+        node_init(roster, &fresh, facts);
+        number = add(roster, fresh);
+    } else if (facts->version && facts->version < roster->nodes[number].version) {
+        differs = false;
+    } else {
+        struct node *old = &roster->nodes[number], fresh;
+        node_init(roster, &fresh, facts);
+        differs = !same_node(old, &fresh);
+        /* The table's key is the old node's name: the two change places, not owners. */
+        char *name = old->name;
+        old->name = fresh.name;
+        fresh.name = name;
+        node_done(roster, old);
+        *old = fresh;
+    }
+    if (changed)
+        *changed = differs;
+    return number;
+}
+
+bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
+                          uint64_t version)
+{
+    if (node >= roster->n || !roster->nodes[node].name)
+        return false;
+    struct node *n = &roster->nodes[node];
+    if (version && version < n->version)
+        return false;
+    struct node fresh = { 0 };
+    if (json_object_is_type(labels, json_type_object)) {
+        fresh.labels = sw_zalloc((size_t)json_object_object_length(labels), sizeof *fresh.labels);
+        json_object_object_foreach(labels, key, value)
+        {
+            const char *text = value ? json_object_get_string(value) : "";
+            fresh.labels[fresh.n_labels++] = (struct pair){ pool_hold(roster->pool, key),
+                                                            pool_hold(roster->pool, text) };
+        }
+    }
+    sort_labels(&fresh);
+    drop_labels(roster, n);
+    n->labels = fresh.labels;
+    n->n_labels = fresh.n_labels;
+    n->version = version ? version : n->version;
+    return true;
+}
+
+uint32_t sw_roster_remove(struct sw_roster *roster, const char *name)
+{
+    uint32_t number = sw_roster_find(roster, name);
+    if (number == SW_NO_NODE)
+        return SW_NO_NODE;
+    (void)lh_table_delete(roster->by_name, name); /* it was found just now */
+    node_done(roster, &roster->nodes[number]);
+    roster->count--;
+    return number;
+}
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+static const struct node *get(const struct sw_roster *r, uint32_t number)
+{
+    return number < r->n && r->nodes[number].name ? &r->nodes[number] : NULL;
+}
+
+uint32_t sw_roster_end(const struct sw_roster *roster)
+{
+    return (uint32_t)roster->n;
+}
+
+size_t sw_roster_count(const struct sw_roster *roster)
+{
+    return roster->count;
+}
+
+uint32_t sw_roster_find(const struct sw_roster *roster, const char *name)
+{
+    void *found = NULL;
+    if (!name || !lh_table_lookup_ex(roster->by_name, name, &found))
+        return SW_NO_NODE;
+    return (uint32_t)(uintptr_t)found - 1;
+}
+
+const char *sw_roster_name(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->name : NULL;
+}
+
+const char *sw_roster_group(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? pool_text(roster->pool, n->group) : "";
+}
+
+const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key)
+{
+    const struct node *n = get(roster, node);
+    uint32_t id = n ? pool_find(roster->pool, key) : UINT32_MAX;
+    if (id == UINT32_MAX)
+        return NULL;
+    const struct pair *found = NULL;
+    if (n->n_labels)
+        found = bsearch(&(struct pair){ .key = id }, n->labels, n->n_labels, sizeof *n->labels,
+                        by_key);
+    return found ? pool_text(roster->pool, found->value) : NULL;
+}
+
+bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n && n->ready;
+}
+
+size_t sw_roster_n_taints(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->n_taints : 0;
+}
+
+struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t node, size_t i)
+{
+    const struct taint *t = &get(roster, node)->taints[i];
+    return (struct sw_roster_taint){ pool_text(roster->pool, t->key),
+                                     pool_text(roster->pool, t->value),
+                                     pool_text(roster->pool, t->effect) };
+}

@@ -1,0 +1,419 @@
+#pragma once
+/* The inside of an engine: a resource's states, their objects, and what is known about them. One
+ * file an idea:
+ *   engine.c   takes events apart                 act.c      puts actions together
+ *   spec.c     the resource and its states        record.c   what an earlier run wrote down
+ *   object.c   one object: beliefs and decisions  project.c  how drift is seen
+ *   workers.c  pods and builds of an object       apply.c    applying, retiring, removing
+ *   table.c    the transitions                    signal.c   what makes one happen
+ *   label.c    node labels                        status.c   the status document
+ *   words.c    messages */
+#include "engine/bits.h"
+#include "engine/engine.h"
+#include "engine/gate_in.h"
+
+struct json_object;
+struct lh_table;
+struct printbuf;
+
+/* ---- words of the table ------------------------------------------------------------------------
+ */
+
+enum phase {
+    PH_ASKING,   /* its objects are being rendered for the first time, or again after a failure */
+    PH_LOOKING,  /* each object is looked at, and written down, before anything is done to it */
+    PH_PENDING,  /* all is prepared: the states it needs are not ready */
+    PH_APPLYING, /* objects are being applied, stage by stage */
+    PH_GATED,    /* all is applied, not all is ready */
+    PH_READY,
+    PH_HELD,     /* was ready; what shut its gate is not slipway's */
+    PH_RETRYING, /* something failed that may pass by itself */
+    PH_FAILED,   /* something failed that will not */
+    PH_REMOVING,
+    PH_REMOVED,
+    PH_COUNT
+};
+
+enum signal {
+    SG_REMOVE,      /* no longer wanted */
+    SG_WANTED,      /* wanted again */
+    SG_GONE,        /* nothing of it is left */
+    SG_RENDERED,    /* content is known */
+    SG_UNLOOKED,    /* an object has not been looked at, or not been written down */
+    SG_LOOKED,      /* the opposite */
+    SG_FAULT,       /* something failed and may pass by itself */
+    SG_REFUSED,     /* something failed and will not pass by itself */
+    SG_NEEDS_MET,   /* it may apply */
+    SG_NEEDS_LOST,  /* it may not any more */
+    SG_IN_PLACE,    /* begun before, and nothing is left to apply */
+    SG_CHANGED,     /* its content is another than the one that was begun */
+    SG_DRIFTED,     /* the cluster does not have what was applied */
+    SG_APPLIED,     /* it does now */
+    SG_GATE_OPEN,   /* all that is awaited is ready */
+    SG_GATE_SHUT,   /* not all */
+    SG_GATE_HELD,   /* not all, only foreign objects stand open, and it was ready before */
+    SG_GATE_FAILED, /* an awaited object says that it failed */
+    SG_RETRY,       /* the back-off is over, or its cause has changed */
+    SG_COUNT
+};
+
+/* ---- objects -----------------------------------------------------------------------------------
+ */
+
+struct fault {
+    int code; /* 0: none */
+    char *message;
+};
+
+enum doing { DOING_NOTHING, DOING_APPLY, DOING_DELETE };
+
+/* Order within a stage; see struct sw_rendered_object. */
+enum rank {
+    RANK_NAMESPACE,
+    RANK_CRD,
+    RANK_CONFIG, /* what the workloads read: accounts, rights, configuration */
+    RANK_WORKLOAD,
+    RANK_OTHER,
+    RANK_LAST, /* published, or tried, when the rest is ready */
+};
+
+struct object {
+    struct sw_key key; /* owned, in one block with key.api_version */
+    struct state *state;
+
+    /* as rendered */
+    char *text; /* compact JSON; NULL: not rendered any more, to be retired */
+    size_t len;
+    uint64_t hash;
+    struct sw_gate *gate;
+    bool awaited;
+    int stage;
+    enum rank rank;
+    struct variant **variants; /* that have rendered it */
+    size_t n_variants, cap_variants;
+    struct json_object *placement; /* of a workload: what of its pod spec says where pods may run */
+
+    /* as written down in the resource's status */
+    uint64_t listed_in; /* serial of the status that lists it first; 0: none yet */
+    bool recorded;      /* that status was written */
+    char *our_uid;      /* of the object that slipway made or took over, or NULL */
+    bool adopted;       /* taken over from somebody else: not deleted */
+    bool keep;          /* helm.sh/resource-policy: keep */
+    uint64_t done_hash; /* it ran to completion, or its dry run passed, with this content */
+    uint64_t fingerprint,
+        fingerprint_of; /* how it looked after applying content @_of; 0: unknown */
+
+    /* as the cluster has it */
+    bool looked, unserved, present, dying, ours;
+    bool borrowed; /* a Namespace or CRD of somebody else's: used as it is, never written */
+    struct json_object *live; /* kept until its state is ready, should it be rendered anew */
+    char *uid;                /* NULL: not there */
+    char *foreign;            /* why it is not ours, or NULL */
+    uint64_t version;
+    uint64_t live_hash; /* the content it was applied with, as its annotation says; 0: none */
+    uint64_t live_fingerprint;
+    struct sw_verdict judged;  /* by its own document */
+    struct sw_verdict verdict; /* with its workers */
+    int64_t n_wanted;          /* DaemonSet: desiredNumberScheduled */
+    int64_t template;          /* DaemonSet: its template's generation; -1: not told */
+    struct workers *workers;
+    uint64_t watch, workers_watch; /* 0: none */
+    char *unserved_why;
+
+    /* what is being done */
+    enum doing doing;
+    uint64_t serial;
+    uint64_t sent_hash;
+    bool must_replace;
+    struct fault fault;
+    unsigned n_tries; /* of a deletion */
+    int64_t retry_ms;
+    unsigned n_repairs; /* lately, of drift */
+    int64_t repaired_ms;
+};
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+struct variant {
+    char *name; /* "": the state has no variants */
+    bool wanted;
+    bool known;      /* rendered at least once */
+    bool stale;      /* to be rendered (again) */
+    bool early;      /* it was asked before the needs were met */
+    uint64_t serial; /* being rendered; 0: not */
+    struct fault fault;
+};
+
+struct state {
+    char *name, *label, *title; /* @label: the whole key; NULL: none */
+    struct state **needs;
+    size_t n_needs;
+    bool listed; /* in the resource now */
+    bool affine, hidden;
+
+    enum phase phase;
+    struct variant **variants;
+    size_t n_variants, cap_variants;
+    struct object **objects; /* borrowed from the registry; by stage, rank, key */
+    size_t n_objects, cap_objects;
+    uint64_t digest, begun;                 /* of its content: now, and that which was last begun */
+    int64_t started_ms, ready_ms, since_ms; /* 0: never */
+    int64_t shut_ms;                        /* when its gate shut; 0: open, or never was */
+    bool given_up;                          /* that was too long ago: its labels are taken off */
+    unsigned n_tries;
+    int64_t retry_ms, tried_ms;
+    bool nudged; /* something changed that may have been the cause of a failure */
+    bool fresh;  /* what was begun last had not been begun before */
+    bool node_by_node;
+    struct bits done;             /* node by node: where it is finished */
+    struct bits members, lacking; /* nodes that must have gate labels; those that have not */
+    bool members_known;
+    char *told; /* the last Event's words */
+};
+
+/* ---- the engine --------------------------------------------------------------------------------
+ */
+
+struct watch {
+    uint64_t id; /* 0: free */
+    struct sw_key key;
+    char *selector;
+    enum sw_watch_use use;
+    unsigned refs;
+    bool synced;
+};
+
+/* A node that carries a label of the resource and is deselected or not heard of: see grace_ms. */
+struct lost_node {
+    uint32_t node;
+    int64_t since_ms;
+    bool expired; /* the grace is over, and the node has been looked at since */
+};
+
+struct sw_engine {
+    const struct sw_roster *roster;
+    struct sw_engine_opts opts;
+    int64_t now_ms;
+    uint64_t last_serial;
+
+    /* actions of this step */
+    struct sw_arena *arena;
+    struct sw_action *acts;
+    size_t n_acts, cap_acts;
+    struct json_object **docs; /* to be put at the next step */
+    size_t n_docs, cap_docs;
+    struct sw_actions out;
+
+    /* the resource */
+    bool told; /* a SW_EV_SPEC has come */
+    int64_t told_ms;
+    char *name, *uid, *revision, *blocked;
+    int64_t generation;
+    enum sw_management management;
+    bool deleting, finalized;
+    struct json_object *node_selector, *taints;
+    struct fault spec_fault;
+    char *spec_reason;
+
+    struct state **states; /* those listed in the resource's order, then the rest */
+    size_t n_states, cap_states;
+    struct lh_table *objects; /* by key */
+    struct watch *watches;
+    size_t n_watches, cap_watches;
+
+    uint64_t *groups; /* of each selected node, hashed; kept while a state is kernel-affine */
+    size_t n_groups;
+    bool groups_dirty;
+
+    /* node labels */
+    struct bits dirty, busy; /* nodes to look at; nodes being patched */
+    struct lost_node *lost;
+    size_t n_lost, cap_lost;
+    struct fault label_fault;
+    unsigned n_label_tries;
+    int64_t label_retry_ms;
+
+    /* status */
+    struct json_object *written; /* as last acknowledged (or read); NULL: none */
+    struct json_object *writing; /* on its way */
+    uint64_t status_serial;      /* of @writing; 0: none on its way */
+    bool status_dirty, settled;
+    int64_t status_ms; /* when it was last sent */
+    unsigned n_status_tries;
+    int64_t status_retry_ms;
+    enum sw_phase told_phase;
+    char *told_reason;
+    struct json_object *conditions; /* as in the last document made */
+    bool was_ready;
+
+    int64_t deadline_ms, armed_ms; /* 0: none */
+};
+
+/* ---- act.c -------------------------------------------------------------------------------------
+ */
+
+struct sw_action *act_add(struct sw_engine *e, enum sw_action_kind kind);
+uint64_t act_serial(struct sw_engine *e);
+/** Keep @doc (a reference is taken over) until the next step. */
+struct json_object *act_keep(struct sw_engine *e, struct json_object *doc);
+void act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/** Ask to be stepped at @at_ms at the latest. */
+void act_wake(struct sw_engine *e, int64_t at_ms);
+uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *selector,
+                   enum sw_watch_use use);
+void act_unwatch(struct sw_engine *e, uint64_t id);
+struct watch *act_find_watch(struct sw_engine *e, uint64_t id);
+void act_free_watches(struct sw_engine *e);
+int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasting);
+
+/* ---- object.c ----------------------------------------------------------------------------------
+ */
+
+void fault_set(struct fault *fault, int code, const char *message);
+void fault_done(struct fault *fault);
+/** Nothing changes until the input does. */
+bool fault_lasts(const struct fault *fault);
+
+struct object *object_find(struct sw_engine *e, const struct sw_key *key);
+struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct state *s);
+void object_forget(struct sw_engine *e, struct object *o);
+void objects_free(struct sw_engine *e);
+/** Take the content of a manifest. @return 0 | SW_INVALID: an annotation is bad */
+int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
+                  struct sw_err *err);
+/** It is not part of its state's content any more. */
+void object_unrender(struct sw_engine *e, struct object *o);
+/** Take what the cluster has (NULL: not there). @return whether anything is different. */
+bool object_observe(struct sw_engine *e, struct object *o, struct json_object *live);
+/** Combine what it says itself with what its workers say. */
+void object_judge(struct sw_engine *e, struct object *o);
+void object_watch(struct sw_engine *e, struct object *o);
+/** The last document is not needed any more. */
+void object_drop_live(struct object *o);
+/** What is sent: the manifest with slipway's marks; the caller's. */
+struct json_object *object_document(struct sw_engine *e, const struct object *o);
+
+bool object_is_written(const struct object *o); /* slipway applies it, as against observing it */
+bool object_is_applied(const struct object *o); /* the cluster has this very content */
+bool object_is_ready(const struct object *o);   /* applied, and ready if it is awaited */
+bool object_is_known(struct sw_engine *e, const struct object *o); /* looked at, workers too */
+bool object_is_removable(const struct object *o);
+bool object_is_drifted(const struct object *o);
+/** Do its pods run only on nodes that have this label? */
+bool object_is_bound_to(const struct object *o, const char *label);
+/** "DaemonSet ns/name"; of the step's arena. */
+const char *object_words(struct sw_engine *e, const struct object *o);
+
+/* ---- project.c ---------------------------------------------------------------------------------
+ */
+
+/** What @live has at the places where @ours says something, as one number. */
+uint64_t project(struct json_object *ours, struct json_object *live);
+
+/* ---- workers.c ---------------------------------------------------------------------------------
+ */
+
+struct workers;
+struct workers *workers_new(struct json_object *manifest); /* NULL: a kind that has none */
+void workers_free(struct workers *w);
+/** Do both watch the same? */
+bool workers_same(const struct workers *a, const struct workers *b);
+bool workers_are_node_by_node(const struct workers *w);
+/** What to watch for them. @return false: nothing to watch yet. */
+bool workers_key(const struct object *o, struct sw_key *key, const char **selector);
+/** @return true: it is one of @o's workers (or was) and something is different. */
+bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,
+                     struct json_object *live);
+void workers_judge(struct sw_engine *e, struct object *o);
+bool workers_are_known(struct sw_engine *e, const struct object *o);
+/** Has @o a pod on the node, and are all of them there ready? */
+bool workers_has(const struct object *o, uint32_t node);
+bool workers_ready_on(const struct object *o, uint32_t node);
+/** Ask for logs that are due. */
+void workers_logs(struct sw_engine *e, struct object *o);
+bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_event *event);
+void workers_forget_node(struct object *o, uint32_t node);
+
+/* ---- spec.c ------------------------------------------------------------------------------------
+ */
+
+void spec_take(struct sw_engine *e, const struct sw_spec *spec);
+/** Bring variants in line with the nodes' groups, and ask for renders that are due. */
+void spec_refresh(struct sw_engine *e);
+void spec_take_render(struct sw_engine *e, const struct sw_event *event);
+void spec_facts_changed(struct sw_engine *e);
+void spec_node_changed(struct sw_engine *e, uint32_t node);
+struct state *state_find(struct sw_engine *e, const char *name);
+struct state *state_need(struct sw_engine *e, const char *name);
+void state_free(struct state *s);
+/** Is the node one of the resource's? */
+bool node_selected(const struct sw_engine *e, uint32_t node);
+/** Something about @s is different: failures may be over, words may be others. */
+void state_nudge(struct sw_engine *e, struct state *s);
+bool engine_removes_all(const struct sw_engine *e);
+/** Put the state's objects in order and count them anew. */
+void state_sort(struct state *s);
+
+/* ---- record.c ----------------------------------------------------------------------------------
+ */
+
+void record_read(struct sw_engine *e, struct json_object *status);
+
+/* ---- apply.c -----------------------------------------------------------------------------------
+ */
+
+/* Each: @return whether something is known now that was not (an object is gone). */
+bool apply_next(struct sw_engine *e, struct state *s);
+bool apply_retire(struct sw_engine *e, struct state *s);
+bool apply_remove(struct sw_engine *e, struct state *s);
+void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event);
+
+/* ---- signal.c, table.c -------------------------------------------------------------------------
+ */
+
+bool signal_is(struct sw_engine *e, struct state *s, enum signal signal);
+const char *signal_name(enum signal signal);
+const char *signal_words(enum signal signal);
+/** May a state begin, as far as what it needs goes? */
+bool state_may_start(struct sw_engine *e, const struct state *s);
+bool need_is_met(struct sw_engine *e, const struct state *s, const struct state *need);
+bool state_gate_is_open(struct sw_engine *e, struct state *s);
+/** What SW_ANN_NODE_LABELS asks of nodes. */
+void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node);
+bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t node);
+bool state_has_node_labels(const struct state *s);
+
+const char *phase_name(enum phase phase);
+/** What users see of a phase: "Pending", "Applying", "Waiting"... */
+const char *phase_shown(enum phase phase);
+/** Move every state as far as it goes. */
+void table_settle(struct sw_engine *e);
+
+/* ---- label.c -----------------------------------------------------------------------------------
+ */
+
+void label_node_changed(struct sw_engine *e, uint32_t node);
+void label_all_changed(struct sw_engine *e);
+/** @return whether a node has finished or unfinished a state. */
+bool label_update(struct sw_engine *e);
+/** Nodes that are not selected any more lose their labels at once. */
+void label_selector_changed(struct sw_engine *e);
+void label_forget_node(struct sw_engine *e, uint32_t node);
+void label_answered(struct sw_engine *e, const struct sw_event *event);
+bool label_is_settled(const struct sw_engine *e);
+void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total);
+
+/* ---- status.c, words.c -------------------------------------------------------------------------
+ */
+
+void status_update(struct sw_engine *e);
+void status_answered(struct sw_engine *e, const struct sw_event *event);
+struct json_object *status_make(struct sw_engine *e);
+/** Why the state is where it is; "" when ready. Of the step's arena. @reason: one word. */
+const char *words_state(struct sw_engine *e, const struct state *s, const char **reason);
+/** The state that the resource's message speaks of, or NULL. */
+const struct state *words_subject(struct sw_engine *e);
+bool state_is_done(const struct state *s);
+bool state_is_rendering(const struct state *s);
