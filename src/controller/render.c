@@ -188,34 +188,20 @@ static int render_state(struct render_work *w, int state, struct sw_err *err)
 /* ---- the namespace, before all -----------------------------------------------------------------
  */
 
-static struct json_object *namespace_doc(const char *ns)
-{
-    struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Namespace", "kind", NULL);
-    sw_json_set_str(doc, ns, "metadata", "name", NULL);
-    return doc;
-}
-
-/* Somebody else's namespace is used as it is. */
+/* Somebody else's namespace is used as it is: the engine does not take it over. */
 static int render_namespace(struct render_work *w, struct sw_err *err)
 {
     const char *ns = resource_namespace(w->r);
-    SW_AUTO_JSON *found = NULL;
-    int rc = lookups_find(w->lookups, "v1", "Namespace", NULL, ns, &found, err);
-    if (rc < 0)
-        return rc;
-    struct json_object *doc = namespace_doc(ns);
-    if (found && !sw_streq(sw_obj_label(found, SW_OWNED_LABEL), "true")) {
-        sw_json_set_str(doc, "true", "metadata", "annotations", SW_OBSERVE, NULL);
-    } else {
-        sw_json_set_str(doc, "true", "metadata", "annotations", SW_SRO_PREFIX "wait", NULL);
-        sw_json_set_str(doc, "true", "metadata", "annotations", "openshift.io/cluster-monitoring",
-                        NULL);
-        struct sw_hook_env env = { .resource = w->r->doc, .ns = ns };
-        rc = sw_hooks_apply(doc, &env, err);
-    }
-    add(w, doc, true, 0);
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Namespace", "kind", NULL);
+    sw_json_set_str(doc, ns, "metadata", "name", NULL);
+    sw_json_set_str(doc, "true", "metadata", "annotations", SW_SRO_PREFIX "wait", NULL);
+    sw_json_set_str(doc, "true", "metadata", "annotations", "openshift.io/cluster-monitoring",
+                    NULL);
+    int rc = sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns }, err);
+    if (rc == 0)
+        add(w, SW_TAKE(doc), true, 0);
     return rc;
 }
 

@@ -1,0 +1,217 @@
+/* controller: the operator itself. It serves health and metrics, competes for leadership where
+ * asked to, and looks after every SpecialResource for as long as it leads. */
+#include "base/loop.h"
+#include "cli/cli.h"
+#include "cli/connect.h"
+#include "cli/endpoint.h"
+#include "controller/controller.h"
+#include "kube/kube.h"
+#include "kube/lease.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEASE_NAME "slipway.sro.openshift.io"
+
+struct controller_opts {
+    struct sw_connect_opts connect;
+    bool leader_elect;
+    const char *metrics, *health, *lease_ns;
+};
+
+const struct sw_flag sw_flags_controller[] = {
+    { "leader-elect", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect), NULL, NULL,
+      "work only while holding the Lease " LEASE_NAME },
+    { "leader-elect-namespace", 0, SW_FLAG_STRING, offsetof(struct controller_opts, lease_ns), "NS",
+      NULL, "namespace of the Lease (default $OPERATOR_NAMESPACE, else the context's)" },
+    { "metrics-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics),
+      "HOST:PORT", NULL, "serve /metrics there (default :8080; 0: nowhere)" },
+    { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
+      "HOST:PORT", NULL, "serve /healthz and /readyz there (default :8081; 0: nowhere)" },
+    SW_CONNECT_FLAGS(struct controller_opts, connect),
+    { 0 },
+};
+
+struct operator
+{
+    struct controller_opts opts;
+    struct sw_connection conn;
+    struct sw_controller *controller; /* NULL: not leading */
+    struct sw_lease *lease;
+    struct sw_timer *stop_timer;
+    struct sw_endpoint *metrics, *health;
+    char *identity;
+};
+
+static void on_trouble(int code, const char *why, void *arg SW_UNUSED)
+{
+    if (code < 0)
+        sw_log(SW_LOG_ERROR, "the controller cannot work", "error", why, NULL);
+    else
+        sw_log(SW_LOG_INFO, "the controller works", NULL);
+}
+
+static void on_event(const struct sw_controller_event *e, void *arg SW_UNUSED)
+{
+    sw_log(e->warning ? SW_LOG_WARN : SW_LOG_INFO, e->reason, "resource", e->resource, "message",
+           e->message, NULL);
+}
+
+static void start_work(void *arg)
+{
+    struct operator* op = arg;
+    op->controller = sw_controller_open(
+        op->conn.loop, op->conn.kube,
+        &(struct sw_controller_opts){ .on_event = on_event, .on_trouble = on_trouble, .arg = op });
+}
+
+/* ---- leadership --------------------------------------------------------------------------------
+ */
+
+static void on_started(void *arg)
+{
+    sw_log(SW_LOG_INFO, "leading", "lease", LEASE_NAME, NULL);
+    start_work(arg);
+}
+
+/* By the time this returns nothing may be written any more: what is under way is cancelled. */
+static void on_stopped(const char *why, void *arg)
+{
+    struct operator* op = arg;
+    sw_log(SW_LOG_WARN, "not leading any more", "why", why, NULL);
+    sw_controller_close(SW_TAKE(op->controller));
+}
+
+static void on_new_leader(const char *identity, void *arg SW_UNUSED)
+{
+    sw_log(SW_LOG_INFO, "leader", "identity", identity, NULL);
+}
+
+static void on_lease_trouble(const char *why, void *arg SW_UNUSED)
+{
+    if (why)
+        sw_log(SW_LOG_WARN, "the lease cannot be renewed", "error", why, NULL);
+    else
+        sw_log(SW_LOG_INFO, "the lease can be renewed again", NULL);
+}
+
+/* The same after a restart of the same pod, so that it goes on at once. */
+static char *make_identity(void)
+{
+    char host[256] = "";
+    const char *pod = getenv("POD_NAME");
+    if (pod && *pod)
+        return sw_strdup(pod);
+    (void)gethostname(host, sizeof host - 1);
+    return sw_strdup(*host ? host : "slipway");
+}
+
+static int compete(struct operator* op, struct sw_err *err)
+{
+    const char *ns = op->opts.lease_ns, *own = getenv("OPERATOR_NAMESPACE");
+    if (!ns)
+        ns = own && *own ? own : sw_kube_ns(op->conn.kube);
+    op->identity = make_identity();
+    return sw_lease_open(op->conn.loop, op->conn.config,
+                         &(struct sw_lease_opts){ .ns = ns,
+                                                  .name = LEASE_NAME,
+                                                  .identity = op->identity,
+                                                  .on_started = on_started,
+                                                  .on_stopped = on_stopped,
+                                                  .on_new_leader = on_new_leader,
+                                                  .on_trouble = on_lease_trouble,
+                                                  .arg = op },
+                         &op->lease, err);
+}
+
+/* ---- HTTP --------------------------------------------------------------------------------------
+ */
+
+static char *serve_metrics(void *arg, int *status SW_UNUSED)
+{
+    struct operator* op = arg;
+    return op->controller ? sw_controller_metrics(op->controller) : sw_strdup("");
+}
+
+static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
+{
+    return sw_strdup("ok\n");
+}
+
+/* One that waits for leadership is as ready as it can be. */
+static char *serve_ready(void *arg, int *status)
+{
+    struct operator* op = arg;
+    bool waiting = op->lease && !op->controller;
+    bool ready = sw_kube_is_up(op->conn.kube) &&
+                 (waiting || (op->controller && sw_controller_is_synced(op->controller)));
+    *status = ready ? 200 : 503;
+    return sw_strdup(ready ? "ok\n" : "not ready: the cluster has not been read yet\n");
+}
+
+static int serve(struct operator* op, struct sw_err *err)
+{
+    static const struct sw_endpoint_path metrics[] = { { "/metrics", serve_metrics }, { 0 } };
+    static const struct sw_endpoint_path health[] = {
+        { "/healthz", serve_health }, { "/livez", serve_health }, { "/readyz", serve_ready }, { 0 }
+    };
+    int rc = sw_endpoint_open(op->conn.loop, op->opts.metrics ? op->opts.metrics : ":8080", metrics,
+                              op, &op->metrics, err);
+    if (rc < 0)
+        return rc;
+    return sw_endpoint_open(op->conn.loop, op->opts.health ? op->opts.health : ":8081", health, op,
+                            &op->health, err);
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+static void stop_loop(void *arg)
+{
+    struct operator* op = arg;
+    sw_loop_stop(op->conn.loop);
+}
+
+static void on_signal(void *arg)
+{
+    struct operator* op = arg;
+    sw_log(SW_LOG_INFO, "stopping", "signal", strsignal(op->conn.signal), NULL);
+    if (op->lease && sw_lease_is_leader(op->lease))
+        sw_lease_release(op->lease, stop_loop, op);
+    else
+        stop_loop(op);
+}
+
+static int operate(struct operator* op)
+{
+    SW_ERR(err);
+    if (sw_connection_init(&op->conn, "controller", &op->opts.connect, &err) < 0)
+        return sw_cli_fail("controller", &err);
+    op->conn.on_signal = on_signal;
+    op->conn.arg = op;
+    if (serve(op, &err) < 0 || (op->opts.leader_elect && compete(op, &err) < 0))
+        return sw_cli_fail("controller", &err);
+    sw_log(SW_LOG_INFO, "slipway", "version", sw_version, "server", sw_kube_server(op->conn.kube),
+           NULL);
+    if (!op->opts.leader_elect)
+        start_work(op);
+    sw_loop_run(op->conn.loop);
+    return SW_EXIT_OK;
+}
+
+int sw_cmd_controller(int argc, char **argv)
+{
+    struct operator op = { 0 };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("controller", argc, argv, &op.opts, 0, &rest);
+    rc = rc ? rc - 1 : operate(&op);
+    sw_endpoint_close(op.metrics);
+    sw_endpoint_close(op.health);
+    sw_controller_close(op.controller);
+    sw_lease_close(op.lease);
+    sw_connection_done(&op.conn);
+    free(op.identity);
+    return rc;
+}

@@ -1,0 +1,224 @@
+/* What happens to a manifest before it is applied, one hook at a time, and the table itself. */
+#include "controller/hooks.h"
+
+#include "data/data.h"
+#include "facts/facts.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct json_object *parse(const char *json)
+{
+    struct json_object *doc = NULL;
+    SW_ERR(err);
+    if (sw_json_parse(json, strlen(json), NULL, &doc, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    return doc;
+}
+
+#define RESOURCE                                                                                   \
+    "{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":\"SpecialResource\","                   \
+    "\"metadata\":{\"name\":\"kmod\",\"uid\":\"u1\"},\"spec\":{\"nodeSelector\":{\"gpu\":\"yes\"}" \
+    "}}"
+
+static struct sw_group group = { .suffix = "0123456789abcdef" };
+
+/* Run the hooks on @manifest; the caller's. */
+static struct json_object *hooked(const char *manifest, bool namespaced, bool with_group)
+{
+    struct json_object *doc = parse(manifest), *resource = parse(RESOURCE),
+                       *selector = parse("{\"" SW_KERNEL_LABEL "\":\"4.18\"}"),
+                       *values = parse("{\"proxy\":{\"httpProxy\":\"http://p\",\"httpsProxy\":\"\","
+                                       "\"noProxy\":\".svc\"}}");
+    struct sw_hook_env env = { .resource = resource,
+                               .ns = "stack",
+                               .namespaced = namespaced,
+                               .group = with_group ? &group : NULL,
+                               .selector = with_group ? selector : NULL,
+                               .values = values };
+    SW_ERR(err);
+    if (sw_hooks_apply(doc, &env, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    json_object_put(resource);
+    json_object_put(selector);
+    json_object_put(values);
+    return doc;
+}
+
+#define META(name) "\"metadata\":{\"name\":\"" name "\"}"
+#define AFFINE(name)                                                                               \
+    "\"metadata\":{\"name\":\"" name "\",\"annotations\":{\"" SW_KERNEL_AFFINE "\":\"true\"}}"
+
+static void namespaced_object_gets_the_resources_namespace(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *a = hooked("{\"kind\":\"ConfigMap\"," META("c") "}", true, false);
+    assert_string_equal(sw_obj_namespace(a), "stack");
+    SW_AUTO_JSON *b = hooked(
+        "{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\",\"namespace\":\"own\"}}", true,
+        false);
+    assert_string_equal(sw_obj_namespace(b), "own");
+    SW_AUTO_JSON *c = hooked(
+        "{\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"c\",\"namespace\":\"own\"}}", false,
+        false);
+    assert_string_equal(sw_obj_namespace(c), "");
+}
+
+static void owner_is_marked_on_object_and_pods(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *d = hooked("{\"kind\":\"DaemonSet\"," META("d") ",\"spec\":{\"template\":{}}}",
+                             true, false);
+    assert_string_equal(sw_obj_label(d, SW_OWNED_LABEL), "true");
+    assert_string_equal(
+        sw_json_str(d, "", "spec", "template", "metadata", "labels", SW_OWNED_LABEL, NULL), "true");
+    struct json_object *owner = sw_json_at(sw_json_find(d, "metadata", "ownerReferences", NULL), 0);
+    assert_string_equal(sw_json_str(owner, "", "uid", NULL), "u1");
+    assert_string_equal(sw_json_str(owner, "", "kind", NULL), "SpecialResource");
+    assert_true(sw_json_bool(owner, false, "controller", NULL));
+}
+
+static void namespace_is_marked_but_not_owned(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *ns = hooked("{\"kind\":\"Namespace\"," META("n") "}", false, false);
+    assert_string_equal(sw_obj_label(ns, SW_OWNED_LABEL), "true");
+    assert_null(sw_json_find(ns, "metadata", "ownerReferences", NULL));
+}
+
+static void affine_daemonset_is_renamed_and_bound_to_its_kernel(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *d = hooked(
+        "{\"kind\":\"DaemonSet\"," AFFINE(
+            "drv") ",\"spec\":{\"selector\":{"
+                   "\"matchLabels\":{\"app\":\"drv\"}},\"template\":{\"metadata\":{"
+                   "\"labels\":{\"app\":\"drv\"}},\"spec\":{\"nodeSelector\":{"
+                   "\"" SW_KERNEL_LABEL "\":\"\",\"role\":\"worker\"}}}}}",
+        true, true);
+    const char *name = "drv-0123456789abcdef";
+    assert_string_equal(sw_obj_name(d), name);
+    assert_string_equal(sw_obj_label(d, "app"), name);
+    assert_string_equal(sw_json_str(d, "", "spec", "selector", "matchLabels", "app", NULL), name);
+    struct json_object *t = sw_json_find(d, "spec", "template", NULL);
+    assert_string_equal(sw_json_str(t, "", "metadata", "labels", "app", NULL), name);
+    struct json_object *s = sw_json_find(t, "spec", "nodeSelector", NULL);
+    assert_string_equal(sw_json_str(s, "", SW_KERNEL_LABEL, NULL), "4.18");
+    assert_string_equal(sw_json_str(s, "", "role", NULL), "worker");
+    assert_string_equal(sw_json_str(s, "", "gpu", NULL), "yes");
+}
+
+static void affine_builds_keep_their_form(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *bc = hooked("{\"kind\":\"BuildConfig\"," AFFINE("b") ",\"spec\":{}}", true, true);
+    assert_string_equal(sw_json_str(bc, "", "spec", "nodeSelector", SW_KERNEL_LABEL, NULL), "4.18");
+    SW_AUTO_JSON *run = hooked("{\"kind\":\"BuildRun\"," AFFINE("b") ",\"spec\":{}}", true, true);
+    assert_string_equal(sw_json_str(run, "", "spec", "buildRef", "name", NULL),
+                        "b-0123456789abcdef");
+    SW_AUTO_JSON *pod = hooked("{\"kind\":\"Pod\"," AFFINE("p") ",\"spec\":{}}", true, true);
+    assert_string_equal(sw_json_str(pod, "", "spec", "nodeSelector", SW_KERNEL_LABEL, NULL),
+                        "4.18");
+}
+
+static void affine_object_without_any_node_is_refused(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = parse("{\"kind\":\"DaemonSet\"," AFFINE("drv") "}");
+    SW_AUTO_JSON *resource = parse(RESOURCE);
+    SW_ERR(err);
+    assert_int_equal(
+        sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = resource, .ns = "s" }, &err),
+        SW_INVALID);
+    assert_string_equal(sw_err_text(&err), "DaemonSet 'drv': " SW_KERNEL_AFFINE
+                                           ": there is no node whose kernel it could be made for");
+}
+
+static const char *env_of(struct json_object *container, const char *name)
+{
+    return sw_json_str(sw_json_find_by(sw_json_get(container, "env"), "name", name), NULL, "value",
+                       NULL);
+}
+
+static void proxy_goes_into_every_container_that_has_none(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *d = hooked(
+        "{\"kind\":\"Deployment\",\"metadata\":{\"name\":\"d\",\"annotations\":{"
+        "\"specialresource.openshift.io/proxy\":\"true\"}},\"spec\":{\"template\":{\"spec\":{"
+        "\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"a\",\"env\":[{"
+        "\"name\":\"HTTP_PROXY\",\"value\":\"mine\"}]},{\"name\":\"b\"}]}}}}",
+        true, false);
+    struct json_object *spec = sw_json_find(d, "spec", "template", "spec", NULL);
+    struct json_object *init = sw_json_at(sw_json_get(spec, "initContainers"), 0);
+    struct json_object *a = sw_json_at(sw_json_get(spec, "containers"), 0);
+    struct json_object *b = sw_json_at(sw_json_get(spec, "containers"), 1);
+    assert_string_equal(env_of(init, "NO_PROXY"), ".svc");
+    assert_string_equal(env_of(a, "HTTP_PROXY"), "mine");
+    assert_string_equal(env_of(b, "HTTP_PROXY"), "http://p");
+    SW_AUTO_JSON *plain = hooked("{\"kind\":\"Pod\"," META("p") ",\"spec\":{\"containers\":[{}]}}",
+                                 true, false);
+    assert_null(sw_json_get(sw_json_at(sw_json_find(plain, "spec", "containers", NULL), 0), "env"));
+}
+
+static void ports_get_their_protocol(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *s = hooked(
+        "{\"kind\":\"Service\"," META("s") ",\"spec\":{\"ports\":[{\"port\":1},{\"port\":2,"
+                                           "\"protocol\":\"UDP\"}]}}",
+        true, false);
+    struct json_object *ports = sw_json_find(s, "spec", "ports", NULL);
+    assert_string_equal(sw_json_str(sw_json_at(ports, 0), "", "protocol", NULL), "TCP");
+    assert_string_equal(sw_json_str(sw_json_at(ports, 1), "", "protocol", NULL), "UDP");
+}
+
+static void odd_manifests_do_no_harm(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "{\"kind\":\"DaemonSet\"," AFFINE("d") "}",
+        "{\"kind\":\"DaemonSet\"," AFFINE("d") ",\"spec\":[]}",
+        "{\"kind\":\"CronJob\"," META("c") ",\"spec\":{\"jobTemplate\":7}}",
+        "{\"kind\":\"Pod\"," META("p") ",\"spec\":{\"containers\":[null,1,{\"ports\":{}}]}}",
+        "{\"kind\":\"Service\"," META("s") ",\"spec\":{\"ports\":[null,[]]}}",
+        "{\"kind\":\"X\",\"metadata\":{\"name\":\"x\",\"labels\":3,\"annotations\":[]}}",
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++)
+        json_object_put(hooked(cases[i], true, true));
+}
+
+static void every_hook_is_documented_once(void **state)
+{
+    (void)state;
+    for (const struct sw_hook *h = sw_hooks; h->name; h++) {
+        assert_true(h->doc && strlen(h->doc) > 20);
+        assert_true(h->kinds && *h->kinds);
+        assert_true(h->phase == SW_HOOK_WAIT || h->apply);
+        for (const struct sw_hook *o = h + 1; o->name; o++)
+            assert_string_not_equal(h->name, o->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(namespaced_object_gets_the_resources_namespace),
+        cmocka_unit_test(owner_is_marked_on_object_and_pods),
+        cmocka_unit_test(namespace_is_marked_but_not_owned),
+        cmocka_unit_test(affine_daemonset_is_renamed_and_bound_to_its_kernel),
+        cmocka_unit_test(affine_builds_keep_their_form),
+        cmocka_unit_test(affine_object_without_any_node_is_refused),
+        cmocka_unit_test(proxy_goes_into_every_container_that_has_none),
+        cmocka_unit_test(ports_get_their_protocol),
+        cmocka_unit_test(odd_manifests_do_no_harm),
+        cmocka_unit_test(every_hook_is_documented_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
