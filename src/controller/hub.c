@@ -72,6 +72,7 @@ static const char *const worker_fields[] = {
     "spec.nodeName",
     "spec.restartPolicy",
     "status",
+    NULL,
 };
 
 static void join(struct sub *s, const struct sw_kind *kind);
