@@ -158,15 +158,23 @@ static void need(struct discovery *d, enum document document, const char *name, 
 /* ---- goals --------------------------------------------------------------------------------------
  */
 
+/** In the order in which they came: that is the order in which they are told. */
+static void drop_waiter(struct fetch *f, const struct discovery *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_waiters; i++)
+        if (f->waiters[i] != d)
+            f->waiters[n++] = f->waiters[i];
+    f->n_waiters = n;
+}
+
 void kube_discovery_free(struct discovery *d)
 {
     if (!d)
         return;
     struct fetch *f;
     LIST_FOREACH(f, &d->k->fetches, in_all)
-    for (size_t i = 0; i < f->n_waiters; i++)
-        if (f->waiters[i] == d)
-            f->waiters[i--] = f->waiters[--f->n_waiters];
+    drop_waiter(f, d);
     sw_timer_free(d->timer);
     sw_err_done(&d->failure);
     free(d->api_version);

@@ -2,10 +2,10 @@
 /* http: HTTP transfers on the loop, by libcurl's multi interface. It knows nothing of Kubernetes.
  *
  * Two rules make callbacks safe. First, libcurl may not be called from its own callbacks: what is
- * started or cancelled inside one is noted and done when the outermost of our frames returns. Second,
- * memory that frames further up may still look at goes at that moment too (sw_http_defer). Whoever
- * calls a user's callback from outside of here (a timer's, say) does so between sw_http_enter() and
- * sw_http_leave(). */
+ * started or cancelled inside one is noted and done when the outermost of our frames returns.
+ * Second, memory that frames further up may still look at goes at that moment too (sw_http_defer).
+ * Whoever calls a user's callback from outside of here (a timer's, say) does so between
+ * sw_http_enter() and sw_http_leave(). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,12 +18,13 @@ struct sw_tls;
 
 struct sw_http_opts {
     const char *user_agent;
-    const char *proxy_url;   /* NULL: as the environment says */
-    const char *username;    /* with password: basic authentication */
+    const char *proxy_url; /* NULL: as the environment says */
+    const char *username;  /* with password: basic authentication */
     const char *password;
-    const char *connect_to; /* "::host:port": there, whatever the URL's host; NULL: as the URL says */
-    bool direct;              /* no proxy, whatever the environment says */
-    const struct sw_tls *tls; /* borrowed for its life */
+    const char
+        *connect_to; /* "::host:port": there, whatever the URL's host; NULL: as the URL says */
+    bool direct;     /* no proxy, whatever the environment says */
+    const struct sw_tls *tls;                        /* borrowed for its life */
     void (*on_warning)(const char *text, void *arg); /* a Warning header's text; may be NULL */
     void (*on_freed)(void *arg); /* its memory is going: the owner's may, too; may be NULL */
     void *arg;
@@ -40,7 +41,7 @@ void sw_http_defer(struct sw_http *http, void (*free_fn)(void *p), void *p);
 
 /** How a transfer ended. Borrowed for the call. */
 struct sw_http_result {
-    int code;        /* 0: an answer came whole, whatever its status | SW_UNAVAILABLE | SW_INVALID */
+    int code; /* 0: an answer came whole, whatever its status | SW_UNAVAILABLE | SW_INVALID */
     int http_status; /* 0: none came */
     bool unsent;     /* the server cannot have seen the request */
     bool timed_out;
@@ -58,7 +59,8 @@ struct sw_http_spec {
     int64_t answer_ms;  /* until its status line has come; 0: none */
     int64_t idle_ms;    /* between bytes after that; 0: none */
     long buffer_bytes;  /* read so much at once; 0: 16 KiB */
-    /** A piece of the body, in order. @return 0, or not: stop; on_done gets that code and the words.
+    /** A piece of the body, in order. @return 0, or not: stop; on_done gets that code and the
+     * words.
      */
     int (*on_data)(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg);
     /** The headers are there; may be NULL. */
@@ -67,7 +69,8 @@ struct sw_http_spec {
     void *arg;
 };
 
-/** on_done comes once, never before this returned, unless cancelled. The handle is good until then. */
+/** on_done comes once, never before this returned, unless cancelled. The handle is good until then.
+ */
 struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_http_spec *spec);
 /** No callback of it runs from here on. NULL is accepted. */
 void sw_http_cancel(struct sw_http_transfer *t);

@@ -57,6 +57,8 @@ static bool in_group(const char *api_version, const char *group)
 
 static void mark_version(struct sw_kube_kinds *kinds, const char *api_version, bool served)
 {
+    if (!api_version || !api_version[0])
+        return; /* a list with something else in it */
     for (size_t i = 0; i < kinds->n_versions; i++) {
         if (sw_streq(kinds->versions[i].api_version, api_version)) {
             kinds->versions[i].served = served;
