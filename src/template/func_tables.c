@@ -1,7 +1,11 @@
 #include "template/func_tables.h"
 
 const struct func_table sw_func_tables[] = {
-    { "helm", sw_funcs_helm },
-    { "go", sw_funcs_go },
+    { "helm", sw_funcs_helm },         { "strings", sw_funcs_strings },
+    { "case", sw_funcs_case },         { "lists", sw_funcs_lists },
+    { "dicts", sw_funcs_dicts },       { "math", sw_funcs_math },
+    { "defaults", sw_funcs_defaults }, { "json", sw_funcs_json },
+    { "encoding", sw_funcs_encoding }, { "reflection", sw_funcs_reflect },
+    { "paths", sw_funcs_paths },       { "go", sw_funcs_go },
 };
 const size_t sw_func_tables_n = SW_COUNT(sw_func_tables);

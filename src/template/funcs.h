@@ -10,7 +10,7 @@ struct call {
     struct exec *x;
     struct sw_arena *arena; /* the render's */
     const struct func *func;
-    const struct sw_value *args;
+    struct sw_value *args;
     size_t n;
     struct sw_value self;   /* a method's receiver */
     struct sw_value result; /* what the function leaves */
