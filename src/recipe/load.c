@@ -173,9 +173,10 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
                                 struct sw_err *err)
 {
     const char *path = dep->repository + strlen("file://");
-    if (*path != '/' && !chart->dir)
+    if (!chart->dir) /* what came over the network does not look around on this machine */
         return sw_err_set(err, SW_INVALID,
-                          "%s is relative to a chart that lies in no directory; put it in charts/",
+                          "%s cannot be read for a chart that lies in no directory; "
+                          "put it in charts/",
                           dep->repository);
     const char *dir = *path == '/' ? sw_arena_strdup(recipe->arena, path)
                                    : sw_arena_printf(recipe->arena, "%s/%s", chart->dir, path);

@@ -31,7 +31,7 @@ struct sw_part {
 /** Build the tree of enabled charts for user values @values (a map, not changed): aliases, tags,
  * conditions, import-values. All in @arena.
  * @return 0 | SW_INVALID: a subchart's value that is no map
- * Source: Helm 3.7.1 chartutil.ProcessDependencies. Pinned by test/unit/recipe_parts_test.c. */
+ * Source: Helm 3.7.1 chartutil.ProcessDependencies. Pinned by test/unit/recipe_coalesce_test.c. */
 int sw_parts_build(const struct sw_recipe *recipe, struct sw_arena *arena, struct sw_value values,
                    struct sw_part **out, struct sw_err *err) SW_CHECKED;
 

@@ -64,11 +64,10 @@ static int check_schema(const struct sw_part *part, struct sw_value values, stru
     int rc = sw_chart_schema(part->chart, &schema, err);
     if (rc < 0)
         return rc;
-    if (schema)
-        rc = sw_schema_check(schema, values, err);
-    if (rc < 0)
-        return sw_err_wrap(err, rc, "the values do not fit the schema of chart '%s':\n",
-                           part->path);
+    SW_ERR(why);
+    if (schema && (rc = sw_schema_check(schema, values, &why)) < 0)
+        return sw_err_set(err, rc, "the values do not fit the schema of chart '%s':\n%s",
+                          part->path, sw_err_text(&why));
     for (size_t i = 0; i < part->n_parts; i++) {
         const struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
         rc = sub ? check_schema(part->parts[i], *sub, err) : 0;

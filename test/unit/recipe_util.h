@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "data/json.h"
+#include "data/path.h"
 #include "recipe/recipe.h"
 
 #define FILES_MAX 32
