@@ -42,6 +42,7 @@ struct sw_emu_kind {
     const void *builtin;                    /* the emulator's own */
     struct sw_crd *crd;                     /* NULL for the built-in kinds */
     struct sw_shelf *shelf;                 /* the objects */
+    const struct sw_emu_kind *stored_as;    /* another group's face of this kind, or NULL */
 };
 
 /** By `apiVersion` ("apps/v1") and `kind`. @return NULL where it is not served. */
