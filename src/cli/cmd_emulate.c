@@ -1,0 +1,141 @@
+/* slipway emulate: an embedded cluster alone, for kubectl and for clients under test. */
+#include "cli/cli.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "emulator/emulator.h"
+
+struct emulate_opts {
+    const char *listen, *platform, *kube_version, *kubeconfig_out, *rules;
+    int64_t nodes, seed;
+    bool no_nodes, no_controllers;
+    const char *delays;
+    int64_t pod_start_ms, pod_ready_ms, pod_stop_ms, job_run_ms; /* -1: as delays says */
+};
+
+#define FIELD(name) offsetof(struct emulate_opts, name)
+
+const struct sw_flag sw_flags_emulate[] = {
+    { "listen", 'l', SW_FLAG_STRING, FIELD(listen), "ADDR:PORT", NULL,
+      "where to serve the API (default: 127.0.0.1 and any free port)" },
+    { "nodes", 'n', SW_FLAG_NUMBER, FIELD(nodes), "N", NULL,
+      "how many nodes (default: 5, one of them the control plane, three with GPUs)" },
+    { "no-nodes", 0, SW_FLAG_BOOL, FIELD(no_nodes), NULL, NULL, "no nodes at all" },
+    { "no-controllers", 0, SW_FLAG_BOOL, FIELD(no_controllers), NULL, NULL,
+      "an API server alone: nothing happens by itself" },
+    { "platform", 'p', SW_FLAG_STRING, FIELD(platform), "NAME", "openshift|kubernetes",
+      "which kinds are served (default: openshift)" },
+    { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "1.N", NULL,
+      "the Kubernetes release to behave like (default: 1.29)" },
+    { "kubeconfig-out", 0, SW_FLAG_STRING, FIELD(kubeconfig_out), "FILE", NULL,
+      "write a kubeconfig for the cluster" },
+    { "rules", 0, SW_FLAG_STRING, FIELD(rules), "DIR", NULL,
+      "YAML rules for custom resources, besides the built-in ones" },
+    { "seed", 0, SW_FLAG_NUMBER, FIELD(seed), "N", NULL,
+      "of generated names and uids (default: another each time)" },
+    { "delays", 0, SW_FLAG_STRING, FIELD(delays), "NAME", "none|human",
+      "how long things take: none, or as a person can follow (default: none)" },
+    { "pod-start", 0, SW_FLAG_DURATION, FIELD(pod_start_ms), "TIME", NULL,
+      "from scheduled to running" },
+    { "pod-ready", 0, SW_FLAG_DURATION, FIELD(pod_ready_ms), "TIME", NULL,
+      "from running to ready" },
+    { "pod-stop", 0, SW_FLAG_DURATION, FIELD(pod_stop_ms), "TIME", NULL, "from deleted to gone" },
+    { "job-run", 0, SW_FLAG_DURATION, FIELD(job_run_ms), "TIME", NULL,
+      "how long a pod that ends runs" },
+    { 0 },
+};
+
+static void on_signal(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *loop)
+{
+    sw_loop_stop(loop);
+}
+
+static struct sw_emu_delays delays(const struct emulate_opts *o)
+{
+    struct sw_emu_delays d = { .rule_percent = 0 };
+    if (sw_streq(o->delays, "human"))
+        d = sw_emu_delays_human;
+    if (o->pod_start_ms >= 0)
+        d.pod_start_ms = (int)o->pod_start_ms;
+    if (o->pod_ready_ms >= 0)
+        d.pod_ready_ms = (int)o->pod_ready_ms;
+    if (o->pod_stop_ms >= 0)
+        d.pod_stop_ms = (int)o->pod_stop_ms;
+    if (o->job_run_ms >= 0)
+        d.job_run_ms = (int)o->job_run_ms;
+    return d;
+}
+
+static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
+{
+    return (struct sw_emulator_opts){
+        .listen = o->listen,
+        .platform = sw_streq(o->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
+        .n_nodes = (int)o->nodes,
+        .no_nodes = o->no_nodes,
+        .no_controllers = o->no_controllers,
+        .kube_version = o->kube_version,
+        .rules_dir = o->rules,
+        .delays = delays(o),
+        .seed = (uint64_t)o->seed,
+    };
+}
+
+static int write_kubeconfig(struct sw_emulator *emu, const char *path, struct sw_err *err)
+{
+    if (!path)
+        return 0;
+    SW_AUTO_CHARS *text = sw_emulator_kubeconfig(emu);
+    return sw_file_write(path, text, strlen(text), 0600, err);
+}
+
+/* Until SIGTERM or SIGINT. */
+static void serve(struct sw_loop *loop)
+{
+    static const int signals[] = { SIGTERM, SIGINT };
+    struct event *events[SW_COUNT(signals)];
+    for (size_t i = 0; i < SW_COUNT(signals); i++) {
+        events[i] = evsignal_new(sw_loop_base(loop), signals[i], on_signal, loop);
+        (void)event_add(events[i], NULL);
+    }
+    sw_loop_run(loop);
+    for (size_t i = 0; i < SW_COUNT(signals); i++)
+        event_free(events[i]);
+}
+
+static int run(struct sw_loop *loop, const struct emulate_opts *o)
+{
+    SW_ERR(err);
+    struct sw_emulator *emu = NULL;
+    struct sw_emulator_opts opts = emulator_opts(o);
+    if (sw_emulator_open(loop, &opts, &emu, &err) < 0 ||
+        write_kubeconfig(emu, o->kubeconfig_out, &err) < 0) {
+        sw_emulator_close(emu);
+        return sw_cli_fail("emulate", &err);
+    }
+    (void)printf("%s\n", sw_emulator_url(emu));
+    (void)fflush(stdout);
+    serve(loop);
+    sw_emulator_close(emu);
+    return SW_EXIT_OK;
+}
+
+int sw_cmd_emulate(int argc, char **argv)
+{
+    struct emulate_opts opts = {
+        .pod_start_ms = -1, .pod_ready_ms = -1, .pod_stop_ms = -1, .job_run_ms = -1
+    };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("emulate", argc, argv, &opts, 0, &rest);
+    if (rc)
+        return rc - 1;
+    struct sw_loop *loop = sw_loop_new(NULL);
+    rc = run(loop, &opts);
+    sw_loop_free(loop);
+    return rc;
+}

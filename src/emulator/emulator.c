@@ -1,0 +1,130 @@
+#include "emulator/emulator.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "emulator/crd.h"
+#include "emulator/ctl.h"
+#include "emulator/gc.h"
+#include "emulator/rest.h"
+#include "emulator/seed.h"
+
+struct sw_emulator {
+    struct sw_store *store;
+    struct sw_crds *crds;
+    struct sw_gc *gc;
+    struct sw_ctl *ctl;
+    struct sw_rest *rest;
+    char *url;
+};
+
+enum { OLDEST_MINOR = 20, NEWEST_MINOR = 35 };
+
+/* "1.29", "v1.29.3" -> 29. */
+static int parse_version(const char *text, int *minor, struct sw_err *err)
+{
+    const char *at = text + (text[0] == 'v');
+    char *end = NULL;
+    if (strncmp(at, "1.", 2) == 0 && isdigit((unsigned char)at[2])) {
+        long n = strtol(at + 2, &end, 10);
+        if ((*end == '\0' || *end == '.') && n >= OLDEST_MINOR && n <= NEWEST_MINOR) {
+            *minor = (int)n;
+            return 0;
+        }
+    }
+    return sw_err_set(err, SW_INVALID,
+                      "'%s' is not a Kubernetes version that can be emulated: expected 1.%d to "
+                      "1.%d",
+                      text, OLDEST_MINOR, NEWEST_MINOR);
+}
+
+static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
+                      const struct sw_emulator_opts *opts, struct sw_err *err)
+{
+    int minor = 0;
+    const char *version = opts->kube_version ? opts->kube_version : "1.29";
+    int rc = parse_version(version, &minor, err);
+    if (rc < 0)
+        return rc;
+    emu->store = sw_store_new(
+        &(struct sw_store_config){ .loop = loop, .minor = minor, .seed = opts->seed });
+    emu->crds = sw_crds_new(emu->store);
+    emu->gc = sw_gc_new(emu->store);
+    sw_seed(emu->store);
+    rc = sw_ctl_open(emu->store, opts, &emu->ctl, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *plain = sw_printf("1.%d", minor);
+    return sw_rest_open(&(struct sw_rest_config){ .loop = loop,
+                                                  .store = emu->store,
+                                                  .listen = opts->listen,
+                                                  .kube_version = plain,
+                                                  .on_request = opts->on_request,
+                                                  .on_answer = opts->on_answer,
+                                                  .arg = opts->arg },
+                        &emu->rest, err);
+}
+
+int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
+                     struct sw_emulator **out, struct sw_err *err)
+{
+    struct sw_emulator *emu = sw_zalloc(1, sizeof *emu);
+    int rc = open_parts(emu, loop, opts, err);
+    if (rc < 0) {
+        sw_emulator_close(emu);
+        return rc;
+    }
+    emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
+    *out = emu;
+    return 0;
+}
+
+void sw_emulator_close(struct sw_emulator *emu)
+{
+    if (!emu)
+        return;
+    sw_rest_close(emu->rest);
+    sw_ctl_close(emu->ctl);
+    sw_gc_free(emu->gc);
+    sw_crds_free(emu->crds);
+    sw_store_free(emu->store);
+    free(emu->url);
+    free(emu);
+}
+
+const char *sw_emulator_url(const struct sw_emulator *emu)
+{
+    return emu->url;
+}
+
+struct sw_store *sw_emulator_store(struct sw_emulator *emu)
+{
+    return emu->store;
+}
+
+uint64_t sw_emulator_n_requests(const struct sw_emulator *emu)
+{
+    return sw_rest_n_requests(emu->rest);
+}
+
+char *sw_emulator_kubeconfig(const struct sw_emulator *emu)
+{
+    return sw_printf("apiVersion: v1\n"
+                     "kind: Config\n"
+                     "clusters:\n"
+                     "- name: emulator\n"
+                     "  cluster:\n"
+                     "    server: %s\n"
+                     "users:\n"
+                     "- name: admin\n"
+                     "  user: {}\n"
+                     "contexts:\n"
+                     "- name: emulator\n"
+                     "  context:\n"
+                     "    cluster: emulator\n"
+                     "    user: admin\n"
+                     "current-context: emulator\n",
+                     emu->url);
+}
