@@ -261,6 +261,16 @@ static void facts_of_one_render_do_not_stay_for_the_next(SW_UNUSED void **state)
     assert_string_equal(without, "#");
 }
 
+static void what_a_template_sets_does_not_stay_for_the_next_render(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP(""), VALUES("a: {m: 1}\n"),
+           { "templates/t.yaml", "# {{ .Values.a.m }}{{ $_ := set .Values.a \"m\" 2 }}", 0 });
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, "b: 1");
+    SW_AUTO_CHARS *first = render_text(plan, NULL, 0), *second = render_text(plan, NULL, 0);
+    assert_string_equal(first, "# 1");
+    assert_string_equal(second, "# 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +296,7 @@ int main(void)
         cmocka_unit_test(facts_win_in_every_chart),
         cmocka_unit_test(a_fact_spares_a_table_of_the_charts_own),
         cmocka_unit_test(facts_of_one_render_do_not_stay_for_the_next),
+        cmocka_unit_test(what_a_template_sets_does_not_stay_for_the_next_render),
     };
     return cmocka_run_group_tests_name("recipe_coalesce", tests, NULL, NULL);
 }
