@@ -47,6 +47,8 @@ static void set_down(struct sw_kube *k, bool down, const char *why)
     if (k->down == down)
         return;
     k->down = down;
+    if (!down)
+        kube_watch_wake_all(k);
     if (k->opts.on_server)
         k->opts.on_server(!down, why, k->opts.arg);
 }

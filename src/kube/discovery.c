@@ -127,6 +127,7 @@ static void send_fetch(struct fetch *f)
                                  .path = path,
                                  .accept = f->aggregated ? aggregated : NULL,
                                  .repeatable = true,
+                                 .ahead = true, /* others cannot even be asked before */
                                  .form = FORM_OBJECT };
     (void)kube_request_new(f->k, &spec, NULL, on_document, f);
 }

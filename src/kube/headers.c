@@ -72,13 +72,20 @@ static int refresh(struct token *t, const char *file, struct sw_err *err)
     return 0;
 }
 
-static void add(struct header_list *h, const char *name, const char *value)
+/** A value with a line end in it would be another header. */
+static int add(struct header_list *h, const char *name, const char *value, struct sw_err *err)
 {
-    if (!value || (size_t)h->n == SW_COUNT(h->lines))
-        return;
+    if (!value)
+        return 0;
+    if (value[strcspn(value, "\r\n")])
+        return sw_err_set(err, SW_INVALID, "header %s: a line end in its value", name);
+    if ((size_t)h->n == SW_COUNT(h->lines))
+        return sw_err_set(err, SW_INVALID, "header %s: more than %zu headers", name,
+                          SW_COUNT(h->lines));
     h->lines[h->n] = sw_printf("%s: %s", name, value);
     h->view[h->n] = h->lines[h->n];
     h->n++;
+    return 0;
 }
 
 static int add_token(struct sw_kube *k, struct header_list *h, struct sw_err *err)
@@ -90,27 +97,36 @@ static int add_token(struct sw_kube *k, struct header_list *h, struct sw_err *er
     if (rc < 0 && !c->token)
         return rc;
     SW_AUTO_CHARS *value = sw_printf("Bearer %s", k->token->text ? k->token->text : c->token);
-    add(h, "Authorization", value);
+    rc = add(h, "Authorization", value, err);
     explicit_bzero(value, strlen(value));
-    return 0;
+    return rc;
+}
+
+static int add_impersonation(const struct sw_kube_config *c, const char *as_user,
+                             struct header_list *h, struct sw_err *err)
+{
+    int rc = add(h, "Impersonate-User", as_user ? as_user : c->as_user, err);
+    for (char **group = as_user ? NULL : c->as_groups; rc == 0 && group && *group; group++)
+        rc = add(h, "Impersonate-Group", *group, err);
+    return rc;
 }
 
 int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
                  const char *as_user, struct header_list *h, struct sw_err *err)
 {
-    const struct sw_kube_config *c = k->config;
     *h = (struct header_list){ 0 };
     int rc = add_token(k, h, err);
+    if (rc == 0)
+        rc = add(h, "Accept", accept ? accept : "application/json", err);
+    if (rc == 0)
+        rc = add(h, "Content-Type", content_type, err);
+    if (rc == 0)
+        rc = add(h, "Host", k->host_header, err);
+    if (rc == 0)
+        rc = add_impersonation(k->config, as_user, h, err);
     if (rc < 0)
-        return rc;
-    add(h, "Accept", accept ? accept : "application/json");
-    add(h, "Content-Type", content_type);
-    add(h, "Impersonate-User", as_user ? as_user : c->as_user);
-    for (char **group = as_user ? NULL : c->as_groups; group && *group; group++)
-        add(h, "Impersonate-Group", *group);
-    if (k->host_header)
-        add(h, "Host", k->host_header);
-    return 0;
+        kube_headers_done(h);
+    return rc;
 }
 
 void kube_headers_done(struct header_list *h)

@@ -47,8 +47,8 @@ struct sw_http {
     struct event *timer; /* libcurl's, on the real clock whatever the loop's: see on_curl_timer() */
     int depth;           /* of our frames on the stack */
     bool doomed;
-    TAILQ_HEAD(, sw_http_transfer) all;
-    SLIST_HEAD(, deferred) deferred;
+    TAILQ_HEAD(transfer_list, sw_http_transfer) all;
+    SLIST_HEAD(deferred_list, deferred) deferred;
     CURL *spare[SPARE_HANDLES];
     int n_spare;
 };
@@ -530,9 +530,7 @@ void sw_http_free(struct sw_http *http)
 {
     if (!http || http->doomed)
         return;
-    struct sw_http_transfer *t;
-    TAILQ_FOREACH(t, &http->all, in_all)
-    {
+    for (struct sw_http_transfer *t = TAILQ_FIRST(&http->all); t; t = TAILQ_NEXT(t, in_all)) {
         t->state = T_DEAD;
         sw_timer_stop(t->whole);
         sw_timer_stop(t->quiet);

@@ -39,14 +39,14 @@ struct sw_kube {
     bool down;
     int n_silent; /* transfers in a row that got no answer */
 
-    TAILQ_HEAD(, sw_kube_request) queue; /* wait to be sent */
-    LIST_HEAD(, sw_kube_request) requests;
-    LIST_HEAD(, sw_kube_watch) watches;
+    TAILQ_HEAD(request_queue, sw_kube_request) queue; /* wait to be sent */
+    LIST_HEAD(request_list, sw_kube_request) requests;
+    LIST_HEAD(watch_list, sw_kube_watch) watches;
     int n_in_flight;
 
     struct sw_kube_counts *counts;
     struct sw_kube_kinds *kinds;
-    LIST_HEAD(, fetch) fetches; /* discovery documents on their way */
+    LIST_HEAD(fetch_list, fetch) fetches; /* discovery documents on their way */
     struct token *token;
     struct lh_table *warned;
 };
@@ -128,6 +128,7 @@ struct request_spec {
     const char *accept; /* static */
     enum request_form form;
     bool repeatable; /* doing it twice does no harm */
+    bool ahead;      /* goes before what waits in line already */
     int retries;
     int timeout_ms;
     size_t max_bytes;          /* of a body kept whole; 0: MAX_BODY_BYTES */
@@ -205,3 +206,5 @@ void kube_fetches_free(struct sw_kube *k);
  */
 
 void kube_watch_unhook_all(struct sw_kube *k);
+/** The server is back: end the pauses. */
+void kube_watch_wake_all(struct sw_kube *k);

@@ -152,6 +152,7 @@ struct sw_request_opts {
      * the server's Retry-After says. What may not be done twice (create, JSON patch) is repeated
      * only where the server cannot have acted. */
     int retries;
+    bool ahead;              /* goes before what waits in line already */
     const char *subresource; /* "status", "scale", "eviction", ... */
     const char *as_user;     /* do it as this user ("system:serviceaccount:ns:name") */
     /* list */
@@ -159,7 +160,8 @@ struct sw_request_opts {
     const char *field_selector;
     int page_size; /* 0: 500 */
     /** list and get: keep only these fields ("metadata.labels"; data/stream.h), ended by NULL, and
-     * metadata's name, namespace, uid and resourceVersion. NULL: whole objects. */
+     * metadata's name, namespace, uid and resourceVersion; or all but these
+     * ("!metadata.managedFields"). NULL: whole objects. */
     const char *const *fields;
     /* create, update, apply, patch, delete */
     const char *field_manager; /* NULL: the client's */
@@ -273,7 +275,8 @@ struct sw_watch_opts {
     const char *label_selector;
     const char *field_selector;
     /** Keep only these fields ("metadata.labels"; data/stream.h), ended by NULL, besides metadata's
-     * name, namespace, uid and resourceVersion. NULL: whole objects. */
+     * name, namespace, uid and resourceVersion; or all but these ("!metadata.managedFields"). NULL:
+     * whole objects. */
     const char *const *fields;
     int page_size; /* 0: 500 */
     int idle_ms;   /* begin anew after so long without a byte; 0: 5 minutes */

@@ -154,7 +154,10 @@ static void answer_text(struct sw_kube_request *r, const struct sw_http_result *
 static void enqueue(struct sw_kube_request *r)
 {
     r->state = RQ_QUEUED;
-    TAILQ_INSERT_TAIL(&r->k->queue, r, in_queue);
+    if (r->spec.ahead)
+        TAILQ_INSERT_HEAD(&r->k->queue, r, in_queue);
+    else
+        TAILQ_INSERT_TAIL(&r->k->queue, r, in_queue);
 }
 
 /** A page has been told; ask for the next one unless the callback has ended it all. */
@@ -408,8 +411,11 @@ int kube_projection(const char *const *fields, struct sw_projection **out, struc
     if (!fields || !fields[0])
         return 0;
     size_t n = 0;
-    while (fields[n])
-        n++;
+    bool keeps = false;
+    for (; fields[n]; n++)
+        keeps |= fields[n][0] != '!';
+    if (!keeps) /* all but these: what is needed is in it anyway */
+        return sw_projection_compile(fields, n, out, err);
     const char **paths = sw_zalloc(n + SW_COUNT(always), sizeof *paths);
     memcpy(paths, fields, n * sizeof *paths);
     memcpy(paths + n, always, sizeof always);

@@ -131,6 +131,7 @@ static char *copy(const char *s)
 static void common_opts(struct request_spec *s, const struct sw_request_opts *o)
 {
     s->retries = o->retries;
+    s->ahead = o->ahead;
     s->timeout_ms = o->timeout_ms;
     s->as_user = copy(o->as_user);
 }

@@ -14,6 +14,7 @@ enum {
     SERVER_S = 300, /* the server ends a watch after this and up to as much again */
     RETRY_FIRST_MS = 200,
     RETRY_CAP_MS = 30000,
+    DOWN_CAP_MS = 5000,   /* the same while nobody answers: notice soon that somebody does */
     GOOD_LIFE_MS = 1000,  /* a watch that lived so long was one */
     FAILURES_TO_LIST = 3, /* so many watches failed: perhaps its version is to blame */
     FAILURES_TO_TELL = 3, /* so many 5xx in a row are told */
@@ -125,12 +126,13 @@ static void on_pause_over(void *arg)
 }
 
 /** Go on after a pause that grows with each failure; @asked_ms: the server's own wish. */
-static void pause_after_failure(struct sw_kube_watch *w, int64_t asked_ms)
+static void pause_after_failure(struct sw_kube_watch *w, int http_status, int64_t asked_ms)
 {
+    int64_t cap_ms = http_status ? RETRY_CAP_MS : DOWN_CAP_MS;
     w->n_failures++;
-    if (w->n_failures % FAILURES_TO_LIST == 0)
+    if (http_status && w->n_failures % FAILURES_TO_LIST == 0)
         w->must_list = true;
-    int64_t ms = kube_backoff_ms(w->k, w->n_failures, RETRY_FIRST_MS, RETRY_CAP_MS);
+    int64_t ms = kube_backoff_ms(w->k, w->n_failures, RETRY_FIRST_MS, cap_ms);
     if (asked_ms > ms)
         ms = asked_ms < RETRY_CAP_MS ? asked_ms : RETRY_CAP_MS;
     sw_timer_set(w->pause, ms);
@@ -143,7 +145,7 @@ static void on_failure(struct sw_kube_watch *w, int code, int http_status, int64
     if (!passing && code != SW_GONE)
         tell_error(w, code, err);
     if (!w->closed)
-        pause_after_failure(w, asked_ms);
+        pause_after_failure(w, http_status, asked_ms);
 }
 
 /* ---- listing ------------------------------------------------------------------------------------
@@ -207,6 +209,7 @@ static void start_list(struct sw_kube_watch *w)
                                  .what = sw_printf("list %s", resource),
                                  .path = collection_path(w),
                                  .repeatable = true,
+                                 .ahead = true, /* what waits may be there to act on it */
                                  .form = FORM_LIST,
                                  .fields = (const char *const *)w->fields,
                                  .on_item = on_listed_item };
@@ -368,7 +371,7 @@ static void on_end(struct sw_kube_watch *w, const struct sw_http_result *r)
     if (lived && (code == 0 || code == SW_GONE || code == SW_UNAVAILABLE)) {
         resume(w);
     } else if (code == 0) {
-        pause_after_failure(w, 0);
+        pause_after_failure(w, r->http_status, 0);
     } else {
         SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
         (void)sw_err_wrap(&err, code, "watch %s", resource);
@@ -514,6 +517,14 @@ void kube_watch_unhook_all(struct sw_kube *k)
 {
     while (!LIST_EMPTY(&k->watches))
         sw_kube_watch_close(LIST_FIRST(&k->watches));
+}
+
+void kube_watch_wake_all(struct sw_kube *k)
+{
+    struct sw_kube_watch *w;
+    LIST_FOREACH(w, &k->watches, in_all)
+    if (sw_timer_is_set(w->pause))
+        sw_timer_set(w->pause, 0);
 }
 
 bool sw_kube_watch_is_synced(const struct sw_kube_watch *w)
