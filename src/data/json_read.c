@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yajl/yajl_parse.h>
-
 #include "data/keyset.h"
 #include "data/number.h"
 #include "data/place.h"
+#include "data/yajl_reason.h"
 
 enum { DEFAULT_MAX_DEPTH = 512 };
 static const size_t default_max_bytes = (size_t)64 << 20;
@@ -127,19 +126,6 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end_list,
 };
 
-/* YAJL's reason without its class and line end: "parse error: trailing garbage\n". */
-static int set_reason(yajl_handle yajl, struct sw_err *err)
-{
-    unsigned char *text = yajl_get_error(yajl, 0, NULL, 0);
-    const char *reason = text ? (const char *)text : "not JSON";
-    const char *colon = strstr(reason, ": ");
-    if (colon)
-        reason = colon + 2;
-    int rc = sw_err_set(err, SW_INVALID, "%.*s", (int)strcspn(reason, "\n"), reason);
-    yajl_free_error(yajl, text);
-    return rc;
-}
-
 static int parse(yajl_handle yajl, struct reader *r, const char *text, size_t len_bytes,
                  size_t *stopped_at)
 {
@@ -153,7 +139,7 @@ static int parse(yajl_handle yajl, struct reader *r, const char *text, size_t le
     }
     if (status == yajl_status_client_canceled)
         return r->code;
-    return status == yajl_status_ok ? 0 : set_reason(yajl, r->err);
+    return status == yajl_status_ok ? 0 : sw_yajl_reason(yajl, r->err);
 }
 
 static int hex_digit(char c)

@@ -9,10 +9,13 @@
 
 #include "base/base.h"
 
-/** The fields to keep of each object: dotted paths, "metadata.labels" (the whole subtree),
- * "status.nodeInfo.kernelVersion", "spec.taints[*].key", "metadata.annotations['a.b/c']",
- * "status.conditions[?type,status]"-style unions are not needed: name each path. Shared by any
- * number of streams. An empty list of paths keeps whole objects. */
+/** The fields to keep of each object, as dotted paths: "metadata.labels" (the whole subtree),
+ * "status.nodeInfo.kernelVersion", "metadata.annotations['a.b/c']" or
+ * "metadata.annotations.a\.b/c". Lists are looked through: "spec.taints[*].key" and
+ * "spec.taints.key" both keep the key of each element. "!metadata.managedFields" leaves a subtree
+ * out; without any path that keeps, all else is kept, so that no paths at all keep whole objects. A
+ * map that nothing of is kept is left out. Shared by any number of streams.
+ * @return 0 | SW_INVALID "'a..b' is no path: ..." Pinned by test/unit/data_stream_test.c. */
 struct sw_projection;
 int sw_projection_compile(const char *const *paths, size_t n_paths, struct sw_projection **out,
                           struct sw_err *err) SW_CHECKED;
@@ -60,10 +63,13 @@ int sw_stream_end(struct sw_stream *stream, struct sw_err *err) SW_CHECKED;
  * server it comes before the items, but not with every server: ask after the end. */
 const char *sw_stream_resource_version(const struct sw_stream *stream);
 const char *sw_stream_continue(const struct sw_stream *stream);
-/** What stands at the top level of a list or object besides items: kind and apiVersion; "" else. */
+/** The kind and apiVersion of the list, or of the one object where its projection keeps them; ""
+ * else.
+ */
 const char *sw_stream_top_kind(const struct sw_stream *stream);
 const char *sw_stream_top_api_version(const struct sw_stream *stream);
-/** Instead of a list, the server's Status (kind "Status"), whole; NULL if it was no Status. */
+/** What came was the server's Status (kind "Status") instead: whole, or for SW_STREAM_OBJECT what
+ * the projection kept of it; NULL if it was none. */
 struct json_object *sw_stream_status(const struct sw_stream *stream);
 /** Items or events delivered so far. */
 size_t sw_stream_n_items(const struct sw_stream *stream);
