@@ -359,8 +359,8 @@ static void on_headers_end(struct sw_http_transfer *t)
 {
     long status = 0;
     (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status < 200)
-        return; /* "100 Continue" and the like */
+    if (status < 200 || t->status)
+        return; /* "100 Continue" and the like; trailers */
     t->status = (int)status;
     sw_timer_stop(t->quiet);
     if (t->spec.idle_ms)
