@@ -444,9 +444,10 @@ static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_
                            (long)(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    if (spec->body) {
+    bool may_have_body = !sw_streq(spec->method, "GET") && !sw_streq(spec->method, "DELETE");
+    if (spec->body || may_have_body) { /* an empty one says so: "Content-Length: 0" */
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)spec->body_len);
-        (void)curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body);
+        (void)curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body ? spec->body : "");
     }
     (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);

@@ -408,6 +408,56 @@ static void it_says_who_it_is(void **state)
     stop(&f);
 }
 
+static void a_name_and_a_password_are_basic_authentication(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    struct sw_kube_config *c = sw_kube_config_new(NULL);
+    c->username = sw_strdup("me");
+    c->password = sw_strdup("pw");
+    start_as(&f, true, c, (struct sw_kube_opts){ 0 });
+    sw_kube_raw(f.k, "POST", "/x", NULL, cb, &f);
+    run_until(f.loop, &f.n, 1);
+    assert_true(sent_header(&f, "Authorization", "Basic bWU6cHc="));
+    assert_true(sent_header(&f, "Content-Length", "0"));
+    sw_kube_config_free(c);
+    stop(&f);
+}
+
+static void a_proxy_is_asked_instead_of_the_server(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    struct sw_kube *k;
+    SW_ERR(err);
+    start(&f);
+    struct sw_kube_config *c = sw_kube_config_new("http://cluster.invalid/");
+    c->proxy_url = sw_strdup(sw_kube_server(f.k));
+    assert_int_equal(sw_kube_new(f.loop, c, NULL, &k, &err), 0);
+    sw_kube_get(k, &nodes, NULL, "n", NULL, cb, &f);
+    run_until(f.loop, &f.n, 1);
+    assert_int_equal(f.code, 0);
+    assert_string_equal(f.seen_path, "http://cluster.invalid/api/v1/nodes/n");
+    sw_kube_free(k);
+    sw_kube_config_free(c);
+    stop(&f);
+}
+
+static void this_machine_is_behind_no_proxy(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    setenv("all_proxy", "http://127.0.0.1:1", 1);
+    start(&f);
+    sw_kube_get(f.k, &nodes, NULL, "n", NULL, cb, &f);
+    run_until(f.loop, &f.n, 1);
+    assert_int_equal(f.code, 0);
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+    stop(&f);
+}
+
 static void a_value_that_would_be_another_header_is_refused(void **state)
 {
     (void)state;
@@ -1013,6 +1063,9 @@ int main(void)
         cmocka_unit_test(a_raw_path_must_be_one),
         cmocka_unit_test(every_try_is_counted_by_verb_resource_and_status),
         cmocka_unit_test(it_says_who_it_is),
+        cmocka_unit_test(a_name_and_a_password_are_basic_authentication),
+        cmocka_unit_test(a_proxy_is_asked_instead_of_the_server),
+        cmocka_unit_test(this_machine_is_behind_no_proxy),
         cmocka_unit_test(a_value_that_would_be_another_header_is_refused),
         cmocka_unit_test(a_token_file_is_read_again_when_it_changes),
         cmocka_unit_test(a_token_file_that_is_missing_is_named),
