@@ -3,9 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "recipe/ignore.h"
 
@@ -15,89 +17,175 @@ struct walk {
     struct sw_files *files;
     const char *dir; /* the chart's, as given */
     struct sw_ignore *ignore;
+    char *path; /* of what is looked at, relative to the chart; owned */
+    size_t len, cap;
     int depth;
 };
 
-static int code_of(int error)
+/* ---- files --------------------------------------------------------------------------------------
+ */
+
+static int fail(const struct walk *w, struct sw_err *err)
 {
-    return error == ENOENT || error == ENOTDIR ? SW_NOTFOUND
-           : error == EACCES                   ? SW_FORBIDDEN
-                                               : SW_INVALID;
+    int e = errno;
+    int code = e == ENOENT || e == ENOTDIR ? SW_NOTFOUND
+               : e == EACCES || e == EPERM ? SW_FORBIDDEN
+                                           : SW_INVALID;
+    return sw_err_set(err, code, "%s%s%s: %s", w->dir, w->len ? "/" : "", w->path, strerror(e));
 }
 
-static int walk_dir(struct walk *w, const char *path, struct sw_err *err);
-
-static int walk_file(struct walk *w, const char *full, const char *path, struct sw_err *err)
+/* All of the file: most fit into the first read, which then is the last, too; a short read is the
+ * end of a regular file. */
+static int read_file(struct walk *w, int fd, struct sw_err *err)
 {
-    char *bytes;
-    size_t len;
-    size_t room = w->files->limits.max_bytes - w->files->bytes;
-    int rc = sw_file_read(full, room, &bytes, &len, err);
-    return rc < 0 ? rc : sw_files_add(w->files, path, bytes, len, err);
-}
-
-static int walk_entry(struct walk *w, const char *path, struct sw_err *err)
-{
-    SW_AUTO_CHARS *full = sw_printf("%s/%s", w->dir, path);
-    struct stat st;
-    if (stat(full, &st) < 0)
-        return sw_err_set(err, code_of(errno), "%s: %s", full, strerror(errno));
-    if (sw_ignore_match(w->ignore, path, S_ISDIR(st.st_mode)))
-        return 0;
-    if (S_ISDIR(st.st_mode))
-        return walk_dir(w, path, err);
-    if (!S_ISREG(st.st_mode))
-        return sw_err_set(err, SW_INVALID, "%s: not a regular file", full);
-    return walk_file(w, full, path, err);
-}
-
-static int not_dots(const struct dirent *e)
-{
-    return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-}
-
-static void free_names(struct dirent **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
-}
-
-/* @path: relative to the chart, "" for the chart itself. */
-static int walk_dir(struct walk *w, const char *path, struct sw_err *err)
-{
-    if (++w->depth > MAX_DEPTH)
-        return sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir, path,
-                          MAX_DEPTH);
-    SW_AUTO_CHARS *full = sw_printf("%s%s%s", w->dir, *path ? "/" : "", path);
-    struct dirent **names = NULL;
-    int n = scandir(full, &names, not_dots, NULL);
-    if (n < 0)
-        return sw_err_set(err, code_of(errno), "%s: %s", full, strerror(errno));
-    int rc = 0;
-    for (int i = 0; i < n && rc == 0; i++) {
-        SW_AUTO_CHARS *child = sw_printf("%s%s%s", path, *path ? "/" : "", names[i]->d_name);
-        rc = walk_entry(w, child, err);
+    char first[32768];
+    char *bytes = NULL;
+    size_t len = 0, cap = 0;
+    for (;;) {
+        size_t room = bytes ? cap - len : sizeof first;
+        ssize_t n = read(fd, bytes ? bytes + len : first, room);
+        if (n < 0 && errno == EINTR)
+            continue;
+        int rc = n < 0 ? fail(w, err) : sw_files_check(w->files, len + (size_t)n, err);
+        if (rc < 0) {
+            free(bytes);
+            return n < 0 ? rc : sw_err_wrap(err, rc, "%s/%s", w->dir, w->path);
+        }
+        if (!bytes) {
+            cap = (size_t)n < room ? (size_t)n : 4 * room;
+            bytes = sw_alloc(cap + 1);
+            memcpy(bytes, first, (size_t)n);
+        }
+        len += (size_t)n;
+        if ((size_t)n < room)
+            break;
+        if (len == cap) {
+            cap *= 2;
+            bytes = sw_realloc(bytes, cap + 1, 1);
+        }
     }
-    free_names(names, n);
-    w->depth--;
+    bytes[len] = '\0';
+    return sw_files_add(w->files, w->path, bytes, len, err);
+}
+
+/* ---- folders ------------------------------------------------------------------------------------
+ */
+
+static int walk_dir(struct walk *w, int fd, struct sw_err *err);
+
+/* What a link leads to, or where the folder does not tell what its entries are. @fd is taken. */
+static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
+{
+    struct stat st;
+    int rc;
+    if (fstat(fd, &st) < 0)
+        rc = fail(w, err);
+    else if (sw_ignore_match(w->ignore, w->path, S_ISDIR(st.st_mode)))
+        rc = 0;
+    else if (S_ISDIR(st.st_mode))
+        return walk_dir(w, fd, err);
+    else if (!S_ISREG(st.st_mode))
+        rc = sw_err_set(err, SW_INVALID, "%s/%s: not a regular file", w->dir, w->path);
+    else
+        rc = read_file(w, fd, err);
+    (void)close(fd); /* read only: nothing to lose */
     return rc;
+}
+
+/* @parent: the folder that holds it. O_NONBLOCK: opening a pipe does not wait for its writer. */
+static int walk_entry(struct walk *w, int parent, const struct dirent *e, struct sw_err *err)
+{
+    bool is_dir = e->d_type == DT_DIR, is_file = e->d_type == DT_REG;
+    if ((is_dir || is_file) && sw_ignore_match(w->ignore, w->path, is_dir))
+        return 0;
+    int fd = openat(parent, e->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail(w, err);
+    if (is_dir)
+        return walk_dir(w, fd, err);
+    if (!is_file)
+        return walk_unknown(w, fd, err);
+    int rc = read_file(w, fd, err);
+    (void)close(fd); /* read only: nothing to lose */
+    return rc;
+}
+
+/* Put @name behind the path. @return the length before, for cutting it off again. */
+static size_t enter(struct walk *w, const char *name)
+{
+    size_t before = w->len, len = strlen(name), need = before + len + 2;
+    if (need > w->cap) {
+        w->cap = need * 2;
+        w->path = sw_realloc(w->path, w->cap, 1);
+    }
+    if (w->len)
+        w->path[w->len++] = '/';
+    memcpy(w->path + w->len, name, len + 1);
+    w->len += len;
+    return before;
+}
+
+static int walk_entries(struct walk *w, DIR *dir, struct sw_err *err)
+{
+    int rc = 0;
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(dir);
+        if (!e)
+            return errno ? fail(w, err) : 0;
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        size_t before = enter(w, e->d_name);
+        rc = walk_entry(w, dirfd(dir), e, err);
+        if (rc < 0)
+            return rc;
+        w->len = before;
+        w->path[before] = '\0';
+    }
+}
+
+/* @fd is taken. */
+static int walk_dir(struct walk *w, int fd, struct sw_err *err)
+{
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        (void)close(fd);
+        return fail(w, err);
+    }
+    int rc = ++w->depth > MAX_DEPTH
+                 ? sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir,
+                              w->path, MAX_DEPTH)
+                 : walk_entries(w, dir, err);
+    w->depth--;
+    (void)closedir(dir); /* read only: nothing to lose */
+    return rc;
+}
+
+/* ---- the chart ----------------------------------------------------------------------------------
+ */
+
+static int read_rules(const char *dir, struct sw_ignore **out, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/.helmignore", dir);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len = 0;
+    SW_ERR(none);
+    int rc = sw_file_read(path, 1U << 20, &text, &len, &none);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        return sw_err_move(err, &none);
+    return sw_ignore_new(path, text, len, out, err);
 }
 
 int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *err)
 {
-    SW_AUTO_CHARS *rules = sw_printf("%s/.helmignore", dir);
-    SW_AUTO_CHARS *text = NULL;
-    size_t len = 0;
-    SW_ERR(none);
-    int rc = sw_file_read(rules, 1U << 20, &text, &len, &none);
-    if (rc < 0 && rc != SW_NOTFOUND)
-        return sw_err_move(err, &none);
     SW_AUTO(sw_ignore) *ignore = NULL;
-    rc = sw_ignore_new(rules, text, len, &ignore, err);
+    int rc = read_rules(dir, &ignore, err);
     if (rc < 0)
         return rc;
-    struct walk w = { .files = files, .dir = dir, .ignore = ignore };
-    rc = walk_dir(&w, "", err);
+    struct walk w = { .files = files, .dir = dir, .ignore = ignore, .cap = 256 };
+    w.path = sw_zalloc(w.cap, 1);
+    int fd = open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    rc = fd < 0 ? fail(&w, err) : walk_dir(&w, fd, err);
+    free(w.path);
     return rc < 0 ? rc : sw_files_sort(files, err);
 }

@@ -5,8 +5,13 @@
 
 #include "recipe/glob.h"
 
+/* What a pattern is made of: nearly all are a name or "*" and the end of one. */
+enum form { FORM_NAME, FORM_SUFFIX, FORM_GLOB };
+
 struct rule {
     char *pattern;
+    size_t len;
+    enum form form;
     bool negated;  /* "!..." */
     bool dir_only; /* ".../" */
     bool by_path;  /* it holds a '/': compared to the whole path, else to the base name */
@@ -32,7 +37,12 @@ static int add_rule(struct sw_ignore *ignore, const char *text, size_t len, stru
     len -= rule.dir_only;
     bool rooted = len > 0 && text[0] == '/';
     rule.pattern = sw_strndup(text + rooted, len - rooted);
+    rule.len = strlen(rule.pattern);
     rule.by_path = rooted || strchr(rule.pattern, '/');
+    bool is_suffix = *rule.pattern == '*' && !rule.by_path;
+    rule.form = strpbrk(rule.pattern + is_suffix, "*?[\\") ? FORM_GLOB
+                : is_suffix                                ? FORM_SUFFIX
+                                                           : FORM_NAME;
     SW_GROW(ignore->rules, ignore->n, ignore->cap);
     ignore->rules[ignore->n++] = rule;
     if (strstr(rule.pattern, "**"))
@@ -74,17 +84,29 @@ void sw_ignore_free(struct sw_ignore *ignore)
     free(ignore);
 }
 
-static bool fits(const struct rule *rule, const char *path)
+/* @len: of @name, its length. */
+static bool fits_name(const struct rule *rule, const char *name, size_t len)
 {
-    const char *base = strrchr(path, '/');
-    return sw_recipe_glob(rule->pattern, rule->by_path || !base ? path : base + 1) == SW_GLOB_YES;
+    switch (rule->form) {
+    case FORM_NAME:
+        return len == rule->len && memcmp(name, rule->pattern, len) == 0;
+    case FORM_SUFFIX:
+        return len + 1 >= rule->len &&
+               memcmp(name + len + 1 - rule->len, rule->pattern + 1, rule->len - 1) == 0;
+    case FORM_GLOB:
+        break;
+    }
+    return sw_recipe_glob(rule->pattern, name) == SW_GLOB_YES;
 }
 
 bool sw_ignore_match(const struct sw_ignore *ignore, const char *path, bool is_dir)
 {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t len = strlen(path), base_len = len - (size_t)(base - path);
     for (size_t i = 0; i < ignore->n; i++) {
         const struct rule *rule = &ignore->rules[i];
-        bool fit = (!rule->dir_only || is_dir) && fits(rule, path);
+        bool fit = (!rule->dir_only || is_dir) &&
+                   fits_name(rule, rule->by_path ? path : base, rule->by_path ? len : base_len);
         if (fit != rule->negated)
             return true;
     }
