@@ -101,7 +101,7 @@ static void print_doc(const struct sw_rendered_doc *d)
 
 static bool is_grouped(const struct sw_rendered_doc *d)
 {
-    return d->group && !d->hook_events;
+    return d->group && !d->hook_events && !d->from_crds;
 }
 
 static void print_all(const struct render_opts *o, const struct sw_rendered *r)

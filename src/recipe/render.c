@@ -165,9 +165,10 @@ static int check_head(const char *path, int line, struct json_object *object, st
                       *kind || *name ? ": " : "", kind, *kind && *name ? " " : "", name);
 }
 
-/* The state that a document of a template goes to. */
+/* The state that a document of a template goes to. In a chart with resource groups that is the
+ * group's, but hooks, which are in no group, stand before all of the chart or after. */
 static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template *t,
-                       const char *group)
+                       const char *group, bool is_before)
 {
     size_t last = SIZE_MAX;
     for (size_t i = 0; t->grouped && i < plan->n_states; i++) {
@@ -175,7 +176,7 @@ static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template
         if (!s->group || !sw_streq(s->chart, t->part->path))
             continue;
         last = i;
-        if (group && sw_streq(s->group, group))
+        if (is_before || (group && sw_streq(s->group, group)))
             return i;
     }
     return t->state != SIZE_MAX ? t->state : last;
@@ -214,15 +215,13 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
             rc = check_head(t->path, split.line, object, err);
         if (rc < 0)
             return rc;
-        const char *group = sw_obj_annotation(object, ann_group);
-        size_t state = state_of(plan, t, group);
-        if (only != SW_ALL_STATES && state != only)
-            continue;
         struct doc *d = add_doc(r, t->path, split.line, split.doc, split.doc_len);
         d->object = SW_TAKE(object);
-        d->doc.state = state;
         d->kernel_affine = t->kernel_affine;
-        if (read_hook(d)) {
+        bool left_out = read_hook(d);
+        const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, ann_group);
+        d->doc.state = state_of(plan, t, group, phase_of(d, env) == PHASE_BEFORE);
+        if (left_out || (only != SW_ALL_STATES && d->doc.state != only)) {
             (void)json_object_put(d->object);
             r->n_docs--;
             continue;

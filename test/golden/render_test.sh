@@ -1,0 +1,46 @@
+# slipway render on the command line: what it prints, writes and exits with.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+ordered=test/golden/render/ordered
+umbrella=test/golden/charts/umbrella
+
+prints() { # FILE ARGS...: stdout is the file's, exit 0
+    local want=test/golden/render/$1
+    shift
+    "$slipway" render "$@" >"$tap_dir/got" || return 1
+    diff -u "$want" "$tap_dir/got"
+}
+
+fails() { # CODE WORDS ARGS...: exits with CODE, says WORDS on stderr in one line, prints nothing
+    local code=$1 words=$2 rc=0
+    shift 2
+    "$slipway" render "$@" >"$tap_dir/got" 2>"$tap_dir/err" || rc=$?
+    cat "$tap_dir/err"
+    [ $rc -eq "$code" ] && [ ! -s "$tap_dir/got" ] && grep -qF -- "$words" "$tap_dir/err"
+}
+
+writes() { # EXPECTED ARGS...: the files written are exactly those
+    local want=$1
+    shift
+    rm -rf "$tap_dir/files"
+    "$slipway" render --output-dir "$tap_dir/files" "$@" >"$tap_dir/got" || return 1
+    diff -r "$want" "$tap_dir/files" && [ "$(wc -l <"$tap_dir/got")" -eq "$(find "$want" -type f | wc -l)" ]
+}
+
+t 'prints documents in the order of states and kinds' prints ordered.txt $ordered --no-hooks
+t 'marks resource groups, and puts hooks around, CRDs first' prints ordered-groups.txt $ordered --wait=ordered --include-crds
+t 'prints only what comes from a template' prints show-only.txt $ordered --show-only charts/base/templates/ns.yaml
+t 'gives facts to every chart' prints facts.txt $ordered -s charts/base/templates/ns.yaml --facts test/golden/render/facts.yaml
+t 'prints an umbrella as helm template, save for the order' prints umbrella.txt $umbrella --set first.size=3
+t 'writes the bytes of each template' writes $umbrella/goldens/default/expected $umbrella
+t 'writes them for values of a file' writes $umbrella/goldens/off/expected $umbrella -f $umbrella/goldens/off/values.yaml
+t 'reads a packaged chart' bash -c "tar czf $tap_dir/c.tgz -C test/golden/charts umbrella && $slipway render $tap_dir/c.tgz --set first.size=3 | diff -u test/golden/render/umbrella.txt -"
+t 'refuses a template that is not there' fails 2 "nothing is rendered from 'templates/none.yaml'" $ordered -s templates/none.yaml
+t 'refuses a recipe that is not there' fails 2 'No such file' test/golden/render/none
+t 'refuses a folder that is no chart' fails 2 'Chart.yaml is missing' test/golden
+t 'wants a recipe' fails 2 'which recipe?'
+t 'refuses bad values with their place' fails 2 '--set a=1,b: key' $ordered --set a=1,b
+t 'refuses an option it does not know' fails 2 '--frobnicate' $ordered --frobnicate
+t 'refuses a kubeVersion that is too old' fails 2 'asks for Kubernetes' test/golden/render/picky --kube-version v1.20.0
+t 'tells help' bash -c "$slipway render --help | grep -q -- --output-dir"
+plan
