@@ -65,7 +65,7 @@ char *sw_fields_item(const struct sw_shape_info *info, json_object *item)
 static bool is_struct(const struct sw_cursor *at)
 {
     static const char *const names[] = { "metadata", "spec",           "status",     "template",
-                                         "strategy", "updateStrategy", "jobTemplate" };
+                                         "strategy", "updateStrategy", "jobTemplate", "containers" };
     if (!at->name)
         return true;
     for (size_t i = 0; i < SW_COUNT(names); i++)
