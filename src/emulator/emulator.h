@@ -57,7 +57,7 @@ enum sw_emu_fault_type {
     SW_FAULT_GARBLE,   /* watch: the line of the @after-th event is no JSON */
     SW_FAULT_EXPIRE,   /* watch: an ERROR event with 410 instead of the @after-th event */
     SW_FAULT_DOUBLE,   /* watch: each event twice */
-    SW_FAULT_STALE,    /* list: answer with the same answer as the last time, if there was one */
+    SW_FAULT_STALE,    /* list: as it was before the last change of the kind */
 };
 
 /** What to do with a request instead of answering it at once. */

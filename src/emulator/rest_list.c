@@ -167,8 +167,11 @@ static int plan_page(struct page *p, struct sw_status *status)
         return read_token(p, token, status);
     if (asked > now)
         return too_large_version(asked, now, status);
+    const struct sw_shelf *shelf = sw_store_shelf(req->kind);
     if (asked && sw_streq(match, "Exact"))
         p->rv = asked;
+    else if (req->fault.type == SW_FAULT_STALE && shelf && shelf->changed - 1 >= shelf->compacted)
+        p->rv = shelf->changed - 1;
     return 0;
 }
 

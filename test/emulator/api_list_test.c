@@ -43,8 +43,7 @@ static void selectors_select(void **state)
     struct api *api = *state;
     make(api, "a", "1");
     make(api, "b", "2");
-    SW_AUTO_JSON *one = api_expect(api, 200, "GET", CONFIG_MAPS "?labelSelector=l%3D2", NULL,
-                                   NULL);
+    SW_AUTO_JSON *one = api_expect(api, 200, "GET", CONFIG_MAPS "?labelSelector=l%3D2", NULL, NULL);
     assert_int_equal(n_items(one), 1);
     assert_string_equal(nth_name(one, 0), "b");
     SW_AUTO_JSON *two = api_expect(api, 200, "GET", CONFIG_MAPS "?labelSelector=l+in+(1,2)", NULL,
@@ -53,9 +52,9 @@ static void selectors_select(void **state)
     SW_AUTO_JSON *named = api_expect(api, 200, "GET",
                                      CONFIG_MAPS "?fieldSelector=metadata.name%3Da", NULL, NULL);
     assert_int_equal(n_items(named), 1);
-    SW_AUTO_JSON *all = api_expect(
-        api, 200, "GET", "/api/v1/configmaps?fieldSelector=metadata.namespace!%3Ddefault", NULL,
-        NULL);
+    SW_AUTO_JSON *all = api_expect(api, 200, "GET",
+                                   "/api/v1/configmaps?fieldSelector=metadata.namespace!%3Ddefault",
+                                   NULL, NULL);
     for (size_t i = 0; i < n_items(all); i++)
         assert_string_not_equal(sw_obj_namespace(sw_json_at(sw_json_get(all, "items"), i)),
                                 "default");

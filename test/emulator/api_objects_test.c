@@ -115,7 +115,7 @@ static void a_wrong_name_in_the_body_is_refused(void **state)
 #define DEPLOYMENT(replicas)                                                                       \
     "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"replicas\":" replicas                              \
     ",\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":"        \
-    "{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}},"              \
+    "{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}},"               \
     "\"status\":{\"replicas\":9}}"
 
 static void spec_and_status_are_written_apart(void **state)
@@ -215,8 +215,7 @@ static void a_dry_run_changes_nothing(void **state)
     api_must(api, 201, "POST", CONFIG_MAPS "?dryRun=All", NULL, "{\"metadata\":{\"name\":\"a\"}}");
     api_must(api, 404, "GET", CONFIG_MAPS "/a", NULL, NULL);
     assert_int_equal(sw_store_version(api->store), before);
-    api_must(api, 422, "POST", CONFIG_MAPS "?dryRun=Some", NULL,
-             "{\"metadata\":{\"name\":\"a\"}}");
+    api_must(api, 422, "POST", CONFIG_MAPS "?dryRun=Some", NULL, "{\"metadata\":{\"name\":\"a\"}}");
 }
 
 static void bad_bodies_are_refused_with_words(void **state)
