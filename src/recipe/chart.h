@@ -2,6 +2,7 @@
 /* chart: one chart as it was loaded, before any values are known. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <json-c/json_object.h>
 
@@ -25,6 +26,12 @@ struct sw_dependency {
     struct json_object *doc;           /* the whole entry */
 };
 
+/** What a template's text says before it is rendered. */
+enum sw_template_mark {
+    SW_MARK_KERNEL_AFFINE = 1 << 0, /* SRO's annotation, on a line of its own */
+    SW_MARK_GROUP = 1 << 1,         /* it speaks of resource groups */
+};
+
 struct sw_chart {
     const char *name;
     const char *version;
@@ -33,6 +40,7 @@ struct sw_chart {
     struct json_object *meta; /* Chart.yaml; owned by the recipe */
     bool is_library;
     struct sw_recipe_file *templates; /* names as in the chart: "templates/a.yaml"; sorted */
+    uint8_t *marks;                   /* of each template, enum sw_template_mark */
     size_t n_templates;
     struct sw_recipe_file *files;            /* what .Files sees, crds/ included; sorted */
     struct sw_template_file *template_files; /* the same, for the template module */

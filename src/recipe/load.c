@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
+#include "data/path.h"
 #include "recipe/schema.h"
 #include "recipe/version.h"
 
@@ -268,38 +268,68 @@ static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
     return 0;
 }
 
+/* Whether a line of the text is nothing but blanks, at least one, and SRO's annotation. */
+static bool is_kernel_affine(const struct sw_recipe_file *file)
+{
+    static const char key[] = "specialresource.openshift.io/kernel-affine:";
+    const char *at = file->bytes, *end = file->bytes + file->len;
+    while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1))) {
+        const char *before = at;
+        while (before > file->bytes && (before[-1] == ' ' || before[-1] == '\t'))
+            before--;
+        if (before < at && (before == file->bytes || before[-1] == '\n'))
+            return true;
+        at += sizeof key - 1;
+    }
+    return false;
+}
+
+static uint8_t marks_of(const struct sw_recipe_file *file)
+{
+    static const char group[] = "helm.sh/resource-group";
+    return (is_kernel_affine(file) ? SW_MARK_KERNEL_AFFINE : 0) |
+           (memmem(file->bytes, file->len, group, sizeof group - 1) ? SW_MARK_GROUP : 0);
+}
+
+/* Files that are neither templates nor for .Files: read already, or by others. */
+static bool is_handled(const char *name, bool v1)
+{
+    return sw_streq(name, "Chart.yaml") || sw_streq(name, "Chart.lock") ||
+           ((sw_streq(name, "requirements.yaml") || sw_streq(name, "requirements.lock")) && !v1) ||
+           (sw_starts_with(name, "charts/") && !sw_ends_with(name, ".prov"));
+}
+
+static int sort_file(struct sw_recipe *recipe, struct sw_chart *chart,
+                     const struct sw_recipe_file *file, bool v1, struct sw_err *err)
+{
+    if (sw_streq(file->name, "values.yaml"))
+        return read_values(recipe, chart, file, err);
+    if (sw_streq(file->name, "values.schema.json")) {
+        chart->schema_text = file;
+    } else if (sw_starts_with(file->name, "templates/")) {
+        chart->marks[chart->n_templates] = marks_of(file);
+        chart->templates[chart->n_templates++] = *file;
+    } else if (!is_handled(file->name, v1)) {
+        chart->files[chart->n_files] = *file;
+        chart->template_files[chart->n_files++] =
+            (struct sw_template_file){ file->name, file->bytes, file->len };
+    }
+    return 0;
+}
+
 static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const struct input *in,
                       struct sw_err *err)
 {
-    chart->templates = sw_arena_alloc(recipe->arena, in->n * sizeof *chart->templates);
-    chart->files = sw_arena_alloc(recipe->arena, in->n * sizeof *chart->files);
-    bool v1 = sw_streq(json_object_get_string(json_object_object_get(chart->meta, "apiVersion")),
-                       "v1");
-    for (size_t i = 0; i < in->n; i++) {
-        const struct sw_recipe_file *file = &in->files[i];
-        int rc = 0;
-        if (sw_streq(file->name, "values.yaml"))
-            rc = read_values(recipe, chart, file, err);
-        else if (sw_streq(file->name, "values.schema.json"))
-            chart->schema_text = file;
-        else if (sw_starts_with(file->name, "templates/"))
-            chart->templates[chart->n_templates++] = *file;
-        else if (sw_streq(file->name, "Chart.yaml") || sw_streq(file->name, "Chart.lock") ||
-                 (sw_starts_with(file->name, "requirements.") && !v1) ||
-                 (sw_starts_with(file->name, "charts/") && !sw_ends_with(file->name, ".prov")))
-            continue;
-        else
-            chart->files[chart->n_files++] = *file;
-        if (rc < 0)
-            return rc;
-    }
-    chart->template_files = sw_arena_alloc(recipe->arena,
-                                           (chart->n_files + 1) * sizeof *chart->template_files);
-    for (size_t i = 0; i < chart->n_files; i++)
-        chart->template_files[i] = (struct sw_template_file){ chart->files[i].name,
-                                                              chart->files[i].bytes,
-                                                              chart->files[i].len };
-    return 0;
+    struct sw_arena *arena = recipe->arena;
+    chart->templates = sw_arena_alloc(arena, in->n * sizeof *chart->templates);
+    chart->marks = sw_arena_alloc(arena, in->n);
+    chart->files = sw_arena_alloc(arena, in->n * sizeof *chart->files);
+    chart->template_files = sw_arena_alloc(arena, in->n * sizeof *chart->template_files);
+    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
+    int rc = 0;
+    for (size_t i = 0; i < in->n && rc == 0; i++)
+        rc = sort_file(recipe, chart, &in->files[i], v1, err);
+    return rc;
 }
 
 static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,

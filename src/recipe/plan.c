@@ -129,29 +129,8 @@ static int number_of(const char *base)
     return (base[4] == '-' || base[4] == '_') && sw_ends_with(base, ".yaml") ? number : -1;
 }
 
-/* Whether a line of the text is nothing but blanks, at least one, and the annotation. */
-static bool is_kernel_affine(const struct sw_recipe_file *file)
-{
-    static const char key[] = "specialresource.openshift.io/kernel-affine:";
-    const char *at = file->bytes, *end = file->bytes + file->len;
-    while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1))) {
-        const char *before = at;
-        while (before > file->bytes && (before[-1] == ' ' || before[-1] == '\t'))
-            before--;
-        if (before < at && (before == file->bytes || before[-1] == '\n'))
-            return true;
-        at += sizeof key - 1;
-    }
-    return false;
-}
-
-static bool mentions(const struct sw_recipe_file *file, const char *text)
-{
-    return memmem(file->bytes, file->len, text, strlen(text)) != NULL;
-}
-
 static void add_template(struct sw_plan *plan, const struct sw_part *part,
-                         const struct sw_recipe_file *file)
+                         const struct sw_recipe_file *file, unsigned marks)
 {
     const char *slash = strrchr(file->name, '/');
     const char *base = slash ? slash + 1 : file->name;
@@ -164,7 +143,7 @@ static void add_template(struct sw_plan *plan, const struct sw_part *part,
         .file = file,
         .is_partial = is_partial,
         .is_notes = sw_ends_with(file->name, "NOTES.txt"),
-        .kernel_affine = !is_partial && is_kernel_affine(file),
+        .kernel_affine = !is_partial && (marks & SW_MARK_KERNEL_AFFINE),
         .number = is_partial ? -1 : number_of(base),
         .state = SIZE_MAX,
     };
@@ -183,8 +162,8 @@ static void add_templates(struct sw_plan *plan, const struct sw_part *part)
     size_t first = plan->n_templates;
     bool grouped = false;
     for (size_t i = 0; i < part->chart->n_templates; i++) {
-        add_template(plan, part, &part->chart->templates[i]);
-        grouped |= mentions(&part->chart->templates[i], "helm.sh/resource-group");
+        add_template(plan, part, &part->chart->templates[i], part->chart->marks[i]);
+        grouped |= part->chart->marks[i] & SW_MARK_GROUP;
     }
     for (size_t i = first; grouped && i < plan->n_templates; i++)
         plan->templates[i].grouped = plan->templates[i].number < 0 &&

@@ -11,7 +11,8 @@
 
 struct sw_schema;
 
-/** Read a schema. @name is for messages. @return 0 | SW_INVALID: no JSON, no schema */
+/** Read a schema. @name is for messages; @text is borrowed for the schema's life. @return 0 |
+ * SW_INVALID: no JSON, no schema */
 int sw_schema_new(const char *name, const char *text, size_t len, struct sw_schema **out,
                   struct sw_err *err) SW_CHECKED;
 void sw_schema_free(struct sw_schema *schema);

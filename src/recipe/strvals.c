@@ -11,7 +11,8 @@
 enum {
     MAX_INDEX = 65536,
     MAX_NESTING = 30,
-    MAX_INDEXES = 100, /* a[0][0]... */
+    MAX_INDEXES = 100,   /* a[0][0]... */
+    MAX_ITEMS = 1 << 20, /* that indexes past the end of lists may make */
     MAX_FILE_BYTES = 16 << 20,
 };
 
@@ -19,6 +20,7 @@ struct parser {
     const char *at; /* what is left; "" at the end */
     enum sw_values_syntax syntax;
     struct sw_arena *arena;
+    size_t n_items; /* that were made so far */
     struct sw_err *err;
 };
 
@@ -172,10 +174,14 @@ static int read_index(struct parser *p, size_t *index)
     return 0;
 }
 
-static struct sw_value *list_item(struct sw_list *list, size_t i)
+/* @return the item, made where it is not there; NULL with p->err set. */
+static struct sw_value *list_item(struct parser *p, struct sw_list *list, size_t i)
 {
-    while (list->n <= i)
-        sw_list_add(list, sw_value_nil());
+    for (; list->n <= i; sw_list_add(list, sw_value_nil()))
+        if (p->n_items++ >= MAX_ITEMS) {
+            (void)sw_err_set(p->err, SW_INVALID, "more than %d list items", MAX_ITEMS);
+            return NULL;
+        }
     return &list->items[i];
 }
 
@@ -188,18 +194,17 @@ static int read_item(struct parser *p, struct sw_list *list, size_t i, int nesti
                           run.text);
     if (n_indexes > MAX_INDEXES)
         return sw_err_set(p->err, SW_INVALID, "more than %d indexes", MAX_INDEXES);
-    struct sw_value v;
-    if (run.stop == '=') {
-        int rc = read_value(p, &v);
-        if (rc == 0)
-            *list_item(list, i) = v;
-        return rc;
-    }
-    struct sw_value *item = list_item(list, i);
+    struct sw_value *item = list_item(p, list, i);
+    if (!item)
+        return SW_INVALID;
+    if (run.stop == '=')
+        return read_value(p, item);
     if (run.stop == '.') {
+        if (nesting + 1 > MAX_NESTING)
+            return sw_err_set(p->err, SW_INVALID, "more than %d keys in each other", MAX_NESTING);
         if (item->type != SW_T_MAP)
             *item = sw_value_map(sw_map_new(p->arena));
-        return read_key(p, item->as.map, nesting);
+        return read_key(p, item->as.map, nesting + 1);
     }
     size_t next;
     int rc = read_index(p, &next);

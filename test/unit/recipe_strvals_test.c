@@ -104,6 +104,15 @@ static void what_is_no_map_is_not_entered(SW_UNUSED void **state)
 static void nesting_is_bounded(SW_UNUSED void **state)
 {
     BAD("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1", "more than 30");
+    char chain[400] = "";
+    for (int i = 0; i < 40; i++)
+        strcat(chain, "a[0].");
+    strcat(chain, "b=1");
+    BAD(chain, "more than 30");
+    char many[400] = "";
+    for (int i = 0; i < 20; i++)
+        (void)snprintf(many + strlen(many), sizeof many - strlen(many), "a%d[65536]=1,", i);
+    BAD(many, "list items");
 }
 
 static void set_string_makes_strings(SW_UNUSED void **state)
