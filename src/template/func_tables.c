@@ -6,6 +6,7 @@ const struct func_table sw_func_tables[] = {
     { "dicts", sw_funcs_dicts },       { "math", sw_funcs_math },
     { "defaults", sw_funcs_defaults }, { "json", sw_funcs_json },
     { "encoding", sw_funcs_encoding }, { "reflection", sw_funcs_reflect },
-    { "paths", sw_funcs_paths },       { "go", sw_funcs_go },
+    { "paths", sw_funcs_paths },       { "semver", sw_funcs_semver },
+    { "go", sw_funcs_go },
 };
 const size_t sw_func_tables_n = SW_COUNT(sw_func_tables);

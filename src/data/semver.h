@@ -1,0 +1,37 @@
+#pragma once
+/* semver: semantic versions and constraints on them, as github.com/Masterminds/semver/v3 3.1.1 has
+ * them, which Helm uses for semverCompare and for the versions of dependencies. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+/** A version; its texts are borrowed from the text that was parsed. */
+struct sw_semver {
+    uint64_t major, minor, patch;
+    const char *pre; /* "rc.1" */
+    size_t pre_len;
+    const char *meta; /* "build.5" */
+    size_t meta_len;
+};
+
+/** Read a version. A leading v, missing minor and patch numbers are allowed ("v1.20").
+ * @return 0 | SW_INVALID. Pinned by test/unit/data_semver_test.c. */
+int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, struct sw_err *err);
+
+/** By the specification's precedence: build metadata does not count. @return <0, 0, >0 */
+int sw_semver_compare(const struct sw_semver *a, const struct sw_semver *b);
+
+/** "1.2.3-rc.1+b5", the caller's. */
+char *sw_semver_text(const struct sw_semver *v) SW_CHECKED;
+
+/** What versions have to satisfy: "^1.2", "~1.2.3", ">=1.2, <2.0 || 3.x", "1.0 - 2.3", "*".
+ * A prerelease satisfies nothing that names no prerelease itself. */
+struct sw_semver_range;
+/** @return 0 | SW_INVALID "improper constraint: ..." */
+int sw_semver_range_parse(const char *text, size_t len_bytes, struct sw_semver_range **out,
+                          struct sw_err *err) SW_CHECKED;
+void sw_semver_range_free(struct sw_semver_range *range);
+SW_DEFINE_AUTO(sw_semver_range, sw_semver_range_free)
+bool sw_semver_range_has(const struct sw_semver_range *range, const struct sw_semver *v);
