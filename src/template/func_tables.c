@@ -7,6 +7,8 @@ const struct func_table sw_func_tables[] = {
     { "defaults", sw_funcs_defaults }, { "json", sw_funcs_json },
     { "encoding", sw_funcs_encoding }, { "reflection", sw_funcs_reflect },
     { "paths", sw_funcs_paths },       { "semver", sw_funcs_semver },
+    { "regex", sw_funcs_regex },
+    { "dates", sw_funcs_dates },
     { "go", sw_funcs_go },
 };
 const size_t sw_func_tables_n = SW_COUNT(sw_func_tables);

@@ -16,6 +16,13 @@ static struct sw_value version_json(const struct sw_object *o, struct sw_arena *
     return sw_value_str(arena, s, strlen(s));
 }
 
+static bool version_equal(const struct sw_object *a, const struct sw_object *b)
+{
+    SW_AUTO_CHARS *x = sw_semver_text(a->data);
+    SW_AUTO_CHARS *y = sw_semver_text(b->data);
+    return strcmp(x, y) == 0;
+}
+
 static const struct func version_methods[];
 
 /* A *semver.Version, and the semver.Version that the Inc methods return. */
@@ -25,6 +32,7 @@ static const struct sw_object_type pointer_type = {
     .methods = version_methods,
     .string = version_string,
     .json = version_json,
+    .equal = version_equal,
 };
 
 static const struct sw_object_type value_type = {
@@ -32,6 +40,7 @@ static const struct sw_object_type value_type = {
     .methods = version_methods,
     .string = version_string,
     .json = version_json,
+    .equal = version_equal,
 };
 
 /* The version as it was written is kept in @original. */

@@ -24,6 +24,8 @@ struct sw_object_type {
     void (*string)(const struct sw_object *o, struct text *out);
     /** What it is in JSON, or NULL: a map of its fields. */
     struct sw_value (*json)(const struct sw_object *o, struct sw_arena *arena);
+    /** Go's ==, or NULL: by its fields. */
+    bool (*equal)(const struct sw_object *a, const struct sw_object *b);
 };
 
 struct sw_object {

@@ -352,8 +352,10 @@ static bool objects_equal(const struct sw_object *a, const struct sw_object *b)
 {
     if (a == b)
         return true;
-    if (a->type != b->type || a->data || b->data)
+    if (a->type != b->type)
         return false;
+    if (a->type->equal)
+        return a->type->equal(a, b);
     for (size_t i = 0; i < a->type->n_fields; i++) {
         if (!sw_value_equal(a->fields[i], b->fields[i]))
             return false;

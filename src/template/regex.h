@@ -1,0 +1,27 @@
+#pragma once
+/* Regular expressions as Go's regexp has them (RE2's syntax, Perl's leftmost-first choice), in time
+ * linear in the text: no expression hangs. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+
+struct sw_regex;
+
+/** @return 0 | SW_INVALID: "error parsing regexp: missing closing ): `(`", as Go words it.
+ * Source: Go's regexp/syntax documentation. Pinned by test/unit/template_regex_test.c. */
+int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out,
+                     struct sw_err *err) SW_CHECKED;
+void sw_regex_free(struct sw_regex *re);
+SW_DEFINE_AUTO(sw_regex, sw_regex_free)
+
+/** Groups, the whole match included. */
+size_t sw_regex_n_groups(const struct sw_regex *re);
+/** The number of a named group, or -1. */
+long sw_regex_group(const struct sw_regex *re, const char *name, size_t len);
+/** How much one step over the text may cost; for limits. */
+size_t sw_regex_size(const struct sw_regex *re);
+
+/** The first match in @s at or after @from. @spans: two for each group, begin and end, -1 where it
+ * took no part. @return whether there is one */
+bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t from, long *spans);
