@@ -1,362 +1,284 @@
-/* RFC 6902, JSON patch. */
-#include <stdio.h>
+/* RFC 6902, JSON patch: applying. */
 #include <string.h>
-
-#include <json-c/printbuf.h>
 
 #include "data/json.h"
 #include "data/merge.h"
 #include "data/path.h"
 #include "data/pointer.h"
 
-/* ---- applying ----------------------------------------------------------------------------------
- */
-
-/* One place in a document: a key of a map, an element of a list, or (no parent) all of it. */
-struct spot {
-    struct json_object *parent;
-    const char *key; /* in a map; borrowed from the pointer */
-    size_t index;    /* in a list; its length: behind the last element */
-    bool exists;
-    struct json_object *value; /* borrowed */
+/* One operation on the way through the document. */
+struct operation {
+    struct json_object **root; /* the document; ours */
+    struct json_object *value; /* of add, replace and test: borrowed */
+    struct sw_pointer path, from;
+    struct sw_err *err;
 };
 
-static struct json_object *child(struct json_object *doc, const char *token, bool *found)
+/* What a path's last token stands in, and where there. */
+struct place {
+    struct json_object *parent; /* NULL: the path is the whole document */
+    const char *key;            /* in a map */
+    size_t index;               /* in a list; its length: behind the last */
+};
+
+static bool is_list(struct json_object *doc)
 {
-    struct json_object *out = NULL;
-    size_t i;
-    if (json_object_is_type(doc, json_type_array)) {
-        *found = sw_pointer_index(token, &i) && i < json_object_array_length(doc);
-        return *found ? json_object_array_get_idx(doc, i) : NULL;
-    }
-    *found = json_object_is_type(doc, json_type_object) &&
-             json_object_object_get_ex(doc, token, &out);
-    return out;
+    return json_object_is_type(doc, json_type_array);
 }
 
-static int missing(struct sw_err *err, const char *pointer)
+static int missing(const struct operation *op, const char *token)
 {
-    return sw_err_set(err, SW_NOTFOUND, "nothing is at '%s'", pointer);
+    return sw_err_set(op->err, SW_NOTFOUND, "nothing is at '%s'", token);
 }
 
-/* Find the place that @p means; its last token need not exist, what is before it must. */
-static int find_spot(struct json_object *root, const struct sw_pointer *p, const char *pointer,
-                     struct spot *out, struct sw_err *err)
+static int list_index(const struct operation *op, struct json_object *list, const char *token,
+                      bool behind, size_t *index)
 {
-    *out = (struct spot){ .exists = true, .value = root };
-    if (p->n == 0)
-        return 0;
-    struct json_object *at = root;
-    bool found = true;
-    for (size_t i = 0; i + 1 < p->n && found; i++)
-        at = child(at, p->tokens[i], &found);
-    if (!found)
-        return missing(err, pointer);
-    const char *last = p->tokens[p->n - 1];
-    out->parent = at;
-    out->value = child(at, last, &out->exists);
-    if (json_object_is_type(at, json_type_object)) {
-        out->key = last;
+    size_t n = json_object_array_length(list);
+    if (behind && strcmp(token, "-") == 0) {
+        *index = n;
         return 0;
     }
-    if (!json_object_is_type(at, json_type_array))
-        return missing(err, pointer);
-    size_t len = json_object_array_length(at);
-    if (strcmp(last, "-") == 0)
-        out->index = len;
-    else if (!sw_pointer_index(last, &out->index) || out->index > len)
-        return missing(err, pointer);
+    if (!sw_pointer_index(token, index))
+        return sw_err_set(op->err, SW_INVALID, "'%s' is no index of a list", token);
+    return *index < n + behind ? 0 : missing(op, token);
+}
+
+/* One step down. */
+static int step(const struct operation *op, struct json_object **doc, const char *token)
+{
+    if (is_list(*doc)) {
+        size_t index;
+        int rc = list_index(op, *doc, token, false, &index);
+        if (rc == 0)
+            *doc = json_object_array_get_idx(*doc, index);
+        return rc;
+    }
+    if (!json_object_is_type(*doc, json_type_object) ||
+        !json_object_object_get_ex(*doc, token, doc))
+        return missing(op, token);
     return 0;
 }
 
+/* @adding: the last token need not be there yet. */
+static int find_place(const struct operation *op, const struct sw_pointer *path, bool adding,
+                      struct place *out)
+{
+    *out = (struct place){ 0 };
+    if (path->n == 0)
+        return 0;
+    struct json_object *doc = *op->root;
+    int rc = 0;
+    for (size_t i = 0; i + 1 < path->n && rc == 0; i++)
+        rc = step(op, &doc, path->tokens[i]);
+    if (rc < 0)
+        return rc;
+    const char *last = path->tokens[path->n - 1];
+    out->parent = doc;
+    if (is_list(doc))
+        return list_index(op, doc, last, adding, &out->index);
+    out->key = last;
+    bool there = json_object_is_type(doc, json_type_object) &&
+                 (adding || json_object_object_get_ex(doc, last, NULL));
+    return there ? 0 : missing(op, last);
+}
+
+/* Borrowed. */
+static struct json_object *value_at(const struct operation *op, const struct place *p)
+{
+    if (!p->parent)
+        return *op->root;
+    return p->key ? sw_json_get(p->parent, p->key) : sw_json_at(p->parent, p->index);
+}
+
+/* @value is taken. */
+static void set_root(const struct operation *op, struct json_object *value)
+{
+    (void)json_object_put(*op->root);
+    *op->root = value;
+}
+
+/* json-c can insert from 0.17 on. @value is taken. */
 static void insert(struct json_object *list, size_t index, struct json_object *value)
 {
-    (void)json_object_array_add(list, NULL);
-    for (size_t i = json_object_array_length(list) - 1; i > index; i--)
+    size_t n = json_object_array_length(list);
+    (void)json_object_array_add(list, value);
+    if (index == n)
+        return;
+    (void)json_object_get(value); /* the list lets go of it at its end */
+    for (size_t i = n; i > index; i--)
         (void)json_object_array_put_idx(list, i,
                                         json_object_get(json_object_array_get_idx(list, i - 1)));
     (void)json_object_array_put_idx(list, index, value);
 }
 
-/* @value is taken. */
-static void put(struct json_object **root, const struct spot *spot, struct json_object *value,
-                bool replace)
+static int add_at(const struct operation *op, const struct sw_pointer *path,
+                  struct json_object *value)
 {
-    if (!spot->parent) {
-        json_object_put(*root);
-        *root = value;
-    } else if (spot->key) {
-        (void)json_object_object_add(spot->parent, spot->key, value);
-    } else if (replace) {
-        (void)json_object_array_put_idx(spot->parent, spot->index, value);
-    } else {
-        insert(spot->parent, spot->index, value);
+    struct place p;
+    int rc = find_place(op, path, true, &p);
+    if (rc < 0) {
+        (void)json_object_put(value);
+        return rc;
     }
-}
-
-static void cut(struct json_object **root, const struct spot *spot)
-{
-    if (!spot->parent) {
-        json_object_put(*root);
-        *root = NULL;
-    } else if (spot->key) {
-        json_object_object_del(spot->parent, spot->key);
-    } else {
-        (void)json_object_array_del_idx(spot->parent, spot->index, 1);
-    }
-}
-
-/* The operation being applied. */
-struct op {
-    struct json_object **root;
-    struct spot at;
-    const char *path;
-    struct json_object *value; /* "value", borrowed */
-    bool has_value;
-    const char *from;             /* "from", or NULL */
-    struct json_object *from_doc; /* a copy of what is at @from, ours */
-};
-
-static int op_add(struct op *op, struct sw_err *err SW_UNUSED)
-{
-    put(op->root, &op->at, sw_json_copy(op->value), false);
+    if (!p.parent)
+        set_root(op, value);
+    else if (p.key)
+        (void)json_object_object_add(p.parent, p.key, value);
+    else
+        insert(p.parent, p.index, value);
     return 0;
 }
 
-static int op_remove(struct op *op, struct sw_err *err)
+static int remove_at(const struct operation *op, const struct sw_pointer *path)
 {
-    if (!op->at.exists)
-        return missing(err, op->path);
-    cut(op->root, &op->at);
+    struct place p;
+    int rc = find_place(op, path, false, &p);
+    if (rc < 0)
+        return rc;
+    if (!p.parent)
+        set_root(op, NULL);
+    else if (p.key)
+        json_object_object_del(p.parent, p.key);
+    else
+        (void)json_object_array_del_idx(p.parent, p.index, 1);
     return 0;
 }
 
-static int op_replace(struct op *op, struct sw_err *err)
+static int do_add(struct operation *op)
 {
-    if (!op->at.exists)
-        return missing(err, op->path);
-    put(op->root, &op->at, sw_json_copy(op->value), true);
+    return add_at(op, &op->path, sw_json_copy(op->value));
+}
+
+static int do_remove(struct operation *op)
+{
+    return remove_at(op, &op->path);
+}
+
+static int do_replace(struct operation *op)
+{
+    struct place p;
+    int rc = find_place(op, &op->path, false, &p);
+    if (rc < 0)
+        return rc;
+    struct json_object *value = sw_json_copy(op->value);
+    if (!p.parent)
+        set_root(op, value);
+    else if (p.key)
+        (void)json_object_object_add(p.parent, p.key, value);
+    else
+        (void)json_object_array_put_idx(p.parent, p.index, value);
     return 0;
 }
 
-static int op_test(struct op *op, struct sw_err *err)
+static int do_copy(struct operation *op)
 {
-    if (!op->at.exists)
-        return missing(err, op->path);
-    return sw_json_equal(op->at.value, op->value)
-               ? 0
-               : sw_err_set(err, SW_CONFLICT, "it has another value");
+    struct place p;
+    int rc = find_place(op, &op->from, false, &p);
+    return rc < 0 ? rc : add_at(op, &op->path, sw_json_copy(value_at(op, &p)));
 }
 
-static int op_copy(struct op *op, struct sw_err *err SW_UNUSED)
+static bool is_inside(const struct sw_pointer *inner, const struct sw_pointer *outer)
 {
-    put(op->root, &op->at, SW_TAKE(op->from_doc), false);
-    return 0;
+    if (inner->n <= outer->n)
+        return false;
+    for (size_t i = 0; i < outer->n; i++)
+        if (strcmp(inner->tokens[i], outer->tokens[i]) != 0)
+            return false;
+    return true;
 }
 
-static const struct {
+static int do_move(struct operation *op)
+{
+    struct place p;
+    if (is_inside(&op->path, &op->from))
+        return sw_err_set(op->err, SW_INVALID, "a value cannot be moved into itself");
+    int rc = find_place(op, &op->from, false, &p);
+    if (rc < 0)
+        return rc;
+    struct json_object *value = json_object_get(value_at(op, &p));
+    rc = remove_at(op, &op->from);
+    if (rc == 0)
+        return add_at(op, &op->path, value);
+    (void)json_object_put(value);
+    return rc;
+}
+
+static int do_test(struct operation *op)
+{
+    struct place p;
+    int rc = find_place(op, &op->path, false, &p);
+    if (rc < 0)
+        return rc;
+    if (sw_json_equal(value_at(op, &p), op->value))
+        return 0;
+    return sw_err_set(op->err, SW_CONFLICT, "the value is another one");
+}
+
+static const struct verb {
     const char *name;
-    int (*apply)(struct op *op, struct sw_err *err);
-    bool needs_value, needs_from, moves;
-} ops[] = {
-    { "add", op_add, true, false, false },         { "remove", op_remove, false, false, false },
-    { "replace", op_replace, true, false, false }, { "test", op_test, true, false, false },
-    { "copy", op_copy, false, true, false },       { "move", op_copy, false, true, true },
+    int (*perform)(struct operation *op);
+    bool value, from; /* what it needs besides a path */
+} verbs[] = {
+    { "add", do_add, true, false },         { "remove", do_remove, false, false },
+    { "replace", do_replace, true, false }, { "move", do_move, false, true },
+    { "copy", do_copy, false, true },       { "test", do_test, true, false },
 };
 
-/* Take a copy of what "from" means; @moves: and cut it out. */
-static int take_from(struct op *op, bool moves, struct sw_err *err)
+static int read_pointer(struct json_object *spec, const char *key, struct sw_pointer *out,
+                        struct sw_err *err)
 {
-    size_t len = strlen(op->from);
-    if (moves && strncmp(op->path, op->from, len) == 0 && op->path[len] == '/')
-        return sw_err_set(err, SW_INVALID, "'%s' cannot be moved into itself", op->from);
-    struct sw_pointer p = { 0 };
-    struct spot spot;
-    int rc = sw_pointer_parse(op->from, &p, err);
+    struct json_object *text = sw_json_get(spec, key);
+    if (!json_object_is_type(text, json_type_string))
+        return sw_err_set(err, SW_INVALID, "'%s' is missing or not a string", key);
+    return sw_pointer_parse(json_object_get_string(text), out, err);
+}
+
+static int perform(const struct verb *verb, struct json_object *spec, struct json_object **doc,
+                   struct sw_err *err)
+{
+    struct operation op = { .root = doc, .value = sw_json_get(spec, "value"), .err = err };
+    int rc = read_pointer(spec, "path", &op.path, err);
+    if (rc == 0 && verb->from)
+        rc = read_pointer(spec, "from", &op.from, err);
+    if (rc == 0 && verb->value && !json_object_object_get_ex(spec, "value", NULL))
+        rc = sw_err_set(err, SW_INVALID, "'value' is missing");
     if (rc == 0)
-        rc = find_spot(*op->root, &p, op->from, &spot, err);
-    if (rc == 0 && !spot.exists)
-        rc = missing(err, op->from);
-    if (rc == 0) {
-        op->from_doc = sw_json_copy(spot.value);
-        if (moves)
-            cut(op->root, &spot);
-    }
-    sw_pointer_done(&p);
+        rc = verb->perform(&op);
+    sw_pointer_done(&op.path);
+    sw_pointer_done(&op.from);
     return rc;
 }
 
-static int apply_row(struct op *op, size_t row, struct sw_err *err)
+static int apply_one(struct json_object *spec, size_t i, struct json_object **doc,
+                     struct sw_err *err)
 {
-    if (ops[row].needs_value && !op->has_value)
-        return sw_err_set(err, SW_INVALID, "it has no value");
-    if (ops[row].needs_from && !op->from)
-        return sw_err_set(err, SW_INVALID, "it has no from");
-    struct sw_pointer p = { 0 };
-    int rc = sw_pointer_parse(op->path, &p, err);
-    if (rc == 0 && op->from)
-        rc = take_from(op, ops[row].moves, err);
-    if (rc == 0)
-        rc = find_spot(*op->root, &p, op->path, &op->at, err);
-    if (rc == 0)
-        rc = ops[row].apply(op, err);
-    json_object_put(op->from_doc);
-    sw_pointer_done(&p);
-    return rc;
-}
-
-static int apply_op(struct json_object **root, struct json_object *doc, size_t i,
-                    struct sw_err *err)
-{
-    const char *name = sw_json_str(doc, NULL, "op", NULL);
-    struct op op = { .root = root, .path = sw_json_str(doc, NULL, "path", NULL) };
-    if (!name || !op.path)
-        return sw_err_set(err, SW_INVALID, "operation %zu: it needs an op and a path", i);
-    op.has_value = json_object_object_get_ex(doc, "value", &op.value);
-    for (size_t row = 0; row < SW_COUNT(ops); row++) {
-        if (strcmp(ops[row].name, name) != 0)
+    const char *name = sw_json_str(spec, "", "op", NULL);
+    for (size_t k = 0; k < SW_COUNT(verbs); k++) {
+        if (strcmp(verbs[k].name, name) != 0)
             continue;
-        if (ops[row].needs_from)
-            op.from = sw_json_str(doc, NULL, "from", NULL);
-        int rc = apply_row(&op, row, err);
-        return rc < 0 ? sw_err_wrap(err, rc, "operation %zu: %s '%s'", i, name, op.path) : 0;
+        int rc = perform(&verbs[k], spec, doc, err);
+        if (rc < 0)
+            sw_err_wrap(err, rc, "operation %zu (%s %s)", i, name,
+                        sw_json_str(spec, "?", "path", NULL));
+        return rc;
     }
-    return sw_err_set(err, SW_INVALID, "operation %zu: '%s' is no operation", i, name);
+    return sw_err_set(err, SW_INVALID,
+                      "operation %zu: '%s' is none of add, remove, replace, move, copy, test", i,
+                      name);
 }
 
 int sw_jsonpatch_apply(struct json_object *target, struct json_object *patch,
                        struct json_object **out, struct sw_err *err)
 {
-    if (!json_object_is_type(patch, json_type_array))
-        return sw_err_set(err, SW_INVALID, "a JSON patch is a list of operations");
-    SW_AUTO_JSON *root = sw_json_copy(target);
+    if (!is_list(patch))
+        return sw_err_set(err, SW_INVALID, "a JSON patch must be a list of operations");
+    SW_AUTO_JSON *doc = sw_json_copy(target);
     for (size_t i = 0; i < json_object_array_length(patch); i++) {
-        int rc = apply_op(&root, json_object_array_get_idx(patch, i), i, err);
+        int rc = apply_one(json_object_array_get_idx(patch, i), i, &doc, err);
         if (rc < 0)
             return rc;
     }
-    *out = SW_TAKE(root);
+    *out = SW_TAKE(doc);
     return 0;
-}
-
-/* ---- creating ----------------------------------------------------------------------------------
- */
-
-struct path {
-    struct printbuf *text;
-    struct json_object *ops;
-};
-
-static int enter(struct path *p, const char *token)
-{
-    int before = p->text->bpos;
-    printbuf_memappend(p->text, "/", 1);
-    for (; *token; token++) {
-        if (*token == '~')
-            printbuf_memappend(p->text, "~0", 2);
-        else if (*token == '/')
-            printbuf_memappend(p->text, "~1", 2);
-        else
-            printbuf_memappend(p->text, token, 1);
-    }
-    return before;
-}
-
-static int enter_index(struct path *p, size_t i)
-{
-    char token[24];
-    (void)snprintf(token, sizeof token, "%zu", i);
-    return enter(p, token);
-}
-
-static void leave(struct path *p, int before)
-{
-    p->text->bpos = before;
-    p->text->buf[before] = '\0';
-}
-
-static void emit(struct path *p, const char *op, struct json_object *value, bool has_value)
-{
-    struct json_object *doc = json_object_new_object();
-    json_object_object_add(doc, "op", json_object_new_string(op));
-    json_object_object_add(doc, "path", json_object_new_string_len(p->text->buf, p->text->bpos));
-    if (has_value)
-        json_object_object_add(doc, "value", sw_json_copy(value));
-    json_object_array_add(p->ops, doc);
-}
-
-static void diff(struct path *p, struct json_object *from, struct json_object *to);
-
-static void diff_maps(struct path *p, struct json_object *from, struct json_object *to)
-{
-    struct json_object *other;
-    json_object_object_foreach(from, gone, old)
-    {
-        (void)old;
-        if (json_object_object_get_ex(to, gone, &other))
-            continue;
-        int before = enter(p, gone);
-        emit(p, "remove", NULL, false);
-        leave(p, before);
-    }
-    json_object_object_foreach(to, key, value)
-    {
-        int before = enter(p, key);
-        if (json_object_object_get_ex(from, key, &other))
-            diff(p, other, value);
-        else
-            emit(p, "add", value, true);
-        leave(p, before);
-    }
-}
-
-/* What is alike at both ends stays; between them elements are compared one by one, and what is too
- * many is removed (from the end, so that indexes hold) or what is missing added. */
-static void diff_lists(struct path *p, struct json_object *from, struct json_object *to)
-{
-    size_t n = sw_json_len(from), m = sw_json_len(to), head = 0, tail = 0;
-    while (head < n && head < m && sw_json_equal(sw_json_at(from, head), sw_json_at(to, head)))
-        head++;
-    while (head + tail < n && head + tail < m &&
-           sw_json_equal(sw_json_at(from, n - 1 - tail), sw_json_at(to, m - 1 - tail)))
-        tail++;
-    size_t common = n < m ? n : m;
-    for (size_t i = head; i + tail < common; i++) {
-        int before = enter_index(p, i);
-        diff(p, sw_json_at(from, i), sw_json_at(to, i));
-        leave(p, before);
-    }
-    for (size_t i = n - tail; i > m - tail && i > head; i--) {
-        int before = enter_index(p, i - 1);
-        emit(p, "remove", NULL, false);
-        leave(p, before);
-    }
-    for (size_t i = n - tail; i < m - tail; i++) {
-        int before = enter_index(p, i);
-        emit(p, "add", sw_json_at(to, i), true);
-        leave(p, before);
-    }
-}
-
-static void diff(struct path *p, struct json_object *from, struct json_object *to)
-{
-    if (sw_json_equal(from, to))
-        return;
-    enum json_type type = json_object_get_type(from);
-    if (type != json_object_get_type(to))
-        emit(p, "replace", to, true);
-    else if (type == json_type_object)
-        diff_maps(p, from, to);
-    else if (type == json_type_array)
-        diff_lists(p, from, to);
-    else
-        emit(p, "replace", to, true);
-}
-
-struct json_object *sw_jsonpatch_create(struct json_object *from, struct json_object *to)
-{
-    struct path p = { .text = printbuf_new(), .ops = json_object_new_array() };
-    diff(&p, from, to);
-    printbuf_free(p.text);
-    return p.ops;
 }

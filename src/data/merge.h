@@ -40,13 +40,13 @@ struct json_object *sw_jsonpatch_create(struct json_object *from,
  * ports by containerPort, ...) merge by it, other lists are replaced. `$patch:
  * delete|replace|merge`,
  * `$retainKeys`, `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>` are honoured.
- * @kind: of the object, as in "Pod"; kinds without a table (custom resources) merge by RFC 7386 and
- * are refused with SW_INVALID by a real server: the caller decides before calling.
+ * @kind: of the object, as in "Pod". A real server refuses such patches of custom resources: ask
+ * sw_strategic_knows() before.
  * @return 0 | SW_INVALID "spec.containers[1]: no merge key 'name'"
  * Source: Kubernetes "sig-api-machinery/strategic-merge-patch.md" and the patchMergeKey and
  * patchStrategy notes of the API reference. Pinned by test/unit/data_strategic_test.c. */
 int sw_strategic_apply(struct json_object *target, struct json_object *patch, const char *kind,
                        struct json_object **out, struct sw_err *err) SW_CHECKED;
 
-/** Whether @kind has strategic merge (is one of the built-in kinds). */
-bool sw_strategic_knows(const char *api_version, const char *kind);
+/** Whether kinds of this apiVersion have strategic merge: the built-in groups do. */
+bool sw_strategic_knows(const char *api_version);

@@ -1,125 +1,44 @@
-/* Kubernetes' strategic merge patch. */
+/* Kubernetes' strategic merge patch. Source: k8s.io/apimachinery pkg/util/strategicpatch. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/buffer.h"
 #include "data/json.h"
 #include "data/merge.h"
 #include "data/path.h"
+#include "data/strategic_list.h"
+#include "data/strategic_table.h"
 
-#define DIRECTIVE "$patch"
-#define RETAIN_KEYS "$retainKeys"
-#define DELETE_FROM "$deleteFromPrimitiveList/"
-#define ELEMENT_ORDER "$setElementOrder/"
+static const char delete_prefix[] = "$deleteFromPrimitiveList/";
+static const char order_prefix[] = "$setElementOrder/";
 
-/* ---- which lists merge -------------------------------------------------------------------------
- */
-
-/* The field that a list is in, and the field that the map which has it is in ("": the object).
- * From the patchStrategy and patchMergeKey notes of the API reference; all other lists are atomic.
- * "*ontainers" stands for containers, initContainers and ephemeralContainers. */
-static const struct list_row {
-    const char *kind; /* NULL: any */
-    const char *parent, *field;
-    const char *key; /* of the elements; NULL: they are plain values, merged as a set */
-} list_rows[] = {
-    { NULL, "metadata", "ownerReferences", "uid" },
-    { NULL, "metadata", "finalizers", NULL },
-    { NULL, "spec", "containers", "name" },
-    { NULL, "spec", "initContainers", "name" },
-    { NULL, "spec", "ephemeralContainers", "name" },
-    { NULL, "spec", "volumes", "name" },
-    { NULL, "spec", "imagePullSecrets", "name" },
-    { NULL, "spec", "hostAliases", "ip" },
-    { NULL, "spec", "topologySpreadConstraints", "topologyKey" },
-    { NULL, "spec", "schedulingGates", "name" },
-    { NULL, "spec", "resourceClaims", "name" },
-    { NULL, "*ontainers", "ports", "containerPort" },
-    { NULL, "*ontainers", "env", "name" },
-    { NULL, "*ontainers", "volumeMounts", "mountPath" },
-    { NULL, "*ontainers", "volumeDevices", "devicePath" },
-    { NULL, "status", "conditions", "type" },
-    { NULL, "status", "podIPs", "ip" },
-    { "Node", "status", "addresses", "type" },
-    { "Node", "spec", "podCIDRs", NULL },
-    { "Service", "spec", "ports", "port" },
-    { "ServiceAccount", "", "secrets", "name" },
-    { "MutatingWebhookConfiguration", "", "webhooks", "name" },
-    { "ValidatingWebhookConfiguration", "", "webhooks", "name" },
+/* Where in the object a merge stands, for messages; each on the stack of its merge. */
+struct where {
+    const struct where *up;
+    const char *key; /* NULL: an element */
+    size_t index;
 };
 
-static const struct list_row *find_row(const char *kind, const char *parent, const char *field)
+static void put_where(struct sw_buffer *out, const struct where *w)
 {
-    for (size_t i = 0; i < SW_COUNT(list_rows); i++) {
-        const struct list_row *r = &list_rows[i];
-        if (strcmp(r->field, field) != 0 || (r->kind && !sw_streq(r->kind, kind)))
-            continue;
-        if (r->parent[0] == '*' ? sw_ends_with(parent, r->parent + 1)
-                                : strcmp(r->parent, parent) == 0)
-            return r;
-    }
-    return NULL;
+    if (!w)
+        return;
+    put_where(out, w->up);
+    SW_AUTO_CHARS *part = w->key ? sw_printf("%s%s", out->len ? "." : "", w->key)
+                                 : sw_printf("[%zu]", w->index);
+    sw_buffer_put(out, part, strlen(part));
 }
 
-static const char *const built_in_groups[] = {
-    "",
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "apiregistration.k8s.io",
-    "apps",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "autoscaling",
-    "batch",
-    "certificates.k8s.io",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "extensions",
-    "flowcontrol.apiserver.k8s.io",
-    "networking.k8s.io",
-    "node.k8s.io",
-    "policy",
-    "rbac.authorization.k8s.io",
-    "scheduling.k8s.io",
-    "storage.k8s.io",
-};
-
-bool sw_strategic_knows(const char *api_version, const char *kind SW_UNUSED)
+static int fail(const struct where *w, struct sw_err *err, const char *what)
 {
-    const char *slash = strchr(api_version, '/');
-    size_t len = slash ? (size_t)(slash - api_version) : 0;
-    for (size_t i = 0; i < SW_COUNT(built_in_groups); i++)
-        if (strlen(built_in_groups[i]) == len && memcmp(built_in_groups[i], api_version, len) == 0)
-            return true;
-    return false;
+    struct sw_buffer path = { 0 };
+    put_where(&path, w);
+    SW_AUTO_CHARS *text = sw_buffer_take(&path, NULL);
+    return sw_err_set(err, SW_INVALID, "%s%s%s", text, *text ? ": " : "", what);
 }
 
-/* ---- merging -----------------------------------------------------------------------------------
- */
-
-/* Where the merge is, for rows and messages. */
-struct place {
-    const struct place *up;
-    const char *kind;  /* of the object */
-    const char *field; /* "" at the top; an element of a list has its list's */
-    long index;        /* -1: not an element */
-};
-
-static char *place_text(const struct place *at)
-{
-    if (!at->up)
-        return sw_strdup("");
-    SW_AUTO_CHARS *before = place_text(at->up);
-    if (at->index >= 0)
-        return sw_printf("%s[%ld]", before, at->index);
-    return sw_printf("%s%s%s", before, *before ? "." : "", at->field);
-}
-
-static int invalid(struct sw_err *err, const struct place *at, const char *what)
-{
-    SW_AUTO_CHARS *where = place_text(at);
-    return sw_err_set(err, SW_INVALID, "%s: %s", *where ? where : "patch", what);
-}
+static int merge_map(struct json_object *target, struct json_object *patch, const char *type,
+                     const struct where *w, struct sw_err *err);
 
 static bool is_map(struct json_object *doc)
 {
@@ -131,212 +50,268 @@ static bool is_list(struct json_object *doc)
     return json_object_is_type(doc, json_type_array);
 }
 
-static int merge_map(struct json_object *target, struct json_object *patch, const struct place *at,
-                     struct sw_err *err);
+/* ---- lists -------------------------------------------------------------------------------------
+ */
 
-/* The element of @list whose @key has the same value as @element's; its index, or the length. */
-static size_t find_element(struct json_object *list, const char *key, struct json_object *value)
+/* The element of @list whose @key is that of @item; its index, or -1. */
+static ssize_t find_element(struct json_object *list, const char *key, struct json_object *item)
 {
-    size_t n = sw_json_len(list);
-    for (size_t i = 0; i < n; i++)
-        if (sw_json_equal(key ? sw_json_get(sw_json_at(list, i), key) : sw_json_at(list, i), value))
-            return i;
-    return n;
+    struct json_object *value = sw_json_get(item, key);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_json_equal(sw_json_get(sw_json_at(list, i), key), value))
+            return (ssize_t)i;
+    return -1;
 }
 
-static void remove_values(struct json_object *list, struct json_object *values)
+static int check_element(struct json_object *item, const char *key, const struct where *w,
+                         struct sw_err *err)
 {
-    for (size_t i = 0; i < sw_json_len(values); i++)
-        for (size_t at; (at = find_element(list, NULL, sw_json_at(values, i))) < sw_json_len(list);)
-            (void)json_object_array_del_idx(list, at, 1);
-}
-
-/* `- $patch: replace` among the elements: the others are the whole list from now on. */
-static bool says_replace(struct json_object *patch)
-{
-    for (size_t i = 0; i < sw_json_len(patch); i++)
-        if (sw_streq(sw_json_str(sw_json_at(patch, i), NULL, DIRECTIVE, NULL), "replace") &&
-            sw_json_len(sw_json_at(patch, i)) == 1)
-            return true;
-    return false;
-}
-
-static int merge_element(struct json_object *list, struct json_object *element, const char *key,
-                         const struct place *at, struct sw_err *err)
-{
-    if (!is_map(element))
-        return invalid(err, at, "is no map, and the list merges by a key");
-    const char *directive = sw_json_str(element, NULL, DIRECTIVE, NULL);
-    if (sw_streq(directive, "replace") && sw_json_len(element) == 1)
+    if (!is_map(item))
+        return fail(w, err, "not a map");
+    if (sw_json_get(item, key))
         return 0;
-    struct json_object *value = sw_json_get(element, key);
-    if (!value) {
-        SW_AUTO_CHARS *what = sw_printf("no merge key '%s'", key);
-        return invalid(err, at, what);
-    }
-    size_t i = find_element(list, key, value);
-    bool found = i < sw_json_len(list);
-    if (sw_streq(directive, "delete")) {
-        if (found)
-            (void)json_object_array_del_idx(list, i, 1);
-        return 0;
-    }
-    if (!found)
-        (void)json_object_array_add(list, json_object_new_object());
-    return merge_map(sw_json_at(list, i), element, at, err);
+    SW_AUTO_CHARS *what = sw_printf("no merge key '%s'", key);
+    return fail(w, err, what);
 }
 
-static int merge_list(struct json_object *list, struct json_object *patch,
-                      const struct list_row *row, const struct place *at, struct sw_err *err)
+/* Elements of the patch that say what to do: delete one, or replace all. The others are left to be
+ * merged. @replace is set. */
+static int apply_directives(struct json_object *list, struct json_object *patch, const char *key,
+                            bool *replace, const struct where *w, struct sw_err *err)
 {
-    if (row->key && says_replace(patch))
-        (void)json_object_array_del_idx(list, 0, sw_json_len(list));
+    *replace = false;
     for (size_t i = 0; i < sw_json_len(patch); i++) {
-        struct json_object *element = sw_json_at(patch, i);
-        if (!row->key) {
-            if (find_element(list, NULL, element) == sw_json_len(list))
-                (void)json_object_array_add(list, sw_json_copy(element));
+        const struct where here = { .up = w, .index = i };
+        struct json_object *item = sw_json_at(patch, i);
+        struct json_object *directive = sw_json_get(item, "$patch");
+        if (!directive)
             continue;
+        const char *what = json_object_get_string(directive);
+        if (strcmp(what, "replace") == 0) {
+            *replace = true;
+        } else if (strcmp(what, "delete") == 0) {
+            int rc = check_element(item, key, &here, err);
+            if (rc < 0)
+                return rc;
+            for (ssize_t at; (at = find_element(list, key, item)) >= 0;)
+                (void)json_object_array_del_idx(list, (size_t)at, 1);
+        } else {
+            return fail(&here, err, "$patch is neither replace nor delete");
         }
-        struct place here = { at, at->kind, at->field, (long)i };
-        int rc = merge_element(list, element, row->key, &here, err);
-        if (rc < 0)
-            return rc;
     }
     return 0;
 }
 
-/* Put the elements into the order that the patch asks for; those that it does not name stay behind
- * the one that they stood behind. */
-static void reorder(struct json_object *map, const char *field, struct json_object *order,
-                    const char *key)
+static int merge_element(struct json_object *list, struct json_object *item,
+                         const struct sw_merge_rule *rule, const struct where *w,
+                         struct sw_err *err)
 {
-    struct json_object *list = sw_json_get(map, field);
-    if (!is_list(list) || !is_list(order))
-        return;
-    struct json_object *out = json_object_new_array();
-    size_t n = sw_json_len(list), named_upto = 0;
-    /* unnamed ones at the front stay there */
-    for (; named_upto < n; named_upto++) {
-        struct json_object *e = sw_json_at(list, named_upto);
-        struct json_object *id = key ? sw_json_get(e, key) : e;
-        if (find_element(order, key, id) < sw_json_len(order))
-            break;
-        (void)json_object_array_add(out, json_object_get(e));
-    }
-    for (size_t i = 0; i < sw_json_len(order); i++) {
-        struct json_object *o = sw_json_at(order, i);
-        size_t at = find_element(list, key, key ? sw_json_get(o, key) : o);
-        if (at < n && find_element(out, key, key ? sw_json_get(o, key) : o) == sw_json_len(out))
-            (void)json_object_array_add(out, json_object_get(sw_json_at(list, at)));
-        for (size_t j = at + 1; j < n; j++) {
-            struct json_object *e = sw_json_at(list, j);
-            struct json_object *id = key ? sw_json_get(e, key) : e;
-            if (find_element(order, key, id) < sw_json_len(order))
-                break;
-            if (find_element(out, key, id) == sw_json_len(out))
-                (void)json_object_array_add(out, json_object_get(e));
-        }
-    }
-    (void)json_object_object_add(map, field, out);
+    int rc = check_element(item, rule->key, w, err);
+    if (rc < 0)
+        return rc;
+    ssize_t at = find_element(list, rule->key, item);
+    if (at >= 0)
+        return merge_map(sw_json_at(list, (size_t)at), item, rule->element, w, err);
+    struct json_object *fresh = json_object_new_object();
+    (void)json_object_array_add(list, fresh);
+    return merge_map(fresh, item, rule->element, w, err);
 }
 
-static void retain(struct json_object *target, struct json_object *keys)
+/* Merge a list of maps into @list, which is ours. */
+static int merge_maps(struct json_object *list, struct json_object *patch,
+                      const struct sw_merge_rule *rule, const struct where *w, struct sw_err *err)
 {
-    json_object_object_foreach(target, key, value)
-    {
-        (void)value;
-        bool kept = false;
-        for (size_t i = 0; i < sw_json_len(keys) && !kept; i++)
-            kept = sw_streq(json_object_get_string(sw_json_at(keys, i)), key);
-        if (!kept)
-            json_object_object_del(target, key); /* json-c's foreach has the next one already */
+    bool replace;
+    int rc = apply_directives(list, patch, rule->key, &replace, w, err);
+    if (replace)
+        (void)json_object_array_del_idx(list, 0, json_object_array_length(list));
+    for (size_t i = 0; i < sw_json_len(patch) && rc == 0; i++) {
+        const struct where here = { .up = w, .index = i };
+        struct json_object *item = sw_json_at(patch, i);
+        if (!sw_json_get(item, "$patch"))
+            rc = merge_element(list, item, rule, &here, err);
     }
+    return rc;
 }
+
+static int merge_scalars(struct json_object *list, struct json_object *patch)
+{
+    for (size_t i = 0; i < sw_json_len(patch); i++) {
+        struct json_object *item = sw_json_at(patch, i);
+        if (sw_list_index(list, NULL, item) < 0)
+            (void)json_object_array_add(list, sw_json_copy(item));
+    }
+    return 0;
+}
+
+/* @list merged with @patch in place; then what is in the patch stands in its order. */
+static int merge_list(struct json_object *list, struct json_object *patch,
+                      const struct sw_merge_rule *rule, const struct where *w, struct sw_err *err)
+{
+    SW_AUTO_JSON *before = sw_list_of(list);
+    int rc = rule->key ? merge_maps(list, patch, rule, w, err) : merge_scalars(list, patch);
+    if (rc == 0)
+        sw_list_order(list, rule->key, patch, before);
+    return rc;
+}
+
+/* "$deleteFromPrimitiveList/finalizers": ["a"] */
+static void delete_scalars(struct json_object *target, const char *field,
+                           struct json_object *values)
+{
+    struct json_object *list = sw_json_get(target, field);
+    for (size_t i = sw_json_len(list); is_list(list) && i > 0; i--)
+        if (sw_list_index(values, NULL, sw_json_at(list, i - 1)) >= 0)
+            (void)json_object_array_del_idx(list, i - 1, 1);
+}
+
+/* "$setElementOrder/containers": [{"name": "a"}, {"name": "b"}] */
+static void set_order(struct json_object *target, struct json_object *before, const char *field,
+                      struct json_object *order, const char *type)
+{
+    struct json_object *list = sw_json_get(target, field);
+    const struct sw_merge_rule *rule = sw_merge_rule_find(type, field);
+    if (!is_list(list) || !is_list(order) || !rule || !rule->merge)
+        return;
+    sw_list_order(list, rule->key, order, sw_json_get(before, field));
+}
+
+/* ---- maps --------------------------------------------------------------------------------------
+ */
 
 static void clear(struct json_object *map)
 {
-    json_object_object_foreach(map, key, value)
-    {
-        (void)value;
-        json_object_object_del(map, key);
-    }
+    for (struct lh_entry *e; (e = json_object_get_object(map)->head);)
+        json_object_object_del(map, (const char *)lh_entry_k(e));
 }
 
-static int merge_field(struct json_object *target, const char *field, struct json_object *value,
-                       const struct place *at, struct sw_err *err)
+/* {"$patch": "replace", ...} begins with nothing, {"$patch": "delete"} leaves nothing.
+ * @return 1: the rest of the patch is to be merged, 0: that was all */
+static int apply_map_directive(struct json_object *target, struct json_object *patch,
+                               const struct where *w, struct sw_err *err)
 {
-    struct place here = { at, at->kind, field, -1 };
-    struct json_object *old = sw_json_get(target, field);
+    struct json_object *directive = sw_json_get(patch, "$patch");
+    if (!directive)
+        return 1;
+    const char *what = json_object_get_string(directive);
+    bool replace = strcmp(what, "replace") == 0;
+    if (!replace && strcmp(what, "delete") != 0)
+        return fail(w, err, "$patch is neither replace nor delete");
+    clear(target);
+    return replace;
+}
+
+static bool is_retained(struct json_object *keys, const char *key)
+{
+    for (size_t i = 0; i < sw_json_len(keys); i++)
+        if (strcmp(json_object_get_string(sw_json_at(keys, i)), key) == 0)
+            return true;
+    return false;
+}
+
+/* "$retainKeys": what the patch does not name in it goes. */
+static int apply_retain_keys(struct json_object *target, struct json_object *patch,
+                             const struct where *w, struct sw_err *err)
+{
+    struct json_object *keys = sw_json_get(patch, "$retainKeys");
+    if (!keys)
+        return 0;
+    if (!is_list(keys))
+        return fail(w, err, "$retainKeys: not a list");
+    json_object_object_foreach(patch, key, value)
+    {
+        if (value && *key != '$' && !is_retained(keys, key))
+            return fail(w, err, "$retainKeys does not name all keys of the patch");
+    }
+    SW_AUTO_JSON *old = sw_json_copy(target);
+    json_object_object_foreach(old, old_key, ignored)
+    {
+        (void)ignored;
+        if (!is_retained(keys, old_key))
+            json_object_object_del(target, old_key);
+    }
+    return 0;
+}
+
+/* One member of the patch that is no directive. */
+static int merge_member(struct json_object *target, const char *key, struct json_object *value,
+                        const char *type, const struct where *w, struct sw_err *err)
+{
+    const struct where here = { .up = w, .key = key };
     if (!value) {
-        json_object_object_del(target, field);
+        json_object_object_del(target, key);
         return 0;
     }
+    struct json_object *old = sw_json_get(target, key);
+    const struct sw_merge_rule *rule = sw_merge_rule_find(type, key);
     if (is_map(value)) {
         if (!is_map(old)) {
             old = json_object_new_object();
-            (void)json_object_object_add(target, field, old);
+            (void)json_object_object_add(target, key, old);
         }
-        return merge_map(old, value, &here, err);
+        return merge_map(old, value, rule ? rule->element : NULL, &here, err);
     }
-    const struct list_row *row = is_list(value) ? find_row(at->kind, at->field, field) : NULL;
-    if (!row) {
-        (void)json_object_object_add(target, field, sw_json_copy(value));
+    if (!is_list(value) || !rule || !rule->merge) {
+        (void)json_object_object_add(target, key, sw_json_copy(value));
         return 0;
     }
     if (!is_list(old)) {
         old = json_object_new_array();
-        (void)json_object_object_add(target, field, old);
+        (void)json_object_object_add(target, key, old);
     }
-    return merge_list(old, value, row, &here, err);
+    return merge_list(old, value, rule, &here, err);
 }
 
-/* The directives of a map, before its fields. @return whether the fields still count */
-static bool take_directives(struct json_object *target, struct json_object *patch)
+/* The lists' orders, once all is merged; @before: as it was. */
+static void apply_orders(struct json_object *target, struct json_object *before,
+                         struct json_object *patch, const char *type)
 {
-    const char *directive = sw_json_str(patch, NULL, DIRECTIVE, NULL);
-    if (sw_streq(directive, "delete")) {
-        clear(target);
-        return false;
-    }
-    if (sw_streq(directive, "replace"))
-        clear(target);
-    struct json_object *keys = sw_json_get(patch, RETAIN_KEYS);
-    if (is_list(keys))
-        retain(target, keys);
-    json_object_object_foreach(patch, name, value)
+    json_object_object_foreach(patch, key, value)
     {
-        if (sw_starts_with(name, DELETE_FROM)) {
-            struct json_object *list = sw_json_get(target, name + strlen(DELETE_FROM));
-            if (is_list(list))
-                remove_values(list, value);
-        }
+        if (sw_starts_with(key, order_prefix))
+            set_order(target, before, key + sizeof order_prefix - 1, value, type);
     }
-    return true;
 }
 
-static int merge_map(struct json_object *target, struct json_object *patch, const struct place *at,
-                     struct sw_err *err)
+static bool has_orders(struct json_object *patch)
 {
-    if (!take_directives(target, patch))
-        return 0;
-    json_object_object_foreach(patch, field, value)
+    json_object_object_foreach(patch, key, value)
     {
-        if (field[0] == '$')
-            continue;
-        int rc = merge_field(target, field, value, at, err);
+        (void)value;
+        if (sw_starts_with(key, order_prefix))
+            return true;
+    }
+    return false;
+}
+
+static bool is_directive(const char *key)
+{
+    return strcmp(key, "$patch") == 0 || strcmp(key, "$retainKeys") == 0 ||
+           sw_starts_with(key, order_prefix);
+}
+
+/* Merge @patch into @target, which is ours to change; @type: what the target is. */
+static int merge_map(struct json_object *target, struct json_object *patch, const char *type,
+                     const struct where *w, struct sw_err *err)
+{
+    int rc = apply_map_directive(target, patch, w, err);
+    if (rc <= 0)
+        return rc;
+    rc = apply_retain_keys(target, patch, w, err);
+    SW_AUTO_JSON *before = has_orders(patch) ? sw_json_copy(target) : NULL;
+    if (rc < 0)
+        return rc;
+    json_object_object_foreach(patch, key, value)
+    {
+        if (sw_starts_with(key, delete_prefix))
+            delete_scalars(target, key + sizeof delete_prefix - 1, value);
+        else if (!is_directive(key))
+            rc = merge_member(target, key, value, type, w, err);
         if (rc < 0)
             return rc;
     }
-    json_object_object_foreach(patch, name, order)
-    {
-        if (!sw_starts_with(name, ELEMENT_ORDER))
-            continue;
-        const char *list = name + strlen(ELEMENT_ORDER);
-        const struct list_row *row = find_row(at->kind, at->field, list);
-        if (row)
-            reorder(target, list, order, row->key);
-    }
+    if (before)
+        apply_orders(target, before, patch, type);
     return 0;
 }
 
@@ -344,9 +319,9 @@ int sw_strategic_apply(struct json_object *target, struct json_object *patch, co
                        struct json_object **out, struct sw_err *err)
 {
     if (!is_map(patch))
-        return sw_err_set(err, SW_INVALID, "a strategic merge patch is a map");
+        return sw_err_set(err, SW_INVALID, "a strategic merge patch must be a map");
     SW_AUTO_JSON *doc = is_map(target) ? sw_json_copy(target) : json_object_new_object();
-    int rc = merge_map(doc, patch, &(struct place){ NULL, kind, "", -1 }, err);
+    int rc = merge_map(doc, patch, kind, NULL, err);
     if (rc < 0)
         return rc;
     *out = SW_TAKE(doc);

@@ -1,142 +1,230 @@
-/* Strategic merge patch: lists of the core kinds merge by their key, as a real API server does. */
+/* Strategic merge patches. The rows' results are those of k8s.io/apimachinery's strategicpatch. */
 #include "data/merge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "data/json.h"
-#include "data/yaml.h"
+#include "data/strategic_table.h"
 
 static struct json_object *parse(const char *text)
 {
     struct json_object *doc = NULL;
     SW_ERR(err);
-    if (sw_yaml_parse(text, strlen(text), NULL, &doc, &err) < 0)
+    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
         fail_msg("%s: %s", text, sw_err_text(&err));
     return doc;
 }
 
-static void merges(const char *kind, const char *target, const char *patch, const char *want)
+struct row {
+    const char *kind, *target, *patch, *want;
+};
+
+static void check_rows(const struct row *rows, size_t n)
 {
-    SW_AUTO_JSON *t = parse(target), *p = parse(patch), *w = parse(want), *got = NULL;
-    SW_ERR(err);
-    if (sw_strategic_apply(t, p, kind, &got, &err) < 0)
-        fail_msg("%s: %s", patch, sw_err_text(&err));
-    if (!sw_json_equal(got, w))
-        fail_msg("%s: want %s, got %s", patch, want, json_object_to_json_string(got));
+    for (size_t i = 0; i < n; i++) {
+        SW_ERR(err);
+        SW_AUTO_JSON *target = parse(rows[i].target);
+        SW_AUTO_JSON *patch = parse(rows[i].patch);
+        SW_AUTO_JSON *want = parse(rows[i].want);
+        SW_AUTO_JSON *got = NULL;
+        if (sw_strategic_apply(target, patch, rows[i].kind, &got, &err) < 0)
+            fail_msg("%s: %s", rows[i].patch, sw_err_text(&err));
+        if (!sw_json_equal(got, want))
+            fail_msg("%s: want %s, got %s", rows[i].patch, rows[i].want,
+                     json_object_to_json_string(got));
+    }
 }
 
-static void containers_merge_by_name_and_others_stay(void **state)
+static void lists_merge_by_their_key(void **state)
 {
     (void)state;
-    merges("Pod", "spec: {containers: [{name: a, image: x, args: [1]}, {name: b, image: y}]}",
-           "spec: {containers: [{name: b, image: z}, {name: c, image: w}]}",
-           "spec: {containers: [{name: a, image: x, args: [1]}, {name: b, image: z}, {name: c, "
-           "image: w}]}");
+    static const struct row rows[] = {
+        { "Pod", "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"1\"},{\"name\":\"b\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"c\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"c\"},{\"name\":"
+          "\"b\"}]}}" },
+        { "Deployment",
+          "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"env\":[{\"name\":"
+          "\"x\","
+          "\"value\":\"1\"}],\"args\":[\"1\",\"2\"]}]}}}}",
+          "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"env\":[{\"name\":"
+          "\"y\","
+          "\"value\":\"2\"}],\"args\":[\"3\"]}]}}}}",
+          "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"env\":[{\"name\":"
+          "\"y\","
+          "\"value\":\"2\"},{\"name\":\"x\",\"value\":\"1\"}],\"args\":[\"3\"]}]}}}}" },
+        { "Service", "{\"spec\":{\"ports\":[{\"port\":80,\"name\":\"a\"}]}}",
+          "{\"spec\":{\"ports\":[{\"port\":80,\"name\":\"b\"}]}}",
+          "{\"spec\":{\"ports\":[{\"port\":80,\"name\":\"b\"}]}}" },
+        { "Node",
+          "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"},{\"type\":"
+          "\"Disk\"}"
+          "]}}",
+          "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+          "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"},{\"type\":"
+          "\"Disk\"}]}}" },
+        { "CronJob",
+          "{\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":{\"spec\":{\"containers\":[{"
+          "\"name\":\"a\"}]}}}}}}",
+          "{\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":"
+          "\"b\"}]}}"
+          "}}}}",
+          "{\"spec\":{\"jobTemplate\":{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":"
+          "\"b\"},{"
+          "\"name\":\"a\"}]}}}}}}" },
+        { "ConfigMap",
+          "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"1\"}],\"finalizers\":[\"a\",\"b\"]}}",
+          "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"2\"}],\"finalizers\":[\"c\",\"a\"]}}",
+          "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"2\"},{\"uid\":\"1\"}],\"finalizers\":["
+          "\"c\",\"a\","
+          "\"b\"]}}" },
+    };
+    check_rows(rows, SW_COUNT(rows));
 }
 
-static void env_merges_inside_containers_and_args_are_replaced(void **state)
+static void other_lists_are_replaced(void **state)
 {
     (void)state;
-    merges("Deployment",
-           "spec: {template: {spec: {initContainers: [{name: a, args: [1, 2], env: [{name: X, "
-           "value: '1'}]}]}}}",
-           "spec: {template: {spec: {initContainers: [{name: a, args: [3], env: [{name: Y, value: "
-           "'2'}]}]}}}",
-           "spec: {template: {spec: {initContainers: [{name: a, args: [3], env: [{name: X, value: "
-           "'1'}, {name: Y, value: '2'}]}]}}}");
+    static const struct row rows[] = {
+        { "Pod", "{\"spec\":{\"tolerations\":[{\"key\":\"a\"}]}}",
+          "{\"spec\":{\"tolerations\":[{\"key\":\"b\"}]}}",
+          "{\"spec\":{\"tolerations\":[{\"key\":\"b\"}]}}" },
+        { "Node", "{\"spec\":{\"taints\":[{\"key\":\"a\"}]}}", "{\"spec\":{\"taints\":[]}}",
+          "{\"spec\":{\"taints\":[]}}" },
+        { "SpecialResource", "{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"b\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"b\"}]}}" },
+    };
+    check_rows(rows, SW_COUNT(rows));
 }
 
-static void ports_have_another_key_in_a_service(void **state)
+static void maps_merge_and_null_deletes(void **state)
 {
     (void)state;
-    merges("Service", "spec: {ports: [{port: 80, targetPort: 1}, {port: 443}]}",
-           "spec: {ports: [{port: 80, targetPort: 2}]}",
-           "spec: {ports: [{port: 80, targetPort: 2}, {port: 443}]}");
+    static const struct row rows[] = {
+        { "Node", "{\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":\"2\"}}}",
+          "{\"metadata\":{\"labels\":{\"a\":null,\"c\":\"3\"}}}",
+          "{\"metadata\":{\"labels\":{\"b\":\"2\",\"c\":\"3\"}}}" },
+        { "Node", "{\"metadata\":{\"labels\":{\"a\":\"1\"}}}", "{\"metadata\":{\"labels\":null}}",
+          "{\"metadata\":{}}" },
+        { "Node", "{}", "{\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":null}}}",
+          "{\"metadata\":{\"labels\":{\"a\":\"1\"}}}" },
+    };
+    check_rows(rows, SW_COUNT(rows));
 }
 
-static void tolerations_are_atomic(void **state)
+static void directives_say_what_to_do(void **state)
 {
     (void)state;
-    merges("Pod", "spec: {tolerations: [{key: a}, {key: b}]}", "spec: {tolerations: [{key: c}]}",
-           "spec: {tolerations: [{key: c}]}");
+    static const struct row rows[] = {
+        { "Pod", "{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"a\",\"$patch\":\"delete\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"b\"}]}}" },
+        { "Pod", "{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"c\"},{\"$patch\":\"replace\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}" },
+        { "Pod", "{\"spec\":{\"nodeSelector\":{\"a\":\"1\"},\"x\":1}}",
+          "{\"spec\":{\"nodeSelector\":{\"$patch\":\"replace\",\"b\":\"2\"}}}",
+          "{\"spec\":{\"nodeSelector\":{\"b\":\"2\"},\"x\":1}}" },
+        { "Pod", "{\"spec\":{\"nodeSelector\":{\"a\":\"1\"}}}",
+          "{\"spec\":{\"nodeSelector\":{\"$patch\":\"delete\"}}}",
+          "{\"spec\":{\"nodeSelector\":{}}}" },
+        { "Pod", "{\"metadata\":{\"finalizers\":[\"a\",\"b\",\"c\"]}}",
+          "{\"metadata\":{\"$deleteFromPrimitiveList/finalizers\":[\"a\",\"c\",\"x\"]}}",
+          "{\"metadata\":{\"finalizers\":[\"b\"]}}" },
+        { "Pod", "{\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]}}",
+          "{\"spec\":{\"volumes\":[{\"name\":\"v\",\"hostPath\":{},\"$retainKeys\":[\"name\","
+          "\"hostPath\"]}"
+          "]}}",
+          "{\"spec\":{\"volumes\":[{\"name\":\"v\",\"hostPath\":{}}]}}" },
+        { "Pod", "{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"s\"},{\"name\":\"b\"}]}}",
+          "{\"spec\":{\"$setElementOrder/"
+          "containers\":[{\"name\":\"b\"},{\"name\":\"a\"}],\"containers\":[{"
+          "\"name\":\"b\",\"image\":\"x\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"s\"},{\"name\":\"b\",\"image\":\"x\"},{\"name\":"
+          "\"a\"}]}}" },
+        { "Pod", "{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}}",
+          "{\"spec\":{\"$setElementOrder/containers\":[{\"name\":\"b\"},{\"name\":\"a\"}]}}",
+          "{\"spec\":{\"containers\":[{\"name\":\"b\"},{\"name\":\"a\"}]}}" },
+    };
+    check_rows(rows, SW_COUNT(rows));
 }
 
-static void finalizers_are_a_set(void **state)
+static void says_where_a_patch_is_wrong(void **state)
 {
     (void)state;
-    merges("Pod", "metadata: {finalizers: [a, b]}", "metadata: {finalizers: [b, c]}",
-           "metadata: {finalizers: [a, b, c]}");
-    merges("Pod", "metadata: {finalizers: [a, b, c]}",
-           "metadata: {'$deleteFromPrimitiveList/finalizers': [b]}",
-           "metadata: {finalizers: [a, c]}");
-}
-
-static void directives_delete_and_replace(void **state)
-{
-    (void)state;
-    merges("Pod", "spec: {containers: [{name: a}, {name: b}]}",
-           "spec: {containers: [{name: a, $patch: delete}]}", "spec: {containers: [{name: b}]}");
-    merges("Pod", "spec: {containers: [{name: a}, {name: b}]}",
-           "spec: {containers: [{$patch: replace}, {name: c}]}", "spec: {containers: [{name: c}]}");
-    merges("Pod", "spec: {nodeSelector: {a: b}}", "spec: {nodeSelector: {$patch: replace, c: d}}",
-           "spec: {nodeSelector: {c: d}}");
-    merges("Pod", "spec: {nodeSelector: {a: b}}", "spec: {nodeSelector: null}", "spec: {}");
-}
-
-static void retained_keys_are_all_that_stays(void **state)
-{
-    (void)state;
-    merges("Deployment", "spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}",
-           "spec: {strategy: {$retainKeys: [type], type: Recreate}}",
-           "spec: {strategy: {type: Recreate}}");
-}
-
-static void elements_stand_in_the_order_asked_for(void **state)
-{
-    (void)state;
-    merges("Pod", "spec: {containers: [{name: a}, {name: b}, {name: c}]}",
-           "spec: {$setElementOrder/containers: [{name: c}, {name: d}, {name: a}], containers: "
-           "[{name: d}]}",
-           "spec: {containers: [{name: c}, {name: d}, {name: a}, {name: b}]}");
-}
-
-static void an_element_without_its_key_is_named(void **state)
-{
-    (void)state;
-    SW_AUTO_JSON *t = parse("{}"), *p = parse("spec: {containers: [{name: a}, {image: x}]}");
-    struct json_object *got = NULL;
-    SW_ERR(err);
-    assert_int_equal(sw_strategic_apply(t, p, "Pod", &got, &err), SW_INVALID);
-    assert_string_equal(err.text, "spec.containers[1]: no merge key 'name'");
+    static const struct {
+        const char *patch, *want;
+    } rows[] = {
+        { "[]", "a strategic merge patch must be a map" },
+        { "{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"image\":\"x\"}]}}",
+          "spec.containers[1]: no merge key 'name'" },
+        { "{\"spec\":{\"containers\":[3]}}", "spec.containers[0]: not a map" },
+        { "{\"spec\":{\"containers\":[{\"$patch\":\"delete\"}]}}",
+          "spec.containers[0]: no merge key 'name'" },
+        { "{\"spec\":{\"containers\":[{\"name\":\"a\",\"$patch\":\"merge\"}]}}",
+          "spec.containers[0]: $patch is neither replace nor delete" },
+        { "{\"spec\":{\"$patch\":\"x\"}}", "spec: $patch is neither replace nor delete" },
+        { "{\"spec\":{\"$retainKeys\":[\"a\"],\"b\":1}}",
+          "spec: $retainKeys does not name all keys of the patch" },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_ERR(err);
+        SW_AUTO_JSON *target = parse("{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}");
+        SW_AUTO_JSON *patch = parse(rows[i].patch);
+        SW_AUTO_JSON *got = NULL;
+        assert_int_equal(sw_strategic_apply(target, patch, "Pod", &got, &err), SW_INVALID);
+        assert_string_equal(sw_err_text(&err), rows[i].want);
+        assert_null(got);
+    }
 }
 
 static void only_built_in_groups_have_it(void **state)
 {
     (void)state;
-    assert_true(sw_strategic_knows("v1", "Pod"));
-    assert_true(sw_strategic_knows("rbac.authorization.k8s.io/v1", "Role"));
-    assert_false(sw_strategic_knows("nvidia.com/v1", "ClusterPolicy"));
-    assert_false(sw_strategic_knows("nfd.k8s-sigs.io/v1alpha1", "NodeFeature"));
+    assert_true(sw_strategic_knows("v1"));
+    assert_true(sw_strategic_knows("apps/v1"));
+    assert_true(sw_strategic_knows("rbac.authorization.k8s.io/v1"));
+    assert_false(sw_strategic_knows("sro.openshift.io/v1beta1"));
+    assert_false(sw_strategic_knows("v2"));
+    assert_false(sw_strategic_knows("app/v1"));
+}
+
+static void the_table_has_no_doubles_and_no_dead_ends(void **state)
+{
+    (void)state;
+    const struct sw_merge_rule *r, *other;
+    for (unsigned i = 0; (r = sw_merge_rule_at(i)); i++) {
+        assert_true(r->merge || r->element); /* else the row says nothing */
+        bool used = !r->element;
+        for (unsigned k = 0; (other = sw_merge_rule_at(k)); k++) {
+            if (k != i && strcmp(r->type, other->type) == 0)
+                assert_string_not_equal(r->field, other->field);
+            used = used || strcmp(r->element, other->type) == 0;
+        }
+        if (!used)
+            fail_msg("%s.%s leads to %s, of which there is no row", r->type, r->field, r->element);
+    }
+    assert_null(sw_merge_rule_find("PodSpec", "metadata"));
+    assert_null(sw_merge_rule_find(NULL, "containers"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(containers_merge_by_name_and_others_stay),
-        cmocka_unit_test(env_merges_inside_containers_and_args_are_replaced),
-        cmocka_unit_test(ports_have_another_key_in_a_service),
-        cmocka_unit_test(tolerations_are_atomic),
-        cmocka_unit_test(finalizers_are_a_set),
-        cmocka_unit_test(directives_delete_and_replace),
-        cmocka_unit_test(retained_keys_are_all_that_stays),
-        cmocka_unit_test(elements_stand_in_the_order_asked_for),
-        cmocka_unit_test(an_element_without_its_key_is_named),
+        cmocka_unit_test(lists_merge_by_their_key),
+        cmocka_unit_test(other_lists_are_replaced),
+        cmocka_unit_test(maps_merge_and_null_deletes),
+        cmocka_unit_test(directives_say_what_to_do),
+        cmocka_unit_test(says_where_a_patch_is_wrong),
         cmocka_unit_test(only_built_in_groups_have_it),
+        cmocka_unit_test(the_table_has_no_doubles_and_no_dead_ends),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("data_strategic", tests, NULL, NULL);
 }
