@@ -16,10 +16,7 @@ void sw_openapi_v2(struct sw_req *req)
 {
     const char *accept = sw_http_header(req->http, "accept");
     if (accept && strstr(accept, "proto-openapi")) {
-        const char *type = strstr(accept, "v2@v1.0")
-                               ? "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-                               : "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-        sw_rest_send(req, 200, type, "", 0);
+        sw_rest_send(req, 200, "application/octet-stream", "", 0); /* as old servers call it */
         return;
     }
     json_object *doc = json_object_new_object();
