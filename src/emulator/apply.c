@@ -363,7 +363,7 @@ int sw_apply_merge(struct sw_write *w, json_object **out)
         json_object_put(merged);
         return rc;
     }
-    json_object *doc = sw_json_copy(merged); /* merged shares parts with what is stored */
+    json_object *doc = sw_meta_copy(merged); /* merged shares parts with what is stored */
     json_object_put(merged);
     note_owners(w, doc, own, touched);
     *out = doc;

@@ -123,7 +123,7 @@ int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, cons
     if (rc < 0)
         return rc;
     int64_t grace_s = grace_period_s(&w);
-    w.doc = sw_json_copy(w.old);
+    w.doc = sw_meta_copy(w.old);
     set_propagation(&w);
     hold_for_contents(&w);
     if (grace_s == 0 && !is_held(&w)) {

@@ -20,18 +20,25 @@ static bool is_leaf(json_object *node)
     return n == 0 || (n == 1 && json_object_object_get_ex(node, DOT, NULL));
 }
 
+/* Most of a set is leaves, and a set is never changed once it is made: they are one object. */
+static json_object *leaf(void)
+{
+    static json_object *shared;
+    if (!shared)
+        shared = json_object_new_object();
+    return json_object_get(shared);
+}
+
 /* A node from its parts; takes @children (a map or NULL). NULL: nothing is in it. */
 static json_object *node(bool member, json_object *children)
 {
     bool empty = !children || json_object_object_length(children) == 0;
-    if (empty && !member) {
+    if (empty) {
         json_object_put(children);
-        return NULL;
+        return member ? leaf() : NULL;
     }
-    if (!children)
-        children = json_object_new_object();
-    if (member && !empty)
-        json_object_object_add(children, DOT, json_object_new_object());
+    if (member)
+        json_object_object_add(children, DOT, leaf());
     return children;
 }
 
@@ -64,8 +71,10 @@ char *sw_fields_item(const struct sw_shape_info *info, json_object *item)
 /* Go structs are always there, so that only their fields can be owned. */
 static bool is_struct(const struct sw_cursor *at)
 {
-    static const char *const names[] = { "metadata", "spec",           "status",     "template",
-                                         "strategy", "updateStrategy", "jobTemplate", "containers" };
+    static const char *const names[] = {
+        "metadata", "spec",           "status",      "template",
+        "strategy", "updateStrategy", "jobTemplate", "containers"
+    };
     if (!at->name)
         return true;
     for (size_t i = 0; i < SW_COUNT(names); i++)
@@ -97,7 +106,7 @@ static json_object *fields_of_list(json_object *list, const struct sw_cursor *at
         json_object *child = info->shape == SW_SHAPE_SET_LIST ? json_object_new_object()
                                                               : fields_of_map(item, &item_at, dots);
         if (info->shape == SW_SHAPE_MAP_LIST && !sw_fields_is_member(child))
-            json_object_object_add(child, DOT, json_object_new_object());
+            json_object_object_add(child, DOT, leaf());
         json_object_object_add(children, element, child);
     }
     return node(sw_json_len(list) == 0 || dots, children);
@@ -113,7 +122,7 @@ json_object *sw_fields_of(json_object *value, const struct sw_cursor *at, bool d
     case SW_SHAPE_SET_LIST:
         return fields_of_list(value, at, &info, dots);
     default:
-        return json_object_new_object();
+        return leaf();
     }
 }
 
@@ -238,9 +247,9 @@ static void diff_item(const struct sw_shape_info *info, const char *element, jso
         note(d, element, from, to, at);
         return;
     }
-    add(d->touched, element, json_object_new_object());
+    add(d->touched, element, leaf());
     if (to && info->shape == SW_SHAPE_SET_LIST)
-        add(d->added, element, json_object_new_object());
+        add(d->added, element, leaf());
     else if (to)
         add(d->added, element, node(true, fields_of_map(to, at, true)));
 }
@@ -271,7 +280,7 @@ void sw_fields_diff(json_object *from, json_object *to, const struct sw_cursor *
     if (sw_json_equal(from, to))
         return;
     if (!from || !to || info.shape == SW_SHAPE_ATOMIC || before.shape != info.shape) {
-        *touched = json_object_new_object();
+        *touched = leaf();
         *added = to ? sw_fields_of(to, at, true) : NULL;
         return;
     }

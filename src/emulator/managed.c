@@ -20,23 +20,47 @@ static const char *const unowned_meta[] = {
     ".",
 };
 
+static bool is_unowned(const char *element)
+{
+    for (size_t i = 0; i < SW_COUNT(unowned_meta); i++)
+        if (strcmp(element, unowned_meta[i]) == 0)
+            return true;
+    return false;
+}
+
+static json_object *strip_meta(json_object *set)
+{
+    json_object *out = json_object_new_object();
+    json_object_object_foreach(set, element, child)
+    {
+        if (!is_unowned(element))
+            json_object_object_add(out, element, json_object_get(child));
+    }
+    return out;
+}
+
 json_object *sw_managed_strip(json_object *set)
 {
     if (!set)
         return NULL;
-    SW_AUTO_JSON *own = sw_json_copy(set); /* sets share parts */
-    json_object_put(set);
-    json_object_object_del(own, "f:apiVersion");
-    json_object_object_del(own, "f:kind");
-    json_object_object_del(own, ".");
-    json_object *meta = sw_json_get(own, "f:metadata");
-    if (meta) {
-        for (size_t i = 0; i < SW_COUNT(unowned_meta); i++)
-            json_object_object_del(meta, unowned_meta[i]);
-        if (json_object_object_length(meta) == 0)
-            json_object_object_del(own, "f:metadata");
+    json_object *out = json_object_new_object();
+    json_object_object_foreach(set, element, child)
+    {
+        bool meta = strcmp(element, "f:metadata") == 0;
+        if (strcmp(element, "f:apiVersion") == 0 || strcmp(element, "f:kind") == 0 ||
+            strcmp(element, ".") == 0)
+            continue;
+        json_object *own = meta ? strip_meta(child) : json_object_get(child);
+        if (meta && json_object_object_length(own) == 0)
+            json_object_put(own);
+        else
+            json_object_object_add(out, element, own);
     }
-    return json_object_object_length(own) > 0 ? SW_TAKE(own) : NULL;
+    json_object_put(set);
+    if (json_object_object_length(out) > 0)
+        return out;
+    json_object_put(out);
+    return NULL;
 }
 
 static bool is_entry(json_object *entry, const char *manager, const char *operation,
@@ -122,6 +146,18 @@ void sw_managed_set(struct sw_write *w, const char *operation, json_object *fiel
     put_list(w, list);
 }
 
+/* Entries are shared between the versions of an object: never changed, only replaced. */
+static json_object *with_fields(json_object *entry, json_object *fields)
+{
+    json_object *out = json_object_new_object();
+    json_object_object_foreach(entry, key, value)
+    {
+        json_object_object_add(out, key, json_object_get(value));
+    }
+    json_object_object_add(out, "fieldsV1", fields);
+    return out;
+}
+
 void sw_managed_take(struct sw_write *w, const char *operation, json_object *fields)
 {
     json_object *old = sw_json_find(w->doc, "metadata", "managedFields", NULL);
@@ -131,9 +167,7 @@ void sw_managed_take(struct sw_write *w, const char *operation, json_object *fie
         json_object *left = sw_managed_is_own(w, operation, entry) ? json_object_get(set)
                                                                    : sw_fields_drop(set, fields);
         if (left && !sw_json_equal(left, set)) {
-            entry = sw_json_copy(entry);
-            json_object_object_add(entry, "fieldsV1", left);
-            json_object_array_add(list, entry);
+            json_object_array_add(list, with_fields(entry, left));
         } else if (left) {
             json_object_array_add(list, json_object_get(entry));
             json_object_put(left);
@@ -157,10 +191,7 @@ void sw_managed_update(struct sw_write *w)
         SW_AUTO_CHARS *version = version_of(w);
         json_object *entry = sw_managed_find(w->doc, sw_write_manager(w), "Update", version,
                                              w->subresource);
-        json_object *kept = sw_fields_drop(sw_json_get(entry, "fieldsV1"), NULL);
-        json_object *all = sw_fields_union(kept, added);
-        json_object_put(kept);
-        sw_managed_set(w, "Update", all);
+        sw_managed_set(w, "Update", sw_fields_union(sw_json_get(entry, "fieldsV1"), added));
     }
     json_object_put(added);
     json_object_put(touched);

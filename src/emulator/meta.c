@@ -46,6 +46,34 @@ json_object *sw_meta_order_root(json_object *doc, const char *api_version, const
     return out;
 }
 
+json_object *sw_meta_copy(json_object *doc)
+{
+    json_object *managed = sw_json_find(doc, "metadata", "managedFields", NULL);
+    json_object *bare = sw_meta_without_managed(doc), *copy = sw_json_copy(bare);
+    json_object_put(bare);
+    if (managed)
+        sw_json_set(copy, json_object_get(managed), "metadata", "managedFields", NULL);
+    return copy;
+}
+
+json_object *sw_meta_without_managed(json_object *doc)
+{
+    json_object *meta = sw_json_get(doc, "metadata");
+    if (!sw_json_get(meta, "managedFields"))
+        return json_object_get(doc);
+    json_object *out = json_object_new_object(), *rest = json_object_new_object();
+    json_object_object_foreach(meta, field, own)
+    {
+        if (strcmp(field, "managedFields") != 0)
+            json_object_object_add(rest, field, json_object_get(own));
+    }
+    json_object_object_foreach(doc, key, value)
+    {
+        json_object_object_add(out, key, value == meta ? rest : json_object_get(value));
+    }
+    return out;
+}
+
 /* The map of metadata anew: clients' fields from @given, the server's from @old (or none). */
 static void rebuild(json_object *doc, json_object *old)
 {
@@ -165,11 +193,10 @@ int sw_meta_update(struct sw_write *w)
     rc = check_version(w);
     if (rc < 0)
         return rc;
-    if (!sw_json_find(w->doc, "metadata", "managedFields", NULL)) {
-        json_object *kept = sw_json_find(w->old, "metadata", "managedFields", NULL);
-        if (kept)
-            sw_json_set(w->doc, json_object_get(kept), "metadata", "managedFields", NULL);
-    }
+    json_object *given = sw_json_find(w->doc, "metadata", "managedFields", NULL);
+    json_object *kept = sw_json_find(w->old, "metadata", "managedFields", NULL);
+    if (kept && given != kept && (!given || sw_json_equal(given, kept)))
+        sw_json_set(w->doc, json_object_get(kept), "metadata", "managedFields", NULL);
     rebuild(w->doc, w->old);
     return 0;
 }

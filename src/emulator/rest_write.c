@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "emulator/rest.h"
 #include "emulator/status.h"
+#include "emulator/write.h"
 
 /* ---- the body -----------------------------------------------------------------------------------
  */
@@ -158,7 +159,7 @@ void sw_rest_create(struct sw_req *req)
         rc = check_type(req, doc, &status);
     if (rc == 0) {
         doc = sw_rest_from_version(req->kind, req->version, doc);
-        rc = sw_store_create(req->store, req->kind, req->ns, doc, &opts, &out, &status);
+        rc = sw_write_create(req->store, req->kind, req->ns, SW_TAKE(doc), &opts, &out, &status);
     }
     answer(req, rc, 201, out, &status);
 }
@@ -180,7 +181,7 @@ void sw_rest_update(struct sw_req *req)
                                    sw_obj_name(doc), req->name);
     if (rc == 0) {
         doc = sw_rest_from_version(req->kind, req->version, doc);
-        rc = sw_store_update(req->store, req->kind, req->ns, doc, &opts, &out, &status);
+        rc = sw_write_update(req->store, req->kind, req->ns, SW_TAKE(doc), &opts, &out, &status);
     }
     answer(req, rc, 200, out, &status);
 }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/write.h"
 
 /* ---- versions -----------------------------------------------------------------------------------
  */
@@ -244,7 +245,7 @@ void sw_store_remove(struct sw_store *store, struct sw_object *object, json_obje
 {
     struct sw_shelf *shelf = need_shelf(object->kind);
     if (!last)
-        last = sw_json_copy(object->now->doc);
+        last = sw_meta_copy(object->now->doc);
     unshelve(shelf, object);
     index_owners(store, object, object->now->doc, false);
     (void)lh_table_delete(store->by_uid, object->uid);

@@ -58,7 +58,7 @@ static void bump(struct sw_write *w)
 /* The old object but for the value at a path of one or two keys. */
 static void only(struct sw_write *w, bool metadata, const char *first, const char *second)
 {
-    json_object *kept = sw_json_copy(w->old);
+    json_object *kept = sw_meta_copy(w->old);
     json_object *managed = sw_json_find(w->doc, "metadata", "managedFields", NULL);
     json_object *value = second ? sw_json_find(w->doc, first, second, NULL)
                                 : sw_json_get(w->doc, first);

@@ -73,12 +73,13 @@ static void drop_nulls(json_object *value)
 
 static int decode(struct sw_write *w, json_object *doc)
 {
+    json_object_put(w->doc);
+    w->doc = doc;
     if (!json_object_is_type(doc, json_type_object))
         return sw_status_bad_request(w->status, "the object provided is unrecognized (must be "
                                                 "an object)");
     SW_AUTO_CHARS *api_version = sw_kind_api_version(w->kind, NULL);
-    json_object_put(w->doc);
-    w->doc = sw_meta_order_root(sw_json_copy(doc), api_version, w->kind->kind);
+    w->doc = sw_meta_order_root(doc, api_version, w->kind->kind);
     if (w->kind->crd)
         return sw_crd_decode(w);
     drop_nulls(w->doc);
@@ -195,7 +196,7 @@ int sw_write_run(struct sw_write *w, json_object *doc, json_object **out)
 /* ---- the calls ----------------------------------------------------------------------------------
  */
 
-int sw_store_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+int sw_write_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                     json_object *doc, const struct sw_store_opts *opts, json_object **out,
                     struct sw_status *status)
 {
@@ -206,17 +207,32 @@ int sw_store_create(struct sw_store *store, const struct sw_emu_kind *kind, cons
     return rc;
 }
 
-int sw_store_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+int sw_store_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status)
+{
+    return sw_write_create(store, kind, ns, sw_meta_copy(doc), opts, out, status);
+}
+
+int sw_write_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                     json_object *doc, const struct sw_store_opts *opts, json_object **out,
                     struct sw_status *status)
 {
     struct sw_write w;
     sw_write_init(&w, store, kind, ns && ns[0] ? ns : sw_obj_namespace(doc), opts, status);
+    w.doc = doc;
     int rc = sw_write_find(&w, sw_obj_name(doc));
     if (rc == 0)
-        rc = sw_write_run(&w, doc, out);
+        rc = sw_write_run(&w, SW_TAKE(w.doc), out);
     sw_write_done(&w);
     return rc;
+}
+
+int sw_store_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status)
+{
+    return sw_write_update(store, kind, ns, sw_meta_copy(doc), opts, out, status);
 }
 
 int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
@@ -228,23 +244,38 @@ int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, cons
     int rc = sw_write_find(&w, name);
     if (rc < 0)
         return rc;
-    SW_AUTO_JSON *doc = sw_json_copy(w.old);
+    SW_AUTO_JSON *doc = sw_meta_copy(w.old);
     rc = edit(doc, arg);
     if (rc == 0)
-        rc = sw_write_run(&w, doc, NULL);
+        rc = sw_write_run(&w, SW_TAKE(doc), NULL);
     sw_write_done(&w);
     return rc;
 }
 
-static int patched(struct sw_write *w, enum sw_patch_type type, json_object *patch,
-                   json_object **out)
+/* Does a JSON patch look at managedFields? */
+static bool names_managed(json_object *patch)
+{
+    for (size_t i = 0; i < sw_json_len(patch); i++) {
+        const char *path = sw_json_str(sw_json_at(patch, i), "", "path", NULL);
+        const char *from = sw_json_str(sw_json_at(patch, i), "", "from", NULL);
+        if (!sw_starts_with(path, "/metadata/managedFields") &&
+            !sw_starts_with(from, "/metadata/managedFields") && path[0] &&
+            strcmp(path, "/metadata") != 0 && strcmp(from, "/metadata") != 0)
+            continue;
+        return true;
+    }
+    return sw_json_find(patch, "metadata", "managedFields", NULL) != NULL;
+}
+
+static int patch_doc(struct sw_write *w, json_object *from, enum sw_patch_type type,
+                     json_object *patch, json_object **out)
 {
     SW_ERR(err);
     switch (type) {
     case SW_PATCH_MERGE:
         if (!json_object_is_type(patch, json_type_object))
             return sw_status_bad_request(w->status, "a merge patch must be a JSON object");
-        *out = sw_merge_apply(w->old, patch);
+        *out = sw_merge_apply(from, patch);
         return 0;
     case SW_PATCH_STRATEGIC:
         if (w->kind->crd)
@@ -252,13 +283,13 @@ static int patched(struct sw_write *w, enum sw_patch_type type, json_object *pat
                                  "the body of the request was in an unknown format - accepted "
                                  "media types include: application/json-patch+json, "
                                  "application/merge-patch+json, application/apply-patch+yaml");
-        if (sw_strategic_apply(w->old, patch, w->kind->kind, out, &err) < 0)
+        if (sw_strategic_apply(from, patch, w->kind->kind, out, &err) < 0)
             return sw_status_bad_request(w->status, "%s", sw_err_text(&err));
         return 0;
     default:
         break;
     }
-    int rc = sw_jsonpatch_apply(w->old, patch, out, &err);
+    int rc = sw_jsonpatch_apply(from, patch, out, &err);
     if (rc == SW_INVALID)
         return sw_status_bad_request(w->status, "error decoding patch: %s", sw_err_text(&err));
     if (rc < 0)
@@ -266,6 +297,15 @@ static int patched(struct sw_write *w, enum sw_patch_type type, json_object *pat
                              "the server rejected our request due to an error in our request: %s",
                              sw_err_text(&err));
     return 0;
+}
+
+/* managedFields are kept out of it where they can be: they are large and come back unchanged. */
+static int patched(struct sw_write *w, enum sw_patch_type type, json_object *patch,
+                   json_object **out)
+{
+    SW_AUTO_JSON *from = names_managed(patch) ? json_object_get(w->old)
+                                              : sw_meta_without_managed(w->old);
+    return patch_doc(w, from, type, patch, out);
 }
 
 int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
@@ -289,7 +329,7 @@ int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const
         rc = patched(&w, type, patch, &doc);
     }
     if (rc == 0)
-        rc = sw_write_run(&w, doc, out);
+        rc = sw_write_run(&w, SW_TAKE(doc), out);
     sw_write_done(&w);
     return rc;
 }

@@ -28,14 +28,22 @@ void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_e
                    const char *ns, const struct sw_store_opts *opts, struct sw_status *status);
 /** Look up @name for an UPDATE or DELETE. @return 0 | SW_NOTFOUND */
 int sw_write_find(struct sw_write *w, const char *name);
-/** @doc is copied. */
+/** Takes @doc. */
 int sw_write_prepare(struct sw_write *w, json_object *doc);
 int sw_write_finish(struct sw_write *w, json_object **out);
 /** The last step of an update alone: no checks; an unchanged document changes nothing, one that is
  * deleted and held by nothing goes. */
 int sw_write_store_update(struct sw_write *w, json_object **out);
-/** All stages. */
+/** All stages. Takes @doc. */
 int sw_write_run(struct sw_write *w, json_object *doc, json_object **out);
+
+/** sw_store_create() and sw_store_update(), which take @doc instead of copying it. */
+int sw_write_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status);
+int sw_write_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
+                    struct sw_status *status);
 
 const char *sw_write_manager(const struct sw_write *w);
 bool sw_write_is(const struct sw_write *w, const char *group, const char *kind);
@@ -48,6 +56,11 @@ int sw_meta_update(struct sw_write *w);
 /** @doc as a new map with apiVersion and kind first (what is in the store has it so). Takes @doc.
  */
 json_object *sw_meta_order_root(json_object *doc, const char *api_version, const char *kind);
+/** A copy that may be changed, but for managedFields, which it shares (they are never changed, only
+ * replaced, and are a large part of most documents). */
+json_object *sw_meta_copy(json_object *doc);
+/** @doc without managedFields, sharing all the rest. */
+json_object *sw_meta_without_managed(json_object *doc);
 bool sw_meta_is_deleted(json_object *doc);
 bool sw_meta_has_finalizer(json_object *doc, const char *finalizer);
 void sw_meta_add_finalizer(json_object *doc, const char *finalizer);
