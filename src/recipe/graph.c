@@ -23,10 +23,10 @@ struct graph {
     struct sw_plan *plan;
     const struct sw_render_env *env;
     struct sw_arena *arena;
-    struct sw_recipe_state states[MAX_STATES];
-    const struct sw_part *owners[MAX_STATES];
-    size_t n;
-    struct sw_needs needs; /* among MAX_STATES */
+    struct sw_recipe_state *states; /* in the arena; so are their owners */
+    const struct sw_part **owners;
+    size_t n, cap;
+    struct sw_needs needs; /* among @cap */
     struct sw_err *err;
 };
 
@@ -53,8 +53,8 @@ static const char *prefix_of(struct graph *g, const struct sw_part *part)
 /* @name: NULL for the chart's own. @return the state's number, or -1 with g->err set. */
 static int add_state(struct graph *g, const struct sw_part *part, const char *name)
 {
-    if (g->n == MAX_STATES)
-        return sw_err_set(g->err, SW_INVALID, "more than %d states", MAX_STATES), -1;
+    if (g->n == g->cap)
+        return sw_err_set(g->err, SW_INVALID, "more than %zu states", g->cap), -1;
     const char *prefix = prefix_of(g, part);
     size_t len = strlen(prefix);
     struct sw_recipe_state *s = &g->states[g->n];
@@ -272,7 +272,7 @@ static bool needs_any(const struct graph *g, size_t i, struct span within)
 /* The first states of @later wait for the last ones of @earlier. */
 static void put_after(struct graph *g, struct span later, struct span earlier)
 {
-    bool *entry = sw_zalloc(MAX_STATES, sizeof *entry), *exit = sw_zalloc(MAX_STATES, sizeof *exit);
+    bool *entry = sw_zalloc(g->cap, sizeof *entry), *exit = sw_zalloc(g->cap, sizeof *exit);
     for (size_t i = later.first; i < later.end; i++)
         entry[i] = !needs_any(g, i, later);
     for (size_t i = earlier.first; i < earlier.end; i++)
@@ -553,6 +553,18 @@ static int finish(struct graph *g)
     return 0;
 }
 
+/* No plan can have more states: one a number, group, chart's rest and chart's crds/. */
+static size_t most_states(const struct sw_plan *plan, size_t n_parts)
+{
+    size_t n = 2 * n_parts;
+    bool grouped = false;
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        n += plan->templates[i].number >= 0;
+        grouped |= plan->templates[i].grouped;
+    }
+    return grouped || n > MAX_STATES ? MAX_STATES : n;
+}
+
 static size_t count_parts(const struct sw_part *part)
 {
     size_t n = 1;
@@ -568,8 +580,11 @@ int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, s
     g->env = env;
     g->arena = plan->arena;
     g->err = err;
-    g->needs = sw_needs_init(MAX_STATES);
     size_t n_parts = count_parts(plan->root);
+    g->cap = most_states(plan, n_parts);
+    g->needs = sw_needs_init(g->cap);
+    g->states = sw_arena_alloc(g->arena, g->cap * sizeof *g->states);
+    g->owners = sw_arena_alloc(g->arena, g->cap * sizeof *g->owners);
     plan->crd_parts = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_parts);
     plan->crd_states = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_states);
     struct span all;
