@@ -3,21 +3,14 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/json.h"
-#include "data/yaml.h"
+#include "cli/recipe_flags.h"
 #include "recipe/glob.h"
-#include "recipe/recipe.h"
 
 struct render_opts {
-    const char *name, *namespace;
-    struct sw_list_arg files, set, set_string, set_json, set_file;
-    const char *kube_version;
-    struct sw_list_arg api_versions;
-    const char *facts;
+    struct sw_recipe_flags recipe;
     bool include_crds, no_hooks, skip_tests, is_upgrade;
     struct sw_list_arg show_only;
     const char *output_dir;
@@ -27,23 +20,7 @@ struct render_opts {
 #define FIELD(name) offsetof(struct render_opts, name)
 
 const struct sw_flag sw_flags_render[] = {
-    { "name", 'n', SW_FLAG_STRING, FIELD(name), "NAME", NULL,
-      "the release's name (default: the recipe's)" },
-    { "namespace", 0, SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,
-      "the release's namespace (default: default)" },
-    { "values", 'f', SW_FLAG_LIST, FIELD(files), "FILE", NULL, "read values from a YAML file" },
-    { "set", 0, SW_FLAG_LIST, FIELD(set), "A.B=C", NULL, "set values: a.b=1,c={x,y},d[0]=z" },
-    { "set-string", 0, SW_FLAG_LIST, FIELD(set_string), "A.B=C", NULL,
-      "set values, all of them strings" },
-    { "set-json", 0, SW_FLAG_LIST, FIELD(set_json), "A.B=JSON", NULL, "set values given as JSON" },
-    { "set-file", 0, SW_FLAG_LIST, FIELD(set_file), "A.B=FILE", NULL,
-      "set values to what is in files" },
-    { "facts", 0, SW_FLAG_STRING, FIELD(facts), "FILE", NULL,
-      "runtime values as the controller would give them, from a YAML file" },
-    { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "VERSION", NULL,
-      "the Kubernetes version that templates see" },
-    { "api-versions", 'a', SW_FLAG_LIST, FIELD(api_versions), "GROUP/VERSION", NULL,
-      "an API version that templates see besides the usual ones" },
+    SW_RECIPE_FLAGS(FIELD(recipe)),
     { "include-crds", 0, SW_FLAG_BOOL, FIELD(include_crds), NULL, NULL,
       "print what is in crds/ as well" },
     { "no-hooks", 0, SW_FLAG_BOOL, FIELD(no_hooks), NULL, NULL, "leave Helm's hooks out" },
@@ -58,14 +35,6 @@ const struct sw_flag sw_flags_render[] = {
       "mark where resource groups start and end" },
     { 0 },
 };
-
-static void opts_done(struct render_opts *o)
-{
-    struct sw_list_arg *lists[] = { &o->files,    &o->set,          &o->set_string, &o->set_json,
-                                    &o->set_file, &o->api_versions, &o->show_only };
-    for (size_t i = 0; i < SW_COUNT(lists); i++)
-        sw_list_arg_done(lists[i]);
-}
 
 /* ---- printing -----------------------------------------------------------------------------------
  */
@@ -206,59 +175,15 @@ static int write_files(const struct render_opts *o, const struct sw_plan *plan,
 /* ---- the command --------------------------------------------------------------------------------
  */
 
-static int read_facts(const char *path, struct json_object **out, struct sw_err *err)
+static int render(const struct render_opts *o, const char *source, struct sw_opened_recipe *r,
+                  struct sw_err *err)
 {
-    SW_AUTO_CHARS *text = NULL;
-    size_t len;
-    int rc = sw_file_read(path, 16U << 20, &text, &len, err);
-    if (rc == 0)
-        rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, out, err);
-    if (rc == 0 && *out && !json_object_is_type(*out, json_type_object)) {
-        (void)json_object_put(SW_TAKE(*out));
-        return sw_err_set(err, SW_INVALID, "%s: facts must be a map", path);
-    }
-    return rc;
-}
-
-static int render(const struct render_opts *o, const char *source, struct sw_err *err)
-{
-    struct sw_values_flags flags = {
-        .files = o->files.items,
-        .n_files = o->files.n,
-        .json = o->set_json.items,
-        .n_json = o->set_json.n,
-        .set = o->set.items,
-        .n_set = o->set.n,
-        .string = o->set_string.items,
-        .n_string = o->set_string.n,
-        .file = o->set_file.items,
-        .n_file = o->set_file.n,
-    };
-    SW_AUTO(sw_values) *values = NULL;
-    SW_AUTO(sw_recipe) *recipe = NULL;
-    SW_AUTO(sw_plan) *plan = NULL;
-    SW_AUTO_JSON *facts = NULL;
-    int rc = o->facts ? read_facts(o->facts, &facts, err) : 0;
-    if (rc == 0)
-        rc = sw_values_from_flags(&flags, &values, err);
-    if (rc == 0)
-        rc = sw_recipe_open(source, NULL, &recipe, err);
-    struct sw_render_env env = {
-        .release = o->name,
-        .namespace = o->namespace,
-        .is_upgrade = o->is_upgrade,
-        .facts = facts,
-        .kube_version = o->kube_version,
-        .api_versions = o->api_versions.items,
-        .n_api_versions = o->api_versions.n,
-        .add_api_versions = true,
-        .no_crds = !o->include_crds,
-    };
-    if (rc == 0)
-        rc = sw_recipe_plan(recipe, values, &env, &plan, err);
+    int rc = sw_recipe_flags_open(&o->recipe, source, false, r, err);
     if (rc < 0)
         return rc;
-    return o->output_dir ? write_files(o, plan, &env, err) : print(o, plan, &env, err);
+    r->env.is_upgrade = o->is_upgrade;
+    r->env.no_crds = !o->include_crds;
+    return o->output_dir ? write_files(o, r->plan, &r->env, err) : print(o, r->plan, &r->env, err);
 }
 
 int sw_cmd_render(int argc, char **argv)
@@ -266,16 +191,20 @@ int sw_cmd_render(int argc, char **argv)
     struct render_opts o = { 0 };
     struct sw_operands rest;
     int rc = sw_cli_parse("render", argc, argv, &o, 1, &rest);
-    if (rc)
+    if (rc) {
         rc--;
-    else if (rest.n < 1)
+    } else if (rest.n < 1) {
         rc = sw_cli_usage("render", "which recipe? A directory or a packaged chart is needed");
-    else {
+    } else {
+        struct sw_opened_recipe opened = { 0 };
         SW_ERR(err);
-        rc = render(&o, rest.items[0], &err) < 0 ? sw_cli_fail("render", &err) : SW_EXIT_OK;
+        rc = render(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("render", &err)
+                                                          : SW_EXIT_OK;
+        sw_opened_recipe_done(&opened);
         if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
             rc = SW_EXIT_FAILED;
     }
-    opts_done(&o);
+    sw_recipe_flags_done(&o.recipe);
+    sw_list_arg_done(&o.show_only);
     return rc;
 }

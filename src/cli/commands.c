@@ -10,6 +10,8 @@ const struct sw_command sw_commands[] = {
     { "render", "RECIPE", "print the manifests that a recipe gives",
       "As `helm template`, in the order in which slipway applies them.", sw_flags_render,
       sw_cmd_render },
+    { "graph", "RECIPE", "draw a recipe's states and what they need", NULL, sw_flags_graph,
+      sw_cmd_graph },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };

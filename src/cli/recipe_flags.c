@@ -1,0 +1,71 @@
+#include "cli/recipe_flags.h"
+
+#include "data/json.h"
+#include "data/yaml.h"
+
+void sw_recipe_flags_done(struct sw_recipe_flags *flags)
+{
+    struct sw_list_arg *lists[] = { &flags->files,    &flags->set,      &flags->set_string,
+                                    &flags->set_json, &flags->set_file, &flags->api_versions };
+    for (size_t i = 0; i < SW_COUNT(lists); i++)
+        sw_list_arg_done(lists[i]);
+}
+
+void sw_opened_recipe_done(struct sw_opened_recipe *opened)
+{
+    sw_plan_free(opened->plan);
+    sw_recipe_free(opened->recipe);
+    sw_values_free(opened->values);
+    (void)json_object_put(opened->facts);
+    *opened = (struct sw_opened_recipe){ 0 };
+}
+
+static int read_facts(const char *path, struct json_object **out, struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *doc = NULL;
+    size_t len;
+    int rc = sw_file_read(path, 16U << 20, &text, &len, err);
+    if (rc == 0)
+        rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, err);
+    if (rc < 0)
+        return rc;
+    if (doc && !json_object_is_type(doc, json_type_object))
+        return sw_err_set(err, SW_INVALID, "%s: facts must be a map", path);
+    *out = SW_TAKE(doc);
+    return 0;
+}
+
+int sw_recipe_flags_open(const struct sw_recipe_flags *flags, const char *source, bool no_plan,
+                         struct sw_opened_recipe *opened, struct sw_err *err)
+{
+    const struct sw_values_flags values = {
+        .files = flags->files.items,
+        .n_files = flags->files.n,
+        .json = flags->set_json.items,
+        .n_json = flags->set_json.n,
+        .set = flags->set.items,
+        .n_set = flags->set.n,
+        .string = flags->set_string.items,
+        .n_string = flags->set_string.n,
+        .file = flags->set_file.items,
+        .n_file = flags->set_file.n,
+    };
+    int rc = flags->facts ? read_facts(flags->facts, &opened->facts, err) : 0;
+    if (rc == 0)
+        rc = sw_values_from_flags(&values, &opened->values, err);
+    if (rc == 0)
+        rc = sw_recipe_open(source, NULL, &opened->recipe, err);
+    opened->env = (struct sw_render_env){
+        .release = flags->name,
+        .namespace = flags->namespace,
+        .facts = opened->facts,
+        .kube_version = flags->kube_version,
+        .api_versions = flags->api_versions.items,
+        .n_api_versions = flags->api_versions.n,
+        .add_api_versions = true,
+    };
+    if (rc == 0 && !no_plan)
+        rc = sw_recipe_plan(opened->recipe, opened->values, &opened->env, &opened->plan, err);
+    return rc;
+}
