@@ -46,7 +46,13 @@ static void put_states(struct printbuf *out, const char *resource, struct json_o
     }
 }
 
-/* What of the inventory is ready, one series an object. */
+static bool state_is_ready(struct json_object *status, const char *name)
+{
+    struct json_object *s = sw_json_find_by(sw_json_get(status, "states"), "name", name);
+    return !s || sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
+}
+
+/* The inventory, one series an object: what is of a Ready state is completed. */
 static void put_objects(struct printbuf *out, const char *resource, struct json_object *status)
 {
     struct json_object *list = sw_json_get(status, "inventory");
@@ -60,7 +66,7 @@ static void put_objects(struct printbuf *out, const char *resource, struct json_
         put_label(out, "name", sw_json_str(o, "", "name", NULL));
         (void)printbuf_memappend(out, ",", 1);
         put_label(out, "namespace", sw_json_str(o, "", "namespace", NULL));
-        sprintbuf(out, "} %d\n", sw_json_bool(o, true, "ready", NULL));
+        sprintbuf(out, "} %d\n", state_is_ready(status, sw_json_str(o, "", "state", NULL)));
     }
 }
 
@@ -81,7 +87,8 @@ char *sw_controller_metrics(struct sw_controller *c)
     sprintbuf(out, "sro_managed_resources_total %zu\n", count_resources(c));
     put_head(out, "sro_states_completed_info", "gauge",
              "1 for a state that is Ready, 0 for others");
-    put_head(objects, "sro_kind_completed_info", "gauge", "1 for an applied object that is ready");
+    put_head(objects, "sro_kind_completed_info", "gauge",
+             "1 for an applied object whose state is Ready");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_states(out, r->name, status);

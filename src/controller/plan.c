@@ -73,6 +73,9 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     rc = sw_recipe_plan(r->recipe, values, &env, &plan, err);
     if (rc == 0)
         rc = sw_plan_check_labels(plan, r->name, err);
+    if (rc == 0 && sw_plan_n_states(plan) == 0)
+        rc = sw_err_set(err, SW_INVALID, "recipe '%s' has nothing to apply: no templates, no crds/",
+                        sw_recipe_name(r->recipe));
     if (rc < 0)
         return rc;
     sw_plan_free(r->plan);

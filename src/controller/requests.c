@@ -295,20 +295,24 @@ void request_logs(struct resource *r, const struct sw_action *a)
 /* ---- finalizer ---------------------------------------------------------------------------------
  */
 
+/* On a conflict the watch brings the newer version, which is looked at anew. */
+static void finalizer_answered(struct op *op, int code, const char *words)
+{
+    struct resource *r = op->r;
+    bool add = op->force;
+    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    op_free(op);
+    if (code == SW_UNAVAILABLE)
+        request_finalizer(r, add);
+    else if (code < 0 && code != SW_NOTFOUND && code != SW_CONFLICT)
+        resource_refuse(r, code, copy);
+}
+
 static void on_finalizer(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
-    struct resource *r = op->r;
-    bool add = op->force;
     op->req = NULL;
-    int code = a->code;
-    if (code < 0 && code != SW_NOTFOUND)
-        sw_log(code == SW_CONFLICT ? SW_LOG_DEBUG : SW_LOG_WARN, "finalizer not written",
-               "resource", r->name, "error", sw_err_text(a->err), NULL);
-    op_free(op);
-    /* on a conflict the watch brings the newer version, which is looked at anew */
-    if (code == SW_UNAVAILABLE)
-        request_finalizer(r, add);
+    finalizer_answered(op, a->code, words_of(a));
 }
 
 static void begin_finalizer(struct op *op, const struct sw_kind *kind)
@@ -332,18 +336,12 @@ static void begin_finalizer(struct op *op, const struct sw_kind *kind)
     json_object_put(body);
 }
 
-static void finalizer_failed(struct op *op, int code SW_UNUSED, const char *words)
-{
-    sw_log(SW_LOG_WARN, "finalizer not written", "resource", op->r->name, "error", words, NULL);
-    op_free(op);
-}
-
 void request_finalizer(struct resource *r, bool add)
 {
     struct sw_key key;
     struct op *op = op_new(r, own_key(r, &key), 0);
     op->force = add;
     op->begin = begin_finalizer;
-    op->failed = finalizer_failed;
+    op->failed = finalizer_answered;
     op_with_kind(op);
 }

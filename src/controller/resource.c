@@ -339,6 +339,12 @@ static void on_plan(struct resource *r, int code, const char *words)
     send_spec(r);
 }
 
+/* It cannot even be begun: say so in its status. */
+void resource_refuse(struct resource *r, int code, const char *words)
+{
+    on_plan(r, code, words);
+}
+
 /* A resource that goes away, or is left alone, needs no recipe: what was applied is written down.
  */
 static void resource_changed(struct resource *r)
