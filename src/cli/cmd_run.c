@@ -54,7 +54,7 @@ const struct sw_flag sw_flags_run[] = {
     { 0 },
 };
 
-enum { FRAME_MS = 100, FLUSH_MS = 5000 };
+enum { FRAME_MS = 100, FLUSH_MS = 5000, FAULT_MS = 2000 };
 
 struct run {
     struct run_opts opts;
@@ -66,6 +66,7 @@ struct run {
     struct sw_live *live;
     struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer;
     int64_t started_ms;
+    int64_t fault_ms; /* when the recipe was first seen to be refused; 0: it is not */
     bool json;
     int exit;         /* an enum sw_exit, or 128 + signal */
     bool ended;       /* @exit is decided; what is on its way to the server may finish */
@@ -202,6 +203,16 @@ static bool has_failed_state(struct json_object *status)
     return false;
 }
 
+/* The resource's status is to say it too; if it does not soon, it never will. */
+static bool is_over(struct run *run)
+{
+    int64_t now_ms = sw_loop_now_ms(run->conn.loop);
+    if (!run->fault_ms)
+        run->fault_ms = now_ms;
+    sw_timer_set(run->check_timer, FAULT_MS);
+    return now_ms - run->fault_ms >= FAULT_MS;
+}
+
 static void check(void *arg)
 {
     struct run *run = arg;
@@ -217,7 +228,7 @@ static void check(void *arg)
     enum sw_phase phase = sw_controller_phase(run->controller, run->name);
     if (phase == SW_PHASE_READY && !fault) {
         end(run, SW_EXIT_OK, NULL);
-    } else if (fault) {
+    } else if (fault && (phase == SW_PHASE_ERRORED || is_over(run))) {
         end(run, fault == SW_UNAVAILABLE ? SW_EXIT_FAILED : SW_EXIT_USAGE, words);
     } else if (phase == SW_PHASE_ERRORED) {
         SW_AUTO_JSON *status = sw_controller_status(run->controller, run->name);

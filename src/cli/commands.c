@@ -5,6 +5,22 @@
 static const struct sw_flag no_flags[] = { { 0 } };
 
 const struct sw_command sw_commands[] = {
+    { "run", "RECIPE", "walk a recipe's states to Ready, and report",
+      "RECIPE is the folder or the archive of a chart. A SpecialResource for it is applied, "
+      "walked\n"
+      "in this process until it is Ready, has failed, or the time is over, and left as it is "
+      "then.\n"
+      "Run it again to go on.\n\n"
+      "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out.",
+      sw_flags_run, sw_cmd_run },
+    { "controller", "", "look after every SpecialResource of a cluster",
+      "The operator: it runs until SIGTERM. Without --leader-elect there must be only one.",
+      sw_flags_controller, sw_cmd_controller },
+    { "status", "[NAME]", "show what the cluster says about its SpecialResources",
+      "States, nodes and what is waited for, of one resource or of all.", sw_flags_status,
+      sw_cmd_status },
+    { "hooks", "", "list what is done to manifests, and the annotations that ask for it", NULL,
+      sw_flags_hooks, sw_cmd_hooks },
     { "completion", "bash|zsh|fish", "print a shell's completion script",
       "To try it in bash: source <(slipway completion bash)", no_flags, sw_cmd_completion },
     { "render", "RECIPE", "print the manifests that a recipe gives",

@@ -83,13 +83,21 @@ void sw_line_pad(struct sw_line *line, int column)
     while (line->at < column && !line->cut);
 }
 
+static void put_cells(struct sw_line *line, enum sw_colour colour, const char *cell, int n)
+{
+    char cells[256] = "";
+    size_t len = strlen(cell), at = 0;
+    for (int i = 0; i < n && at + len < sizeof cells; i++, at += len)
+        memcpy(cells + at, cell, len + 1);
+    sw_line_put(line, colour, cells);
+}
+
 void sw_line_bar(struct sw_line *line, int width, int64_t done, int64_t total)
 {
     int full = total > 0 ? (int)(done * width / total) : 0;
-    for (int i = 0; i < width; i++) {
-        const char *cell = line->style->utf8 ? (i < full ? "█" : "░") : (i < full ? "#" : ".");
-        sw_line_put(line, i < full ? SW_GREEN : SW_DIM, cell);
-    }
+    bool utf8 = line->style->utf8;
+    put_cells(line, SW_GREEN, utf8 ? "█" : "#", full);
+    put_cells(line, SW_DIM, utf8 ? "░" : ".", width - full);
 }
 
 void sw_line_end(struct sw_line *line)

@@ -101,13 +101,18 @@ static void put_count(struct sw_line *line, const struct row *r, int64_t n, int6
         sw_line_put(line, SW_DIM, "-");
 }
 
+/* Kubernetes' times are whole seconds. */
 static void put_elapsed(struct sw_line *line, const struct row *r)
 {
     char buf[16];
-    if (r->started)
-        sw_line_put(line, SW_PLAIN, sw_report_duration(r->elapsed_ms, buf));
-    else
+    if (!r->started)
         sw_line_put(line, SW_DIM, "-");
+    else if (r->elapsed_ms < 1000)
+        sw_line_put(line, SW_PLAIN, "<1s");
+    else if (r->elapsed_ms < 60000)
+        sw_line_printf(line, SW_PLAIN, "%ds", (int)(r->elapsed_ms / 1000));
+    else
+        sw_line_put(line, SW_PLAIN, sw_report_duration(r->elapsed_ms, buf));
 }
 
 static void put_state(struct sw_line *line, const struct table *t, const struct row *r)

@@ -66,8 +66,8 @@ static void frame_has_one_line_a_state(void **state)
     assert_string_equal(
         text,
         "mig  Progressing  ######..............  1/3 states  5.5s\n"
-        "+ cert-manager  Ready    objects 3/3    nodes 4/4      2.0s\n"
-        "> nfd           Waiting  objects 1/2    nodes 0/4      5.5s    DaemonSet nfd/worker: 1 of "
+        "+ cert-manager  Ready    objects 3/3    nodes 4/4      2s\n"
+        "> nfd           Waiting  objects 1/2    nodes 0/4      5s      DaemonSet nfd/worker: 1 of "
         "4 pods ready\n"
         "  gpu-operator  Pending  objects 0/5    nodes -        -\n");
     done(&r);
@@ -143,7 +143,7 @@ static void tables_tell_nodes_and_their_states(void **state)
     struct sw_report r = report(STATUS);
     SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
     assert_line(text, "STATE         PHASE    OBJECTS  NODES    TIME\n");
-    assert_line(text, "cert-manager  Ready    3/3      4/4      2.0s\n");
+    assert_line(text, "cert-manager  Ready    3/3      4/4      2s\n");
     assert_line(text, "\ncpu-1  -\n");
     assert_line(text, "\ngpu-1  cert-manager\n");
     done(&r);
