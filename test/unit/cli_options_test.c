@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,15 +107,15 @@ static void assert_said(char **argv, int want_exit, const char *want)
 }
 #define SAID(exit, want, ...) assert_said((char *[]){ __VA_ARGS__, NULL }, exit, want)
 
-static char arg[][32] = { "run",         "--emulat", "--nodes", "many", "--platform", "mars",
-                          "completion",  "tcsh",     "--help",  "-x",   "version",    "more",
-                          "--emulate=1", "hooks",    "-o",      "yaml", "--timeout",  "soon",
-                          "--nodes=3",   "status",   "a",       "b" };
+static char arg[][32] = { "run",         "--emulatte", "--nodes", "many", "--platform", "mars",
+                          "completion",  "tcsh",       "--help",  "-x",   "version",    "more",
+                          "--emulate=1", "hooks",      "-o",      "yaml", "--timeout",  "soon",
+                          "--nodes=3",   "status",     "a",       "b" };
 
 static void bad_usage_exits_2_and_says_what_is_wrong(void **state)
 {
     (void)state;
-    SAID(2, "unknown option '--emulat', did you mean '--emulate'", arg[0], arg[1]);
+    SAID(2, "unknown option '--emulatte', did you mean '--emulate'", arg[0], arg[1]);
     SAID(2, "option '--nodes' needs a value", arg[0], arg[2]);
     SAID(2, "--nodes: 'many' is not a number", arg[0], arg[2], arg[3]);
     SAID(2, "--platform: 'mars' is not one of openshift|kubernetes", arg[0], arg[4], arg[5]);
