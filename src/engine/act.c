@@ -79,6 +79,18 @@ static struct watch *free_watch(struct sw_engine *e)
     return &e->watches[e->n_watches++];
 }
 
+static void send_watch(struct sw_engine *e, const struct watch *w)
+{
+    struct sw_action *a = act_add(e, SW_ACT_WATCH);
+    a->watch = w->id;
+    a->use = w->use;
+    a->key = (struct sw_key){ sw_arena_strdup(e->arena, w->key.api_version),
+                              sw_arena_strdup(e->arena, w->key.kind),
+                              w->key.ns ? sw_arena_strdup(e->arena, w->key.ns) : NULL,
+                              w->key.name ? sw_arena_strdup(e->arena, w->key.name) : NULL };
+    a->selector = w->selector ? sw_arena_strdup(e->arena, w->selector) : NULL;
+}
+
 uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *selector,
                    enum sw_watch_use use)
 {
@@ -94,14 +106,7 @@ uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *se
     w->key.ns = key->ns && *key->ns ? sw_strdup(key->ns) : NULL;
     w->key.name = key->name ? sw_strdup(key->name) : NULL;
     w->selector = selector ? sw_strdup(selector) : NULL;
-    struct sw_action *a = act_add(e, SW_ACT_WATCH);
-    a->watch = w->id;
-    a->use = use;
-    a->key = (struct sw_key){ sw_arena_strdup(e->arena, w->key.api_version),
-                              sw_arena_strdup(e->arena, w->key.kind),
-                              w->key.ns ? sw_arena_strdup(e->arena, w->key.ns) : NULL,
-                              w->key.name ? sw_arena_strdup(e->arena, w->key.name) : NULL };
-    a->selector = selector ? sw_arena_strdup(e->arena, selector) : NULL;
+    send_watch(e, w);
     return w->id;
 }
 
@@ -113,6 +118,16 @@ static void watch_done(struct watch *w)
     free((char *)w->key.name);
     free(w->selector);
     *w = (struct watch){ 0 };
+}
+
+void act_watch_again(struct sw_engine *e, uint64_t id)
+{
+    struct watch *w = act_find_watch(e, id);
+    if (!w || !w->told)
+        return;
+    w->told = w->synced = false;
+    act_add(e, SW_ACT_UNWATCH)->watch = id;
+    send_watch(e, w);
 }
 
 struct watch *act_find_watch(struct sw_engine *e, uint64_t id)

@@ -96,6 +96,8 @@ static bool lets_pass(const struct object *earlier, const struct object *next)
 
 bool apply_next(struct sw_engine *e, struct state *s)
 {
+    if (state_is_rendering(s))
+        return false; /* what is known is out of date */
     for (size_t i = 0; i < s->n_objects; i++) {
         struct object *o = s->objects[i];
         for (size_t k = 0; o->text && k < i; k++)
@@ -186,19 +188,11 @@ static void applied(struct sw_engine *e, struct object *o, const struct sw_event
         object_judge(e, o);
         return;
     }
-    if (event->object) {
-        (void)object_observe(e, o, event->object);
-    } else {
-        o->present = true;
-        o->dying = false;
-        o->live_hash = o->sent_hash;
-        o->fingerprint_of = 0;
-    }
     o->ours = true;
-    if (o->sent_hash == o->hash && event->object) {
-        o->fingerprint = o->live_fingerprint; /* so it looks when nobody has touched it */
-        o->fingerprint_of = o->hash;
-    }
+    if (o->sent_hash == o->hash)
+        object_set_look(o, event->object);
+    if (event->object)
+        (void)object_observe(e, o, event->object);
     object_judge(e, o);
 }
 

@@ -58,6 +58,7 @@ void sw_engine_free(struct sw_engine *engine)
         state_free(e->states[i]);
     free(e->states);
     act_free_watches(e);
+    workers_drop_strays(e);
     free_texts(e);
     drop_docs(e);
     free(e->docs);
@@ -66,6 +67,7 @@ void sw_engine_free(struct sw_engine *engine)
     free(e->lost);
     bits_done(&e->dirty);
     bits_done(&e->busy);
+    bits_done(&e->later);
     (void)json_object_put(e->node_selector);
     (void)json_object_put(e->taints);
     (void)json_object_put(e->written);
@@ -97,7 +99,7 @@ static void object_changed(struct sw_engine *e, struct object *o, bool was_ready
         label_all_changed(e);
 }
 
-static void on_workers(struct sw_engine *e, struct object *o, const struct sw_event *event)
+static void on_worker(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
     bool was_ready = object_is_ready(o);
     if (!workers_observe(e, o, &event->key, event->object))
@@ -135,7 +137,16 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
         if (changed || !was_looked || was_served == o->unserved)
             object_changed(e, o, was_ready);
     }
-    each_object(e, event, on_workers);
+    bool worker = sw_streq(event->key.kind, "Pod") || sw_streq(event->key.kind, "Build");
+    if (!worker)
+        return;
+    for (size_t i = 0; i < e->n_watches; i++)
+        if (e->watches[i].use == SW_USE_WORKERS &&
+            sw_streq(e->watches[i].key.kind, event->key.kind))
+            e->watches[i].told = true;
+    each_object(e, event, on_worker);
+    if (e->preparing)
+        workers_keep_stray(e, &event->key, event->object);
 }
 
 static void on_synced(struct sw_engine *e, const struct sw_event *event)
@@ -143,7 +154,7 @@ static void on_synced(struct sw_engine *e, const struct sw_event *event)
     struct watch *w = act_find_watch(e, event->watch);
     if (!w || w->synced)
         return;
-    w->synced = true;
+    w->synced = w->told = true;
     e->status_dirty = true;
     label_all_changed(e);
 }
@@ -275,6 +286,16 @@ static void ask_for_logs(struct sw_engine *e)
             workers_logs(e, e->states[i]->objects[k]);
 }
 
+static void note_prepared(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_variants; k++)
+            if (e->states[i]->phase == PH_ASKING && e->states[i]->variants[k]->serial)
+                return;
+    e->preparing = false;
+    workers_drop_strays(e);
+}
+
 /* The more one finds out, the further states go, the more nodes have finished. */
 static void settle(struct sw_engine *e)
 {
@@ -282,6 +303,7 @@ static void settle(struct sw_engine *e)
     do {
         table_settle(e);
     } while (label_update(e) && ++rounds <= e->n_states);
+    note_prepared(e);
     ask_for_logs(e);
     drop_states(e);
     finalize(e);

@@ -81,9 +81,29 @@ static bool takes(const struct sw_engine *e, const struct object *o, uint32_t no
     return sw_roster_takes_pod(e->roster, node, o->placement);
 }
 
+/* What is rendered for another kernel is no concern of this node. */
+static bool concerns(const struct sw_engine *e, const struct object *o, uint32_t node)
+{
+    if (!o->text)
+        return false;
+    for (size_t i = 0; i < o->n_variants; i++)
+        if (!*o->variants[i]->name ||
+            sw_streq(o->variants[i]->name, sw_roster_group(e->roster, node)))
+            return true;
+    return false;
+}
+
+static bool has_daemons(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (is_daemon(s->objects[i]))
+            return true;
+    return false;
+}
+
 static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node)
 {
-    if (!s->node_by_node || state_has_node_labels(s))
+    if (!has_daemons(s) || state_has_node_labels(s))
         return node_selected(e, node);
     for (size_t i = 0; i < s->n_objects; i++)
         if (is_daemon(s->objects[i]) &&
@@ -111,16 +131,20 @@ static bool pods_are_known(struct sw_engine *e, const struct state *s)
     return true;
 }
 
-/* What all nodes of the state share: its Deployments and the like. */
-static bool rest_is_ready(const struct state *s)
+/* What the nodes of the state (of one kernel) share: its Deployments, its builds. */
+static bool rest_is_ready(const struct sw_engine *e, const struct state *s, uint32_t node)
 {
+    bool any = !s->affine;
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         bool by_node = is_daemon(o) || (o->text && o->gate->n_node_labels);
-        if (o->text && (by_node ? !object_is_applied(o) : !object_is_ready(o)))
+        if (!concerns(e, o, node))
+            continue;
+        if (by_node ? !object_is_applied(o) : !object_is_ready(o))
             return false;
+        any = true;
     }
-    return true;
+    return any;
 }
 
 /* On a new node states finish in the order of the graph. */
@@ -138,6 +162,31 @@ static bool needs_are_done(struct sw_engine *e, const struct state *s, uint32_t 
     return true;
 }
 
+/* While it is being rendered it may be finished with what is out of date. */
+static bool may_set(struct look *l, const struct state *s)
+{
+    if (!needs_are_done(l->e, s, l->node))
+        return false;
+    if (state_is_rendered(s))
+        return true;
+    (void)bits_put(&l->e->later, l->node, true);
+    return false;
+}
+
+static bool stands_open(const struct sw_engine *e, const struct object *o, uint32_t node)
+{
+    return concerns(e, o, node) && !object_is_ready(o) && object_is_written(o);
+}
+
+/* Not ready for longer than the grace, and for a reason that is slipway's own. */
+static bool is_given_up(struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    bool own = false;
+    for (size_t i = 0; i < s->n_objects; i++)
+        own = own || stands_open(e, s->objects[i], node);
+    return own && s->shut_ms && s->phase != PH_READY && s->shut_ms + e->opts.grace_ms <= e->now_ms;
+}
+
 static enum want want_by_node(struct look *l, struct state *s)
 {
     struct sw_engine *e = l->e;
@@ -146,44 +195,28 @@ static enum want want_by_node(struct look *l, struct state *s)
     bool member = is_node_of(e, s, l->node);
     bool labels = node_has_gate_labels(e, s, l->node);
     bool pods = pods_are_ready(e, s, l->node);
-    l->done_changed = bits_put(&s->done, l->node, member && labels && pods && rest_is_ready(s)) ||
+    bool rest = rest_is_ready(e, s, l->node);
+    l->done_changed = bits_put(&s->done, l->node, member && labels && pods && rest) ||
                       l->done_changed;
     if (!member || !labels)
         return after_grace(l, s);
-    if (pods)
-        return rest_is_ready(s) && needs_are_done(e, s, l->node) ? WANT_SET : WANT_KEEP;
-    return sw_roster_is_ready(e->roster, l->node) ? WANT_CLEAR : after_grace(l, s);
+    if (!pods)
+        return sw_roster_is_ready(e->roster, l->node) ? WANT_CLEAR : after_grace(l, s);
+    if (!rest)
+        return is_given_up(e, s, l->node) ? WANT_CLEAR : WANT_KEEP;
+    return may_set(l, s) ? WANT_SET : WANT_KEEP;
 }
 
 /* ---- a state that finishes on all its nodes at once --------------------------------------------
  */
-
-static bool stands_open(const struct object *o)
-{
-    return o->text && !object_is_ready(o) && object_is_written(o);
-}
-
-/* Not ready for longer than the grace, and for a reason that is slipway's own. */
-static bool is_given_up(struct sw_engine *e, const struct state *s)
-{
-    bool own = false;
-    for (size_t i = 0; i < s->n_objects; i++)
-        own = own || stands_open(s->objects[i]);
-    if (!own || !s->shut_ms || s->phase == PH_READY)
-        return false;
-    if (s->shut_ms + e->opts.grace_ms <= e->now_ms)
-        return true;
-    act_wake(e, s->shut_ms + e->opts.grace_ms);
-    return false;
-}
 
 static enum want want_at_once(struct look *l, const struct state *s)
 {
     if (!node_selected(l->e, l->node))
         return after_grace(l, s);
     if (s->phase == PH_READY)
-        return needs_are_done(l->e, s, l->node) ? WANT_SET : WANT_KEEP;
-    return is_given_up(l->e, s) ? WANT_CLEAR : WANT_KEEP;
+        return may_set(l, s) ? WANT_SET : WANT_KEEP;
+    return is_given_up(l->e, s, l->node) ? WANT_CLEAR : WANT_KEEP;
 }
 
 /* ---- one node ----------------------------------------------------------------------------------
@@ -290,6 +323,18 @@ static bool look_at(struct sw_engine *e, uint32_t node)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
+static void look_at_given_up(struct sw_engine *e, struct state *s)
+{
+    int64_t at_ms = s->shut_ms + e->opts.grace_ms;
+    if (!s->shut_ms || s->given_up)
+        return;
+    s->given_up = at_ms <= e->now_ms;
+    if (s->given_up)
+        label_all_changed(e);
+    else
+        act_wake(e, at_ms);
+}
+
 static void look_at_expired(struct sw_engine *e)
 {
     for (size_t i = 0; i < e->n_lost; i++) {
@@ -304,10 +349,7 @@ static void look_at_expired(struct sw_engine *e)
         (void)bits_put(&e->dirty, l->node, true);
     }
     for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->shut_ms && !e->states[i]->given_up && is_given_up(e, e->states[i])) {
-            e->states[i]->given_up = true;
-            label_all_changed(e);
-        }
+        look_at_given_up(e, e->states[i]);
 }
 
 bool label_update(struct sw_engine *e)
@@ -325,6 +367,10 @@ bool label_update(struct sw_engine *e)
         else if (!bits_has(&e->busy, n))
             changed = look_at(e, n) || changed;
     }
+    if (e->dirty.count == 0 && e->busy.count == 0 && e->label_fault.code) {
+        fault_done(&e->label_fault); /* what could not be done need not be any more */
+        e->status_dirty = true;
+    }
     return changed;
 }
 
@@ -332,6 +378,13 @@ void label_node_changed(struct sw_engine *e, uint32_t node)
 {
     if (node != SW_NO_NODE)
         (void)bits_put(&e->dirty, node, true);
+}
+
+void label_rendered(struct sw_engine *e)
+{
+    for (uint32_t n = bits_next(&e->later, 0); n != UINT32_MAX; n = bits_next(&e->later, n + 1))
+        (void)bits_put(&e->dirty, n, true);
+    bits_done(&e->later);
 }
 
 void label_all_changed(struct sw_engine *e)

@@ -134,6 +134,7 @@ struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct
     o->state = s;
     o->template = -1;
     o->rank = rank_of(key, false);
+    sw_verdict_set(&o->judged, SW_VERDICT_WAITING, "Unknown", "has not been looked at yet");
     if (lh_table_insert(registry(e), &o->key, o))
         abort();
     SW_GROW(s->objects, s->n_objects, s->cap_objects);
@@ -265,6 +266,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     else if (o->present && o->hash != before && !object_is_written(o))
         look_again(e, o);
     object_watch(e, o);
+    object_judge(e, o);
     return 0;
 }
 
@@ -284,8 +286,13 @@ void object_watch(struct sw_engine *e, struct object *o)
                              o->gate && o->gate->observe ? SW_USE_STATUS : SW_USE_WHOLE);
     struct sw_key key;
     const char *selector;
-    if (o->workers && !o->workers_watch && workers_key(o, &key, &selector))
-        o->workers_watch = act_watch(e, &key, selector, SW_USE_WORKERS);
+    if (!o->workers || o->workers_watch || !workers_key(o, &key, &selector))
+        return;
+    o->workers_watch = act_watch(e, &key, selector, SW_USE_WORKERS);
+    if (e->preparing)
+        workers_take_strays(e, o);
+    else
+        act_watch_again(e, o->workers_watch);
 }
 
 /* ---- as the cluster has it ---------------------------------------------------------------------
@@ -391,19 +398,31 @@ static void see_owner(struct sw_engine *e, struct object *o, struct json_object 
         take_text(&o->our_uid, sw_obj_uid(live));
 }
 
+static uint64_t look_of(const struct object *o, struct json_object *live)
+{
+    SW_AUTO_JSON *ours = NULL;
+    int rc = sw_json_parse(o->text, o->len, NULL, &ours, NULL);
+    assert(rc == 0); /* it was written by sw_json_text() */
+    (void)rc;
+    return project(ours, live);
+}
+
+void object_set_look(struct object *o, struct json_object *live)
+{
+    o->fresh = live == NULL;
+    o->fingerprint = live ? look_of(o, live) : 0;
+    o->fingerprint_of = live ? o->hash : 0;
+}
+
 static void see_content(struct object *o, struct json_object *live)
 {
     o->live_hash = read_hash(live);
     o->live_fingerprint = 0;
     if (!object_is_written(o) || o->live_hash != o->hash)
         return;
-    SW_AUTO_JSON *ours = NULL;
-    if (sw_json_parse(o->text, o->len, NULL, &ours, NULL) == 0)
-        o->live_fingerprint = project(ours, live);
-    if (o->fingerprint_of == o->hash)
-        return;
-    o->fingerprint = o->live_fingerprint; /* nothing better is known of how it should look */
-    o->fingerprint_of = o->hash;
+    o->live_fingerprint = look_of(o, live);
+    if (o->fresh)
+        object_set_look(o, live);
 }
 
 static void see_live(struct sw_engine *e, struct object *o, struct json_object *live)
@@ -475,10 +494,11 @@ bool object_is_written(const struct object *o)
     return o->text && !o->gate->observe && !o->borrowed;
 }
 
-bool object_is_drifted(const struct object *o)
+/* It is there with the content that was applied, and nobody has touched that since. */
+static bool is_in_place(const struct object *o)
 {
-    return o->live_hash == o->hash && o->fingerprint_of == o->hash &&
-           o->live_fingerprint != o->fingerprint;
+    return o->present && o->ours && !o->dying && o->live_hash == o->hash &&
+           o->fingerprint_of == o->hash && o->live_fingerprint == o->fingerprint;
 }
 
 bool object_is_applied(const struct object *o)
@@ -489,7 +509,7 @@ bool object_is_applied(const struct object *o)
         return o->done_hash == o->hash;
     if (o->done_hash == o->hash && !o->dying)
         return true; /* it ran to its end: it need not be there any more */
-    return o->present && o->ours && !o->dying && o->live_hash == o->hash && !object_is_drifted(o);
+    return is_in_place(o);
 }
 
 bool object_is_ready(const struct object *o)
@@ -535,7 +555,7 @@ void object_judge(struct sw_engine *e, struct object *o)
         verdict_copy(&o->verdict, &o->judged);
     if (o->workers)
         workers_judge(e, o);
-    bool ended = written && o->gate->runs_to_completion && o->live_hash == o->hash;
+    bool ended = written && o->gate->runs_to_completion && is_in_place(o);
     if (ended && o->verdict.kind == SW_VERDICT_READY)
         o->done_hash = o->hash;
 }

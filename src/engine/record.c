@@ -39,7 +39,8 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->since_ms = read_time(doc, "since");
     s->shut_ms = read_time(doc, "shutAt");
     s->begun = read_hex(doc, "revision");
-    s->told = sw_strdup(sw_json_str(doc, "", "phase", NULL));
+    s->shown = sw_strdup(sw_json_str(doc, "", "phase", NULL));
+    s->told = sw_strdup(s->shown);
 }
 
 static void read_needs(struct sw_engine *e, struct json_object *doc)

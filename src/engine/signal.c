@@ -13,6 +13,14 @@ bool state_is_rendering(const struct state *s)
     return false;
 }
 
+bool state_is_rendered(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (s->variants[i]->fault.code)
+            return false;
+    return !state_is_rendering(s);
+}
+
 static bool all_known(const struct state *s)
 {
     for (size_t i = 0; i < s->n_variants; i++)
@@ -57,22 +65,28 @@ bool state_may_start(struct sw_engine *e, const struct state *s)
     return true;
 }
 
-/* What has begun with the same content is put right again though a need is not quite ready (a new
- * node, say), but not while something foreign that it needs is not, or while the need itself gets
- * new content. */
-static bool may_repair(const struct state *s)
+/* What has begun goes on, and is put right again, though a need is not quite ready any more (a new
+ * node, say); but not while something foreign that it needs is not ready, nor before the need has
+ * been ready with its present content. */
+static bool was_ready(const struct state *need)
+{
+    return need->phase != PH_HELD && need->ready_ms && need->begun == need->digest &&
+           !state_is_rendering(need);
+}
+
+static bool may_go_on(const struct state *s)
 {
     if (s->begun != s->digest)
         return false;
     for (size_t i = 0; i < s->n_needs; i++)
-        if (s->needs[i]->phase == PH_HELD || s->needs[i]->begun != s->needs[i]->digest)
+        if (!was_ready(s->needs[i]))
             return false;
     return true;
 }
 
 static bool needs_met(struct sw_engine *e, const struct state *s)
 {
-    return state_may_start(e, s) || may_repair(s);
+    return state_may_start(e, s) || may_go_on(s);
 }
 
 /* ---- its objects -------------------------------------------------------------------------------
@@ -250,10 +264,7 @@ static bool q_gone(struct sw_engine *e, struct state *s)
 static bool q_rendered(struct sw_engine *e, struct state *s)
 {
     (void)e;
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i]->fault.code)
-            return false;
-    return !state_is_rendering(s) && (all_known(s) || (s->affine && s->n_variants == 0));
+    return state_is_rendered(s) && (all_known(s) || (s->affine && s->n_variants == 0));
 }
 
 static bool q_looked(struct sw_engine *e, struct state *s)
@@ -312,7 +323,7 @@ static bool q_applied(struct sw_engine *e, struct state *s)
 
 static bool q_gate_open(struct sw_engine *e, struct state *s)
 {
-    return state_gate_is_open(e, s) && trouble(e, s) == TROUBLE_NONE;
+    return !state_is_rendering(s) && state_gate_is_open(e, s) && trouble(e, s) == TROUBLE_NONE;
 }
 
 static bool q_gate_shut(struct sw_engine *e, struct state *s)

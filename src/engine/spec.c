@@ -31,6 +31,7 @@ struct state *state_need(struct sw_engine *e, const char *name)
     s = sw_zalloc(1, sizeof *s);
     s->name = sw_strdup(name);
     s->phase = PH_ASKING;
+    s->entered_ms = e->now_ms;
     SW_GROW(e->states, e->n_states, e->cap_states);
     e->states[e->n_states++] = s;
     return s;
@@ -54,6 +55,7 @@ void state_free(struct state *s)
     free(s->label);
     free(s->title);
     free(s->told);
+    free(s->shown);
     bits_done(&s->done);
     bits_done(&s->members);
     bits_done(&s->lacking);
@@ -84,7 +86,8 @@ void state_sort(struct state *s)
     if (s->n_objects > 1)
         qsort(s->objects, s->n_objects, sizeof(struct object *), by_order);
     s->digest = 0;
-    s->node_by_node = s->members_known = false;
+    s->node_by_node = s->affine;
+    s->members_known = false;
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         if (!o->text)
@@ -354,6 +357,7 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     }
     if (s->digest != before)
         label_all_changed(e);
+    label_rendered(e);
     state_nudge(e, s);
 }
 
@@ -446,8 +450,10 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     fault_done(&e->spec_fault);
     if (spec->code)
         fault_set(&e->spec_fault, spec->code, spec->message);
-    if (first)
+    if (first) {
+        e->preparing = true;
         record_read(e, spec->status);
+    }
     if (!spec->code)
         take_states(e, spec);
     if (again)

@@ -379,6 +379,19 @@ static bool is_due(struct sw_engine *e, const struct summary *sum)
     return due_ms <= e->now_ms;
 }
 
+/* Phases that are passed before anybody saw them do not count. */
+static void note_phases(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++) {
+        struct state *s = e->states[i];
+        if (sw_streq(s->shown, phase_shown(s->phase)))
+            continue;
+        free(s->shown);
+        s->shown = sw_strdup(phase_shown(s->phase));
+        s->since_ms = s->entered_ms;
+    }
+}
+
 void status_update(struct sw_engine *e)
 {
     if (!e->status_dirty || e->status_serial || is_settling(e))
@@ -386,6 +399,7 @@ void status_update(struct sw_engine *e)
     struct summary sum = explain(e);
     if (!is_due(e, &sum))
         return;
+    note_phases(e);
     struct json_object *doc = make(e, &sum);
     (void)json_object_put(e->conditions);
     e->conditions = json_object_get(sw_json_find(doc, "conditions", NULL));

@@ -224,7 +224,7 @@ static bool is_warning(enum phase to)
 static void tell(struct sw_engine *e, struct state *s, const struct table_row *row)
 {
     const char *reason = "";
-    const char *why = words_state(e, s, &reason);
+    const char *why = is_warning(row->to) ? words_state(e, s, &reason) : "";
     SW_AUTO_CHARS *words = sw_printf("%s %s", row->event, why);
     bool told = sw_streq(s->told, words) || (row->on == SG_NEEDS_MET && !s->fresh) ||
                 (row->to == PH_READY && sw_streq(s->told, phase_shown(PH_READY)));
@@ -245,7 +245,7 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
 {
     COUNT_ROW(row);
     if (phase_shown(row->to) != phase_shown(s->phase))
-        s->since_ms = e->now_ms;
+        s->entered_ms = e->now_ms;
     if (touches_labels(s->phase) || touches_labels(row->to))
         label_all_changed(e);
     s->phase = row->to;

@@ -124,6 +124,7 @@ struct object {
     enum doing doing;
     uint64_t serial;
     uint64_t sent_hash;
+    bool fresh; /* it was applied just now: how it looks next is how it should look */
     bool must_replace;
     struct fault fault;
     unsigned n_tries; /* of a deletion */
@@ -169,7 +170,9 @@ struct state {
     struct bits done;             /* node by node: where it is finished */
     struct bits members, lacking; /* nodes that must have gate labels; those that have not */
     bool members_known;
-    char *told; /* the last Event's words */
+    char *told;         /* the last Event's words */
+    char *shown;        /* the phase that the status has... */
+    int64_t entered_ms; /* ... and when that which it will have began */
 };
 
 /* ---- the engine --------------------------------------------------------------------------------
@@ -181,7 +184,13 @@ struct watch {
     char *selector;
     enum sw_watch_use use;
     unsigned refs;
+    bool told; /* something of what there is has been told already */
     bool synced;
+};
+
+struct stray {
+    struct sw_key key;
+    struct json_object *live;
 };
 
 /* A node that carries a label of the resource and is deselected or not heard of: see grace_ms. */
@@ -206,7 +215,8 @@ struct sw_engine {
     struct sw_actions out;
 
     /* the resource */
-    bool told; /* a SW_EV_SPEC has come */
+    bool told;      /* a SW_EV_SPEC has come */
+    bool preparing; /* not every state has been rendered yet */
     int64_t told_ms;
     char *name, *uid, *revision, *blocked;
     int64_t generation;
@@ -221,6 +231,8 @@ struct sw_engine {
     struct lh_table *objects; /* by key */
     struct watch *watches;
     size_t n_watches, cap_watches;
+    struct stray *strays; /* workers whose object has not been rendered yet */
+    size_t n_strays, cap_strays;
 
     uint64_t *groups; /* of each selected node, hashed; kept while a state is kernel-affine */
     size_t n_groups;
@@ -228,6 +240,7 @@ struct sw_engine {
 
     /* node labels */
     struct bits dirty, busy; /* nodes to look at; nodes being patched */
+    struct bits later;       /* nodes to look at when a render has come */
     struct lost_node *lost;
     size_t n_lost, cap_lost;
     struct fault label_fault;
@@ -264,6 +277,8 @@ void act_wake(struct sw_engine *e, int64_t at_ms);
 uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *selector,
                    enum sw_watch_use use);
 void act_unwatch(struct sw_engine *e, uint64_t id);
+/** Have all of it told again, for somebody who came later. */
+void act_watch_again(struct sw_engine *e, uint64_t id);
 struct watch *act_find_watch(struct sw_engine *e, uint64_t id);
 void act_free_watches(struct sw_engine *e);
 int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasting);
@@ -290,6 +305,8 @@ bool object_observe(struct sw_engine *e, struct object *o, struct json_object *l
 /** Combine what it says itself with what its workers say. */
 void object_judge(struct sw_engine *e, struct object *o);
 void object_watch(struct sw_engine *e, struct object *o);
+/** This is how it looks when nobody has touched it. @live NULL: as it will be seen next. */
+void object_set_look(struct object *o, struct json_object *live);
 /** The last document is not needed any more. */
 void object_drop_live(struct object *o);
 /** What is sent: the manifest with slipway's marks; the caller's. */
@@ -300,7 +317,6 @@ bool object_is_applied(const struct object *o); /* the cluster has this very con
 bool object_is_ready(const struct object *o);   /* applied, and ready if it is awaited */
 bool object_is_known(struct sw_engine *e, const struct object *o); /* looked at, workers too */
 bool object_is_removable(const struct object *o);
-bool object_is_drifted(const struct object *o);
 /** Do its pods run only on nodes that have this label? */
 bool object_is_bound_to(const struct object *o, const char *label);
 /** "DaemonSet ns/name"; of the step's arena. */
@@ -334,6 +350,10 @@ bool workers_ready_on(const struct object *o, uint32_t node);
 /** Ask for logs that are due. */
 void workers_logs(struct sw_engine *e, struct object *o);
 bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_event *event);
+/** A worker of nobody's may be that of an object still to be rendered. */
+void workers_keep_stray(struct sw_engine *e, const struct sw_key *key, struct json_object *live);
+void workers_take_strays(struct sw_engine *e, struct object *o);
+void workers_drop_strays(struct sw_engine *e);
 void workers_forget_node(struct object *o, uint32_t node);
 
 /* ---- spec.c ------------------------------------------------------------------------------------
@@ -396,6 +416,7 @@ void table_settle(struct sw_engine *e);
 
 void label_node_changed(struct sw_engine *e, uint32_t node);
 void label_all_changed(struct sw_engine *e);
+void label_rendered(struct sw_engine *e);
 /** @return whether a node has finished or unfinished a state. */
 bool label_update(struct sw_engine *e);
 /** Nodes that are not selected any more lose their labels at once. */
@@ -417,3 +438,4 @@ const char *words_state(struct sw_engine *e, const struct state *s, const char *
 const struct state *words_subject(struct sw_engine *e);
 bool state_is_done(const struct state *s);
 bool state_is_rendering(const struct state *s);
+bool state_is_rendered(const struct state *s); /* all of it, and it worked */

@@ -18,6 +18,8 @@ struct worker {
     char *name;
     uint32_t node;
     bool ready;
+    uint64_t version;
+    uint64_t owner;   /* its owner's uid, hashed; 0: not told */
     int64_t template; /* -1: not told */
     int64_t number;   /* of a build */
     struct sw_verdict verdict;
@@ -139,20 +141,17 @@ static bool build_belongs(const struct object *o, struct json_object *live)
     return sw_json_find_by(owners, "name", o->key.name) != NULL;
 }
 
-/* Pods of an object that was here before under the same name carry its uid. */
-static bool pod_belongs(const struct object *o, struct json_object *live)
+static struct json_object *owner_of(const struct object *o, struct json_object *live)
 {
     struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
-    for (size_t i = 0; i < sw_json_len(owners); i++) {
-        struct json_object *owner = sw_json_at(owners, i);
-        if (!sw_streq(sw_json_str(owner, "", "kind", NULL), o->key.kind))
-            continue;
-        const char *uid = sw_json_str(owner, "", "uid", NULL);
-        if (!sw_streq(sw_json_str(owner, "", "name", NULL), o->key.name) ||
-            (o->uid && *uid && !sw_streq(uid, o->uid)))
-            return false;
-    }
-    return sw_selector_matches_object(&o->workers->selector, live);
+    return sw_json_find_by(owners, "kind", o->key.kind);
+}
+
+static bool pod_belongs(const struct object *o, struct json_object *live)
+{
+    struct json_object *owner = owner_of(o, live);
+    return (!owner || sw_streq(sw_json_str(owner, "", "name", NULL), o->key.name)) &&
+           sw_selector_matches_object(&o->workers->selector, live);
 }
 
 static bool belongs(const struct object *o, const struct sw_key *key, struct json_object *live)
@@ -171,10 +170,18 @@ static int64_t build_number(struct json_object *live)
 }
 
 /* @return whether anything that is looked at is different. */
-static bool see(struct sw_engine *e, const struct workers *w, struct worker *worker,
+static bool see(struct sw_engine *e, const struct object *o, struct worker *worker,
                 struct json_object *live)
 {
+    const struct workers *w = o->workers;
+    const char *owner = sw_json_str(owner_of(o, live), "", "uid", NULL);
     struct worker old = *worker;
+    uint64_t version = strtoull(sw_json_str(live, "0", "metadata", "resourceVersion", NULL), NULL,
+                                10);
+    if (version && version < worker->version)
+        return false;
+    worker->version = version;
+    worker->owner = *owner ? sw_fnv64a(owner, strlen(owner)) : 0;
     const char *template = sw_obj_label(live, "pod-template-generation");
     worker->verdict = (struct sw_verdict){ 0 };
     worker->node = sw_roster_find(e->roster, sw_json_str(live, NULL, "spec", "nodeName", NULL));
@@ -183,8 +190,9 @@ static bool see(struct sw_engine *e, const struct workers *w, struct worker *wor
     worker->number = w->builds ? build_number(live) : 0;
     worker->logged = worker->logged && worker->ready;
     sw_kstatus(live, &worker->verdict);
-    bool differs = old.node != worker->node || old.ready != worker->ready ||
-                   old.template != worker->template || old.verdict.kind != worker->verdict.kind ||
+    bool differs = old.node != worker->node || old.owner != worker->owner ||
+                   old.ready != worker->ready || old.template != worker->template ||
+                   old.verdict.kind != worker->verdict.kind ||
                    !sw_streq(old.verdict.message, worker->verdict.message);
     sw_verdict_done(&old.verdict);
     return differs;
@@ -228,7 +236,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
     }
     struct worker *worker = need(w, key->name);
     uint32_t before = worker->node;
-    if (!see(e, w, worker, live))
+    if (!see(e, o, worker, live))
         return false;
     label_node_changed(e, before);
     label_node_changed(e, worker->node);
@@ -238,8 +246,11 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
+/* Pods of an object that was here before under the same name carry its uid. */
 static bool is_current(const struct object *o, const struct worker *worker)
 {
+    if (worker->owner && o->uid && worker->owner != sw_fnv64a(o->uid, strlen(o->uid)))
+        return false;
     return o->template <0 || worker->template <0 || o->template == worker->template;
 }
 
@@ -394,6 +405,39 @@ void workers_forget_node(struct object *o, uint32_t node)
     }
     (void)bits_put(&o->workers->has, node, false);
     (void)bits_put(&o->workers->ready, node, false);
+}
+
+/* ---- workers that are told before what they belong to is rendered ------------------------------
+ */
+
+void workers_keep_stray(struct sw_engine *e, const struct sw_key *key, struct json_object *live)
+{
+    SW_GROW(e->strays, e->n_strays, e->cap_strays);
+    e->strays[e->n_strays++] = (struct stray){
+        .key = { sw_strdup(key->api_version), sw_strdup(key->kind),
+                 sw_strdup(key->ns ? key->ns : ""), sw_strdup(key->name) },
+        .live = json_object_get(live),
+    };
+}
+
+void workers_take_strays(struct sw_engine *e, struct object *o)
+{
+    for (size_t i = 0; i < e->n_strays; i++)
+        (void)workers_observe(e, o, &e->strays[i].key, e->strays[i].live);
+}
+
+void workers_drop_strays(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_strays; i++) {
+        free((char *)e->strays[i].key.api_version);
+        free((char *)e->strays[i].key.kind);
+        free((char *)e->strays[i].key.ns);
+        free((char *)e->strays[i].key.name);
+        (void)json_object_put(e->strays[i].live);
+    }
+    free(e->strays);
+    e->strays = NULL;
+    e->n_strays = e->cap_strays = 0;
 }
 
 /* ---- logs --------------------------------------------------------------------------------------

@@ -1,0 +1,186 @@
+/* The nodes as engines see them: numbers that stay, labels, and which nodes a pod may run on. */
+#include "engine/roster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "base/base.h"
+
+static uint32_t put(struct sw_roster *r, const char *name, const char *const *labels,
+                    size_t n_labels, uint64_t version, bool *changed)
+{
+    return sw_roster_put(r,
+                         &(struct sw_roster_facts){ .name = name,
+                                                    .group = "5.14",
+                                                    .labels = labels,
+                                                    .n_labels = n_labels,
+                                                    .ready = true,
+                                                    .version = version },
+                         changed);
+}
+
+static const char *const gpu[] = { "gpu", "yes", "zone", "a", "count", "7" };
+
+static void a_node_keeps_its_number(void **state)
+{
+    (void)state;
+    struct sw_roster *r = sw_roster_new();
+    uint32_t a = put(r, "a", gpu, 3, 1, NULL), b = put(r, "b", gpu, 1, 1, NULL);
+    assert_int_not_equal(a, b);
+    assert_int_equal(put(r, "a", gpu, 2, 2, NULL), a);
+    assert_string_equal(sw_roster_label(r, a, "zone"), "a");
+    assert_null(sw_roster_label(r, a, "count"));
+    assert_null(sw_roster_label(r, b, "zone"));
+    assert_string_equal(sw_roster_group(r, b), "5.14");
+    assert_int_equal(sw_roster_count(r), 2);
+    sw_roster_free(r);
+}
+
+static void what_is_older_is_ignored(void **state)
+{
+    (void)state;
+    struct sw_roster *r = sw_roster_new();
+    bool changed;
+    uint32_t a = put(r, "a", gpu, 3, 7, &changed);
+    assert_true(changed);
+    (void)put(r, "a", gpu, 1, 6, &changed);
+    assert_false(changed);
+    assert_non_null(sw_roster_label(r, a, "zone"));
+    (void)put(r, "a", gpu, 3, 8, &changed);
+    assert_false(changed); /* newer, and the same */
+    struct json_object *labels = json_tokener_parse("{\"gpu\":\"no\",\"new\":\"1\"}");
+    assert_false(sw_roster_put_labels(r, a, labels, 7));
+    assert_true(sw_roster_put_labels(r, a, labels, 9));
+    assert_string_equal(sw_roster_label(r, a, "gpu"), "no");
+    assert_null(sw_roster_label(r, a, "zone"));
+    (void)put(r, "a", gpu, 3, 8, &changed);
+    assert_string_equal(sw_roster_label(r, a, "gpu"), "no");
+    json_object_put(labels);
+    sw_roster_free(r);
+}
+
+static void a_removed_node_is_nobody(void **state)
+{
+    (void)state;
+    struct sw_roster *r = sw_roster_new();
+    uint32_t a = put(r, "a", gpu, 3, 1, NULL);
+    (void)put(r, "b", gpu, 3, 1, NULL);
+    assert_int_equal(sw_roster_remove(r, "a"), a);
+    assert_int_equal(sw_roster_remove(r, "a"), SW_NO_NODE);
+    assert_null(sw_roster_name(r, a));
+    assert_null(sw_roster_label(r, a, "gpu"));
+    assert_false(sw_roster_matches(r, a, NULL));
+    assert_int_equal(sw_roster_find(r, "a"), SW_NO_NODE);
+    assert_int_equal(put(r, "c", gpu, 1, 1, NULL), a); /* the number is used again */
+    sw_roster_free(r);
+}
+
+/* ---- where a pod may run -----------------------------------------------------------------------
+ */
+
+static const struct place {
+    const char *pod_spec;
+    bool fits;
+} places[] = {
+    { "{}", true },
+    { "{'nodeSelector':{'gpu':'yes'}}", true },
+    { "{'nodeSelector':{'gpu':'no'}}", false },
+    { "{'nodeSelector':{'gpu':'yes','missing':''}}", false },
+#define AFFINITY(terms)                                                                            \
+    "{'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"               \
+    "{'nodeSelectorTerms':[" terms "]}}}}"
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'In','values':['b','a']}]}"), true },
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['a']}]}"), false },
+    { AFFINITY("{'matchExpressions':[{'key':'none','operator':'NotIn','values':['a']}]}"), true },
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'Exists'}]}"), true },
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'DoesNotExist'}]}"), false },
+    { AFFINITY("{'matchExpressions':[{'key':'count','operator':'Gt','values':['6']}]}"), true },
+    { AFFINITY("{'matchExpressions':[{'key':'count','operator':'Lt','values':['7']}]}"), false },
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'Gt','values':['6']}]}"), false },
+    { AFFINITY("{'matchFields':[{'key':'metadata.name','operator':'In','values':['n']}]}"), true },
+    { AFFINITY("{'matchFields':[{'key':'metadata.name','operator':'In','values':['m']}]}"), false },
+    { AFFINITY("{}"), false },
+    { AFFINITY(""), false },
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'In','values':['x']}]},"
+               "{'matchExpressions':[{'key':'gpu','operator':'Exists'}]}"),
+      true },
+    { AFFINITY("{'matchExpressions':[{'key':'zone','operator':'Near','values':['a']}]}"), false },
+};
+
+static struct json_object *parse(const char *text)
+{
+    SW_AUTO_CHARS *json = sw_strdup(text);
+    for (char *c = json; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    struct json_object *doc = json_tokener_parse(json);
+    assert_non_null(doc);
+    return doc;
+}
+
+static void pods_go_where_selector_and_affinity_allow(void **state)
+{
+    (void)state;
+    struct sw_roster *r = sw_roster_new();
+    uint32_t n = put(r, "n", gpu, 3, 1, NULL);
+    for (size_t i = 0; i < SW_COUNT(places); i++) {
+        struct json_object *spec = parse(places[i].pod_spec);
+        if (sw_roster_takes_pod(r, n, spec) != places[i].fits)
+            fail_msg("%s", places[i].pod_spec);
+        json_object_put(spec);
+    }
+    sw_roster_free(r);
+}
+
+static const struct taint_case {
+    struct sw_roster_taint taint;
+    const char *tolerations;
+    bool tainted;
+} taints[] = {
+    { { "gpu", "x", "NoSchedule" }, "[]", true },
+    { { "gpu", "x", "NoExecute" }, "[]", true },
+    { { "gpu", "x", "PreferNoSchedule" }, "[]", false },
+    { { "node.kubernetes.io/unschedulable", "", "NoSchedule" }, "[]", false },
+    { { "node.kubernetes.io/not-ready", "", "NoExecute" }, "[]", false },
+    { { "gpu", "x", "NoSchedule" }, "[{'key':'gpu','value':'x'}]", false },
+    { { "gpu", "x", "NoSchedule" }, "[{'key':'gpu','value':'y'}]", true },
+    { { "gpu", "x", "NoSchedule" }, "[{'key':'gpu','operator':'Exists'}]", false },
+    { { "gpu", "x", "NoSchedule" },
+      "[{'key':'gpu','operator':'Exists','effect':'NoExecute'}]",
+      true },
+    { { "gpu", "x", "NoSchedule" }, "[{'operator':'Exists'}]", false },
+    { { "gpu", "x", "NoSchedule" }, "[{'key':'','value':'x'}]", true },
+};
+
+static void taints_keep_away_unless_tolerated(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(taints); i++) {
+        struct sw_roster *r = sw_roster_new();
+        uint32_t n = sw_roster_put(
+            r, &(struct sw_roster_facts){ .name = "n", .taints = &taints[i].taint, .n_taints = 1 },
+            NULL);
+        struct json_object *tolerations = parse(taints[i].tolerations);
+        if (sw_roster_is_tainted(r, n, tolerations) != taints[i].tainted)
+            fail_msg("%s with %s", taints[i].taint.key, taints[i].tolerations);
+        json_object_put(tolerations);
+        sw_roster_free(r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_node_keeps_its_number),
+        cmocka_unit_test(what_is_older_is_ignored),
+        cmocka_unit_test(a_removed_node_is_nobody),
+        cmocka_unit_test(pods_go_where_selector_and_affinity_allow),
+        cmocka_unit_test(taints_keep_away_unless_tolerated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
