@@ -1,153 +1,85 @@
-/* "{.phase} == Running": a path, a comparison and a value. */
-#include <ctype.h>
+/* Conditions: `{.phase} == Running`. Source: HIP-0025, readiness-success and readiness-failure. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/json.h"
 #include "data/jsonpath.h"
-#include "data/jsonpath_in.h"
+#include "data/jsonpath_ast.h"
+#include "data/number.h"
 #include "data/quantity.h"
-
-/* ---- comparing ---------------------------------------------------------------------------------
- */
-
-enum sw_compare sw_compare_read(const char **at)
-{
-    static const struct {
-        const char *text;
-        enum sw_compare op;
-    } ops[] = { { "==", SW_COMPARE_EQ }, { "!=", SW_COMPARE_NE }, { "<=", SW_COMPARE_LE },
-                { ">=", SW_COMPARE_GE }, { "<", SW_COMPARE_LT },  { ">", SW_COMPARE_GT } };
-    for (size_t i = 0; i < SW_COUNT(ops); i++) {
-        if (!sw_starts_with(*at, ops[i].text))
-            continue;
-        *at += strlen(ops[i].text);
-        *at += strspn(*at, " \t");
-        return ops[i].op;
-    }
-    return SW_COMPARE_NONE;
-}
-
-struct json_object *sw_compare_value(const char *text, size_t len)
-{
-    struct json_object *value = NULL;
-    /* numbers and the three words are JSON; what is not, is a text */
-    if (sw_json_parse(text, len, NULL, &value, NULL) == 0 &&
-        !json_object_is_type(value, json_type_string) &&
-        !json_object_is_type(value, json_type_object) &&
-        !json_object_is_type(value, json_type_array))
-        return value;
-    json_object_put(value);
-    return json_object_new_string_len(text, (int)len);
-}
-
-static bool by_order(enum sw_compare op, int order)
-{
-    switch (op) {
-    case SW_COMPARE_EQ:
-        return order == 0;
-    case SW_COMPARE_NE:
-        return order != 0;
-    case SW_COMPARE_LT:
-        return order < 0;
-    case SW_COMPARE_LE:
-        return order <= 0;
-    case SW_COMPARE_GT:
-        return order > 0;
-    case SW_COMPARE_GE:
-        return order >= 0;
-    case SW_COMPARE_NONE:
-        break;
-    }
-    return false;
-}
-
-static bool is_scalar(struct json_object *value)
-{
-    return !json_object_is_type(value, json_type_object) &&
-           !json_object_is_type(value, json_type_array);
-}
-
-static bool is_ordered(struct json_object *value)
-{
-    return json_object_is_type(value, json_type_string) ||
-           json_object_is_type(value, json_type_int) ||
-           json_object_is_type(value, json_type_double);
-}
-
-bool sw_compare_holds(enum sw_compare op, struct json_object *left, struct json_object *right)
-{
-    if (!is_scalar(left) || !is_scalar(right))
-        return sw_json_equal(left, right) ? op == SW_COMPARE_EQ : op == SW_COMPARE_NE;
-    struct sw_quantity a, b;
-    if (is_ordered(left) && is_ordered(right) && sw_quantity_from_json(left, &a, NULL) == 0 &&
-        sw_quantity_from_json(right, &b, NULL) == 0)
-        return by_order(op, sw_quantity_cmp(&a, &b));
-    const char *l = left ? json_object_get_string(left) : "null";
-    const char *r = right ? json_object_get_string(right) : "null";
-    bool ordered = is_ordered(left) && is_ordered(right);
-    if (!ordered && op != SW_COMPARE_EQ && op != SW_COMPARE_NE)
-        return false;
-    return by_order(op, strcmp(l, r));
-}
-
-/* ---- conditions --------------------------------------------------------------------------------
- */
 
 struct sw_condition {
     char *text;
     struct sw_jsonpath *path;
-    enum sw_compare op;
-    struct json_object *value;
+    enum jp_op op;
+    char *value; /* as it was written, without quotes */
+    bool quoted; /* it is a text, whatever it looks like */
 };
 
-void sw_condition_free(struct sw_condition *c)
+void sw_condition_free(struct sw_condition *condition)
 {
-    if (!c)
+    if (!condition)
         return;
-    free(c->text);
-    sw_jsonpath_free(c->path);
-    json_object_put(c->value);
-    free(c);
+    sw_jsonpath_free(condition->path);
+    free(condition->text);
+    free(condition->value);
+    free(condition);
 }
 
-/* Where the operator is: the first one outside of brackets, braces and quotes. */
-static const char *find_operator(const char *text)
+const char *sw_condition_text(const struct sw_condition *condition)
 {
-    int depth = 0;
-    char quote = '\0';
-    for (const char *at = text; *at; at++) {
-        if (*at == '\\' && at[1])
-            at++;
-        else if (quote)
-            quote = *at == quote ? '\0' : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (strchr("[{(", *at))
-            depth++;
-        else if (strchr("]})", *at))
-            depth--;
-        else if (depth == 0 && strchr("=!<>", *at))
-            return at;
+    return condition->text;
+}
+
+/* ---- compiling ---------------------------------------------------------------------------------
+ */
+
+/* Where the path ends: behind the brace that closes it; without braces, before the operator. Quotes
+ * and brackets may hold either. */
+static const char *end_of_path(const char *p)
+{
+    bool braces = *p == '{';
+    int open = 0;
+    char quote = 0;
+    for (; *p; p++) {
+        if (quote) {
+            if (*p == '\\' && p[1])
+                p++;
+            else if (*p == quote)
+                quote = 0;
+            continue;
+        }
+        if (*p == '"' || *p == '\'')
+            quote = *p;
+        else if (*p == '{' || *p == '[')
+            open++;
+        else if (*p == '}' || *p == ']')
+            open--;
+        if (braces && open == 0)
+            return p + 1;
+        if (!braces && open == 0 && strchr("=!<>", *p))
+            return p;
     }
-    return NULL;
+    return p;
 }
 
-static const char *trim_end(const char *from, const char *end)
+static const char *skip_spaces(const char *p)
 {
-    while (end > from && isspace((unsigned char)end[-1]))
-        end--;
-    return end;
+    return p + strspn(p, " \t\r\n");
 }
 
-static int read_value(const char *at, struct json_object **out)
+/* The rest of the condition without blanks around it, and without quotes if both are there. */
+static int read_value(struct sw_condition *c, const char *p, struct sw_err *err)
 {
-    const char *end = trim_end(at, at + strlen(at));
-    if (end == at)
-        return SW_INVALID;
-    bool quoted = end - at >= 2 && (*at == '"' || *at == '\'') && end[-1] == *at;
-    *out = quoted ? json_object_new_string_len(at + 1, (int)(end - at - 2))
-                  : sw_compare_value(at, (size_t)(end - at));
+    p = skip_spaces(p);
+    size_t len = strlen(p);
+    while (len > 0 && strchr(" \t\r\n", p[len - 1]))
+        len--;
+    if (len == 0)
+        return sw_err_set(err, SW_INVALID,
+                          "condition '%s': a value was expected behind the operator", c->text);
+    c->quoted = len >= 2 && (*p == '"' || *p == '\'') && p[len - 1] == *p;
+    c->value = sw_strndup(p + c->quoted, len - 2 * (size_t)c->quoted);
     return 0;
 }
 
@@ -155,41 +87,81 @@ int sw_condition_compile(const char *text, struct sw_condition **out, struct sw_
 {
     SW_AUTO(sw_condition) *c = sw_zalloc(1, sizeof *c);
     c->text = sw_strdup(text);
-    const char *from = text + strspn(text, " \t");
-    const char *at = find_operator(from);
-    if (!at)
+    const char *from = skip_spaces(text), *end = end_of_path(from), *p = skip_spaces(end);
+    while (end > from && strchr(" \t", end[-1]))
+        end--;
+    size_t op_len = jp_read_op(p, &c->op);
+    if (op_len == 0 || end == from)
         return sw_err_set(err, SW_INVALID,
-                          "'%s' is no condition: expected a path, ==, !=, <, <=, > or >=, a value",
+                          "condition '%s': a path, one of ==, !=, <, <=, >, >= and "
+                          "a value were expected, as in {.phase} == Running",
                           text);
-    SW_AUTO_CHARS *path = sw_strndup(from, (size_t)(trim_end(from, at) - from));
-    c->op = sw_compare_read(&at);
-    if (c->op == SW_COMPARE_NONE)
-        return sw_err_set(err, SW_INVALID, "'%s' is no condition: '%c' is no comparison", text,
-                          *at);
-    if (*path == '\0')
-        return sw_err_set(err, SW_INVALID, "'%s' is no condition: it has no path", text);
+    SW_AUTO_CHARS *path = sw_strndup(from, (size_t)(end - from));
     int rc = sw_jsonpath_compile(path, &c->path, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "condition '%s'", text);
-    if (read_value(at, &c->value) < 0)
-        return sw_err_set(err, SW_INVALID, "'%s' is no condition: it has no value", text);
+    rc = read_value(c, p + op_len, err);
+    if (rc < 0)
+        return rc;
     *out = SW_TAKE(c);
     return 0;
 }
 
-bool sw_condition_holds(const struct sw_condition *c, struct json_object *doc)
+/* ---- evaluating --------------------------------------------------------------------------------
+ */
+
+/* The condition's value as what a document would hold: NULL (null), a number, a boolean, a text. */
+static struct json_object *value_of(const struct sw_condition *c)
 {
-    struct sw_json_list list = { 0 };
-    if (sw_jsonpath_find(c->path, doc, &list, NULL) < 0)
-        return false;
-    bool holds = false;
-    for (size_t i = 0; i < list.n_values && !holds; i++)
-        holds = sw_compare_holds(c->op, list.values[i], c->value);
-    sw_json_list_done(&list);
-    return holds;
+    struct json_object *value = NULL;
+    if (c->quoted || sw_json_parse(c->value, strlen(c->value), NULL, &value, NULL) < 0 ||
+        json_object_is_type(value, json_type_object) ||
+        json_object_is_type(value, json_type_array)) {
+        (void)json_object_put(value);
+        return json_object_new_string(c->value);
+    }
+    return value;
 }
 
-const char *sw_condition_text(const struct sw_condition *c)
+/* Amounts in texts ("80Gi") and numbers, by value. @return false: one is no amount */
+static bool compare_amounts(struct json_object *a, struct json_object *b, int *out)
 {
-    return c->text;
+    struct sw_quantity x, y;
+    if (sw_quantity_from_json(a, &x, NULL) < 0 || sw_quantity_from_json(b, &y, NULL) < 0)
+        return false;
+    *out = sw_quantity_cmp(&x, &y);
+    return true;
+}
+
+static bool holds(const struct sw_condition *c, struct json_object *found, struct json_object *want)
+{
+    int order;
+    bool equality = c->op == JP_EQUAL || c->op == JP_NOT_EQUAL;
+    if (equality && json_object_is_type(found, json_type_string))
+        return (strcmp(json_object_get_string(found), c->value) == 0) == (c->op == JP_EQUAL);
+    if (equality || !compare_amounts(found, want, &order))
+        return jp_compare(found, c->op, want);
+    switch (c->op) {
+    case JP_LESS:
+        return order < 0;
+    case JP_LESS_EQUAL:
+        return order <= 0;
+    case JP_GREATER:
+        return order > 0;
+    default:
+        return order >= 0;
+    }
+}
+
+bool sw_condition_holds(const struct sw_condition *condition, struct json_object *doc)
+{
+    struct sw_json_list found = { 0 };
+    SW_AUTO_JSON *want = value_of(condition);
+    bool any = false;
+    if (sw_jsonpath_find(condition->path, doc, &found, NULL) < 0)
+        return false;
+    for (size_t i = 0; i < found.n_values && !any; i++)
+        any = holds(condition, found.values[i], want);
+    sw_json_list_done(&found);
+    return any;
 }

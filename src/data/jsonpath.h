@@ -22,7 +22,8 @@ int sw_jsonpath_compile(const char *text, struct sw_jsonpath **out, struct sw_er
 void sw_jsonpath_free(struct sw_jsonpath *path);
 SW_DEFINE_AUTO(sw_jsonpath, sw_jsonpath_free)
 
-/** The values found, in order, each borrowed from the document (NULL: null). The array is owned. */
+/** The values found, in order, each borrowed from the document, or from the path where it is one of
+ * its literals (NULL: null). The array is owned. Zero-initialise. */
 struct sw_json_list {
     struct json_object **values;
     size_t n_values;
@@ -31,9 +32,8 @@ struct sw_json_list {
 void sw_json_list_done(struct sw_json_list *list);
 
 /** All values that the path's expressions find (text between them and `range` aside); none is no
- * error. @out is replaced. Bounded: at most 100,000 values.
- * @return 0 | SW_INVALID (an index beyond the end of a list is none found; a filter that compares a
- * map with a number is no match) */
+ * error. @out is replaced. What is missing or of another shape finds nothing; slices are cut to the
+ * list. @return 0 | SW_INVALID: more than 100,000 values */
 int sw_jsonpath_find(const struct sw_jsonpath *path, struct json_object *doc,
                      struct sw_json_list *out, struct sw_err *err) SW_CHECKED;
 
@@ -42,15 +42,18 @@ struct json_object *sw_jsonpath_first(const struct sw_jsonpath *path, struct jso
 
 /** As `kubectl get -o jsonpath=`: the values' text, several of one expression separated by a space,
  * strings bare, maps and lists as JSON, with the text between. NUL-terminated, the caller's.
- * @allow_missing: a missing key prints nothing; else it is SW_NOTFOUND. */
+ * @allow_missing: a key that nothing has prints nothing; else it is SW_NOTFOUND.
+ * @return 0 | SW_NOTFOUND | SW_INVALID: an index out of range, a list expected and none found */
 int sw_jsonpath_print(const struct sw_jsonpath *path, struct json_object *doc, bool allow_missing,
                       char **out, struct sw_err *err) SW_CHECKED;
 
 /* ---- conditions --------------------------------------------------------------------------------
  */
 
-/** "{.phase} == Running": a path, one of ==, !=, <, <=, >, >=, and a value (bare, quoted, a number,
- * true, false, null). Numbers and quantities compare by value, other texts by bytes.
+/** "{.phase} == Running": a path (braces may be left out), one of ==, !=, <, <=, >, >=, and a value
+ * (bare, quoted, a number, true, false, null). Equality of a text is by its bytes; order is by
+ * value where both are numbers or quantities ("80Gi"), else by bytes.
+ * @return 0 | SW_INVALID. Pinned by test/unit/data_jsonpath_test.c.
  * Source: HIP-0025, readiness-success and readiness-failure. */
 struct sw_condition;
 int sw_condition_compile(const char *text, struct sw_condition **out,

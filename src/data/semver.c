@@ -177,9 +177,9 @@ int sw_semver_compare(const struct sw_semver *a, const struct sw_semver *b)
 
 char *sw_semver_text(const struct sw_semver *v)
 {
-    return sw_printf("%" PRIu64 ".%" PRIu64 ".%" PRIu64 "%s%.*s%s%.*s", v->major, v->minor, v->patch,
-                     v->pre_len ? "-" : "", (int)v->pre_len, v->pre, v->meta_len ? "+" : "",
-                     (int)v->meta_len, v->meta);
+    return sw_printf("%" PRIu64 ".%" PRIu64 ".%" PRIu64 "%s%.*s%s%.*s", v->major, v->minor,
+                     v->patch, v->pre_len ? "-" : "", (int)v->pre_len, v->pre,
+                     v->meta_len ? "+" : "", (int)v->meta_len, v->meta);
 }
 
 /* ---- constraints --------------------------------------------------------------------------------
@@ -258,8 +258,7 @@ static bool check_tilde(const struct constraint *c, const struct sw_semver *v)
     const struct sw_semver *con = &c->version;
     if (sw_semver_compare(v, con) < 0)
         return false;
-    if (con->major == 0 && con->minor == 0 && con->patch == 0 && !c->minor_dirty &&
-        !c->patch_dirty)
+    if (con->major == 0 && con->minor == 0 && con->patch == 0 && !c->minor_dirty && !c->patch_dirty)
         return true;
     return v->major == con->major && (v->minor == con->minor || c->minor_dirty);
 }
@@ -289,10 +288,10 @@ static const struct {
     bool (*check)(const struct constraint *c, const struct sw_semver *v);
 } operators[] = {
     /* the longer ones first */
-    { "!=", check_not_equal },     { ">=", check_greater_equal }, { "=>", check_greater_equal },
-    { "<=", check_less_equal },    { "=<", check_less_equal },    { "~>", check_tilde },
-    { "=", check_equal },          { ">", check_greater },        { "<", check_less },
-    { "~", check_tilde },          { "^", check_caret },          { "", check_equal },
+    { "!=", check_not_equal },  { ">=", check_greater_equal }, { "=>", check_greater_equal },
+    { "<=", check_less_equal }, { "=<", check_less_equal },    { "~>", check_tilde },
+    { "=", check_equal },       { ">", check_greater },        { "<", check_less },
+    { "~", check_tilde },       { "^", check_caret },          { "", check_equal },
 };
 
 static bool satisfies(const struct constraint *c, const struct sw_semver *v)
