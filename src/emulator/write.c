@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "emulator/crd.h"
 #include "emulator/status.h"
+#include "emulator/typed.h"
 
 void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_emu_kind *kind,
                    const char *ns, const struct sw_store_opts *opts, struct sw_status *status)
@@ -80,6 +81,9 @@ static int decode(struct sw_write *w, json_object *doc)
                                                 "an object)");
     SW_AUTO_CHARS *api_version = sw_kind_api_version(w->kind, NULL);
     w->doc = sw_meta_order_root(doc, api_version, w->kind->kind);
+    int rc = sw_typed_check(w->kind, w->opts->version, w->doc, w->status);
+    if (rc < 0)
+        return rc;
     if (w->kind->crd)
         return sw_crd_decode(w);
     drop_nulls(w->doc);
