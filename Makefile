@@ -3,9 +3,11 @@
 # ---- what is built of what ----------------------------------------------------------------------
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
-MODULES        := base data template recipe engine facts kube controller emulator cli
+MODULES        := base data template recipe engine facts kube controller emulator cli mig webhook
 PKGS_base      := json-c libevent
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
+PKGS_mig       := json-c
+PKGS_webhook   := json-c libevent libssl libcrypto
 PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c

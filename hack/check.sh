@@ -28,6 +28,8 @@ template base data
 recipe base data template
 engine base data
 kube base data
+mig base data
+webhook base data mig
 facts base data kube
 emulator base data template kube
 controller base data template recipe engine facts kube

@@ -1,0 +1,205 @@
+/* The tables of GPUs, and geometries from NodeAccelerators. */
+#include "mig/mig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/data.h"
+
+/* "Number of instances" in NVIDIA's MIG user guide, in the order of the tables. */
+static void as_many_fit_as_the_guide_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        unsigned n[11];
+    } rows[] = {
+        { "A30-24GB", { 4, 1, 2, 1, 1 } },
+        { "A100-40GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "A100-80GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "H100-80GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "H100-94GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "H100-96GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "H200-141GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "B200-180GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "GB200-186GB", { 7, 1, 4, 3, 2, 1, 1 } },
+        { "RTX-PRO-6000-96GB", { 4, 1, 4, 1, 4, 2, 2, 1, 2, 1, 1 } },
+    };
+    size_t n_models;
+    (void)sw_mig_models(&n_models);
+    assert_int_equal(n_models, SW_COUNT(rows));
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(rows[i].model, 0));
+        for (size_t k = 0; k < g->n_kinds; k++)
+            assert_int_equal(sw_mig_room(g, &(struct sw_mig_use){ 0 }, &g->kinds[k]), rows[i].n[k]);
+    }
+}
+
+static void knows_products_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *product;
+        uint32_t memory_mib;
+        const char *model;
+    } rows[] = {
+        { "NVIDIA A100-SXM4-40GB", 0, "A100-40GB" },
+        { "NVIDIA-A100-PCIE-40GB", 40960, "A100-40GB" },
+        { "NVIDIA A100 80GB PCIe", 81920, "A100-80GB" },
+        { "NVIDIA A800-SXM4-80GB", 0, "A100-80GB" },
+        { "NVIDIA A100", 81251, "A100-80GB" },
+        { "A100-80GB", 0, "A100-80GB" },
+        { "NVIDIA A30", 24258, "A30-24GB" },
+        { "NVIDIA H100 80GB HBM3", 81559, "H100-80GB" },
+        { "NVIDIA H100 PCIe", 0, "H100-80GB" },
+        { "NVIDIA H100 NVL", 95830, "H100-94GB" },
+        { "NVIDIA H100", 97871, "H100-96GB" },
+        { "NVIDIA GH200 480GB", 97871, "H100-96GB" },
+        { "NVIDIA GH200 144G HBM3e", 0, NULL },
+        { "NVIDIA H20", 0, "H100-96GB" },
+        { "NVIDIA H200", 143771, "H200-141GB" },
+        { "NVIDIA-H200-NVL", 0, "H200-141GB" },
+        { "NVIDIA B200", 183359, "B200-180GB" },
+        { "NVIDIA GB200", 189471, "GB200-186GB" },
+        { "NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, "RTX-PRO-6000-96GB" },
+        { "NVIDIA H200", 24576, NULL }, /* name and memory disagree */
+        { "NVIDIA L40S", 0, NULL },
+        { "Tesla T4", 0, NULL },
+        { "", 0, NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        const struct sw_mig_model *m = sw_mig_model_find(rows[i].product, rows[i].memory_mib);
+        if (!sw_streq(m ? m->name : NULL, rows[i].model))
+            fail_msg("%s: %s", rows[i].product, m ? m->name : "(none)");
+    }
+    size_t n;
+    const struct sw_mig_model *models = sw_mig_models(&n);
+    for (size_t i = 0; i < n; i++)
+        assert_ptr_equal(sw_mig_model_find(models[i].product, models[i].memory_mib), &models[i]);
+}
+
+static void places_lie_on_the_gpu_and_never_take_more_than_its_compute(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct sw_mig_model *models = sw_mig_models(&n);
+    for (size_t i = 0; i < n; i++) {
+        SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(&models[i]);
+        unsigned most = 0;
+        for (size_t k = 0; k < g->n_kinds; k++) {
+            most = g->kinds[k].profile.gi > most ? g->kinds[k].profile.gi : most;
+            for (size_t p = 0; p < g->kinds[k].n_places; p++)
+                assert_true(g->kinds[k].places[p].start + g->kinds[k].places[p].size <=
+                            g->n_slices);
+        }
+        /* every memory slice carries at most its share: compute slices up to any slice's end */
+        for (size_t k = 0; k < g->n_kinds; k++)
+            for (size_t p = 0; p < g->kinds[k].n_places; p++)
+                for (size_t l = 0; l < g->n_kinds; l++)
+                    for (size_t q = 0; q < g->kinds[l].n_places; q++) {
+                        struct sw_mig_use use = { 0 };
+                        sw_mig_take(&use, &g->kinds[k], g->kinds[k].places[p]);
+                        if (sw_mig_fits(g, &use, &g->kinds[l], g->kinds[l].places[q]))
+                            assert_true(g->kinds[k].profile.gi + g->kinds[l].profile.gi <= most);
+                    }
+    }
+}
+
+static const char *const accelerator =
+    "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":0},{\"size\":1,\"start\":1},"
+    "{\"size\":1,\"start\":2},{\"size\":1,\"start\":3},{\"size\":1,\"start\":4},"
+    "{\"size\":1,\"start\":5},{\"size\":1,\"start\":6}],"
+    "\"giProfileId\":0,\"ciProfileId\":0,\"ciEngProfileId\":0},"
+    "\"1g.5gb+me\":{\"placements\":[{\"size\":1,\"start\":0},{\"size\":1,\"start\":1}],"
+    "\"giProfileId\":7,\"ciProfileId\":0,\"ciEngProfileId\":0},"
+    "\"3g.20gb\":{\"placements\":[{\"size\":4,\"start\":0},{\"size\":4,\"start\":4}],"
+    "\"giProfileId\":2,\"ciProfileId\":2,\"ciEngProfileId\":0},"
+    "\"7g.40gb\":{\"placements\":[{\"size\":8,\"start\":0}],\"giProfileId\":4,\"ciProfileId\":4}}";
+
+static struct sw_mig_geometry *read_placement(const char *text, struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = NULL;
+    assert_int_equal(sw_json_parse(text, strlen(text), NULL, &doc, NULL), 0);
+    struct sw_mig_geometry *g = NULL;
+    const int rc = sw_mig_geometry_from_json(doc, &g, err);
+    assert_int_equal(rc, g ? 0 : SW_INVALID);
+    return g;
+}
+
+static void reads_a_node_accelerator(void **state)
+{
+    (void)state;
+    SW_ERR(err);
+    SW_AUTO(sw_mig_geometry) *g = read_placement(accelerator, &err);
+    assert_non_null(g);
+    assert_int_equal(g->n_slices, 8);
+    assert_int_equal(g->n_kinds, 4);
+    const struct sw_mig_kind *k = sw_mig_kind_find(g, &(struct sw_mig_profile){ 0, 3, 20, 0 });
+    assert_non_null(k);
+    assert_int_equal(k->gi_profile, 2);
+    assert_int_equal(k->places[1].start, 4);
+    /* a compute instance of part of it is cut from the same GPU instance */
+    assert_ptr_equal(sw_mig_kind_find(g, &(struct sw_mig_profile){ 1, 3, 20, 0 }), k);
+    assert_null(sw_mig_kind_find(g, &(struct sw_mig_profile){ 0, 2, 10, 0 }));
+}
+
+static void what_is_written_reads_back_equal(void **state)
+{
+    (void)state;
+    SW_AUTO(sw_mig_geometry) *g = read_placement(accelerator, NULL);
+    SW_AUTO_JSON *doc = sw_mig_geometry_to_json(g);
+    SW_AUTO(sw_mig_geometry) *again = NULL;
+    assert_int_equal(sw_mig_geometry_from_json(doc, &again, NULL), 0);
+    assert_true(sw_mig_geometry_equal(g, again));
+    SW_AUTO(sw_mig_geometry) *other = sw_mig_geometry_of(sw_mig_model_find("A30", 0));
+    assert_false(sw_mig_geometry_equal(g, other));
+}
+
+static void refuses_bad_placements_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } rows[] = {
+        { "[]", "no map" },
+        { "{}", "0 MIG profiles" },
+        { "{\"5gb\":{\"placements\":[{\"size\":1}]}}", "'5gb'" },
+        { "{\"1g.5gb\":{}}", "1g.5gb.placements: expected a list" },
+        { "{\"1g.5gb\":{\"placements\":[]}}", "1g.5gb.placements" },
+        { "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":-1}]}}", "placements[0]" },
+        { "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":0},{\"size\":1,\"start\":16}]}}",
+          "placements[1]" },
+        { "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":1},{\"size\":1,\"start\":1}]}}",
+          "out of order" },
+        { "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":0}],\"giProfileId\":300}}",
+          "giProfileId: 300" },
+        { "{\"1g.5gb\":7}", "placements" },
+        { "{\"2g.10gb\":{\"placements\":[{\"size\":2}]},"
+          "\"1c.2g.10gb\":{\"placements\":[{\"size\":2}]}}",
+          "twice" },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_ERR(err);
+        assert_null(read_placement(rows[i].text, &err));
+        if (!strstr(sw_err_text(&err), rows[i].words))
+            fail_msg("%s: %s", rows[i].text, sw_err_text(&err));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_many_fit_as_the_guide_says),
+        cmocka_unit_test(knows_products_by_name),
+        cmocka_unit_test(places_lie_on_the_gpu_and_never_take_more_than_its_compute),
+        cmocka_unit_test(reads_a_node_accelerator),
+        cmocka_unit_test(what_is_written_reads_back_equal),
+        cmocka_unit_test(refuses_bad_placements_with_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
