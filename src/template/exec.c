@@ -62,11 +62,21 @@ int sw_exec_fail(struct exec *x, const char *fmt, ...)
     return fail_at(x, SW_INVALID, what);
 }
 
+static int check_memory(struct exec *x)
+{
+    size_t limit = x->opts.max_memory_bytes;
+    if (sw_arena_used(x->arena) - x->arena_start <= limit)
+        return 0;
+    return sw_exec_fail(x, "the template takes more than %zu bytes of memory", limit);
+}
+
 int sw_exec_charge(struct exec *x, uint64_t n)
 {
+    enum { OFTEN = 64 }; /* steps between two looks at the memory */
     if (x->fuel >= n) {
+        bool look = x->fuel / OFTEN != (x->fuel - n) / OFTEN;
         x->fuel -= n;
-        return 0;
+        return look ? check_memory(x) : 0;
     }
     x->fuel = 0;
     return sw_exec_fail(x, "the template takes more than %llu steps",
@@ -352,6 +362,8 @@ static bool assignable(struct sw_value v, char param)
         return v.type == SW_T_DURATION;
     case 'M':
         return v.type == SW_T_MONTH;
+    case 'u':
+        return v.type == SW_T_UINT32;
     default:
         return v.type == SW_T_OBJECT &&
                strcmp(v.as.object->type->name, sw_param_type_name(param)) == 0;
@@ -420,6 +432,11 @@ static int eval_literal(struct exec *x, struct sw_value dot, char param, const s
         *out = param == 'I' ? sw_value_int64(num->i) : sw_value_int(num->i);
         if (param == 'd' || param == 'M')
             out->type = param == 'd' ? SW_T_DURATION : SW_T_MONTH;
+        return 0;
+    case 'u':
+        if (!num || !num->is_uint)
+            return wrong_constant(x, "unsigned integer", n);
+        *out = (struct sw_value){ .type = SW_T_UINT32, .as.u = (uint32_t)num->u };
         return 0;
     case 'f':
         if (!num || !num->is_float)

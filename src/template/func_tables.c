@@ -9,7 +9,8 @@ const struct func_table sw_func_tables[] = {
     { "paths", sw_funcs_paths },       { "semver", sw_funcs_semver },
     { "regex", sw_funcs_regex },
     { "dates", sw_funcs_dates },
-    { "urls", sw_funcs_urls },
+    { "urls", sw_funcs_urls },           { "random", sw_funcs_random },
+    { "crypto", sw_funcs_crypto },     { "certificates", sw_funcs_certs },
     { "go", sw_funcs_go },
 };
 const size_t sw_func_tables_n = SW_COUNT(sw_func_tables);

@@ -81,6 +81,10 @@ const char *sw_param_type_name(char param)
         return "chartutil.Values";
     case 'x':
         return "*semver.Version";
+    case 'u':
+        return "uint32";
+    case 'c':
+        return "sprig.certificate";
     default:
         return "?";
     }
@@ -135,6 +139,11 @@ int sw_call_charge(struct call *c, uint64_t n)
     x->fuel = 0;
     return sw_call_fail(c, "the template takes more than %llu steps",
                         (unsigned long long)x->opts.fuel);
+}
+
+bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b)
+{
+    return sw_value_equal_steps(a, b, &c->x->fuel); /* without fuel: false, and the call's end */
 }
 
 int sw_call_check_size(struct call *c, double bytes)

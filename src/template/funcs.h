@@ -22,7 +22,8 @@ typedef int func_fn(struct call *c);
 /* Parameter types, one letter each; '*' after the last: any number of those.
  *   v interface {}   r reflect.Value   s string   b bool   i int   I int64   f float64
  *   m map[string]interface {}   l []interface {}   S []string   y []uint8
- *   t time.Time   d time.Duration   M time.Month   V chartutil.Values   x *semver.Version */
+ *   t time.Time   d time.Duration   M time.Month   V chartutil.Values   x *semver.Version
+ *   u uint32   c sprig.certificate */
 struct func {
     const char *name;
     func_fn *fn;
@@ -95,6 +96,8 @@ static inline int sw_return_str(struct call *c, const char *s, size_t len)
     return sw_return(c, sw_value_str(c->arena, s, len));
 }
 
+/** Go's reflect.DeepEqual, at the cost of fuel. */
+bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b);
 /** Work beyond the usual: @n steps of fuel. @return 0 | SW_INVALID */
 int sw_call_charge(struct call *c, uint64_t n);
 /** Refuse to make something of @bytes. */

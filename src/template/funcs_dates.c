@@ -41,13 +41,18 @@ static const struct sw_object_type time_type = {
     .equal = time_equal,
 };
 
-static int return_time(struct call *c, struct sw_gotime t)
+struct sw_value sw_gotime_value(struct sw_arena *arena, struct sw_gotime t)
 {
-    struct sw_object *o = sw_object_new(c->arena, &time_type);
-    struct sw_gotime *data = sw_arena_alloc(c->arena, sizeof *data);
+    struct sw_object *o = sw_object_new(arena, &time_type);
+    struct sw_gotime *data = sw_arena_alloc(arena, sizeof *data);
     *data = t;
     o->data = data;
-    return sw_return(c, sw_value_object(o));
+    return sw_value_object(o);
+}
+
+static int return_time(struct call *c, struct sw_gotime t)
+{
+    return sw_return(c, sw_gotime_value(c->arena, t));
 }
 
 static struct sw_gotime time_of(struct sw_value v)

@@ -99,45 +99,52 @@ static int fn_omit(struct call *c)
 
 /* ---- merging, as mergo 0.3 does it ------------------------------------------------------------------ */
 
+enum { KEEP, OVERWRITE };
+
 static bool is_empty(struct sw_value v)
 {
     return v.type != SW_T_OBJECT && !sw_value_truth(v);
 }
 
-static void merge_maps(struct sw_map *dst, struct sw_map *src, bool overwrite);
+static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth);
 
 /* One entry of the source. What the destination has stays, unless it is empty or to be
  * overwritten; maps are merged within; a map and something else never replace a map. */
-static void merge_entry(struct sw_map *dst, const struct sw_entry *e, bool overwrite)
+static int merge_entry(struct call *c, struct sw_map *dst, const struct sw_entry *e, int depth)
 {
+    bool overwrite = c->func->variant == OVERWRITE;
     struct sw_value src = e->value, *found = sw_map_find_hashed(dst, e->key, e->key_len, e->hash);
     bool full = found && !is_empty(*found);
     if (sw_value_is_nil(src)) {
         if (overwrite)
             sw_map_set(dst, e->key, e->key_len, src);
-        return;
+        return 0;
     }
-    if (full && sw_value_is_map(src)) {
-        if (sw_value_is_map(*found))
-            merge_maps(found->as.map, src.as.map, overwrite);
-        return;
-    }
-    if (full && sw_kind(src) == SW_K_SLICE && !overwrite)
-        return;
+    if (found && sw_value_is_map(src) && sw_value_is_map(*found) && found->as.map)
+        return merge_maps(c, found->as.map, src.as.map, depth + 1);
+    if (full && (sw_value_is_map(src) || (sw_kind(src) == SW_K_SLICE && !overwrite)))
+        return 0;
     if (!full || overwrite)
         sw_map_set(dst, e->key, e->key_len, src);
+    return 0;
 }
 
-static void merge_maps(struct sw_map *dst, struct sw_map *src, bool overwrite)
+static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth)
 {
+    enum { DEEPEST = 1000 };
+    int rc = 0;
     if (dst == src)
-        return;
+        return 0;
+    if (depth > DEEPEST)
+        return sw_call_fail(c, "maps are nested too deeply");
     const struct sw_entry *e = sw_map_sorted(src);
-    for (size_t i = 0; i < sw_map_count(src); i++)
-        merge_entry(dst, &e[i], overwrite);
+    for (size_t i = 0; i < sw_map_count(src) && rc == 0; i++) {
+        rc = sw_call_charge(c, 1);
+        if (rc == 0)
+            rc = merge_entry(c, dst, &e[i], depth);
+    }
+    return rc;
 }
-
-enum { KEEP, OVERWRITE };
 
 static int fn_merge(struct call *c)
 {
@@ -145,10 +152,9 @@ static int fn_merge(struct call *c)
     if (!dst)
         dst = sw_map_new(c->arena);
     for (size_t i = 1; i < c->n; i++) {
-        int rc = sw_call_charge(c, sw_map_count(c->args[i].as.map));
+        int rc = merge_maps(c, dst, c->args[i].as.map, 0);
         if (rc < 0)
             return rc;
-        merge_maps(dst, c->args[i].as.map, c->func->variant == OVERWRITE);
     }
     return sw_return(c, sw_value_map(dst));
 }
@@ -188,7 +194,10 @@ static int fn_dig(struct call *c)
 
 static int fn_deep_copy(struct call *c)
 {
-    return sw_return(c, sw_value_copy(c->arena, c->args[0], false));
+    struct sw_value v = c->args[0];
+    if (!sw_value_copy_steps(c->arena, &v, false, &c->x->fuel))
+        return sw_call_fail(c, "deepCopy error: nested too deeply or too large");
+    return sw_return(c, v);
 }
 
 const struct func sw_funcs_dicts[] = {

@@ -70,21 +70,41 @@ static long read_quantum(const char *s, size_t len, size_t *at, struct quantum *
     return -1;
 }
 
-static int fn_b64dec(struct call *c)
+/* Append what base64 text stands for. @return where it is none, or -1 */
+static long decode_base64(struct text *t, struct sw_value s)
 {
-    const char *s = c->args[0].as.s;
-    size_t mark, at = 0, len = c->args[0].len;
-    struct text *t = sw_call_text(c, &mark);
     struct quantum q = { 0 };
+    size_t at = 0;
     while (!q.last) {
-        long bad = read_quantum(s, len, &at, &q);
-        if (bad >= 0) {
-            t->len = mark;
-            sw_text_printf(t, "illegal base64 data at input byte %ld", bad);
-            break;
-        }
+        long bad = read_quantum(s.as.s, s.len, &at, &q);
+        if (bad >= 0)
+            return bad;
         for (size_t i = 0; i + 1 < q.digits; i++)
             sw_text_char(t, (char)(q.bits >> (16 - 8 * i)));
+    }
+    return -1;
+}
+
+int sw_base64_bytes(struct call *c, struct sw_value s, struct sw_value *out)
+{
+    size_t mark, len;
+    struct text *t = sw_call_text(c, &mark);
+    long bad = decode_base64(t, s);
+    const char *bytes = sw_text_take(t, mark, c->arena, &len);
+    if (bad >= 0)
+        return sw_call_fail(c, "illegal base64 data at input byte %ld", bad);
+    *out = sw_value_text(bytes, len);
+    return 0;
+}
+
+static int fn_b64dec(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    long bad = decode_base64(t, c->args[0]);
+    if (bad >= 0) {
+        t->len = mark;
+        sw_text_printf(t, "illegal base64 data at input byte %ld", bad);
     }
     return sw_return_text(c, mark);
 }

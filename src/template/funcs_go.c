@@ -67,7 +67,7 @@ static int others_equal(struct call *c, struct sw_value a, struct sw_value b, bo
     }
     if (!is_comparable(b))
         return sw_call_fail(c, "non-comparable type %s: %s", sprint_s(c, b), sw_value_type_name(b));
-    *equal = sw_value_equal(a, b);
+    *equal = sw_call_equal(c, a, b);
     return 0;
 }
 

@@ -126,10 +126,10 @@ static int fn_compact(struct call *c)
     return return_list(c, list);
 }
 
-static bool in_values(const struct sw_value *values, size_t n, struct sw_value v)
+static bool in_values(struct call *c, const struct sw_value *values, size_t n, struct sw_value v)
 {
     for (size_t i = 0; i < n; i++) {
-        if (sw_value_equal(values[i], v))
+        if (sw_call_equal(c, values[i], v))
             return true;
     }
     return false;
@@ -144,7 +144,7 @@ static int fn_uniq(struct call *c)
     struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
     for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++) {
         rc = sw_call_charge(c, list->n / 16);
-        if (!in_values(list->items, list->n, sw_value_at(v, i)))
+        if (!in_values(c, list->items, list->n, sw_value_at(v, i)))
             sw_list_add(list, sw_value_at(v, i));
     }
     return rc < 0 ? rc : return_list(c, list);
@@ -159,7 +159,7 @@ static int fn_without(struct call *c)
     struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
     for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++) {
         rc = sw_call_charge(c, c->n / 16);
-        if (!in_values(c->args + 1, c->n - 1, sw_value_at(v, i)))
+        if (!in_values(c, c->args + 1, c->n - 1, sw_value_at(v, i)))
             sw_list_add(list, sw_value_at(v, i));
     }
     return rc < 0 ? rc : return_list(c, list);
@@ -175,7 +175,7 @@ static int fn_has(struct call *c)
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < sw_value_len(v) && !has; i++)
-        has = sw_value_equal(needle, sw_value_at(v, i));
+        has = sw_call_equal(c, needle, sw_value_at(v, i));
     return sw_return(c, sw_value_bool(has));
 }
 

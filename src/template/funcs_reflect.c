@@ -37,7 +37,7 @@ static int fn_kind_is(struct call *c)
 
 static int fn_deep_equal(struct call *c)
 {
-    return sw_return(c, sw_value_bool(sw_value_equal(c->args[0], c->args[1])));
+    return sw_return(c, sw_value_bool(sw_call_equal(c, c->args[0], c->args[1])));
 }
 
 const struct func sw_funcs_reflect[] = {

@@ -8,6 +8,7 @@
 #include "base/base.h"
 
 struct text;
+struct sw_value;
 
 /** A time zone; NULL is UTC. Lives in an arena. */
 struct sw_zone;
@@ -64,3 +65,6 @@ int sw_zone_offset(const struct sw_zone *zone, int64_t sec, const char **abbrevi
 /** The offset that an abbreviation stands for in the zone, as Go guesses it. */
 bool sw_zone_find(const struct sw_zone *zone, const char *abbreviation, size_t len, int64_t sec,
                   int *offset);
+
+/** As a template's value. */
+struct sw_value sw_gotime_value(struct sw_arena *arena, struct sw_gotime t);

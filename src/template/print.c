@@ -374,8 +374,14 @@ static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, i
     }
 }
 
+/* A template can put a map into itself: neither depth nor length may be without an end. */
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
+    enum { DEEPEST = 1000 };
+    if (depth > DEEPEST)
+        p->out->over = true;
+    if (p->out->over)
+        return;
     p->arg = v;
     if (!print_by_method(p, v, verb))
         print_by_kind(p, v, verb, depth);
@@ -467,7 +473,7 @@ void sw_println(struct text *out, const struct sw_value *args, size_t n)
 
 const char *sw_value_print(struct sw_arena *arena, struct sw_value v)
 {
-    struct text out = { .limit = SIZE_MAX / 4 };
+    struct text out = { .limit = 1 << 20 };
     size_t len;
     sw_print_value(&out, v);
     char *s = sw_text_take(&out, 0, arena, &len);

@@ -160,6 +160,7 @@ enum {
     DEFAULT_FUEL = 10 * 1000 * 1000,
     DEFAULT_DEPTH = 100000, /* Go's; the C stack ends before */
     DEFAULT_OUTPUT = 64 << 20,
+    DEFAULT_MEMORY = 256 << 20,
 };
 
 /* Three quarters of what the process's threads have. */
@@ -178,6 +179,7 @@ static void fill_defaults(struct sw_template_opts *o)
     o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
     o->max_depth = o->max_depth ? o->max_depth : DEFAULT_DEPTH;
     o->max_output_bytes = o->max_output_bytes ? o->max_output_bytes : DEFAULT_OUTPUT;
+    o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : DEFAULT_MEMORY;
     if (!o->now_ns) {
         struct timespec ts;
         clock_gettime(CLOCK_REALTIME, &ts);

@@ -63,7 +63,9 @@ typedef int sw_template_lookup_fn(void *arg, const char *api_version, const char
 struct sw_template_opts {
     uint64_t fuel;                 /* evaluation steps; default 10 million */
     size_t max_output_bytes;       /* default 64 MiB, includes what `include` returns */
-    unsigned max_depth;            /* of template, include and tpl in each other; default 1000 */
+    size_t max_memory_bytes;       /* of the arena, in one execution; default 256 MiB */
+    unsigned max_depth;            /* of template, include and tpl in each other; default 100000, and
+                                    * never more than the C stack has room for */
     sw_template_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
     int64_t now_ns; /* for now, ago, genCA...; 0: the clock */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "data/number.h"
+#include "template/gotime.h"
 #include "template/object.h"
 #include "template/print.h"
 #include "template/strconv.h"
@@ -236,21 +237,46 @@ static int write_inline(struct writer *w, struct sw_value table, int depth)
     return 0;
 }
 
+const struct sw_toml_time sw_toml_times[] = {
+    { "2006-01-02T15:04:05.999999999Z07:00", NULL },
+    { "2006-01-02T15:04:05.999999999", "datetime-local" },
+    { "2006-01-02", "date-local" },
+    { "15:04:05.999999999", "time-local" },
+    { NULL, NULL },
+};
+
+static void write_time(struct writer *w, struct sw_gotime t)
+{
+    const struct sw_toml_time *form = sw_toml_times;
+    const char *zone;
+    (void)sw_zone_offset(t.zone, t.sec, &zone);
+    while (form->layout && (!form->zone || strcmp(form->zone, zone) != 0))
+        form++;
+    if (!form->layout)
+        form = sw_toml_times;
+    sw_gotime_format(w->out, t, form->layout, strlen(form->layout));
+}
+
 static int write_struct_text(struct writer *w, struct sw_value v)
 {
+    if (strcmp(v.as.object->type->name, "time.Time") == 0) {
+        write_time(w, *(const struct sw_gotime *)v.as.object->data);
+        return 0;
+    }
     SW_AUTO(sw_arena) *arena = sw_arena_new();
     struct sw_value json = v.as.object->type->json(v.as.object, arena);
-    const char *quote = strcmp(v.as.object->type->name, "time.Time") == 0 ? "" : "\"";
-    sw_text_puts(w->out, quote);
+    sw_text_char(w->out, '"');
     put_escaped(w->out, json.as.s, json.len);
-    sw_text_puts(w->out, quote);
+    sw_text_char(w->out, '"');
     return 0;
 }
 
 static int write_element(struct writer *w, struct sw_value v, int depth)
 {
-    if (depth > DEEPEST || w->out->over)
-        return fail(w, "nested too deeply");
+    if (depth > DEEPEST || w->out->over) {
+        w->out->over = true;
+        return fail(w, "nested too deeply or too large");
+    }
     switch (sw_kind(v)) {
     case SW_K_STRING:
         sw_text_char(w->out, '"');
@@ -330,8 +356,10 @@ static int write_table(struct writer *w, const struct key *key, struct sw_value 
 static int write_node(struct writer *w, const struct key *key, struct sw_value v)
 {
     bool tables = false;
-    if (key && key->depth > DEEPEST)
-        return fail(w, "nested too deeply");
+    if ((key && key->depth > DEEPEST) || w->out->over) {
+        w->out->over = true;
+        return fail(w, "nested too deeply or too large");
+    }
     if (is_table(v))
         return write_table(w, key, v);
     if (sw_kind(v) == SW_K_SLICE) {
@@ -357,10 +385,4 @@ int sw_value_write_toml(struct text *out, struct sw_value v, struct sw_err *err)
     if (sw_kind(v) == SW_K_MAP && !v.as.map)
         return 0;
     return write_node(&w, NULL, v);
-}
-
-int sw_value_read_toml(SW_UNUSED struct sw_arena *arena, SW_UNUSED const char *text,
-                       SW_UNUSED size_t len, SW_UNUSED struct sw_value *out, struct sw_err *err)
-{
-    return sw_err_set(err, SW_INVALID, "not yet");
 }

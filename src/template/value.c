@@ -197,36 +197,70 @@ struct json_object *sw_value_to_json(struct sw_value v)
     }
 }
 
+/* ---- copying ------------------------------------------------------------------------------------
+ */
+
+enum { DEEPEST = 1000 }; /* a template can put a map into itself */
+
+struct copier {
+    struct sw_arena *arena;
+    bool strings;
+    uint64_t *steps; /* how many values it may still make */
+};
+
+static bool copy(const struct copier *k, struct sw_value *v, int depth);
+
+static bool copy_list(const struct copier *k, struct sw_value *v, int depth)
+{
+    struct sw_list *list = sw_list_new(k->arena, v->as.list->n);
+    for (size_t i = 0; i < v->as.list->n; i++) {
+        struct sw_value item = v->as.list->items[i];
+        if (!copy(k, &item, depth + 1))
+            return false;
+        sw_list_add(list, item);
+    }
+    v->as.list = list;
+    return true;
+}
+
+static bool copy_map(const struct copier *k, struct sw_value *v, int depth)
+{
+    struct sw_map *map = sw_map_copy(k->arena, v->as.map);
+    struct sw_entry *e = (struct sw_entry *)sw_map_sorted(map); /* our own: may be written */
+    for (size_t i = 0; i < sw_map_count(map); i++) {
+        if (!copy(k, &e[i].value, depth + 1))
+            return false;
+        if (k->strings)
+            e[i].key = sw_arena_strndup(k->arena, e[i].key, e[i].key_len);
+    }
+    v->as.map = map;
+    return true;
+}
+
+static bool copy(const struct copier *k, struct sw_value *v, int depth)
+{
+    if (depth > DEEPEST || *k->steps == 0)
+        return false;
+    --*k->steps;
+    if (v->type == SW_T_STRING && k->strings)
+        *v = sw_value_str(k->arena, v->as.s, v->len);
+    if (sw_value_is_list(*v) && v->as.list)
+        return copy_list(k, v, depth);
+    if (sw_value_is_map(*v) && v->as.map)
+        return copy_map(k, v, depth);
+    return true;
+}
+
+bool sw_value_copy_steps(struct sw_arena *arena, struct sw_value *v, bool strings, uint64_t *steps)
+{
+    const struct copier k = { arena, strings, steps };
+    return copy(&k, v, 0);
+}
+
 struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool strings)
 {
-    switch (sw_kind(v)) {
-    case SW_K_STRING:
-        return strings ? sw_value_str(arena, v.as.s, v.len) : v;
-    case SW_K_SLICE: {
-        if (v.type == SW_T_BYTES || !v.as.list)
-            return v;
-        struct sw_list *copy = sw_list_new(arena, v.as.list->n);
-        for (size_t i = 0; i < v.as.list->n; i++)
-            sw_list_add(copy, sw_value_copy(arena, v.as.list->items[i], strings));
-        v.as.list = copy;
-        return v;
-    }
-    case SW_K_MAP: {
-        if (!v.as.map)
-            return v;
-        struct sw_map *copy = sw_map_copy(arena, v.as.map);
-        struct sw_entry *e = (struct sw_entry *)sw_map_sorted(copy); /* our own: may be written */
-        for (size_t i = 0; i < sw_map_count(copy); i++) {
-            e[i].value = sw_value_copy(arena, e[i].value, strings);
-            if (strings)
-                e[i].key = sw_arena_strndup(arena, e[i].key, e[i].key_len);
-        }
-        v.as.map = copy;
-        return v;
-    }
-    default:
-        return v;
-    }
+    uint64_t steps = UINT64_MAX;
+    return sw_value_copy_steps(arena, &v, strings, &steps) ? v : sw_value_nil();
 }
 
 /* ---- looking at them ----------------------------------------------------------------------------
@@ -321,19 +355,31 @@ bool sw_value_truth(struct sw_value v)
     return false;
 }
 
-static bool lists_equal(struct sw_value a, struct sw_value b)
+/* ---- equality -----------------------------------------------------------------------------------
+ */
+
+struct comparer {
+    uint64_t *steps; /* how many values it may still look at */
+    int depth;
+};
+
+static bool equal(struct comparer *k, struct sw_value a, struct sw_value b);
+
+static bool lists_equal(struct comparer *k, struct sw_value a, struct sw_value b)
 {
     size_t n = sw_value_len(a);
     if (n != sw_value_len(b) || sw_value_is_nil_ref(a) != sw_value_is_nil_ref(b))
         return false;
+    if (a.type != SW_T_BYTES && a.as.list == b.as.list)
+        return true;
     for (size_t i = 0; i < n; i++) {
-        if (!sw_value_equal(sw_value_at(a, i), sw_value_at(b, i)))
+        if (!equal(k, sw_value_at(a, i), sw_value_at(b, i)))
             return false;
     }
     return true;
 }
 
-static bool maps_equal(struct sw_map *a, struct sw_map *b)
+static bool maps_equal(struct comparer *k, struct sw_map *a, struct sw_map *b)
 {
     if (a == b)
         return true;
@@ -342,13 +388,13 @@ static bool maps_equal(struct sw_map *a, struct sw_map *b)
     const struct sw_entry *e = sw_map_sorted(a);
     for (size_t i = 0; i < sw_map_count(a); i++) {
         struct sw_value *other = sw_map_find_hashed(b, e[i].key, e[i].key_len, e[i].hash);
-        if (!other || !sw_value_equal(e[i].value, *other))
+        if (!other || !equal(k, e[i].value, *other))
             return false;
     }
     return true;
 }
 
-static bool objects_equal(const struct sw_object *a, const struct sw_object *b)
+static bool objects_equal(struct comparer *k, const struct sw_object *a, const struct sw_object *b)
 {
     if (a == b)
         return true;
@@ -357,13 +403,32 @@ static bool objects_equal(const struct sw_object *a, const struct sw_object *b)
     if (a->type->equal)
         return a->type->equal(a, b);
     for (size_t i = 0; i < a->type->n_fields; i++) {
-        if (!sw_value_equal(a->fields[i], b->fields[i]))
+        if (!equal(k, a->fields[i], b->fields[i]))
             return false;
     }
     return true;
 }
 
-bool sw_value_equal(struct sw_value a, struct sw_value b)
+static bool composites_equal(struct comparer *k, struct sw_value a, struct sw_value b)
+{
+    bool same;
+    if (*k->steps == 0 || k->depth > DEEPEST)
+        return false;
+    --*k->steps;
+    k->depth++;
+    if (sw_kind(a) == SW_K_SLICE)
+        same = lists_equal(k, a, b);
+    else if (sw_kind(a) == SW_K_MAP)
+        same = maps_equal(k, a.as.map, b.as.map);
+    else if (a.type == SW_T_OBJECT)
+        same = objects_equal(k, a.as.object, b.as.object);
+    else
+        same = a.as.s == b.as.s;
+    k->depth--;
+    return same;
+}
+
+static bool equal(struct comparer *k, struct sw_value a, struct sw_value b)
 {
     if (sw_value_is_nil(a) || sw_value_is_nil(b))
         return sw_value_is_nil(a) && sw_value_is_nil(b);
@@ -381,16 +446,20 @@ bool sw_value_equal(struct sw_value a, struct sw_value b)
         return a.as.c[0] == b.as.c[0] && a.as.c[1] == b.as.c[1];
     case SW_K_STRING:
         return a.len == b.len && memcmp(a.as.s, b.as.s, a.len) == 0;
-    case SW_K_SLICE:
-        return lists_equal(a, b);
-    case SW_K_MAP:
-        return maps_equal(a.as.map, b.as.map);
-    case SW_K_STRUCT:
-        return a.type == SW_T_OBJECT ? objects_equal(a.as.object, b.as.object) : a.as.s == b.as.s;
-    case SW_K_INVALID:
-        break;
+    default:
+        return composites_equal(k, a, b);
     }
-    return false;
+}
+
+bool sw_value_equal_steps(struct sw_value a, struct sw_value b, uint64_t *steps)
+{
+    return equal(&(struct comparer){ steps, 0 }, a, b);
+}
+
+bool sw_value_equal(struct sw_value a, struct sw_value b)
+{
+    uint64_t steps = UINT64_MAX;
+    return sw_value_equal_steps(a, b, &steps);
 }
 
 struct sw_value sw_value_path(struct sw_value v, const char *dotted)

@@ -115,7 +115,7 @@ bool sw_value_is_number(struct sw_value v);
 bool sw_value_truth(struct sw_value v);
 /** Go's reflect.DeepEqual. */
 bool sw_value_equal(struct sw_value a, struct sw_value b);
-/** The value as `print` writes it; NUL-terminated, in @arena. */
+/** The value as `print` writes it, cut off after 1 MiB; NUL-terminated, in @arena. */
 const char *sw_value_print(struct sw_arena *arena, struct sw_value v);
 /** Follow a dotted path ("a.b.c") through maps. @return the value, or invalid. */
 struct sw_value sw_value_path(struct sw_value v, const char *dotted);

@@ -24,8 +24,10 @@ void sw_text_base64(struct text *out, const char *str, size_t len)
     }
 }
 
-/* ---- structs
- * --------------------------------------------------------------------------------------- */
+/* Deeper values than this are not written. */
+enum { DEEPEST = 1000 };
+
+/* ---- structs ---- */
 
 static bool is_empty(struct sw_value v)
 {
@@ -230,9 +232,10 @@ static int write_json_float(struct text *out, double f, struct sw_err *err)
 static int write_json(struct text *out, struct sw_value v, unsigned style, int depth,
                       struct sw_err *err)
 {
-    enum { DEEPEST = 1000 };
-    if (depth > DEEPEST)
-        return sw_err_set(err, SW_INVALID, "json: nested deeper than %d", DEEPEST);
+    if (depth > DEEPEST || out->over) {
+        out->over = true;
+        return sw_err_set(err, SW_INVALID, "json: nested too deeply or too large");
+    }
     switch (sw_kind(v)) {
     case SW_K_INVALID:
         sw_text_puts(out, "null");
@@ -281,11 +284,12 @@ int sw_value_write_json(struct text *out, struct sw_value v, unsigned style, str
 
 struct yaml_walk {
     const struct sw_sink *sink;
+    size_t left; /* bytes that may still be written, roughly */
     struct sw_arena *arena;
     struct sw_err *err;
 };
 
-static int walk_yaml(const struct yaml_walk *w, struct sw_value v, int depth);
+static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth);
 
 static int by_yaml_key(const void *a, const void *b)
 {
@@ -318,9 +322,12 @@ static const struct sw_entry **yaml_order(const struct yaml_walk *w, struct sw_m
 }
 
 /* encoding/json makes each invalid byte U+FFFD on the way. */
-static int walk_yaml_string(const struct yaml_walk *w, const char *s, size_t len,
+static int walk_yaml_string(struct yaml_walk *w, const char *s, size_t len,
                             int (*event)(void *, const char *, size_t, struct sw_err *))
 {
+    if (len > w->left)
+        return sw_err_set(w->err, SW_INVALID, "too large");
+    w->left -= len;
     if (sw_utf8_valid(s, len))
         return event(w->sink->arg, s, len, w->err);
     size_t n;
@@ -328,7 +335,7 @@ static int walk_yaml_string(const struct yaml_walk *w, const char *s, size_t len
     return event(w->sink->arg, mended, n, w->err);
 }
 
-static int walk_yaml_map(const struct yaml_walk *w, struct sw_map *map, int depth)
+static int walk_yaml_map(struct yaml_walk *w, struct sw_map *map, int depth)
 {
     const struct sw_sink_ops *ops = w->sink->ops;
     const struct sw_entry **order = yaml_order(w, map);
@@ -341,7 +348,7 @@ static int walk_yaml_map(const struct yaml_walk *w, struct sw_map *map, int dept
     return rc < 0 ? rc : ops->end_map(w->sink->arg, w->err);
 }
 
-static int walk_yaml_list(const struct yaml_walk *w, struct sw_value v, int depth)
+static int walk_yaml_list(struct yaml_walk *w, struct sw_value v, int depth)
 {
     int rc = w->sink->ops->begin_list(w->sink->arg, w->err);
     for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++)
@@ -349,13 +356,15 @@ static int walk_yaml_list(const struct yaml_walk *w, struct sw_value v, int dept
     return rc < 0 ? rc : w->sink->ops->end_list(w->sink->arg, w->err);
 }
 
-static int walk_yaml(const struct yaml_walk *w, struct sw_value v, int depth)
+static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
 {
-    enum { DEEPEST = 1000 };
     const struct sw_sink_ops *ops = w->sink->ops;
     void *arg = w->sink->arg;
-    if (depth > DEEPEST)
-        return sw_err_set(w->err, SW_INVALID, "nested deeper than %d", DEEPEST);
+    if (depth > DEEPEST || w->left == 0) {
+        w->left = 0;
+        return sw_err_set(w->err, SW_INVALID, "nested too deeply or too large");
+    }
+    w->left--;
     if (v.type == SW_T_BYTES || sw_kind(v) == SW_K_STRUCT)
         v = sw_value_jsonable(w->arena, v);
     if (sw_value_is_nil_ref(v))
@@ -391,9 +400,10 @@ int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *ar
 {
     const struct sw_yaml_writer_opts opts = { .as_marshal = true };
     SW_AUTO(sw_yaml_writer) *writer = sw_yaml_writer_new(&opts);
-    const struct yaml_walk w = { sw_yaml_writer_sink(writer), arena, err };
+    struct yaml_walk w = { sw_yaml_writer_sink(writer), out->limit - out->len, arena, err };
     size_t len;
     int rc = walk_yaml(&w, v, 0);
+    out->over = out->over || w.left == 0;
     if (rc < 0)
         return rc;
     SW_AUTO_CHARS *s = sw_yaml_writer_take(writer, &len);
