@@ -72,6 +72,10 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
                            const struct sw_recipe_file *files, size_t n,
                            struct sw_err *err) SW_CHECKED;
 
+/** Whether @version lies in @range (">= 1.16.0-0", "~1.2 || ^3"); what is malformed lies in none
+ * and has nothing in it. Source: Helm's chartutil.IsCompatibleRange. */
+bool sw_version_in_range(const char *range, const char *version);
+
 /** Whether a file of a chart is one of its CRDs: crds/ and a manifest's extension. */
 bool sw_recipe_is_crd(const char *name);
 

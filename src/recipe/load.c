@@ -8,7 +8,6 @@
 
 #include "data/path.h"
 #include "recipe/schema.h"
-#include "recipe/version.h"
 
 enum { MAX_NESTING = 16 }; /* charts in charts */
 
@@ -202,7 +201,7 @@ static int check_version(const struct sw_chart *chart, const struct sw_dependenc
 {
     for (size_t i = 0; i < chart->n_charts; i++)
         if (sw_streq(chart->charts[i]->name, dep->name) &&
-            sw_version_in_range(dep->version, chart->charts[i]->version))
+            (!*dep->version || sw_version_in_range(dep->version, chart->charts[i]->version)))
             return 0;
     const struct sw_chart *other = find_subchart(chart, dep->name);
     return sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", dep->version,

@@ -6,8 +6,8 @@
 
 #include "data/json.h"
 #include "data/path.h"
+#include "data/semver.h"
 #include "data/yaml.h"
-#include "recipe/version.h"
 
 /* The fields whose type Helm enforces, since it reads them into a struct. */
 static const struct {
@@ -161,7 +161,8 @@ static int check_metadata(const struct sw_chart *chart, struct sw_err *err)
         rc = sw_err_set(err, SW_INVALID, "name: '%s' is no name", chart->name);
     if (rc == 0 && !*chart->version)
         rc = sw_err_set(err, SW_INVALID, "version: required");
-    if (rc == 0 && !sw_version_is_valid(chart->version))
+    struct sw_semver version;
+    if (rc == 0 && sw_semver_parse(chart->version, strlen(chart->version), &version, NULL) < 0)
         rc = sw_err_set(err, SW_INVALID, "version: '%s' is no semantic version", chart->version);
     if (rc == 0 && *type && !sw_streq(type, "application") && !sw_streq(type, "library"))
         rc = sw_err_set(err, SW_INVALID, "type: '%s' is neither application nor library", type);
@@ -213,4 +214,12 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
 const char *sw_chart_annotation(const struct sw_chart *chart, const char *key)
 {
     return sw_json_str(chart->meta, NULL, "annotations", key, NULL);
+}
+
+bool sw_version_in_range(const char *range, const char *version)
+{
+    struct sw_semver v;
+    SW_AUTO(sw_semver_range) *r = NULL;
+    return sw_semver_parse(version, strlen(version), &v, NULL) == 0 &&
+           sw_semver_range_parse(range, strlen(range), &r, NULL) == 0 && sw_semver_range_has(r, &v);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "data/path.h"
-#include "recipe/version.h"
 
 enum {
     MAX_PARTS = 10000, /* an alias of an alias of ... doubles at each level */

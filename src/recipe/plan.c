@@ -10,7 +10,6 @@
 #include "data/path.h"
 #include "recipe/schema.h"
 #include "recipe/user_values.h"
-#include "recipe/version.h"
 
 static const char default_kube_version[] = "v1.22.0"; /* Helm 3.7.1's */
 

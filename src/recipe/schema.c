@@ -9,6 +9,7 @@
 #include "data/number.h"
 #include "recipe/schema_format.h"
 #include "recipe/schema_tree.h"
+#include "template/regex.h"
 
 enum {
     MAX_STEPS = 1 << 20, /* schemas that one check may visit: anyOf in anyOf doubles each time */
@@ -16,9 +17,16 @@ enum {
     MAX_PROBLEMS = 20,   /* that are listed */
 };
 
+struct pattern {
+    const char *text; /* in the schema: the address is the pattern */
+    struct sw_regex *regex;
+};
+
 struct sw_schema {
     struct sw_arena *arena;
     struct sw_value root;
+    struct pattern *patterns; /* those that were used; owned */
+    size_t n_patterns, cap_patterns;
 };
 
 /* Where in the values a check stands. */
@@ -309,22 +317,45 @@ static bool check_max_length(struct check *c, struct sw_value want, struct sw_va
     return !sw_value_is_string(v) || at_most(c, want, count_runes(v), "characters");
 }
 
-static bool matches(struct check *c, struct sw_value pattern, const char *text, size_t len,
-                    bool *found)
+/* A schema's expressions are few, and each is used often: for every key of a map. */
+static const struct sw_regex *find_regex(struct check *c, struct sw_value pattern)
 {
-    const char *why = sw_schema_match(c->arena, pattern.as.s, pattern.len, text, len, found);
-    return !why || give_up(c, sw_arena_printf(c->arena, "pattern '%.*s': %s", (int)pattern.len,
-                                              pattern.as.s, why));
+    struct sw_schema *schema = (struct sw_schema *)c->schema; /* its cache is no part of it */
+    for (size_t i = 0; i < schema->n_patterns; i++)
+        if (schema->patterns[i].text == pattern.as.s)
+            return schema->patterns[i].regex;
+    struct sw_regex *regex = NULL;
+    SW_ERR(why);
+    if (sw_regex_compile(pattern.as.s, pattern.len, &regex, &why) < 0) {
+        (void)give_up(c, sw_arena_strdup(c->arena, sw_err_text(&why)));
+        return NULL;
+    }
+    SW_GROW(schema->patterns, schema->n_patterns, schema->cap_patterns);
+    schema->patterns[schema->n_patterns++] = (struct pattern){ pattern.as.s, regex };
+    return regex;
+}
+
+/* Whether a text fits a regular expression of the schema somewhere; false with c->gave_up where it
+ * cannot be told. Searching a long text with a large expression counts as many steps. */
+static bool matches(struct check *c, struct sw_value pattern, const char *text, size_t len)
+{
+    const struct sw_regex *regex = find_regex(c, pattern);
+    if (!regex)
+        return false;
+    c->steps += len * sw_regex_size(regex) / 256;
+    if (c->steps > MAX_STEPS)
+        return give_up(c, "the check takes too long");
+    long *spans = sw_arena_alloc(c->arena, 2 * sw_regex_n_groups(regex) * sizeof *spans);
+    return sw_regex_find(regex, text, len, 0, spans);
 }
 
 static bool check_pattern(struct check *c, struct sw_value want, struct sw_value v)
 {
-    bool found = true;
     if (!sw_value_is_string(v) || !sw_value_is_string(want))
         return true;
-    if (!matches(c, want, v.as.s, v.len, &found))
-        return false;
-    return found || problem(c, "%s does not match '%.*s'", shown(c, v), (int)want.len, want.as.s);
+    return matches(c, want, v.as.s, v.len) ||
+           (!c->gave_up &&
+            problem(c, "%s does not match '%.*s'", shown(c, v), (int)want.len, want.as.s));
 }
 
 static bool check_format(struct check *c, struct sw_value want, struct sw_value v)
@@ -442,11 +473,8 @@ static bool check_pattern_properties(struct check *c, struct sw_value want, stru
     const struct sw_entry *all = sw_map_sorted(v.as.map);
     for (size_t p = 0; p < sw_map_count(want.as.map); p++)
         for (size_t i = 0; i < sw_map_count(v.as.map) && !c->gave_up; i++) {
-            bool found = false;
             struct sw_value pattern = sw_value_text(patterns[p].key, patterns[p].key_len);
-            if (!matches(c, pattern, all[i].key, all[i].key_len, &found))
-                return false;
-            if (found)
+            if (matches(c, pattern, all[i].key, all[i].key_len))
                 ok &= enter(c, patterns[p].value, all[i].value,
                             (struct spot){ .key = all[i].key, .key_len = all[i].key_len });
         }
@@ -464,12 +492,9 @@ static bool is_declared(struct check *c, const struct sw_entry *e)
     if (!patterns || !sw_value_is_map(*patterns))
         return false;
     const struct sw_entry *all = sw_map_sorted(patterns->as.map);
-    for (size_t i = 0; i < sw_map_count(patterns->as.map); i++) {
-        bool found = false;
-        (void)matches(c, sw_value_text(all[i].key, all[i].key_len), e->key, e->key_len, &found);
-        if (found)
+    for (size_t i = 0; i < sw_map_count(patterns->as.map); i++)
+        if (matches(c, sw_value_text(all[i].key, all[i].key_len), e->key, e->key_len))
             return true;
-    }
     return false;
 }
 
@@ -744,6 +769,9 @@ void sw_schema_free(struct sw_schema *schema)
 {
     if (!schema)
         return;
+    for (size_t i = 0; i < schema->n_patterns; i++)
+        sw_regex_free(schema->patterns[i].regex);
+    free(schema->patterns);
     sw_arena_free(schema->arena);
     free(schema);
 }

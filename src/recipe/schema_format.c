@@ -2,10 +2,10 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <regex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/base.h"
 
 /* ---- formats ------------------------------------------------------------------------------------
  */
@@ -144,86 +144,4 @@ bool sw_schema_format(const char *format, const char *text)
         if (strcmp(formats[i].name, format) == 0)
             return formats[i].is(text);
     return true;
-}
-
-/* ---- patterns -----------------------------------------------------------------------------------
- */
-
-enum { MAX_PATTERN = 1000, MAX_REPEAT = 1000 };
-
-/* What POSIX writes otherwise than JavaScript and Go. */
-static const struct {
-    const char *theirs, *ours, *in_class;
-} escapes[] = {
-    { "\\d", "[0-9]", "0-9" },
-    { "\\D", "[^0-9]", NULL },
-    { "\\w", "[A-Za-z0-9_]", "A-Za-z0-9_" },
-    { "\\W", "[^A-Za-z0-9_]", NULL },
-    { "\\s", "[ \t\n\r\f\v]", " \t\n\r\f\v" },
-    { "\\S", "[^ \t\n\r\f\v]", NULL },
-    { "\\t", "\t", "\t" },
-    { "\\n", "\n", "\n" },
-    { "\\r", "\r", "\r" },
-    { "(?:", "(", NULL },
-    { "\\-", "-", "\\-" },
-    { "\\/", "/", "/" },
-};
-
-/* A large repeat makes regcomp() copy what it repeats that often. */
-static bool repeats_too_often(const char *s)
-{
-    unsigned long product = 1;
-    for (; (s = strchr(s, '{')); s++)
-        for (const char *c = s + 1; *c && *c != '}'; c++)
-            if (isdigit((unsigned char)*c) && !isdigit((unsigned char)c[-1])) {
-                unsigned long n = strtoul(c, NULL, 10);
-                product *= n ? n : 1;
-                if (product > MAX_REPEAT)
-                    return true;
-            }
-    return false;
-}
-
-/* @return the pattern as POSIX has it, in @arena; NULL: it asks for what POSIX has not. */
-static const char *translate(struct sw_arena *arena, const char *s)
-{
-    char *out = sw_arena_alloc(arena, strlen(s) * 16 + 1), *at = out;
-    bool in_class = false;
-    while (*s) {
-        size_t i = 0;
-        while (i < SW_COUNT(escapes) && !sw_starts_with(s, escapes[i].theirs))
-            i++;
-        if (i < SW_COUNT(escapes) && !(in_class && *s == '(')) {
-            const char *ours = in_class ? escapes[i].in_class : escapes[i].ours;
-            if (!ours)
-                return NULL;
-            at = stpcpy(at, ours);
-            s += strlen(escapes[i].theirs);
-            continue;
-        }
-        if (sw_starts_with(s, "(?") || (*s == '\\' && isalnum((unsigned char)s[1])))
-            return NULL;
-        in_class = in_class ? *s != ']' : *s == '[';
-        if (*s == '\\' && s[1] && !in_class)
-            *at++ = *s++;
-        *at++ = *s++;
-    }
-    *at = '\0';
-    return out;
-}
-
-const char *sw_schema_match(struct sw_arena *arena, const char *pattern, size_t pattern_len,
-                            const char *text, size_t len, bool *found)
-{
-    const char *theirs = sw_arena_strndup(arena, pattern, pattern_len);
-    if (pattern_len > MAX_PATTERN || repeats_too_often(theirs))
-        return "too large";
-    const char *ours = translate(arena, theirs);
-    regex_t re;
-    if (!ours || regcomp(&re, ours, REG_EXTENDED) != 0)
-        return "not a regular expression that is understood here";
-    regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)len };
-    *found = regexec(&re, text, 1, &range, REG_STARTEND) == 0;
-    regfree(&re);
-    return NULL;
 }

@@ -131,6 +131,13 @@ static void another_version_than_asked_for_is_refused(SW_UNUSED void **state)
                SUBCHART("s", "s"));
 }
 
+static void a_dependency_without_a_version_takes_any(SW_UNUSED void **state)
+{
+    RECIPE(r, CHART_TEXT("name: a\nversion: 1.0.0\ndependencies: [{name: s, alias: t}]\n"),
+           SUBCHART("s", "s"), CONFIG_MAP("charts/s/templates/x.yaml", "x"));
+    expect_graph(r, NULL, "t");
+}
+
 static void a_file_repository_needs_a_chart_in_a_directory(SW_UNUSED void **state)
 {
     LOAD_ERROR("file:///etc cannot be read for a chart that lies in no directory",
@@ -419,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_mistake_in_a_subchart_names_it),
         cmocka_unit_test(a_missing_dependency_is_named_with_where_it_comes_from),
         cmocka_unit_test(another_version_than_asked_for_is_refused),
+        cmocka_unit_test(a_dependency_without_a_version_takes_any),
         cmocka_unit_test(a_file_repository_needs_a_chart_in_a_directory),
         cmocka_unit_test(charts_in_charts_are_bounded),
         cmocka_unit_test(files_are_bounded),

@@ -1,12 +1,12 @@
 /* Patterns, .helmignore, versions, the order of kinds, splitting: the small parts. */
 #include "unit/recipe_util.h"
 
+#include "recipe/chart.h"
 #include "recipe/cycle.h"
 #include "recipe/glob.h"
 #include "recipe/ignore.h"
 #include "recipe/order.h"
 #include "recipe/split.h"
-#include "recipe/version.h"
 
 /* ---- patterns -----------------------------------------------------------------------------------
  */
@@ -164,17 +164,6 @@ static void ranges_hold_as_masterminds_has_them(SW_UNUSED void **state)
             fail_msg("'%s' on '%s'", cases[i].range, cases[i].version);
 }
 
-static void versions_are_valid_or_not(SW_UNUSED void **state)
-{
-    assert_true(sw_version_is_valid("1.2.3-beta.1+build.5"));
-    assert_true(sw_version_is_valid("v1.0.0-devel"));
-    assert_true(sw_version_is_valid("1"));
-    assert_false(sw_version_is_valid("1.2.3.4"));
-    assert_false(sw_version_is_valid("1.2.x"));
-    assert_false(sw_version_is_valid("1.2.3-"));
-    assert_false(sw_version_is_valid(""));
-}
-
 /* ---- order --------------------------------------------------------------------------------------
  */
 
@@ -245,7 +234,6 @@ int main(void)
         cmocka_unit_test(rules_leave_out_as_helm_does),
         cmocka_unit_test(a_bad_rule_is_named_with_its_line),
         cmocka_unit_test(ranges_hold_as_masterminds_has_them),
-        cmocka_unit_test(versions_are_valid_or_not),
         cmocka_unit_test(kinds_have_sros_order),
         cmocka_unit_test(a_cycle_beside_a_chain_is_found),
         cmocka_unit_test(documents_end_at_three_dashes),

@@ -105,7 +105,8 @@ static void strings_are_checked(SW_UNUSED void **state)
     check("{\"pattern\": \"^v\\\\d+$\"}", "v12", NULL);
     check("{\"pattern\": \"^v\\\\d+$\"}", "v1x", "'v1x' does not match '^v\\d+$'");
     check("{\"pattern\": \"b\"}", "abc", NULL);
-    check("{\"pattern\": \"(\"}", "abc", "pattern '('");
+    check("{\"pattern\": \"(\"}", "abc", "missing closing )");
+    check("{\"pattern\": \"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\\\.[a-z]+)*$\"}", "a-b.c", NULL);
     check("{\"format\": \"ipv4\"}", "1.2.3.400", "'1.2.3.400' is no ipv4");
     check("{\"format\": \"date-time\"}", "\"2024-02-30T00:00:00Z\"", "is no date-time");
     check("{\"format\": \"date-time\"}", "\"2024-02-29T00:00:00.5+01:00\"", NULL);
