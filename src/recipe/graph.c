@@ -6,10 +6,11 @@
 #include "data/json.h"
 #include "data/path.h"
 #include "recipe/cycle.h"
+#include "recipe/groups.h"
 #include "recipe/names.h"
 #include "recipe/plan.h"
 
-enum { MAX_STATES = 1000, MAX_GROUPS = 200 };
+enum { MAX_STATES = 1000 };
 
 static const char ann_wait[] = "slipway.dev/wait";
 static const char ann_subcharts[] = "helm.sh/depends-on/subcharts";
@@ -128,98 +129,25 @@ static bool has_crds(const struct sw_part *part)
     return false;
 }
 
-/* ---- resource groups ----------------------------------------------------------------------------
+/* ---- resource groups
+ * -----------------------------------------------------------------------------
  */
 
-struct group {
-    const char *name;
-    const char *where; /* "path:line" of the first document that named or needed it */
-    bool exists;
-    size_t state;
-};
-
-struct groups {
-    struct graph *graph;
-    struct group all[MAX_GROUPS];
-    size_t n;
-    struct sw_needs needs; /* among MAX_GROUPS */
-    bool rest;             /* there are documents in no group */
-};
-
-/* @return the group's number, added where it is new; -1 with @err set. */
-static int find_group(struct groups *gs, const char *name, const char *path, int line,
-                      struct sw_err *err)
+/* A state for each, with the groups' needs; their numbers follow each other. */
+static int make_group_states(struct graph *g, const struct sw_groups *gs,
+                             const struct sw_part *part)
 {
-    for (size_t i = 0; i < gs->n; i++)
-        if (sw_streq(gs->all[i].name, name))
-            return (int)i;
-    if (gs->n == MAX_GROUPS)
-        return sw_err_set(err, SW_INVALID, "more than %d resource groups", MAX_GROUPS), -1;
-    gs->all[gs->n] = (struct group){
-        .name = sw_arena_strdup(gs->graph->arena, name),
-        .where = sw_arena_printf(gs->graph->arena, "%s:%d", path, line),
-    };
-    return (int)gs->n++;
-}
-
-static int on_group(void *arg, const char *path, int line, const char *group,
-                    struct json_object *needs, struct sw_err *err)
-{
-    struct groups *gs = arg;
-    if (!group) {
-        gs->rest = true;
-        return 0;
-    }
-    int i = find_group(gs, group, path, line, err);
-    if (i < 0)
-        return SW_INVALID;
-    gs->all[i].exists = true;
-    for (size_t k = 0; k < sw_json_len(needs); k++) {
-        int j = find_group(gs, json_object_get_string(sw_json_at(needs, k)), path, line, err);
-        if (j < 0)
-            return SW_INVALID;
-        sw_needs_add(&gs->needs, (size_t)i, (size_t)j);
-    }
-    return 0;
-}
-
-static int check_groups(struct groups *gs, struct sw_err *err)
-{
-    const char *names[MAX_GROUPS];
-    size_t order[MAX_GROUPS];
-    for (size_t i = 0; i < gs->n; i++) {
-        names[i] = gs->all[i].name;
-        if (!gs->all[i].exists)
-            return sw_err_set(err, SW_INVALID,
-                              "%s: helm.sh/depends-on/resource-groups: there is no group '%s'",
-                              gs->all[i].where, gs->all[i].name);
-    }
-    struct sw_needs used = sw_needs_init(gs->n);
-    for (size_t i = 0; i < gs->n; i++)
-        for (size_t j = 0; j < gs->n; j++)
-            if (sw_needs_has(&gs->needs, i, j))
-                sw_needs_add(&used, i, j);
-    int rc = sw_needs_sort(&used, names, order, err);
-    sw_needs_done(&used);
-    return rc < 0 ? sw_err_wrap(err, rc, "%s: helm.sh/depends-on/resource-groups",
-                                gs->all[order[0]].where)
-                  : 0;
-}
-
-static int make_group_states(struct groups *gs, const struct sw_part *part)
-{
-    struct graph *g = gs->graph;
+    size_t first = g->n;
     for (size_t i = 0; i < gs->n; i++) {
         int state = add_state(g, part, gs->all[i].name);
         if (state < 0)
             return SW_INVALID;
-        gs->all[i].state = (size_t)state;
         g->states[state].group = gs->all[i].name;
     }
     for (size_t i = 0; i < gs->n; i++)
         for (size_t j = 0; j < gs->n; j++)
             if (sw_needs_has(&gs->needs, i, j))
-                sw_needs_add(&g->needs, gs->all[i].state, gs->all[j].state);
+                sw_needs_add(&g->needs, first + i, first + j);
     return 0;
 }
 
@@ -235,17 +163,12 @@ static int add_groups(struct graph *g, const struct sw_part *part, bool *rest)
     }
     if (!any)
         return 0;
-    struct groups *gs = sw_zalloc(1, sizeof *gs);
-    gs->graph = g;
-    gs->needs = sw_needs_init(MAX_GROUPS);
-    int rc = sw_plan_each_group(g->plan, part, g->env, on_group, gs, g->err);
-    if (rc == 0)
-        rc = check_groups(gs, g->err);
-    if (rc == 0)
-        rc = make_group_states(gs, part);
-    *rest = gs->rest || gs->n == 0;
-    sw_needs_done(&gs->needs);
-    free(gs);
+    SW_AUTO(sw_groups) *gs = NULL;
+    int rc = sw_groups_find(g->plan, part, g->env, &gs, g->err);
+    if (rc == 0) {
+        *rest = gs->rest || gs->n == 0;
+        rc = make_group_states(g, gs, part);
+    }
     return rc;
 }
 

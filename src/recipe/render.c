@@ -1,11 +1,11 @@
 /* From what templates gave to manifests in the order to apply them. */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/json.h"
 #include "data/path.h"
 #include "data/yaml.h"
+#include "recipe/hook.h"
 #include "recipe/names.h"
 #include "recipe/order.h"
 #include "recipe/split.h"
@@ -21,8 +21,7 @@ struct doc {
     struct sw_rendered_doc doc;
     struct json_object *object; /* owned; NULL: nothing but comments */
     enum phase phase;
-    unsigned policies;
-    int weight;
+    struct sw_hook hook;
     unsigned rank; /* of its kind */
     size_t number; /* as they were found */
     bool kernel_affine;
@@ -38,79 +37,6 @@ struct sw_rendered {
     struct sw_rendered_file *files; /* in the arena */
     size_t n_files;
 };
-
-/* ---- hooks --------------------------------------------------------------------------------------
- */
-
-struct word {
-    const char *word;
-    unsigned bit;
-};
-
-static const struct word events[] = {
-    { "pre-install", SW_HOOK_PRE_INSTALL },
-    { "post-install", SW_HOOK_POST_INSTALL },
-    { "pre-delete", SW_HOOK_PRE_DELETE },
-    { "post-delete", SW_HOOK_POST_DELETE },
-    { "pre-upgrade", SW_HOOK_PRE_UPGRADE },
-    { "post-upgrade", SW_HOOK_POST_UPGRADE },
-    { "pre-rollback", SW_HOOK_PRE_ROLLBACK },
-    { "post-rollback", SW_HOOK_POST_ROLLBACK },
-    { "test", SW_HOOK_TEST },
-    { "test-success", SW_HOOK_TEST },
-};
-
-static const struct word policies[] = {
-    { "before-hook-creation", SW_HOOK_DELETE_BEFORE_CREATION },
-    { "hook-succeeded", SW_HOOK_DELETE_SUCCEEDED },
-    { "hook-failed", SW_HOOK_DELETE_FAILED },
-};
-
-/* The bits of "a, b". @*unknown: whether a word is not in the table. */
-static unsigned read_words(const char *text, const struct word *words, size_t n, bool *unknown)
-{
-    unsigned bits = 0;
-    *unknown = false;
-    while (*text) {
-        size_t len = strcspn(text, ","), skip = len + (text[len] == ',');
-        while (len && strchr(" \t", *text))
-            text++, len--, skip--;
-        size_t word_len = len;
-        while (word_len && strchr(" \t", text[word_len - 1]))
-            word_len--;
-        size_t i = 0;
-        while (i < n && !(strlen(words[i].word) == word_len &&
-                          strncasecmp(words[i].word, text, word_len) == 0))
-            i++;
-        *unknown |= i == n;
-        bits |= i < n ? words[i].bit : 0;
-        text += skip;
-    }
-    return bits;
-}
-
-/* @return whether the object is to be left out: Helm skips hooks whose event it does not know. */
-static bool read_hook(struct doc *d)
-{
-    const char *hook = sw_obj_annotation(d->object, "helm.sh/hook");
-    if (!hook)
-        return false;
-    bool unknown;
-    d->doc.hook_events = read_words(hook, events, SW_COUNT(events), &unknown);
-    if (unknown || !d->doc.hook_events)
-        return true;
-    const char *policy = sw_obj_annotation(d->object, "helm.sh/hook-delete-policy");
-    bool ignored;
-    d->policies = policy ? read_words(policy, policies, SW_COUNT(policies), &ignored) : 0;
-    if (!d->policies)
-        d->policies = SW_HOOK_DELETE_BEFORE_CREATION;
-    const char *weight = sw_obj_annotation(d->object, "helm.sh/hook-weight");
-    char *end;
-    long number = weight ? strtol(weight, &end, 10) : 0;
-    d->weight = weight && *weight && !*end && number >= INT_MIN && number <= INT_MAX ? (int)number
-                                                                                     : 0;
-    return false;
-}
 
 static enum phase phase_of(const struct doc *d, const struct sw_render_env *env)
 {
@@ -218,7 +144,8 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
         struct doc *d = add_doc(r, t->path, split.line, split.doc, split.doc_len);
         d->object = SW_TAKE(object);
         d->kernel_affine = t->kernel_affine;
-        bool left_out = read_hook(d);
+        bool left_out = !sw_hook_read(d->object, &d->hook);
+        d->doc.hook_events = d->hook.events;
         const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, ann_group);
         d->doc.state = state_of(plan, t, group, phase_of(d, env) == PHASE_BEFORE);
         if (left_out || (only != SW_ALL_STATES && d->doc.state != only)) {
@@ -290,7 +217,7 @@ static int by_order(const void *x, const void *y)
     if (c == 0)
         c = compare(a->phase, b->phase);
     if (c == 0)
-        c = (a->weight > b->weight) - (a->weight < b->weight);
+        c = (a->hook.weight > b->hook.weight) - (a->hook.weight < b->hook.weight);
     if (c == 0 && a->doc.hook_events)
         c = strcmp(sw_obj_name(a->object), sw_obj_name(b->object));
     if (c == 0 && a->phase != PHASE_CRDS)
@@ -311,8 +238,8 @@ static void add_manifest(struct sw_rendered *r, const struct doc *d, struct json
         .from_crds = d->doc.from_crds,
         .kernel_affine = d->kernel_affine,
         .hook_events = d->doc.hook_events,
-        .hook_policies = d->policies,
-        .hook_weight = d->weight,
+        .hook_policies = d->hook.policies,
+        .hook_weight = d->hook.weight,
     };
 }
 

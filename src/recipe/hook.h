@@ -1,0 +1,15 @@
+#pragma once
+/* hook: Helm's hook annotations. */
+#include <stdbool.h>
+
+struct json_object;
+
+struct sw_hook {
+    unsigned events;   /* enum sw_hook_event; 0: not a hook */
+    unsigned policies; /* enum sw_hook_policy */
+    int weight;
+};
+
+/** What an object's annotations say. @return false where Helm leaves the object out: it is a hook
+ * of an event that it does not know. Source: Helm 3.7.1 releaseutil.SortManifests. */
+bool sw_hook_read(struct json_object *object, struct sw_hook *hook);
