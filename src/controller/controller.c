@@ -48,10 +48,22 @@ struct json_object *sw_controller_status(struct sw_controller *c, const char *re
     return r && r->started ? sw_engine_status(r->engine, sw_loop_now_ms(c->loop)) : NULL;
 }
 
+/* Right after a restart the engine stands by what was written before; whether that still holds,
+ * only what it sees now can tell. */
+static bool is_ready_now(struct sw_controller *c, struct resource *r)
+{
+    SW_AUTO_JSON *status = sw_engine_status(r->engine, sw_loop_now_ms(c->loop));
+    struct json_object *ready = sw_json_find_by(sw_json_get(status, "conditions"), "type", "Ready");
+    return sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+}
+
 enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource)
 {
     struct resource *r = resource_find(c, resource);
-    return r && r->started ? sw_engine_phase(r->engine) : SW_PHASE_PROGRESSING;
+    if (!r || !r->started)
+        return SW_PHASE_PROGRESSING;
+    enum sw_phase phase = sw_engine_phase(r->engine);
+    return phase == SW_PHASE_READY && !is_ready_now(c, r) ? SW_PHASE_PROGRESSING : phase;
 }
 
 int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words)

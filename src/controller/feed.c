@@ -102,12 +102,23 @@ static void on_deleted(struct sub *s, const struct sw_watch_event *w, const stru
         sub_look(s);
 }
 
+/* Items of a list do not say what they are, and managedFields are nobody's business. */
+static void make_whole(const struct feed *f, struct json_object *object)
+{
+    if (!object)
+        return;
+    (void)sw_json_del(object, "metadata", "managedFields", NULL);
+    if (!*sw_obj_kind(object))
+        sw_json_set_str(object, f->kind->kind, "kind", NULL);
+    if (!*sw_obj_api_version(object))
+        sw_json_set_str(object, f->kind->api_version, "apiVersion", NULL);
+}
+
 static void feed_changed(struct feed *f, const struct sw_watch_event *w)
 {
     struct sw_key key = { f->kind->api_version, f->kind->kind, w->ns, w->name };
     struct hub *hub = f->hub;
-    if (w->object)
-        (void)sw_json_del(w->object, "metadata", "managedFields", NULL);
+    make_whole(f, w->object);
     bool was_told = false, gone = w->type == SW_WATCH_DELETED;
     hub->telling++; /* keep the list as it is */
     for (struct sub *s = hub->subs; s; s = s->next) {

@@ -364,11 +364,8 @@ static void on_replan(struct resource *r, int code, const char *words)
 {
     SW_AUTO_CHARS *revision = plan_revision(r);
     bool same_fault = code == r->fault && sw_streq(words, r->fault_words);
-    if (same_fault && sw_streq(revision, r->revision)) {
-        resource_step(r, &(struct sw_event){ .kind = SW_EV_FACTS });
-        return;
-    }
-    on_plan(r, code, words);
+    if (!same_fault || !sw_streq(revision, r->revision))
+        on_plan(r, code, words); /* a new revision: the engine renders again */
 }
 
 void resource_facts_changed(struct resource *r)
@@ -382,6 +379,8 @@ static void take_doc(struct resource *r, struct json_object *doc)
     json_object_put(r->doc);
     r->doc = json_object_get(doc);
     (void)sw_json_del(r->doc, "metadata", "managedFields", NULL);
+    sw_json_set_str(r->doc, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it */
+    sw_json_set_str(r->doc, "SpecialResource", "kind", NULL);
     if (!r->started) {
         json_object_put(r->status);
         r->status = json_object_get(sw_json_get(doc, "status"));
