@@ -36,6 +36,16 @@ static json_object *rename_event(json_object *doc, bool to_core)
     return out;
 }
 
+char *sw_rest_stored_field(const struct sw_emu_kind *kind, const char *field)
+{
+    size_t len = strcspn(field, ".");
+    for (size_t i = 0; kind->stored_as && i < SW_COUNT(event_fields); i++)
+        if (strlen(event_fields[i].events) == len &&
+            strncmp(event_fields[i].events, field, len) == 0)
+            return sw_printf("%s%s", event_fields[i].core, field + len);
+    return sw_strdup(field);
+}
+
 /* ---- autoscaling: v1 knows one metric -----------------------------------------------------------
  */
 

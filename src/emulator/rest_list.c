@@ -73,6 +73,9 @@ static int parse_fields(struct sw_req *req, struct sw_filter *filter, const char
                                          "label selector \"\", field selector \"%s\": "
                                          "field label not supported: %s",
                                          req->group, req->version, req->resource, text, key);
+        char *stored = sw_rest_stored_field(req->kind, key);
+        free(filter->fields->reqs[i].key);
+        filter->fields->reqs[i].key = stored;
     }
     return 0;
 }
