@@ -31,7 +31,7 @@ static void tell(struct sub *s, const struct hub_news *news)
 {
     if (s->ended)
         return;
-    s->told = true;
+    s->told = !news->code; /* a fault is no answer: say what is there once that can be seen */
     s->hub->telling++;
     s->fn(news, s->arg, s->watch);
     s->hub->telling--;
@@ -177,10 +177,8 @@ static void feed_failed(struct feed *f, const struct sw_watch_event *w)
         return; /* passes by itself; the client says so when the server is down */
     hub->telling++;
     for (struct sub *s = hub->subs; s; s = s->next)
-        if (s->feed == f && !s->ended) {
+        if (s->feed == f && !s->ended)
             sub_tell_fault(s, w->code, w->err ? sw_err_text(w->err) : "");
-            s->told = false; /* say again what is there once it can be watched */
-        }
     hub->telling--;
     hub_sweep(hub);
 }
