@@ -34,38 +34,51 @@ static int fail(const struct walk *w, struct sw_err *err)
     return sw_err_set(err, code, "%s%s%s: %s", w->dir, w->len ? "/" : "", w->path, strerror(e));
 }
 
-/* All of the file: most fit into the first read, which then is the last, too; a short read is the
- * end of a regular file. */
+static ssize_t read_some(int fd, char *to, size_t room)
+{
+    ssize_t n;
+    do
+        n = read(fd, to, room);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* What is behind the first @len bytes; all of the file is in *@bytes then. A short read is the end
+ * of a regular file. */
+static int read_rest(struct walk *w, int fd, char **bytes, size_t *len, size_t cap,
+                     struct sw_err *err)
+{
+    for (;;) {
+        ssize_t n = read_some(fd, *bytes + *len, cap - *len);
+        if (n < 0)
+            return fail(w, err);
+        *len += (size_t)n;
+        int rc = sw_files_check(w->files, *len, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/%s", w->dir, w->path);
+        if (*len < cap)
+            return 0;
+        cap *= 2;
+        *bytes = sw_realloc(*bytes, cap + 1, 1);
+    }
+}
+
+/* Most files fit into the first read, which then is the only one. */
 static int read_file(struct walk *w, int fd, struct sw_err *err)
 {
     char first[32768];
-    char *bytes = NULL;
-    size_t len = 0, cap = 0;
-    for (;;) {
-        size_t room = bytes ? cap - len : sizeof first;
-        ssize_t n = read(fd, bytes ? bytes + len : first, room);
-        if (n < 0 && errno == EINTR)
-            continue;
-        int rc = n < 0 ? fail(w, err) : sw_files_check(w->files, len + (size_t)n, err);
-        if (rc < 0) {
-            free(bytes);
-            return n < 0 ? rc : sw_err_wrap(err, rc, "%s/%s", w->dir, w->path);
-        }
-        if (!bytes) {
-            cap = (size_t)n < room ? (size_t)n : 4 * room;
-            bytes = sw_alloc(cap + 1);
-            memcpy(bytes, first, (size_t)n);
-        }
-        len += (size_t)n;
-        if ((size_t)n < room)
-            break;
-        if (len == cap) {
-            cap *= 2;
-            bytes = sw_realloc(bytes, cap + 1, 1);
-        }
-    }
+    ssize_t n = read_some(fd, first, sizeof first);
+    if (n < 0)
+        return fail(w, err);
+    size_t len = (size_t)n, cap = len < sizeof first ? len : 4 * sizeof first;
+    SW_AUTO_CHARS *bytes = sw_alloc(cap + 1);
+    memcpy(bytes, first, len);
+    int rc = len == sizeof first ? read_rest(w, fd, &bytes, &len, cap, err) : 0;
+    if (rc < 0)
+        return rc;
     bytes[len] = '\0';
-    return sw_files_add(w->files, w->path, bytes, len, err);
+    rc = sw_files_add(w->files, w->path, SW_TAKE(bytes), len, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s/%s", w->dir, w->path) : 0;
 }
 
 /* ---- folders ------------------------------------------------------------------------------------

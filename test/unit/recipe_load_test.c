@@ -327,6 +327,27 @@ static void helmignore_leaves_files_out(SW_UNUSED void **state)
     assert_string_equal(text, "# a");
 }
 
+static void files_of_any_size_are_read_whole(SW_UNUSED void **state)
+{
+    static const size_t sizes[] = { 0, 1, 32767, 32768, 32769, 131072, 300000 };
+    put("big/Chart.yaml", "name: top\nversion: 1.0.0\n");
+    char *text = sw_alloc(300001);
+    for (size_t i = 0; i < 300000; i++)
+        text[i] = (char)('a' + i % 26);
+    for (size_t i = 0; i < SW_COUNT(sizes); i++) {
+        char saved = text[sizes[i]];
+        text[sizes[i]] = '\0';
+        put("big/file", text);
+        SW_AUTO(sw_recipe) *r = NULL;
+        assert_int_equal(open_dir("big", &r, NULL), 0);
+        const struct sw_recipe_file *file = sw_recipe_find_file(r, "file");
+        assert_int_equal(file->len, sizes[i]);
+        assert_memory_equal(file->bytes, text, sizes[i] + 1);
+        text[sizes[i]] = saved;
+    }
+    free(text);
+}
+
 static void a_link_to_a_folder_above_ends(SW_UNUSED void **state)
 {
     put("loop/Chart.yaml", "name: top\nversion: 1.0.0\n");
@@ -441,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_file_dependency_must_have_the_name_asked_for),
         cmocka_unit_test(charts_that_depend_on_each_other_are_named),
         cmocka_unit_test(helmignore_leaves_files_out),
+        cmocka_unit_test(files_of_any_size_are_read_whole),
         cmocka_unit_test(a_link_to_a_folder_above_ends),
         cmocka_unit_test(urls_of_files_are_paths_and_other_schemes_are_refused),
         cmocka_unit_test(a_config_map_with_a_key_a_file_is_a_recipe),
