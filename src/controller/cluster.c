@@ -31,6 +31,12 @@ static bool is_chosen(const char *name, void *arg)
            !sw_roster_is_tainted(roster, node, NULL);
 }
 
+bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node)
+{
+    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL) };
+    return is_chosen(node, &choice);
+}
+
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out)
 {
     struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL) };
@@ -155,6 +161,8 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
         cluster_facts_changed(c);
     if (changed)
         step_all(c, number);
+    for (struct resource *r = c->resources; changed && *group && r; r = r->next)
+        kernels_label(r, sw_facts_find_group(c->facts, group));
 }
 _Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
                "both are key, value, effect");

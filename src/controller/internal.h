@@ -180,6 +180,10 @@ void wants_close(struct sw_controller *c);
 /* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */
 struct json_object *cluster_values(struct sw_controller *c, struct resource *r,
                                    const struct sw_group *group);
+/* Is the node one of the resource's? */
+bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node);
+/* See that @group's nodes of @r carry the label of their kernel (kernels.c). */
+void kernels_label(struct resource *r, const struct sw_group *group);
 /* Groups of the nodes that @r selects; sw_groups_done(). */
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out);
 void controller_trouble(struct sw_controller *c, int code, const char *why);

@@ -145,6 +145,8 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
     json_object_put(env.selector);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    if (affine)
+        kernels_label(w->r, pass->group);
     add(w, SW_TAKE(doc), wait_all, stage);
     return 0;
 }

@@ -31,7 +31,7 @@ struct sw_taint {
 /** What is looked at in a Node. All strings are its own. */
 struct sw_node {
     char *name;
-    char *kernel;   /* NFD's label, else nodeInfo's; "" when neither is there yet */
+    char *kernel;   /* nodeInfo's, else NFD's label; "" when neither is there yet */
     char *arch;     /* "amd64" */
     char *os_image; /* nodeInfo's */
     char *boot_id;

@@ -112,8 +112,8 @@ struct sw_node *sw_node_parse(struct json_object *object)
     node->name = sw_strdup(text(meta, "name"));
     parse_labels(node, member(meta, "labels"));
     parse_taints(node, member(spec, "taints"));
-    const char *kernel = sw_node_label(node, SW_KERNEL_LABEL);
-    node->kernel = sw_strdup(kernel ? kernel : text(info, "kernelVersion"));
+    const char *kernel = text(info, "kernelVersion"), *label = sw_node_label(node, SW_KERNEL_LABEL);
+    node->kernel = sw_strdup(*kernel || !label ? kernel : label);
     node->arch = sw_strdup(text(info, "architecture"));
     node->os_image = sw_strdup(text(info, "osImage"));
     node->boot_id = sw_strdup(text(info, "bootID"));

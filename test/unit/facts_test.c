@@ -67,7 +67,7 @@ static void labels_of_nfd_win_over_the_image_text(void **state)
 {
     (void)state;
     struct sw_node *n = node(
-        "n", "4.18.0-old", "Something 1", "amd64",
+        "n", "", "Something 1", "amd64",
         "{\"feature.node.kubernetes.io/kernel-version.full\":\"" K84 "\","
         "\"feature.node.kubernetes.io/system-os_release.ID\":\"rhcos\","
         "\"feature.node.kubernetes.io/system-os_release.OSTREE_VERSION\":\"410.84.2022-0\","
@@ -76,6 +76,14 @@ static void labels_of_nfd_win_over_the_image_text(void **state)
     assert_string_equal(n->kernel, K84);
     assert_string_equal(n->os.major_minor, "rhel8.4");
     assert_string_equal(n->os.build, "410.84.2022-0");
+    sw_node_free(n);
+}
+
+static void kernel_that_the_kubelet_reports_wins_over_an_old_label(void **state)
+{
+    (void)state;
+    struct sw_node *n = node("n", K86, "", "amd64", "{\"" SW_KERNEL_LABEL "\":\"" K84 "\"}", "[]");
+    assert_string_equal(n->kernel, K86);
     sw_node_free(n);
 }
 
@@ -328,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(system_is_known_from_the_image_text),
         cmocka_unit_test(labels_of_nfd_win_over_the_image_text),
+        cmocka_unit_test(kernel_that_the_kubelet_reports_wins_over_an_old_label),
         cmocka_unit_test(patch_version_survives_short_kernels),
         cmocka_unit_test(groups_come_and_go_with_their_nodes),
         cmocka_unit_test(node_without_a_name_is_refused),

@@ -1,0 +1,68 @@
+/* Kernel-affine objects find their nodes by the label that Node Feature Discovery puts on them.
+ * Where nobody discovers features, the label is put there from what the kubelet says: it is the
+ * same word. */
+#include "controller/internal.h"
+
+#include <stdlib.h>
+
+static void on_labelled(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code < 0) /* the DaemonSet says that it matches no node; the next render tries again */
+        sw_log(SW_LOG_WARN, "kernel label not written", "node", op->key.name, "error",
+               sw_err_text(a->err), NULL);
+    op_free(op); /* the node's watch brings the label */
+}
+
+static void begin(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
+                            &(struct sw_request_opts){ .retries = 8 }, on_labelled, op);
+}
+
+static void failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+{
+    op_free(op);
+}
+
+static bool is_under_way(const struct resource *r, const char *node)
+{
+    for (const struct op *op = r->ops; op; op = op->next)
+        if (op->begin == begin && sw_streq(op->key.name, node))
+            return true;
+    return false;
+}
+
+static void label(struct resource *r, const char *node, const char *kernel)
+{
+    struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, node }, 0);
+    op->doc = json_object_new_object();
+    sw_json_set_str(op->doc, kernel, "metadata", "labels", SW_KERNEL_LABEL, NULL);
+    op->begin = begin;
+    op->failed = failed;
+    op_with_kind(op);
+}
+
+static bool has_affine_states(const struct resource *r)
+{
+    size_t n = r->plan ? sw_plan_n_states(r->plan) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (sw_plan_state(r->plan, i)->kernel_affine)
+            return true;
+    return false;
+}
+
+void kernels_label(struct resource *r, const struct sw_group *group)
+{
+    const struct sw_roster *roster = r->c->roster;
+    if (!group || !has_affine_states(r) || sw_label_value_fault(group->kernel))
+        return;
+    for (uint32_t i = 0; i < sw_roster_end(roster); i++) {
+        const char *name = sw_roster_name(roster, i);
+        if (name && sw_streq(sw_roster_group(roster, i), group->id) &&
+            !sw_streq(sw_roster_label(roster, i, SW_KERNEL_LABEL), group->kernel) &&
+            cluster_selects(r->c, r, name) && !is_under_way(r, name))
+            label(r, name, group->kernel);
+    }
+}
