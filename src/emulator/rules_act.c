@@ -10,8 +10,8 @@
 
 static bool is_within(json_object *want, json_object *have);
 
-/* A list's element of the same name (containers, ports, conditions), else of the same place. */
-static json_object *counterpart(json_object *list, json_object *want, size_t i)
+/* A list's element of the same name (containers, ports, conditions); NULL: none, or no names. */
+static json_object *namesake(json_object *list, json_object *want)
 {
     static const char *const keys[] = { "name", "type", "key" };
     for (size_t k = 0; k < SW_COUNT(keys); k++) {
@@ -20,16 +20,20 @@ static json_object *counterpart(json_object *list, json_object *want, size_t i)
         if (found)
             return found;
     }
-    return sw_json_at(list, i);
+    return NULL;
 }
 
+/* By name, where others may be in the list too; else one by one. */
 static bool list_is_within(json_object *want, json_object *have)
 {
-    if (sw_json_len(want) != sw_json_len(have))
+    bool named = sw_json_len(want) > 0;
+    for (size_t i = 0; i < sw_json_len(want); i++)
+        named = named && namesake(have, sw_json_at(want, i));
+    if (!named && sw_json_len(want) != sw_json_len(have))
         return false;
     for (size_t i = 0; i < sw_json_len(want); i++) {
         json_object *w = sw_json_at(want, i);
-        if (!is_within(w, counterpart(have, w, i)))
+        if (!is_within(w, named ? namesake(have, w) : sw_json_at(have, i)))
             return false;
     }
     return true;

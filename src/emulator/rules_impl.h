@@ -28,7 +28,7 @@ struct lh_table;
 struct want {
     char *path_text;
     struct sw_jsonpath *path;
-    json_object *is, *is_not, *has, *at_least, *at_most; /* counted; NULL: not asked */
+    json_object *is, *is_not, *at_least, *at_most; /* counted; NULL: not asked */
     int exists;                                          /* 1, 0; -1: not asked */
     regex_t *re;
 };

@@ -200,7 +200,6 @@ static void keep(json_object **into, json_object *value)
     }
 WANT_VALUE(read_is, is)
 WANT_VALUE(read_not, is_not)
-WANT_VALUE(read_has, has)
 
 static int read_bound(struct reader *r, json_object **into, json_object *value, struct sw_err *err)
 {
@@ -235,10 +234,13 @@ static int read_matches(struct reader *r, void *into, json_object *value, struct
 }
 
 static const struct field want_fields[] = {
-    { "is", read_is },           { "not", read_not },
-    { "has", read_has },         { "atLeast", read_at_least },
-    { "atMost", read_at_most },  { "exists", read_exists },
-    { "matches", read_matches }, { 0 },
+    { "is", read_is },
+    { "not", read_not },
+    { "exists", read_exists },
+    { "atLeast", read_at_least },
+    { "atMost", read_at_most },
+    { "matches", read_matches },
+    { 0 },
 };
 
 static int read_want(struct reader *r, struct want *want, const char *path, json_object *value,

@@ -39,14 +39,6 @@ static bool is_one_of(json_object *wanted, json_object *value)
     return false;
 }
 
-static bool holds_element(json_object *list, json_object *wanted)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (is_one_of(wanted, sw_json_at(list, i)))
-            return true;
-    return false;
-}
-
 /* <0, 0, >0; what is no amount is less than every amount. */
 static int compare(json_object *value, json_object *bound)
 {
@@ -78,44 +70,83 @@ static int wanted_value(struct scope *scope, json_object *wanted, json_object **
     return rc;
 }
 
-/* @return 1, 0, or an error */
-static int check(struct scope *scope, json_object *wanted, json_object *value,
-                 bool (*fits)(json_object *wanted, json_object *value), struct sw_err *err)
+/* What was found at a path, against what is wanted: does any of it fit? */
+struct found {
+    struct sw_json_list list;
+    const struct want *want;
+};
+
+static bool any_is(const struct found *f, json_object *wanted)
 {
-    json_object *w = NULL;
-    int rc = wanted_value(scope, wanted, &w, err);
+    for (size_t i = 0; i < f->list.n_values; i++)
+        if (f->list.values[i] && is_one_of(wanted, f->list.values[i]))
+            return true;
+    return false;
+}
+
+static bool any_matches(const struct found *f)
+{
+    for (size_t i = 0; i < f->list.n_values; i++)
+        if (f->list.values[i] &&
+            regexec(f->want->re, json_object_get_string(f->list.values[i]), 0, NULL, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool any_within(const struct found *f)
+{
+    const struct want *w = f->want;
+    for (size_t i = 0; i < f->list.n_values; i++) {
+        json_object *value = f->list.values[i];
+        if (value && (!w->at_least || compare(value, w->at_least) >= 0) &&
+            (!w->at_most || compare(value, w->at_most) <= 0))
+            return true;
+    }
+    return false;
+}
+
+static bool any_there(const struct found *f)
+{
+    for (size_t i = 0; i < f->list.n_values; i++)
+        if (f->list.values[i])
+            return true;
+    return false;
+}
+
+/* @return 1, 0, or an error */
+static int check_value(const struct found *f, struct scope *scope, json_object *wanted,
+                       struct sw_err *err)
+{
+    json_object *value = NULL;
+    int rc = wanted_value(scope, wanted, &value, err);
     if (rc == 0)
-        rc = fits(w, value);
-    json_object_put(w);
+        rc = any_is(f, value);
+    json_object_put(value);
     return rc;
 }
 
-static bool has_element(json_object *wanted, json_object *list)
+static int check(const struct found *f, struct scope *scope, struct sw_err *err)
 {
-    return holds_element(list, wanted);
+    const struct want *w = f->want;
+    int rc = 1;
+    if ((w->exists >= 0 && any_there(f) != w->exists) ||
+        ((w->at_least || w->at_most) && !any_within(f)) || (w->re && !any_matches(f)))
+        return 0;
+    if (w->is)
+        rc = check_value(f, scope, w->is, err);
+    if (rc != 1 || !w->is_not)
+        return rc;
+    rc = check_value(f, scope, w->is_not, err);
+    return rc < 0 ? rc : !rc;
 }
 
 static int want_holds(const struct want *w, struct scope *scope, json_object *doc,
                       struct sw_err *err)
 {
-    json_object *value = sw_jsonpath_first(w->path, doc);
-    int rc = 1;
-    if (w->exists >= 0 && (value != NULL) != w->exists)
-        return 0;
-    if (w->at_least && (!value || compare(value, w->at_least) < 0))
-        return 0;
-    if (w->at_most && (!value || compare(value, w->at_most) > 0))
-        return 0;
-    if (w->re && (!value || regexec(w->re, json_object_get_string(value), 0, NULL, 0) != 0))
-        return 0;
-    if (w->is)
-        rc = check(scope, w->is, value, is_one_of, err);
-    if (rc == 1 && w->is_not) {
-        rc = check(scope, w->is_not, value, is_one_of, err);
-        rc = rc < 0 ? rc : !rc;
-    }
-    if (rc == 1 && w->has)
-        rc = check(scope, w->has, value, has_element, err);
+    struct found f = { .want = w };
+    int rc = sw_jsonpath_find(w->path, doc, &f.list, err);
+    rc = rc < 0 ? rc : check(&f, scope, err);
+    sw_json_list_done(&f.list);
     return rc;
 }
 

@@ -16,7 +16,6 @@ static void want_done(struct want *w)
     sw_jsonpath_free(w->path);
     json_object_put(w->is);
     json_object_put(w->is_not);
-    json_object_put(w->has);
     json_object_put(w->at_least);
     json_object_put(w->at_most);
     free_regex(&w->re);
