@@ -139,7 +139,7 @@ struct instance {
     bool verdict;       /* IMAGE, SCHEDULER: the answer */
     bool held, matured; /* the conditions hold; and have for the rule's delay */
     bool dirty;
-    struct sw_timer *timer; /* of the delay, or to try again */
+    struct sw_timer *timer; /* of the delay, or to try again; NULL: never needed */
     char **deps;            /* keys of what it looked at */
     size_t n_deps, cap_deps;
     int64_t window_ms; /* when the last writes began to be counted */
@@ -193,6 +193,8 @@ struct instance *sw_instance_new(struct sw_rules *rules, const struct rule *rule
 void sw_instance_free(struct sw_rules *rules, struct instance *instance);
 struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *ns,
                                 const char *name, bool make);
+/** Look at it again after a while. */
+void sw_instance_wait(struct instance *instance, int64_t in_ms);
 void sw_instance_dirty(struct sw_rules *rules, struct instance *instance);
 /** What rules->looking noted is what the instance depends on from now on. */
 void sw_instance_depend(struct sw_rules *rules, struct instance *instance);

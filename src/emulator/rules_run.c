@@ -127,7 +127,7 @@ static bool is_spinning(struct sw_rules *rules, struct instance *i)
         return false;
     sw_log(SW_LOG_WARN, "emulator rule does not settle", "rule", i->rule->place, "object", i->name,
            NULL);
-    sw_timer_set(i->timer, WINDOW_MS);
+    sw_instance_wait(i, WINDOW_MS);
     return true;
 }
 
@@ -143,10 +143,10 @@ static int64_t delay_of(struct sw_rules *rules, const struct rule *rule)
 static bool is_time(struct sw_rules *rules, struct instance *i)
 {
     int64_t delay_ms = i->held ? 0 : delay_of(rules, i->rule);
-    bool waits = i->held && !i->matured && sw_timer_is_set(i->timer);
+    bool waits = i->held && !i->matured && i->timer && sw_timer_is_set(i->timer);
     if (!i->held && delay_ms > 0) {
         i->held = true;
-        sw_timer_set(i->timer, delay_ms);
+        sw_instance_wait(i, delay_ms);
         return false;
     }
     i->held = true;
@@ -162,7 +162,7 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
     if (rc < 0)
         return rc;
     if (rc == 0) {
-        if (i->held)
+        if (i->held && i->timer)
             sw_timer_stop(i->timer);
         i->held = i->matured = false;
         todo.list = rule->otherwise;
@@ -218,7 +218,7 @@ static void run_rule(struct sw_rules *rules, struct instance *i)
     if (rc < 0) {
         if (rc != SW_PENDING)
             complain(i, &err);
-        sw_timer_set(i->timer, RETRY_MS);
+        sw_instance_wait(i, RETRY_MS);
     }
     sw_instance_depend(rules, i);
     sw_scope_done(&scope);

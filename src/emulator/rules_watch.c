@@ -45,7 +45,6 @@ struct instance *sw_instance_new(struct sw_rules *rules, const struct rule *rule
     struct instance *i = sw_zalloc(1, sizeof *i), **head;
     i->rules = rules;
     i->rule = rule;
-    i->timer = sw_timer_new(rules->loop, on_timer, i);
     head = &rules->instances[number_of(rules, rule)];
     i->next = *head;
     i->link = head;
@@ -53,6 +52,13 @@ struct instance *sw_instance_new(struct sw_rules *rules, const struct rule *rule
         (*head)->link = &i->next;
     *head = i;
     return i;
+}
+
+void sw_instance_wait(struct instance *i, int64_t in_ms)
+{
+    if (!i->timer)
+        i->timer = sw_timer_new(i->rules->loop, on_timer, i);
+    sw_timer_set(i->timer, in_ms);
 }
 
 static char *object_key(const struct sw_rules *rules, const struct rule *rule, const char *ns,
