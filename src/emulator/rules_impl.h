@@ -160,7 +160,7 @@ struct sw_rules {
     struct instance **instances; /* by rule: the head of a list */
     struct lh_table *by_object;  /* "rule#ns/name" -> instance */
     struct lh_table *deps;       /* key -> struct dep */
-    struct lh_table *kinds;      /* "group/Kind" -> struct kind_rules: which rules are `on` it */
+    struct lh_table *kinds;      /* "group/Kind" -> struct kind_rules: which rules are `for` it */
     struct lh_table *images;     /* image -> instance */
     struct instance **dirty;
     size_t n_dirty, cap_dirty;

@@ -660,7 +660,7 @@ static int read_body(struct reader *r, void *into, json_object *value, struct sw
 }
 
 static const struct field rule_fields[] = {
-    { "rule", read_label },          { "on", read_on },
+    { "rule", read_label },          { "for", read_on },
     { "when", read_when },           { "each", read_each },
     { "after", read_after },         { "do", read_do },
     { "otherwise", read_otherwise }, { "platform", read_ignored },
@@ -696,7 +696,7 @@ static struct rule *add_rule(struct reader *r, enum rule_type type)
 static int check_rule(struct reader *r, const struct rule *rule, struct sw_err *err)
 {
     if (!rule->n_on)
-        return fail(r, err, "on is needed");
+        return fail(r, err, "for is needed");
     if (!rule->n_actions && !rule->n_otherwise)
         return fail(r, err, "do is needed");
     if (rule->n_otherwise && !rule->n_when)

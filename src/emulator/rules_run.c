@@ -173,7 +173,7 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
     return todo.n ? sw_each_run(&rule->each, scope, run_actions, &todo, err) : 0;
 }
 
-/* @return 1 where one of the rule's `on` clauses matches, 0, or an error */
+/* @return 1 where one of the rule's `for` clauses matches, 0, or an error */
 static int is_on(struct sw_rules *rules, struct instance *i, struct scope *scope, json_object *doc,
                  struct sw_err *err)
 {

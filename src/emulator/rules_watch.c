@@ -12,7 +12,7 @@ struct dep {
     size_t n, cap;
 };
 
-/* The rules whose `on` is a kind. */
+/* The rules whose `for` is a kind. */
 struct kind_rules {
     const struct rule **rules;
     size_t n, cap;
