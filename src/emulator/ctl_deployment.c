@@ -184,7 +184,8 @@ static void scale_up(struct rollout *r, int64_t surge)
         scale(r, &r->next, now + (room < want - now ? room : want - now));
 }
 
-/* First what is not available anyway, then as many as may be missing. */
+/* First what is not available anyway, then as many as may be missing. What is asked of the
+ * ReplicaSets counts, besides what they say: their status lags behind. */
 static void scale_down(struct rollout *r, int64_t unavailable)
 {
     int64_t least = replicas_of(r->doc) - unavailable, available = available_of(r->next);
@@ -198,11 +199,13 @@ static void scale_down(struct rollout *r, int64_t unavailable)
     }
     for (size_t i = 0; i < r->n_old; i++)
         available += available_of(r->old[i]);
-    for (size_t i = r->n_old; i-- > 0 && available > least;) {
+    for (size_t i = r->n_old; i-- > 0 && available > least && spare > 0;) {
         int64_t n = replicas_of(r->old[i]);
         n = n < available - least ? n : available - least;
+        n = n < spare ? n : spare;
         scale(r, &r->old[i], replicas_of(r->old[i]) - n);
         available -= n;
+        spare -= n;
     }
 }
 

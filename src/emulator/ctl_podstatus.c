@@ -2,6 +2,7 @@
 
 #include "data/quantity.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,22 +180,30 @@ static void set_conditions(struct sw_ctl *ctl, const struct sw_pod *pod, const s
     (void)sw_cond_set(list, "PodScheduled", "True", NULL, NULL, now);
 }
 
+/* An address of the pod's own in its node's range. */
+static char *new_address(struct sw_pod *pod)
+{
+    const char *range = sw_json_str(pod->node->doc, "", "spec", "podCIDR", NULL);
+    unsigned a, b, c;
+    size_t n = pod->node->number;
+    if (!pod->ip)
+        pod->ip = ++pod->node->last_ip;
+    if (sscanf(range, "%3u.%3u.%3u.0/24", &a, &b, &c) == 3)
+        return sw_printf("%u.%u.%u.%u", a, b, c, pod->ip % 253 + 2);
+    return sw_printf("10.%zu.%zu.%u", 200 + n / 256 % 50, n % 256, pod->ip % 253 + 2);
+}
+
 static void set_addresses(struct sw_pod *pod, json_object *status)
 {
     json_object *addresses = sw_json_find(pod->node->doc, "status", "addresses", NULL);
     json_object *host = sw_json_find_by(addresses, "type", "InternalIP");
     const char *host_ip = sw_json_str(host, "", "address", NULL);
+    bool on_host = sw_json_bool(pod->doc, false, "spec", "hostNetwork", NULL) && *host_ip;
     if (*host_ip)
         sw_json_set_str(status, host_ip, "hostIP", NULL);
     if (!is_started(pod->step) || sw_json_get(status, "podIP"))
         return;
-    if (!pod->ip)
-        pod->ip = ++pod->node->last_ip;
-    size_t n = pod->node->number;
-    SW_AUTO_CHARS *ip = sw_json_bool(pod->doc, false, "spec", "hostNetwork", NULL) && *host_ip
-                            ? sw_strdup(host_ip)
-                            : sw_printf("10.%zu.%zu.%u", 128 + n / 256 % 64, n % 256,
-                                        pod->ip % 253 + 2);
+    SW_AUTO_CHARS *ip = on_host ? sw_strdup(host_ip) : new_address(pod);
     sw_json_set_str(status, ip, "podIP", NULL);
     json_object_object_add(status, "podIPs", sw_doc_list(sw_doc_new("ip", sw_str(ip), NULL), NULL));
 }

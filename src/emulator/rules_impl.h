@@ -29,7 +29,7 @@ struct want {
     char *path_text;
     struct sw_jsonpath *path;
     json_object *is, *is_not, *at_least, *at_most; /* counted; NULL: not asked */
-    int exists;                                          /* 1, 0; -1: not asked */
+    int exists;                                    /* 1, 0; -1: not asked */
     regex_t *re;
 };
 

@@ -1,4 +1,5 @@
-/* Nodes, services and namespaces: what a cluster is made of, and what follows from changes to it. */
+/* Nodes, services and namespaces: what a cluster is made of, and what follows from changes to it.
+ */
 #include "ctl_fixture.h"
 
 static size_t count(struct cluster *c, const char *api_version, const char *kind, const char *ns)
@@ -24,8 +25,10 @@ static void there_are_five_nodes_of_three_sorts(void **state)
            "{.status.nodeInfo.kernelVersion} {.status.nodeInfo.osImage}",
            "2 4.18.0-305.45.1.el8_4.x86_64 Red Hat Enterprise Linux CoreOS "
            "410.84.202201251210-0 (Ootpa)");
-    SW_AUTO_CHARS *one = see(get(&c, "v1", "Node", NULL, "gpu-1"), "{.status.nodeInfo.kernelVersion}");
-    SW_AUTO_CHARS *two = see(get(&c, "v1", "Node", NULL, "gpu-2"), "{.status.nodeInfo.kernelVersion}");
+    SW_AUTO_CHARS *one = see(get(&c, "v1", "Node", NULL, "gpu-1"),
+                             "{.status.nodeInfo.kernelVersion}");
+    SW_AUTO_CHARS *two = see(get(&c, "v1", "Node", NULL, "gpu-2"),
+                             "{.status.nodeInfo.kernelVersion}");
     assert_string_equal(one, "4.18.0-305.45.1.el8_4.x86_64");
     assert_string_not_equal(one, two);
     cluster_close(&c);
@@ -62,8 +65,8 @@ static void too_few_nodes_are_refused(void **state)
     SW_ERR(err);
     struct sw_emulator *emu;
     struct sw_loop *loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
-    assert_int_equal(
-        sw_emulator_open(loop, &(struct sw_emulator_opts){ .n_nodes = 1 }, &emu, &err), SW_INVALID);
+    assert_int_equal(sw_emulator_open(loop, &(struct sw_emulator_opts){ .n_nodes = 1 }, &emu, &err),
+                     SW_INVALID);
     assert_string_equal(sw_err_text(&err), "1 nodes: a cluster here has 2 to 10000");
     sw_loop_free(loop);
 }

@@ -75,13 +75,15 @@ static void labels_on_a_node_bring_and_take_its_pod(void **state)
     cluster_open(&c, NULL, NULL);
     daemonset(&c, "agent:1", "", "nodeSelector: {role: x}");
     settle(&c);
-    numbers(&c, "0 0 0  " " 0 ");
+    numbers(&c, "0 0 0  "
+                " 0 ");
     patch(&c, "v1", "Node", NULL, "gpu-2", NULL, "{metadata: {labels: {role: x}}}");
     settle(&c);
     numbers(&c, "1 1 1 1 1 0 ");
     patch(&c, "v1", "Node", NULL, "gpu-2", NULL, "{metadata: {labels: {role: null}}}");
     settle(&c);
-    numbers(&c, "0 0 0  " " 0 ");
+    numbers(&c, "0 0 0  "
+                " 0 ");
     assert_int_equal(n_running(&c, "app=agent"), 0);
     cluster_close(&c);
 }
@@ -156,9 +158,9 @@ static void revisions_carry_the_hash_that_pods_have(void **state)
     SW_AUTO_CHARS *hash = see(pods.items[0], "{.metadata.labels.controller-revision-hash}");
     SW_AUTO_CHARS *name = sw_printf("agent-%s", hash);
     expect(&c, "apps/v1", "ControllerRevision", "default", name, "{.revision}", "2");
-    assert_int_equal(count_pods(&c, "default", "app=agent",
-                                "{.metadata.labels.pod-template-generation}", "2"),
-                     4);
+    assert_int_equal(
+        count_pods(&c, "default", "app=agent", "{.metadata.labels.pod-template-generation}", "2"),
+        4);
     cluster_close(&c);
 }
 

@@ -24,6 +24,15 @@ struct cluster {
     char folder[64]; /* of the test's own rules, "" without */
 };
 
+/* Let virtual time pass. */
+static inline void pass(struct cluster *c, int64_t ms)
+{
+    int64_t end = sw_loop_now_ms(c->loop) + ms;
+    while (sw_loop_now_ms(c->loop) < end)
+        sw_loop_step(c->loop, end - sw_loop_now_ms(c->loop));
+    sw_loop_step(c->loop, 0);
+}
+
 /* The emulator's own options; @rules: a file of rules for this test, or NULL. */
 static inline void cluster_open(struct cluster *c, const struct sw_emulator_opts *given,
                                 const char *rules)
@@ -45,6 +54,7 @@ static inline void cluster_open(struct cluster *c, const struct sw_emulator_opts
     if (sw_emulator_open(c->loop, &opts, &c->emu, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     c->store = sw_emulator_store(c->emu);
+    pass(c, 20); /* the namespaces' accounts */
 }
 
 static inline void cluster_close(struct cluster *c)
@@ -56,15 +66,6 @@ static inline void cluster_close(struct cluster *c)
         (void)unlink(file);
         (void)rmdir(c->folder);
     }
-}
-
-/* Let virtual time pass. */
-static inline void pass(struct cluster *c, int64_t ms)
-{
-    int64_t end = sw_loop_now_ms(c->loop) + ms;
-    while (sw_loop_now_ms(c->loop) < end)
-        sw_loop_step(c->loop, end - sw_loop_now_ms(c->loop));
-    sw_loop_step(c->loop, 0);
 }
 
 /* Half a second is more than anything here takes that is not meant to take time. */
@@ -93,13 +94,13 @@ static inline void put(struct cluster *c, const char *yaml)
         SW_STATUS(status);
         json_object *doc = docs.docs[i].object;
         const struct sw_emu_kind *k = kind_of(c, sw_obj_api_version(doc), sw_obj_kind(doc));
-        const char *ns = k->namespaced && !*sw_obj_namespace(doc) ? "default" :
-                                                                    sw_obj_namespace(doc);
+        const char *ns = k->namespaced && !*sw_obj_namespace(doc) ? "default"
+                                                                  : sw_obj_namespace(doc);
         if (k->namespaced)
             sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
-        int rc = sw_store_get(c->store, k, ns, sw_obj_name(doc)) ?
-                     sw_store_update(c->store, k, ns, doc, NULL, NULL, &status) :
-                     sw_store_create(c->store, k, ns, doc, NULL, NULL, &status);
+        int rc = sw_store_get(c->store, k, ns, sw_obj_name(doc))
+                     ? sw_store_update(c->store, k, ns, doc, NULL, NULL, &status)
+                     : sw_store_create(c->store, k, ns, doc, NULL, NULL, &status);
         if (rc < 0)
             fail_msg("%s %s: %s", sw_obj_kind(doc), sw_obj_name(doc), status.message);
     }
@@ -143,8 +144,7 @@ static inline char *see(json_object *doc, const char *path)
     SW_ERR(err);
     if (!doc)
         return sw_strdup("(no object)");
-    if (sw_jsonpath_compile(path, &p, &err) < 0 ||
-        sw_jsonpath_print(p, doc, true, &text, &err) < 0)
+    if (sw_jsonpath_compile(path, &p, &err) < 0 || sw_jsonpath_print(p, doc, true, &text, &err) < 0)
         fail_msg("%s: %s", path, sw_err_text(&err));
     return text;
 }

@@ -128,10 +128,11 @@ static void an_image_that_does_not_exist_is_waited_for(void **state)
 {
     (void)state;
     struct cluster c;
-    const char *rules = "images:\n"
-                        "- match: '^registry/([^:]+):(.*)$'\n"
-                        "  when: [{apiVersion: v1, kind: ConfigMap, namespace: default,"
-                        " name: '{{ index .match 1 }}', where: {.data.tag: '{{ index .match 2 }}'}}]\n";
+    const char *rules =
+        "images:\n"
+        "- match: '^registry/([^:]+):(.*)$'\n"
+        "  when: [{apiVersion: v1, kind: ConfigMap, namespace: default,"
+        " name: '{{ index .match 1 }}', where: {.data.tag: '{{ index .match 2 }}'}}]\n";
     cluster_open(&c, NULL, rules);
     put(&c, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: "
             "[{name: main, image: \"registry/app:v2\"}]}}");

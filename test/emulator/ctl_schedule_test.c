@@ -181,8 +181,9 @@ static void another_scheduler_is_waited_for(void **state)
 {
     (void)state;
     struct cluster c;
-    cluster_open(&c, NULL, "scheduler: mine\nwhen: [{apiVersion: v1, kind: ConfigMap, name: go, "
-                           "namespace: default}]");
+    cluster_open(&c, NULL,
+                 "scheduler: mine\nwhen: [{apiVersion: v1, kind: ConfigMap, name: go, "
+                 "namespace: default}]");
     pod(&c, "other", "schedulerName: mine", "");
     pod(&c, "foreign", "schedulerName: not-ours", "");
     settle(&c);

@@ -55,10 +55,10 @@ static void a_new_template_rolls_out_within_its_limits(void **state)
         assert_true(count_pods(&c, "default", "app=web",
                                "{.status.conditions[?(@.type==\"Ready\")].status}", "True") >= 3);
     }
-    assert_int_equal(
-        count_pods(&c, "default", "app=web", "{.spec.containers[0].image}", "web:2"), 3);
-    assert_int_equal(
-        count_pods(&c, "default", "app=web", "{.spec.containers[0].image}", "web:1"), 0);
+    assert_int_equal(count_pods(&c, "default", "app=web", "{.spec.containers[0].image}", "web:2"),
+                     3);
+    assert_int_equal(count_pods(&c, "default", "app=web", "{.spec.containers[0].image}", "web:1"),
+                     0);
     expect(&c, "apps/v1", "Deployment", "default", "web",
            "{.metadata.annotations['deployment.kubernetes.io/revision']} {.status.updatedReplicas}",
            "2 3");
@@ -81,8 +81,8 @@ static void a_template_of_before_gets_its_replicaset_back(void **state)
     assert_int_equal(sets.n, 2);
     expect(&c, "apps/v1", "Deployment", "default", "web",
            "{.metadata.annotations['deployment.kubernetes.io/revision']}", "3");
-    assert_int_equal(
-        count_pods(&c, "default", "app=web", "{.spec.containers[0].image}", "web:1"), 1);
+    assert_int_equal(count_pods(&c, "default", "app=web", "{.spec.containers[0].image}", "web:1"),
+                     1);
     cluster_close(&c);
 }
 

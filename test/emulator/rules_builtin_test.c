@@ -1,4 +1,5 @@
-/* The rules that travel in the program: each file, by what a user of the cluster would see of it. */
+/* The rules that travel in the program: each file, by what a user of the cluster would see of it.
+ */
 #include "ctl_fixture.h"
 
 static void subscribe_to(struct cluster *c, const char *ns, const char *package,
@@ -59,8 +60,7 @@ static void an_unknown_package_is_said_so(void **state)
     open_openshift(&c);
     subscribe_to(&c, "x", "no-such", "stable", "redhat-operators", "");
     settle(&c);
-    see_sub(&c, "x",
-            "{.status.state}{.status.conditions[?(@.type==\"ResolutionFailed\")].message}",
+    see_sub(&c, "x", "{.status.state}{.status.conditions[?(@.type==\"ResolutionFailed\")].message}",
             "constraints not satisfiable: no operators found in channel stable of package no-such "
             "in the catalog referenced by subscription sub");
     cluster_close(&c);
@@ -74,9 +74,9 @@ static void a_manual_plan_waits_for_approval(void **state)
     subscribe_to(&c, "nfd", "nfd", "stable", "redhat-operators", ", installPlanApproval: Manual");
     settle(&c);
     see_sub(&c, "nfd", "{.status.state}", "UpgradePending");
-    SW_AUTO_CHARS *plan = see(get(&c, "operators.coreos.com/v1alpha1", "Subscription", "nfd",
-                                  "sub"),
-                              "{.status.installPlanRef.name}");
+    SW_AUTO_CHARS *plan = see(
+        get(&c, "operators.coreos.com/v1alpha1", "Subscription", "nfd", "sub"),
+        "{.status.installPlanRef.name}");
     expect(&c, "operators.coreos.com/v1alpha1", "InstallPlan", "nfd", plan, "{.status.phase}",
            "RequiresApproval");
     patch(&c, "operators.coreos.com/v1alpha1", "InstallPlan", "nfd", plan, NULL,
@@ -95,9 +95,9 @@ static void without_an_operator_group_nothing_is_installed(void **state)
             " spec: {name: nfd, channel: stable, source: redhat-operators, sourceNamespace: "
             "openshift-marketplace}}");
     settle(&c);
-    SW_AUTO_CHARS *plan = see(get(&c, "operators.coreos.com/v1alpha1", "Subscription", "default",
-                                  "sub"),
-                              "{.status.installPlanRef.name}");
+    SW_AUTO_CHARS *plan = see(
+        get(&c, "operators.coreos.com/v1alpha1", "Subscription", "default", "sub"),
+        "{.status.installPlanRef.name}");
     expect(&c, "operators.coreos.com/v1alpha1", "InstallPlan", "default", plan, "{.status.message}",
            "no operator group found that is managing this namespace");
     see_sub(&c, "default", "{.status.state}", "UpgradePending");
@@ -157,8 +157,7 @@ static void certificates_get_their_secrets(void **state)
     expect(&c, "cert-manager.io/v1", "Issuer", "default", "self", ready, "True IsReady");
     expect(&c, "cert-manager.io/v1", "ClusterIssuer", NULL, "ours", ready, "True IsReady");
     expect(&c, "cert-manager.io/v1", "Certificate", "default", "serving", ready, "True Ready");
-    expect(&c, "cert-manager.io/v1", "Certificate", "default", "lost", ready,
-           "False DoesNotExist");
+    expect(&c, "cert-manager.io/v1", "Certificate", "default", "lost", ready, "False DoesNotExist");
     expect(&c, "v1", "Secret", "default", "serving-key", "{.type}", "kubernetes.io/tls");
     SW_AUTO_CHARS *ca = see(get(&c, "v1", "Secret", "default", "ca-key"), "{.data['tls.crt']}");
     expect(&c, "v1", "Secret", "default", "serving-key", "{.data['ca.crt']}", ca);
@@ -204,12 +203,13 @@ static void nodes_are_labelled_with_what_they_are(void **state)
     open_openshift(&c);
     install_gpus(&c);
     discover(&c);
-    const char *f = "{.metadata.labels['feature.node.kubernetes.io/kernel-version.full']} "
-                    "{.metadata.labels['feature.node.kubernetes.io/kernel-version.minor']} "
-                    "{.metadata.labels['feature.node.kubernetes.io/system-os_release.ID']} "
-                    "{.metadata.labels['feature.node.kubernetes.io/system-os_release.VERSION_ID']} "
-                    "{.metadata.labels['feature.node.kubernetes.io/system-os_release.RHEL_VERSION']}"
-                    " {.metadata.labels['feature.node.kubernetes.io/pci-10de.present']}";
+    const char *f =
+        "{.metadata.labels['feature.node.kubernetes.io/kernel-version.full']} "
+        "{.metadata.labels['feature.node.kubernetes.io/kernel-version.minor']} "
+        "{.metadata.labels['feature.node.kubernetes.io/system-os_release.ID']} "
+        "{.metadata.labels['feature.node.kubernetes.io/system-os_release.VERSION_ID']} "
+        "{.metadata.labels['feature.node.kubernetes.io/system-os_release.RHEL_VERSION']}"
+        " {.metadata.labels['feature.node.kubernetes.io/pci-10de.present']}";
     expect(&c, "v1", "Node", NULL, "gpu-0", f,
            "4.18.0-305.45.1.el8_4.x86_64 18 rhcos 4.10 8.4 true");
     expect(&c, "v1", "Node", NULL, "worker-0", f,
@@ -296,29 +296,28 @@ static void slices_are_there_while_the_device_plugin_is(void **state)
 /* ---- OpenShift ----------------------------------------------------------------------------------
  */
 
-static const char buildconfig[] =
-    "apiVersion: image.openshift.io/v1\n"
-    "kind: ImageStream\n"
-    "metadata: {name: driver}\n"
-    "spec: {}\n"
-    "---\n"
-    "apiVersion: build.openshift.io/v1\n"
-    "kind: BuildConfig\n"
-    "metadata: {name: build%s, annotations: {%s}}\n"
-    "spec:\n"
-    "  runPolicy: Serial\n"
-    "  triggers: [{type: ConfigChange}, {type: ImageChange}]\n"
-    "  source: {dockerfile: FROM x}\n"
-    "  strategy: {dockerStrategy: {}}\n"
-    "  output: {to: {kind: ImageStreamTag, name: \"%s:v1\"}}\n";
+static const char buildconfig[] = "apiVersion: image.openshift.io/v1\n"
+                                  "kind: ImageStream\n"
+                                  "metadata: {name: driver}\n"
+                                  "spec: {}\n"
+                                  "---\n"
+                                  "apiVersion: build.openshift.io/v1\n"
+                                  "kind: BuildConfig\n"
+                                  "metadata: {name: build%s, annotations: {%s}}\n"
+                                  "spec:\n"
+                                  "  runPolicy: Serial\n"
+                                  "  triggers: [{type: ConfigChange}, {type: ImageChange}]\n"
+                                  "  source: {dockerfile: FROM x}\n"
+                                  "  strategy: {dockerStrategy: {}}\n"
+                                  "  output: {to: {kind: ImageStreamTag, name: \"%s:v1\"}}\n";
 
 static void build(struct cluster *c, const char *suffix, const char *annotations,
                   const char *stream)
 {
     const char *a = strstr(buildconfig, "%s"), *b = strstr(a + 2, "%s"), *d = strstr(b + 2, "%s");
     SW_AUTO_CHARS *yaml = sw_printf("%.*s%s%.*s%s%.*s%s%s", (int)(a - buildconfig), buildconfig,
-                                    suffix, (int)(b - a - 2), a + 2, annotations,
-                                    (int)(d - b - 2), b + 2, stream, d + 2);
+                                    suffix, (int)(b - a - 2), a + 2, annotations, (int)(d - b - 2),
+                                    b + 2, stream, d + 2);
     put(c, yaml);
 }
 
@@ -387,15 +386,15 @@ static void the_driver_toolkit_is_known_by_its_tags(void **state)
     open_openshift(&c);
     expect(&c, "image.openshift.io/v1", "ImageStream", "openshift", "driver-toolkit",
            "{.status.tags[*].tag}", "latest 410.84.202205191234-0 410.84.202201251210-0");
-    SW_AUTO_CHARS *from = see(get(&c, "image.openshift.io/v1", "ImageStream", "openshift",
-                                  "driver-toolkit"),
-                              "{.status.tags[0].items[0].dockerImageReference}");
+    SW_AUTO_CHARS *from = see(
+        get(&c, "image.openshift.io/v1", "ImageStream", "openshift", "driver-toolkit"),
+        "{.status.tags[0].items[0].dockerImageReference}");
     assert_true(sw_starts_with(from, "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:"));
     expect(&c, "config.openshift.io/v1", "ClusterVersion", NULL, "version",
            "{.status.history[0].state} {.status.history[0].version}", "Completed 4.10.15");
     assert_non_null(get(&c, "config.openshift.io/v1", "Proxy", NULL, "cluster"));
-    assert_non_null(get(&c, "security.openshift.io/v1", "SecurityContextConstraints", NULL,
-                        "privileged"));
+    assert_non_null(
+        get(&c, "security.openshift.io/v1", "SecurityContextConstraints", NULL, "privileged"));
     assert_non_null(get(&c, "v1", "ConfigMap", "openshift-machine-config-operator",
                         "machine-config-osimageurl"));
     cluster_close(&c);

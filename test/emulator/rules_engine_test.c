@@ -4,8 +4,8 @@
 /* Two ConfigMaps are enough of a world: what happens to them is seen in their data. */
 static void map(struct cluster *c, const char *name, const char *more)
 {
-    SW_AUTO_CHARS *yaml = sw_printf(
-        "{apiVersion: v1, kind: ConfigMap, metadata: {name: %s%s}}", name, more);
+    SW_AUTO_CHARS *yaml = sw_printf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s%s}}",
+                                    name, more);
     put(c, yaml);
 }
 
@@ -34,20 +34,20 @@ static void a_rule_is_for_what_matches(void **state)
     struct cluster c;
     open_with(&c, "rule: r\n"
                   "for: {apiVersion: v1, kind: ConfigMap, name: 'a*', namespace: default, labels: "
-                  "'x in (1,2),!y', where: {.data.n: {atLeast: 2, atMost: 3}}}\n"
+                  "'x in (1,2),!w', where: {.data.num: {atLeast: 2, atMost: 3}}}\n"
                   "do: [{patch: {data: {seen: 'yes'}}}]\n");
-    map(&c, "a1", ", labels: {x: \"1\"}}, data: {n: \"2\"");
-    map(&c, "a2", ", labels: {x: \"3\"}}, data: {n: \"2\"");
-    map(&c, "a3", ", labels: {x: \"1\", y: \"\"}}, data: {n: \"2\"");
-    map(&c, "a4", ", labels: {x: \"2\"}}, data: {n: \"1\"");
-    map(&c, "b1", ", labels: {x: \"1\"}}, data: {n: \"2\"");
+    map(&c, "a1", ", labels: {x: \"1\"}}, data: {num: \"2\"");
+    map(&c, "a2", ", labels: {x: \"3\"}}, data: {num: \"2\"");
+    map(&c, "a3", ", labels: {x: \"1\", w: \"\"}}, data: {num: \"2\"");
+    map(&c, "a4", ", labels: {x: \"2\"}}, data: {num: \"1\"");
+    map(&c, "b1", ", labels: {x: \"1\"}}, data: {num: \"2\"");
     settle(&c);
     see_map(&c, "a1", "{.data.seen}", "yes");
     see_map(&c, "a2", "{.data.seen}", "");
     see_map(&c, "a3", "{.data.seen}", "");
     see_map(&c, "a4", "{.data.seen}", "");
     see_map(&c, "b1", "{.data.seen}", "");
-    patch(&c, "v1", "ConfigMap", "default", "a4", NULL, "{data: {n: \"3\"}}");
+    patch(&c, "v1", "ConfigMap", "default", "a4", NULL, "{data: {num: \"3\"}}");
     settle(&c);
     see_map(&c, "a4", "{.data.seen}", "yes");
     cluster_close(&c);
@@ -92,13 +92,13 @@ static void when_and_otherwise_follow_other_objects(void **state)
     struct cluster c;
     open_with(&c, "rule: r\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
                   "when: [{apiVersion: v1, kind: ConfigMap, namespace: default,"
-                  " name: '{{ .object.data.wants }}', where: {.data.on: 'true'}, as: other}]\n"
+                  " name: '{{ .object.data.wants }}', where: {.data.go: 'true'}, as: other}]\n"
                   "do: [{patch: {data: {state: 'with {{ .other.data.word }}'}}}]\n"
                   "otherwise: [{patch: {data: {state: without}}}]\n");
     map(&c, "a", "}, data: {wants: b");
     settle(&c);
     see_map(&c, "a", "{.data.state}", "without");
-    map(&c, "b", "}, data: {on: \"true\", word: love");
+    map(&c, "b", "}, data: {go: \"true\", word: love");
     settle(&c);
     see_map(&c, "a", "{.data.state}", "with love");
     patch(&c, "v1", "ConfigMap", "default", "b", NULL, "{data: {word: luck}}");
@@ -165,8 +165,9 @@ static void delays_can_be_nothing(void **state)
     (void)state;
     struct cluster c;
     struct sw_emulator_opts opts = { .platform = SW_EMU_KUBERNETES, .no_nodes = true };
-    cluster_open(&c, &opts, "rule: r\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\nafter: 1h\n"
-                            "do: [{patch: {data: {seen: 'yes'}}}]\n");
+    cluster_open(&c, &opts,
+                 "rule: r\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\nafter: 1h\n"
+                 "do: [{patch: {data: {seen: 'yes'}}}]\n");
     map(&c, "a", "");
     pass(&c, 10);
     see_map(&c, "a", "{.data.seen}", "yes");
@@ -201,28 +202,29 @@ static void each_makes_one_of_each(void **state)
 {
     (void)state;
     struct cluster c;
-    open_with(&c, "rule: items\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
-                  "each: {items: [x, y]}\n"
-                  "do: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: 'i-{{ .each "
-                  "}}-{{ .index }}'}}}]\n"
-                  "---\n"
-                  "rule: path\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
-                  "each: {in: '.metadata.finalizers'}\n"
-                  "do: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: 'f-{{ base .each "
-                  "}}'}}}]\n"
-                  "---\n"
-                  "rule: objects\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
-                  "each: {apiVersion: v1, kind: ConfigMap, labels: {app: x}}\n"
-                  "do:\n"
-                  "- target: {apiVersion: v1, kind: ConfigMap, namespace: default, name: '{{ "
-                  ".each.metadata.name }}'}\n"
-                  "  patch: {data: {seen: 'yes'}}\n");
+    open_with(&c,
+              "rule: items\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
+              "each: {items: [x, z]}\n"
+              "do: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: 'i-{{ .each "
+              "}}-{{ .index }}'}}}]\n"
+              "---\n"
+              "rule: path\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
+              "each: {in: '.metadata.finalizers'}\n"
+              "do: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: 'f-{{ base .each "
+              "}}'}}}]\n"
+              "---\n"
+              "rule: objects\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
+              "each: {apiVersion: v1, kind: ConfigMap, labels: {app: x}}\n"
+              "do:\n"
+              "- target: {apiVersion: v1, kind: ConfigMap, namespace: default, name: '{{ "
+              ".each.metadata.name }}'}\n"
+              "  patch: {data: {seen: 'yes'}}\n");
     map(&c, "one", ", labels: {app: x}");
     map(&c, "two", "");
     map(&c, "a", ", finalizers: [ex.io/p, ex.io/q]");
     settle(&c);
     assert_true(has_map(&c, "i-x-0"));
-    assert_true(has_map(&c, "i-y-1"));
+    assert_true(has_map(&c, "i-z-1"));
     assert_true(has_map(&c, "f-p"));
     assert_true(has_map(&c, "f-q"));
     see_map(&c, "one", "{.data.seen}", "yes");
@@ -262,9 +264,10 @@ static void conditions_keep_their_times_and_their_neighbours(void **state)
 {
     (void)state;
     struct cluster c;
-    open_with(&c, "rule: r\nfor: {apiVersion: v1, kind: PersistentVolume}\n"
-                  "do: [{status: {conditions: [{type: Ready, status: '{{ .object.spec.storageClassName "
-                  "}}', reason: x}]}}]\n");
+    open_with(&c,
+              "rule: r\nfor: {apiVersion: v1, kind: PersistentVolume}\n"
+              "do: [{status: {conditions: [{type: Ready, status: '{{ .object.spec.storageClassName "
+              "}}', reason: x}]}}]\n");
     put(&c, "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {capacity: "
             "{storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}, "
             "storageClassName: \"False\"}}");
@@ -277,8 +280,7 @@ static void conditions_keep_their_times_and_their_neighbours(void **state)
            "{.status.conditions[*].type} "
            "{.status.conditions[?(@.type==\"Ready\")].lastTransitionTime}",
            "Other Ready 2020-01-01T00:00:00Z");
-    patch(&c, "v1", "PersistentVolume", NULL, "v", NULL,
-          "{spec: {storageClassName: \"True\"}}");
+    patch(&c, "v1", "PersistentVolume", NULL, "v", NULL, "{spec: {storageClassName: \"True\"}}");
     settle(&c);
     SW_AUTO_CHARS *at = see(get(&c, "v1", "PersistentVolume", NULL, "v"),
                             "{.status.conditions[?(@.type==\"Ready\")].lastTransitionTime}");
@@ -329,13 +331,14 @@ static void a_rule_that_never_settles_is_stopped(void **state)
 {
     (void)state;
     struct cluster c;
-    open_with(&c, "rule: r\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
-                  "do: [{patch: {data: {n: '{{ add1 (default \"0\" (default dict .object.data).n) "
-                  "}}'}}}]\n");
+    open_with(&c,
+              "rule: r\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
+              "do: [{patch: {data: {num: '{{ add1 (default \"0\" (default dict .object.data).num) "
+              "}}'}}}]\n");
     sw_log_set_level(SW_LOG_ERROR);
     map(&c, "a", "");
     pass(&c, 100);
-    SW_AUTO_CHARS *n = see(get(&c, "v1", "ConfigMap", "default", "a"), "{.data.n}");
+    SW_AUTO_CHARS *n = see(get(&c, "v1", "ConfigMap", "default", "a"), "{.data.num}");
     assert_true(strtol(n, NULL, 10) > 100 && strtol(n, NULL, 10) < 400);
     sw_log_set_level(SW_LOG_INFO);
     cluster_close(&c);
