@@ -133,12 +133,62 @@ int sw_json_walk(struct json_object *doc, sw_key_cmp *cmp, const struct sw_sink 
     return walk_value(&w, doc);
 }
 
+static struct json_object *copy_map(struct json_object *map)
+{
+    struct json_object *copy = json_object_new_object();
+    json_object_object_foreach(map, key, value)
+    {
+        (void)json_object_object_add_ex(copy, key, sw_json_copy(value),
+                                        JSON_C_OBJECT_ADD_KEY_IS_NEW);
+    }
+    return copy;
+}
+
+static struct json_object *copy_list(struct json_object *list)
+{
+    size_t n = json_object_array_length(list);
+    struct json_object *copy = json_object_new_array_ext(n ? (int)n : 1);
+    for (size_t i = 0; i < n; i++)
+        (void)json_object_array_add(copy, sw_json_copy(json_object_array_get_idx(list, i)));
+    return copy;
+}
+
+static struct json_object *copy_integer(struct json_object *value)
+{
+    uint64_t u = json_object_get_uint64(value);
+    return u > INT64_MAX ? json_object_new_uint64(u)
+                         : json_object_new_int64(json_object_get_int64(value));
+}
+
+static struct json_object *copy_real(struct json_object *value)
+{
+    char shortest[SW_FLOAT_LEN];
+    double d = json_object_get_double(value);
+    const char *text = json_object_get_userdata(value);
+    if (!text)
+        (void)sw_float_json(d, shortest);
+    return json_object_new_double_s(d, text ? text : shortest);
+}
+
 struct json_object *sw_json_copy(struct json_object *doc)
 {
-    SW_AUTO(sw_json_builder) *builder = sw_json_builder_new();
-    /* it came out of a tree: the builder can take it */
-    (void)sw_json_walk(doc, NULL, sw_json_builder_sink(builder), NULL);
-    return sw_json_builder_take(builder);
+    switch (json_object_get_type(doc)) {
+    case json_type_boolean:
+        return json_object_new_boolean(json_object_get_boolean(doc));
+    case json_type_int:
+        return copy_integer(doc);
+    case json_type_double:
+        return copy_real(doc);
+    case json_type_string:
+        return json_object_new_string_len(json_object_get_string(doc),
+                                          json_object_get_string_len(doc));
+    case json_type_object:
+        return copy_map(doc);
+    case json_type_array:
+        return copy_list(doc);
+    default:
+        return NULL;
+    }
 }
 
 static bool equal_maps(struct json_object *a, struct json_object *b)
