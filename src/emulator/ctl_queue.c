@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Keys of a queue looked at in one turn: between turns the store tells of what was changed, and lets
+ * go of what it held for that. */
+enum { KEYS_A_TURN = 64 };
+
 /* A key of one queue: "ns/name", or "/name". */
 struct keys {
     char **items; /* each owned, and in @waiting too */
@@ -97,23 +101,32 @@ static void work(struct sw_ctl *ctl, const struct sw_controller *controller, con
     controller->work(ctl, ns, slash + 1);
 }
 
+static void work_some(struct sw_ctl *ctl, enum sw_queue queue)
+{
+    struct keys *keys = &ctl->queues->keys[queue];
+    const struct sw_controller *controller = controller_of(queue);
+    char *now[KEYS_A_TURN];
+    size_t n = keys->n < KEYS_A_TURN ? keys->n : KEYS_A_TURN;
+    for (size_t i = 0; i < n; i++) {
+        now[i] = keys->items[i];
+        (void)lh_table_delete(keys->waiting, now[i]);
+    }
+    keys->n -= n;
+    memmove(keys->items, keys->items + n, keys->n * sizeof *keys->items);
+    for (size_t i = 0; i < n; i++) {
+        work(ctl, controller, now[i]);
+        free(now[i]);
+    }
+    if (keys->n && !sw_timer_is_set(ctl->queues->turn))
+        sw_timer_set(ctl->queues->turn, 0);
+}
+
 static void on_turn(void *arg)
 {
     struct sw_ctl *ctl = arg;
-    for (int i = 0; i < SW_N_QUEUES; i++) {
-        struct keys *keys = &ctl->queues->keys[i];
-        const struct sw_controller *controller = controller_of((enum sw_queue)i);
-        struct keys now = *keys;
-        keys->items = NULL;
-        keys->n = keys->cap = 0;
-        for (size_t k = 0; k < now.n; k++)
-            (void)lh_table_delete(keys->waiting, now.items[k]);
-        for (size_t k = 0; k < now.n; k++) {
-            work(ctl, controller, now.items[k]);
-            free(now.items[k]);
-        }
-        free(now.items);
-    }
+    for (int i = 0; i < SW_N_QUEUES; i++)
+        if (ctl->queues->keys[i].n)
+            work_some(ctl, (enum sw_queue)i);
 }
 
 void sw_ctl_queues_open(struct sw_ctl *ctl)

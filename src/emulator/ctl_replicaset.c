@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 
+/* A batch; their coming queues the ReplicaSet for the next one. */
 static bool create_pods(struct sw_ctl *ctl, json_object *rs, int64_t n)
 {
     SW_AUTO_CHARS *prefix = sw_printf("%s-", sw_obj_name(rs));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && i < SW_PODS_A_ROUND; i++)
         if (sw_ctl_create(ctl, ctl->kinds.pod, sw_workload_pod(rs, prefix), rs) < 0)
             return false;
     return true;

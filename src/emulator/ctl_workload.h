@@ -2,6 +2,9 @@
 /* ctl_workload: what controllers of pods share. */
 #include "emulator/ctl_core.h"
 
+/** Pods that a controller makes before it lets others have their turn. */
+enum { SW_PODS_A_ROUND = 100 };
+
 /** A pod of @owner's spec.template, with its controller reference. @name, or with a dash at its end
  * a prefix for a generated one. New. */
 json_object *sw_workload_pod(json_object *owner, const char *name);
