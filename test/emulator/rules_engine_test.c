@@ -80,7 +80,7 @@ static void nothing_is_written_that_is_so_already(void **state)
     map(&c, "a", "");
     settle(&c);
     uint64_t version = sw_store_version(c.store);
-    patch(&c, "v1", "ConfigMap", "default", "a", NULL, "{metadata: {annotations: {x: y}}}");
+    patch(&c, "v1", "ConfigMap", "default", "a", NULL, "{metadata: {annotations: {x: z}}}");
     settle(&c);
     assert_int_equal(sw_store_version(c.store), version + 1);
     cluster_close(&c);
