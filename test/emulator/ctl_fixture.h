@@ -94,10 +94,9 @@ static inline void put(struct cluster *c, const char *yaml)
         SW_STATUS(status);
         json_object *doc = docs.docs[i].object;
         const struct sw_emu_kind *k = kind_of(c, sw_obj_api_version(doc), sw_obj_kind(doc));
-        const char *ns = k->namespaced && !*sw_obj_namespace(doc) ? "default"
-                                                                  : sw_obj_namespace(doc);
-        if (k->namespaced)
-            sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
+        if (k->namespaced && !*sw_obj_namespace(doc))
+            sw_json_set_str(doc, "default", "metadata", "namespace", NULL);
+        const char *ns = sw_obj_namespace(doc);
         int rc = sw_store_get(c->store, k, ns, sw_obj_name(doc))
                      ? sw_store_update(c->store, k, ns, doc, NULL, NULL, &status)
                      : sw_store_create(c->store, k, ns, doc, NULL, NULL, &status);
