@@ -134,7 +134,7 @@ static bool has_crds(const struct sw_part *part)
  */
 
 /* A state for each, with the groups' needs; their numbers follow each other. */
-static int make_group_states(struct graph *g, const struct sw_groups *gs,
+static int make_group_states(struct graph *g, const struct sw_resource_groups *gs,
                              const struct sw_part *part)
 {
     size_t first = g->n;
@@ -163,8 +163,8 @@ static int add_groups(struct graph *g, const struct sw_part *part, bool *rest)
     }
     if (!any)
         return 0;
-    SW_AUTO(sw_groups) *gs = NULL;
-    int rc = sw_groups_find(g->plan, part, g->env, &gs, g->err);
+    SW_AUTO(sw_resource_groups) *gs = NULL;
+    int rc = sw_resource_groups_find(g->plan, part, g->env, &gs, g->err);
     if (rc == 0) {
         *rest = gs->rest || gs->n == 0;
         rc = make_group_states(g, gs, part);

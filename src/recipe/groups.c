@@ -7,7 +7,7 @@
 #include "data/path.h"
 
 /* @return the group's number, added where it is new; -1 with @err set. */
-static int find_group(struct sw_groups *gs, const char *name, const char *path, int line,
+static int find_group(struct sw_resource_groups *gs, const char *name, const char *path, int line,
                       struct sw_err *err)
 {
     for (size_t i = 0; i < gs->n; i++)
@@ -15,7 +15,7 @@ static int find_group(struct sw_groups *gs, const char *name, const char *path, 
             return (int)i;
     if (gs->n == SW_MAX_GROUPS)
         return sw_err_set(err, SW_INVALID, "more than %d resource groups", SW_MAX_GROUPS), -1;
-    gs->all[gs->n] = (struct sw_group){
+    gs->all[gs->n] = (struct sw_resource_group){
         .name = sw_arena_strdup(gs->arena, name),
         .where = sw_arena_printf(gs->arena, "%s:%d", path, line),
     };
@@ -25,7 +25,7 @@ static int find_group(struct sw_groups *gs, const char *name, const char *path, 
 static int on_group(void *arg, const char *path, int line, const char *group,
                     struct json_object *needs, struct sw_err *err)
 {
-    struct sw_groups *gs = arg;
+    struct sw_resource_groups *gs = arg;
     if (!group) {
         gs->rest = true;
         return 0;
@@ -43,7 +43,7 @@ static int on_group(void *arg, const char *path, int line, const char *group,
     return 0;
 }
 
-static int check_groups(struct sw_groups *gs, struct sw_err *err)
+static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
 {
     const char *names[SW_MAX_GROUPS];
     size_t order[SW_MAX_GROUPS];
@@ -66,10 +66,11 @@ static int check_groups(struct sw_groups *gs, struct sw_err *err)
                   : 0;
 }
 
-int sw_groups_find(const struct sw_plan *plan, const struct sw_part *part,
-                   const struct sw_render_env *env, struct sw_groups **out, struct sw_err *err)
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_part *part,
+                            const struct sw_render_env *env, struct sw_resource_groups **out,
+                            struct sw_err *err)
 {
-    SW_AUTO(sw_groups) *gs = sw_zalloc(1, sizeof *gs);
+    SW_AUTO(sw_resource_groups) *gs = sw_zalloc(1, sizeof *gs);
     gs->arena = plan->arena;
     gs->needs = sw_needs_init(SW_MAX_GROUPS);
     int rc = sw_plan_each_group(plan, part, env, on_group, gs, err);
@@ -80,7 +81,7 @@ int sw_groups_find(const struct sw_plan *plan, const struct sw_part *part,
     return rc;
 }
 
-void sw_groups_free(struct sw_groups *groups)
+void sw_resource_groups_free(struct sw_resource_groups *groups)
 {
     if (!groups)
         return;

@@ -8,15 +8,15 @@
 
 enum { SW_MAX_GROUPS = 200 };
 
-struct sw_group {
+struct sw_resource_group {
     const char *name;
     const char *where; /* "path:line" of the first document that named or needed it */
     bool exists;
 };
 
-struct sw_groups {
+struct sw_resource_groups {
     struct sw_arena *arena;
-    struct sw_group all[SW_MAX_GROUPS];
+    struct sw_resource_group all[SW_MAX_GROUPS];
     size_t n;
     struct sw_needs needs; /* among SW_MAX_GROUPS */
     bool rest;             /* there are documents in no group */
@@ -24,8 +24,8 @@ struct sw_groups {
 
 /** Render @part's grouped templates and look. @*out is the caller's.
  * @return 0 | SW_INVALID: an unknown group, a cycle | what rendering returned */
-int sw_groups_find(const struct sw_plan *plan, const struct sw_part *part,
-                   const struct sw_render_env *env, struct sw_groups **out,
-                   struct sw_err *err) SW_CHECKED;
-void sw_groups_free(struct sw_groups *groups);
-SW_DEFINE_AUTO(sw_groups, sw_groups_free)
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_part *part,
+                            const struct sw_render_env *env, struct sw_resource_groups **out,
+                            struct sw_err *err) SW_CHECKED;
+void sw_resource_groups_free(struct sw_resource_groups *groups);
+SW_DEFINE_AUTO(sw_resource_groups, sw_resource_groups_free)

@@ -62,9 +62,9 @@ static int read_weight(const char *text)
     return text && *text && !*end && number >= INT_MIN && number <= INT_MAX ? (int)number : 0;
 }
 
-bool sw_hook_read(struct json_object *object, struct sw_hook *hook)
+bool sw_helm_hook_read(struct json_object *object, struct sw_helm_hook *hook)
 {
-    *hook = (struct sw_hook){ 0 };
+    *hook = (struct sw_helm_hook){ 0 };
     const char *when = sw_obj_annotation(object, "helm.sh/hook");
     if (!when)
         return true;

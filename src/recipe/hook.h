@@ -4,7 +4,7 @@
 
 struct json_object;
 
-struct sw_hook {
+struct sw_helm_hook {
     unsigned events;   /* enum sw_hook_event; 0: not a hook */
     unsigned policies; /* enum sw_hook_policy */
     int weight;
@@ -12,4 +12,4 @@ struct sw_hook {
 
 /** What an object's annotations say. @return false where Helm leaves the object out: it is a hook
  * of an event that it does not know. Source: Helm 3.7.1 releaseutil.SortManifests. */
-bool sw_hook_read(struct json_object *object, struct sw_hook *hook);
+bool sw_helm_hook_read(struct json_object *object, struct sw_helm_hook *hook);

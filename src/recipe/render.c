@@ -21,7 +21,7 @@ struct doc {
     struct sw_rendered_doc doc;
     struct json_object *object; /* owned; NULL: nothing but comments */
     enum phase phase;
-    struct sw_hook hook;
+    struct sw_helm_hook hook;
     unsigned rank; /* of its kind */
     size_t number; /* as they were found */
     bool kernel_affine;
@@ -144,7 +144,7 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
         struct doc *d = add_doc(r, t->path, split.line, split.doc, split.doc_len);
         d->object = SW_TAKE(object);
         d->kernel_affine = t->kernel_affine;
-        bool left_out = !sw_hook_read(d->object, &d->hook);
+        bool left_out = !sw_helm_hook_read(d->object, &d->hook);
         d->doc.hook_events = d->hook.events;
         const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, ann_group);
         d->doc.state = state_of(plan, t, group, phase_of(d, env) == PHASE_BEFORE);
