@@ -31,6 +31,9 @@ const struct sw_command sw_commands[] = {
       sw_cmd_render },
     { "graph", "RECIPE", "draw a recipe's states and what they need", NULL, sw_flags_graph,
       sw_cmd_graph },
+    { "lint", "RECIPE", "say what is wrong or doubtful in a recipe",
+      "Nothing is asked of a cluster. Lines are those of what a template renders to.",
+      sw_flags_lint, sw_cmd_lint },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };

@@ -1,0 +1,247 @@
+#include "cli/lint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/hooks.h"
+#include "data/data.h"
+#include "template/regex.h"
+
+void sw_problems_done(struct sw_problems *problems)
+{
+    for (size_t i = 0; i < problems->n; i++) {
+        free(problems->items[i].path);
+        free(problems->items[i].text);
+    }
+    free(problems->items);
+    *problems = (struct sw_problems){ 0 };
+}
+
+void sw_problems_add(struct sw_problems *problems, bool is_error, const char *path, int line,
+                     const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = sw_vprintf(fmt, ap);
+    va_end(ap);
+    SW_GROW(problems->items, problems->n, problems->cap);
+    problems->items[problems->n++] = (struct sw_problem){ is_error, sw_strdup(path ? path : ""),
+                                                          line, text };
+}
+
+struct lint {
+    const struct sw_plan *plan;
+    const struct sw_rendered *rendered;
+    const char *resource;
+    struct sw_problems *problems;
+};
+
+#define ERROR(l, m, ...) sw_problems_add((l)->problems, true, (m)->path, (m)->line, __VA_ARGS__)
+#define WARNING(l, m, ...) sw_problems_add((l)->problems, false, (m)->path, (m)->line, __VA_ARGS__)
+
+/* ---- one manifest -------------------------------------------------------------------------------
+ */
+
+/* Annotations that are acted on besides those of sw_hooks. */
+static const char *const known_annotations[] = {
+    "slipway.dev/observe", "slipway.dev/wait-for-node-labels",
+    "slipway.dev/adopt",   "slipway.dev/replace",
+    "slipway.dev/dry-run", "specialresource.openshift.io/hash",
+};
+
+static bool is_known(const char *annotation)
+{
+    for (size_t i = 0; i < SW_COUNT(known_annotations); i++)
+        if (sw_streq(known_annotations[i], annotation))
+            return true;
+    for (const struct sw_hook *h = sw_hooks; h->name; h++)
+        if (sw_streq(h->name, annotation))
+            return true;
+    return false;
+}
+
+static void check_annotations(const struct lint *l, const struct sw_manifest *m)
+{
+    struct json_object *map = sw_json_find(m->doc, "metadata", "annotations", NULL);
+    if (!json_object_is_type(map, json_type_object))
+        return;
+    json_object_object_foreach(map, key, value)
+    {
+        if (!json_object_is_type(value, json_type_string))
+            ERROR(l, m, "annotation '%s' must be a string; put it in quotes", key);
+        if ((sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX)) &&
+            !is_known(key))
+            ERROR(l, m, "annotation '%s' is not known; 'slipway hooks' lists them", key);
+    }
+}
+
+static void check_conditions(const struct lint *l, const struct sw_manifest *m, const char *key)
+{
+    const char *text = sw_obj_annotation(m->doc, key);
+    SW_AUTO_JSON *list = NULL;
+    SW_ERR(err);
+    if (!text)
+        return;
+    if (sw_json_parse(text, strlen(text), NULL, &list, &err) < 0 ||
+        !json_object_is_type(list, json_type_array)) {
+        ERROR(l, m, "%s: expected a JSON list of conditions, found %s", key, text);
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *condition = json_object_get_string(sw_json_at(list, i));
+        SW_AUTO(sw_condition) *c = NULL;
+        SW_ERR(why);
+        if (!condition || sw_condition_compile(condition, &c, &why) < 0)
+            ERROR(l, m, "%s[%zu]: %s", key, i, sw_err_text(&why));
+    }
+    if (sw_json_len(list) == 0)
+        ERROR(l, m, "%s: an empty list is never met", key);
+}
+
+static void check_readiness(const struct lint *l, const struct sw_manifest *m)
+{
+    static const char success[] = "helm.sh/readiness-success";
+    static const char failure[] = "helm.sh/readiness-failure";
+    const char *a = sw_obj_annotation(m->doc, success), *b = sw_obj_annotation(m->doc, failure);
+    if (!a != !b)
+        ERROR(l, m, "%s without %s: both are needed", a ? success : failure, a ? failure : success);
+    check_conditions(l, m, success);
+    check_conditions(l, m, failure);
+}
+
+/* Gates that can never be met. */
+static void check_gate(const struct lint *l, const struct sw_manifest *m)
+{
+    const char *kind = sw_obj_kind(m->doc);
+    bool awaited = sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") ||
+                   sw_plan_state(l->plan, m->state)->wait_all;
+    const char *restart = sw_json_str(m->doc, "Always", "spec", "restartPolicy", NULL);
+    if (awaited && sw_streq(kind, "Pod") && sw_streq(restart, "Always") &&
+        !sw_obj_annotation(m->doc, "helm.sh/readiness-success"))
+        WARNING(l, m,
+                "a Pod is finished when it has succeeded, which restartPolicy: Always "
+                "never lets it");
+    const char *logs = sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs");
+    SW_AUTO(sw_regex) *re = NULL;
+    SW_ERR(err);
+    if (logs && !sw_streq(kind, "DaemonSet"))
+        ERROR(l, m, "wait-for-logs has no effect on a %s, only on a DaemonSet", kind);
+    if (logs && sw_regex_compile(logs, strlen(logs), &re, &err) < 0)
+        ERROR(l, m, "wait-for-logs: %s", sw_err_text(&err));
+}
+
+static void check_images_of(const struct lint *l, const struct sw_manifest *m,
+                            struct json_object *containers)
+{
+    for (size_t i = 0; i < sw_json_len(containers); i++) {
+        struct json_object *container = sw_json_at(containers, i);
+        const char *image = sw_json_str(container, "", "image", NULL);
+        const char *name = sw_json_str(container, "?", "name", NULL);
+        const char *slash = strrchr(image, '/'), *tag = strchr(slash ? slash : image, ':');
+        if (!*image)
+            ERROR(l, m, "container '%s' has no image", name);
+        else if (!strchr(image, '@') && !tag)
+            WARNING(l, m, "container '%s': image '%s' has no tag", name, image);
+        else if (!strchr(image, '@') && (sw_streq(tag, ":latest") || !tag[1]))
+            WARNING(l, m, "container '%s': image '%s' changes under its tag", name, image);
+    }
+}
+
+static void check_images(const struct lint *l, const struct sw_manifest *m)
+{
+    struct json_object *pod = sw_hook_pod_template(m->doc);
+    check_images_of(l, m, sw_json_find(pod, "spec", "initContainers", NULL));
+    check_images_of(l, m, sw_json_find(pod, "spec", "containers", NULL));
+}
+
+/* The same object twice: the second would take over what the first made. */
+static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
+{
+    for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
+        const struct sw_manifest *other = sw_rendered_manifest(l->rendered, i);
+        if (other == m)
+            return;
+        if (*sw_obj_name(m->doc) && sw_streq(sw_obj_name(other->doc), sw_obj_name(m->doc)) &&
+            sw_streq(sw_obj_kind(other->doc), sw_obj_kind(m->doc)) &&
+            sw_streq(sw_obj_api_version(other->doc), sw_obj_api_version(m->doc)) &&
+            sw_streq(sw_obj_namespace(other->doc), sw_obj_namespace(m->doc))) {
+            ERROR(l, m, "%s %s is in %s:%d too", sw_obj_kind(m->doc), sw_obj_name(m->doc),
+                  other->path, other->line);
+            return;
+        }
+    }
+}
+
+static void (*const manifest_checks[])(const struct lint *l, const struct sw_manifest *m) = {
+    check_annotations, check_readiness, check_gate, check_images, check_duplicate,
+};
+
+/* ---- documents and states -----------------------------------------------------------------------
+ */
+
+/* A key twice in one map: the last one wins, silently. */
+static void check_keys(const struct lint *l, const struct sw_rendered_doc *d)
+{
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    struct sw_yaml_opts opts = { .first_line = d->line };
+    if (sw_yaml_parse(d->text, d->len, &opts, &doc, &err) == 0)
+        return;
+    const char *text = sw_err_text(&err);
+    int line = d->line, length = 0; /* "line:column: reason" */
+    if (sscanf(text, "%d:%*d: %n", &line, &length) != 1 || length == 0)
+        line = d->line;
+    sw_problems_add(l->problems, true, d->path, line, "%s", text + length);
+}
+
+static bool has_awaited(const struct lint *l, size_t state)
+{
+    if (sw_plan_state(l->plan, state)->wait_all)
+        return true;
+    for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(l->rendered, i);
+        if (m->state == state && (sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") || m->hook_events ||
+                                  sw_obj_annotation(m->doc, "helm.sh/readiness-success") ||
+                                  sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs") ||
+                                  sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")))
+            return true;
+    }
+    return false;
+}
+
+static bool is_needed(const struct sw_plan *plan, size_t state)
+{
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        for (size_t k = 0; k < sw_plan_state(plan, i)->n_needs; k++)
+            if (sw_plan_state(plan, i)->needs[k] == state)
+                return true;
+    return false;
+}
+
+static void check_state(const struct lint *l, size_t state)
+{
+    const struct sw_recipe_state *s = sw_plan_state(l->plan, state);
+    const char *path = s->n_templates ? s->templates[0] : s->chart;
+    SW_AUTO_CHARS *label = NULL;
+    SW_ERR(err);
+    if (s->label && sw_recipe_label(l->resource, s->label, &label, &err) < 0)
+        sw_problems_add(l->problems, true, path, 0, "state '%s': %s", s->name, sw_err_text(&err));
+    if (is_needed(l->plan, state) && !has_awaited(l, state))
+        sw_problems_add(l->problems, false, path, 0,
+                        "nothing in state '%s' is waited for: what needs it starts at once",
+                        s->name);
+}
+
+void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
+             struct sw_problems *problems)
+{
+    const struct lint l = { plan, rendered, resource, problems };
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
+        check_keys(&l, sw_rendered_doc(rendered, i));
+    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++)
+        for (size_t k = 0; k < SW_COUNT(manifest_checks); k++)
+            manifest_checks[k](&l, sw_rendered_manifest(rendered, i));
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        check_state(&l, i);
+}

@@ -1,0 +1,27 @@
+#pragma once
+/* lint: what is wrong or doubtful in a recipe, found without a cluster. */
+#include <stddef.h>
+
+#include "base/base.h"
+#include "recipe/recipe.h"
+
+struct sw_problem {
+    bool is_error; /* else a warning */
+    char *path;    /* of the template or file; "" where there is none. Owned */
+    int line;      /* of what the template renders to; 0: none */
+    char *text;    /* owned */
+};
+
+/** Zero-initialise. */
+struct sw_problems {
+    struct sw_problem *items; /* owned */
+    size_t n, cap;
+};
+void sw_problems_done(struct sw_problems *problems);
+void sw_problems_add(struct sw_problems *problems, bool is_error, const char *path, int line,
+                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check
+ * is a row of a table in lint.c. Pinned by test/golden/lint_test.sh. */
+void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
+             struct sw_problems *problems);
