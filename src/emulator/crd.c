@@ -180,7 +180,7 @@ static void set_names(struct sw_emu_kind *kind, json_object *names)
 
 static void set_versions(struct sw_emu_kind *kind, json_object *versions)
 {
-    const char *names[SW_KIND_VERSIONS];
+    const char *names[SW_KIND_VERSIONS] = { 0 };
     const char *storage = NULL;
     size_t n = 0;
     kind->has_status = kind->has_scale = false;

@@ -49,8 +49,10 @@ static json_object *at_path(json_object *doc, const char *path)
 {
     const char *keys[MAX_PATH];
     size_t n;
-    SW_AUTO_CHARS *copy = split(path, keys, &n);
-    return sw_json_find_at(doc, keys, n);
+    char *copy = split(path, keys, &n);
+    json_object *found = sw_json_find_at(doc, keys, n);
+    free(copy);
+    return found;
 }
 
 static char *scale_selector(struct sw_req *req, json_object *doc, const struct scale_paths *paths)
@@ -102,8 +104,9 @@ static int set_replicas(json_object *doc, void *arg)
     const char *keys[MAX_PATH];
     size_t n;
     struct scale_paths paths = scale_paths(s->req);
-    SW_AUTO_CHARS *copy = split(paths.wanted, keys, &n);
+    char *copy = split(paths.wanted, keys, &n);
     sw_json_set_at(doc, json_object_new_int64(s->replicas), keys, n);
+    free(copy);
     if (s->version)
         sw_json_set_str(doc, s->version, "metadata", "resourceVersion", NULL);
     return 0;
