@@ -6,16 +6,21 @@
 #include <yaml.h>
 
 #include "data/buffer.h"
+#include "data/place.h"
 
 /* What one text may cost: each place that is mended is found by a run over the text. */
 enum { MAX_PLACES = 1024 };
 static const size_t max_work_bytes = (size_t)32 << 20;
 
-/* Whether a look is worth it: a key in quotes before "{" is JSON, and every parser's. */
-static bool is_suspect(const char *text, size_t len)
+/* ---- is a look worth it? ------------------------------------------------------------------------
+ */
+
+/* A ':' before a bracket or comma, or a backslash before a quote, somewhere. A key in quotes before
+ * "{" is JSON, and every parser's. */
+static bool has_either(const char *text, size_t len)
 {
     const char *end = text + len, *p = text;
-    if (memmem(text, len, "\\'", 2))
+    if (sw_has_escape(text, len, '\''))
         return true;
     while (p < end && (p = memchr(p, ':', (size_t)(end - p)))) {
         bool quoted = p > text && (p[-1] == '"' || p[-1] == '\'');
@@ -25,6 +30,64 @@ static bool is_suspect(const char *text, size_t len)
     }
     return false;
 }
+
+/* Where a line of a block or flow collection stands, roughly: regular expressions and comments are
+ * full of colons and brackets, flow collections are not. */
+struct scan {
+    int flow_depth;
+    bool in_double; /* behind an odd number of '"' on this line */
+};
+
+static bool starts_token(const char *line, const char *p)
+{
+    return p == line || strchr(" \t[{,", p[-1]);
+}
+
+static bool is_suspect_line(struct scan *s, const char *line, const char *end)
+{
+    const char *p = line;
+    size_t len = (size_t)(end - line);
+    if (s->flow_depth == 0 && !memchr(p, '[', len) && !memchr(p, '{', len) && !memchr(p, '\\', len))
+        return false;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    if (p < end && *p == '#')
+        return false;
+    for (s->in_double = false; p < end; p++) {
+        bool last = p + 1 == end;
+        if (*p == '"')
+            s->in_double = !s->in_double;
+        else if ((*p == '[' || *p == '{') && (s->flow_depth > 0 || starts_token(line, p)))
+            s->flow_depth++;
+        else if ((*p == ']' || *p == '}') && s->flow_depth > 0)
+            s->flow_depth--;
+        else if (*p == ':' && s->flow_depth > 0 && !last && strchr(",[]{}", p[1]))
+            return true;
+        else if (*p == '\\' && s->in_double && !last && p[1] == '\'')
+            return true;
+    }
+    return false;
+}
+
+static bool is_suspect(const char *text, size_t len)
+{
+    if (!has_either(text, len))
+        return false;
+    struct scan s = { 0 };
+    const char *end = text + len;
+    for (const char *line = text; line < end;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        if (!stop)
+            stop = end;
+        if (is_suspect_line(&s, line, stop))
+            return true;
+        line = stop + 1;
+    }
+    return false;
+}
+
+/* ---- where libyaml gives up ---------------------------------------------------------------------
+ */
 
 struct fault {
     enum { FAULT_NONE, FAULT_COLON, FAULT_ESCAPE } kind;
@@ -75,6 +138,9 @@ static size_t byte_of(const char *text, size_t len, size_t character)
         while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80);
     return at;
 }
+
+/* ---- mending ------------------------------------------------------------------------------------
+ */
 
 /* The scalar from @from to its ':' in quotes. */
 static void quote(struct sw_buffer *out, const char *text, size_t from, size_t to)

@@ -18,7 +18,7 @@ void sw_yaml_source_init(struct sw_yaml_source *s, const char *text, size_t len_
     bool utf16 = len_bytes >= 2 && ((text[0] == '\xff' && text[1] == '\xfe') ||
                                     (text[0] == '\xfe' && text[1] == '\xff'));
     s->look.bangs = !utf16 && len_bytes && memchr(text, '!', len_bytes);
-    s->look.slashes = !utf16 && len_bytes && memmem(text, len_bytes, "\\/", 2);
+    s->look.slashes = !utf16 && sw_has_escape(text, len_bytes, '/');
     if (len_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         s->look.byte = 3;
     if (!yaml_parser_initialize(&s->parser))
