@@ -332,7 +332,7 @@ static int read_step(struct parser *p, struct jp_step ***tail)
 {
     char c = *p->p;
     if (c == '"' || c == '\'') {
-        char *text;
+        char *text = NULL;
         int rc = read_quoted(p, &text);
         if (rc < 0)
             return rc;

@@ -11,11 +11,9 @@
 #include "data/json.h"
 #include "data/number.h"
 #include "data/utf8.h"
+#include "data/yaml_emit.h"
 #include "data/yaml_reread.h"
 #include "data/yaml_scalar.h"
-#include "data/yaml_style.h"
-
-enum { BEST_INDENT = 2, BEST_WIDTH = 80 };
 
 enum frame_kind { FRAME_LIST, FRAME_MAP };
 
@@ -29,273 +27,14 @@ struct frame {
 struct sw_yaml_writer {
     struct sw_sink sink;
     struct sw_yaml_writer_opts opts;
-    struct sw_buffer out;
+    struct sw_yaml_out o;
     struct frame *frames;
     size_t n_frames, cap_frames;
-    int indent;      /* -1 at the root */
-    int column;      /* in characters */
-    bool whitespace; /* what was written last separates */
-    bool indention;  /* nothing but indentation and '-', '?', ':' is on this line yet */
     /* a map or list that was begun: with its first element it is a block, without any it is {} */
     bool pending;
     enum frame_kind pending_kind;
     bool in_map; /* the node being written is a map's value */
 };
-
-/* ---- characters --------------------------------------------------------------------------------
- */
-
-static void put_char(struct sw_yaml_writer *w, char c)
-{
-    sw_buffer_char(&w->out, c);
-    w->column++;
-}
-
-static void put_break(struct sw_yaml_writer *w)
-{
-    sw_buffer_char(&w->out, '\n');
-    w->column = 0;
-}
-
-static void put_ascii(struct sw_yaml_writer *w, const char *text, size_t len)
-{
-    sw_buffer_put(&w->out, text, len);
-    w->column += (int)len;
-}
-
-/* The character at @p as it is. @return its length */
-static size_t put_rune(struct sw_yaml_writer *w, const char *p, const char *end)
-{
-    size_t n = 1;
-    while (p + n < end && ((unsigned char)p[n] & 0xc0) == 0x80)
-        n++;
-    sw_buffer_put(&w->out, p, n);
-    w->column++;
-    return n;
-}
-
-static void put_indent(struct sw_yaml_writer *w)
-{
-    int indent = w->indent > 0 ? w->indent : 0;
-    if (!w->indention || w->column > indent || (w->column == indent && !w->whitespace))
-        put_break(w);
-    if (w->column < indent) {
-        sw_buffer_fill(&w->out, ' ', (size_t)(indent - w->column));
-        w->column = indent;
-    }
-    w->whitespace = w->indention = true;
-}
-
-static void put_space(struct sw_yaml_writer *w)
-{
-    if (!w->whitespace)
-        put_char(w, ' ');
-}
-
-/* '-', '?' and the ':' of a long key keep a line's indentation open. */
-static void put_block_indicator(struct sw_yaml_writer *w, char c)
-{
-    put_space(w);
-    put_char(w, c);
-    w->whitespace = false;
-}
-
-static void put_token(struct sw_yaml_writer *w, const char *text, size_t len)
-{
-    put_space(w);
-    put_ascii(w, text, len);
-    w->whitespace = w->indention = false;
-}
-
-/* ---- scalars -----------------------------------------------------------------------------------
- */
-
-/* A line break inside of a scalar, and the second one that folding needs before the first. */
-static size_t put_scalar_break(struct sw_yaml_writer *w, const char *p, const char *end,
-                               bool first_of_run)
-{
-    size_t n = sw_yaml_break_len(p, end);
-    if (*p == '\n') {
-        if (first_of_run)
-            put_break(w);
-        put_break(w);
-    } else {
-        sw_buffer_put(&w->out, p, n);
-        w->column = 0;
-    }
-    w->indention = true;
-    return n;
-}
-
-/* Plain and single quoted: the same save for the quotes. */
-static void put_flow_text(struct sw_yaml_writer *w, const char *text, const char *end, bool wrap,
-                          bool quoted)
-{
-    bool spaces = false, breaks = false;
-    for (const char *p = text; p < end;) {
-        if (*p == ' ') {
-            bool inner = !quoted || (p > text && p < end - 1);
-            if (wrap && !spaces && w->column > BEST_WIDTH && inner && p[1] != ' ') {
-                put_indent(w);
-                p++;
-            } else {
-                put_char(w, *p++);
-            }
-            spaces = true;
-        } else if (sw_yaml_break_len(p, end)) {
-            p += put_scalar_break(w, p, end, !breaks);
-            breaks = true;
-        } else {
-            if (breaks)
-                put_indent(w);
-            if (quoted && *p == '\'')
-                put_char(w, '\'');
-            p += put_rune(w, p, end);
-            w->indention = spaces = breaks = false;
-        }
-    }
-}
-
-static char escape_letter(uint32_t rune)
-{
-    static const struct {
-        uint32_t rune;
-        char letter;
-    } letters[] = {
-        { 0x00, '0' },  { 0x07, 'a' }, { 0x08, 'b' }, { 0x09, 't' },   { 0x0a, 'n' },
-        { 0x0b, 'v' },  { 0x0c, 'f' }, { 0x0d, 'r' }, { 0x1b, 'e' },   { '"', '"' },
-        { '\\', '\\' }, { 0x85, 'N' }, { 0xa0, '_' }, { 0x2028, 'L' }, { 0x2029, 'P' },
-    };
-    for (size_t i = 0; i < SW_COUNT(letters); i++)
-        if (letters[i].rune == rune)
-            return letters[i].letter;
-    return 0;
-}
-
-static size_t put_escape(struct sw_yaml_writer *w, const char *p, const char *end)
-{
-    uint32_t rune;
-    size_t n = sw_utf8_decode(p, end, &rune, NULL);
-    char text[16], letter = escape_letter(rune);
-    int len = letter           ? sprintf(text, "\\%c", letter)
-              : rune <= 0xff   ? sprintf(text, "\\x%02X", rune)
-              : rune <= 0xffff ? sprintf(text, "\\u%04X", rune)
-                               : sprintf(text, "\\U%08X", rune);
-    put_ascii(w, text, (size_t)len);
-    return n;
-}
-
-static bool must_escape(const char *p, const char *end)
-{
-    return *p == '"' || *p == '\\' || !sw_yaml_is_printable(p) || sw_yaml_break_len(p, end);
-}
-
-static void put_double(struct sw_yaml_writer *w, const char *text, const char *end, bool wrap)
-{
-    /* yaml.v2 looks for the byte order mark at the text's beginning, wherever it is in the text */
-    bool bom = end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0, spaces = false;
-    put_space(w);
-    put_char(w, '"');
-    w->whitespace = w->indention = false;
-    for (const char *p = text; p < end;) {
-        if (bom || must_escape(p, end)) {
-            p += put_escape(w, p, end);
-            spaces = false;
-        } else if (*p == ' ') {
-            if (wrap && !spaces && w->column > BEST_WIDTH && p > text && p < end - 1) {
-                put_indent(w);
-                if (p[1] == ' ')
-                    put_char(w, '\\');
-                p++;
-            } else {
-                put_char(w, *p++);
-            }
-            spaces = true;
-        } else {
-            p += put_rune(w, p, end);
-            spaces = false;
-        }
-    }
-    put_char(w, '"');
-    w->whitespace = w->indention = false;
-}
-
-/* The last character's first byte before @end. */
-static const char *step_back(const char *end)
-{
-    do
-        end--;
-    while (((unsigned char)*end & 0xc0) == 0x80);
-    return end;
-}
-
-/* What stands behind '|': an explicit indentation where the text begins with a blank, '-' where it
- * ends without a line end, '+' where with more than one. */
-static void put_literal_hints(struct sw_yaml_writer *w, const char *text, const char *end)
-{
-    if (*text == ' ' || sw_yaml_break_len(text, end))
-        put_char(w, '0' + BEST_INDENT);
-    const char *last = step_back(end);
-    if (!sw_yaml_break_len(last, end))
-        put_char(w, '-');
-    else if (last == text || sw_yaml_break_len(step_back(last), end))
-        put_char(w, '+');
-}
-
-static void put_literal(struct sw_yaml_writer *w, const char *text, const char *end)
-{
-    put_space(w);
-    put_char(w, '|');
-    put_literal_hints(w, text, end);
-    put_break(w);
-    w->indention = w->whitespace = true;
-    bool breaks = true;
-    for (const char *p = text; p < end;) {
-        if (sw_yaml_break_len(p, end)) {
-            p += put_scalar_break(w, p, end, false);
-            breaks = true;
-            continue;
-        }
-        if (breaks)
-            put_indent(w);
-        const char *run = p;
-        while (p < end && !sw_yaml_break_len(p, end))
-            p++;
-        sw_buffer_put(&w->out, run, (size_t)(p - run));
-        w->column++; /* how far does not matter in a literal, but that it is not 0 does */
-        w->indention = breaks = false;
-    }
-}
-
-static void put_styled(struct sw_yaml_writer *w, const char *text, size_t len,
-                       enum sw_yaml_style style, bool as_key)
-{
-    const char *end = text + len;
-    int outer = w->indent;
-    w->indent = outer < 0 ? BEST_INDENT : outer + BEST_INDENT;
-    switch (style) {
-    case SW_STYLE_PLAIN:
-        put_space(w);
-        put_flow_text(w, text, end, !as_key, false);
-        w->whitespace = w->indention = false;
-        break;
-    case SW_STYLE_SINGLE:
-        put_space(w);
-        put_char(w, '\'');
-        w->whitespace = w->indention = false;
-        put_flow_text(w, text, end, !as_key, true);
-        put_char(w, '\'');
-        w->whitespace = w->indention = false;
-        break;
-    case SW_STYLE_DOUBLE:
-        put_double(w, text, end, !as_key);
-        break;
-    case SW_STYLE_LITERAL:
-        put_literal(w, text, end);
-        break;
-    }
-    w->indent = outer;
-}
 
 /* Base64 in lines of 70. Source: yaml.v2 2.4.0, resolve.go. */
 static char *encode_binary(const char *text, size_t len, size_t *out_len)
@@ -329,15 +68,15 @@ static void put_text(struct sw_yaml_writer *w, const char *text, size_t len, boo
     if (is_key) {
         simple = !multiline && len + tag_len <= LONGEST_KEY;
         if (!simple) {
-            put_block_indicator(w, '?');
+            sw_yaml_put_indicator(&w->o, '?');
             if (!base64)
                 style = sw_yaml_choose_style(text, len, false, &multiline);
         }
         w->frames[w->n_frames - 1].simple_key = simple;
     }
     if (base64)
-        put_token(w, "!!binary", tag_len);
-    put_styled(w, text, len, style, simple);
+        sw_yaml_put_token(&w->o, "!!binary", tag_len);
+    sw_yaml_put_styled(&w->o, text, len, style, simple);
 }
 
 /* ---- the tree ----------------------------------------------------------------------------------
@@ -346,13 +85,14 @@ static void put_text(struct sw_yaml_writer *w, const char *text, size_t len, boo
 static void open_block(struct sw_yaml_writer *w)
 {
     SW_GROW(w->frames, w->n_frames, w->cap_frames);
-    w->frames[w->n_frames++] = (struct frame){ .kind = w->pending_kind, .outer_indent = w->indent };
+    w->frames[w->n_frames++] = (struct frame){ .kind = w->pending_kind,
+                                               .outer_indent = w->o.indent };
     /* a list that is a map's value stands under its key, not indented */
-    bool indentless = w->pending_kind == FRAME_LIST && w->in_map && !w->indention;
-    if (w->indent < 0)
-        w->indent = 0;
+    bool indentless = w->pending_kind == FRAME_LIST && w->in_map && !w->o.indention;
+    if (w->o.indent < 0)
+        w->o.indent = 0;
     else if (!indentless)
-        w->indent += BEST_INDENT;
+        w->o.indent += SW_YAML_INDENT;
     w->pending = false;
 }
 
@@ -366,24 +106,24 @@ static void before_value(struct sw_yaml_writer *w)
         return;
     const struct frame *f = &w->frames[w->n_frames - 1];
     if (f->kind == FRAME_LIST) {
-        put_indent(w);
-        put_block_indicator(w, '-');
+        sw_yaml_put_indent(&w->o);
+        sw_yaml_put_indicator(&w->o, '-');
         return;
     }
     w->in_map = true;
     if (f->simple_key) {
-        put_char(w, ':');
-        w->whitespace = w->indention = false;
+        sw_yaml_put_char(&w->o, ':');
+        w->o.whitespace = w->o.indention = false;
     } else {
-        put_indent(w);
-        put_block_indicator(w, ':');
+        sw_yaml_put_indent(&w->o);
+        sw_yaml_put_indicator(&w->o, ':');
     }
 }
 
 static int put_word(struct sw_yaml_writer *w, const char *text, size_t len)
 {
     before_value(w);
-    put_token(w, text, len);
+    sw_yaml_put_token(&w->o, text, len);
     return 0;
 }
 
@@ -449,7 +189,7 @@ static int on_key(void *arg, const char *text, size_t len_bytes, struct sw_err *
     }
     if (w->pending)
         open_block(w);
-    put_indent(w);
+    sw_yaml_put_indent(&w->o);
     put_text(w, text, len_bytes, true);
     return 0;
 }
@@ -466,10 +206,10 @@ static int end(struct sw_yaml_writer *w, const char *empty)
 {
     if (w->pending) {
         w->pending = false;
-        put_token(w, empty, 2);
+        sw_yaml_put_token(&w->o, empty, 2);
         return 0;
     }
-    w->indent = w->frames[--w->n_frames].outer_indent;
+    w->o.indent = w->frames[--w->n_frames].outer_indent;
     return 0;
 }
 
@@ -513,9 +253,9 @@ static const struct sw_sink_ops writer_ops = {
 static void restart(struct sw_yaml_writer *w)
 {
     w->n_frames = 0;
-    w->indent = -1;
-    w->column = 0;
-    w->whitespace = w->indention = true;
+    w->o.indent = -1;
+    w->o.column = 0;
+    w->o.whitespace = w->o.indention = true;
     w->pending = w->in_map = false;
 }
 
@@ -533,7 +273,7 @@ void sw_yaml_writer_free(struct sw_yaml_writer *writer)
 {
     if (!writer)
         return;
-    free(writer->out.text);
+    free(writer->o.text.text);
     free(writer->frames);
     free(writer);
 }
@@ -545,9 +285,9 @@ const struct sw_sink *sw_yaml_writer_sink(struct sw_yaml_writer *writer)
 
 char *sw_yaml_writer_take(struct sw_yaml_writer *writer, size_t *len_bytes)
 {
-    put_indent(writer); /* ends the last line */
+    sw_yaml_put_indent(&writer->o); /* ends the last line */
     restart(writer);
-    return sw_buffer_take(&writer->out, len_bytes);
+    return sw_buffer_take(&writer->o.text, len_bytes);
 }
 
 char *sw_yaml_text(struct json_object *doc, size_t *len_bytes)
