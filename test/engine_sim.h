@@ -948,8 +948,10 @@ static inline void sim_run(struct sim *sim, int64_t horizon_ms)
     for (size_t n = 0; n < 200000; n++) {
         if (sim_turn(sim))
             continue;
-        if (!sim->timer_ms || sim->timer_ms > until)
+        if (!sim->timer_ms || sim->timer_ms > until) {
+            sim->now_ms = until;
             return;
+        }
         sim->now_ms = sim->timer_ms > sim->now_ms ? sim->timer_ms : sim->now_ms;
         sim->timer_ms = 0;
         sim_step(sim, &(struct sw_event){ .kind = SW_EV_TIMER });

@@ -96,7 +96,7 @@ static bool lets_pass(const struct object *earlier, const struct object *next)
 
 bool apply_next(struct sw_engine *e, struct state *s)
 {
-    if (state_is_rendering(s))
+    if (!state_is_rendered(s))
         return false; /* what is known is out of date */
     for (size_t i = 0; i < s->n_objects; i++) {
         struct object *o = s->objects[i];
@@ -135,16 +135,27 @@ static bool get_rid_of(struct sw_engine *e, struct object *o)
     return false;
 }
 
+/* What one state has dropped another may be about to take over. */
+static bool all_rendered(const struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->listed && !state_is_rendered(e->states[i]))
+            return false;
+    return true;
+}
+
 bool apply_retire(struct sw_engine *e, struct state *s)
 {
     bool forgotten = false;
+    if (!all_rendered(e))
+        return false;
     for (size_t i = s->n_objects; i-- > 0;)
         if (!s->objects[i]->text && !s->objects[i]->fault.code)
             forgotten = get_rid_of(e, s->objects[i]) || forgotten;
     return forgotten;
 }
 
-static bool is_needed(const struct sw_engine *e, const struct state *s)
+bool state_is_needed(const struct sw_engine *e, const struct state *s)
 {
     for (size_t i = 0; i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_needs; k++)
@@ -166,7 +177,7 @@ static bool is_inhabited(const struct sw_engine *e, const struct object *ns)
 bool apply_remove(struct sw_engine *e, struct state *s)
 {
     bool forgotten = false;
-    if (is_needed(e, s))
+    if (state_is_needed(e, s))
         return false;
     for (size_t i = s->n_objects; i-- > 0;) {
         struct object *o = s->objects[i];
@@ -232,5 +243,5 @@ void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event
         refused(e, o, event);
     else
         applied(e, o, event);
-    state_nudge(e, o->state);
+    e->status_dirty = true;
 }

@@ -89,6 +89,15 @@ static void nudge_all(struct sw_engine *e)
             state_nudge(e, e->states[i]);
 }
 
+static void each_object(struct sw_engine *e, const struct sw_event *event,
+                        void (*each)(struct sw_engine *e, struct object *o,
+                                     const struct sw_event *event))
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++)
+            each(e, e->states[i]->objects[k], event);
+}
+
 static void object_changed(struct sw_engine *e, struct object *o, bool was_ready)
 {
     bool is_ready = object_is_ready(o);
@@ -108,15 +117,6 @@ static void on_worker(struct sw_engine *e, struct object *o, const struct sw_eve
     object_changed(e, o, was_ready);
 }
 
-static void each_object(struct sw_engine *e, const struct sw_event *event,
-                        void (*each)(struct sw_engine *e, struct object *o,
-                                     const struct sw_event *event))
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++)
-            each(e, e->states[i]->objects[k], event);
-}
-
 static void set_unserved(struct object *o, const char *why)
 {
     o->unserved = true;
@@ -124,9 +124,23 @@ static void set_unserved(struct object *o, const char *why)
     o->unserved_why = why ? sw_printf("is not served yet: %s", why) : NULL;
 }
 
+/* What cannot be looked at is not taken for absent. */
+static void on_unseen(struct sw_engine *e, struct object *o, const struct sw_event *event)
+{
+    bool workers = event->watch && o->workers_watch == event->watch;
+    if (!workers && object_find(e, &event->key) != o)
+        return;
+    fault_set(&o->unseen, event->code, event->message);
+    state_nudge(e, o->state);
+}
+
 static void on_observed(struct sw_engine *e, const struct sw_event *event)
 {
     struct object *o = object_find(e, &event->key);
+    if (event->code && (event->code != SW_NOTFOUND || !event->key.name)) {
+        each_object(e, event, on_unseen);
+        return;
+    }
     if (o) {
         bool was_ready = object_is_ready(o), was_looked = o->looked, was_served = !o->unserved;
         bool changed = object_observe(e, o, event->object);
@@ -155,6 +169,10 @@ static void on_synced(struct sw_engine *e, const struct sw_event *event)
     if (!w || w->synced)
         return;
     w->synced = w->told = true;
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++)
+            if (e->states[i]->objects[k]->workers_watch == w->id)
+                fault_done(&e->states[i]->objects[k]->unseen);
     e->status_dirty = true;
     label_all_changed(e);
 }
@@ -166,7 +184,8 @@ static void on_answered(struct sw_engine *e, const struct sw_event *event)
         return;
     bool was_ready = object_is_ready(o);
     apply_answered(e, o, event);
-    object_changed(e, o, was_ready);
+    if (object_is_ready(o) != was_ready)
+        object_changed(e, o, was_ready);
 }
 
 static void on_logs(struct sw_engine *e, struct object *o, const struct sw_event *event)

@@ -44,18 +44,20 @@ struct sw_key {
  */
 
 enum sw_event_kind {
-    SW_EV_SPEC,           /* @spec: the resource is new or has changed. The first of all events, and
-                             only once every node is in the roster */
-    SW_EV_RENDERED,       /* answer: @state, @variant, @serial, @objects */
-    SW_EV_RENDER_FAILED,  /* answer: @state, @variant, @serial, @code, @message */
-    SW_EV_OBSERVED,       /* @key is as in @object now; NULL: it is not there. @code SW_NOTFOUND
-                             besides: its kind is not served (@message says which group) */
-    SW_EV_SYNCED,         /* @watch: all there is under a selector has been told */
-    SW_EV_APPLIED,        /* answer: @serial, @key, @code; @object: as the server has it now */
-    SW_EV_DELETED,        /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well. That it
-                             is gone is told by SW_EV_OBSERVED */
-    SW_EV_LABELED,        /* answer: @serial, @node, @code. On success the roster has the new labels
-                             already */
+    SW_EV_SPEC,          /* @spec: the resource is new or has changed. The first of all events, and
+                            only once every node is in the roster */
+    SW_EV_RENDERED,      /* answer: @state, @variant, @serial, @objects */
+    SW_EV_RENDER_FAILED, /* answer: @state, @variant, @serial, @code, @message */
+    SW_EV_OBSERVED, /* @key is as in @object now; NULL: it is not there. Of one object in order.
+                       @code SW_NOTFOUND besides: its kind is not served (@message: which group).
+                       Another @code: it cannot be looked at (@message), of a watch by selector
+                       with @watch and without @key.name */
+    SW_EV_SYNCED,   /* @watch: all there was under a selector has been told before */
+    SW_EV_APPLIED,  /* answer: @serial, @key, @code; @object: as the server answered */
+    SW_EV_DELETED,  /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well. That it
+                       is gone is told by SW_EV_OBSERVED */
+    SW_EV_LABELED,  /* answer: @serial, @node, @code. On success the roster has the new labels
+                       already */
     SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
     SW_EV_LOGS,           /* answer: @serial, @key, @code, @text */
     SW_EV_NODE,           /* @node in the roster has changed or (name NULL there) is gone */
@@ -106,9 +108,12 @@ struct sw_spec {
     struct json_object *status;
 };
 
-/** One object of a rendered state, complete: with namespace, owner, labels and annotations. */
+/** One object of a rendered state, complete: with namespace, owner reference, labels and
+ * annotations. When it is applied the engine adds two annotations:
+ * specialresource.openshift.io/hash (of its content: by it a later run knows that nothing is to be
+ * done) and slipway.dev/resource (whose it is, where there is no owner reference). */
 struct sw_rendered_object {
-    struct json_object *doc; /* borrowed; the engine takes a reference and never changes it */
+    struct json_object *doc; /* borrowed for the step */
     bool awaited; /* wait for it though no annotation says so (`slipway.dev/wait: all`) */
     /** Objects of a lower stage are ready (as far as they are awaited) before one of a higher stage
      * is applied: hooks before install below 0, after install above 0, by weight. Within a stage
@@ -143,8 +148,9 @@ enum sw_action_kind {
     /** Tell about @key from now on, whatever its state: SW_EV_OBSERVED at once (also "not there")
      * and on each change. @key.name NULL: all that @selector matches in @key.ns, then SW_EV_SYNCED
      * with @watch. It stands until SW_ACT_UNWATCH, also while the kind is not served: say so once,
-     * go on when it is. Many watches of one kind may well be one request: @use says how much of the
-     * objects is looked at. */
+     * go on when it is. Many watches of one kind may well be one request (@use says how much of the
+     * objects is looked at), but each is told everything: an SW_ACT_UNWATCH with an SW_ACT_WATCH of
+     * the same number after it asks to be told anew. */
     SW_ACT_WATCH,
     SW_ACT_UNWATCH, /* @watch */
     SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run */

@@ -55,6 +55,8 @@ static void add_lost(struct sw_engine *e, uint32_t node, int64_t since_ms)
     }
     l->since_ms = since_ms;
     l->expired = since_ms + e->opts.grace_ms <= e->now_ms;
+    if (!l->expired)
+        act_wake(e, since_ms + e->opts.grace_ms);
 }
 
 /* The node lost what made it one of the state's: that alone takes a label off only after a while.

@@ -167,6 +167,7 @@ static void object_free(struct object *o)
     sw_verdict_done(&o->judged);
     sw_verdict_done(&o->verdict);
     fault_done(&o->fault);
+    fault_done(&o->unseen);
     free((char *)o->key.api_version);
     free((char *)o->key.kind);
     free((char *)o->key.ns);
@@ -480,6 +481,7 @@ bool object_observe(struct sw_engine *e, struct object *o, struct json_object *l
     o->live = json_object_get(live);
     o->looked = true;
     o->unserved = false;
+    fault_done(&o->unseen);
     object_assess(e, o);
     if (o->state->phase == PH_READY)
         object_drop_live(o);

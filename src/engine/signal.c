@@ -222,7 +222,7 @@ static enum trouble trouble(struct sw_engine *e, const struct state *s)
             all = worse(all, &s->variants[i]->fault);
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        all = worse(all, &o->fault);
+        all = worse(worse(all, &o->fault), &o->unseen);
         if (object_is_written(o) && o->present && o->foreign && !o->done_hash)
             all = TROUBLE_LASTING;
     }
@@ -232,7 +232,7 @@ static enum trouble trouble(struct sw_engine *e, const struct state *s)
 static bool retry_due(struct sw_engine *e, struct state *s)
 {
     if (trouble(e, s) == TROUBLE_NONE)
-        return s->phase == PH_RETRYING || !gate_failed(s);
+        return s->phase == PH_RETRYING;
     int64_t at = s->nudged ? s->tried_ms + e->opts.retry_min_ms : s->retry_ms;
     if (at > s->retry_ms)
         at = s->retry_ms;
@@ -289,7 +289,7 @@ static bool q_refused(struct sw_engine *e, struct state *s)
 
 static bool q_needs_met(struct sw_engine *e, struct state *s)
 {
-    return !state_is_rendering(s) && needs_met(e, s);
+    return state_is_rendered(s) && needs_met(e, s);
 }
 
 static bool q_needs_lost(struct sw_engine *e, struct state *s)

@@ -233,6 +233,7 @@ void spec_node_changed(struct sw_engine *e, uint32_t node)
 
 void spec_facts_changed(struct sw_engine *e)
 {
+    e->asked_ms = e->now_ms;
     for (size_t i = 0; i < e->n_states; i++) {
         for (size_t k = 0; k < e->states[i]->n_variants; k++)
             e->states[i]->variants[k]->stale = true;
@@ -435,8 +436,6 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
                                    sw_json_equal(e->taints, spec->taints));
     bool again = first || !sw_streq(e->revision, spec->revision);
     e->told = true;
-    if (again)
-        e->told_ms = e->now_ms;
     take_text(&e->name, spec->name);
     take_text(&e->uid, spec->uid);
     take_text(&e->revision, spec->revision ? spec->revision : "");

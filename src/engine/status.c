@@ -302,7 +302,7 @@ static bool is_urgent(const struct sw_engine *e)
 static bool is_rendering(const struct sw_engine *e)
 {
     for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->phase == PH_ASKING && state_is_rendering(e->states[i]))
+        if (state_is_rendering(e->states[i]))
             return true;
     return false;
 }
@@ -322,7 +322,7 @@ static bool is_settling(struct sw_engine *e)
 {
     bool restarted = e->written && !e->settled;
     bool settling = is_rendering(e) || (restarted && is_looking(e));
-    int64_t until_ms = e->told_ms + e->opts.status_gap_ms * (restarted ? 10 : 1);
+    int64_t until_ms = e->asked_ms + e->opts.status_gap_ms * (restarted ? 10 : 1);
     if (settling && e->now_ms < until_ms) {
         act_wake(e, until_ms);
         return true;

@@ -165,9 +165,9 @@ const struct table_row table_rows[] = {
     { PH_RETRYING, SG_RETRY, PH_ASKING, retry, NULL, "try again" },
 
     { PH_FAILED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_FAILED, SG_RETRY, PH_ASKING, retry, NULL, "try again: seldom, or when the cause changed" },
     { PH_FAILED, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "what had failed is ready" },
     { PH_FAILED, SG_GATE_SHUT, PH_GATED, NULL, NULL, "what had failed is under way again" },
+    { PH_FAILED, SG_RETRY, PH_ASKING, retry, NULL, "try again: seldom, or when the cause changed" },
 
     { PH_REMOVING, SG_GONE, PH_REMOVED, forget, "StateRemoved", "nothing of it is left" },
 

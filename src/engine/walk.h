@@ -119,6 +119,7 @@ struct object {
     struct workers *workers;
     uint64_t watch, workers_watch; /* 0: none */
     char *unserved_why;
+    struct fault unseen; /* it, or its workers, cannot be looked at */
 
     /* what is being done */
     enum doing doing;
@@ -215,9 +216,9 @@ struct sw_engine {
     struct sw_actions out;
 
     /* the resource */
-    bool told;      /* a SW_EV_SPEC has come */
-    bool preparing; /* not every state has been rendered yet */
-    int64_t told_ms;
+    bool told;        /* a SW_EV_SPEC has come */
+    bool preparing;   /* not every state has been rendered yet */
+    int64_t asked_ms; /* when all was last asked to be rendered */
     char *name, *uid, *revision, *blocked;
     int64_t generation;
     enum sw_management management;
@@ -373,6 +374,8 @@ bool node_selected(const struct sw_engine *e, uint32_t node);
 /** Something about @s is different: failures may be over, words may be others. */
 void state_nudge(struct sw_engine *e, struct state *s);
 bool engine_removes_all(const struct sw_engine *e);
+/** Is there a state that needs it, and is not removed yet? */
+bool state_is_needed(const struct sw_engine *e, const struct state *s);
 /** Put the state's objects in order and count them anew. */
 void state_sort(struct state *s);
 

@@ -20,6 +20,11 @@ static const char *say_fault(struct sw_engine *e, const struct state *s, const c
                                    "there with " SW_ANN_ADOPT,
                                    object_words(e, o), o->foreign);
         }
+        if (o->unseen.code) {
+            *reason = "NotVisible";
+            return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_words(e, o),
+                                   o->unseen.message);
+        }
         if (!o->fault.code)
             continue;
         *reason = o->text ? "NotApplied" : "NotDeleted";
@@ -155,7 +160,7 @@ const char *words_state(struct sw_engine *e, const struct state *s, const char *
 }
 
 /* Failed before held before what is under way; among equals the first in the graph. */
-static int gravity(const struct state *s)
+static int gravity(const struct sw_engine *e, const struct state *s)
 {
     switch (s->phase) {
     case PH_FAILED:
@@ -171,7 +176,9 @@ static int gravity(const struct state *s)
     case PH_READY:
         return state_is_done(s) ? 0 : 1;
     case PH_REMOVED:
-        return s->listed ? 1 : 0;
+        return s->listed && !engine_removes_all(e) ? 1 : 0;
+    case PH_REMOVING:
+        return state_is_needed(e, s) ? 1 : 2;
     default:
         return 2;
     }
@@ -181,7 +188,7 @@ const struct state *words_subject(struct sw_engine *e)
 {
     const struct state *subject = NULL;
     for (size_t i = 0; i < e->n_states; i++)
-        if (gravity(e->states[i]) > (subject ? gravity(subject) : 0))
+        if (gravity(e, e->states[i]) > (subject ? gravity(e, subject) : 0))
             subject = e->states[i];
     return subject;
 }

@@ -351,7 +351,7 @@ static void judge_pods(struct sw_engine *e, struct object *o)
              (int64_t)n_ready < o->n_wanted)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Progressing",
                        "%zu of %" PRId64 " pods are ready", n_ready, o->n_wanted);
-    else if (o->verdict.kind != SW_VERDICT_READY && o->present)
+    if (o->verdict.kind != SW_VERDICT_READY && o->present && !quiet)
         explain(e, o);
 }
 
