@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of a queue looked at in one turn: between turns the store tells of what was changed, and lets
- * go of what it held for that. */
+/* Keys of a queue looked at in one turn: between turns the store tells of what was changed, and
+ * lets go of what it held for that. */
 enum { KEYS_A_TURN = 64 };
 
 /* A key of one queue: "ns/name", or "/name". */

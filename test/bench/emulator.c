@@ -2,10 +2,10 @@
  * node of it, all delays at 0, on a virtual clock. Prints one JSON object for each size.
  *
  *     build/bench/emulator [NODES [DAEMONSETS]]   without: 5, 50, 500 nodes, 5 DaemonSets */
+#include "emulator/emulator.h"
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/yaml.h"
-#include "emulator/emulator.h"
 #include "emulator/store.h"
 
 #include <stdio.h>

@@ -266,6 +266,28 @@ static void the_cluster_policy_leaves_ready_when_an_operand_does(void **state)
     cluster_close(&c);
 }
 
+static void kubernetes_has_the_gpu_operator_of_its_chart(void **state)
+{
+    (void)state;
+    struct cluster c;
+    cluster_open(&c, &(struct sw_emulator_opts){ .platform = SW_EMU_KUBERNETES }, NULL);
+    settle(&c);
+    expect(&c, "nvidia.com/v1", "ClusterPolicy", NULL, "gpu-cluster-policy", "{.status.state}",
+           "notReady");
+    put(&c, "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: nfd-worker}, spec: {selector: "
+            "{matchLabels: {app.kubernetes.io/name: nfd-worker}}, template: {metadata: {labels: "
+            "{app.kubernetes.io/name: nfd-worker}}, spec: {containers: [{name: w, image: w}]}}}}");
+    settle(&c);
+    expect(&c, "nvidia.com/v1", "ClusterPolicy", NULL, "gpu-cluster-policy", "{.status.state}",
+           "ready");
+    expect(&c, "v1", "Node", NULL, "gpu-1",
+           "{.metadata.labels['feature.node.kubernetes.io/system-os_release.ID']} "
+           "{.metadata.labels['feature.node.kubernetes.io/system-os_release.VERSION_ID']} "
+           "{.metadata.labels['nvidia.com/mig.capable']}",
+           "ubuntu 22.04 true");
+    cluster_close(&c);
+}
+
 static const char plugin[] = "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: "
                              "das-daemonset}, spec: {selector: {matchLabels: {app: "
                              "das-daemonset}}, template: {metadata: {labels: {app: "
@@ -463,6 +485,7 @@ int main(void)
         cmocka_unit_test(nodes_are_labelled_with_what_they_are),
         cmocka_unit_test(the_cluster_policy_is_ready_when_gpu_nodes_are),
         cmocka_unit_test(the_cluster_policy_leaves_ready_when_an_operand_does),
+        cmocka_unit_test(kubernetes_has_the_gpu_operator_of_its_chart),
         cmocka_unit_test(slices_are_there_while_the_device_plugin_is),
         cmocka_unit_test(a_buildconfig_builds_and_its_image_can_be_pulled),
         cmocka_unit_test(a_build_fails_when_it_is_told_to),
