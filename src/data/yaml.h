@@ -67,7 +67,8 @@ int sw_yaml_marshal(struct json_object *doc, char **out, size_t *len_bytes,
  * by sw_yaml_key_cmp() to get Go's. */
 struct sw_yaml_writer;
 struct sw_yaml_writer_opts {
-    bool as_marshal; /* refuse and fold as sw_yaml_marshal() */
+    bool as_marshal;  /* refuse and fold as sw_yaml_marshal() */
+    size_t max_bytes; /* more is SW_INVALID: deep documents are mostly indentation; 0: no limit */
 };
 struct sw_yaml_writer *sw_yaml_writer_new(const struct sw_yaml_writer_opts *opts);
 void sw_yaml_writer_free(struct sw_yaml_writer *writer);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_ANCHORS = 4096 }; /* aliases look through them */
+
 void sw_yaml_source_init(struct sw_yaml_source *s, const char *text, size_t len_bytes,
                          const char *file, int first_line, struct sw_err *err)
 {
@@ -126,7 +128,7 @@ static bool has_bare_bang(struct sw_yaml_source *s, const yaml_event_t *e)
 static int check_slashes(struct sw_yaml_source *s, const yaml_event_t *e,
                          const struct sw_yaml_event *out)
 {
-    const char *end = text_at(s, e->end_mark), *p = text_at(s, e->start_mark);
+    const char *p = text_at(s, e->start_mark), *end = text_at(s, e->end_mark); /* in order */
     for (; p + 1 < end; p++) {
         if (*p != '\\')
             continue;
@@ -187,19 +189,27 @@ static struct sw_arena *arena(struct sw_yaml_source *s)
     return s->arena;
 }
 
-static void open_anchor(struct sw_yaml_source *s, const yaml_char_t *name,
-                        struct sw_yaml_event *out)
+static uint64_t hash_of(const char *name)
+{
+    return sw_fnv64a(name, strlen(name));
+}
+
+static int open_anchor(struct sw_yaml_source *s, const yaml_char_t *name, struct sw_yaml_event *out)
 {
     if (!name)
-        return;
+        return 0;
+    if (s->n_anchors == MAX_ANCHORS)
+        return sw_yaml_source_fail(s, out, "more than %d anchors", MAX_ANCHORS);
     SW_GROW(s->anchors, s->n_anchors, s->cap_anchors);
     s->anchors[s->n_anchors++] = (struct sw_yaml_anchor){
         .name = sw_arena_strdup(arena(s), (const char *)name),
+        .hash = hash_of((const char *)name),
         .first = s->n_recorded,
         .type = out->type,
     };
     out->anchor = s->n_anchors;
     s->recording++;
+    return 0;
 }
 
 void sw_yaml_source_close(struct sw_yaml_source *s, const struct sw_yaml_event *event)
@@ -212,8 +222,9 @@ void sw_yaml_source_close(struct sw_yaml_source *s, const struct sw_yaml_event *
 
 static int find_anchor(struct sw_yaml_source *s, const char *name, struct sw_yaml_event *out)
 {
+    uint64_t hash = hash_of(name);
     size_t i = s->n_anchors;
-    while (i > 0 && strcmp(s->anchors[i - 1].name, name) != 0)
+    while (i > 0 && (s->anchors[i - 1].hash != hash || strcmp(s->anchors[i - 1].name, name) != 0))
         i--;
     if (i == 0)
         return sw_yaml_source_fail(s, out, "unknown anchor '%s' referenced", name);
@@ -245,9 +256,11 @@ static int read_scalar(struct sw_yaml_source *s, const yaml_event_t *e, struct s
     out->plain = e->data.scalar.plain_implicit;
     if (out->tag == SW_TAG_NONE && has_bare_bang(s, e))
         out->tag = SW_TAG_OTHER;
-    open_anchor(s, e->data.scalar.anchor, out);
-    if (s->flow_depth > 0 && check_question(s, e, out) < 0)
-        return SW_INVALID;
+    int rc = open_anchor(s, e->data.scalar.anchor, out);
+    if (rc == 0 && s->flow_depth > 0)
+        rc = check_question(s, e, out);
+    if (rc < 0)
+        return rc;
     if (s->look.slashes && e->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
         return check_slashes(s, e, out);
     return 0;
@@ -276,13 +289,11 @@ static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
     case YAML_ALIAS_EVENT:
         return find_anchor(s, (const char *)e->data.alias.anchor, out);
     case YAML_MAPPING_START_EVENT:
-        open_anchor(s, e->data.mapping_start.anchor, out);
         enter_flow(s, e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
-        return 0;
+        return open_anchor(s, e->data.mapping_start.anchor, out);
     case YAML_SEQUENCE_START_EVENT:
-        open_anchor(s, e->data.sequence_start.anchor, out);
         enter_flow(s, e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
-        return 0;
+        return open_anchor(s, e->data.sequence_start.anchor, out);
     case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
         s->flow_depth -= s->flow_depth > 0;

@@ -3,6 +3,7 @@
  * that carry an anchor are kept, so that an alias can play them again. Internal to data. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <yaml.h>
 
@@ -34,6 +35,7 @@ struct sw_yaml_event {
 
 struct sw_yaml_anchor {
     const char *name;
+    uint64_t hash;
     size_t first, end; /* its events; end is 0 while it is open */
     yaml_event_type_t type;
 };

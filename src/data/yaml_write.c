@@ -96,6 +96,15 @@ static void open_block(struct sw_yaml_writer *w)
     w->pending = false;
 }
 
+/* Sizes that others choose end somewhere. */
+static int check_size(const struct sw_yaml_writer *w, size_t more, struct sw_err *err)
+{
+    size_t max = w->opts.max_bytes;
+    if (max == 0 || (more <= max && w->o.text.len <= max - more))
+        return 0;
+    return sw_err_set(err, SW_INVALID, "more than %zu bytes of YAML", max);
+}
+
 /* What stands in front of a value. */
 static void before_value(struct sw_yaml_writer *w)
 {
@@ -120,33 +129,35 @@ static void before_value(struct sw_yaml_writer *w)
     }
 }
 
-static int put_word(struct sw_yaml_writer *w, const char *text, size_t len)
+static int put_word(struct sw_yaml_writer *w, const char *text, size_t len, struct sw_err *err)
 {
+    if (check_size(w, len, err) < 0)
+        return SW_INVALID;
     before_value(w);
     sw_yaml_put_token(&w->o, text, len);
     return 0;
 }
 
-static int on_null(void *arg, SW_UNUSED struct sw_err *err)
+static int on_null(void *arg, struct sw_err *err)
 {
-    return put_word(arg, "null", 4);
+    return put_word(arg, "null", 4, err);
 }
 
-static int on_boolean(void *arg, bool value, SW_UNUSED struct sw_err *err)
+static int on_boolean(void *arg, bool value, struct sw_err *err)
 {
-    return value ? put_word(arg, "true", 4) : put_word(arg, "false", 5);
+    return value ? put_word(arg, "true", 4, err) : put_word(arg, "false", 5, err);
 }
 
-static int on_integer(void *arg, int64_t value, SW_UNUSED struct sw_err *err)
+static int on_integer(void *arg, int64_t value, struct sw_err *err)
 {
     char text[24];
-    return put_word(arg, text, (size_t)sprintf(text, "%" PRId64, value));
+    return put_word(arg, text, (size_t)sprintf(text, "%" PRId64, value), err);
 }
 
-static int on_natural(void *arg, uint64_t value, SW_UNUSED struct sw_err *err)
+static int on_natural(void *arg, uint64_t value, struct sw_err *err)
 {
     char text[24];
-    return put_word(arg, text, (size_t)sprintf(text, "%" PRIu64, value));
+    return put_word(arg, text, (size_t)sprintf(text, "%" PRIu64, value), err);
 }
 
 static int on_real(void *arg, double value, SW_UNUSED const char *text, SW_UNUSED size_t len_bytes,
@@ -161,7 +172,7 @@ static int on_real(void *arg, double value, SW_UNUSED const char *text, SW_UNUSE
     if (is.kind == SW_YAML_UINT)
         return on_natural(arg, is.u, err);
     len = sw_float_go(value, 'g', 64, plain);
-    return put_word(arg, plain, len);
+    return put_word(arg, plain, len, err);
 }
 
 static int on_string(void *arg, const char *text, size_t len_bytes, struct sw_err *err)
@@ -173,6 +184,8 @@ static int on_string(void *arg, const char *text, size_t len_bytes, struct sw_er
         if (rc < 0)
             return rc;
     }
+    if (check_size(w, len_bytes, err) < 0)
+        return SW_INVALID;
     before_value(w);
     put_text(w, text, len_bytes, false);
     return 0;

@@ -206,6 +206,19 @@ static void refuses_a_long_text_aliased_often(void **state)
     assert_non_null(strstr(sw_err_text(&err), "excessive aliasing"));
 }
 
+static void refuses_more_anchors_than_anyone_writes(void **state)
+{
+    (void)state;
+    SW_AUTO_CHARS *text = sw_alloc(5000 * 16);
+    char *p = text;
+    for (int i = 0; i < 5000; i++)
+        p += sprintf(p, "- &a%d x\n", i);
+    SW_ERR(err);
+    SW_AUTO_JSON *doc = NULL;
+    assert_int_equal(parse(text, NULL, &doc, &err), SW_INVALID);
+    assert_string_equal(sw_err_text(&err), "4097:3: more than 4096 anchors");
+}
+
 static void refuses_what_is_nested_too_deep(void **state)
 {
     (void)state;
@@ -287,6 +300,7 @@ int main(void)
         cmocka_unit_test(anchors_end_with_their_document),
         cmocka_unit_test(refuses_billions_of_laughs),
         cmocka_unit_test(refuses_a_long_text_aliased_often),
+        cmocka_unit_test(refuses_more_anchors_than_anyone_writes),
         cmocka_unit_test(refuses_what_is_nested_too_deep),
         cmocka_unit_test(refuses_what_is_too_long),
         cmocka_unit_test(reads_as_the_template_cases_want),

@@ -127,6 +127,22 @@ static void a_sink_may_be_used_twice(void **state)
     }
 }
 
+static void size_is_bounded_on_request(void **state)
+{
+    (void)state;
+    const struct sw_yaml_writer_opts opts = { .max_bytes = 1000 };
+    SW_AUTO(sw_yaml_writer) *w = sw_yaml_writer_new(&opts);
+    const struct sw_sink *s = sw_yaml_writer_sink(w);
+    SW_ERR(err);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(s->ops->begin_list(s->arg, &err), 0);
+    int n = 0;
+    while (s->ops->integer(s->arg, 1, &err) == 0)
+        n++;
+    assert_true(n > 5 && n < 20);
+    assert_string_equal(sw_err_text(&err), "more than 1000 bytes of YAML");
+}
+
 static void what_is_written_reads_back(void **state)
 {
     (void)state;
@@ -169,6 +185,7 @@ int main(void)
         cmocka_unit_test(writes_null_and_empty_documents),
         cmocka_unit_test(large_integers_stay_exact),
         cmocka_unit_test(a_sink_may_be_used_twice),
+        cmocka_unit_test(size_is_bounded_on_request),
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(keys_sort_by_letters_and_numbers),
     };
