@@ -1,0 +1,299 @@
+/* The long-running controller and `status` as processes of their own, against the cluster of this
+ * one. */
+#include "run_world.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KMOD SW_SOURCE_DIR "/charts/example/simple-kmod"
+
+static char config[] = "/tmp/run_operator_test.XXXXXX";
+
+/* ---- processes ---------------------------------------------------------------------------------
+ */
+
+struct child {
+    pid_t pid;
+    FILE *out;
+    int status;
+};
+
+static struct child start(char *const *argv)
+{
+    const char *program = getenv("SLIPWAY");
+    struct child c = { .out = tmpfile() };
+    assert_non_null(c.out);
+    c.pid = fork();
+    assert_true(c.pid >= 0);
+    if (c.pid == 0) {
+        (void)dup2(fileno(c.out), 1);
+        (void)dup2(fileno(c.out), 2);
+        (void)execv(program ? program : SW_SOURCE_DIR "/build/test/slipway", argv);
+        _exit(127);
+    }
+    return c;
+}
+#define START(...) start((char *const[]){ "slipway", __VA_ARGS__, NULL })
+
+/* What it has said so far; the caller's. */
+static char *said(struct child *c)
+{
+    (void)fseek(c->out, 0, SEEK_END);
+    long len = ftell(c->out);
+    char *text = sw_zalloc((size_t)len + 1, 1);
+    rewind(c->out);
+    size_t n = fread(text, 1, (size_t)len, c->out);
+    text[n] = '\0';
+    return text;
+}
+
+static bool has_ended(struct world *w SW_UNUSED, void *arg)
+{
+    struct child *c = arg;
+    if (c->pid && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+        c->pid = 0;
+    return c->pid == 0;
+}
+
+/* Turn the world until the process has ended; it must with @want. What it said is the caller's. */
+static char *end_of(struct world *w, struct child *c, int want)
+{
+    for (int i = 0; i < 3000 && !has_ended(w, c); i++)
+        sw_loop_step(w->conn.loop, 10);
+    char *text = said(c);
+    (void)fclose(c->out);
+    if (c->pid) {
+        (void)kill(c->pid, SIGKILL);
+        fail_msg("it did not end: %s", text);
+    }
+    int got = WIFEXITED(c->status) ? WEXITSTATUS(c->status) : -WTERMSIG(c->status);
+    if (got != want)
+        fail_msg("exit %d: %s", got, text);
+    return text;
+}
+
+static char *stop(struct world *w, struct child *c)
+{
+    assert_int_equal(kill(c->pid, SIGTERM), 0);
+    return end_of(w, c, 0);
+}
+
+struct wanted {
+    struct child *child;
+    const char *text;
+};
+
+static bool has_said(struct world *w SW_UNUSED, void *arg)
+{
+    struct wanted *wanted = arg;
+    SW_AUTO_CHARS *text = said(wanted->child);
+    return strstr(text, wanted->text);
+}
+
+static void until_said(struct world *w, struct child *c, const char *text)
+{
+    struct wanted wanted = { c, text };
+    for (int i = 0; i < 3000 && !has_said(w, &wanted); i++)
+        sw_loop_step(w->conn.loop, 10);
+    if (!has_said(w, &wanted))
+        fail_msg("it never said '%s'", text);
+}
+
+/* ---- the world ---------------------------------------------------------------------------------
+ */
+
+static void open_world(struct world *w)
+{
+    SW_ERR(err);
+    w->real_clock = true;
+    world_open_with(w, &(struct sw_emulator_opts){ 0 });
+    SW_AUTO_CHARS *text = sw_emulator_kubeconfig(w->conn.emulator);
+    (void)strcpy(config + strlen(config) - 6, "XXXXXX");
+    int fd = mkstemp(config);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    assert_int_equal(sw_file_write(config, text, strlen(text), 0600, &err), 0);
+}
+
+static void close_world(struct world *w)
+{
+    (void)unlink(config);
+    world_close(w);
+}
+
+static bool cluster_says_ready(struct world *w, void *arg SW_UNUSED)
+{
+    struct json_object *sr = world_get(w, "sro.openshift.io/v1beta1", "SpecialResource", NULL,
+                                       "simple-kmod");
+    return sw_streq(sw_json_str(sw_obj_condition(sr, "Ready"), "", "status", NULL), "True");
+}
+
+static void until_ready(struct world *w)
+{
+    for (int i = 0; i < 3000 && !cluster_says_ready(w, NULL); i++)
+        sw_loop_step(w->conn.loop, 10);
+    assert_true(cluster_says_ready(w, NULL));
+}
+
+/* A port that was free a moment ago. */
+static int free_port(void)
+{
+    struct sockaddr_in addr = { .sin_family = AF_INET };
+    socklen_t len = sizeof addr;
+    addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof addr), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+    (void)close(fd);
+    return ntohs(addr.sin_port);
+}
+
+/* GET @path from the controller's port; heap. */
+static char *ask(int port, const char *path)
+{
+    struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    char *text = sw_zalloc(1, 65536);
+    size_t len = 0;
+    ssize_t n;
+    if (connect(fd, (struct sockaddr *)&addr, sizeof addr) == 0) {
+        (void)dprintf(fd, "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+        while (len < 65535 && (n = read(fd, text + len, 65535 - len)) > 0)
+            len += (size_t)n;
+    }
+    (void)close(fd);
+    return text;
+}
+
+static void assert_has(const char *text, const char *want)
+{
+    if (!strstr(text, want))
+        fail_msg("no '%s' in: %s", want, text);
+}
+
+/* ---- scenarios ---------------------------------------------------------------------------------
+ */
+
+static void controller_walks_serves_and_stops(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    open_world(&w);
+    world_apply(&w, &(struct sw_resource_opts){ .recipe = KMOD });
+    int metrics = free_port(), health = free_port();
+    SW_AUTO_CHARS *m = sw_printf("127.0.0.1:%d", metrics);
+    SW_AUTO_CHARS *h = sw_printf("127.0.0.1:%d", health);
+    struct child c = START("controller", "--kubeconfig", config, "--metrics-bind-address", m,
+                           "--health-probe-bind-address", h);
+    until_ready(&w);
+    SW_AUTO_CHARS *healthz = ask(health, "/healthz");
+    SW_AUTO_CHARS *readyz = ask(health, "/readyz");
+    SW_AUTO_CHARS *none = ask(health, "/nothing");
+    SW_AUTO_CHARS *text = ask(metrics, "/metrics");
+    assert_has(healthz, "200 OK");
+    assert_has(readyz, "200 OK");
+    assert_has(none, "404");
+    assert_has(text, "\nsro_managed_resources_total 1\n");
+    assert_has(text,
+               "sro_states_completed_info{specialresource=\"simple-kmod\",state=\"1000\"} 1\n");
+    assert_has(text, "kind=\"DaemonSet\"");
+    struct json_object *sr = world_get(&w, "sro.openshift.io/v1beta1", "SpecialResource", NULL,
+                                       "simple-kmod");
+    struct json_object *finalizers = sw_json_find(sr, "metadata", "finalizers", NULL);
+    assert_string_equal(json_object_get_string(sw_json_at(finalizers, 0)),
+                        "sro.openshift.io/finalizer");
+    SW_AUTO_CHARS *log = stop(&w, &c);
+    assert_has(log, "stopping");
+    close_world(&w);
+}
+
+static void status_reads_what_the_cluster_says(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    open_world(&w);
+    struct child before = START("status", "--kubeconfig", config);
+    SW_AUTO_CHARS *unserved = end_of(&w, &before, 1);
+    assert_has(unserved, "sro.openshift.io");
+    world_run(&w, "charts/example/simple-kmod");
+    until_ready(&w);
+    struct child table = START("status", "simple-kmod", "--kubeconfig", config);
+    SW_AUTO_CHARS *text = end_of(&w, &table, 0);
+    assert_has(text, "simple-kmod  Ready");
+    assert_has(text, "0000 1000");
+    struct child json = START("status", "simple-kmod", "-o", "json", "--kubeconfig", config);
+    SW_AUTO_CHARS *doc = end_of(&w, &json, 0);
+    assert_has(doc, "\"phase\": \"Ready\"");
+    struct child none = START("status", "other", "--kubeconfig", config);
+    SW_AUTO_CHARS *missing = end_of(&w, &none, 1);
+    assert_has(missing, "'other'");
+    close_world(&w);
+}
+
+static size_t n_object_writes;
+
+static void count_object_writes(const struct sw_emu_request *req,
+                                struct sw_emu_fault *fault SW_UNUSED, struct world *w SW_UNUSED)
+{
+    bool reads = sw_streq(req->verb, "get") || sw_streq(req->verb, "list") ||
+                 sw_streq(req->verb, "watch");
+    n_object_writes += !reads && !sw_streq(req->resource, "specialresources");
+}
+
+static void second_run_finds_all_done(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = count_object_writes };
+    open_world(&w);
+    struct child first = START("run", KMOD, "--kubeconfig", config);
+    SW_AUTO_CHARS *text = end_of(&w, &first, 0);
+    assert_has(text, "StateStarted");
+    assert_true(n_object_writes > 5);
+    n_object_writes = 0;
+    struct child second = START("run", KMOD, "--kubeconfig", config);
+    SW_AUTO_CHARS *again = end_of(&w, &second, 0);
+    assert_null(strstr(again, "StateStarted"));
+    assert_has(again, "simple-kmod: Ready");
+    assert_int_equal(n_object_writes, 0);
+    close_world(&w);
+}
+
+static void next_leader_takes_over_when_one_stops(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    open_world(&w);
+    assert_int_equal(setenv("POD_NAME", "one", 1), 0);
+    struct child one = START("controller", "--kubeconfig", config, "--leader-elect",
+                             "--metrics-bind-address", "0", "--health-probe-bind-address", "0");
+    until_said(&w, &one, "leading");
+    assert_int_equal(setenv("POD_NAME", "two", 1), 0);
+    struct child two = START("controller", "--kubeconfig", config, "--leader-elect",
+                             "--metrics-bind-address", "0", "--health-probe-bind-address", "0");
+    until_said(&w, &two, "leader identity=one");
+    SW_AUTO_CHARS *first = stop(&w, &one);
+    assert_has(first, "not leading any more");
+    until_said(&w, &two, "leading");
+    world_apply(&w, &(struct sw_resource_opts){ .recipe = KMOD });
+    until_ready(&w);
+    SW_AUTO_CHARS *second = stop(&w, &two);
+    (void)unsetenv("POD_NAME");
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(controller_walks_serves_and_stops),
+        cmocka_unit_test(status_reads_what_the_cluster_says),
+        cmocka_unit_test(second_run_finds_all_done),
+        cmocka_unit_test(next_leader_takes_over_when_one_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

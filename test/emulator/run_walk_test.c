@@ -1,0 +1,300 @@
+/* Whole walks: recipe, controller and cluster in one process, on a clock that jumps. */
+#include "run_world.h"
+
+#define KMOD "charts/example/simple-kmod"
+#define MIG "recipes/nvidia-mig"
+#define LABEL(resource, state) "specialresource.openshift.io/state-" resource "-" state
+
+/* How many nodes carry the label with the value Ready. */
+static size_t labelled(struct world *w, const char *label)
+{
+    struct json_object *nodes = world_get(w, "v1", "Node", NULL, NULL);
+    size_t n = 0;
+    for (size_t i = 0; i < sw_json_len(nodes); i++)
+        n += sw_streq(sw_obj_label(sw_json_at(nodes, i), label), "Ready");
+    return n;
+}
+
+static const char *condition(struct world *w, const char *type, const char *field)
+{
+    struct json_object *sr = world_get(w, "sro.openshift.io/v1beta1", "SpecialResource", NULL,
+                                       w->name);
+    return sw_json_str(sw_obj_condition(sr, type), "", field, NULL);
+}
+
+static void simple_kmod_gets_a_driver_for_each_kernel(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    struct json_object *sets = world_get(&w, "apps/v1", "DaemonSet", "simple-kmod", NULL);
+    assert_int_equal(sw_json_len(sets), 2);
+    for (size_t i = 0; i < 2; i++) {
+        struct json_object *ds = sw_json_at(sets, i);
+        struct json_object *spec = sw_json_find(ds, "spec", "template", "spec", NULL);
+        const char *kernel = sw_json_str(spec, "", "nodeSelector",
+                                         "feature.node.kubernetes.io/kernel-version.full", NULL);
+        const char *image = sw_json_str(sw_json_at(sw_json_get(spec, "containers"), 0), "", "image",
+                                        NULL);
+        assert_true(*kernel);
+        assert_non_null(strstr(image, kernel));
+        assert_int_equal(strlen(sw_obj_name(ds)), strlen("simple-kmod-driver-container-") + 16);
+        assert_string_equal(sw_obj_label(ds, "specialresource.openshift.io/owned"), "true");
+    }
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "0000")), 4);
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "1000")), 4);
+    assert_string_equal(condition(&w, "Ready", "status"), "True");
+    world_close(&w);
+}
+
+static void nvidia_mig_walks_all_seven_states(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    world_run(&w, MIG);
+    world_must_be_ready(&w);
+    static const char *const states[] = { "cert-manager", "nfd",       "gpu-operator",
+                                          "webhook",      "scheduler", "device-plugin",
+                                          "validation" };
+    for (size_t i = 0; i < SW_COUNT(states); i++) {
+        SW_AUTO_CHARS *label = sw_printf(LABEL("nvidia-mig", "%s"), states[i]);
+        assert_true(labelled(&w, label) >= 3);
+    }
+    struct json_object *pod = world_get(&w, "v1", "Pod", "das-operator", "nvidia-mig-validation");
+    assert_string_equal(sw_json_str(pod, "", "status", "phase", NULL), "Succeeded");
+    world_close(&w);
+}
+
+static void ready_cluster_costs_no_request(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    world_wait(&w, 60000);
+    world_count(&w);
+    world_wait(&w, 3 * 60000);
+    assert_int_equal(w.n_requests, 0);
+    world_wait(&w, 30 * 60000); /* watches may begin anew; nothing is written */
+    assert_int_equal(w.n_writes, 0);
+    world_close(&w);
+}
+
+/* A controller that runs already has read kinds and nodes: what counts is what a resource costs. */
+static void count_from_the_resource(const struct sw_emu_request *req,
+                                    struct sw_emu_fault *fault SW_UNUSED, struct world *w)
+{
+    if (sw_streq(req->resource, "specialresources") && sw_streq(req->verb, "list"))
+        world_count(w);
+}
+
+static void quick_walk_costs_few_requests(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = count_from_the_resource };
+    world_open_with(&w, &(struct sw_emulator_opts){ 0 });
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    print_message("# simple-kmod: %d requests, %d writes\n", (int)w.n_requests, (int)w.n_writes);
+    assert_true(w.n_requests <= 60);
+    world_close(&w);
+}
+
+#define NEW_NODE                                                                                   \
+    "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"late\",\"labels\":{"        \
+    "\"node-role.kubernetes.io/worker\":\"\",\"kubernetes.io/arch\":\"amd64\","                    \
+    "\"feature.node.kubernetes.io/kernel-version.full\":\"5.14.0-999.el9.x86_64\"}},\"status\":{"  \
+    "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}],\"nodeInfo\":{\"kernelVersion\":"   \
+    "\"5.14.0-999.el9.x86_64\",\"osImage\":\"Red Hat Enterprise Linux CoreOS 9.2\","               \
+    "\"architecture\":\"amd64\"},\"allocatable\":{\"cpu\":\"8\",\"memory\":\"32Gi\","              \
+    "\"pods\":\"250\"}}}"
+
+static bool node_is_done(struct world *w, void *arg)
+{
+    struct json_object *node = world_get(w, "v1", "Node", NULL, arg);
+    return node && sw_obj_label(node, LABEL("simple-kmod", "1000"));
+}
+
+static void new_kernel_is_served_when_its_node_comes(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char late[] = "late";
+    world_open(&w);
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    assert_int_equal(world_create(&w, NEW_NODE), 0);
+    assert_true(world_until(&w, node_is_done, late, 10 * 60000));
+    assert_int_equal(sw_json_len(world_get(&w, "apps/v1", "DaemonSet", "simple-kmod", NULL)), 3);
+    world_must_be_ready(&w);
+    assert_int_equal(world_delete(&w, "v1", "Node", NULL, late), 0);
+    world_wait(&w, 20 * 60000);
+    assert_int_equal(sw_json_len(world_get(&w, "apps/v1", "DaemonSet", "simple-kmod", NULL)), 2);
+    world_close(&w);
+}
+
+static bool is_gone(struct world *w, void *arg SW_UNUSED)
+{
+    return !world_get(w, "sro.openshift.io/v1beta1", "SpecialResource", NULL, "simple-kmod");
+}
+
+static void deleted_resource_takes_all_of_its_own_along(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    assert_int_equal(
+        world_delete(&w, "sro.openshift.io/v1beta1", "SpecialResource", NULL, "simple-kmod"), 0);
+    assert_true(world_until(&w, is_gone, NULL, 10 * 60000));
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "0000")), 0);
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "1000")), 0);
+    assert_int_equal(sw_json_len(world_get(&w, "apps/v1", "DaemonSet", "simple-kmod", NULL)), 0);
+    assert_null(world_get(&w, "v1", "Namespace", NULL, "simple-kmod"));
+    world_close(&w);
+}
+
+static bool account_is_back(struct world *w, void *arg)
+{
+    const char *before = arg;
+    struct json_object *sa = world_get(w, "v1", "ServiceAccount", "simple-kmod",
+                                       "simple-kmod-driver-container");
+    return sa && !sw_streq(sw_obj_uid(sa), before);
+}
+
+static void what_is_deleted_or_changed_by_others_is_repaired(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    struct json_object *sa = world_get(&w, "v1", "ServiceAccount", "simple-kmod",
+                                       "simple-kmod-driver-container");
+    SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(sa));
+    assert_int_equal(
+        world_delete(&w, "v1", "ServiceAccount", "simple-kmod", "simple-kmod-driver-container"), 0);
+    assert_true(world_until(&w, account_is_back, uid, 60000));
+    world_must_be_ready(&w);
+    world_close(&w);
+}
+
+#define FOREIGN_ACCOUNT                                                                            \
+    "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\",\"metadata\":{\"name\":"                   \
+    "\"simple-kmod-driver-container\",\"namespace\":\"simple-kmod\",\"labels\":{\"of\":"           \
+    "\"somebody\"}}}"
+
+static bool says_foreign(struct world *w, void *arg SW_UNUSED)
+{
+    SW_AUTO_JSON *status = sw_controller_status(w->controller, w->name);
+    const char *text = status ? json_object_to_json_string(status) : "";
+    return strstr(text, "simple-kmod-driver-container") && strstr(text, "not slipway's");
+}
+
+static void foreign_object_is_not_taken_over(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    assert_int_equal(world_create(&w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                                      "\"name\":\"simple-kmod\"}}"),
+                     0);
+    assert_int_equal(world_create(&w, FOREIGN_ACCOUNT), 0);
+    world_run(&w, KMOD);
+    assert_true(world_until(&w, says_foreign, NULL, 10 * 60000));
+    struct json_object *sa = world_get(&w, "v1", "ServiceAccount", "simple-kmod",
+                                       "simple-kmod-driver-container");
+    assert_null(sw_obj_label(sa, "specialresource.openshift.io/owned"));
+    assert_int_equal(
+        world_delete(&w, "v1", "ServiceAccount", "simple-kmod", "simple-kmod-driver-container"), 0);
+    world_must_be_ready(&w);
+    world_close(&w);
+}
+
+/* ---- killed ------------------------------------------------------------------------------------
+ */
+
+static void kill_when_due(const struct sw_emu_request *req SW_UNUSED,
+                          struct sw_emu_fault *fault SW_UNUSED, struct world *w)
+{
+    if (w->kill_at && w->n_requests == w->kill_at)
+        w->killed = true;
+}
+
+static bool was_killed_or_ready(struct world *w, void *arg)
+{
+    return w->killed || world_is_ready(w, arg);
+}
+
+/* What a walk leaves behind, without what is different each time. */
+static char *picture(struct world *w)
+{
+    static const char *const kinds[][2] = { { "apps/v1", "DaemonSet" },
+                                            { "v1", "ServiceAccount" },
+                                            { "rbac.authorization.k8s.io/v1", "Role" },
+                                            { "image.openshift.io/v1", "ImageStream" },
+                                            { "build.openshift.io/v1", "BuildConfig" },
+                                            { "v1", "Node" } };
+    char *text = sw_strdup("");
+    for (size_t k = 0; k < SW_COUNT(kinds); k++) {
+        struct json_object *list = world_get(w, kinds[k][0], kinds[k][1], NULL, NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++) {
+            struct json_object *o = sw_json_at(list, i);
+            SW_AUTO_CHARS *labels = sw_json_text(sw_json_find(o, "metadata", "labels", NULL),
+                                                 SW_JSON_SORTED, NULL);
+            char *more = sw_printf("%s%s %s %s %s\n", text, kinds[k][1], sw_obj_namespace(o),
+                                   sw_obj_name(o), labels);
+            free(text);
+            text = more;
+        }
+    }
+    return text;
+}
+
+static void killed_controller_comes_to_the_same_end(void **state)
+{
+    (void)state;
+    struct world calm = { 0 };
+    world_open_with(&calm, &(struct sw_emulator_opts){ 0 });
+    world_run(&calm, KMOD);
+    world_must_be_ready(&calm);
+    uint64_t n = calm.n_requests;
+    SW_AUTO_CHARS *want = picture(&calm);
+    world_close(&calm);
+    for (uint64_t at = 1; at < n; at += 5) {
+        struct world w = { .on_request = kill_when_due, .kill_at = at };
+        world_open_with(&w, &(struct sw_emulator_opts){ 0 });
+        world_run(&w, KMOD);
+        (void)world_until(&w, was_killed_or_ready, NULL, 10 * 60000);
+        world_kill(&w);
+        w.kill_at = 0;
+        world_start(&w);
+        world_must_be_ready(&w);
+        SW_AUTO_CHARS *got = picture(&w);
+        if (!sw_streq(got, want))
+            print_error("killed at request %d\n", (int)at);
+        assert_string_equal(got, want);
+        world_close(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(simple_kmod_gets_a_driver_for_each_kernel),
+        cmocka_unit_test(nvidia_mig_walks_all_seven_states),
+        cmocka_unit_test(ready_cluster_costs_no_request),
+        cmocka_unit_test(quick_walk_costs_few_requests),
+        cmocka_unit_test(new_kernel_is_served_when_its_node_comes),
+        cmocka_unit_test(deleted_resource_takes_all_of_its_own_along),
+        cmocka_unit_test(what_is_deleted_or_changed_by_others_is_repaired),
+        cmocka_unit_test(foreign_object_is_not_taken_over),
+        cmocka_unit_test(killed_controller_comes_to_the_same_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

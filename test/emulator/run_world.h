@@ -1,0 +1,287 @@
+#pragma once
+/* A world for scenarios: cluster, client and controller in one process on one clock that jumps, so
+ * that an hour of waiting is no time at all. The scenario asks the cluster's store what it holds.
+ */
+#include "base/loop.h"
+#include "cli/connect.h"
+#include "cli/install.h"
+#include "cli/resource.h"
+#include "controller/controller.h"
+#include "data/data.h"
+#include "emulator/emulator.h"
+#include "kube/kube.h"
+#include "kube/kubeconfig.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct world {
+    struct sw_connection conn;
+    struct sw_controller *controller;
+    struct json_object *resource; /* that was applied last */
+    const char *name;
+    uint64_t n_requests, n_writes; /* since world_count() */
+    uint64_t kill_at;              /* this request is the controller's last; 0: none */
+    bool killed, one_shot, installed;
+    bool real_clock; /* other processes take part */
+    void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                       struct world *w);
+    int trouble;
+    struct json_object *answer; /* of world_ask() */
+    int answer_code;
+};
+
+static inline void world_on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                                    void *arg)
+{
+    struct world *w = arg;
+    w->n_requests++;
+    w->n_writes += !sw_streq(req->verb, "get") && !sw_streq(req->verb, "list") &&
+                   !sw_streq(req->verb, "watch");
+    if (w->on_request)
+        w->on_request(req, fault, w);
+}
+
+static inline void world_open_with(struct world *w, const struct sw_emulator_opts *opts)
+{
+    struct sw_emulator_opts emu = *opts;
+    SW_ERR(err);
+    emu.on_request = world_on_request;
+    emu.arg = w;
+    emu.seed = emu.seed ? emu.seed : 1;
+    sw_log_set_level(SW_LOG_ERROR);
+    w->conn.command = "test";
+    w->conn.loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = !w->real_clock });
+    if (sw_emulator_open(w->conn.loop, &emu, &w->conn.emulator, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
+    if (sw_kube_new(w->conn.loop, w->conn.config, &(struct sw_kube_opts){ .seed = 1 },
+                    &w->conn.kube, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+}
+
+static inline void world_open(struct world *w)
+{
+    world_open_with(w, &(struct sw_emulator_opts){ .delays = sw_emu_delays_human });
+}
+
+static inline void world_close(struct world *w)
+{
+    sw_controller_close(w->controller);
+    json_object_put(w->resource);
+    json_object_put(w->answer);
+    sw_connection_done(&w->conn);
+    *w = (struct world){ 0 };
+}
+
+static inline int64_t world_now(const struct world *w)
+{
+    return sw_loop_now_ms(w->conn.loop);
+}
+
+/* Turn the world until @cond holds, @for_ms of its time at most. @return whether it holds. */
+static inline bool world_until(struct world *w, bool (*cond)(struct world *w, void *arg), void *arg,
+                               int64_t for_ms)
+{
+    int64_t end_ms = world_now(w) + for_ms;
+    while (!cond(w, arg) && world_now(w) < end_ms)
+        sw_loop_step(w->conn.loop, end_ms - world_now(w));
+    return cond(w, arg);
+}
+
+static inline bool world_never(struct world *w SW_UNUSED, void *arg SW_UNUSED)
+{
+    return false;
+}
+
+static inline void world_wait(struct world *w, int64_t for_ms)
+{
+    (void)world_until(w, world_never, NULL, for_ms);
+}
+
+/* ---- the controller ----------------------------------------------------------------------------
+ */
+
+static inline void world_on_trouble(int code, const char *why SW_UNUSED, void *arg)
+{
+    ((struct world *)arg)->trouble = code;
+}
+
+static inline void world_start(struct world *w)
+{
+    w->controller = sw_controller_open(w->conn.loop, w->conn.kube,
+                                       &(struct sw_controller_opts){ .one_shot = w->one_shot,
+                                                                     .on_trouble = world_on_trouble,
+                                                                     .arg = w });
+}
+
+/* As kill -9 would: nothing is said to anybody. The client's connections go with it. */
+static inline void world_kill(struct world *w)
+{
+    SW_ERR(err);
+    sw_controller_close(SW_TAKE(w->controller));
+    sw_kube_free(SW_TAKE(w->conn.kube));
+    if (sw_kube_new(w->conn.loop, w->conn.config, &(struct sw_kube_opts){ .seed = 1 },
+                    &w->conn.kube, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+}
+
+static inline void world_on_installed(int code, const struct sw_err *err, void *arg)
+{
+    struct world *w = arg;
+    if (code < 0)
+        fail_msg("not installed: %s", sw_err_text(err));
+    w->installed = true;
+}
+
+static inline bool world_is_installed(struct world *w, void *arg SW_UNUSED)
+{
+    return w->installed;
+}
+
+/* As `run RECIPE --set ...` begins. */
+static inline void world_apply(struct world *w, const struct sw_resource_opts *opts)
+{
+    SW_ERR(err);
+    json_object_put(w->resource);
+    w->resource = NULL;
+    if (sw_resource_make(opts, &w->resource, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    w->name = sw_obj_name(w->resource);
+    w->installed = false;
+    (void)sw_install_start(&w->conn, w->resource, world_on_installed, w);
+    assert_true(world_until(w, world_is_installed, NULL, 60000));
+}
+
+static inline void world_run(struct world *w, const char *recipe)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", SW_SOURCE_DIR, recipe);
+    world_apply(w, &(struct sw_resource_opts){ .recipe = path });
+    if (!w->controller)
+        world_start(w);
+}
+
+static inline bool world_is_ready(struct world *w, void *arg SW_UNUSED)
+{
+    return w->controller && sw_controller_phase(w->controller, w->name) == SW_PHASE_READY &&
+           sw_controller_is_idle(w->controller, w->name);
+}
+
+static inline bool world_is_errored(struct world *w, void *arg SW_UNUSED)
+{
+    return w->controller && sw_controller_phase(w->controller, w->name) == SW_PHASE_ERRORED &&
+           sw_controller_is_idle(w->controller, w->name);
+}
+
+static inline void world_must_be_ready(struct world *w)
+{
+    if (world_until(w, world_is_ready, NULL, 10 * 60000))
+        return;
+    SW_AUTO_JSON *status = w->controller ? sw_controller_status(w->controller, w->name) : NULL;
+    fail_msg("not ready: %s", json_object_to_json_string_ext(status, JSON_C_TO_STRING_PRETTY));
+}
+
+static inline void world_count(struct world *w)
+{
+    w->n_requests = w->n_writes = 0;
+}
+
+/* ---- asking the cluster ------------------------------------------------------------------------
+ */
+
+static inline void world_on_answer(const struct sw_kube_answer *a, void *arg)
+{
+    struct world *w = arg;
+    w->answer_code = a->code;
+    json_object_put(w->answer);
+    w->answer = json_object_get(a->object ? a->object : a->items);
+}
+
+static inline bool world_is_answered(struct world *w, void *arg SW_UNUSED)
+{
+    return w->answer_code != SW_PENDING;
+}
+
+static inline void world_on_kind(int code, const struct sw_kind *kind SW_UNUSED,
+                                 const struct sw_err *err SW_UNUSED, void *arg)
+{
+    ((struct world *)arg)->answer_code = code;
+}
+
+static inline const struct sw_kind *world_kind(struct world *w, const char *api_version,
+                                               const char *kind)
+{
+    w->answer_code = SW_PENDING;
+    (void)sw_kube_kind(w->conn.kube, api_version, kind, world_on_kind, w);
+    assert_true(world_until(w, world_is_answered, NULL, 60000));
+    return w->answer_code < 0 ? NULL : sw_kube_kind_find(w->conn.kube, api_version, kind);
+}
+
+/* One object (or with no name the array of all); borrowed until the next question. NULL: none. */
+static inline struct json_object *world_get(struct world *w, const char *api_version,
+                                            const char *kind, const char *ns, const char *name)
+{
+    const struct sw_kind *k = world_kind(w, api_version, kind);
+    if (!k)
+        return NULL;
+    w->answer_code = SW_PENDING;
+    json_object_put(SW_TAKE(w->answer));
+    if (name)
+        (void)sw_kube_get(w->conn.kube, k, ns, name, NULL, world_on_answer, w);
+    else
+        (void)sw_kube_list(w->conn.kube, k, ns, &(struct sw_request_opts){ .page_size = 5000 },
+                           world_on_answer, w);
+    assert_true(world_until(w, world_is_answered, NULL, 60000));
+    return w->answer_code < 0 ? NULL : w->answer;
+}
+
+static inline int world_patch(struct world *w, const char *api_version, const char *kind,
+                              const char *ns, const char *name, const char *subresource,
+                              const char *json)
+{
+    const struct sw_kind *k = world_kind(w, api_version, kind);
+    struct json_object *body = json_tokener_parse(json);
+    assert_non_null(k);
+    assert_non_null(body);
+    w->answer_code = SW_PENDING;
+    (void)sw_kube_patch(
+        w->conn.kube, k, ns, name, SW_PATCH_MERGE, body,
+        &(struct sw_request_opts){ .subresource = subresource, .field_manager = "somebody" },
+        world_on_answer, w);
+    json_object_put(body);
+    assert_true(world_until(w, world_is_answered, NULL, 60000));
+    return w->answer_code;
+}
+
+static inline int world_create(struct world *w, const char *json)
+{
+    struct json_object *body = json_tokener_parse(json);
+    assert_non_null(body);
+    const struct sw_kind *k = world_kind(w, sw_obj_api_version(body), sw_obj_kind(body));
+    assert_non_null(k);
+    w->answer_code = SW_PENDING;
+    const char *ns = sw_obj_namespace(body);
+    (void)sw_kube_create(w->conn.kube, k, *ns ? ns : NULL, NULL, body,
+                         &(struct sw_request_opts){ .field_manager = "somebody" }, world_on_answer,
+                         w);
+    json_object_put(body);
+    assert_true(world_until(w, world_is_answered, NULL, 60000));
+    return w->answer_code;
+}
+
+static inline int world_delete(struct world *w, const char *api_version, const char *kind,
+                               const char *ns, const char *name)
+{
+    const struct sw_kind *k = world_kind(w, api_version, kind);
+    assert_non_null(k);
+    w->answer_code = SW_PENDING;
+    (void)sw_kube_delete(w->conn.kube, k, ns, name, NULL, world_on_answer, w);
+    assert_true(world_until(w, world_is_answered, NULL, 60000));
+    return w->answer_code;
+}
