@@ -136,10 +136,10 @@ static int check_object(json_object *doc, struct sw_err *err)
     return missing ? sw_err_set(err, SW_INVALID, "an object without %s", missing) : 0;
 }
 
-static json_object *find(struct sw_rules *rules, json_object *doc)
+static void find(struct sw_rules *rules, json_object *doc, json_object **out)
 {
-    struct sw_rules_ref ref = ref_of(doc);
-    return rules->backend.find(rules->backend.self, &ref);
+    const struct sw_rules_ref ref = ref_of(doc);
+    *out = rules->backend.find(rules->backend.self, &ref);
 }
 
 /* Look at the object, and, where its kind is not served, at what may bring it. */
@@ -162,7 +162,9 @@ static int create_object(struct sw_rules *rules, json_object *doc, struct sw_err
     json_object_put(bare);
     if (rc < 0)
         return sw_err_wrap(err, rc, "create %s %s", sw_obj_kind(doc), sw_obj_name(doc));
-    json_object *have = status ? find(rules, doc) : NULL;
+    json_object *have = NULL;
+    if (status)
+        find(rules, doc, &have);
     if (!have)
         return 1;
     json_object_get(have);
@@ -194,7 +196,8 @@ int sw_object_put(struct sw_rules *rules, json_object *doc, bool only_create, st
     if (look_at_object(rules, doc) < 0)
         return sw_err_set(err, SW_PENDING, "kind %s of %s is not served", sw_obj_kind(doc),
                           sw_obj_api_version(doc));
-    json_object *have = find(rules, doc);
+    json_object *have = NULL;
+    find(rules, doc, &have);
     if (have && only_create)
         return 0;
     return have ? complete_object(rules, have, doc, err) : create_object(rules, doc, err);

@@ -1,7 +1,8 @@
 #pragma once
 /* rules_impl: how rules are held and worked on, between the rules_*.c files.
  *
- *   rules_load.c   YAML to the structures below, with all that can be wrong with it
+ *   rules_load.c   YAML to the structures below, with all that can be wrong with it (rules_read.c,
+ *                  rules_clause.c)
  *   rules_text.c   templates: strings and bodies to documents
  *   rules_match.c  clauses: does an object match, which objects do
  *   rules_watch.c  who looks at what: changes to the instances that must be looked at again
