@@ -18,7 +18,8 @@
  *   stream.h    lists and watches read as they arrive, keeping only declared fields
  *   hash.h      SHA-256 of a document
  *   diff.h      unified diff of two texts
- *   time.h      RFC 3339 */
+ *   time.h      RFC 3339
+ *   unicode.h   letters and digits */
 #include "data/diff.h"
 #include "data/hash.h"
 #include "data/json.h"
@@ -31,4 +32,5 @@
 #include "data/sink.h"
 #include "data/stream.h"
 #include "data/time.h"
+#include "data/unicode.h"
 #include "data/yaml.h"

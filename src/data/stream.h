@@ -1,7 +1,8 @@
 #pragma once
 /* stream: lists and watches read while their bytes arrive, keeping of each object only the fields
  * that were declared. All other values are skipped without an allocation, so that 5,000 nodes cost
- * what their few fields cost. YAJL reads the bytes. */
+ * what their few fields cost. YAJL reads the bytes;
+ * half a surrogate pair, which no API server writes, is a '?' here. */
 #include <stdbool.h>
 #include <stddef.h>
 
