@@ -191,10 +191,11 @@ static int is_on(struct sw_rules *rules, struct instance *i, struct scope *scope
 
 static json_object *object_of(struct sw_rules *rules, const struct instance *i)
 {
+    struct sw_rules_ref ref = { .ns = *i->ns ? i->ns : NULL, .name = i->name };
     json_object *doc = NULL;
     for (size_t k = 0; k < i->rule->n_on && !doc; k++) {
-        struct sw_rules_ref ref = { i->rule->on[k].api_version, i->rule->on[k].kind,
-                                    *i->ns ? i->ns : NULL, i->name, NULL };
+        ref.api_version = i->rule->on[k].api_version;
+        ref.kind = i->rule->on[k].kind;
         doc = rules->backend.find(rules->backend.self, &ref);
     }
     return json_object_get(doc);
