@@ -43,6 +43,14 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->told = sw_strdup(s->shown);
 }
 
+static bool stands_before(const struct sw_engine *e, const struct state *a, const struct state *b)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i] == a || e->states[i] == b)
+            return e->states[i] == a && a != b;
+    return false;
+}
+
 static void read_needs(struct sw_engine *e, struct json_object *doc)
 {
     struct state *s = state_find(e, sw_json_str(doc, "", "name", NULL));
@@ -53,7 +61,7 @@ static void read_needs(struct sw_engine *e, struct json_object *doc)
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *name = sw_json_at(list, i);
         struct state *need = state_find(e, json_object_get_string(name));
-        if (need && need != s)
+        if (need && stands_before(e, need, s)) /* what was written down has no rings */
             s->needs[s->n_needs++] = need;
     }
 }

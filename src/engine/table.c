@@ -232,7 +232,14 @@ static void tell(struct sw_engine *e, struct state *s, const struct table_row *r
         return;
     free(s->told);
     s->told = SW_TAKE(words);
-    act_event(e, is_warning(row->to), row->event, "state %s: %s", s->name, *why ? why : row->why);
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_objects; i++)
+        n += s->objects[i]->text != NULL;
+    if (*why)
+        act_event(e, true, row->event, "state %s: %s", s->name, why);
+    else
+        act_event(e, is_warning(row->to), row->event, "state %s: %s (%zu objects)", s->name,
+                  row->why, n);
 }
 
 static bool touches_labels(enum phase phase)

@@ -1,0 +1,166 @@
+/* Gates: which objects are awaited, conditions of one's own, and log patterns. */
+#include "engine/gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "data/json.h"
+#include "engine/pattern.h"
+
+static struct json_object *json(const char *text)
+{
+    SW_AUTO_CHARS *copy = sw_strdup(text);
+    for (char *c = copy; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    struct json_object *doc = NULL;
+    SW_ERR(err);
+    if (sw_json_parse(copy, strlen(copy), NULL, &doc, &err) < 0)
+        fail_msg("%s: %s", copy, sw_err_text(&err));
+    return doc;
+}
+
+static struct json_object *manifest(const char *kind, const char *annotations)
+{
+    SW_AUTO_CHARS *text = sw_printf("{'apiVersion':'v1','kind':'%s','metadata':{'name':'x',"
+                                    "'annotations':{%s}}}",
+                                    kind, annotations);
+    return json(text);
+}
+
+static bool awaited(const char *kind, const char *annotations, bool wait_all)
+{
+    SW_AUTO_JSON *doc = manifest(kind, annotations);
+    SW_AUTO(sw_gate) *gate = NULL;
+    SW_ERR(err);
+    if (sw_gate_new(doc, wait_all, &gate, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    return sw_gate_is_awaited(gate);
+}
+
+static void annotated_objects_are_awaited(void **state)
+{
+    (void)state;
+    assert_false(awaited("Deployment", "", false));
+    assert_true(awaited("Deployment", "", true));
+    assert_true(awaited("Deployment", "'" SW_ANN_WAIT "':'true'", false));
+    assert_false(awaited("Deployment", "'" SW_ANN_WAIT "':'false'", false));
+    assert_true(awaited("Job", "'" SW_ANN_HOOK "':'pre-install'", false));
+    assert_true(awaited("Thing", "'" SW_ANN_OBSERVE "':'true'", false));
+    assert_true(awaited("Thing", "'" SW_ANN_DRY_RUN "':'true'", false));
+    assert_true(awaited("DaemonSet", "'" SW_ANN_WAIT_FOR_LOGS "':'ok'", false));
+    assert_true(awaited("ConfigMap", "'" SW_ANN_NODE_LABELS "':'a'", false));
+    assert_true(awaited("CustomResourceDefinition", "", false));
+    assert_true(awaited("Namespace", "", false));
+}
+
+static enum sw_verdict_kind judge(const char *annotations, const char *live)
+{
+    SW_AUTO_JSON *doc = manifest("Thing", annotations);
+    SW_AUTO_JSON *seen = live ? json(live) : NULL;
+    SW_AUTO(sw_gate) *gate = NULL;
+    SW_ERR(err);
+    SW_VERDICT(verdict);
+    if (sw_gate_new(doc, false, &gate, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    sw_gate_judge(gate, seen, &verdict);
+    return verdict.kind;
+}
+
+#define BOTH                                                                                       \
+    "'" SW_ANN_READY_IF "':'[\\'{.phase} == Running\\',\\'{.n} >= 2\\']','" SW_ANN_FAILED_IF       \
+    "':'[\\'{.phase} == Broken\\']'"
+
+/* HIP-0025: any success condition is enough, failure goes before success, one annotation without
+ * the other counts for nothing. */
+static void conditions_of_one_s_own_decide(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(BOTH, "{'status':{'phase':'Pending'}}"), SW_VERDICT_WAITING);
+    assert_int_equal(judge(BOTH, "{'status':{'phase':'Running'}}"), SW_VERDICT_READY);
+    assert_int_equal(judge(BOTH, "{'status':{'n':2}}"), SW_VERDICT_READY);
+    assert_int_equal(judge(BOTH, "{'status':{'phase':'Broken','n':2}}"), SW_VERDICT_FAILED);
+    assert_int_equal(judge(BOTH, "{}"), SW_VERDICT_WAITING);
+    assert_int_equal(judge(BOTH, NULL), SW_VERDICT_WAITING);
+    assert_int_equal(judge(BOTH, "{'metadata':{'deletionTimestamp':'x'},'status':{'n':2}}"),
+                     SW_VERDICT_WAITING);
+    assert_int_equal(judge("'" SW_ANN_READY_IF "':'[\\'{.phase} == Running\\']'", "{}"),
+                     SW_VERDICT_READY);
+}
+
+static void bad_annotations_are_named(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        { "'" SW_ANN_READY_IF "':'nonsense','" SW_ANN_FAILED_IF "':'[]'", SW_ANN_READY_IF },
+        { "'" SW_ANN_READY_IF "':'[]','" SW_ANN_FAILED_IF "':'{}'", "not a JSON array" },
+        { "'" SW_ANN_READY_IF "':'[7]','" SW_ANN_FAILED_IF "':'[]'", "[0]: not a text" },
+        { "'" SW_ANN_READY_IF "':'[\\'{.a\\']','" SW_ANN_FAILED_IF "':'[]'", "[0]" },
+        { "'" SW_ANN_WAIT_FOR_LOGS "':'a('", SW_ANN_WAIT_FOR_LOGS },
+    };
+    for (size_t i = 0; i < SW_COUNT(bad); i++) {
+        SW_AUTO_JSON *doc = manifest("Thing", bad[i][0]);
+        SW_AUTO(sw_gate) *gate = NULL;
+        SW_ERR(err);
+        assert_int_equal(sw_gate_new(doc, false, &gate, &err), SW_INVALID);
+        if (!strstr(sw_err_text(&err), bad[i][1]) || !strstr(sw_err_text(&err), "Thing x"))
+            fail_msg("%s: %s", bad[i][0], sw_err_text(&err));
+    }
+}
+
+static void log_patterns_are_go_s(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } cases[] = {
+        { "\\+ wait \\d+", "x\n+ wait 123\n", true },
+        { "\\+ wait \\d+", "+ wait for", false },
+        { "[\\d.]+ ok", "1.2 ok", true },
+        { "^done$", "first\ndone\n", true },
+        { "a.b", "a\nb", false },
+        { "50% \\S+", "50% off", true },
+        { "\\w+\\s\\w+", "two words", true },
+        { "a{2}", "aa", true },
+        { "[[:digit:]]\\]", "7]", true },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        regex_t regex;
+        assert_int_equal(pattern_compile(cases[i].pattern, &regex, NULL), 0);
+        if ((regexec(&regex, cases[i].text, 0, NULL, 0) == 0) != cases[i].matches)
+            fail_msg("'%s' on '%s'", cases[i].pattern, cases[i].text);
+        regfree(&regex);
+    }
+}
+
+static void costly_log_patterns_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "(a)\\1", "a\\", "((a{9}){9}){9}", "(", "[a" };
+    regex_t regex;
+    for (size_t i = 0; i < SW_COUNT(bad); i++)
+        assert_int_equal(pattern_compile(bad[i], &regex, NULL), SW_INVALID);
+    char longest[1000];
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(pattern_compile(longest, &regex, NULL), SW_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(annotated_objects_are_awaited),
+        cmocka_unit_test(conditions_of_one_s_own_decide),
+        cmocka_unit_test(bad_annotations_are_named),
+        cmocka_unit_test(log_patterns_are_go_s),
+        cmocka_unit_test(costly_log_patterns_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
