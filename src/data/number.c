@@ -69,6 +69,20 @@ static bool neighbour_reads_back(struct decimal *d, double v, int bits)
     return false;
 }
 
+/* A whole number of up to 15 digits, which most are, is its own shortest text. */
+static bool whole(double v, struct decimal *d)
+{
+    if (v < 1 || v >= 1e15 || v != (double)(uint64_t)v)
+        return false;
+    char digits[24];
+    size_t at = sizeof digits;
+    for (uint64_t u = (uint64_t)v; u > 0; u /= 10)
+        digits[--at] = (char)('0' + u % 10);
+    *d = (struct decimal){ .n = (int)(sizeof digits - at), .point = (int)(sizeof digits - at) };
+    memcpy(d->digits, digits + at, sizeof digits - at);
+    return true;
+}
+
 static struct decimal shortest(double v, int bits)
 {
     /* Up to 15 (float: 6) digits survive in a normal number, so that the first try finds anything
@@ -78,7 +92,8 @@ static struct decimal shortest(double v, int bits)
     int exp2;
     bool power_of_two = frexp(v, &exp2) == 0.5;
     struct decimal d = { 0 };
-    for (int n = normal ? full : 1; n <= most; n++) {
+    bool found = bits == 64 && whole(v, &d);
+    for (int n = normal ? full : 1; !found && n <= most; n++) {
         d = round_to(v, n);
         if (reads_back(&d, v, bits) || (power_of_two && neighbour_reads_back(&d, v, bits)))
             break;

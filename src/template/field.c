@@ -10,7 +10,8 @@
 static const struct func *find_method(const struct func *methods, const struct name *name)
 {
     for (; methods && methods->name; methods++) {
-        if (strncmp(methods->name, name->s, name->len) == 0 && methods->name[name->len] == '\0')
+        if (methods->name[0] == name->s[0] && strncmp(methods->name, name->s, name->len) == 0 &&
+            methods->name[name->len] == '\0')
             return methods;
     }
     return NULL;

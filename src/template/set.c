@@ -167,11 +167,15 @@ enum {
 static size_t stack_limit(void)
 {
     enum { THREAD = 2 << 20, MOST = 64 << 20 };
+    static _Atomic size_t known; /* the same whoever finds it out */
     struct rlimit r;
     size_t size = THREAD;
+    if (known > 0)
+        return known;
     if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
         size = r.rlim_cur < MOST ? r.rlim_cur : MOST;
-    return size / 4 * 3;
+    known = size / 4 * 3;
+    return known;
 }
 
 static void fill_defaults(struct sw_template_opts *o)
