@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- versions -----------------------------------------------------------------------------------
- */
+/* ---- versions ---- */
 
 static bool is_digit(char c)
 {
@@ -182,8 +181,7 @@ char *sw_semver_text(const struct sw_semver *v)
                      v->meta_len ? "+" : "", (int)v->meta_len, v->meta);
 }
 
-/* ---- constraints --------------------------------------------------------------------------------
- */
+/* ---- constraints ---- */
 
 struct constraint {
     bool (*check)(const struct constraint *c, const struct sw_semver *v);
@@ -314,8 +312,7 @@ bool sw_semver_range_has(const struct sw_semver_range *range, const struct sw_se
     return false;
 }
 
-/* ---- reading constraints ------------------------------------------------------------------------
- */
+/* ---- reading constraints ---- */
 
 static const char *skip_space(const char *p, const char *end)
 {

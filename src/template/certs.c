@@ -9,7 +9,7 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-/* ---- keys ---------------------------------------------------------------------------------------------- */
+/* ---- keys ---- */
 
 static EVP_PKEY *generate_dsa(void)
 {
@@ -69,7 +69,7 @@ char *sw_key_pem(EVP_PKEY *key)
     return take_bio(bio);
 }
 
-/* ---- certificates -------------------------------------------------------------------------------------- */
+/* ---- certificates ---- */
 
 int sw_cert_read(const char *pem, size_t len, X509 **out, struct sw_err *err)
 {

@@ -20,7 +20,8 @@ struct sw_cert_request {
 EVP_PKEY *sw_key_generate(const char *type, int bits);
 /** PKCS#1, SEC 1, PKCS#8. @return 0 | SW_INVALID: no key, as sprig words it */
 int sw_key_read(const char *pem, size_t len, EVP_PKEY **out, struct sw_err *err);
-/** As sprig writes it: RSA, DSA and EC keys in their own formats, others in PKCS#8. The caller's. */
+/** As sprig writes it: RSA, DSA and EC keys in their own formats, others in PKCS#8. The caller's.
+ */
 char *sw_key_pem(EVP_PKEY *key);
 
 int sw_cert_read(const char *pem, size_t len, X509 **out, struct sw_err *err);

@@ -129,7 +129,9 @@ static int check(double f, struct sw_err *err)
     if (isfinite(f))
         return 0;
     return sw_err_set(err, SW_INVALID, "Cannot create a Decimal from %s",
-                      isnan(f) ? "NaN" : f < 0 ? "-Inf" : "+Inf");
+                      isnan(f) ? "NaN"
+                      : f < 0  ? "-Inf"
+                               : "+Inf");
 }
 
 int sw_decimal_fold(enum sw_decimal_op op, double *a, const double *b, size_t n, struct sw_err *err)

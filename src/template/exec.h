@@ -51,8 +51,13 @@ static inline struct text *sw_exec_text(struct exec *x)
 /** An error at the current node: "template: NAME:LINE:COL: executing ...: <formatted>". */
 int sw_exec_fail(struct exec *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** The same of a text, with a code of its own. */
+int sw_exec_fail_at(struct exec *x, int code, const char *what);
 /** Spend @n steps. */
 int sw_exec_charge(struct exec *x, uint64_t n);
+/** Whether x->text has passed its limit; whether there is room for a template within this one. */
+int sw_exec_check_output(struct exec *x);
+int sw_exec_check_depth(struct exec *x);
 
 const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *name);
 
@@ -68,6 +73,8 @@ int sw_exec_clean_error(struct sw_err *err, int rc, const char *file);
 int sw_parse_clean_error(struct sw_err *err, int rc, const char *file);
 
 /* eval.c */
+void sw_exec_push_var(struct exec *x, struct name name, struct sw_value v);
+int sw_exec_set_var(struct exec *x, const struct name *name, struct sw_value v);
 int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pipe,
                  struct sw_value *out);
 /* field.c: .Name of a value. @args, @final: for methods */

@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* ---- finding
- * --------------------------------------------------------------------------------------- */
+/* ---- finding ---- */
 
 enum { SLOTS = 1024 };
 
@@ -43,8 +42,7 @@ const struct func *sw_func_find(const struct func_index *index, const char *name
     return NULL;
 }
 
-/* ---- describing
- * ------------------------------------------------------------------------------------ */
+/* ---- describing ---- */
 
 const char *sw_param_type_name(char param)
 {
@@ -105,8 +103,28 @@ void sw_func_signature(struct text *out, const struct func *f)
     sw_text_char(out, ')');
 }
 
-/* ---- for the functions' bodies
- * --------------------------------------------------------------------- */
+const struct sw_template_func_doc *sw_template_func_docs(struct sw_arena *arena, size_t *n)
+{
+    struct text t = { .limit = 1 << 12 };
+    size_t count = 0, len;
+    for (size_t i = 0; i < sw_func_tables_n; i++) {
+        for (const struct func *f = sw_func_tables[i].rows; f->name; f++)
+            count++;
+    }
+    struct sw_template_func_doc *docs = sw_arena_alloc(arena, count * sizeof *docs), *d = docs;
+    for (size_t i = 0; i < sw_func_tables_n; i++) {
+        for (const struct func *f = sw_func_tables[i].rows; f->name; f++, d++) {
+            sw_func_signature(&t, f);
+            *d = (struct sw_template_func_doc){ f->name, sw_func_tables[i].area,
+                                                sw_text_take(&t, 0, arena, &len), f->doc };
+        }
+    }
+    free(t.p);
+    *n = count;
+    return docs;
+}
+
+/* ---- for the functions' bodies ---- */
 
 int sw_call_fail(struct call *c, const char *fmt, ...)
 {

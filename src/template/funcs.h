@@ -69,8 +69,7 @@ const char *sw_param_type_name(char param);
 /** "(string, ...interface {})" */
 void sw_func_signature(struct text *out, const struct func *f);
 
-/* ---- for the functions' bodies
- * ------------------------------------------------------------------- */
+/* ---- for the functions' bodies ---- */
 
 /** What is wrong; the evaluator puts "error calling NAME: " and the place in front. @return
  * SW_INVALID */

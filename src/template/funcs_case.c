@@ -114,7 +114,7 @@ static int fn_initials(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* ---- words, as xstrings 1.3 finds them --------------------------------------------------------------- */
+/* ---- words, as xstrings 1.3 finds them ---- */
 
 static bool is_connector(uint32_t r)
 {
@@ -258,11 +258,11 @@ static void next_word(struct words *w)
         w->kind = W_UPPER;
         s = upper_run(s, w->end, r);
     } else {
-        w->kind = is_connector(r)     ? W_CONNECTOR
-                  : in_class(r, "P")  ? W_PUNCT
-                  : is_alphabet(r)    ? W_ALPHABET
-                  : in_class(r, "N")  ? W_NUMBER
-                                      : W_OTHER;
+        w->kind = is_connector(r)    ? W_CONNECTOR
+                  : in_class(r, "P") ? W_PUNCT
+                  : is_alphabet(r)   ? W_ALPHABET
+                  : in_class(r, "N") ? W_NUMBER
+                                     : W_OTHER;
         s = run_of(s, w->end, w->kind, r);
     }
     w->len = (size_t)(s - w->at);
@@ -329,8 +329,9 @@ static int fn_snakecase(struct call *c)
 {
     size_t mark;
     const char *s = c->args[0].as.s;
-    struct words w = { .at = s, .end = s + c->args[0].len, .connector = c->func->variant,
-                       .out = begin(c, &mark) };
+    struct words w = {
+        .at = s, .end = s + c->args[0].len, .connector = c->func->variant, .out = begin(c, &mark)
+    };
     next_word(&w);
     while (w.at < w.end) {
         enum word_kind kind = w.kind;

@@ -50,7 +50,7 @@ static int fn_gen_private_key(struct call *c)
     return sw_return_str(c, pem, strlen(pem));
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 static const char *const *texts_of(struct call *c, struct sw_value list, const char *complaint,
                                    size_t *n)

@@ -10,7 +10,7 @@
 
 enum { AES_KEY = 32, AES_BLOCK = 16 };
 
-/* ---- bcrypt ------------------------------------------------------------------------------------------- */
+/* ---- bcrypt ---- */
 
 static int hash_password(struct call *c, struct sw_value password, const char **out)
 {
@@ -49,19 +49,19 @@ static int fn_htpasswd(struct call *c)
     return sw_return(c, sw_value_cstr(line));
 }
 
-/* ---- the master password algorithm ---------------------------------------------------------------------- */
+/* ---- the master password algorithm ---- */
 
 static const struct {
     const char *type;
     const char *templates[22];
 } password_types[] = {
     { "maximum", { "anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno" } },
-    { "long", { "CvcvnoCvcvCvcv", "CvcvCvcvnoCvcv", "CvcvCvcvCvcvno", "CvccnoCvcvCvcv",
-                "CvccCvcvnoCvcv", "CvccCvcvCvcvno", "CvcvnoCvccCvcv", "CvcvCvccnoCvcv",
-                "CvcvCvccCvcvno", "CvcvnoCvcvCvcc", "CvcvCvcvnoCvcc", "CvcvCvcvCvccno",
-                "CvccnoCvccCvcv", "CvccCvccnoCvcv", "CvccCvccCvcvno", "CvcvnoCvccCvcc",
-                "CvcvCvccnoCvcc", "CvcvCvccCvccno", "CvccnoCvcvCvcc", "CvccCvcvnoCvcc",
-                "CvccCvcvCvccno" } },
+    { "long",
+      { "CvcvnoCvcvCvcv", "CvcvCvcvnoCvcv", "CvcvCvcvCvcvno", "CvccnoCvcvCvcv", "CvccCvcvnoCvcv",
+        "CvccCvcvCvcvno", "CvcvnoCvccCvcv", "CvcvCvccnoCvcv", "CvcvCvccCvcvno", "CvcvnoCvcvCvcc",
+        "CvcvCvcvnoCvcc", "CvcvCvcvCvccno", "CvccnoCvccCvcv", "CvccCvccnoCvcv", "CvccCvccCvcvno",
+        "CvcvnoCvccCvcc", "CvcvCvccnoCvcc", "CvcvCvccCvccno", "CvccnoCvcvCvcc", "CvccCvcvnoCvcc",
+        "CvccCvcvCvccno" } },
     { "medium", { "CvcnoCvc", "CvcCvcno" } },
     { "short", { "Cvcn" } },
     { "basic", { "aaanaaan", "aannaaan", "aaannaaa" } },
@@ -137,9 +137,9 @@ static int fn_derive_password(struct call *c)
             memcmp(password_types[i].type, type.as.s, type.len) != 0))
         i++;
     if (i == SW_COUNT(password_types))
-        return sw_return(c, sw_value_cstr(sw_arena_printf(c->arena,
-                                                          "cannot find password template %.*s",
-                                                          (int)type.len, type.as.s)));
+        return sw_return(
+            c, sw_value_cstr(sw_arena_printf(c->arena, "cannot find password template %.*s",
+                                             (int)type.len, type.as.s)));
     if (!derive_seed(c, seed))
         return sw_call_fail(c, "failed to derive password");
     while (n < SW_COUNT(password_types[i].templates) && password_types[i].templates[n])
@@ -154,7 +154,7 @@ static int fn_derive_password(struct call *c)
     return rc < 0 ? rc : sw_return_str(c, out, len);
 }
 
-/* ---- AES ----------------------------------------------------------------------------------------------- */
+/* ---- AES ---- */
 
 static void key_of(struct sw_value password, unsigned char key[static AES_KEY])
 {

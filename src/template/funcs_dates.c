@@ -7,7 +7,7 @@
 #include "template/print.h"
 #include "template/strconv.h"
 
-/* ---- time.Time --------------------------------------------------------------------------------------- */
+/* ---- time.Time ---- */
 
 static void time_string(const struct sw_object *o, struct text *out)
 {
@@ -170,8 +170,8 @@ static int fn_time_add_date(struct call *c)
             return sw_call_fail(c, "date out of range");
     }
     return return_time(c, sw_gotime_make(v.year + c->args[0].as.i, v.month + c->args[1].as.i,
-                                         v.day + c->args[2].as.i, v.hour, v.minute, v.second, t.nsec,
-                                         t.zone));
+                                         v.day + c->args[2].as.i, v.hour, v.minute, v.second,
+                                         t.nsec, t.zone));
 }
 
 static int fn_time_sub(struct call *c)
@@ -249,7 +249,7 @@ static const struct func time_methods[] = {
     { 0 },
 };
 
-/* ---- dates -------------------------------------------------------------------------------------------- */
+/* ---- dates ---- */
 
 static int fn_now(struct call *c)
 {

@@ -53,7 +53,7 @@ const struct func sw_funcs_defaults[] = {
     { 0 },
 };
 
-/* ---- JSON ------------------------------------------------------------------------------------------ */
+/* ---- JSON ---- */
 
 enum { MUST = 0x100 }; /* besides the style, in a row's variant */
 

@@ -97,7 +97,7 @@ static int fn_omit(struct call *c)
     return sw_return(c, sw_value_map(map));
 }
 
-/* ---- merging, as mergo 0.3 does it ------------------------------------------------------------------ */
+/* ---- merging, as mergo 0.3 does it ---- */
 
 enum { KEEP, OVERWRITE };
 
@@ -159,7 +159,7 @@ static int fn_merge(struct call *c)
     return sw_return(c, sw_value_map(dst));
 }
 
-/* ---- digging, copying ------------------------------------------------------------------------------ */
+/* ---- digging, copying ---- */
 
 static int bad_conversion(struct call *c, struct sw_value v, const char *wanted)
 {

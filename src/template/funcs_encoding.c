@@ -4,7 +4,7 @@
 #include "template/func_tables.h"
 #include "template/value_text.h"
 
-/* ---- base64 ---------------------------------------------------------------------------------------- */
+/* ---- base64 ---- */
 
 static int fn_b64enc(struct call *c)
 {
@@ -109,7 +109,7 @@ static int fn_b64dec(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* ---- base32 ---------------------------------------------------------------------------------------- */
+/* ---- base32 ---- */
 
 static int fn_b32enc(struct call *c)
 {
@@ -194,7 +194,7 @@ static int fn_b32dec(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* ---- checksums ------------------------------------------------------------------------------------- */
+/* ---- checksums ---- */
 
 enum { SHA1, SHA256, SHA512 };
 

@@ -8,8 +8,7 @@
 #include "template/strconv.h"
 #include "template/unicode.h"
 
-/* ---- comparison
- * ------------------------------------------------------------------------------------ */
+/* ---- comparison ---- */
 
 /* Kinds that have an order of their own; the rest is SW_K_INVALID. */
 static enum sw_kind basic_kind(struct sw_value v)
@@ -187,8 +186,7 @@ static int fn_not(struct call *c)
     return sw_return(c, sw_value_bool(!sw_value_truth(c->args[0])));
 }
 
-/* ---- index, len, call
- * ------------------------------------------------------------------------------ */
+/* ---- index, len, call ---- */
 
 static int index_number(struct call *c, struct sw_value index, struct sw_value item, size_t *at)
 {
@@ -271,8 +269,7 @@ static int fn_call(struct call *c)
                         sw_value_type_name(c->args[0]));
 }
 
-/* ---- printing
- * -------------------------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 static int fn_print(struct call *c)
 {
@@ -298,8 +295,7 @@ static int fn_printf(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* ---- escaping
- * -------------------------------------------------------------------------------------- */
+/* ---- escaping ---- */
 
 /* The text to escape: a lone string itself, else what print makes of the operands. */
 static struct sw_value joined_args(struct call *c)
@@ -417,10 +413,10 @@ const struct func sw_funcs_go[] = {
     { "not", fn_not, "r", "true where the argument is false or empty", 0, 0 },
     { "eq", fn_eq, "rr*", "whether the first argument equals one of the others", 0, 0 },
     { "ne", fn_ne, "rr", "whether the two differ", 0, 0 },
-    { "lt", fn_order, "rr", "<", LT, 0 },
-    { "le", fn_order, "rr", "<=", LE, 0 },
-    { "gt", fn_order, "rr", ">", GT, 0 },
-    { "ge", fn_order, "rr", ">=", GE, 0 },
+    { "lt", fn_order, "rr", "whether the first argument is less than the second", LT, 0 },
+    { "le", fn_order, "rr", "whether the first argument is at most the second", LE, 0 },
+    { "gt", fn_order, "rr", "whether the first argument is greater than the second", GT, 0 },
+    { "ge", fn_order, "rr", "whether the first argument is at least the second", GE, 0 },
     { "index", fn_index, "rr*", "an element of a list, map or string, by index after index", 0, 0 },
     { "len", fn_len, "r", "elements of a list or map, bytes of a string", 0, 0 },
     { "call", fn_call, "rr*", "call a function value; charts have none", 0, FUNC_CALL },

@@ -9,8 +9,7 @@
 #include "template/toml.h"
 #include "template/value_text.h"
 
-/* ---- include, tpl
- * ---------------------------------------------------------------------------------- */
+/* ---- include, tpl ---- */
 
 struct include_count {
     struct name name;
@@ -145,8 +144,7 @@ static int fn_tpl(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* ---- required, fail, lookup
- * ------------------------------------------------------------------------ */
+/* ---- required, fail, lookup ---- */
 
 #define MARKED "HELM_ERR_START%.*sHELM_ERR_END"
 
@@ -186,8 +184,7 @@ static int fn_lookup(struct call *c)
     return sw_return(c, sw_value_is_map(found) ? found : sw_value_map(sw_map_new(c->arena)));
 }
 
-/* ---- conversions
- * ----------------------------------------------------------------------------------- */
+/* ---- conversions ---- */
 
 /* What the value is in a text format, or nothing where it cannot be: Helm lets no error out. */
 static int fn_to_yaml(struct call *c)

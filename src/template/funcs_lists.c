@@ -198,7 +198,8 @@ static int fn_slice(struct call *c)
     if (sw_value_is_nil(v))
         return sw_call_nil_deref(c);
     if (sw_kind(v) != SW_K_SLICE)
-        return sw_call_fail(c, "list should be type of slice or array but %s", sw_value_kind_name(v));
+        return sw_call_fail(c, "list should be type of slice or array but %s",
+                            sw_value_kind_name(v));
     int64_t len = (int64_t)sw_value_len(v), from = 0, to = len;
     if (len == 0)
         return sw_return(c, sw_value_nil());

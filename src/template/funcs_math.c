@@ -7,7 +7,7 @@
 #include "template/print.h"
 #include "template/strconv.h"
 
-/* ---- conversion ------------------------------------------------------------------------------------ */
+/* ---- conversion ---- */
 
 static int fn_int(struct call *c)
 {
@@ -34,7 +34,7 @@ static int fn_to_decimal(struct call *c)
     return sw_return(c, sw_value_int64(i));
 }
 
-/* ---- whole numbers: they wrap around ---------------------------------------------------------------- */
+/* ---- whole numbers: they wrap around ---- */
 
 static int64_t add(int64_t a, int64_t b)
 {
@@ -107,7 +107,7 @@ static int fn_div(struct call *c)
     return sw_return(c, sw_value_int64(rest ? a % b : a / b));
 }
 
-/* ---- floats ---------------------------------------------------------------------------------------- */
+/* ---- floats ---- */
 
 /* The arguments from @from on, folded into @a. */
 static int fold_decimal(struct call *c, double a, size_t from)
@@ -191,10 +191,11 @@ static int fn_round(struct call *c)
     double scale = pow(10, (double)c->args[1].as.i);
     double digits = scale * sw_cast_float64(c->args[0]);
     double fraction = modf(digits, &whole);
-    return sw_return(c, sw_value_float((fraction >= round_on ? ceil(digits) : floor(digits)) / scale));
+    return sw_return(c,
+                     sw_value_float((fraction >= round_on ? ceil(digits) : floor(digits)) / scale));
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------- */
+/* ---- sequences ---- */
 
 /* From @start towards @stop, which is not in it. */
 static int count(struct call *c, int64_t start, int64_t stop, int64_t step, struct sw_list **out)

@@ -7,7 +7,7 @@
 #include "template/unicode.h"
 #include "template/value_text.h"
 
-/* ---- numbers ------------------------------------------------------------------------------------------ */
+/* ---- numbers ---- */
 
 /* splitmix64 */
 static uint64_t seeded(uint64_t *state)
@@ -46,7 +46,7 @@ void sw_random_bytes(struct exec *x, unsigned char *out, size_t n)
     }
 }
 
-/* ---- the functions ------------------------------------------------------------------------------------ */
+/* ---- the functions ---- */
 
 static const char *const alphabets[] = {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
@@ -107,8 +107,9 @@ static int fn_uuidv4(struct call *c)
     u[6] = (unsigned char)((u[6] & 0x0F) | 0x40);
     u[8] = (unsigned char)((u[8] & 0x3F) | 0x80);
     const char *s = sw_arena_printf(
-        c->arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
-        u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+        c->arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
+        u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
+        u[15]);
     return sw_return(c, sw_value_cstr(s));
 }
 

@@ -50,7 +50,7 @@ const struct func sw_funcs_reflect[] = {
     { 0 },
 };
 
-/* ---- paths ----------------------------------------------------------------------------------------- */
+/* ---- paths ---- */
 
 /* path.Clean: no empty, "." or inner ".." parts. */
 static struct sw_value clean(struct call *c, const char *s, size_t len)

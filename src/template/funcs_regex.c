@@ -62,7 +62,7 @@ static int fn_find(struct call *c)
     return sw_return(c, sw_value_text(s.as.s + span[0], (size_t)(span[1] - span[0])));
 }
 
-/* ---- all matches ----------------------------------------------------------------------------------- */
+/* ---- all matches ---- */
 
 struct matches {
     const struct sw_regex *re;
@@ -145,7 +145,7 @@ static int fn_split(struct call *c)
     return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));
 }
 
-/* ---- replacement ----------------------------------------------------------------------------------- */
+/* ---- replacement ---- */
 
 /* After a '$': "name", "{name}". @return its length, 0: it is none */
 static size_t reference(const char *s, size_t len, const char **name, size_t *name_len)
@@ -218,8 +218,7 @@ static int replace(struct call *c, bool literal)
     struct matches m = all_matches(c, re, s);
     struct text *t = sw_call_text(c, &mark);
     size_t last_end = 0, at = 0;
-    while (at <= s.len && !t->over && rc == 0 &&
-           sw_regex_find(re, s.as.s, s.len, at, m.spans)) {
+    while (at <= s.len && !t->over && rc == 0 && sw_regex_find(re, s.as.s, s.len, at, m.spans)) {
         size_t from = (size_t)m.spans[0], to = (size_t)m.spans[1];
         uint32_t r;
         rc = sw_call_charge(c, 1);

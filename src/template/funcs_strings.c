@@ -10,7 +10,7 @@ static int fn_hello(struct call *c)
     return sw_return(c, sw_value_cstr("Hello!"));
 }
 
-/* ---- trimming, cutting ----------------------------------------------------------------------------- */
+/* ---- trimming, cutting ---- */
 
 static int fn_trim(struct call *c)
 {
@@ -67,8 +67,7 @@ static bool has_prefix(struct sw_value s, struct sw_value prefix)
 
 static bool has_suffix(struct sw_value s, struct sw_value suffix)
 {
-    return s.len >= suffix.len &&
-           memcmp(s.as.s + s.len - suffix.len, suffix.as.s, suffix.len) == 0;
+    return s.len >= suffix.len && memcmp(s.as.s + s.len - suffix.len, suffix.as.s, suffix.len) == 0;
 }
 
 static int fn_trim_prefix(struct call *c)
@@ -259,15 +258,14 @@ static int fn_wrap_with(struct call *c)
     return wrap(c, c->args[0].as.i, c->args[1], c->args[2], true);
 }
 
-/* ---- putting together ------------------------------------------------------------------------------ */
+/* ---- putting together ---- */
 
 static int fn_quote(struct call *c)
 {
     size_t mark;
     bool any = false;
     for (size_t i = 0; i < c->n; i++) /* the texts first: the scratch end takes one at a time */
-        c->args[i] =
-            sw_value_is_nil(c->args[i]) ? c->args[i] : sw_cast_string(c, c->args[i]);
+        c->args[i] = sw_value_is_nil(c->args[i]) ? c->args[i] : sw_cast_string(c, c->args[i]);
     struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < c->n; i++) {
         if (sw_value_is_nil(c->args[i]))
@@ -412,7 +410,7 @@ static int fn_join(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* ---- taking apart ---------------------------------------------------------------------------------- */
+/* ---- taking apart ---- */
 
 /* strings.SplitN; @n < 0: all. */
 static struct sw_list *split(struct call *c, struct sw_value sep, int64_t n, struct sw_value s)
@@ -470,7 +468,7 @@ static int fn_splitn(struct call *c)
     return return_numbered(c, split(c, c->args[0], c->args[1].as.i, c->args[2]));
 }
 
-/* ---- conversion ------------------------------------------------------------------------------------ */
+/* ---- conversion ---- */
 
 static int fn_to_string(struct call *c)
 {

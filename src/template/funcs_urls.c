@@ -67,7 +67,7 @@ static void put_escaped(struct text *t, struct span s, enum mode mode)
     }
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 struct url {
     struct span scheme, opaque, host, path, query, fragment;
@@ -181,9 +181,8 @@ static int read_ip_literal(const struct reader *r, struct span host, struct span
     if (inet_pton(AF_INET6, text, &ip) != 1)
         return sw_err_set(r->err, SW_INVALID, "invalid host: ParseAddr(%s): unable to parse IP",
                           quoted(r->c, address.s, address.len));
-    const char *whole =
-        sw_arena_printf(r->c->arena, "[%.*s%.*s]%.*s", (int)address.len, address.s, (int)zone.len,
-                        zone.s, (int)port.len, port.s);
+    const char *whole = sw_arena_printf(r->c->arena, "[%.*s%.*s]%.*s", (int)address.len, address.s,
+                                        (int)zone.len, zone.s, (int)port.len, port.s);
     *out = (struct span){ whole, strlen(whole) };
     return 0;
 }
@@ -277,8 +276,7 @@ static int read_rest(const struct reader *r, struct span text, struct url *u)
         }
         struct span segment = rest, first = cut(&segment, '/', NULL);
         if (memchr(first.s, ':', first.len))
-            return sw_err_set(r->err, SW_INVALID,
-                              "first path segment in URL cannot contain colon");
+            return sw_err_set(r->err, SW_INVALID, "first path segment in URL cannot contain colon");
     }
     if (starts(rest, "//") && (u->scheme.len || !starts(rest, "///"))) {
         const char *slash = memchr(rest.s + 2, '/', rest.len - 2);
@@ -314,7 +312,7 @@ static void put_user(struct text *t, const struct url *u)
     }
 }
 
-/* ---- the functions ----------------------------------------------------------------------------------- */
+/* ---- the functions ---- */
 
 static struct sw_value text_of(struct span s)
 {
@@ -417,8 +415,8 @@ static int fn_url_join(struct call *c)
     const struct {
         const char *key;
         struct span *to;
-    } keys[] = { { "scheme", &u.scheme }, { "host", &u.host },         { "path", &u.path },
-                 { "query", &u.query },   { "opaque", &u.opaque },     { "fragment", &u.fragment },
+    } keys[] = { { "scheme", &u.scheme }, { "host", &u.host },     { "path", &u.path },
+                 { "query", &u.query },   { "opaque", &u.opaque }, { "fragment", &u.fragment },
                  { "userinfo", &info } };
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(keys) && rc == 0; i++)

@@ -6,7 +6,7 @@
 #include "template/gotime_layout.h"
 #include "template/text.h"
 
-/* ---- the calendar ------------------------------------------------------------------------------------ */
+/* ---- the calendar ---- */
 
 /* Days since 1970 of a date; months and days may be beyond their ranges. Years begin in March
  * here, so that the leap day is the last. */
@@ -108,7 +108,7 @@ int sw_gotime_compare(struct sw_gotime a, struct sw_gotime b)
     return a.nsec < b.nsec ? -1 : a.nsec > b.nsec;
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------------- */
+/* ---- layouts ---- */
 
 const char *const sw_month_names[12] = { "January",   "February", "March",    "April",
                                          "May",       "June",     "July",     "August",

@@ -46,14 +46,14 @@ void sw_gotime_string(struct text *out, struct sw_gotime t);
 
 /** time.ParseInLocation. Times without a zone are in @local. Zones that the text names are made in
  * @arena. @return 0 | SW_INVALID: 'parsing time "x" as "2006": cannot parse "x" as "2006"' */
-int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_len, const char *value,
-                    size_t len, const struct sw_zone *local, struct sw_gotime *out,
-                    struct sw_err *err);
+int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_len,
+                    const char *value, size_t len, const struct sw_zone *local,
+                    struct sw_gotime *out, struct sw_err *err);
 
 /** time.ParseDuration: "1h30m", "-1.5h". @return 0 | SW_INVALID: 'time: invalid duration "x"' */
 int sw_duration_parse(const char *s, size_t len, int64_t *ns, struct sw_err *err);
 
-/* ---- zones ------------------------------------------------------------------------------------------ */
+/* ---- zones ---- */
 
 /** A zone by its IANA name; "" and "UTC" are UTC, "Local" is the process's (TZ, else
  * /etc/localtime, else UTC). @return 0 | SW_NOTFOUND */

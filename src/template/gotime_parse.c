@@ -310,7 +310,7 @@ static bool read_part(struct reading *r, const struct layout_chunk *chunk)
     }
 }
 
-/* ---- the result -------------------------------------------------------------------------------------- */
+/* ---- the result ---- */
 
 static bool is_leap(int64_t year)
 {
@@ -380,7 +380,7 @@ static struct sw_gotime finish(struct reading *r, const struct sw_zone *local)
     return t;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------ */
+/* ---- errors ---- */
 
 static int fail(struct sw_err *err, const char *layout, size_t layout_len, const char *value,
                 size_t len, const char *layout_part, size_t part_len, const char *at, size_t at_len,
@@ -404,16 +404,21 @@ static int fail(struct sw_err *err, const char *layout, size_t layout_len, const
     return rc;
 }
 
-int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_len, const char *value,
-                    size_t len, const struct sw_zone *local, struct sw_gotime *out,
-                    struct sw_err *err)
+int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_len,
+                    const char *value, size_t len, const struct sw_zone *local,
+                    struct sw_gotime *out, struct sw_err *err)
 {
-    struct reading r = { .arena = arena, .v = value, .end = value + len, .layout = layout,
-                         .layout_end = layout + layout_len, .month = -1, .day = -1, .yearday = -1 };
+    struct reading r = { .arena = arena,
+                         .v = value,
+                         .end = value + len,
+                         .layout = layout,
+                         .layout_end = layout + layout_len,
+                         .month = -1,
+                         .day = -1,
+                         .yearday = -1 };
     for (;;) {
         const char *chunk_start = r.layout;
-        struct layout_chunk chunk =
-            sw_layout_next(r.layout, (size_t)(r.layout_end - r.layout));
+        struct layout_chunk chunk = sw_layout_next(r.layout, (size_t)(r.layout_end - r.layout));
         if (!skip_prefix(&r, r.layout, chunk.prefix_len))
             return fail(err, layout, layout_len, value, len, chunk_start, chunk.prefix_len, r.v,
                         left(&r), NULL);
@@ -424,8 +429,8 @@ int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_le
         if (read_part(&r, &chunk))
             continue;
         SW_AUTO_CHARS *message = r.range ? sw_printf("%s out of range", r.range) : NULL;
-        return fail(err, layout, layout_len, value, len, part, chunk.len, at,
-                    (size_t)(r.end - at), message);
+        return fail(err, layout, layout_len, value, len, part, chunk.len, at, (size_t)(r.end - at),
+                    message);
     }
     if (left(&r) > 0) {
         struct text t = { .limit = 1 << 20 };
@@ -443,20 +448,15 @@ int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_le
     return 0;
 }
 
-/* ---- durations --------------------------------------------------------------------------------------- */
+/* ---- durations ---- */
 
 static const struct {
     const char *name;
     int64_t ns;
 } units[] = {
-    { "ns", 1 },
-    { "us", 1000 },
-    { "\302\265s", 1000 }, /* micro sign */
-    { "\316\274s", 1000 }, /* mu */
-    { "ms", 1000000 },
-    { "s", 1000000000LL },
-    { "m", 60000000000LL },
-    { "h", 3600000000000LL },
+    { "ns", 1 },           { "us", 1000 },        { "\302\265s", 1000 }, /* micro sign */
+    { "\316\274s", 1000 },                                               /* mu */
+    { "ms", 1000000 },     { "s", 1000000000LL }, { "m", 60000000000LL }, { "h", 3600000000000LL },
 };
 
 static int bad_duration(struct sw_err *err, const char *what, const char *s, size_t len,

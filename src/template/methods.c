@@ -4,8 +4,7 @@
 #include "template/print.h"
 #include "template/value_text.h"
 
-/* ---- chartutil.Values
- * ------------------------------------------------------------------------------ */
+/* ---- chartutil.Values ---- */
 
 static int no_value(struct call *c, const char *key, size_t len)
 {
@@ -83,8 +82,7 @@ const struct func sw_methods_values[] = {
     { 0 },
 };
 
-/* ---- .Files
- * ---------------------------------------------------------------------------------------- */
+/* ---- .Files ---- */
 
 static struct sw_value file_bytes(struct call *c)
 {
@@ -191,8 +189,7 @@ const struct func sw_methods_files[] = {
     { 0 },
 };
 
-/* ---- .Capabilities.APIVersions
- * --------------------------------------------------------------------- */
+/* ---- .Capabilities.APIVersions ---- */
 
 static int fn_versions_has(struct call *c)
 {
@@ -209,8 +206,7 @@ const struct func sw_methods_versions[] = {
     { 0 },
 };
 
-/* ---- durations, months, errors
- * --------------------------------------------------------------------- */
+/* ---- durations, months, errors ---- */
 
 static int fn_string(struct call *c)
 {

@@ -6,8 +6,7 @@
 #include "template/strconv.h"
 #include "template/text.h"
 
-/* ---- numbers
- * ------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static void take_rune(struct node_number *n, uint32_t r)
 {
@@ -134,8 +133,7 @@ int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, s
     return rc;
 }
 
-/* ---- reprinting
- * ----------------------------------------------------------------------------------- */
+/* ---- reprinting ---- */
 
 static void put_names(struct text *out, const struct name *names, size_t n)
 {

@@ -38,8 +38,7 @@ struct tree {
     uint32_t action_line;
 };
 
-/* ---- tokens
- * -------------------------------------------------------------------------------------- */
+/* ---- tokens ---- */
 
 static struct token next(struct parser *p)
 {
@@ -93,8 +92,7 @@ static struct token peek_non_space(struct parser *p)
     return t;
 }
 
-/* ---- errors
- * -------------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 static void *fail(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -152,8 +150,7 @@ static bool expect(struct parser *p, enum token_kind kind, const char *context, 
     return false;
 }
 
-/* ---- nodes
- * --------------------------------------------------------------------------------------- */
+/* ---- nodes ---- */
 
 static void *new_node(struct parser *p, enum node_kind kind, uint32_t pos, size_t size)
 {
@@ -264,8 +261,7 @@ static struct node *new_number(struct parser *p, struct token t)
     return &n->node;
 }
 
-/* ---- expressions
- * --------------------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 static struct node_pipe *pipeline(struct parser *p, const char *context, enum token_kind end);
 
@@ -528,8 +524,7 @@ static struct node_pipe *pipeline(struct parser *p, const char *context, enum to
     }
 }
 
-/* ---- actions
- * ------------------------------------------------------------------------------------- */
+/* ---- actions ---- */
 
 static struct node *text_or_action(struct parser *p);
 
@@ -666,8 +661,7 @@ static struct node *template_control(struct parser *p)
     return &new_template(p, t.pos, name, pipe)->node;
 }
 
-/* ---- templates
- * ----------------------------------------------------------------------------------- */
+/* ---- templates ---- */
 
 static bool is_blank(const char *s, size_t len)
 {

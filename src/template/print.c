@@ -8,8 +8,7 @@
 
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
 
-/* ---- String methods
- * ------------------------------------------------------------------------------ */
+/* ---- String methods ---- */
 
 static const char *const months[] = { "January",   "February", "March",    "April",
                                       "May",       "June",     "July",     "August",
@@ -81,8 +80,7 @@ bool sw_value_stringer(struct text *out, struct sw_value v)
     }
 }
 
-/* ---- the verbs
- * ------------------------------------------------------------------------------------ */
+/* ---- the verbs ---- */
 
 static void bad_verb(struct printer *p, uint32_t verb)
 {
@@ -413,8 +411,7 @@ void sw_printer_arg(struct printer *p, struct sw_value v, uint32_t verb)
         print_by_kind(p, v, verb, 0);
 }
 
-/* ---- print, println
- * ------------------------------------------------------------------------------- */
+/* ---- print, println ---- */
 
 void sw_print_value(struct text *out, struct sw_value v)
 {

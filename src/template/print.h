@@ -15,8 +15,7 @@ void sw_println(struct text *out, const struct sw_value *args, size_t n);
 void sw_printf_values(struct text *out, const char *format, size_t len, const struct sw_value *args,
                       size_t n);
 
-/* ---- between print.c and printf.c
- * ---------------------------------------------------------------- */
+/* ---- between print.c and printf.c ---- */
 
 struct printer {
     struct text *out;

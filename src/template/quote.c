@@ -101,8 +101,7 @@ bool sw_can_backquote(const char *s, size_t len)
     return true;
 }
 
-/* ---- unquoting ----------------------------------------------------------------------------------
- */
+/* ---- unquoting ---- */
 
 static int hex_digit(char c)
 {

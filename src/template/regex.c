@@ -31,7 +31,7 @@ struct sw_regex {
 
 enum { MAX_PROGRAM = 100000 };
 
-/* ---- compiling ------------------------------------------------------------------------------------- */
+/* ---- compiling ---- */
 
 static uint32_t emit(struct sw_regex *re, struct inst i)
 {
@@ -230,8 +230,8 @@ int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out, struct
     if (rc == 0) {
         emit_next(re, (struct inst){ .op = OP_SAVE, .y = 0 });
         if (!compile(re, tree))
-            rc = sw_err_set(&local, SW_INVALID, "error parsing regexp: expression too large: `%.*s`",
-                            (int)len, expr);
+            rc = sw_err_set(&local, SW_INVALID,
+                            "error parsing regexp: expression too large: `%.*s`", (int)len, expr);
     }
     if (rc < 0)
         return sw_err_move(err, &local);
@@ -275,7 +275,7 @@ long sw_regex_group(const struct sw_regex *re, const char *name, size_t len)
     return -1;
 }
 
-/* ---- matching -------------------------------------------------------------------------------------- */
+/* ---- matching ---- */
 
 /* The threads of one position, in their order of preference, without doubles. */
 struct threads {

@@ -29,7 +29,8 @@ struct parser {
 
 static void *fail(struct parser *p, const char *code, const char *from, const char *to)
 {
-    sw_err_set(p->err, SW_INVALID, "error parsing regexp: %s: `%.*s`", code, (int)(to - from), from);
+    sw_err_set(p->err, SW_INVALID, "error parsing regexp: %s: `%.*s`", code, (int)(to - from),
+               from);
     return NULL;
 }
 
@@ -62,12 +63,13 @@ static uint32_t next_rune(struct parser *p)
     return r;
 }
 
-/* ---- classes --------------------------------------------------------------------------------------- */
+/* ---- classes ---- */
 
 static const struct sw_rune_range digit_ranges[] = { { '0', '9' } };
 static const struct sw_rune_range space_ranges[] = { { '\t', '\n' }, { '\f', '\r' }, { ' ', ' ' } };
-static const struct sw_rune_range word_ranges[] = { { '0', '9' }, { 'A', 'Z' }, { '_', '_' },
-                                                    { 'a', 'z' } };
+static const struct sw_rune_range word_ranges[] = {
+    { '0', '9' }, { 'A', 'Z' }, { '_', '_' }, { 'a', 'z' }
+};
 static const struct sw_rune_range alnum_ranges[] = { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' } };
 static const struct sw_rune_range alpha_ranges[] = { { 'A', 'Z' }, { 'a', 'z' } };
 static const struct sw_rune_range ascii_ranges[] = { { 0, 0x7F } };
@@ -76,8 +78,9 @@ static const struct sw_rune_range cntrl_ranges[] = { { 0, 0x1F }, { 0x7F, 0x7F }
 static const struct sw_rune_range graph_ranges[] = { { '!', '~' } };
 static const struct sw_rune_range lower_ranges[] = { { 'a', 'z' } };
 static const struct sw_rune_range print_ranges[] = { { ' ', '~' } };
-static const struct sw_rune_range punct_ranges[] = { { '!', '/' }, { ':', '@' }, { '[', '`' },
-                                                     { '{', '~' } };
+static const struct sw_rune_range punct_ranges[] = {
+    { '!', '/' }, { ':', '@' }, { '[', '`' }, { '{', '~' }
+};
 static const struct sw_rune_range posix_space_ranges[] = { { '\t', '\r' }, { ' ', ' ' } };
 static const struct sw_rune_range upper_ranges[] = { { 'A', 'Z' } };
 static const struct sw_rune_range xdigit_ranges[] = { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } };
@@ -95,12 +98,10 @@ static const struct sw_rune_class perl_classes[] = {
 };
 
 static const struct sw_rune_class posix_classes[] = {
-    CLASS("alnum", alnum_ranges), CLASS("alpha", alpha_ranges),
-    CLASS("ascii", ascii_ranges), CLASS("blank", blank_ranges),
-    CLASS("cntrl", cntrl_ranges), CLASS("digit", digit_ranges),
-    CLASS("graph", graph_ranges), CLASS("lower", lower_ranges),
-    CLASS("print", print_ranges), CLASS("punct", punct_ranges),
-    CLASS("space", posix_space_ranges), CLASS("upper", upper_ranges),
+    CLASS("alnum", alnum_ranges), CLASS("alpha", alpha_ranges),       CLASS("ascii", ascii_ranges),
+    CLASS("blank", blank_ranges), CLASS("cntrl", cntrl_ranges),       CLASS("digit", digit_ranges),
+    CLASS("graph", graph_ranges), CLASS("lower", lower_ranges),       CLASS("print", print_ranges),
+    CLASS("punct", punct_ranges), CLASS("space", posix_space_ranges), CLASS("upper", upper_ranges),
     CLASS("word", word_ranges),   CLASS("xdigit", xdigit_ranges),
 };
 
@@ -163,8 +164,9 @@ static int unicode_class(struct parser *p, struct sw_runes *set)
         name++;
         len--;
     }
-    const struct sw_rune_class *class =
-        len == 3 && memcmp(name, "Any", 3) == 0 ? &any_class : sw_rune_class_find(name, len);
+    const struct sw_rune_class *class = len == 3 && memcmp(name, "Any", 3) == 0
+                                            ? &any_class
+                                            : sw_rune_class_find(name, len);
     if (!class)
         return fail(p, "invalid character class range", start, p->at), -1;
     add_class(p, set, class, negated);
@@ -313,7 +315,7 @@ static struct regex_node *class_node(struct parser *p)
     return n;
 }
 
-/* ---- single things --------------------------------------------------------------------------------- */
+/* ---- single things ---- */
 
 static struct regex_node *literal(struct parser *p, uint32_t rune)
 {
@@ -381,7 +383,7 @@ static struct regex_node *backslash(struct parser *p)
     return n;
 }
 
-/* ---- groups ---------------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 
 static struct regex_node *alternatives(struct parser *p);
 
@@ -487,7 +489,7 @@ static struct regex_node *group(struct parser *p)
     return flags_group(p, start);
 }
 
-/* ---- repetition ------------------------------------------------------------------------------------ */
+/* ---- repetition ---- */
 
 static bool number(struct parser *p, int *out)
 {
@@ -586,7 +588,7 @@ static struct regex_node *repetitions(struct parser *p, struct regex_node *n)
     return n;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static struct regex_node *single(struct parser *p)
 {
@@ -676,8 +678,9 @@ static struct regex_node *alternatives(struct parser *p)
 int sw_regex_parse(struct sw_arena *arena, const char *expr, size_t len, struct regex_node **out,
                    struct regex_names *names, struct sw_err *err)
 {
-    struct parser p = { .arena = arena, .start = expr, .at = expr, .end = expr + len,
-                        .names = names, .err = err };
+    struct parser p = {
+        .arena = arena, .start = expr, .at = expr, .end = expr + len, .names = names, .err = err
+    };
     if (!sw_utf8_valid(expr, len))
         return fail(&p, "invalid UTF-8", expr, expr + len), SW_INVALID;
     add_group(&p, NULL, 0);

@@ -6,8 +6,7 @@
 #include "template/object.h"
 #include "template/template.h"
 
-/* ---- .Chart
- * ---------------------------------------------------------------------------------------- */
+/* ---- .Chart ---- */
 
 static const struct sw_field maintainer_fields[] = {
     { "Name", "name", true, false },
@@ -176,8 +175,7 @@ static struct sw_value chart_value(struct sw_arena *arena, struct sw_value chart
     return sw_value_object(o);
 }
 
-/* ---- .Release
- * -------------------------------------------------------------------------------------- */
+/* ---- .Release ---- */
 
 struct sw_value sw_template_release_value(struct sw_arena *arena,
                                           const struct sw_template_release *r)
@@ -193,8 +191,7 @@ struct sw_value sw_template_release_value(struct sw_arena *arena,
     return sw_value_map(map);
 }
 
-/* ---- .Capabilities
- * --------------------------------------------------------------------------------- */
+/* ---- .Capabilities ---- */
 
 static const struct sw_field kube_version_fields[] = {
     { "Version", "Version", false, false },
@@ -350,8 +347,7 @@ const char *const *sw_template_default_api_versions(void)
     return versions;
 }
 
-/* ---- the root
- * -------------------------------------------------------------------------------------- */
+/* ---- the root ---- */
 
 static struct sw_value files_value(struct sw_arena *arena, const struct sw_template_file *files,
                                    size_t n)

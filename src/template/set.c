@@ -128,8 +128,7 @@ const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *n
     return found;
 }
 
-/* ---- order
- * ---------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 static size_t slashes(const char *s)
 {
@@ -153,8 +152,7 @@ bool sw_template_is_partial(const char *name)
     return (slash ? slash[1] : name[0]) == '_';
 }
 
-/* ---- execution
- * ------------------------------------------------------------------------------------ */
+/* ---- execution ---- */
 
 enum {
     DEFAULT_FUEL = 10 * 1000 * 1000,
@@ -183,6 +181,8 @@ static void fill_defaults(struct sw_template_opts *o)
     o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
     o->max_depth = o->max_depth ? o->max_depth : DEFAULT_DEPTH;
     o->max_output_bytes = o->max_output_bytes ? o->max_output_bytes : DEFAULT_OUTPUT;
+    if (o->max_output_bytes > SIZE_MAX / 4)
+        o->max_output_bytes = SIZE_MAX / 4;
     o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : DEFAULT_MEMORY;
     if (!o->now_ns) {
         struct timespec ts;
@@ -230,7 +230,9 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
     x.random = x.opts.seed;
     x.missing_key_error = x.opts.strict;
     size_t mark = out->len;
-    x.text = (struct text){ out->text, out->len, out->cap, mark + x.opts.max_output_bytes, false };
+    size_t limit = mark + x.opts.max_output_bytes;
+    bool roomy = out->cap > limit + 1; /* then it is not grown, and its rest not used */
+    x.text = (struct text){ out->text, out->len, roomy ? limit + 1 : out->cap, limit, false };
     if (root.type == SW_T_MAP || root.type == SW_T_VALUES) {
         root.type = SW_T_VALUES;
         set_template_object(arena, root, name);
@@ -244,7 +246,7 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
         x.text.len = mark;
     out->text = x.text.p;
     out->len = x.text.len;
-    out->cap = x.text.cap;
+    out->cap = roomy ? out->cap : x.text.cap;
     if (out->text)
         out->text[out->len] = '\0';
     if (rc == 0)

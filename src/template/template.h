@@ -15,8 +15,7 @@
 #include "base/base.h"
 #include "template/value.h"
 
-/* ---- parsed templates ---------------------------------------------------------------------------
- */
+/* ---- parsed templates ---- */
 
 struct sw_template_set;
 
@@ -41,8 +40,7 @@ int sw_template_order(const char *a, const char *b);
 /** Whether Helm only parses this file and does not render it: its base name starts with '_'. */
 bool sw_template_is_partial(const char *name);
 
-/* ---- execution ----------------------------------------------------------------------------------
- */
+/* ---- execution ---- */
 
 /** Output: a buffer that grows and can be used again (set len to 0). Zero-initialise. */
 struct sw_template_out {
@@ -61,11 +59,11 @@ typedef int sw_template_lookup_fn(void *arg, const char *api_version, const char
 
 /** Zero values are the defaults. */
 struct sw_template_opts {
-    uint64_t fuel;                 /* evaluation steps; default 10 million */
-    size_t max_output_bytes;       /* default 64 MiB, includes what `include` returns */
-    size_t max_memory_bytes;       /* of the arena, in one execution; default 256 MiB */
-    unsigned max_depth;            /* of template, include and tpl in each other; default 100000, and
-                                    * never more than the C stack has room for */
+    uint64_t fuel;           /* evaluation steps; default 10 million */
+    size_t max_output_bytes; /* default 64 MiB, includes what `include` returns */
+    size_t max_memory_bytes; /* of the arena, in one execution; default 256 MiB */
+    unsigned max_depth;      /* of template, include and tpl in each other; default 100000, and
+                              * never more than the C stack has room for */
     sw_template_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
     int64_t now_ns; /* for now, ago, genCA...; 0: the clock */
@@ -83,9 +81,7 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
                      struct sw_arena *arena, const struct sw_template_opts *opts,
                      struct sw_template_out *out, struct sw_err *err) SW_CHECKED;
 
-/* ---- the objects of a render: ".", made in the render's arena
- * ------------------------------------
- */
+/* ---- the objects of a render: ".", made in the render's arena ---- */
 
 struct sw_template_release {
     const char *name;
@@ -133,14 +129,14 @@ struct sw_template_root {
 /** @return the chart's "."; a map, to which more keys may be added. */
 struct sw_value sw_template_root_value(struct sw_arena *arena, const struct sw_template_root *root);
 
-/* ---- what templates can call --------------------------------------------------------------------
- */
+/* ---- what templates can call ---- */
 
-/** The documentation of a template function, for lint and docs; rows end with a NULL name. */
+/** The documentation of a template function, for lint and docs. */
 struct sw_template_func_doc {
     const char *name;
     const char *area;      /* "strings", "lists", ... */
     const char *signature; /* Go's parameter types: "(string, interface {})" */
     const char *doc;       /* one line */
 };
-const struct sw_template_func_doc *sw_template_func_docs(void);
+/** All functions, an area after the other; made in @arena. */
+const struct sw_template_func_doc *sw_template_func_docs(struct sw_arena *arena, size_t *n);

@@ -17,6 +17,8 @@ bool sw_text_grow(struct text *t, size_t n)
     size_t cap = t->cap ? t->cap : 4096;
     while (cap <= need)
         cap *= 2;
+    if (cap - 1 > t->limit) /* the limit holds to the byte */
+        cap = t->limit + 1;
     t->p = sw_realloc(t->p, cap, 1);
     t->cap = cap;
     return true;

@@ -296,7 +296,8 @@ static bool parse_number(char *s, struct sw_value *out)
         *out = sw_value_int64(i);
         return true;
     }
-    if (digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && strspn(digits, "0123456789") > 1))
+    if (digits[0] < '0' || digits[0] > '9' ||
+        (digits[0] == '0' && strspn(digits, "0123456789") > 1))
         return false;
     if (!digits[strspn(digits, "0123456789")]) {
         *out = sw_value_int64(0);

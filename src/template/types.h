@@ -46,8 +46,8 @@ size_t sw_value_len(struct sw_value v);
 struct sw_value sw_value_at(struct sw_value v, size_t i);
 /** A slice or map that is nil in Go; prints like an empty one, but is null in JSON. */
 bool sw_value_is_nil_ref(struct sw_value v);
-/** sw_value_copy() and sw_value_equal() for values that a template made, which may contain themselves
- * or, all told, be larger than any memory: at most @*steps values are looked at.
+/** sw_value_copy() and sw_value_equal() for values that a template made, which may contain
+ * themselves or, all told, be larger than any memory: at most @*steps values are looked at.
  * @return of copying: whether it was enough */
 bool sw_value_copy_steps(struct sw_arena *arena, struct sw_value *v, bool strings, uint64_t *steps);
 bool sw_value_equal_steps(struct sw_value a, struct sw_value b, uint64_t *steps);

@@ -43,8 +43,7 @@ const struct sw_type_info sw_types[SW_T_COUNT] = {
     [SW_T_ERROR] = { SW_K_STRUCT, 0, "*errors.errorString", "ptr" },
 };
 
-/* ---- making them --------------------------------------------------------------------------------
- */
+/* ---- making them ---- */
 
 struct sw_value sw_value_nil(void)
 {
@@ -197,8 +196,7 @@ struct json_object *sw_value_to_json(struct sw_value v)
     }
 }
 
-/* ---- copying ------------------------------------------------------------------------------------
- */
+/* ---- copying ---- */
 
 enum { DEEPEST = 1000 }; /* a template can put a map into itself */
 
@@ -263,8 +261,7 @@ struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool st
     return sw_value_copy_steps(arena, &v, strings, &steps) ? v : sw_value_nil();
 }
 
-/* ---- looking at them ----------------------------------------------------------------------------
- */
+/* ---- looking at them ---- */
 
 bool sw_value_is_nil(struct sw_value v)
 {
@@ -355,8 +352,7 @@ bool sw_value_truth(struct sw_value v)
     return false;
 }
 
-/* ---- equality -----------------------------------------------------------------------------------
- */
+/* ---- equality ---- */
 
 struct comparer {
     uint64_t *steps; /* how many values it may still look at */
@@ -496,8 +492,7 @@ const char *sw_value_kind_name(struct sw_value v)
     return sw_types[v.type].kind_name;
 }
 
-/* ---- lists --------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap)
 {
@@ -522,8 +517,7 @@ void sw_list_add(struct sw_list *list, struct sw_value v)
     list->items[list->n++] = v;
 }
 
-/* ---- objects ------------------------------------------------------------------------------------
- */
+/* ---- objects ---- */
 
 struct sw_object *sw_object_new(struct sw_arena *arena, const struct sw_object_type *type)
 {

@@ -71,8 +71,7 @@ struct sw_value {
     } as;
 };
 
-/* ---- making them --------------------------------------------------------------------------------
- */
+/* ---- making them ---- */
 
 struct sw_value sw_value_nil(void);
 struct sw_value sw_value_bool(bool b);
@@ -103,8 +102,7 @@ struct json_object *sw_value_to_json(struct sw_value v);
 /** A copy that shares no map or list with @v; strings are shared unless @strings. */
 struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool strings);
 
-/* ---- looking at them ----------------------------------------------------------------------------
- */
+/* ---- looking at them ---- */
 
 bool sw_value_is_nil(struct sw_value v);    /* nil or invalid */
 bool sw_value_is_map(struct sw_value v);    /* any of the map types */
@@ -120,8 +118,7 @@ const char *sw_value_print(struct sw_arena *arena, struct sw_value v);
 /** Follow a dotted path ("a.b.c") through maps. @return the value, or invalid. */
 struct sw_value sw_value_path(struct sw_value v, const char *dotted);
 
-/* ---- lists --------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 struct sw_list {
     struct sw_value *items;
@@ -133,8 +130,7 @@ struct sw_list {
 struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap);
 void sw_list_add(struct sw_list *list, struct sw_value v);
 
-/* ---- maps ---------------------------------------------------------------------------------------
- */
+/* ---- maps ---- */
 
 struct sw_entry {
     const char *key; /* NUL-terminated, in the map's arena or borrowed */

@@ -67,8 +67,7 @@ struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v)
     return sw_value_map(map);
 }
 
-/* ---- JSON
- * ------------------------------------------------------------------------------------------ */
+/* ---- JSON ---- */
 
 static int write_json(struct text *out, struct sw_value v, unsigned style, int depth,
                       struct sw_err *err);
@@ -279,8 +278,7 @@ int sw_value_write_json(struct text *out, struct sw_value v, unsigned style, str
     return write_json(out, v, style, 0, err);
 }
 
-/* ---- YAML
- * ------------------------------------------------------------------------------------------ */
+/* ---- YAML ---- */
 
 struct yaml_walk {
     const struct sw_sink *sink;

@@ -32,7 +32,7 @@ struct sw_zone {
     bool has_dst;
 };
 
-/* ---- reading a file ---------------------------------------------------------------------------------- */
+/* ---- reading a file ---- */
 
 struct reader {
     const unsigned char *p, *end;
@@ -99,7 +99,7 @@ static bool read_body(struct reader *r, const struct header *h, size_t time_size
     return true;
 }
 
-/* ---- the POSIX rule ---------------------------------------------------------------------------------- */
+/* ---- the POSIX rule ---- */
 
 static bool read_name(const char **p, struct sw_arena *arena, const char **out)
 {
@@ -156,8 +156,8 @@ static bool read_rule(const char **p, struct rule *r)
         return false;
     if (**p == 'M') {
         r->form = *(*p)++;
-        if (!read_int(p, &r->month) || *(*p)++ != '.' || !read_int(p, &r->week) ||
-            *(*p)++ != '.' || !read_int(p, &r->day))
+        if (!read_int(p, &r->month) || *(*p)++ != '.' || !read_int(p, &r->week) || *(*p)++ != '.' ||
+            !read_int(p, &r->day))
             return false;
         if (r->month < 1 || r->month > 12 || r->week < 1 || r->week > 5 || r->day > 6)
             return false;
@@ -282,7 +282,7 @@ const struct sw_zone *sw_zone_fixed(struct sw_arena *arena, const char *abbrevia
     return z;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------ */
+/* ---- asking ---- */
 
 static bool is_leap(int64_t year)
 {
@@ -315,7 +315,8 @@ static const struct kind *kind_by_rule(const struct sw_zone *z, int64_t sec)
     if (!z->has_dst)
         return &z->std;
     struct sw_civil c = sw_gotime_civil((struct sw_gotime){ .sec = sec });
-    int64_t year_start = sec - ((c.yearday - 1) * 86400LL + c.hour * 3600 + c.minute * 60 + c.second);
+    int64_t year_start = sec -
+                         ((c.yearday - 1) * 86400LL + c.hour * 3600 + c.minute * 60 + c.second);
     int first_weekday = (c.weekday - (c.yearday - 1) % 7 + 7) % 7;
     int64_t begins = rule_start(&z->dst_begins, c.year, first_weekday) - z->std.offset;
     int64_t ends = rule_start(&z->dst_ends, c.year, first_weekday) - z->dst.offset;
@@ -378,8 +379,8 @@ bool sw_zone_find(const struct sw_zone *zone, const char *abbreviation, size_t l
     for (size_t i = 0; i < zone->n_kinds; i++) {
         const struct kind *k = &zone->kinds[i];
         *offset = k->offset;
-        if (is_named(k, abbreviation, len) && is_named(kind_at(zone, sec - k->offset), abbreviation,
-                                                       len))
+        if (is_named(k, abbreviation, len) &&
+            is_named(kind_at(zone, sec - k->offset), abbreviation, len))
             return true;
     }
     for (size_t i = 0; i < zone->n_kinds; i++) {

@@ -2,7 +2,8 @@
  * again. Prints one JSON object a chart: microseconds a rendering, median and least, since machines
  * are noisy.
  *
- *     build/bench/template_bench [CHART [VALUES]]   without: SW_SHARED's charts, recipes/nvidia-mig */
+ *     build/bench/template_bench [CHART [VALUES]]   without: SW_SHARED's charts, recipes/nvidia-mig
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
