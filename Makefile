@@ -4,10 +4,10 @@
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
 MODULES        := base data template recipe engine facts kube controller emulator cli mig webhook
-PKGS_base      := json-c libevent
+PKGS_base      := json-c libevent_core
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_mig       := json-c
-PKGS_webhook   := json-c libevent libssl libcrypto
+PKGS_webhook   := json-c libevent_core libssl libcrypto
 PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c
@@ -16,6 +16,16 @@ PKGS_kube      := json-c libcurl libevent libssl libcrypto
 PKGS_controller:= json-c libevent
 PKGS_emulator  := json-c libevent
 PKGS_cli       := json-c libevent
+
+# The programs: build/<name> from src/<DIR>/main.c and what it needs of these modules, linked with
+# their libraries and no others; build/test/<name> is the same with sanitizers.
+PROGRAMS       := slipway slipway-webhook
+DIR_slipway    := cli
+OF_slipway     := base data template recipe engine facts kube controller emulator cli
+DIR_slipway-webhook := webhook
+OF_slipway-webhook  := base data mig webhook
+# every page counts in a program of 8 MiB: the little of libm that it needs, not the library
+LIBM_slipway-webhook := -Wl,-Bstatic -lm -Wl,-Bdynamic
 
 # Debian 12 (Fedora's and RHEL 9's names are in hack/deps.sh)
 PKGS := $(sort $(foreach m,$(MODULES),$(PKGS_$(m))))
@@ -50,7 +60,7 @@ GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 .PHONY: all build run test test-cluster check bench fuzz deps clean help install-deps
 .DEFAULT_GOAL := build
 
-build: $(BUILD)/slipway ## build build/slipway (the default)
+build: $(PROGRAMS:%=$(BUILD)/%) ## build build/slipway and the other programs (the default)
 all: build
 
 run: deps ## build, and walk recipes/nvidia-mig to Ready on an embedded cluster
@@ -105,12 +115,12 @@ endef
 $(eval $(call config,rel))
 $(eval $(call config,test))
 
-# The version is known to one object file only; it is built again when the version changes.
+# The version is known to the main files only; they are built again when it changes.
 $(BUILD)/gen/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
 FORCE:
-VERSION_OBJ := $(BUILD)/rel/src/cli/main.o $(BUILD)/test/src/cli/main.o
+VERSION_OBJ := $(foreach p,$(PROGRAMS),$(BUILD)/rel/src/$(DIR_$(p))/main.o $(BUILD)/test/src/$(DIR_$(p))/main.o)
 $(VERSION_OBJ): $(BUILD)/gen/version
 $(VERSION_OBJ): CPPFLAGS += -DSW_VERSION='"$(VERSION)"'
 
@@ -120,11 +130,16 @@ $(BUILD)/gen/%.c: hack/embed.sh $$(FILES_%)
 	@mkdir -p $(@D)
 	hack/embed.sh $* $(FILES_$*) >$@.tmp && mv $@.tmp $@
 
-$(BUILD)/slipway: $(BUILD)/rel/src/cli/main.o $(BUILD)/rel/libslipway.a
-	$(CC) $(CFLAGS_rel) $(CFLAGS) $(LDRELEASE) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+define program
+LIBS_$(1) = $$(shell pkg-config --libs $(sort $(foreach m,$(OF_$(1)),$(PKGS_$(m)))) 2>/dev/null) $(or $(LIBM_$(1)),-lm)
 
-$(BUILD)/test/slipway: $(BUILD)/test/src/cli/main.o $(BUILD)/test/libslipway.a
-	$(CC) $(CFLAGS_test) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+$(BUILD)/$(1): $(BUILD)/rel/src/$(DIR_$(1))/main.o $(BUILD)/rel/libslipway.a
+	$$(CC) $$(CFLAGS_rel) $$(CFLAGS) $$(LDRELEASE) $$(LDFLAGS) -o $$@ $$^ $$(LIBS_$(1))
+
+$(BUILD)/test/$(1): $(BUILD)/test/src/$(DIR_$(1))/main.o $(BUILD)/test/libslipway.a
+	$$(CC) $$(CFLAGS_test) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LIBS_$(1))
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 # ---- tests ---------------------------------------------------------------------------------------
 UNIT  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/*_test.c test/emulator/*_test.c test/golden/*_test.c))
@@ -133,7 +148,7 @@ TOOLS := $(patsubst test/tools/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 
 .PHONY: test-programs bench-programs fuzz-programs
-test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(BUILD)/test/slipway
+test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(PROGRAMS:%=$(BUILD)/test/%)
 bench-programs: $(BENCH)
 
 TEST_CPPFLAGS := -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'

@@ -1,0 +1,37 @@
+#pragma once
+/* conn: one connection's bytes, with or without TLS, never blocking. Internal to webhook. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openssl/ssl.h>
+
+enum sw_conn_result { SW_CONN_OK, SW_CONN_WANT_READ, SW_CONN_WANT_WRITE, SW_CONN_CLOSED };
+
+struct sw_conn_buffer {
+    char *bytes;
+    size_t at, len, cap; /* at: what is done with */
+};
+
+struct sw_conn {
+    int fd;
+    SSL *ssl; /* NULL: plain */
+    struct sw_conn_buffer in, out;
+};
+
+/** @ctx: NULL for plain HTTP. */
+void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx);
+/** Closes the socket too. */
+void sw_conn_done(struct sw_conn *c);
+
+enum sw_conn_result sw_conn_handshake(struct sw_conn *c);
+/** Read once, at most 16 KiB, behind what is in @in. */
+enum sw_conn_result sw_conn_read(struct sw_conn *c);
+/** Write @out until it is empty. */
+enum sw_conn_result sw_conn_flush(struct sw_conn *c);
+/** Whether bytes wait that the socket no longer knows of. */
+bool sw_conn_has_more(const struct sw_conn *c);
+
+void sw_conn_put(struct sw_conn *c, const char *bytes, size_t len_bytes);
+/** Forget the first bytes of @in; give the buffer back when nothing is left. */
+void sw_conn_consume(struct sw_conn *c, size_t len_bytes);

@@ -1,0 +1,117 @@
+/* From bytes to bytes: of an AdmissionReview only the fields that the mutation looks at are kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "webhook/webhook.h"
+
+#define CONTAINER(list)                                                                            \
+    "request.object.spec." list ".resources.limits",                                               \
+        "request.object.spec." list ".resources.requests",                                         \
+        "request.object.spec." list ".env.name", "request.object.spec." list ".env.value",         \
+        "request.object.spec." list ".env.valueFrom"
+
+static const char *const fields[] = {
+    "apiVersion",
+    "kind",
+    "request.uid",
+    "request.operation",
+    "request.subResource",
+    "request.kind",
+    "request.namespace",
+    "request.object.kind",
+    "request.object.metadata.name",
+    "request.object.metadata.generateName",
+    "request.object.spec.schedulerName",
+    "request.object.spec.runtimeClassName",
+    CONTAINER("containers"),
+    CONTAINER("initContainers"),
+    CONTAINER("ephemeralContainers"),
+};
+
+struct sw_webhook_reader {
+    struct sw_projection *projection;
+};
+
+struct sw_webhook_reader *sw_webhook_reader_new(void)
+{
+    struct sw_webhook_reader *r = sw_zalloc(1, sizeof *r);
+    if (sw_projection_compile(fields, SW_COUNT(fields), &r->projection, NULL) < 0)
+        abort(); /* the paths are constants */
+    return r;
+}
+
+void sw_webhook_reader_free(struct sw_webhook_reader *reader)
+{
+    if (!reader)
+        return;
+    sw_projection_free(reader->projection);
+    free(reader);
+}
+
+void sw_webhook_answer_done(struct sw_webhook_answer *answer)
+{
+    free(answer->text);
+    free(answer->pod);
+    free(answer->reason);
+    *answer = (struct sw_webhook_answer){ 0 };
+}
+
+static int on_review(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                     struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+static int parse(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                 struct json_object **out, struct sw_err *err)
+{
+    const struct sw_stream_opts opts = {
+        .kind = SW_STREAM_OBJECT,
+        .projection = reader->projection,
+        .max_depth = 100,
+    };
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, on_review, &doc);
+    int rc = sw_stream_feed(stream, body, len_bytes, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "the body is no JSON object");
+    if (!doc)
+        return sw_err_set(err, SW_INVALID, "the body is no AdmissionReview");
+    *out = SW_TAKE(doc);
+    return 0;
+}
+
+static char *pod_name(struct json_object *review)
+{
+    struct json_object *request = sw_json_get(review, "request");
+    const char *name = sw_json_str(request, "", "object", "metadata", "name", NULL);
+    const char *prefix = sw_json_str(request, "", "object", "metadata", "generateName", NULL);
+    return sw_printf("%s/%s%s", sw_json_str(request, "", "namespace", NULL), *name ? name : prefix,
+                     *name ? "" : "*");
+}
+
+int sw_webhook_read(const struct sw_webhook_reader *reader, const struct sw_webhook_policy *policy,
+                    const char *body, size_t len_bytes, struct sw_webhook_answer *out,
+                    struct sw_err *err)
+{
+    SW_AUTO_JSON *review = NULL, *response = NULL;
+    int rc = parse(reader, body, len_bytes, &review, err);
+    if (rc < 0)
+        return rc;
+    enum sw_webhook_outcome outcome;
+    rc = sw_webhook_mutate(policy, review, &response, &outcome, err);
+    if (rc < 0)
+        return rc;
+    *out = (struct sw_webhook_answer){ .outcome = outcome };
+    out->text = sw_json_text(response, SW_JSON_PLAIN, &out->len_bytes);
+    if (outcome != SW_WEBHOOK_UNCHANGED)
+        out->pod = pod_name(review);
+    if (outcome == SW_WEBHOOK_DENIED)
+        out->reason = sw_strdup(sw_json_str(response, "", "response", "status", "message", NULL));
+    return 0;
+}

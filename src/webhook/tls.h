@@ -1,0 +1,33 @@
+#pragma once
+/* tls: the server's side of TLS: certificate, versions, cipher suites. Internal to webhook. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include <openssl/ssl.h>
+
+#include "base/base.h"
+
+struct sw_webhook_tls {
+    const char *cert_file, *key_file, *ca_file;
+    int min_version;  /* TLS1_2_VERSION ... */
+    char *ciphers_12; /* OpenSSL's lists; NULL: its own choice */
+    char *ciphers_13;
+    /* loaded */
+    SSL_CTX *ctx; /* NULL: nothing yet */
+    time_t not_after;
+    uint64_t seen; /* of the files when they were read last */
+    char *trouble; /* why the last attempt failed; NULL: it did not */
+    unsigned n_loads;
+};
+
+/** @min_version: NULL is VersionTLS12. @suites: comma-separated, NULL: OpenSSL's.
+ * @return 0 | SW_INVALID (an unknown version or suite is named) */
+int sw_webhook_tls_init(struct sw_webhook_tls *t, const char *min_version, const char *suites,
+                        struct sw_err *err) SW_CHECKED;
+void sw_webhook_tls_done(struct sw_webhook_tls *t);
+
+/** Read the files if they changed since the last attempt, or if that failed. A certificate that
+ * cannot be used leaves the one before in place. @return whether there is a new one */
+bool sw_webhook_tls_refresh(struct sw_webhook_tls *t);

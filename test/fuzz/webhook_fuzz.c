@@ -1,0 +1,47 @@
+/* Any bytes as an AdmissionReview, and as what a connection receives: refused or answered, and what
+ * is answered is JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "webhook/http.h"
+#include "webhook/webhook.h"
+
+static void as_review(const uint8_t *data, size_t size)
+{
+    static struct sw_webhook_reader *reader;
+    const struct sw_webhook_policy policy = { "s", "r", size & 1, size & 2 };
+    if (!reader)
+        reader = sw_webhook_reader_new();
+    struct sw_webhook_answer a;
+    SW_ERR(err);
+    if (sw_webhook_read(reader, &policy, (const char *)data, size, &a, &err) < 0)
+        return;
+    SW_AUTO_JSON *doc = NULL;
+    if (sw_json_parse(a.text, a.len_bytes, NULL, &doc, &err) < 0 ||
+        !sw_json_find(doc, "response", "uid", NULL))
+        abort();
+    sw_webhook_answer_done(&a);
+}
+
+/* In two pieces: what is said of the whole does not depend on how it came. */
+static void as_request(const uint8_t *data, size_t size)
+{
+    char *bytes = sw_alloc(size + 1);
+    memcpy(bytes, data, size);
+    struct sw_http_progress p = { 0 };
+    struct sw_http_request r;
+    int rc = sw_http_next(&p, bytes, size / 2, 1 << 16, &r);
+    if (rc == 0)
+        rc = sw_http_next(&p, bytes, size, 1 << 16, &r);
+    if (rc == 1 && (r.total_len > size || r.body + r.body_len > bytes + size || !r.path_len))
+        abort();
+    free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    as_review(data, size);
+    as_request(data, size);
+    return 0;
+}

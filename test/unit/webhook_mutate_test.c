@@ -1,0 +1,373 @@
+/* The mutation as a function: what a pod asks for, what comes back. The patch is applied and the
+ * result looked at, so that a patch that says the right thing in other words passes too. */
+#include "webhook/webhook.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <openssl/evp.h>
+
+#include "data/data.h"
+
+static const struct sw_webhook_policy defaults = { "das-scheduler", "nvidia-legacy", false, false };
+
+static char *review_of(const char *version, const char *spec)
+{
+    return sw_printf(
+        "{\"apiVersion\":\"admission.k8s.io/%s\",\"kind\":\"AdmissionReview\","
+        "\"request\":{\"uid\":\"u-1\",\"operation\":\"CREATE\",\"dryRun\":true,"
+        "\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},"
+        "\"namespace\":\"ns\",\"object\":{\"metadata\":{\"name\":\"p\"},\"spec\":%s}}}",
+        version, spec);
+}
+
+static struct json_object *parse(const char *text)
+{
+    struct json_object *doc = NULL;
+    SW_ERR(err);
+    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
+        fail_msg("%s: %s", text, sw_err_text(&err));
+    return doc;
+}
+
+/* Both ways in: the whole document, and the bytes. @return the response's document */
+static struct json_object *answer(const struct sw_webhook_policy *policy, const char *review,
+                                  enum sw_webhook_outcome *outcome)
+{
+    SW_AUTO_JSON *doc = parse(review);
+    SW_ERR(err);
+    struct json_object *out = NULL;
+    if (sw_webhook_mutate(policy, doc, &out, outcome, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new();
+    struct sw_webhook_answer a = { 0 };
+    assert_int_equal(sw_webhook_read(reader, policy, review, strlen(review), &a, &err), 0);
+    SW_AUTO_JSON *again = parse(a.text);
+    assert_true(sw_json_equal(out, again));
+    assert_int_equal(a.outcome, *outcome);
+    assert_int_equal(a.pod != NULL, *outcome != SW_WEBHOOK_UNCHANGED);
+    sw_webhook_answer_done(&a);
+    assert_string_equal(sw_json_str(out, "", "response", "uid", NULL), "u-1");
+    assert_string_equal(sw_json_str(out, "", "kind", NULL), "AdmissionReview");
+    return out;
+}
+
+/* The pod's spec after the answer's patch. */
+static struct json_object *patched(const char *review, struct json_object *response, size_t *n_ops)
+{
+    SW_AUTO_JSON *doc = parse(review);
+    struct json_object *object = sw_json_find(doc, "request", "object", NULL);
+    const char *encoded = sw_json_str(response, NULL, "response", "patch", NULL);
+    *n_ops = 0;
+    if (!encoded)
+        return json_object_get(sw_json_get(object, "spec"));
+    assert_string_equal(sw_json_str(response, "", "response", "patchType", NULL), "JSONPatch");
+    char text[8192];
+    assert_true(strlen(encoded) < sizeof text);
+    int n = EVP_DecodeBlock((unsigned char *)text, (const unsigned char *)encoded,
+                            (int)strlen(encoded));
+    assert_true(n > 0);
+    while (n > 0 && text[n - 1] == '\0')
+        n--;
+    text[n] = '\0';
+    SW_AUTO_JSON *patch = parse(text), *result = NULL;
+    SW_ERR(err);
+    *n_ops = sw_json_len(patch);
+    if (sw_jsonpatch_apply(object, patch, &result, &err) < 0)
+        fail_msg("%s: %s", text, sw_err_text(&err));
+    return json_object_get(sw_json_get(result, "spec"));
+}
+
+#define C(resources) "{\"containers\":[{\"name\":\"a\",\"resources\":" resources "}]"
+#define DAS ",\"schedulerName\":\"das-scheduler\",\"runtimeClassName\":\"nvidia-legacy\"}"
+
+static const struct row {
+    const char *what, *spec, *expected; /* NULL: unchanged */
+} rows[] = {
+    { "a limit is renamed, its request made equal",
+      C("{\"limits\":{\"nvidia.com/mig-1g.5gb\":\"1\"}}") "}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") DAS },
+    { "limit and request",
+      C("{\"limits\":{\"cpu\":\"2\",\"nvidia.com/mig-1g.5gb\":\"2\"},"
+        "\"requests\":{\"cpu\":\"1\",\"nvidia.com/mig-1g.5gb\":\"2\"}}") "}",
+      C("{\"limits\":{\"cpu\":\"2\",\"mig.das.com/1g.5gb\":\"2\"},"
+        "\"requests\":{\"cpu\":\"1\",\"mig.das.com/1g.5gb\":\"2\"}}") DAS },
+    { "only a request", C("{\"requests\":{\"nvidia.com/mig-2g.10gb\":1}}") "}",
+      C("{\"limits\":{\"mig.das.com/2g.10gb\":1},\"requests\":{\"mig.das.com/2g.10gb\":1}}") DAS },
+    { "a request that differs becomes the limit",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"2\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") "}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"2\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"2\"}}") DAS },
+    { "media extensions, as NVIDIA's plugin writes them",
+      C("{\"limits\":{\"nvidia.com/mig-1g.5gb.me\":\"1\"}}") "}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb-plus-me\":\"1\"},"
+        "\"requests\":{\"mig.das.com/1g.5gb-plus-me\":\"1\"}}") DAS },
+    { "several profiles in one container",
+      C("{\"limits\":{\"nvidia.com/mig-1g.5gb\":\"3\",\"nvidia.com/mig-3g.20gb\":\"1\"}}") "}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"3\",\"mig.das.com/3g.20gb\":\"1\"},"
+        "\"requests\":{\"mig.das.com/1g.5gb\":\"3\",\"mig.das.com/3g.20gb\":\"1\"}}") DAS },
+    { "our own names stay",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},"
+        "\"requests\":{\"mig.das.com/1g.5gb\":\"1\"}}") "}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") DAS },
+    { "our own prefix before NVIDIA's way of writing",
+      C("{\"limits\":{\"mig.das.com/mig-1g.5gb\":\"1\"}}") "}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") DAS },
+    { "the user's scheduler and class are overridden",
+      C("{\"limits\":{\"nvidia.com/mig-1g.5gb\":\"1\"}}") ",\"schedulerName\":\"mine\","
+                                                          "\"runtimeClassName\":\"kata\"}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") DAS },
+    { "init and ephemeral containers",
+      "{\"containers\":[{\"name\":\"a\"}],"
+      "\"initContainers\":[{\"name\":\"b\"},{\"name\":\"i\",\"resources\":{\"limits\":{"
+      "\"nvidia.com/mig-1g.5gb\":1}}}],"
+      "\"ephemeralContainers\":[{\"name\":\"e\",\"resources\":{\"limits\":{\"nvidia.com/"
+      "mig-1g.5gb\":1}}}]}",
+      "{\"containers\":[{\"name\":\"a\"}],"
+      "\"initContainers\":[{\"name\":\"b\"},{\"name\":\"i\",\"resources\":{\"limits\":{\"mig."
+      "das.com/1g.5gb\":1},"
+      "\"requests\":{\"mig.das.com/1g.5gb\":1}}}],"
+      "\"ephemeralContainers\":[{\"name\":\"e\",\"resources\":{\"limits\":{\"mig.das.com/"
+      "1g.5gb\":1},"
+      "\"requests\":{\"mig.das.com/1g.5gb\":1}}}]" DAS },
+    { "whole GPUs are left alone", C("{\"limits\":{\"nvidia.com/gpu\":\"1\"}}") "}", NULL },
+    { "and beside slices too",
+      C("{\"limits\":{\"nvidia.com/gpu\":\"1\",\"nvidia.com/mig-1g.5gb\":\"1\"}}") "}",
+      C("{\"limits\":{\"nvidia.com/gpu\":\"1\",\"mig.das.com/1g.5gb\":\"1\"},"
+        "\"requests\":{\"mig.das.com/1g.5gb\":\"1\"}}") DAS },
+    { "a pod without slices keeps everything",
+      C("{\"limits\":{\"cpu\":\"1\"}}") ",\"schedulerName\":\"default-scheduler\"}", NULL },
+    { "and may set NVIDIA_VISIBLE_DEVICES",
+      "{\"containers\":[{\"name\":\"a\",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\","
+      "\"value\":\"all\"}]}]}",
+      NULL },
+    { "what has been mutated is left alone",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") DAS,
+      NULL },
+    { "none of something is asked for",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"0\"},"
+        "\"requests\":{\"mig.das.com/1g.5gb\":\"0\"}}") "}",
+      NULL },
+    { "names that are no profile are left alone",
+      C("{\"limits\":{\"nvidia.com/mig-all\":\"1\"}}") "}", NULL },
+    { "no containers at all", "{}", NULL },
+    { "shapes that are none",
+      "{\"containers\":[1,null,\"x\",{\"resources\":[]},{\"resources\":{\"limits\":7}}]}", NULL },
+};
+
+static void pods_become_what_they_should(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *review = review_of("v1", rows[i].spec);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+        assert_true(sw_json_bool(response, 0, "response", "allowed", NULL));
+        size_t n_ops;
+        SW_AUTO_JSON *now = patched(review, response, &n_ops);
+        SW_AUTO_JSON *expected = parse(rows[i].expected ? rows[i].expected : rows[i].spec);
+        SW_AUTO_CHARS *text = sw_json_text(now, SW_JSON_SORTED, NULL);
+        if (!sw_json_equal(now, expected))
+            fail_msg("%s: %s", rows[i].what, text);
+        assert_int_equal(outcome, n_ops ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED);
+        if (!rows[i].expected)
+            assert_int_equal(n_ops, 0);
+    }
+}
+
+#define SLICE "\"resources\":{\"limits\":{\"nvidia.com/mig-1g.5gb\":\"1\"}}"
+
+static void users_fields_are_kept_by_policy(void **state)
+{
+    (void)state;
+    static const struct {
+        struct sw_webhook_policy policy;
+        const char *has, *scheduler, *runtime_class;
+    } cases[] = {
+        { { "s", "r", true, false }, ",\"schedulerName\":\"mine\"", "mine", "r" },
+        { { "s", "r", true, false }, ",\"schedulerName\":\"default-scheduler\"", "s", "r" },
+        { { "s", "r", true, false }, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
+        { { "s", "r", false, false }, ",\"runtimeClassName\":\"kata\"", "s", "r" },
+        { { "s", "", false, false }, "", "s", "" },
+        { { "", NULL, false, false }, ",\"schedulerName\":\"mine\"", "mine", "" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *spec = sw_printf("{\"containers\":[{" SLICE "}]%s}", cases[i].has);
+        SW_AUTO_CHARS *review = review_of("v1", spec);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&cases[i].policy, review, &outcome);
+        size_t n_ops;
+        SW_AUTO_JSON *now = patched(review, response, &n_ops);
+        assert_string_equal(sw_json_str(now, "", "schedulerName", NULL), cases[i].scheduler);
+        assert_string_equal(sw_json_str(now, "", "runtimeClassName", NULL), cases[i].runtime_class);
+    }
+}
+
+static void visible_devices_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *env, *words; /* NULL: allowed */
+    } cases[] = {
+        { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"all\"}", "/spec/containers/1/env/1" },
+        { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\"}", "NVIDIA_VISIBLE_DEVICES" },
+        { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"x\"}}"
+          "}",
+          "NVIDIA_VISIBLE_DEVICES" },
+        { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"none\"}", NULL },
+        { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"void\"}", NULL },
+        { "{\"name\":\"NVIDIA_DRIVER_CAPABILITIES\",\"value\":\"all\"}", NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *spec = sw_printf(
+            "{\"containers\":[{" SLICE "},{\"env\":[{\"name\":\"A\"},%s]}]}", cases[i].env);
+        SW_AUTO_CHARS *review = review_of("v1", spec);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+        assert_int_equal(outcome, cases[i].words ? SW_WEBHOOK_DENIED : SW_WEBHOOK_MUTATED);
+        assert_int_equal(sw_json_bool(response, 0, "response", "allowed", NULL), !cases[i].words);
+        if (!cases[i].words)
+            continue;
+        assert_null(sw_json_find(response, "response", "patch", NULL));
+        assert_int_equal(sw_json_int(response, 0, "response", "status", "code", NULL), 403);
+        assert_non_null(strstr(sw_json_str(response, "", "response", "status", "message", NULL),
+                               cases[i].words));
+    }
+}
+
+static void visible_devices_are_stripped_by_policy(void **state)
+{
+    (void)state;
+    const struct sw_webhook_policy policy = { "s", "r", false, true };
+    SW_AUTO_CHARS *review = review_of(
+        "v1", "{\"containers\":[{" SLICE ",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":"
+              "\"all\"},{\"name\":\"B\",\"value\":\"b\"},{\"name\":\"NVIDIA_VISIBLE_DEVICES\","
+              "\"value\":\"0\"},{\"name\":\"C\",\"value\":\"c\"}]}]}");
+    enum sw_webhook_outcome outcome;
+    SW_AUTO_JSON *response = answer(&policy, review, &outcome);
+    size_t n_ops;
+    SW_AUTO_JSON *now = patched(review, response, &n_ops);
+    struct json_object *env = sw_json_get(sw_json_at(sw_json_get(now, "containers"), 0), "env");
+    assert_int_equal(sw_json_len(env), 2);
+    assert_string_equal(sw_json_str(sw_json_at(env, 0), "", "name", NULL), "B");
+    assert_string_equal(sw_json_str(sw_json_at(env, 1), "", "name", NULL), "C");
+}
+
+static void one_slice_by_two_names_is_refused(void **state)
+{
+    (void)state;
+    SW_AUTO_CHARS *review = review_of(
+        "v1", C("{\"limits\":{\"nvidia.com/mig-1g.5gb\":1,\"mig.das.com/1g.5gb\":1}}") "}");
+    enum sw_webhook_outcome outcome;
+    SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+    assert_int_equal(outcome, SW_WEBHOOK_DENIED);
+    assert_non_null(strstr(sw_json_str(response, "", "response", "status", "message", NULL),
+                           "/spec/containers/0/resources/limits: nvidia.com/mig-1g.5gb and "
+                           "mig.das.com/1g.5gb"));
+}
+
+static void the_answer_has_the_questions_version(void **state)
+{
+    (void)state;
+    for (int beta = 0; beta < 2; beta++) {
+        SW_AUTO_CHARS *review = review_of(beta ? "v1beta1" : "v1",
+                                          C("{\"limits\":{\"nvidia.com/mig-all\":1}}") "}");
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+        assert_string_equal(sw_json_str(response, "", "apiVersion", NULL),
+                            beta ? "admission.k8s.io/v1beta1" : "admission.k8s.io/v1");
+        /* v1beta1 of Kubernetes 1.18 and older knows no warnings */
+        assert_int_equal(sw_json_len(sw_json_find(response, "response", "warnings", NULL)), !beta);
+    }
+}
+
+static void only_pods_being_created_are_looked_at(void **state)
+{
+    (void)state;
+    static const char *const changes[][2] = { { "\"Pod\"", "\"Job\"" },
+                                              { "\"CREATE\"", "\"UPDATE\"" },
+                                              { "\"group\":\"\"", "\"group\":\"x.y\"" } };
+    for (size_t i = 0; i < SW_COUNT(changes); i++) {
+        SW_AUTO_CHARS *review = review_of("v1", "{\"containers\":[{" SLICE "}]}");
+        char *at = strstr(review, changes[i][0]);
+        assert_non_null(at);
+        SW_AUTO_CHARS *other = sw_printf("%.*s%s%s", (int)(at - review), review, changes[i][1],
+                                         at + strlen(changes[i][0]));
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, other, &outcome);
+        assert_int_equal(outcome, SW_WEBHOOK_UNCHANGED);
+    }
+}
+
+static void a_pod_that_is_none_is_denied(void **state)
+{
+    (void)state;
+    static const char *const objects[] = { "null", "[]", "\"x\"", "7" };
+    for (size_t i = 0; i < SW_COUNT(objects); i++) {
+        SW_AUTO_CHARS *review = sw_printf(
+            "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":"
+            "{\"uid\":\"u-1\",\"operation\":\"CREATE\",\"kind\":{\"kind\":\"Pod\"},\"object\":%s}}",
+            objects[i]);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+        assert_int_equal(outcome, SW_WEBHOOK_DENIED);
+        assert_int_equal(sw_json_int(response, 0, "response", "status", "code", NULL), 400);
+    }
+}
+
+static void what_is_no_review_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        { "", "" },
+        { "{", "" },
+        { "null", "" },
+        { "[]", "" },
+        { "{}", "kind" },
+        { "{\"kind\":\"AdmissionReview\"}", "apiVersion" },
+        { "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v2\"}", "v2" },
+        { "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\"}", "uid" },
+        { "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\","
+          "\"request\":{\"uid\":7}}",
+          "uid" },
+        { "{\"kind\":\"AdmissionReview\"} x", "" },
+        { "{\"kind\":\"Status\"}", "" },
+    };
+    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new();
+    for (size_t i = 0; i < SW_COUNT(bad); i++) {
+        SW_ERR(err);
+        struct sw_webhook_answer a;
+        const int rc = sw_webhook_read(reader, &defaults, bad[i].text, strlen(bad[i].text), &a,
+                                       &err);
+        if (rc != SW_INVALID || !strstr(sw_err_text(&err), bad[i].words))
+            fail_msg("'%s': %d %s", bad[i].text, rc, sw_err_text(&err));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pods_become_what_they_should),
+        cmocka_unit_test(users_fields_are_kept_by_policy),
+        cmocka_unit_test(visible_devices_are_refused_with_their_place),
+        cmocka_unit_test(visible_devices_are_stripped_by_policy),
+        cmocka_unit_test(one_slice_by_two_names_is_refused),
+        cmocka_unit_test(the_answer_has_the_questions_version),
+        cmocka_unit_test(only_pods_being_created_are_looked_at),
+        cmocka_unit_test(a_pod_that_is_none_is_denied),
+        cmocka_unit_test(what_is_no_review_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
