@@ -127,7 +127,7 @@ static void on_facts_timer(void *arg)
 /* ---- nodes -------------------------------------------------------------------------------------
  */
 
-static void step_all(struct sw_controller *c, uint32_t node)
+void cluster_node_changed(struct sw_controller *c, uint32_t node)
 {
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
@@ -160,7 +160,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     if (groups_changed)
         cluster_facts_changed(c);
     if (changed)
-        step_all(c, number);
+        cluster_node_changed(c, number);
     for (struct resource *r = c->resources; changed && *group && r; r = r->next)
         kernels_label(r, sw_facts_find_group(c->facts, group));
 }
@@ -180,7 +180,7 @@ static void on_node(const struct sw_watch_event *w, void *arg)
         if (sw_facts_remove_node(c->facts, w->name))
             cluster_facts_changed(c);
         if (number != SW_NO_NODE)
-            step_all(c, number);
+            cluster_node_changed(c, number);
         break;
     }
     case SW_WATCH_SYNCED:

@@ -173,6 +173,8 @@ void cluster_open(struct sw_controller *c);
 void cluster_close(struct sw_controller *c);
 /* Facts or kinds are different: every resource is to look at them, soon. */
 void cluster_facts_changed(struct sw_controller *c);
+/** What the roster says of @node is new: every resource looks at it again. */
+void cluster_node_changed(struct sw_controller *c, uint32_t node);
 /* Watch what r->recipe speaks of. @return false: not all of it is known yet; plan_resume() will be
  * called. */
 bool wants_ready(struct resource *r);

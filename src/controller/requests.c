@@ -184,14 +184,19 @@ void request_delete(struct resource *r, const struct sw_action *a)
 static void on_labeled(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
+    struct sw_controller *c = op->r->c;
+    uint32_t node = op->node;
+    bool changed = false;
     op->req = NULL;
     if (a->code == 0 && a->object) {
         const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
-        (void)sw_roster_put_labels(op->r->c->roster, op->node,
-                                   sw_json_find(a->object, "metadata", "labels", NULL),
-                                   strtoull(version, NULL, 10));
+        changed = sw_roster_put_labels(c->roster, node,
+                                       sw_json_find(a->object, "metadata", "labels", NULL),
+                                       strtoull(version, NULL, 10));
     }
     answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
+    if (changed) /* others' labels, too: the watch will bring nothing that is new then */
+        cluster_node_changed(c, node);
 }
 
 static void begin_label(struct op *op, const struct sw_kind *kind)
