@@ -218,6 +218,13 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
     e->status_dirty = true;
 }
 
+/* The answer has brought the node's labels along, those that others have set meanwhile too. */
+static void on_labeled(struct sw_engine *e, const struct sw_event *event)
+{
+    label_answered(e, event);
+    on_node(e, event);
+}
+
 static void on_facts(struct sw_engine *e, const struct sw_event *event)
 {
     (void)event;
@@ -249,7 +256,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_SYNCED] = on_synced,
     [SW_EV_APPLIED] = on_answered,
     [SW_EV_DELETED] = on_answered,
-    [SW_EV_LABELED] = label_answered,
+    [SW_EV_LABELED] = on_labeled,
     [SW_EV_STATUS_WRITTEN] = status_answered,
     [SW_EV_LOGS] = on_all_logs,
     [SW_EV_NODE] = on_node,

@@ -25,6 +25,7 @@ struct node {
     struct taint *taints;
     uint64_t version;
     bool ready, unschedulable;
+    bool untold; /* an answer brought labels that no put has told of */
 };
 
 struct sw_roster {
@@ -167,7 +168,7 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
     } else {
         struct node *old = &roster->nodes[number], fresh;
         node_init(roster, &fresh, facts);
-        differs = !same_node(old, &fresh);
+        differs = old->untold || !same_node(old, &fresh);
         /* The table's key is the old node's name: the two change places, not owners. */
         char *name = old->name;
         old->name = fresh.name;
@@ -178,6 +179,26 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
     if (changed)
         *changed = differs;
     return number;
+}
+
+#define STATE_LABEL "specialresource.openshift.io/state-"
+
+static bool has_pair(const struct node *n, struct pair pair)
+{
+    for (uint32_t i = 0; i < n->n_labels; i++)
+        if (n->labels[i].key == pair.key)
+            return n->labels[i].value == pair.value;
+    return false;
+}
+
+/* Has @a a label that @b has not, other than those that engines set? */
+static bool has_more(const struct sw_roster *r, const struct node *a, const struct node *b)
+{
+    for (uint32_t i = 0; i < a->n_labels; i++)
+        if (!sw_starts_with(pool_text(r->pool, a->labels[i].key), STATE_LABEL) &&
+            !has_pair(b, a->labels[i]))
+            return true;
+    return false;
 }
 
 bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
@@ -199,6 +220,7 @@ bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_o
         }
     }
     sort_labels(&fresh);
+    n->untold = n->untold || has_more(roster, &fresh, n) || has_more(roster, n, &fresh);
     drop_labels(roster, n);
     n->labels = fresh.labels;
     n->n_labels = fresh.n_labels;

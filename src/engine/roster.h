@@ -45,7 +45,8 @@ void sw_roster_free(struct sw_roster *roster); /* NULL is accepted */
 uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *facts,
                        bool *changed);
 /** Replace one node's labels after a PATCH of them was answered with the node's new document.
- * @labels: its metadata.labels. @return false: older than what is known, or no such node */
+ * @labels: its metadata.labels. What others have set meanwhile counts as a change of the next put,
+ * so that all engines are told. @return false: older than what is known, or no such node */
 bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
                           uint64_t version);
 /** Its number becomes another node's only after the next put: step the engines with SW_EV_NODE

@@ -64,6 +64,30 @@ static void what_is_older_is_ignored(void **state)
     sw_roster_free(r);
 }
 
+static void what_an_answer_brought_is_told_by_the_next_put(void **state)
+{
+    (void)state;
+    struct sw_roster *r = sw_roster_new();
+    static const char *const after[] = { "gpu", "yes", "nfd", "1" };
+    static const char *const own[] = {
+        "gpu", "yes", "nfd", "1", "specialresource.openshift.io/state-r-a", "Ready"
+    };
+    bool changed;
+    uint32_t a = put(r, "a", gpu, 1, 1, NULL);
+    struct json_object *labels = json_tokener_parse("{\"gpu\":\"yes\",\"nfd\":\"1\"}");
+    assert_true(sw_roster_put_labels(r, a, labels, 2));
+    (void)put(r, "a", after, 2, 2, &changed);
+    assert_true(changed);
+    (void)put(r, "a", after, 2, 2, &changed);
+    assert_false(changed);
+    json_object_object_add(labels, own[4], json_object_new_string("Ready"));
+    assert_true(sw_roster_put_labels(r, a, labels, 3));
+    (void)put(r, "a", own, 3, 3, &changed);
+    assert_false(changed); /* the engine that set it knows */
+    json_object_put(labels);
+    sw_roster_free(r);
+}
+
 static void a_removed_node_is_nobody(void **state)
 {
     (void)state;
@@ -178,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_keeps_its_number),
         cmocka_unit_test(what_is_older_is_ignored),
+        cmocka_unit_test(what_an_answer_brought_is_told_by_the_next_put),
         cmocka_unit_test(a_removed_node_is_nobody),
         cmocka_unit_test(pods_go_where_selector_and_affinity_allow),
         cmocka_unit_test(taints_keep_away_unless_tolerated),

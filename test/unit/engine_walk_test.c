@@ -627,6 +627,32 @@ static void node_labels_may_be_waited_for(void **state)
     sim_free(sim);
 }
 
+/* The answer to our own patch may be the first to show what others have set. */
+static void labels_that_come_with_an_answer_count(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a", .objects = { { "ConfigMap", "a1" } } },
+        { .name = "b",
+          .objects = { { "ConfigMap", "b1",
+                         .annotations = "{'slipway.dev/wait-for-node-labels':'nfd'}" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim_start(sim);
+    while (!sim->n_labels && sim_deliver(sim))
+        continue;
+    for (size_t i = 0; i < sim->n_queue; i++) /* watch events tell nothing new */
+        if (sim->queue[i].event.kind == SW_EV_NODE)
+            sim->queue[i--] = sim->queue[--sim->n_queue];
+    for (uint32_t n = 0; n < 2; n++) {
+        struct json_object *labels = sw_json_get(sim->nodes, n ? "n1" : "n0");
+        json_object_object_add(labels, "nfd", json_object_new_string("1"));
+        (void)sw_roster_put_labels(sim->roster, n, labels, ++sim->version);
+    }
+    sim_run(sim, 5000);
+    expect_phase(sim, "b", "Ready");
+    sim_free(sim);
+}
+
 static void logs_may_be_waited_for(void **state)
 {
     (void)state;
@@ -1611,6 +1637,7 @@ int main(void)
         TEST(deselected_nodes_lose_their_labels),
         TEST(no_matching_node_is_not_ready),
         TEST(node_labels_may_be_waited_for),
+        TEST(labels_that_come_with_an_answer_count),
         TEST(logs_may_be_waited_for),
         TEST(each_kernel_has_its_own_objects),
         TEST(a_new_kernel_is_built_for_and_an_old_one_retired),
