@@ -47,7 +47,6 @@ static int fn_values_path_value(struct call *c)
     const char *key = dot ? dot + 1 : path;
     size_t key_len = len - (size_t)(key - path);
     struct sw_value table = c->self;
-    SW_ERR(ignored);
     if (len == 0)
         return sw_call_fail(c, "values path cannot be empty");
     int rc = find_table(c, &table, path, parents);
