@@ -14,6 +14,7 @@
 #include "data/data.h"
 #include "emulator/emulator.h"
 #include "kube/kube.h"
+#include "kube/kubeconfig.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
