@@ -186,6 +186,8 @@ static int fn_lookup(struct call *c)
 
 /* ---- conversions ---- */
 
+enum format { JSON, YAML, TOML };
+
 /* What the value is in a text format, or nothing where it cannot be: Helm lets no error out. */
 static int fn_to_yaml(struct call *c)
 {
@@ -195,6 +197,23 @@ static int fn_to_yaml(struct call *c)
     if (sw_value_write_yaml(t, c->args[0], c->arena, &ignored) < 0)
         t->len = mark;
     if (t->len > mark && t->p[t->len - 1] == '\n')
+        t->len--;
+    return sw_return_text(c, mark);
+}
+
+/* mustToYaml, mustToToml of newer Helms: an error where toYaml gives nothing. */
+static int fn_must_to(struct call *c)
+{
+    size_t mark;
+    SW_ERR(err);
+    struct text *t = sw_call_text(c, &mark);
+    int rc = c->func->variant == YAML ? sw_value_write_yaml(t, c->args[0], c->arena, &err)
+                                      : sw_value_write_toml(t, c->args[0], &err);
+    if (rc < 0) {
+        t->len = mark;
+        return sw_call_fail(c, "%s", sw_err_text(&err));
+    }
+    if (c->func->variant == YAML && t->len > mark && t->p[t->len - 1] == '\n')
         t->len--;
     return sw_return_text(c, mark);
 }
@@ -220,8 +239,6 @@ static int fn_to_toml(struct call *c)
     }
     return sw_return_text(c, mark);
 }
-
-enum format { JSON, YAML, TOML };
 
 static int read_as(struct call *c, enum format format, struct sw_value *out, struct sw_err *err)
 {
@@ -295,6 +312,8 @@ const struct func sw_funcs_helm[] = {
     { "toYaml", fn_to_yaml, "v", "the value as YAML", 0, 0 },
     { "toJson", fn_to_json, "v", "the value as JSON", 0, 0 },
     { "toToml", fn_to_toml, "v", "the value as TOML", 0, 0 },
+    { "mustToYaml", fn_must_to, "v", "the value as YAML, or an error", YAML, 0 },
+    { "mustToToml", fn_must_to, "v", "the value as TOML, or an error", TOML, 0 },
     { "fromYaml", fn_from_map, "s", "a map out of YAML; its key Error says what is wrong", YAML,
       0 },
     { "fromJson", fn_from_map, "s", "a map out of JSON; its key Error says what is wrong", JSON,
