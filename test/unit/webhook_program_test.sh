@@ -1,0 +1,67 @@
+# slipway-webhook on the command line: flags, the state's own arguments, signals.
+. test/tap.sh
+program=$(dirname "${SLIPWAY:-build/test/slipway}")/slipway-webhook
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost -keyout "$tap_dir/tls.key" -out "$tap_dir/tls.crt" 2>/dev/null
+
+fails() { # WORDS ARGS...: exit 2, one line that says WORDS
+    local words=$1 rc=0
+    shift
+    "$program" "$@" >"$tap_dir/got" 2>"$tap_dir/err" || rc=$?
+    cat "$tap_dir/err"
+    [ $rc -eq 2 ] && [ ! -s "$tap_dir/got" ] && [ "$(wc -l <"$tap_dir/err")" -eq 1 ] &&
+        grep -qF -- "$words" "$tap_dir/err"
+}
+
+start() { # ARGS...: runs until stopped; sets $pid and $port
+    rm -f "$tap_dir/log"
+    "$program" --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key" \
+        "$@" 2>"$tap_dir/log" &
+    pid=$!
+    until_ok 10 grep -qs listening "$tap_dir/log" || return 1
+    port=$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log")
+}
+
+get() { curl -sS --max-time 10 --cacert "$tap_dir/tls.crt" "https://localhost:$port$1"; }
+
+lives_and_dies() {
+    start --drain=0 || return 1
+    [ "$(get /healthz)" = ok ] && [ "$(get /readyz)" = ok ] || return 1
+    kill -TERM $pid
+    wait $pid
+}
+
+mutates() { # as the state starts it, but for paths and port
+    start --drain=0 --scheduler-name=my-scheduler --runtime-class= --user-fields=keep \
+        --visible-devices=strip --tls-min-version=VersionTLS13 \
+        --tls-cipher-suites=TLS_AES_128_GCM_SHA256 || return 1
+    curl -sS --max-time 10 --cacert "$tap_dir/tls.crt" -H 'Content-Type: application/json' \
+        --data-binary @test/bench/admission.json "https://localhost:$port/mutate-pod?timeout=10s" >"$tap_dir/answer"
+    kill -TERM $pid
+    wait $pid || return 1
+    sed 's/.*"patch":"\([^"]*\)".*/\1/' "$tap_dir/answer" | base64 -d >"$tap_dir/patch"
+    cat "$tap_dir/patch" "$tap_dir/log"
+    grep -q my-scheduler "$tap_dir/patch" && ! grep -q runtimeClassName "$tap_dir/patch" &&
+        grep -q 'pod mutated.*pod=ml-serving/inference-7d9c5b8f4-\*' "$tap_dir/log"
+}
+
+# every argument of the state's Deployment is a flag of the program
+knows_the_states_flags() {
+    "$program" --help >"$tap_dir/help" || return 1
+    local flag
+    for flag in $(sed -n 's/^ *- --\([a-zA-Z-]*\)=.*/\1/p' states/webhook/templates/server.yaml); do
+        grep -q "^  --$flag " "$tap_dir/help" || { echo "no --$flag"; return 1; }
+    done
+}
+
+t 'serves until SIGTERM' lives_and_dies
+t "mutates by the flags' policy" mutates
+t "knows the flags that the state passes" knows_the_states_flags
+t 'an unknown flag' fails "'--nope=1'" --nope=1
+t 'a flag without its value' fails '--tlscert needs a value' --tlscert
+t 'no number' fails "'x' is no number" --port=x
+t 'no policy' fails "'maybe'" --user-fields=maybe
+t 'no certificate given' fails 'certificate and a key file' --port=0
+t 'an unknown TLS version' fails "'TLS1.2'" --port=0 --tlscert=a --tlskey=b --tls-min-version=TLS1.2
+t 'checks and exits' "$program" --testHooks --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key"
+plan
