@@ -8,9 +8,6 @@
 #include "data/data.h"
 #include "emulator/crd.h"
 
-/* buf is large enough for any age that a clock can give. */
-#pragma GCC diagnostic ignored "-Wformat-truncation"
-
 enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
 
 /* Up to that age in this unit, with the rest in a smaller one. Source: duration.HumanDuration of
@@ -32,14 +29,14 @@ char *sw_human_duration(int64_t ms, char buf[static 32])
     size_t i = 0;
     while (s >= scales[i].below_s)
         i++;
-    long long n = s / scales[i].unit_s;
-    long long rest = scales[i].sub_s ? s % scales[i].unit_s / scales[i].sub_s : 0;
+    int n = (int)(s / scales[i].unit_s);
+    int rest = scales[i].sub_s ? (int)(s % scales[i].unit_s / scales[i].sub_s) : 0;
     if (ms < -1000)
         (void)snprintf(buf, 32, "<invalid>");
     else if (rest)
-        (void)snprintf(buf, 32, "%lld%c%lld%c", n, scales[i].unit, rest, scales[i].sub);
+        (void)snprintf(buf, 32, "%d%c%d%c", n, scales[i].unit, rest, scales[i].sub);
     else
-        (void)snprintf(buf, 32, "%lld%c", n, scales[i].unit);
+        (void)snprintf(buf, 32, "%d%c", n, scales[i].unit);
     return buf;
 }
 
