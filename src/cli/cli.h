@@ -99,6 +99,7 @@ int sw_cmd_status(int argc, char **argv);
 int sw_cmd_render(int argc, char **argv);
 int sw_cmd_graph(int argc, char **argv);
 int sw_cmd_lint(int argc, char **argv);
+int sw_cmd_create(int argc, char **argv);
 int sw_cmd_hooks(int argc, char **argv);
 int sw_cmd_completion(int argc, char **argv);
 int sw_cmd_version(int argc, char **argv);

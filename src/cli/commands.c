@@ -34,6 +34,10 @@ const struct sw_command sw_commands[] = {
     { "lint", "RECIPE", "say what is wrong or doubtful in a recipe",
       "Nothing is asked of a cluster. Lines are those of what a template renders to.",
       sw_flags_lint, sw_cmd_lint },
+    { "create", "NAME", "begin a new recipe",
+      "Writes the folder NAME: a chart of two states that renders, lints and walks, to be changed\n"
+      "from there. Nothing that exists is overwritten.",
+      no_flags, sw_cmd_create },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };
