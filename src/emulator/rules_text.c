@@ -44,9 +44,39 @@ bool sw_text_is_template(const char *text)
 /* ---- "." ----------------------------------------------------------------------------------------
  */
 
+/* What templates see of a document: all but managedFields, which is often most of it. New; shares
+ * the rest. */
+static json_object *bare(json_object *doc)
+{
+    json_object *meta = sw_json_get(doc, "metadata"), *copy;
+    if (json_object_is_type(doc, json_type_array)) {
+        copy = json_object_new_array();
+        for (size_t i = 0; i < sw_json_len(doc); i++)
+            json_object_array_add(copy, bare(sw_json_at(doc, i)));
+        return copy;
+    }
+    if (!sw_json_get(meta, "managedFields"))
+        return json_object_get(doc);
+    copy = json_object_new_object();
+    json_object_object_foreach(doc, key, value)
+    {
+        json_object_object_add(copy, key, json_object_get(value));
+    }
+    json_object *kept = json_object_new_object();
+    json_object_object_foreach(meta, meta_key, meta_value)
+    {
+        if (!sw_streq(meta_key, "managedFields"))
+            json_object_object_add(kept, meta_key, json_object_get(meta_value));
+    }
+    json_object_object_add(copy, "metadata", kept);
+    return copy;
+}
+
 static void set_json(struct scope *scope, struct sw_map *map, const char *key, json_object *doc)
 {
-    sw_map_set_cstr(map, key, sw_value_from_json(scope->arena, doc));
+    json_object *seen = bare(doc);
+    sw_map_set_cstr(map, key, sw_value_from_json(scope->arena, seen));
+    json_object_put(seen);
 }
 
 static void set_text(struct scope *scope, struct sw_map *map, const char *key, const char *text)
@@ -87,10 +117,39 @@ static struct sw_value root_of(struct scope *scope)
     return sw_value_map(map);
 }
 
+/* "{{ .object.spec.nodeName }}" and its like, by far the most, without turning whole documents into
+ * values first. @return the string, borrowed; NULL: not so simple, or no string. */
+static const char *plain_field(const struct scope *scope, const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    char key[64];
+    json_object *at = NULL;
+    bool first = true;
+    if (!sw_starts_with(text, "{{ ."))
+        return NULL;
+    for (text += 3; *text == '.'; first = false) {
+        size_t len = strspn(++text, letters);
+        if (!len || len >= sizeof key)
+            return NULL;
+        memcpy(key, text, len);
+        key[len] = '\0';
+        text += len;
+        if (!first)
+            at = sw_json_get(at, key);
+        else if (sw_streq(key, "object"))
+            at = scope->object;
+        else
+            at = sw_streq(key, "each") ? scope->each : sw_json_get(scope->named, key);
+    }
+    bool whole = sw_streq(text, " }}") && json_object_is_type(at, json_type_string);
+    return whole ? json_object_get_string(at) : NULL;
+}
+
 int sw_text_render(struct scope *scope, const char *text, char **out, struct sw_err *err)
 {
-    if (!sw_text_is_template(text)) {
-        *out = sw_strdup(text);
+    const char *plain = sw_text_is_template(text) ? plain_field(scope, text) : text;
+    if (plain) {
+        *out = sw_strdup(plain);
         return 0;
     }
     const struct rule_set *set = &scope->rules->set;
