@@ -196,7 +196,7 @@ static void applied(struct sw_engine *e, struct object *o, const struct sw_event
 {
     if (o->gate && o->gate->dry_run) {
         o->done_hash = o->sent_hash;
-        object_judge(e, o);
+        object_judge(o);
         return;
     }
     o->ours = true;
@@ -204,16 +204,16 @@ static void applied(struct sw_engine *e, struct object *o, const struct sw_event
         object_set_look(o, event->object);
     if (event->object)
         (void)object_observe(e, o, event->object);
-    object_judge(e, o);
+    object_judge(o);
 }
 
-static void refused(struct sw_engine *e, struct object *o, const struct sw_event *event)
+static void refused(struct object *o, const struct sw_event *event)
 {
     if (event->code == SW_INVALID && o->gate && o->gate->replace && o->present && !o->must_replace)
         o->must_replace = true; /* a field that cannot be changed: see must_go_first() */
     else if (o->sent_hash == o->hash)
         fault_set(&o->fault, event->code, event->message);
-    object_judge(e, o);
+    object_judge(o);
 }
 
 static void deleted(struct sw_engine *e, struct object *o, const struct sw_event *event)
@@ -227,7 +227,7 @@ static void deleted(struct sw_engine *e, struct object *o, const struct sw_event
         fault_done(&o->fault);
         o->must_replace = false;
         o->dying = o->present; /* an event will tell when it is gone */
-        object_judge(e, o);
+        object_judge(o);
     }
 }
 
@@ -240,7 +240,7 @@ void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event
     if (doing == DOING_DELETE)
         deleted(e, o, event);
     else if (event->code < 0)
-        refused(e, o, event);
+        refused(o, event);
     else
         applied(e, o, event);
     e->status_dirty = true;

@@ -113,7 +113,7 @@ static void on_worker(struct sw_engine *e, struct object *o, const struct sw_eve
     bool was_ready = object_is_ready(o);
     if (!workers_observe(e, o, &event->key, event->object))
         return;
-    object_judge(e, o);
+    object_judge(o);
     object_changed(e, o, was_ready);
 }
 
@@ -146,7 +146,7 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
         bool changed = object_observe(e, o, event->object);
         if (!event->object && event->code == SW_NOTFOUND) {
             set_unserved(o, event->message);
-            object_judge(e, o);
+            object_judge(o);
         }
         if (changed || !was_looked || was_served == o->unserved)
             object_changed(e, o, was_ready);
@@ -193,7 +193,7 @@ static void on_logs(struct sw_engine *e, struct object *o, const struct sw_event
     bool was_ready = object_is_ready(o);
     if (!workers_take_logs(e, o, event))
         return;
-    object_judge(e, o);
+    object_judge(o);
     object_changed(e, o, was_ready);
 }
 

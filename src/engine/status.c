@@ -90,8 +90,8 @@ static struct json_object *variant_doc(struct sw_engine *e, const struct state *
         const struct object *o = s->objects[i];
         if (!o->text || !is_of(o, v) || object_is_ready(o) || !o->verdict.message)
             continue;
-        add_text(doc, "message",
-                 sw_arena_printf(e->arena, "%s %s", object_words(e, o), o->verdict.message));
+        const char *reason;
+        add_text(doc, "message", object_why(e, o, &reason));
         break;
     }
     return doc;

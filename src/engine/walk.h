@@ -3,7 +3,8 @@
  * file an idea:
  *   engine.c   takes events apart                 act.c      puts actions together
  *   spec.c     the resource and its states        record.c   what an earlier run wrote down
- *   object.c   one object: beliefs and decisions  project.c  how drift is seen
+ *   object.c   one object: what it should be      live.c     ... and what it is
+ *   project.c  how drift is seen
  *   workers.c  pods and builds of an object       apply.c    applying, retiring, removing
  *   table.c    the transitions                    signal.c   what makes one happen
  *   label.c    node labels                        status.c   the status document
@@ -14,7 +15,6 @@
 
 struct json_object;
 struct lh_table;
-struct printbuf;
 
 /* ---- words of the table ------------------------------------------------------------------------
  */
@@ -303,8 +303,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
 void object_unrender(struct sw_engine *e, struct object *o);
 /** Take what the cluster has (NULL: not there). @return whether anything is different. */
 bool object_observe(struct sw_engine *e, struct object *o, struct json_object *live);
+/** Look at the last document again: what is rendered, or known of it, is another. */
+void object_assess(struct sw_engine *e, struct object *o);
 /** Combine what it says itself with what its workers say. */
-void object_judge(struct sw_engine *e, struct object *o);
+void object_judge(struct object *o);
 void object_watch(struct sw_engine *e, struct object *o);
 /** This is how it looks when nobody has touched it. @live NULL: as it will be seen next. */
 void object_set_look(struct object *o, struct json_object *live);
@@ -322,6 +324,8 @@ bool object_is_removable(const struct object *o);
 bool object_is_bound_to(const struct object *o, const char *label);
 /** "DaemonSet ns/name"; of the step's arena. */
 const char *object_words(struct sw_engine *e, const struct object *o);
+/** Why it is not ready: "DaemonSet ns/x 1 of 3 pods are ready; pod ...". */
+const char *object_why(struct sw_engine *e, const struct object *o, const char **reason);
 
 /* ---- project.c ---------------------------------------------------------------------------------
  */
@@ -343,7 +347,10 @@ bool workers_key(const struct object *o, struct sw_key *key, const char **select
 /** @return true: it is one of @o's workers (or was) and something is different. */
 bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,
                      struct json_object *live);
-void workers_judge(struct sw_engine *e, struct object *o);
+void workers_judge(struct object *o);
+/** The pod that says most about why @o is not ready: words of the step's arena, or NULL. @reason is
+ * replaced where the pod's is the better one. */
+const char *workers_why(struct sw_engine *e, const struct object *o, const char **reason);
 bool workers_are_known(struct sw_engine *e, const struct object *o);
 /** Has @o a pod on the node, and are all of them there ready? */
 bool workers_has(const struct object *o, uint32_t node);

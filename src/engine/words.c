@@ -88,10 +88,8 @@ static const char *say_gate(struct sw_engine *e, const struct state *s, const ch
             (o->verdict.kind == SW_VERDICT_FAILED && worst->verdict.kind != SW_VERDICT_FAILED))
             worst = o;
     }
-    if (worst && worst->verdict.kind != SW_VERDICT_READY) {
-        *reason = worst->verdict.reason;
-        return sw_arena_printf(e->arena, "%s %s", object_words(e, worst), worst->verdict.message);
-    }
+    if (worst && worst->verdict.kind != SW_VERDICT_READY)
+        return object_why(e, worst, reason);
     if (no_nodes(s)) {
         *reason = "NoMatchingNodes";
         return "no node matches the resource's nodeSelector";

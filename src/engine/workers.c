@@ -312,18 +312,17 @@ static const struct worker *most_telling(const struct object *o)
     return best;
 }
 
-static void explain(struct sw_engine *e, struct object *o)
+const char *workers_why(struct sw_engine *e, const struct object *o, const char **reason)
 {
-    const struct worker *worker = most_telling(o);
+    bool pods = o->workers && !o->workers->builds && o->present;
+    const struct worker *worker = pods ? most_telling(o) : NULL;
     if (!worker)
-        return;
-    SW_AUTO_CHARS *before = sw_strdup(o->verdict.message);
-    SW_AUTO_CHARS *before_reason = sw_strdup(o->verdict.reason);
-    SW_AUTO_CHARS *why = sw_strdup(worker->verdict.message);
-    SW_AUTO_CHARS *reason = sw_strdup(telling(worker) > 1 ? worker->verdict.reason : before_reason);
+        return NULL;
     const char *node = sw_roster_name(e->roster, worker->node);
-    sw_verdict_set(&o->verdict, o->verdict.kind, reason, "%s; pod %s%s%s: %s", before, worker->name,
-                   node ? " on node " : "", node ? node : "", why);
+    if (telling(worker) > 1)
+        *reason = worker->verdict.reason;
+    return sw_arena_printf(e->arena, "pod %s%s%s: %s", worker->name, node ? " on node " : "",
+                           node ? node : "", worker->verdict.message);
 }
 
 static const struct worker *unlogged(const struct object *o)
@@ -338,7 +337,7 @@ static const struct worker *unlogged(const struct object *o)
     return NULL;
 }
 
-static void judge_pods(struct sw_engine *e, struct object *o)
+static void judge_pods(struct object *o)
 {
     size_t n_ready = count_nodes(o);
     bool logs = o->gate && o->gate->log_pattern;
@@ -351,8 +350,6 @@ static void judge_pods(struct sw_engine *e, struct object *o)
              (int64_t)n_ready < o->n_wanted)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Progressing",
                        "%zu of %" PRId64 " pods are ready", n_ready, o->n_wanted);
-    if (o->verdict.kind != SW_VERDICT_READY && o->present && !quiet)
-        explain(e, o);
 }
 
 static void judge_builds(struct object *o)
@@ -374,12 +371,12 @@ static void judge_builds(struct object *o)
                        last->name, last->verdict.message);
 }
 
-void workers_judge(struct sw_engine *e, struct object *o)
+void workers_judge(struct object *o)
 {
     if (o->workers->builds)
         judge_builds(o);
     else
-        judge_pods(e, o);
+        judge_pods(o);
 }
 
 bool workers_has(const struct object *o, uint32_t node)
