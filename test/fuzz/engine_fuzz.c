@@ -35,7 +35,7 @@ static uint64_t step(struct sw_engine *e, struct sw_event *event, uint64_t *stat
     const struct sw_actions *acts = sw_engine_step(e, event);
     for (size_t i = 0; i < acts->n; i++) {
         const struct sw_action *a = &acts->items[i];
-        SW_AUTO_CHARS *line = sw_action_json(a, false);
+        free(sw_action_json(a, false));
         if (a->kind == SW_ACT_RENDER)
             render = a->serial;
         if (a->kind == SW_ACT_STATUS)

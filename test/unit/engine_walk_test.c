@@ -119,9 +119,13 @@ static void foreign(struct sim *sim, const char *kind, const char *name, const c
 #define NEEDS(...) .needs = { __VA_ARGS__ }, .n_needs = SW_COUNT(((size_t[]){ __VA_ARGS__ }))
 
 static const struct sim_recipe chain = STATES(
-    { .name = "a", .objects = { { "ConfigMap", "a1" }, { "Deployment", "a2", true } } },
-    { .name = "b", NEEDS(0), .objects = { { "DaemonSet", "b1", true } } },
-    { .name = "c", NEEDS(1), .objects = { { "Pod", "c1", true } } }, );
+    { .name = "a",
+      .objects = { { .kind = "ConfigMap", .name = "a1" },
+                   { .kind = "Deployment", .name = "a2", .awaited = true } } },
+    { .name = "b",
+      NEEDS(0),
+      .objects = { { .kind = "DaemonSet", .name = "b1", .awaited = true } } },
+    { .name = "c", NEEDS(1), .objects = { { .kind = "Pod", .name = "c1", .awaited = true } } }, );
 
 /* ---- the straight walk -------------------------------------------------------------------------
  */
@@ -186,9 +190,9 @@ static void independent_states_run_side_by_side(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "Deployment", "a1", true } } },
-        { .name = "b", .objects = { { "Deployment", "b1", true } } },
-        { .name = "c", NEEDS(0, 1), .objects = { { "ConfigMap", "c1" } } }, );
+        { .name = "a", .objects = { { .kind = "Deployment", .name = "a1", .awaited = true } } },
+        { .name = "b", .objects = { { .kind = "Deployment", .name = "b1", .awaited = true } } },
+        { .name = "c", NEEDS(0, 1), .objects = { { .kind = "ConfigMap", .name = "c1" } } }, );
     struct sim *sim = new_sim(&recipe);
     sim->frozen = true;
     sim_start(sim);
@@ -229,12 +233,12 @@ static void objects_are_applied_by_stage_and_kind(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "ValidatingWebhookConfiguration", "a1" },
-                       { "Deployment", "a2", true },
-                       { "ConfigMap", "a3" },
-                       { "Namespace", "a4" },
-                       { "Job", "a5", true, .stage = -1 },
-                       { "ConfigMap", "a6", .stage = 1 } } }, );
+          .objects = { { .kind = "ValidatingWebhookConfiguration", .name = "a1" },
+                       { .kind = "Deployment", .name = "a2", .awaited = true },
+                       { .kind = "ConfigMap", .name = "a3" },
+                       { .kind = "Namespace", .name = "a4" },
+                       { .kind = "Job", .name = "a5", .awaited = true, .stage = -1 },
+                       { .kind = "ConfigMap", .name = "a6", .stage = 1 } } }, );
     struct sim *sim = new_sim(&recipe);
     sim->frozen = true;
     sim_start(sim);
@@ -256,8 +260,8 @@ static void webhooks_are_published_when_their_server_is_ready(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "ValidatingWebhookConfiguration", "a1" },
-                       { "Deployment", "a2", true } } }, );
+          .objects = { { .kind = "ValidatingWebhookConfiguration", .name = "a1" },
+                       { .kind = "Deployment", .name = "a2", .awaited = true } } }, );
     struct sim *sim = new_sim(&recipe);
     sim->frozen = true;
     sim_start(sim);
@@ -276,8 +280,12 @@ static void a_failed_stage_fails_the_state(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "Job", "a1", true, .annotations = "{'sim/stuck':'1'}", .stage = -1 },
-                       { "ConfigMap", "a2" } } }, );
+          .objects = { { .kind = "Job",
+                         .name = "a1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}",
+                         .stage = -1 },
+                       { .kind = "ConfigMap", .name = "a2" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "a", "Applying");
     set_status(sim, "Job", "a1",
@@ -299,7 +307,8 @@ static void only_what_is_awaited_is_waited_for(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "Deployment", "a1", .annotations = "{'sim/stuck':'1'}" } } }, );
+          .objects = {
+              { .kind = "Deployment", .name = "a1", .annotations = "{'sim/stuck':'1'}" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "a", "Ready");
     sim_free(sim);
@@ -332,7 +341,10 @@ static void what_failed_may_recover(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "Deployment", "a1", true, .annotations = "{'sim/stuck':'1'}" } } }, );
+          .objects = { { .kind = "Deployment",
+                         .name = "a1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}" } } }, );
     struct sim *sim = walked(&recipe);
     const char *timed_out = "{'observedGeneration':1,'conditions':[{'type':'Progressing',"
                             "'status':'False','reason':'ProgressDeadlineExceeded'}]}";
@@ -356,9 +368,16 @@ static void what_failed_may_recover(void **state)
 
 static const struct sim_recipe observing = STATES(
     { .name = "a",
-      .objects = { { "ClusterPolicy", "p", .annotations = "{'slipway.dev/observe':'true'}" } } },
-    { .name = "b", NEEDS(0), .objects = { { "DaemonSet", "b1", true, SIM_LABEL "a" } } },
-    { .name = "c", NEEDS(0), .objects = { { "ConfigMap", "c1" } } }, );
+      .objects = { { .kind = "ClusterPolicy",
+                     .name = "p",
+                     .annotations = "{'slipway.dev/observe':'true'}" } } },
+    { .name = "b",
+      NEEDS(0),
+      .objects = { { .kind = "DaemonSet",
+                     .name = "b1",
+                     .awaited = true,
+                     .needs_label = SIM_LABEL "a" } } },
+    { .name = "c", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "c1" } } }, );
 
 static void what_others_own_is_waited_for_and_never_written(void **state)
 {
@@ -420,13 +439,14 @@ static void held_states_follow_the_recipe_too(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "ClusterPolicy", "p",
+          .objects = { { .kind = "ClusterPolicy",
+                         .name = "p",
                          .annotations = "{'slipway.dev/observe':'true',"
                                         "'helm.sh/readiness-success':'[\\\"{"
                                         ".state} == ready\\\"]','helm.sh/"
                                         "readiness-failure':'[\\\"{.state} "
                                         "== broken\\\"]'}" },
-                       { "ConfigMap", "a2" } } }, );
+                       { .kind = "ConfigMap", .name = "a2" } } }, );
     struct sim *sim = new_sim(&recipe);
     foreign(sim, "ClusterPolicy", "p", "{'status':{'state':'ready'}}");
     sim_start(sim);
@@ -485,9 +505,16 @@ static void a_slow_node_holds_nobody_up(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "DaemonSet", "a1", true } } },
-        { .name = "b", NEEDS(0), .objects = { { "DaemonSet", "b1", true, SIM_LABEL "a" } } },
-        { .name = "c", NEEDS(0), .objects = { { "Deployment", "c1", true } } }, );
+        { .name = "a", .objects = { { .kind = "DaemonSet", .name = "a1", .awaited = true } } },
+        { .name = "b",
+          NEEDS(0),
+          .objects = { { .kind = "DaemonSet",
+                         .name = "b1",
+                         .awaited = true,
+                         .needs_label = SIM_LABEL "a" } } },
+        { .name = "c",
+          NEEDS(0),
+          .objects = { { .kind = "Deployment", .name = "c1", .awaited = true } } }, );
     struct sim *sim = new_sim(&recipe);
     sim->frozen = true;
     sim_start(sim);
@@ -548,7 +575,7 @@ static void deselected_nodes_lose_their_labels(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "ConfigMap", "a1" } } }, );
+        { .name = "a", .objects = { { .kind = "ConfigMap", .name = "a1" } } }, );
     struct sim *sim = new_sim(&recipe);
     sim->node_selector = "{'gpu':'yes'}";
     sim_node(sim, "n0", "{'kernel':'k1','gpu':'yes'}");
@@ -580,10 +607,17 @@ static void no_matching_node_is_not_ready(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "DaemonSet", "a1", true, "nobody-has-this" } } },
-        { .name = "b", .affine = true, .objects = { { "DaemonSet", "b1-%s", true } } },
+        { .name = "a",
+          .objects = { { .kind = "DaemonSet",
+                         .name = "a1",
+                         .awaited = true,
+                         .needs_label = "nobody-has-this" } } },
+        { .name = "b",
+          .affine = true,
+          .objects = { { .kind = "DaemonSet", .name = "b1-%s", .awaited = true } } },
         { .name = "c",
-          .objects = { { "ConfigMap", "c1",
+          .objects = { { .kind = "ConfigMap",
+                         .name = "c1",
                          .annotations = "{'slipway.dev/wait-for-node-labels':'x'}" } } }, );
     struct sim *sim = new_sim(&recipe);
     sim->node_selector = "{'none':'has'}";
@@ -604,7 +638,8 @@ static void node_labels_may_be_waited_for(void **state)
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
           .objects = {
-              { "ConfigMap", "a1",
+              { .kind = "ConfigMap",
+                .name = "a1",
                 .annotations = "{'slipway.dev/wait-for-node-labels':'nfd, other'}" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "a", "Waiting");
@@ -632,9 +667,10 @@ static void labels_that_come_with_an_answer_count(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "ConfigMap", "a1" } } },
+        { .name = "a", .objects = { { .kind = "ConfigMap", .name = "a1" } } },
         { .name = "b",
-          .objects = { { "ConfigMap", "b1",
+          .objects = { { .kind = "ConfigMap",
+                         .name = "b1",
                          .annotations = "{'slipway.dev/wait-for-node-labels':'nfd'}" } } }, );
     struct sim *sim = new_sim(&recipe);
     sim_start(sim);
@@ -658,12 +694,16 @@ static void logs_may_be_waited_for(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "DaemonSet", "a1", true,
+          .objects = { { .kind = "DaemonSet",
+                         .name = "a1",
+                         .awaited = true,
                          .annotations = "{'specialresource.openshift.io/wait-for-logs':'all is "
                                         "\\\\w+'}" } } },
         { .name = "b",
           .objects = {
-              { "DaemonSet", "b1", true,
+              { .kind = "DaemonSet",
+                .name = "b1",
+                .awaited = true,
                 .annotations = "{'specialresource.openshift.io/wait-for-logs':'never'}" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "a", "Ready");
@@ -679,11 +719,13 @@ static void logs_may_be_waited_for(void **state)
 static const struct sim_recipe kmod = STATES(
     { .name = "0000",
       .affine = true,
-      .objects = { { "ConfigMap", "stream" }, { "BuildConfig", "build-%s", true } } },
+      .objects = { { .kind = "ConfigMap", .name = "stream" },
+                   { .kind = "BuildConfig", .name = "build-%s", .awaited = true } } },
     { .name = "1000",
       NEEDS(0),
       .affine = true,
-      .objects = { { "ConfigMap", "account" }, { "DaemonSet", "driver-%s", true } } }, );
+      .objects = { { .kind = "ConfigMap", .name = "account" },
+                   { .kind = "DaemonSet", .name = "driver-%s", .awaited = true } } }, );
 
 static void each_kernel_has_its_own_objects(void **state)
 {
@@ -910,8 +952,12 @@ static void a_state_being_applied_takes_new_content(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "Job", "a1", true, .annotations = "{'sim/stuck':'1'}", .stage = -1 },
-                       { "ConfigMap", "a2" } } }, );
+          .objects = { { .kind = "Job",
+                         .name = "a1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}",
+                         .stage = -1 },
+                       { .kind = "ConfigMap", .name = "a2" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "a", "Applying");
     edit(sim, 0, 1); /* content */
@@ -931,8 +977,11 @@ static void a_state_waiting_takes_new_content(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "Deployment", "a1", true, .annotations = "{'sim/stuck':'1'}" } } },
-        { .name = "b", NEEDS(0), .objects = { { "ConfigMap", "b1" } } }, );
+          .objects = { { .kind = "Deployment",
+                         .name = "a1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}" } } },
+        { .name = "b", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "b1" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "a", "Waiting");
     sim->recipe.states[0].objects[1] = (struct sim_object){ .kind = "ConfigMap", .name = "a2" };
@@ -954,11 +1003,15 @@ static void what_it_needs_may_be_lost_while_it_applies(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "Deployment", "a1", true } } },
+        { .name = "a", .objects = { { .kind = "Deployment", .name = "a1", .awaited = true } } },
         { .name = "b",
           NEEDS(0),
-          .objects = { { "Job", "b1", true, .annotations = "{'sim/stuck':'1'}", .stage = -1 },
-                       { "ConfigMap", "b2" } } }, );
+          .objects = { { .kind = "Job",
+                         .name = "b1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}",
+                         .stage = -1 },
+                       { .kind = "ConfigMap", .name = "b2" } } }, );
     struct sim *sim = walked(&recipe);
     expect_phase(sim, "b", "Applying");
     sim->frozen = true;
@@ -1033,7 +1086,9 @@ static void a_kind_that_is_not_served_is_waited_for(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "ConfigMap", "a0" }, { "Issuer", "a1", true } } }, );
+        { .name = "a",
+          .objects = { { .kind = "ConfigMap", .name = "a0" },
+                       { .kind = "Issuer", .name = "a1", .awaited = true } } }, );
     struct sim *sim = new_sim(&recipe);
     sim_start(sim);
     sim_step(sim, &(struct sw_event){ .kind = SW_EV_TIMER });
@@ -1104,16 +1159,24 @@ static void a_bad_edit_harms_nothing(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "a", .objects = { { "Deployment", "a1", true } } },
+        { .name = "a", .objects = { { .kind = "Deployment", .name = "a1", .awaited = true } } },
         { .name = "b",
-          .objects = { { "Deployment", "b1", true, .annotations = "{'sim/stuck':'1'}" } } },
-        { .name = "c", NEEDS(1), .objects = { { "ConfigMap", "c1" } } },
+          .objects = { { .kind = "Deployment",
+                         .name = "b1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}" } } },
+        { .name = "c", NEEDS(1), .objects = { { .kind = "ConfigMap", .name = "c1" } } },
         { .name = "d",
-          .objects = { { "Job", "d1", true, .annotations = "{'sim/stuck':'1'}", .stage = -1 },
-                       { "ConfigMap", "d2" } } },
+          .objects = { { .kind = "Job",
+                         .name = "d1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}",
+                         .stage = -1 },
+                       { .kind = "ConfigMap", .name = "d2" } } },
         { .name = "e",
-          .objects = {
-              { "ClusterPolicy", "p", .annotations = "{'slipway.dev/observe':'true'}" } } }, );
+          .objects = { { .kind = "ClusterPolicy",
+                         .name = "p",
+                         .annotations = "{'slipway.dev/observe':'true'}" } } }, );
     static const int codes[] = { SW_INVALID, SW_UNAVAILABLE };
     for (size_t i = 0; i < SW_COUNT(codes); i++) {
         struct refusal no = { SW_ACT_RENDER, NULL, 0, 0 };
@@ -1213,9 +1276,12 @@ static void a_foreign_object_may_be_adopted_and_is_kept_at_the_end(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "ConfigMap", "a1", .annotations = "{'slipway.dev/adopt':'true'}" },
-                       { "ConfigMap", "a2", .annotations = "{'helm.sh/resource-policy':'keep'}" },
-                       { "ConfigMap", "a3" } } }, );
+          .objects = {
+              { .kind = "ConfigMap", .name = "a1", .annotations = "{'slipway.dev/adopt':'true'}" },
+              { .kind = "ConfigMap",
+                .name = "a2",
+                .annotations = "{'helm.sh/resource-policy':'keep'}" },
+              { .kind = "ConfigMap", .name = "a3" } } }, );
     struct sim *sim = new_sim(&recipe);
     foreign(sim, "ConfigMap", "a1", "{'data':{'x':'y'}}");
     sim_start(sim);
@@ -1238,8 +1304,8 @@ static void a_namespace_of_others_is_used_and_left(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "pre", .hidden = true, .objects = { { "Namespace", SIM_NS } } },
-        { .name = "a", NEEDS(0), .objects = { { "ConfigMap", "a1" } } }, );
+        { .name = "pre", .hidden = true, .objects = { { .kind = "Namespace", .name = SIM_NS } } },
+        { .name = "a", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "a1" } } }, );
     struct sim *sim = new_sim(&recipe);
     foreign(sim, "Namespace", SIM_NS, "{'status':{'phase':'Active'}}");
     sim_start(sim);
@@ -1259,8 +1325,8 @@ static void a_namespace_of_our_own_goes_last(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "pre", .hidden = true, .objects = { { "Namespace", SIM_NS } } },
-        { .name = "a", .objects = { { "ConfigMap", "a1" } } }, );
+        { .name = "pre", .hidden = true, .objects = { { .kind = "Namespace", .name = SIM_NS } } },
+        { .name = "a", .objects = { { .kind = "ConfigMap", .name = "a1" } } }, );
     struct sim *sim = walked(&recipe);
     (void)place_in_log(sim, "apply Namespace ns");
     sim->deleting = true;
@@ -1275,8 +1341,8 @@ static void a_dying_namespace_is_waited_for(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "pre", .hidden = true, .objects = { { "Namespace", SIM_NS } } },
-        { .name = "a", NEEDS(0), .objects = { { "ConfigMap", "a1" } } }, );
+        { .name = "pre", .hidden = true, .objects = { { .kind = "Namespace", .name = SIM_NS } } },
+        { .name = "a", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "a1" } } }, );
     struct sim *sim = new_sim(&recipe);
     foreign(sim, "Namespace", SIM_NS,
             "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z','finalizers':['kubernetes']},"
@@ -1297,8 +1363,10 @@ static void a_dry_run_is_tried_until_it_passes(void **state)
     (void)state;
     static const struct sim_recipe recipe = STATES(
         { .name = "a",
-          .objects = { { "Deployment", "a1", true },
-                       { "Issuer", "a2", .annotations = "{'slipway.dev/dry-run':'true'}" } } }, );
+          .objects = { { .kind = "Deployment", .name = "a1", .awaited = true },
+                       { .kind = "Issuer",
+                         .name = "a2",
+                         .annotations = "{'slipway.dev/dry-run':'true'}" } } }, );
     struct refusal no = { SW_ACT_APPLY, "a2", SW_UNAVAILABLE, 0 };
     struct sim *sim = new_sim(&recipe);
     sim->arg = &no;
@@ -1437,18 +1505,27 @@ static void any_state_can_be_removed(void **state)
 {
     (void)state;
     static const struct sim_recipe recipe = STATES(
-        { .name = "ready", .objects = { { "ConfigMap", "a1" } } },
+        { .name = "ready", .objects = { { .kind = "ConfigMap", .name = "a1" } } },
         { .name = "gated",
-          .objects = { { "Deployment", "b1", true, .annotations = "{'sim/stuck':'1'}" } } },
-        { .name = "pending", NEEDS(1), .objects = { { "ConfigMap", "c1" } } },
+          .objects = { { .kind = "Deployment",
+                         .name = "b1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}" } } },
+        { .name = "pending", NEEDS(1), .objects = { { .kind = "ConfigMap", .name = "c1" } } },
         { .name = "applying",
-          .objects = { { "Job", "d1", true, .annotations = "{'sim/stuck':'1'}", .stage = -1 },
-                       { "ConfigMap", "d2" } } },
-        { .name = "failed", .objects = { { "ConfigMap", "e1" } } },
-        { .name = "retrying", .objects = { { "ConfigMap", "f1" } } },
+          .objects = { { .kind = "Job",
+                         .name = "d1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}",
+                         .stage = -1 },
+                       { .kind = "ConfigMap", .name = "d2" } } },
+        { .name = "failed", .objects = { { .kind = "ConfigMap", .name = "e1" } } },
+        { .name = "retrying", .objects = { { .kind = "ConfigMap", .name = "f1" } } },
         { .name = "held",
-          .objects = { { "ClusterPolicy", "p", .annotations = "{'slipway.dev/observe':'true'}" },
-                       { "ConfigMap", "g1" } } }, );
+          .objects = { { .kind = "ClusterPolicy",
+                         .name = "p",
+                         .annotations = "{'slipway.dev/observe':'true'}" },
+                       { .kind = "ConfigMap", .name = "g1" } } }, );
     struct refusal no = { SW_ACT_APPLY, "f1", SW_UNAVAILABLE, 0 };
     struct sim *sim = new_sim(&recipe);
     sim->arg = &no;
