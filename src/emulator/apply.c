@@ -9,24 +9,27 @@
 #include "emulator/fieldset.h"
 #include "emulator/managed.h"
 #include "emulator/status.h"
+#include "emulator/undeclared.h"
 
 /* ---- the configuration --------------------------------------------------------------------------
  */
 
 /* Every element of a list that is known by keys must have them, once. @return what is wrong. */
-static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path);
+static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
+                        bool defaults);
 
 static char *find_list_fault(json_object *list, const struct sw_shape_info *info,
-                             const struct sw_cursor *at, const char *path)
+                             const struct sw_cursor *at, const char *path, bool defaults)
 {
     struct sw_cursor item_at = sw_cursor_item(at);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *item = sw_json_at(list, i);
         for (size_t k = 0; k < SW_SHAPE_KEYS && info->keys[k]; k++)
-            if (!sw_shape_key(item, info->keys[k]))
+            if (!(defaults ? sw_shape_key(item, info->keys[k]) : sw_json_get(item, info->keys[k])))
                 return sw_printf("%s: element %zu: associative list with keys has an element that "
-                                 "omits key field \"%s\" (and doesn't have default value)",
-                                 path, i, info->keys[k]);
+                                 "omits key field \"%s\"%s",
+                                 path, i, info->keys[k],
+                                 defaults ? " (and doesn't have default value)" : "");
         SW_AUTO_CHARS *element = sw_fields_item(info, item);
         for (size_t before = 0; before < i; before++) {
             SW_AUTO_CHARS *other = sw_fields_item(info, sw_json_at(list, before));
@@ -34,25 +37,28 @@ static char *find_list_fault(json_object *list, const struct sw_shape_info *info
                 return sw_printf("%s: duplicate entries for key [%s]", path, element + 2);
         }
         SW_AUTO_CHARS *at_item = sw_printf("%s[%s]", path, element + 2);
-        char *fault = info->shape == SW_SHAPE_MAP_LIST ? find_fault(item, &item_at, at_item) : NULL;
+        char *fault = info->shape == SW_SHAPE_MAP_LIST
+                          ? find_fault(item, &item_at, at_item, defaults)
+                          : NULL;
         if (fault)
             return fault;
     }
     return NULL;
 }
 
-static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path)
+static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
+                        bool defaults)
 {
     struct sw_shape_info info = sw_cursor_shape(at, value);
     if (info.shape == SW_SHAPE_MAP_LIST || info.shape == SW_SHAPE_SET_LIST)
-        return find_list_fault(value, &info, at, path);
+        return find_list_fault(value, &info, at, path, defaults);
     if (info.shape != SW_SHAPE_GRANULAR)
         return NULL;
     json_object_object_foreach(value, key, child)
     {
         struct sw_cursor next = sw_cursor_field(at, key);
         SW_AUTO_CHARS *at_child = sw_printf("%s.%s", path, key);
-        char *fault = find_fault(child, &next, at_child);
+        char *fault = find_fault(child, &next, at_child, defaults);
         if (fault)
             return fault;
     }
@@ -65,13 +71,17 @@ static int check_config(struct sw_write *w, json_object *config, const struct sw
         return sw_status_bad_request(w->status, "the applied configuration must be an object");
     if (sw_json_find(config, "metadata", "managedFields", NULL))
         return sw_status_bad_request(w->status, "metadata.managedFields must be nil");
-    SW_AUTO_CHARS *fault = find_fault(config, root, "");
+    /* Clusters before 1.21 know no default for a port's protocol, and name no object. */
+    bool modern = w->store->minor > 20;
+    SW_AUTO_CHARS *unknown = sw_undeclared_find(w->kind, w->store->minor, config);
+    SW_AUTO_CHARS *fault = unknown ? sw_printf("%s: field not declared in schema", unknown)
+                                   : find_fault(config, root, "", modern);
     if (!fault)
         return 0;
-    return sw_status_set(w->status, 500, "",
-                         "failed to create typed patch object (%s/%s; %s, "
-                         "Kind=%s): %s",
-                         w->ns, sw_obj_name(config), sw_obj_api_version(config), w->kind->kind,
+    SW_AUTO_CHARS *object = modern ? sw_printf(" (%s/%s; %s, Kind=%s)", w->ns, sw_obj_name(config),
+                                               sw_obj_api_version(config), w->kind->kind)
+                                   : sw_strdup("");
+    return sw_status_set(w->status, 500, "", "failed to create typed patch object%s: %s", object,
                          fault);
 }
 

@@ -7,6 +7,7 @@
 #include "emulator/crd.h"
 #include "emulator/status.h"
 #include "emulator/typed.h"
+#include "emulator/undeclared.h"
 
 void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_emu_kind *kind,
                    const char *ns, const struct sw_store_opts *opts, struct sw_status *status)
@@ -87,6 +88,7 @@ static int decode(struct sw_write *w, json_object *doc)
     if (w->kind->crd)
         return sw_crd_decode(w);
     drop_nulls(w->doc);
+    sw_undeclared_drop(w->kind, w->store->minor, w->doc);
     return 0;
 }
 

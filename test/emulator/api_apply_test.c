@@ -208,6 +208,34 @@ static void scaling_is_an_owner_of_its_own(void **state)
                            "conflict with \"hpa\" with subresource \"scale\" using apps/v1 at "));
 }
 
+static void an_old_cluster_refuses_what_it_does_not_know(void **state)
+{
+    (void)state;
+    struct api *api = api_open_with(&(struct sw_emulator_opts){
+        .no_controllers = true, .no_nodes = true, .kube_version = "1.20" });
+    SW_AUTO_JSON *port = apply_deployment(
+        api, 500, "me", "      - {name: c, image: i, ports: [{containerPort: 80}]}\n");
+    assert_true(sw_starts_with(str(port, "message", NULL, NULL),
+                               "failed to create typed patch object: .spec.template.spec."));
+    assert_non_null(strstr(str(port, "message", NULL, NULL), "omits key field \"protocol\""));
+    static const char hook[] =
+        "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, "
+        "metadata: {name: h}, webhooks: [{name: a.b.c, sideEffects: None, "
+        "admissionReviewVersions: [v1], clientConfig: {url: 'https://x'}, matchConditions: []}]}";
+    SW_AUTO_JSON *field = api_expect(
+        api, 500, "PATCH",
+        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/h?fieldManager=m",
+        APPLY_PATCH, hook);
+    assert_string_equal(str(field, "message", NULL, NULL),
+                        "failed to create typed patch object: .webhooks[0].matchConditions: "
+                        "field not declared in schema");
+    SW_AUTO_JSON *made = api_expect(
+        api, 201, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+        "application/yaml", hook);
+    assert_null(sw_json_get(sw_json_at(sw_json_get(made, "webhooks"), 0), "matchConditions"));
+    api_close(api);
+}
+
 static int setup(void **state)
 {
     *state = api_open();
@@ -237,6 +265,7 @@ int main(void)
         T(bad_configurations_are_refused),
         T(a_stale_version_in_the_configuration_conflicts),
         T(scaling_is_an_owner_of_its_own),
+        cmocka_unit_test(an_old_cluster_refuses_what_it_does_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

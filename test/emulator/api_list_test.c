@@ -283,6 +283,32 @@ static void who_has_gone_is_not_told(void **state)
     assert_null(kind->shelf->watchers);
 }
 
+static void on_a_virtual_clock_a_day_of_watching_takes_no_time(void **state)
+{
+    (void)state;
+    struct api *api = sw_zalloc(1, sizeof *api);
+    SW_ERR(err);
+    api->loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
+    assert_int_equal(
+        sw_emulator_open(api->loop,
+                         &(struct sw_emulator_opts){ .no_controllers = true, .no_nodes = true },
+                         &api->emu, &err),
+        0);
+    api->store = sw_emulator_store(api->emu);
+    api->multi = curl_multi_init();
+    int64_t began = sw_monotonic_ms(), from_ms = sw_loop_now_ms(api->loop);
+    SW_AUTO_CHARS *now = from_now(api);
+    SW_AUTO_CHARS *query = sw_printf("timeoutSeconds=86400&allowWatchBookmarks=true&%s", now);
+    struct call *c = watch(api, query);
+    while (!api_turn(c))
+        sw_loop_step(api->loop, 3600 * 1000);
+    assert_int_equal(c->answer.code, 200);
+    assert_true(sw_loop_now_ms(api->loop) - from_ms >= 86400 * 1000);
+    assert_true(sw_monotonic_ms() - began < 20000);
+    end(c);
+    api_close(api);
+}
+
 static int setup(void **state)
 {
     *state = api_open();
@@ -314,6 +340,7 @@ int main(void)
         T(a_forgotten_version_is_an_error_event),
         T(a_watch_ends_when_its_time_is_over),
         T(who_has_gone_is_not_told),
+        cmocka_unit_test(on_a_virtual_clock_a_day_of_watching_takes_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
