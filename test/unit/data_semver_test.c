@@ -1,9 +1,10 @@
 /* Semantic versions and constraints on them. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "data/semver.h"
 

@@ -1,10 +1,11 @@
 /* The template module against its cases: those of test/golden/template, and those of SW_SHARED
  * where they are there. */
-#include <cmocka.h>
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 #include "template_cases.h"
 

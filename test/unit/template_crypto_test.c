@@ -1,6 +1,5 @@
 /* Functions that give something else each time, by what must be true of it; and bcrypt and
  * certificates against what is known. */
-#include <cmocka.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -10,6 +9,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "data/json.h"
 #include "template/bcrypt.h"

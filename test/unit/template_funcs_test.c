@@ -1,9 +1,10 @@
 /* The table of template functions: complete, and each row described. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "template/template.h"
 
@@ -90,12 +91,32 @@ static void every_function_is_described_once(void **state)
     }
 }
 
+/* A row of docs/templates.md for each. */
+static void the_documentation_is_up_to_date(void **state)
+{
+    (void)state;
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    SW_AUTO_CHARS *text = NULL;
+    SW_ERR(err);
+    size_t n, len;
+    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
+    if (sw_file_read(SW_SOURCE_DIR "/docs/templates.md", 1 << 20, &text, &len, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    for (size_t i = 0; i < n; i++) {
+        SW_AUTO_CHARS *row = sw_printf("| `%s` | `%s` | %s |\n", docs[i].name, docs[i].signature,
+                                       docs[i].doc);
+        if (!strstr(text, row))
+            fail_msg("docs/templates.md lacks: %s", row);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_function_is_there),
         cmocka_unit_test(helm_removed_two),
         cmocka_unit_test(every_function_is_described_once),
+        cmocka_unit_test(the_documentation_is_up_to_date),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

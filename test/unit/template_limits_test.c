@@ -1,11 +1,12 @@
 /* A template set's ways: definitions, roots, lookup; and that nothing a template does goes on
  * without an end. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "template/template.h"
 

@@ -1,9 +1,10 @@
 /* The regular expressions by themselves: what matches where, and what is refused. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "template/regex.h"
 
