@@ -162,7 +162,6 @@ int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, str
     ctl->store = store;
     ctl->loop = sw_store_loop(store);
     ctl->delays = opts->delays;
-    ctl->platform = opts->platform;
     ctl->kube_minor = kube_minor(opts->kube_version);
     ctl->rng = opts->seed ? opts->seed : (uint64_t)sw_monotonic_ms() | 1;
     find_kinds(ctl);

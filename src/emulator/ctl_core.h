@@ -164,7 +164,6 @@ struct sw_ctl {
     struct sw_loop *loop;
     struct sw_ctl_kinds kinds;
     struct sw_emu_delays delays;
-    enum sw_emu_platform platform;
     int kube_minor;
     uint64_t rng;
     struct sw_rules *rules;

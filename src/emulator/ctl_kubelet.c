@@ -77,7 +77,8 @@ static const char *nth_image(const struct sw_pod *pod, size_t i)
     return sw_json_str(nth_container(pod, i), NULL, "image", NULL);
 }
 
-const char *sw_pod_missing_image(struct sw_ctl *ctl, const struct sw_pod *pod)
+/* The first image that does not exist; borrowed, NULL: all do. */
+static const char *missing_image(struct sw_ctl *ctl, const struct sw_pod *pod)
 {
     for (size_t i = 0; nth_container(pod, i); i++)
         if (nth_image(pod, i) && !sw_rules_image(ctl->rules, nth_image(pod, i)))
@@ -207,7 +208,7 @@ static void start(struct sw_ctl *ctl, struct sw_pod *pod)
 
 static void pulled(struct sw_ctl *ctl, struct sw_pod *pod)
 {
-    const char *missing = sw_pod_missing_image(ctl, pod);
+    const char *missing = missing_image(ctl, pod);
     if (!missing) {
         (void)note_images(pod);
         start(ctl, pod);
@@ -309,7 +310,7 @@ static void look_again(struct sw_ctl *ctl, struct sw_pod *pod)
     if (pod->step == SW_STEP_NONE)
         take_over(ctl, pod);
     else if ((pod->step == SW_STEP_PULL_ERROR || pod->step == SW_STEP_PULL_WAIT) &&
-             !sw_pod_missing_image(ctl, pod))
+             !missing_image(ctl, pod))
         pull(ctl, pod);
     else if (pod->step == SW_STEP_MOUNTING)
         start(ctl, pod);

@@ -22,5 +22,3 @@ void sw_run_done(struct sw_run *run);
 /** The pod's status as its step has it; new. */
 json_object *sw_pod_status(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run,
                            bool ready);
-/** Why the containers cannot start, in SW_STEP_PULL_*: the first image that does not exist. */
-const char *sw_pod_missing_image(struct sw_ctl *ctl, const struct sw_pod *pod);

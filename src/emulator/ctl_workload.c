@@ -51,7 +51,6 @@ void sw_workload_count(struct sw_ctl *ctl, json_object *owner, const char *label
         out->available += available;
         out->updated += updated;
         out->updated_ready += updated && ready;
-        out->updated_available += updated && available;
         if (wait_ms >= 0 && (out->wait_ms < 0 || wait_ms < out->wait_ms))
             out->wait_ms = wait_ms;
     }

@@ -13,7 +13,7 @@ json_object *sw_workload_labels(json_object *pod);
 
 /** How many of an owner's pods are what. Those that are over or being deleted do not count. */
 struct sw_workload_count {
-    int64_t active, ready, available, updated, updated_ready, updated_available;
+    int64_t active, ready, available, updated, updated_ready;
     int64_t wait_ms; /* until another one becomes available by itself; -1: none */
 };
 /** @label/@value: what marks the updated ones; NULL: all. */

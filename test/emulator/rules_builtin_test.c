@@ -315,6 +315,23 @@ static void slices_are_there_while_the_device_plugin_is(void **state)
     cluster_close(&c);
 }
 
+static void pods_of_the_das_scheduler_wait_for_it(void **state)
+{
+    (void)state;
+    struct cluster c;
+    open_openshift(&c);
+    put(&c, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: das-scheduler, "
+            "containers: [{name: a, image: a}]}}");
+    settle(&c);
+    expect(&c, "v1", "Pod", "default", "p", "{.spec.nodeName}", "");
+    put(&c, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: das-scheduler}, spec: "
+            "{selector: {matchLabels: {app: s}}, template: {metadata: {labels: {app: s}}, spec: "
+            "{containers: [{name: a, image: a}]}}}}");
+    settle(&c);
+    expect(&c, "v1", "Pod", "default", "p", "{.status.phase}", "Running");
+    cluster_close(&c);
+}
+
 /* ---- OpenShift ----------------------------------------------------------------------------------
  */
 
@@ -487,6 +504,7 @@ int main(void)
         cmocka_unit_test(the_cluster_policy_leaves_ready_when_an_operand_does),
         cmocka_unit_test(kubernetes_has_the_gpu_operator_of_its_chart),
         cmocka_unit_test(slices_are_there_while_the_device_plugin_is),
+        cmocka_unit_test(pods_of_the_das_scheduler_wait_for_it),
         cmocka_unit_test(a_buildconfig_builds_and_its_image_can_be_pulled),
         cmocka_unit_test(a_build_fails_when_it_is_told_to),
         cmocka_unit_test(a_build_waits_for_the_stream_that_it_pushes_to),
