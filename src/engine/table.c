@@ -237,9 +237,11 @@ static void tell(struct sw_engine *e, struct state *s, const struct table_row *r
         n += s->objects[i]->text != NULL;
     if (*why)
         act_event(e, true, row->event, "state %s: %s", s->name, why);
+    else if (n == 0)
+        act_event(e, is_warning(row->to), row->event, "state %s: %s", s->name, row->why);
     else
-        act_event(e, is_warning(row->to), row->event, "state %s: %s (%zu objects)", s->name,
-                  row->why, n);
+        act_event(e, is_warning(row->to), row->event, "state %s: %s (%zu object%s)", s->name,
+                  row->why, n, n == 1 ? "" : "s");
 }
 
 static bool touches_labels(enum phase phase)
