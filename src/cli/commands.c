@@ -38,6 +38,11 @@ const struct sw_command sw_commands[] = {
       "Writes the folder NAME: a chart of two states that renders, lints and walks, to be changed\n"
       "from there. Nothing that exists is overwritten.",
       no_flags, sw_cmd_create },
+    { "package", "RECIPE", "pack a recipe into an archive",
+      "Writes <name>-<version>.tgz as `helm package` does, dependencies included. Equal recipes "
+      "give\n"
+      "equal bytes; $SOURCE_DATE_EPOCH says which time the files have in it.",
+      sw_flags_package, sw_cmd_package },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };

@@ -55,4 +55,42 @@ t "create: it walks to Ready" walks
 t "create: nothing is overwritten" overwrites_nothing
 t "create: bad names are refused" refuses_names
 
+# ---- package -------------------------------------------------------------------------------------
+
+packs() {
+    mkdir -p "$tap_dir/packed" && touch "$tap_dir/my-recipe/x.bak" &&
+        "$slipway" package "$tap_dir/my-recipe" -d "$tap_dir/packed" &&
+        tar tzf "$tap_dir/packed/my-recipe-0.1.0.tgz" >"$tap_dir/list" &&
+        [ "$(head -n 1 "$tap_dir/list")" = my-recipe/Chart.yaml ] &&
+        ! grep -v '^my-recipe/' "$tap_dir/list" && ! grep -F x.bak "$tap_dir/list"
+}
+
+renders_as_before() {
+    "$slipway" render "$tap_dir/packed/my-recipe-0.1.0.tgz" | diff "$tap_dir/manifests" -
+}
+
+packs_the_same_again() {
+    cp -r "$tap_dir/my-recipe" "$tap_dir/copy" && mkdir "$tap_dir/again" &&
+        "$slipway" package "$tap_dir/copy/" -d "$tap_dir/again" &&
+        cmp "$tap_dir/packed/my-recipe-0.1.0.tgz" "$tap_dir/again/my-recipe-0.1.0.tgz"
+}
+
+packs_dependencies() {
+    "$slipway" package recipes/nvidia-mig -d "$tap_dir/again" &&
+        "$slipway" render recipes/nvidia-mig >"$tap_dir/before" &&
+        "$slipway" render "$tap_dir"/again/nvidia-mig-*.tgz | diff "$tap_dir/before" -
+}
+
+packs_no_nonsense() {
+    fails 2 "Chart.yaml" "$slipway" package "$tap_dir/packed" &&
+        fails 2 "which recipe" "$slipway" package &&
+        fails 2 "no/folder" "$slipway" package "$tap_dir/my-recipe" -d "$tap_dir/no/folder"
+}
+
+t "package: an archive with one folder, without what .helmignore names" packs
+t "package: it renders as the folder does" renders_as_before
+t "package: equal recipes, equal bytes" packs_the_same_again
+t "package: dependencies in other folders are packed too" packs_dependencies
+t "package: bad input is told" packs_no_nonsense
+
 plan

@@ -1,0 +1,50 @@
+/* slipway package: a recipe as one file to give away, as `helm package` makes it. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recipe/pack.h"
+
+struct package_opts {
+    const char *destination;
+};
+
+const struct sw_flag sw_flags_package[] = {
+    { "destination", 'd', SW_FLAG_STRING, offsetof(struct package_opts, destination), "DIR", NULL,
+      "the folder to write to (default: the current one)" },
+    { 0 },
+};
+
+static int package(const char *source, const char *dir, char **path, struct sw_err *err)
+{
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    SW_AUTO_CHARS *bytes = NULL;
+    size_t len = 0;
+    int rc = sw_recipe_open(source, NULL, &recipe, err);
+    if (rc == 0)
+        rc = sw_recipe_pack(recipe, &bytes, &len, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *name = sw_recipe_archive_name(recipe);
+    *path = sw_printf("%s/%s", dir, name);
+    return sw_file_write(*path, bytes, len, 0666, err);
+}
+
+int sw_cmd_package(int argc, char **argv)
+{
+    struct package_opts o = { .destination = "." };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("package", argc, argv, &o, 1, &rest);
+    if (rc)
+        return rc - 1;
+    if (rest.n < 1)
+        return sw_cli_usage("package", "which recipe? The folder of a chart is needed");
+    SW_ERR(err);
+    SW_AUTO_CHARS *path = NULL;
+    if (package(rest.items[0], o.destination, &path, &err) < 0)
+        return sw_cli_fail("package", &err);
+    SW_AUTO_CHARS *words = sw_printf("wrote %s\n", path);
+    return sw_cli_print(words, strlen(words));
+}

@@ -1,0 +1,31 @@
+#pragma once
+/* pack: a recipe as something to give away - a packaged chart, a ConfigMap. What is made here is
+ * what recipe.h reads: the recipe that comes out renders as the one that went in. */
+#include <stddef.h>
+
+#include "base/base.h"
+#include "recipe/files.h"
+#include "recipe/recipe.h"
+
+struct json_object;
+
+/** All files of a recipe: its own, and under charts/<name>/ those of dependencies that lie
+ * elsewhere
+ * (`repository: file://...`), so that nothing outside is needed any more. In the order in which
+ * `helm package` writes them: Chart.yaml, Chart.lock, values, schema, templates/, the rest,
+ * charts/.
+ * @files: initialised by the caller, done by it in any case.
+ * @return 0 | SW_INVALID, SW_NOTFOUND, SW_FORBIDDEN: a dependency's folder has changed meanwhile */
+int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files,
+                         struct sw_err *err) SW_CHECKED;
+
+/** "<name>-<version>.tgz", the caller's. */
+char *sw_recipe_archive_name(const struct sw_recipe *recipe);
+
+/** The recipe as `helm package` writes it: tar in gzip, all in one folder of the chart's name.
+ * Equal files give equal bytes: modes are 0644, owners root, times $SOURCE_DATE_EPOCH, else the
+ * start of 1980 (Helm writes the time at which it runs). @*bytes is the caller's.
+ * @return 0 | as sw_recipe_list_files() | SW_UNAVAILABLE: no libarchive on this machine
+ * Source: Helm 3.7.1 pkg/chartutil/save.go. Pinned by test/unit/recipe_pack_test.c. */
+int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len,
+                   struct sw_err *err) SW_CHECKED;
