@@ -43,6 +43,11 @@ const struct sw_command sw_commands[] = {
       "give\n"
       "equal bytes; $SOURCE_DATE_EPOCH says which time the files have in it.",
       sw_flags_package, sw_cmd_package },
+    { "configmap", "RECIPE", "print a ConfigMap that carries a recipe",
+      "For spec.chart.repository.url: cm://<namespace>/<name>. A single chart is written one key "
+      "a\n"
+      "file, to be edited in place; one with dependencies as an archive with its index.yaml.",
+      sw_flags_configmap, sw_cmd_configmap },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };

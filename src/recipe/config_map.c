@@ -1,4 +1,6 @@
 /* A ConfigMap as a recipe: one key a file, written by hand. */
+#include "recipe/config_map.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@
 static const char *const top_files[] = { "Chart.yaml", "Chart.lock", "values.yaml",
                                          "requirements.yaml", "requirements.lock" };
 
-static char *path_of(const char *key)
+char *sw_config_map_path(const char *key)
 {
     for (size_t i = 0; i < SW_COUNT(top_files); i++)
         if (strcmp(key, top_files[i]) == 0)
@@ -46,7 +48,7 @@ static int add_data(struct table *t, struct json_object *data, struct sw_err *er
         if (!json_object_is_type(value, json_type_string))
             return sw_err_set(err, SW_INVALID, "data.%s: expected a string", key);
         size_t len = (size_t)json_object_get_string_len(value);
-        add(t, path_of(key), sw_strndup(json_object_get_string(value), len), len);
+        add(t, sw_config_map_path(key), sw_strndup(json_object_get_string(value), len), len);
     }
     return 0;
 }
@@ -82,7 +84,7 @@ static int add_binary(struct table *t, struct json_object *data, struct sw_err *
                           : NULL;
         if (!bytes)
             return sw_err_set(err, SW_INVALID, "binaryData.%s: expected base64", key);
-        add(t, path_of(key), bytes, len);
+        add(t, sw_config_map_path(key), bytes, len);
     }
     return 0;
 }

@@ -93,4 +93,31 @@ t "package: equal recipes, equal bytes" packs_the_same_again
 t "package: dependencies in other folders are packed too" packs_dependencies
 t "package: bad input is told" packs_no_nonsense
 
+# ---- configmap -----------------------------------------------------------------------------------
+
+prints_readable_keys() {
+    "$slipway" configmap "$tap_dir/my-recipe" --name carrier --namespace here >"$tap_dir/cm.yaml" &&
+        grep -qx '  name: carrier' "$tap_dir/cm.yaml" &&
+        grep -qx '  0000-settings.yaml: |' "$tap_dir/cm.yaml" &&
+        ! grep -q binaryData "$tap_dir/cm.yaml"
+}
+
+prints_an_archive() {
+    "$slipway" configmap recipes/nvidia-mig --namespace here >"$tap_dir/cm-packed.yaml" &&
+        grep -q 'cm://here/nvidia-mig/nvidia-mig-0.1.0.tgz' "$tap_dir/cm-packed.yaml" &&
+        sed -n 's/^  nvidia-mig-0.1.0.tgz: //p' "$tap_dir/cm-packed.yaml" | base64 -d |
+        cmp - "$tap_dir/again/nvidia-mig-0.1.0.tgz"
+}
+
+refuses_too_much() {
+    cp -r "$tap_dir/my-recipe" "$tap_dir/large" &&
+        head -c 2000000 /dev/urandom >"$tap_dir/large/noise.bin" &&
+        fails 2 "more than a ConfigMap may hold" "$slipway" configmap "$tap_dir/large" &&
+        fails 2 "is no name" "$slipway" configmap "$tap_dir/my-recipe" --name Not/One
+}
+
+t "configmap: a single chart is one key a file" prints_readable_keys
+t "configmap: dependencies make it an archive with an index" prints_an_archive
+t "configmap: what is too large or misnamed is refused" refuses_too_much
+
 plan
