@@ -79,6 +79,7 @@ struct resource {
     char *revision;
     int fault; /* of recipe, values or a template: as told to the engine */
     char *fault_words;
+    bool fault_of_render; /* the plan is well, a template is not */
 };
 
 struct resource *resource_find(struct sw_controller *c, const char *name);

@@ -228,8 +228,10 @@ static void try_render(void *arg)
     int rc = render(w, &err);
     if (rc == SW_PENDING)
         return;
-    if (rc == SW_INVALID)
+    if (rc == SW_INVALID) {
         resource_set_fault(w->r, rc, sw_err_text(&err));
+        w->r->fault_of_render = true;
+    }
     finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
 }
 

@@ -29,6 +29,7 @@ void resource_set_fault(struct resource *r, int code, const char *words)
     free(r->fault_words);
     r->fault = code;
     r->fault_words = copy;
+    r->fault_of_render = false;
 }
 
 /* ---- what the engine wants ---------------------------------------------------------------------
@@ -363,7 +364,9 @@ static void resource_changed(struct resource *r)
 static void on_replan(struct resource *r, int code, const char *words)
 {
     SW_AUTO_CHARS *revision = plan_revision(r);
-    bool same_fault = code == r->fault && sw_streq(words, r->fault_words);
+    /* what a template is refused for stands until there is something new to render */
+    bool same_fault = r->fault_of_render ? code == 0
+                                         : code == r->fault && sw_streq(words, r->fault_words);
     if (!same_fault || !sw_streq(revision, r->revision))
         on_plan(r, code, words); /* a new revision: the engine renders again */
 }
