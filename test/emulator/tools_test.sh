@@ -120,4 +120,78 @@ t "configmap: a single chart is one key a file" prints_readable_keys
 t "configmap: dependencies make it an archive with an index" prints_an_archive
 t "configmap: what is too large or misnamed is refused" refuses_too_much
 
+# ---- a cluster -----------------------------------------------------------------------------------
+
+"$slipway" emulate --kubeconfig-out "$tap_dir/kubeconfig" >"$tap_dir/log" 2>&1 &
+emulator=$!
+trap 'kill $emulator $controller 2>/dev/null; wait; rm -rf "$tap_dir"' EXIT
+controller=
+until_ok 20 test -s "$tap_dir/kubeconfig" || cat "$tap_dir/log"
+export KUBECONFIG=$tap_dir/kubeconfig
+server=$(sed -n 's/^ *server: *//p' "$KUBECONFIG" | tr -d '"')
+
+# ---- diff ----------------------------------------------------------------------------------------
+
+differs() { # CODE ARGS...: that exit status; the diff is in $tap_dir/diff
+    local code=$1 rc=0
+    shift
+    "$slipway" diff "$@" >"$tap_dir/diff" 2>"$tap_dir/stderr" || rc=$?
+    cat "$tap_dir/diff" "$tap_dir/stderr"
+    [ $rc -eq "$code" ]
+}
+
+all_is_new() {
+    differs 1 "$tap_dir/my-recipe" && [ "$(grep -c '(not there)$' "$tap_dir/diff")" -eq 3 ] &&
+        ! grep '^-[^-]' "$tap_dir/diff" &&
+        grep -qF '+++ apps/v1 DaemonSet my-recipe/my-recipe (applied)' "$tap_dir/diff"
+}
+
+nothing_was_changed() {
+    ! curl -fsS "$server/api/v1/namespaces/my-recipe/configmaps/my-recipe" 2>/dev/null
+}
+
+none_once_applied() {
+    "$slipway" run "$tap_dir/my-recipe" --timeout 60s && differs 0 "$tap_dir/my-recipe" &&
+        [ ! -s "$tap_dir/diff" ]
+}
+
+only_what_changes() {
+    differs 1 "$tap_dir/my-recipe" --set message=Bye &&
+        [ "$(grep -c '^[-+][^-+]' "$tap_dir/diff")" -eq 2 ] &&
+        grep -qx -- '-  message: Hello from my-recipe' "$tap_dir/diff" &&
+        grep -qx -- '+  message: Bye' "$tap_dir/diff" && ! grep -q managedFields "$tap_dir/diff"
+}
+
+names_unserved_kinds() {
+    cp -r "$tap_dir/my-recipe" "$tap_dir/odd" &&
+        printf 'apiVersion: odd.example.com/v1\nkind: Odd\nmetadata: {name: odd}\n' \
+            >"$tap_dir/odd/templates/2000-odd.yaml" &&
+        differs 1 "$tap_dir/odd" &&
+        grep -qF 'odd.example.com/v1 Odd is not served yet' "$tap_dir/stderr" &&
+        grep -qx '+kind: Odd' "$tap_dir/diff"
+}
+
+hides_secrets() {
+    printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: hush}\n' \
+        >"$tap_dir/odd/templates/2000-odd.yaml"
+    differs 1 "$tap_dir/odd" && grep -qF '*** (after)' "$tap_dir/diff" &&
+        ! grep -e hush -e "$(printf hush | base64)" "$tap_dir/diff"
+}
+
+tells_errors() {
+    printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: x}\n' \
+        >"$tap_dir/odd/templates/2000-odd.yaml"
+    differs 2 "$tap_dir/odd" && grep -qF '2000-odd.yaml:1: ' "$tap_dir/stderr" &&
+        differs 2 "$tap_dir/no-such-recipe" &&
+        differs 2 "$tap_dir/my-recipe" --kubeconfig "$tap_dir/no-such-file" && differs 2
+}
+
+t "diff: on an empty cluster all is new" all_is_new
+t "diff: nothing is changed by it" nothing_was_changed
+t "diff: none once it is applied" none_once_applied
+t "diff: only what changes is shown" only_what_changes
+t "diff: kinds that are not served are named" names_unserved_kinds
+t "diff: values of Secrets are not shown" hides_secrets
+t "diff: errors end with 2" tells_errors
+
 plan
