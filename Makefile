@@ -151,7 +151,8 @@ BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(PROGRAMS:%=$(BUILD)/test/%)
 bench-programs: $(BENCH)
 
-TEST_CPPFLAGS := -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'
+# cmocka.h wants these before it, and formatting sorts it to the front
+TEST_CPPFLAGS := -include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'
 
 $(BUILD)/test/%_test: test/%_test.c $(BUILD)/test/libslipway.a
 	@mkdir -p $(@D)
