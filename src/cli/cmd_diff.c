@@ -224,9 +224,11 @@ static int compare_served(struct work *w, const struct sw_manifest *m, const str
     return rc == SW_UNAVAILABLE || rc == SW_CANCELED ? rc : 0;
 }
 
-/* Hooks of other occasions than an install are not applied. */
+/* Hooks of other occasions than an install are not applied, nor what is only looked at or tried. */
 static bool is_applied(const struct sw_manifest *m)
 {
+    if (sw_hook_asked(m->doc, SW_OBSERVE) || sw_hook_asked(m->doc, SW_DRY_RUN))
+        return false;
     unsigned events = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL | SW_HOOK_PRE_UPGRADE |
                       SW_HOOK_POST_UPGRADE;
     return !m->hook_events || (m->hook_events & events);

@@ -192,6 +192,56 @@ t "diff: none once it is applied" none_once_applied
 t "diff: only what changes is shown" only_what_changes
 t "diff: kinds that are not served are named" names_unserved_kinds
 t "diff: values of Secrets are not shown" hides_secrets
+none_of_a_large_recipe() {
+    "$slipway" run recipes/nvidia-mig --timeout 120s && differs 0 recipes/nvidia-mig
+}
+
 t "diff: errors end with 2" tells_errors
+t "diff: none of a recipe with dependencies and hooks, once it is applied" none_of_a_large_recipe
+
+# ---- ConfigMaps, read by the controller ----------------------------------------------------------
+
+put() { # PATH FILE: server-side apply
+    curl -fsS -X PATCH -H 'Content-Type: application/apply-patch+yaml' --data-binary "@$2" \
+        "$server$1?fieldManager=test&force=true" >/dev/null
+}
+
+resource() { # NAME CHART VERSION MAP: a resource whose recipe is in a ConfigMap
+    cat >"$tap_dir/sr.yaml" <<YAML
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: $1}
+spec:
+  namespace: $1
+  chart: {name: $2, version: $3, repository: {name: test, url: "cm://here/$4"}}
+YAML
+    put "/apis/sro.openshift.io/v1beta1/specialresources/$1" "$tap_dir/sr.yaml"
+}
+
+is_ready() { "$slipway" status "$1" -o json | grep -q '"phase": "Ready"'; }
+
+has_agent() { curl -fsS "$server/apis/apps/v1/namespaces/$1/daemonsets/$1" >/dev/null; }
+
+walks_from_keys() {
+    printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: here}\n' >"$tap_dir/ns.yaml"
+    put /api/v1/namespaces/here "$tap_dir/ns.yaml" &&
+        put /api/v1/namespaces/here/configmaps/carrier "$tap_dir/cm.yaml" &&
+        resource by-keys my-recipe 0.1.0 carrier && until_ok 30 is_ready by-keys && has_agent by-keys
+}
+
+walks_from_an_archive() {
+    cp -r "$tap_dir/my-recipe" "$tap_dir/nested" && mkdir -p "$tap_dir/nested/charts/sub" &&
+        printf 'apiVersion: v2\nname: sub\nversion: 1.0.0\n' >"$tap_dir/nested/charts/sub/Chart.yaml" &&
+        "$slipway" configmap "$tap_dir/nested" --name packed --namespace here >"$tap_dir/packed.yaml" &&
+        grep -q '^binaryData:' "$tap_dir/packed.yaml" &&
+        put /api/v1/namespaces/here/configmaps/packed "$tap_dir/packed.yaml" &&
+        resource by-archive my-recipe 0.1.0 packed && until_ok 30 is_ready by-archive &&
+        has_agent by-archive
+}
+
+"$slipway" controller >"$tap_dir/controller.log" 2>&1 &
+controller=$!
+t "configmap: the controller walks one that has a key a file" walks_from_keys
+t "configmap: the controller walks one that has an archive" walks_from_an_archive
 
 plan
