@@ -51,7 +51,9 @@ const struct sw_command sw_commands[] = {
     { "diff", "RECIPE", "show what applying a recipe would change on the cluster",
       "Each manifest is applied as a dry run and compared with what is there. Templates see the\n"
       "cluster's version and kinds; lookups find nothing, and the controller's runtime values are\n"
-      "those of --facts.\n\n"
+      "those of --facts. The namespace is the SpecialResource's on the cluster, else of the "
+      "recipe's\n"
+      "name, unless --namespace is given.\n\n"
       "Exit status: 0 no change, 1 changes, 2 errors.",
       sw_flags_diff, sw_cmd_diff },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },

@@ -220,11 +220,27 @@ static bool write_file(struct archive *a, const char *folder, const struct sw_re
     return ok;
 }
 
+static bool is_ascii(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return !*text;
+}
+
+/* Names that are not ASCII are written as the bytes they are, UTF-8, whatever the locale. With the
+ * option for it each file has a header that GNU tar warns about: only where it is needed. */
+static bool set_charset(struct archive *a, const struct sw_files *files)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < files->n; i++)
+        ascii &= is_ascii(files->items[i].name);
+    return ascii || lib.format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK;
+}
+
 static bool write_all(struct archive *a, const char *folder, const struct sw_files *files,
                       struct output *out)
 {
-    bool ok = lib.format_pax(a) == ARCHIVE_OK && /* names are bytes: UTF-8 in any locale */
-              lib.format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK &&
+    bool ok = lib.format_pax(a) == ARCHIVE_OK && set_charset(a, files) &&
               lib.filter_gzip(a) == ARCHIVE_OK &&
               lib.filter_option(a, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
               lib.filter_option(a, "gzip", "compression-level", "9") == ARCHIVE_OK &&

@@ -60,7 +60,8 @@ t "create: bad names are refused" refuses_names
 packs() {
     mkdir -p "$tap_dir/packed" && touch "$tap_dir/my-recipe/x.bak" &&
         "$slipway" package "$tap_dir/my-recipe" -d "$tap_dir/packed" &&
-        tar tzf "$tap_dir/packed/my-recipe-0.1.0.tgz" >"$tap_dir/list" &&
+        tar tzf "$tap_dir/packed/my-recipe-0.1.0.tgz" >"$tap_dir/list" 2>"$tap_dir/stderr" &&
+        [ ! -s "$tap_dir/stderr" ] &&
         [ "$(head -n 1 "$tap_dir/list")" = my-recipe/Chart.yaml ] &&
         ! grep -v '^my-recipe/' "$tap_dir/list" && ! grep -F x.bak "$tap_dir/list"
 }
