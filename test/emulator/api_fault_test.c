@@ -159,10 +159,16 @@ static void a_watch_can_say_all_twice(void **state)
 {
     struct world *w = *state;
     ANSWER(a) = spoilt_watch(w, (struct sw_emu_fault){ .type = SW_FAULT_DOUBLE });
+    /* line after line comes a second time */
     int n = 0;
-    for (const char *p = a.text; (p = strstr(p, "\"ADDED\"")); p++)
-        n++;
-    assert_int_equal(n, 8);
+    for (const char *line = a.text; *line; n++) {
+        size_t len = strcspn(line, "\n") + 1;
+        if (!strstr(line, "\"ADDED\""))
+            break;
+        assert_memory_equal(line, line + len, len);
+        line += 2 * len;
+    }
+    assert_true(n >= 4);
 }
 
 static void a_list_can_be_of_yesterday(void **state)

@@ -38,7 +38,7 @@ spec:
     metadata: {labels: {app: web}}
     spec:
       containers:
-      - {name: c, image: "nginx:1", ports: [{containerPort: 80}]}
+      - {name: c, image: "nginx:1", ports: [{containerPort: 80, protocol: TCP}]}
 ---
 apiVersion: v1
 kind: ConfigMap
