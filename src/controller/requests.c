@@ -234,6 +234,9 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     if (a->code == 0) {
         json_object_put(r->status);
         r->status = json_object_get(op->doc);
+    } else {
+        /* the one thing that the status cannot say */
+        sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", words_of(a), NULL);
     }
     answer(op, SW_EV_STATUS_WRITTEN, a->code, words_of(a), NULL, NULL);
 }

@@ -228,6 +228,14 @@ static const char *const other_reasons[] = {
     [SW_PHASE_ERRORED] = "ErrorHasOccurred",
 };
 
+/* Never empty: a merge patch turns an empty text into null on an API server of 1.20, which then
+ * refuses the status as a whole. */
+static const char *const other_messages[] = {
+    [SW_PHASE_READY] = "All states are ready",
+    [SW_PHASE_PROGRESSING] = "The walk is under way",
+    [SW_PHASE_ERRORED] = "Something failed: see the condition Errored",
+};
+
 static struct json_object *condition_doc(struct sw_engine *e, const struct summary *sum,
                                          enum sw_phase type)
 {
@@ -243,8 +251,8 @@ static struct json_object *condition_doc(struct sw_engine *e, const struct summa
     json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
     add_text(doc, "lastTransitionTime", since);
     add_text(doc, "reason", sum->phase == type ? sum->reason : other_reasons[sum->phase]);
-    json_object_object_add(doc, "message",
-                           json_object_new_string(sum->phase == type ? sum->message : ""));
+    bool says = sum->phase == type && sum->message && *sum->message;
+    add_text(doc, "message", says ? sum->message : other_messages[sum->phase]);
     return doc;
 }
 
