@@ -2,11 +2,12 @@
  * memory. libarchive is loaded when the first archive is read: with it come libxml2, ICU and a
  * C++ runtime, several times the start-up of a program that renders a directory. */
 #include "recipe/files.h"
+#include "recipe/library.h"
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,7 @@ struct library {
     __typeof__(&archive_entry_hardlink) hardlink;
 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
+static const struct sw_archive_symbol symbols[] = {
     { "archive_read_new", offsetof(struct library, read_new) },
     { "archive_read_free", offsetof(struct library, read_free) },
     { "archive_read_support_format_tar", offsetof(struct library, format_tar) },
@@ -53,16 +51,7 @@ static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
 
 static void load_library(void)
 {
-    void *handle = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return;
-    for (size_t i = 0; i < SW_COUNT(symbols); i++) {
-        void *symbol = dlsym(handle, symbols[i].name);
-        if (!symbol)
-            return;
-        memcpy((char *)&lib + symbols[i].offset, &symbol, sizeof symbol);
-    }
-    lib_loaded = true;
+    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
 }
 
 struct reader {

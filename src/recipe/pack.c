@@ -4,12 +4,13 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recipe/chart.h"
+#include "recipe/library.h"
 
 /* ---- which files --------------------------------------------------------------------------------
  */
@@ -131,10 +132,7 @@ struct library {
     __typeof__(&archive_entry_set_mtime) set_mtime;
 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
+static const struct sw_archive_symbol symbols[] = {
     { "archive_write_new", offsetof(struct library, write_new) },
     { "archive_write_free", offsetof(struct library, write_free) },
     { "archive_write_close", offsetof(struct library, write_close) },
@@ -162,16 +160,7 @@ static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
 
 static void load_library(void)
 {
-    void *handle = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return;
-    for (size_t i = 0; i < SW_COUNT(symbols); i++) {
-        void *symbol = dlsym(handle, symbols[i].name);
-        if (!symbol)
-            return;
-        memcpy((char *)&lib + symbols[i].offset, &symbol, sizeof symbol);
-    }
-    lib_loaded = true;
+    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
 }
 
 /* ---- the archive --------------------------------------------------------------------------------
