@@ -25,15 +25,16 @@ layers() {
 base
 data base
 template base data
-recipe base data template
+recipe base data template http
 engine base data
-kube base data
+http base data
+kube base data http
 mig base data
 webhook base data mig
 facts base data kube
-emulator base data template kube
-controller base data template recipe engine facts kube
-cli base data template recipe engine facts kube controller emulator
+emulator base data template http kube
+controller base data template recipe engine facts http kube
+cli base data template recipe engine facts http kube controller emulator
 TABLE
 }
 bad=0

@@ -1,5 +1,4 @@
 /* client: the client's life, and what it knows of its server as a whole. */
-#include <curl/curl.h>
 #include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "base/loop.h"
 #include "kube/internal.h"
 #include "kube/kubeconfig.h"
-#include "kube/tls.h"
 
 enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, DOWN_AFTER = 2, MAX_WARNINGS = 256 };
 
@@ -88,17 +86,6 @@ static void free_warning(struct lh_entry *e)
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
-static char *url_part(CURLU *url, CURLUPart part)
-{
-    char *text = NULL;
-    if (curl_url_get(url, part, &text, part == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) !=
-        CURLUE_OK)
-        return NULL;
-    char *copy = sw_strdup(text);
-    curl_free(text);
-    return copy;
-}
-
 /** As Go's ProxyFromEnvironment: nobody's own machine is behind a proxy. */
 static bool is_loopback(const char *host)
 {
@@ -124,25 +111,14 @@ static int read_address(struct sw_kube *k, bool *direct, char **connect_to, stru
         return sw_err_set(err, SW_INVALID,
                           "%s: server '%s' begins neither with https:// nor http://", source,
                           c->server);
-    CURLU *url = curl_url();
-    SW_AUTO_CHARS *host = NULL;
-    SW_AUTO_CHARS *port = NULL;
-    SW_AUTO_CHARS *path = NULL;
-    SW_AUTO_CHARS *query = NULL;
-    if (curl_url_set(url, CURLUPART_URL, c->server, 0) == CURLUE_OK) {
-        host = url_part(url, CURLUPART_HOST);
-        port = url_part(url, CURLUPART_PORT);
-        path = url_part(url, CURLUPART_PATH);
-        query = url_part(url, CURLUPART_QUERY);
-    }
-    curl_url_cleanup(url);
-    if (!host || !port || query)
+    __attribute__((cleanup(sw_http_url_done))) struct sw_http_url url = { 0 };
+    if (sw_http_url_parse(c->server, &url, NULL) < 0 || url.query)
         return sw_err_set(err, SW_INVALID, "%s: server '%s' is not an address", source, c->server);
-    *direct = is_loopback(host) && !c->proxy_url;
-    for (size_t len = path ? strlen(path) : 0; len && path[len - 1] == '/'; len--)
-        path[len - 1] = '\0';
+    *direct = is_loopback(url.host) && !c->proxy_url;
+    for (size_t len = strlen(url.path); len && url.path[len - 1] == '/'; len--)
+        url.path[len - 1] = '\0';
     if (c->tls_server_name && sw_starts_with(c->server, "https:")) {
-        call_server(k, c->tls_server_name, host, port, path ? path : "", connect_to);
+        call_server(k, c->tls_server_name, url.host, url.port, url.path, connect_to);
     } else {
         k->base_url = sw_strdup(c->server);
         for (size_t len = strlen(k->base_url); k->base_url[len - 1] == '/'; len--)
@@ -169,7 +145,7 @@ static void set_opts(struct sw_kube *k, const struct sw_kube_opts *opts)
 static void kube_free_memory(void *arg)
 {
     struct sw_kube *k = arg;
-    sw_tls_free(k->tls);
+    sw_http_tls_free(k->tls);
     kube_counts_free(k->counts);
     kube_kinds_free(k->kinds);
     kube_token_free(k->token);
@@ -181,6 +157,19 @@ static void kube_free_memory(void *arg)
     free(k->base_url);
     free(k->host_header);
     free(k);
+}
+
+static int open_tls(const struct sw_kube_config *c, struct sw_http_tls **out, struct sw_err *err)
+{
+    return sw_http_tls_new(&(struct sw_http_tls_opts){ .source = c->source,
+                                                       .ca_data = c->ca_data,
+                                                       .ca_file = c->ca_file,
+                                                       .cert_data = c->cert_data,
+                                                       .cert_file = c->cert_file,
+                                                       .key_data = c->key_data,
+                                                       .key_file = c->key_file,
+                                                       .insecure = c->insecure },
+                           out, err);
 }
 
 static void open_http(struct sw_kube *k, bool direct, const char *connect_to)
@@ -210,7 +199,7 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     TAILQ_INIT(&k->queue);
     int rc = read_address(k, &direct, &connect_to, err);
     if (rc == 0)
-        rc = sw_tls_new(config, &k->tls, err);
+        rc = open_tls(config, &k->tls, err);
     if (rc < 0) {
         kube_free_memory(k);
         return rc;

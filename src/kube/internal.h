@@ -6,7 +6,7 @@
 #include <sys/queue.h>
 
 #include "base/base.h"
-#include "kube/http.h"
+#include "http/http.h"
 #include "kube/kube.h"
 
 struct json_object;
@@ -32,7 +32,7 @@ struct sw_kube {
     struct sw_kube_opts opts; /* defaults filled in; strings owned */
     char *base_url;           /* what request paths are appended to */
     char *host_header;        /* "Host: ..." where base_url names another; or NULL */
-    struct sw_tls *tls;
+    struct sw_http_tls *tls;
     struct sw_http *http;
     uint64_t random; /* state of the jitter's generator */
 

@@ -1,4 +1,4 @@
-#include "kube/tls.h"
+#include "http/tls.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "kube/kubeconfig.h"
+#include "http/http.h"
 
 enum { MAX_PEM_BYTES = 4 << 20 };
 
-struct sw_tls {
+struct sw_http_tls {
     X509_STORE *ca; /* NULL: the system's */
     X509 *cert;
     STACK_OF(X509) * chain; /* behind cert */
@@ -20,8 +20,6 @@ struct sw_tls {
     bool insecure;
     char *source; /* of the configuration */
 };
-
-SW_DEFINE_AUTO(sw_tls, sw_tls_free)
 
 /** PEM of one field: its data, or its file read. */
 static int field_pem(const char *field, const char *data, const char *file, char **out,
@@ -51,7 +49,7 @@ static int no_pem(const char *field, const char *what, struct sw_err *err)
                       openssl_reason());
 }
 
-static int read_ca(struct sw_tls *tls, const char *pem, struct sw_err *err)
+static int read_ca(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     tls->ca = X509_STORE_new();
@@ -67,7 +65,7 @@ static int read_ca(struct sw_tls *tls, const char *pem, struct sw_err *err)
     return n ? 0 : no_pem("certificate-authority", "certificate", err);
 }
 
-static int read_cert(struct sw_tls *tls, const char *pem, struct sw_err *err)
+static int read_cert(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     ERR_clear_error();
@@ -86,7 +84,7 @@ static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int rw SW_UNUSED
     return -1;
 }
 
-static int read_key(struct sw_tls *tls, const char *pem, struct sw_err *err)
+static int read_key(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     ERR_clear_error();
@@ -95,13 +93,14 @@ static int read_key(struct sw_tls *tls, const char *pem, struct sw_err *err)
     return tls->key ? 0 : no_pem("client-key", "private key", err);
 }
 
-static int read_identity(struct sw_tls *tls, const struct sw_kube_config *c, struct sw_err *err)
+static int read_identity(struct sw_http_tls *tls, const struct sw_http_tls_opts *o,
+                         struct sw_err *err)
 {
     SW_AUTO_CHARS *cert = NULL;
     SW_AUTO_CHARS *key = NULL;
-    int rc = field_pem("client-certificate", c->cert_data, c->cert_file, &cert, err);
+    int rc = field_pem("client-certificate", o->cert_data, o->cert_file, &cert, err);
     if (rc == 0)
-        rc = field_pem("client-key", c->key_data, c->key_file, &key, err);
+        rc = field_pem("client-key", o->key_data, o->key_file, &key, err);
     if (rc < 0 || (!cert && !key))
         return rc;
     if (!cert || !key)
@@ -118,17 +117,17 @@ static int read_identity(struct sw_tls *tls, const struct sw_kube_config *c, str
     return rc;
 }
 
-int sw_tls_new(const struct sw_kube_config *c, struct sw_tls **out, struct sw_err *err)
+int sw_http_tls_new(const struct sw_http_tls_opts *o, struct sw_http_tls **out, struct sw_err *err)
 {
-    SW_AUTO(sw_tls) *tls = sw_zalloc(1, sizeof *tls);
+    SW_AUTO(sw_http_tls) *tls = sw_zalloc(1, sizeof *tls);
     SW_AUTO_CHARS *ca = NULL;
-    tls->insecure = c->insecure;
-    tls->source = sw_strdup(c->source ? c->source : "the configuration");
-    int rc = field_pem("certificate-authority", c->ca_data, c->ca_file, &ca, err);
-    if (rc == 0 && ca && !c->insecure)
+    tls->insecure = o->insecure;
+    tls->source = sw_strdup(o->source ? o->source : "the configuration");
+    int rc = field_pem("certificate-authority", o->ca_data, o->ca_file, &ca, err);
+    if (rc == 0 && ca && !o->insecure)
         rc = read_ca(tls, ca, err);
     if (rc == 0)
-        rc = read_identity(tls, c, err);
+        rc = read_identity(tls, o, err);
     ERR_clear_error();
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", tls->source);
@@ -136,7 +135,7 @@ int sw_tls_new(const struct sw_kube_config *c, struct sw_tls **out, struct sw_er
     return 0;
 }
 
-void sw_tls_free(struct sw_tls *tls)
+void sw_http_tls_free(struct sw_http_tls *tls)
 {
     if (!tls)
         return;
@@ -151,7 +150,7 @@ void sw_tls_free(struct sw_tls *tls)
 /** A new connection's context. The store is shared; certificate and key are counted references. */
 static CURLcode on_ssl_ctx(CURL *easy SW_UNUSED, void *ssl_ctx, void *arg)
 {
-    const struct sw_tls *tls = arg;
+    const struct sw_http_tls *tls = arg;
     if (tls->ca)
         SSL_CTX_set1_cert_store(ssl_ctx, tls->ca);
     if (!tls->cert)
@@ -163,7 +162,7 @@ static CURLcode on_ssl_ctx(CURL *easy SW_UNUSED, void *ssl_ctx, void *arg)
     return ok ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
 }
 
-void sw_tls_setup(const struct sw_tls *tls, CURL *easy)
+void sw_http_tls_setup(const struct sw_http_tls *tls, CURL *easy)
 {
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls->insecure ? 0L : 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls->insecure ? 0L : 2L);
@@ -178,8 +177,8 @@ void sw_tls_setup(const struct sw_tls *tls, CURL *easy)
     }
 }
 
-void sw_tls_explain(const struct sw_tls *tls, const char *url, CURLcode rc, const char *curl_text,
-                    struct sw_err *err)
+void sw_http_tls_explain(const struct sw_http_tls *tls, const char *url, CURLcode rc,
+                         const char *curl_text, struct sw_err *err)
 {
     const char *text = curl_text[0] ? curl_text : curl_easy_strerror(rc);
     if (rc == CURLE_SSL_CERTPROBLEM) {

@@ -1,4 +1,4 @@
-#include "kube/http.h"
+#include "http/http.h"
 
 #include <curl/curl.h>
 #include <event2/event.h>
@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
-#include "kube/tls.h"
+#include "http/tls.h"
 
 enum { SPARE_HANDLES = 16, UNACKED_MS = 20000 };
 
@@ -191,7 +191,7 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
     }
     if (rc == CURLE_SSL_CONNECT_ERROR || rc == CURLE_SSL_CERTPROBLEM ||
         rc == CURLE_PEER_FAILED_VERIFICATION)
-        sw_tls_explain(t->http->opts.tls, server, rc, t->curl_text, err);
+        sw_http_tls_explain(t->http->opts.tls, server, rc, t->curl_text, err);
     else if (rc == CURLE_COULDNT_CONNECT && errnum)
         (void)sw_err_set(err, r->code, "%s: %s: %s", server, words, strerror((int)errnum));
     else
@@ -422,7 +422,7 @@ static void set_server(CURL *easy, struct sw_http_transfer *t)
         (void)curl_easy_setopt(easy, CURLOPT_CONNECT_TO, t->connect_to);
     }
     if (o->tls)
-        sw_tls_setup(o->tls, easy);
+        sw_http_tls_setup(o->tls, easy);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);

@@ -1,5 +1,6 @@
 #pragma once
-/* http: HTTP transfers on the loop, by libcurl's multi interface. It knows nothing of Kubernetes.
+/* http: HTTP transfers on the loop, by libcurl's multi interface, and the certificates for them. All
+ * of libcurl is used in here; what is asked of whom is its users' business.
  *
  * Two rules make callbacks safe. First, libcurl may not be called from its own callbacks: what is
  * started or cancelled inside one is noted and done when the outermost of our frames returns.
@@ -10,11 +11,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sw_err;
+#include "base/base.h"
+
 struct sw_http;
+struct sw_http_tls;
 struct sw_http_transfer;
 struct sw_loop;
-struct sw_tls;
+
+/* ---- certificates ------------------------------------------------------------------------------
+ */
+
+/** Whom to trust and who we are. Data wins over file; all may be NULL: the system's CAs, nobody. */
+struct sw_http_tls_opts {
+    const char *source;  /* where this comes from, for messages; NULL: "the configuration" */
+    const char *ca_data; /* PEM, instead of the system's */
+    const char *ca_file;
+    const char *cert_data; /* PEM: the client's certificate, and what is between it and the CA */
+    const char *cert_file;
+    const char *key_data; /* PEM, without a pass phrase */
+    const char *key_file;
+    bool insecure; /* the server's certificate is not verified, because the user said so */
+};
+
+/** Read CA, certificate and key once; transfers share them. Files are read now.
+ * @return 0 | SW_INVALID (not PEM, key of another certificate: the field is named) | SW_NOTFOUND,
+ * SW_FORBIDDEN (a file) */
+int sw_http_tls_new(const struct sw_http_tls_opts *opts, struct sw_http_tls **out,
+                    struct sw_err *err);
+void sw_http_tls_free(struct sw_http_tls *tls);
+SW_DEFINE_AUTO(sw_http_tls, sw_http_tls_free)
+
+/* ---- addresses ---------------------------------------------------------------------------------
+ */
+
+/** The parts of an http or https address. All are owned; NULL where there is none. */
+struct sw_http_url {
+    char *scheme;
+    char *host;  /* of an IPv6 address with its brackets */
+    char *port;  /* the scheme's where the address names none */
+    char *path;  /* "/" where the address has none */
+    char *query; /* without the '?' */
+};
+/** @return 0 | SW_INVALID: not an address; @out is untouched */
+int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *err);
+void sw_http_url_done(struct sw_http_url *url);
+
+/* ---- transfers ---------------------------------------------------------------------------------
+ */
 
 struct sw_http_opts {
     const char *user_agent;
@@ -24,7 +67,7 @@ struct sw_http_opts {
     const char
         *connect_to; /* "::host:port": there, whatever the URL's host; NULL: as the URL says */
     bool direct;     /* no proxy, whatever the environment says */
-    const struct sw_tls *tls;                        /* borrowed for its life */
+    const struct sw_http_tls *tls;                   /* borrowed for its life */
     void (*on_warning)(const char *text, void *arg); /* a Warning header's text; may be NULL */
     void (*on_freed)(void *arg); /* its memory is going: the owner's may, too; may be NULL */
     void *arg;
