@@ -38,8 +38,8 @@ const struct sw_flag sw_flags_emulate[] = {
       "YAML rules for custom resources, besides the built-in ones" },
     { "seed", 0, SW_FLAG_NUMBER, FIELD(seed), "N", NULL,
       "of generated names and uids (default: another each time)" },
-    { "delays", 0, SW_FLAG_STRING, FIELD(delays), "NAME", "none|human",
-      "how long things take: none, or as a person can follow (default: none)" },
+    { "delays", 0, SW_FLAG_STRING, FIELD(delays), "FACTOR", NULL,
+      "how long things take: 0 is at once, 1 as a person can follow (default: 0)" },
     { "pod-start", 0, SW_FLAG_DURATION, FIELD(pod_start_ms), "TIME", NULL,
       "from scheduled to running" },
     { "pod-ready", 0, SW_FLAG_DURATION, FIELD(pod_ready_ms), "TIME", NULL,
@@ -55,20 +55,18 @@ static void on_signal(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *
     sw_loop_stop(loop);
 }
 
-static struct sw_emu_delays delays(const struct emulate_opts *o)
+static int read_delays(const struct emulate_opts *o, struct sw_emu_delays *d, struct sw_err *err)
 {
-    struct sw_emu_delays d = { .rule_percent = 0 };
-    if (sw_streq(o->delays, "human"))
-        d = sw_emu_delays_human;
+    int rc = sw_emu_delays_read(o->delays ? o->delays : "0", d, err);
     if (o->pod_start_ms >= 0)
-        d.pod_start_ms = (int)o->pod_start_ms;
+        d->pod_start_ms = (int)o->pod_start_ms;
     if (o->pod_ready_ms >= 0)
-        d.pod_ready_ms = (int)o->pod_ready_ms;
+        d->pod_ready_ms = (int)o->pod_ready_ms;
     if (o->pod_stop_ms >= 0)
-        d.pod_stop_ms = (int)o->pod_stop_ms;
+        d->pod_stop_ms = (int)o->pod_stop_ms;
     if (o->job_run_ms >= 0)
-        d.job_run_ms = (int)o->job_run_ms;
-    return d;
+        d->job_run_ms = (int)o->job_run_ms;
+    return rc;
 }
 
 static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
@@ -81,7 +79,6 @@ static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
         .no_controllers = o->no_controllers,
         .kube_version = o->kube_version,
         .rules_dir = o->rules,
-        .delays = delays(o),
         .seed = (uint64_t)o->seed,
     };
 }
@@ -113,6 +110,9 @@ static int run(struct sw_loop *loop, const struct emulate_opts *o)
     SW_ERR(err);
     struct sw_emulator *emu = NULL;
     struct sw_emulator_opts opts = emulator_opts(o);
+    int rc = read_delays(o, &opts.delays, &err);
+    if (rc < 0)
+        return sw_cli_usage("emulate", "%s", sw_err_text(&err));
     if (sw_emulator_open(loop, &opts, &emu, &err) < 0 ||
         write_kubeconfig(emu, o->kubeconfig_out, &err) < 0) {
         sw_emulator_close(emu);

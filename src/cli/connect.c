@@ -10,28 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "0": at once; other numbers: so many times the human pace. */
-static int parse_delays(const char *text, struct sw_emu_delays *out, struct sw_err *err)
-{
-    char *end;
-    double factor = text ? strtod(text, &end) : 1;
-    if (text && (end == text || *end || !(factor >= 0) || factor > 1000))
-        return sw_err_set(err, SW_INVALID,
-                          "--delays: '%s' is not a factor such as 0 (at once), 0.5 or 1", text);
-    const struct sw_emu_delays *h = &sw_emu_delays_human;
-    *out = (struct sw_emu_delays){
-        .schedule_ms = (int)(h->schedule_ms * factor),
-        .pull_ms = (int)(h->pull_ms * factor),
-        .pod_start_ms = (int)(h->pod_start_ms * factor),
-        .pod_ready_ms = (int)(h->pod_ready_ms * factor),
-        .pod_stop_ms = (int)(h->pod_stop_ms * factor),
-        .job_run_ms = (int)(h->job_run_ms * factor),
-        .rule_percent = (int)(h->rule_percent * factor),
-        .jitter_percent = h->jitter_percent,
-    };
-    return 0;
-}
-
 static int open_emulator(struct sw_connection *conn, const struct sw_connect_opts *opts,
                          struct sw_err *err)
 {
@@ -40,7 +18,7 @@ static int open_emulator(struct sw_connection *conn, const struct sw_connect_opt
         .n_nodes = (int)opts->n_nodes,
         .rules_dir = opts->rules,
     };
-    int rc = parse_delays(opts->delays, &emu.delays, err);
+    int rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
     if (rc == 0)
         rc = sw_emulator_open(conn->loop, &emu, &conn->emulator, err);
     if (rc < 0)

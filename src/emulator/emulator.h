@@ -6,6 +6,8 @@
  * client side (src/kube), and every decision of slipway. */
 #include "base/loop.h"
 
+#include "base/base.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +30,10 @@ struct sw_emu_delays {
     int jitter_percent; /* each delay is longer by up to this much, by the seed */
 };
 extern const struct sw_emu_delays sw_emu_delays_human;
+
+/** Read a factor of the human pace as a person writes it: "0" (at once), "0.5", "1".
+ * @return 0 | SW_INVALID: not a number from 0 to 1000 */
+int sw_emu_delays_read(const char *text, struct sw_emu_delays *out, struct sw_err *err) SW_CHECKED;
 
 /** One request, as hooks see it. Borrowed for the call. */
 struct sw_emu_request {

@@ -95,6 +95,7 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
         return sw_err_wrap(err, rc, "%s %s", sw_obj_kind(manifest), sw_obj_name(manifest));
     read_node_labels(manifest, gate);
     gate->observe = is_true(manifest, SW_ANN_OBSERVE);
+    gate->hold = is_true(manifest, SW_ANN_HOLD);
     gate->dry_run = is_true(manifest, SW_ANN_DRY_RUN);
     gate->adopt = is_true(manifest, SW_ANN_ADOPT);
     gate->runs_to_completion = sw_streq(sw_obj_kind(manifest), "Job") ||
@@ -102,7 +103,7 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
                                 pod_runs_to_completion(manifest));
     gate->replace = is_true(manifest, SW_ANN_REPLACE) || gate->runs_to_completion ||
                     sw_streq(sw_obj_kind(manifest), "Pod");
-    gate->awaited = wait_all || gate->observe || gate->dry_run || gate->custom ||
+    gate->awaited = wait_all || gate->observe || gate->hold || gate->dry_run || gate->custom ||
                     gate->log_pattern || gate->n_node_labels || is_true(manifest, SW_ANN_WAIT) ||
                     sw_obj_annotation(manifest, SW_ANN_HOOK) || always_awaited(manifest);
     *out = SW_TAKE(gate);

@@ -50,6 +50,9 @@ const char *sw_kstatus_kind(size_t i);
 #define SW_ANN_HOOK "helm.sh/hook"
 /** "true": an object that slipway does not own: it is waited for and never written. */
 #define SW_ANN_OBSERVE "slipway.dev/observe"
+/** "true": slipway writes the object, but somebody else's controller brings it ready: when it leaves
+ * ready later, its state is Held (as for an observed one). */
+#define SW_ANN_HOLD "slipway.dev/hold"
 /** "true": never kept: the object is applied with dryRun=All until the server accepts it. */
 #define SW_ANN_DRY_RUN "slipway.dev/dry-run"
 /** Keys, comma-separated: each node of the state must carry these labels; the state finishes node

@@ -15,7 +15,7 @@ struct sw_gate {
     struct conditions success, failure; /* used only where the manifest has both */
     bool custom;
     bool awaited;
-    bool observe, dry_run, adopt, replace;
+    bool observe, hold, dry_run, adopt, replace;
     bool runs_to_completion; /* a Job, or a Pod that is meant to end */
     char **node_labels;      /* that each node must carry */
     size_t n_node_labels;

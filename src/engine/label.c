@@ -177,7 +177,7 @@ static bool may_set(struct look *l, const struct state *s)
 
 static bool stands_open(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
-    return concerns(e, o, node) && !object_is_ready(o) && object_is_written(o);
+    return concerns(e, o, node) && !object_is_ready(o) && !object_is_brought_ready_by_others(o);
 }
 
 /* Not ready for longer than the grace, and for a reason that is slipway's own. */

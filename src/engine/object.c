@@ -299,6 +299,11 @@ bool object_is_written(const struct object *o)
     return o->text && !o->gate->observe && !o->borrowed;
 }
 
+bool object_is_brought_ready_by_others(const struct object *o)
+{
+    return !object_is_written(o) || o->gate->hold;
+}
+
 /* It is there with the content that was applied, and nobody has touched that since. */
 static bool is_in_place(const struct object *o)
 {

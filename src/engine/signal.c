@@ -176,7 +176,7 @@ bool state_gate_is_open(struct sw_engine *e, struct state *s)
     return nodes_have_labels(e, s);
 }
 
-/* Only what is not slipway's stands open. */
+/* Only what others bring ready stands open. */
 static bool gate_is_held(struct sw_engine *e, struct state *s)
 {
     bool foreign = false;
@@ -184,7 +184,7 @@ static bool gate_is_held(struct sw_engine *e, struct state *s)
         const struct object *o = s->objects[i];
         if (!o->text || object_is_ready(o))
             continue;
-        if (object_is_written(o))
+        if (!object_is_brought_ready_by_others(o))
             return false;
         foreign = true;
     }

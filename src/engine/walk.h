@@ -316,6 +316,8 @@ void object_drop_live(struct object *o);
 struct json_object *object_document(struct sw_engine *e, const struct object *o);
 
 bool object_is_written(const struct object *o); /* slipway applies it, as against observing it */
+/** Observed, or marked as in somebody else's hands: not being ready is no fault of slipway's. */
+bool object_is_brought_ready_by_others(const struct object *o);
 bool object_is_applied(const struct object *o); /* the cluster has this very content */
 bool object_is_ready(const struct object *o);   /* applied, and ready if it is awaited */
 bool object_is_known(struct sw_engine *e, const struct object *o); /* looked at, workers too */

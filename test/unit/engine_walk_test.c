@@ -434,6 +434,36 @@ static void what_others_take_back_holds_new_nodes_only(void **state)
     sim_free(sim);
 }
 
+static void what_others_bring_ready_holds_though_slipway_applied_it(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "ClusterPolicy",
+                         .name = "p",
+                         .awaited = true,
+                         .annotations = "{'slipway.dev/hold':'true'}" } } },
+        { .name = "b", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "b1" } } }, );
+    struct sim *sim = walked(&recipe);
+    set_status(sim, "ClusterPolicy", "p", "{'state':'ready'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "b", "Ready");
+    set_status(sim, "ClusterPolicy", "p", "{'state':'notReady'}");
+    sim_node(sim, "n2", "{'kernel':'k1'}");
+    sim_run(sim, 3600000);
+    expect_phase(sim, "a", "Held");
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
+    assert_null(sim_label(sim, "n2", "a"));
+    sim_remove(sim, sim_find(sim, "ClusterPolicy", "p")); /* it is slipway's to put right */
+    sim_run(sim, 60000);
+    assert_non_null(sim_find(sim, "ClusterPolicy", "p"));
+    set_status(sim, "ClusterPolicy", "p", "{'state':'ready'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    assert_string_equal(sim_label(sim, "n2", "b"), "Ready");
+    sim_free(sim);
+}
+
 static void held_states_follow_the_recipe_too(void **state)
 {
     (void)state;
@@ -1706,6 +1736,8 @@ int main(void)
         TEST(what_failed_may_recover),
         TEST(what_others_own_is_waited_for_and_never_written),
         TEST(what_others_take_back_holds_new_nodes_only),
+        TEST(what_others_bring_ready_holds_though_slipway_applied_it),
+        TEST(what_others_bring_ready_holds_though_slipway_applied_it),
         TEST(held_states_follow_the_recipe_too),
         TEST(a_new_node_walks_by_itself),
         TEST(a_slow_node_holds_nobody_up),
