@@ -3,11 +3,12 @@
 # ---- what is built of what ----------------------------------------------------------------------
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
-MODULES        := base data template recipe engine facts http kube controller emulator cli mig webhook
+MODULES        := base data template recipe engine facts http kube controller emulator cli mig serve webhook
 PKGS_base      := json-c libevent_core
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_mig       := json-c
-PKGS_webhook   := json-c libevent_core libssl libcrypto
+PKGS_serve     := json-c libevent_core libssl libcrypto
+PKGS_webhook   := json-c libevent_core
 PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c
@@ -24,7 +25,7 @@ PROGRAMS       := slipway slipway-webhook
 DIR_slipway    := cli
 OF_slipway     := base data template recipe engine facts http kube controller emulator cli
 DIR_slipway-webhook := webhook
-OF_slipway-webhook  := base data mig webhook
+OF_slipway-webhook  := base data mig serve webhook
 # every page counts in a program of 8 MiB: the little of libm that it needs, not the library
 LIBM_slipway-webhook := -Wl,-Bstatic -lm -Wl,-Bdynamic
 

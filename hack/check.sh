@@ -30,7 +30,8 @@ engine base data
 http base data
 kube base data http
 mig base data
-webhook base data mig
+serve base data
+webhook base data mig serve
 facts base data kube
 emulator base data template http kube
 controller base data template recipe engine facts http kube

@@ -48,7 +48,8 @@ static void histogram(struct printbuf *pb, const struct sw_webhook_metrics *m)
     sprintbuf(pb, "slipway_webhook_duration_seconds_count %llu\n", (unsigned long long)n);
 }
 
-char *sw_webhook_metrics_text(const struct sw_webhook_metrics *m, size_t *len_bytes)
+char *sw_webhook_metrics_text(const struct sw_webhook_metrics *m, const struct sw_serve_counts *c,
+                              size_t *len_bytes)
 {
     static const char *const outcomes[] = { "unchanged", "mutated", "denied" };
     struct printbuf *pb = printbuf_new();
@@ -57,17 +58,17 @@ char *sw_webhook_metrics_text(const struct sw_webhook_metrics *m, size_t *len_by
         sprintbuf(pb, "slipway_webhook_admissions_total{outcome=\"%s\"} %llu\n", outcomes[i],
                   (unsigned long long)m->outcomes[i]);
     one(pb, "bad_requests_total", "counter", "Requests that were no AdmissionReview or no HTTP.",
-        m->bad_requests);
-    one(pb, "connections_total", "counter", "Connections accepted.", m->conns);
-    one(pb, "connections", "gauge", "Connections open now.", m->open_conns);
+        m->bad_requests + c->bad_requests);
+    one(pb, "connections_total", "counter", "Connections accepted.", c->conns);
+    one(pb, "connections", "gauge", "Connections open now.", c->open_conns);
     one(pb, "handshake_errors_total", "counter", "TLS handshakes that failed.",
-        m->handshake_errors);
-    one(pb, "timeouts_total", "counter", "Connections closed for being slow.", m->timeouts);
+        c->handshake_errors);
+    one(pb, "timeouts_total", "counter", "Connections closed for being slow.", c->timeouts);
     one(pb, "certificate_loads_total", "counter", "Times a certificate was taken into use.",
-        m->reloads);
-    if (m->not_after)
+        c->reloads);
+    if (c->not_after)
         one(pb, "certificate_expiry_timestamp_seconds", "gauge",
-            "When the serving certificate expires.", (uint64_t)m->not_after);
+            "When the serving certificate expires.", (uint64_t)c->not_after);
     histogram(pb, m);
     *len_bytes = (size_t)pb->bpos;
     char *text = sw_strndup(pb->buf, (size_t)pb->bpos);

@@ -4,9 +4,9 @@
  * runtime class that know slices. Whole GPUs (nvidia.com/gpu) and pods without slices are left as
  * they are.
  *
- * The mutation is a pure function of the review; the server around it speaks HTTP/1.1 over TLS on
- * one thread. It knows no cluster and asks nobody anything, so dry runs are like any other.
- * Source: Kubernetes "Dynamic Admission Control"; DAS's pkg/webhook. */
+ * The mutation is a pure function of the review; the server around it is src/serve. It knows no
+ * cluster and asks nobody anything, so dry runs are like any other. Source: Kubernetes "Dynamic
+ * Admission Control"; DAS's pkg/webhook. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

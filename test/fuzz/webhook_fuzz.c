@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "webhook/http.h"
+#include "serve/request.h"
 #include "webhook/webhook.h"
 
 static void as_review(const uint8_t *data, size_t size)
@@ -29,11 +29,11 @@ static void as_request(const uint8_t *data, size_t size)
 {
     char *bytes = sw_alloc(size + 1);
     memcpy(bytes, data, size);
-    struct sw_http_progress p = { 0 };
-    struct sw_http_request r;
-    int rc = sw_http_next(&p, bytes, size / 2, 1 << 16, &r);
+    struct sw_serve_progress p = { 0 };
+    struct sw_serve_request r;
+    int rc = sw_serve_next(&p, bytes, size / 2, 1 << 16, &r);
     if (rc == 0)
-        rc = sw_http_next(&p, bytes, size, 1 << 16, &r);
+        rc = sw_serve_next(&p, bytes, size, 1 << 16, &r);
     if (rc == 1 && (r.total_len > size || r.body + r.body_len > bytes + size || !r.path_len))
         abort();
     free(bytes);

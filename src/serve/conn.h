@@ -1,5 +1,5 @@
 #pragma once
-/* conn: one connection's bytes, with or without TLS, never blocking. Internal to webhook. */
+/* conn: one connection's bytes, with or without TLS, never blocking. Internal to serve. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "webhook/conn.h"
+#include "serve/conn.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "webhook/tls.h"
+#include "serve/tls.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -63,7 +63,7 @@ static void append(char **list, const char *name)
     *list = longer;
 }
 
-static int parse_suites(struct sw_webhook_tls *t, const char *text, struct sw_err *err)
+static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err *err)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     int rc = ctx ? 0 : sw_err_set(err, SW_UNAVAILABLE, "OpenSSL does not start");
@@ -84,8 +84,8 @@ static int parse_suites(struct sw_webhook_tls *t, const char *text, struct sw_er
     return rc;
 }
 
-int sw_webhook_tls_init(struct sw_webhook_tls *t, const char *min_version, const char *suites,
-                        struct sw_err *err)
+int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
+                      struct sw_err *err)
 {
     int rc = parse_version(min_version && *min_version ? min_version : "VersionTLS12",
                            &t->min_version, err);
@@ -94,13 +94,13 @@ int sw_webhook_tls_init(struct sw_webhook_tls *t, const char *min_version, const
     return rc;
 }
 
-void sw_webhook_tls_done(struct sw_webhook_tls *t)
+void sw_serve_tls_done(struct sw_serve_tls *t)
 {
     SSL_CTX_free(t->ctx);
     free(t->ciphers_12);
     free(t->ciphers_13);
     free(t->trouble);
-    *t = (struct sw_webhook_tls){ 0 };
+    *t = (struct sw_serve_tls){ 0 };
 }
 
 /* ---- loading -----------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int writing SW_U
     return -1;
 }
 
-static int set_up(const struct sw_webhook_tls *t, SSL_CTX *ctx, struct sw_err *err)
+static int set_up(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
 {
     (void)SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS |
                                     SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -196,7 +196,7 @@ static int verify_against(SSL_CTX *ctx, const char *ca_file, struct sw_err *err)
     return rc;
 }
 
-static int load_files(const struct sw_webhook_tls *t, SSL_CTX *ctx, struct sw_err *err)
+static int load_files(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
 {
     if (SSL_CTX_use_certificate_chain_file(ctx, t->cert_file) != 1)
         return openssl_words(err, "certificate", t->cert_file);
@@ -207,7 +207,7 @@ static int load_files(const struct sw_webhook_tls *t, SSL_CTX *ctx, struct sw_er
     return t->ca_file ? verify_against(ctx, t->ca_file, err) : 0;
 }
 
-static int load(struct sw_webhook_tls *t, struct sw_err *err)
+static int load(struct sw_serve_tls *t, struct sw_err *err)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     if (!ctx)
@@ -241,7 +241,7 @@ static uint64_t look(const char *path, uint64_t sum)
     return sw_fnv64a(parts, sizeof parts);
 }
 
-bool sw_webhook_tls_refresh(struct sw_webhook_tls *t)
+bool sw_serve_tls_refresh(struct sw_serve_tls *t)
 {
     const uint64_t now = look(t->ca_file, look(t->key_file, look(t->cert_file, 1)));
     if (now == t->seen && !t->trouble)

@@ -1,5 +1,5 @@
 #pragma once
-/* tls: the server's side of TLS: certificate, versions, cipher suites. Internal to webhook. */
+/* tls: the server's side of TLS: certificate, versions, cipher suites. Internal to serve. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-struct sw_webhook_tls {
+struct sw_serve_tls {
     const char *cert_file, *key_file, *ca_file;
     int min_version;  /* TLS1_2_VERSION ... */
     char *ciphers_12; /* OpenSSL's lists; NULL: its own choice */
@@ -24,10 +24,10 @@ struct sw_webhook_tls {
 
 /** @min_version: NULL is VersionTLS12. @suites: comma-separated, NULL: OpenSSL's.
  * @return 0 | SW_INVALID (an unknown version or suite is named) */
-int sw_webhook_tls_init(struct sw_webhook_tls *t, const char *min_version, const char *suites,
-                        struct sw_err *err) SW_CHECKED;
-void sw_webhook_tls_done(struct sw_webhook_tls *t);
+int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
+                      struct sw_err *err) SW_CHECKED;
+void sw_serve_tls_done(struct sw_serve_tls *t);
 
 /** Read the files if they changed since the last attempt, or if that failed. A certificate that
  * cannot be used leaves the one before in place. @return whether there is a new one */
-bool sw_webhook_tls_refresh(struct sw_webhook_tls *t);
+bool sw_serve_tls_refresh(struct sw_serve_tls *t);

@@ -1,4 +1,4 @@
-#include "webhook/http.h"
+#include "serve/request.h"
 
 #include <string.h>
 #include <strings.h>
@@ -21,7 +21,7 @@ static const struct {
     { 505, "HTTP Version Not Supported" },
 };
 
-const char *sw_http_reason(int status)
+const char *sw_serve_reason(int status)
 {
     for (size_t i = 0; i < SW_COUNT(reasons); i++)
         if (reasons[i].status == status)
@@ -63,7 +63,7 @@ static struct text trim(struct text t)
 }
 
 /* "POST /mutate-pod?timeout=10s HTTP/1.1" */
-static int read_request_line(struct text line, struct sw_http_request *r)
+static int read_request_line(struct text line, struct sw_serve_request *r)
 {
     const char *end = line.at + line.len;
     const char *sp = memchr(line.at, ' ', line.len);
@@ -103,8 +103,8 @@ struct framing {
     bool has_length, has_coding;
 };
 
-static int read_header(struct text line, struct sw_http_progress *p, struct framing *f,
-                       struct sw_http_request *r)
+static int read_header(struct text line, struct sw_serve_progress *p, struct framing *f,
+                       struct sw_serve_request *r)
 {
     const char *colon = memchr(line.at, ':', line.len);
     if (!colon || colon == line.at || colon[-1] == ' ' || line.at[0] == ' ' || line.at[0] == '\t')
@@ -136,8 +136,8 @@ static int read_header(struct text line, struct sw_http_progress *p, struct fram
     return 0;
 }
 
-static int read_head(struct sw_http_progress *p, const char *bytes, size_t max_body,
-                     struct sw_http_request *r)
+static int read_head(struct sw_serve_progress *p, const char *bytes, size_t max_body,
+                     struct sw_serve_request *r)
 {
     const char *at = bytes, *end = bytes + p->head_len - 2; /* without the empty line */
     struct framing f = { 0 };
@@ -175,12 +175,12 @@ static bool read_chunk_size(struct text line, size_t *out)
 }
 
 /* The trailer: lines up to an empty one. @return 1 done, 0 more, 400 */
-static int skip_trailer(struct sw_http_progress *p, char *bytes, size_t len, size_t at)
+static int skip_trailer(struct sw_serve_progress *p, char *bytes, size_t len, size_t at)
 {
     for (;;) {
         const char *nl = memchr(bytes + at, '\n', len - at);
         if (!nl)
-            return len - at > SW_HTTP_MAX_HEAD ? 400 : 0;
+            return len - at > SW_SERVE_MAX_HEAD ? 400 : 0;
         const size_t line_len = (size_t)(nl - bytes) - at;
         at = (size_t)(nl - bytes) + 1;
         if (line_len == 0 || (line_len == 1 && nl[-1] == '\r')) {
@@ -191,7 +191,7 @@ static int skip_trailer(struct sw_http_progress *p, char *bytes, size_t len, siz
 }
 
 /* @return 1 done, 0 more, or a status */
-static int decode_chunks(struct sw_http_progress *p, char *bytes, size_t len, size_t max_body)
+static int decode_chunks(struct sw_serve_progress *p, char *bytes, size_t len, size_t max_body)
 {
     for (;;) {
         const char *nl = memchr(bytes + p->chunk_at, '\n', len - p->chunk_at);
@@ -221,27 +221,27 @@ static int decode_chunks(struct sw_http_progress *p, char *bytes, size_t len, si
  */
 
 /* @return 1: head_len is set; 0; 431 */
-static int find_head(struct sw_http_progress *p, const char *bytes, size_t len)
+static int find_head(struct sw_serve_progress *p, const char *bytes, size_t len)
 {
     const size_t from = p->scanned > 3 ? p->scanned - 3 : 0;
     const char *end = memmem(bytes + from, len - from, "\r\n\r\n", 4);
     p->scanned = len;
     if (end)
         p->head_len = (size_t)(end - bytes) + 4;
-    if (end ? p->head_len > SW_HTTP_MAX_HEAD : len > SW_HTTP_MAX_HEAD)
+    if (end ? p->head_len > SW_SERVE_MAX_HEAD : len > SW_SERVE_MAX_HEAD)
         return 431;
     return end != NULL;
 }
 
-int sw_http_next(struct sw_http_progress *p, char *bytes, size_t len_bytes, size_t max_body,
-                 struct sw_http_request *out)
+int sw_serve_next(struct sw_serve_progress *p, char *bytes, size_t len_bytes, size_t max_body,
+                  struct sw_serve_request *out)
 {
     const bool known = p->head_len > 0;
     int rc = known ? 1 : find_head(p, bytes, len_bytes);
     if (rc != 1)
         return rc;
-    struct sw_http_request r = { 0 };
-    struct sw_http_progress again = *p; /* the head is read anew: its bytes may have moved */
+    struct sw_serve_request r = { 0 };
+    struct sw_serve_progress again = *p; /* the head is read anew: its bytes may have moved */
     rc = read_head(known ? &again : p, bytes, max_body, &r);
     if (rc)
         return rc;
