@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEASE_NAME "slipway.sro.openshift.io"
+/* SRO's own: while one image takes the place of the other, only one of them works. */
+#define LEASE_NAME "b6ae617b.openshift.io"
 
 struct controller_opts {
     struct sw_connect_opts connect;
@@ -24,10 +25,14 @@ struct controller_opts {
 const struct sw_flag sw_flags_controller[] = {
     { "leader-elect", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect), NULL, NULL,
       "work only while holding the Lease " LEASE_NAME },
+    { "enable-leader-election", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect),
+      NULL, NULL, "the same, as SRO calls it" },
     { "leader-elect-namespace", 0, SW_FLAG_STRING, offsetof(struct controller_opts, lease_ns), "NS",
       NULL, "namespace of the Lease (default $OPERATOR_NAMESPACE, else the context's)" },
     { "metrics-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics),
       "HOST:PORT", NULL, "serve /metrics there (default :8080; 0: nowhere)" },
+    { "metrics-addr", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics), "HOST:PORT",
+      NULL, "the same, as SRO calls it" },
     { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
       "HOST:PORT", NULL, "serve /healthz and /readyz there (default :8081; 0: nowhere)" },
     SW_CONNECT_FLAGS(struct controller_opts, connect),

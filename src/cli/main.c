@@ -42,9 +42,19 @@ static int special(int argc, char **argv)
     return SW_EXIT_OK;
 }
 
+/* SRO's Deployment starts /manager with the controller's flags: with a link of that name in the
+ * image its users change nothing but the image. */
+static bool is_manager(const char *program)
+{
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    return sw_streq(slash ? slash + 1 : program, "manager");
+}
+
 int main(int argc, char **argv)
 {
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    if (is_manager(argv[0]))
+        return sw_cmd_controller(argc, argv);
     if (argc < 2) {
         print_commands(stderr);
         return SW_EXIT_USAGE;

@@ -346,8 +346,17 @@ void controller_trouble(struct sw_controller *c, int code, const char *why)
         c->opts.on_trouble(code, why, c->opts.arg);
 }
 
+/* The variable in either spelling. */
+static const char *setting(const char *upper, const char *lower)
+{
+    const char *value = getenv(upper);
+    return value && *value ? value : getenv(lower);
+}
+
 void cluster_open(struct sw_controller *c)
 {
+    sw_facts_set_proxy(c->facts, setting("HTTP_PROXY", "http_proxy"),
+                       setting("HTTPS_PROXY", "https_proxy"), setting("NO_PROXY", "no_proxy"));
     c->retry_ms = RETRY_MIN_MS;
     c->retry_timer = sw_timer_new(c->loop, discover, c);
     c->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);

@@ -158,8 +158,8 @@ static void set_env(struct json_object *container, const char *name, const char 
 {
     struct json_object *list = sw_json_need_list(container, "env", NULL);
     struct json_object *entry = sw_json_find_by(list, "name", name);
-    if (entry)
-        return; /* the recipe knows better */
+    if (entry || !*value)
+        return; /* the recipe knows better, or there is no proxy */
     entry = json_object_new_object();
     sw_json_set_str(entry, name, "name", NULL);
     sw_json_set_str(entry, value, "value", NULL);
@@ -174,7 +174,7 @@ static int set_proxy(struct json_object *doc, const struct sw_hook_env *env,
         const char *variable, *key;
     } rows[] = { { "HTTP_PROXY", "httpProxy" },
                  { "HTTPS_PROXY", "httpsProxy" },
-                 { "NO_PROXY", "noProxy" } };
+                 { "NO_PROXY", "wholeNoProxy" } };
     struct json_object *pod = sw_hook_pod_template(doc);
     for (size_t l = 0; l < SW_COUNT(lists); l++) {
         struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);

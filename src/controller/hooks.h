@@ -41,6 +41,8 @@ extern const struct sw_hook sw_hooks[];
 #define SW_SRO_PREFIX "specialresource.openshift.io/"
 #define SW_OWNED_LABEL SW_SRO_PREFIX "owned"
 #define SW_FINALIZER "sro.openshift.io/finalizer"
+/** What early versions of SRO used: removed with the other, never set. */
+#define SW_OLD_FINALIZER "finalizer.sro.openshift.io"
 #define SW_KERNEL_AFFINE SW_SRO_PREFIX "kernel-affine"
 #define SW_OBSERVE "slipway.dev/observe"
 #define SW_DRY_RUN "slipway.dev/dry-run"

@@ -159,6 +159,13 @@ void op_free(struct op *op);
 /* Find the kind of op->key, asking the server if need be, then op->begin or op->failed. */
 void op_with_kind(struct op *op);
 
+/* Go on with an apply whose kind is known. */
+void request_begin_apply(struct op *op, const struct sw_kind *kind);
+/* The same after the fields that SRO wrote were taken over (inherit.c). */
+void inherit_begin(struct op *op, const struct sw_kind *kind);
+/* @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has none
+ * there. */
+struct json_object *inherit_managed_fields(struct json_object *live, const char *manager);
 void request_apply(struct resource *r, const struct sw_action *a);
 void request_delete(struct resource *r, const struct sw_action *a);
 void request_label(struct resource *r, const struct sw_action *a);

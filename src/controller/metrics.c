@@ -33,17 +33,78 @@ static size_t count_resources(const struct sw_controller *c)
     return n;
 }
 
-static void put_states(struct printbuf *out, const char *resource, struct json_object *status)
+static void put_state(struct printbuf *out, const char *resource, const char *state, bool ready)
+{
+    (void)printbuf_memappend(out, "sro_states_completed_info{", 26);
+    put_label(out, "specialresource", resource);
+    (void)printbuf_memappend(out, ",", 1);
+    put_label(out, "state", state);
+    sprintbuf(out, "} %d\n", ready);
+}
+
+/* SRO's states are numbered templates of the chart itself, and known by their path in it:
+ * "templates/0000-build.yaml". Those that SRO does not have are known by their name. */
+static bool is_numbered(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    return strspn(base, "0123456789") == 4 && (base[4] == '-' || base[4] == '_');
+}
+
+static void put_states(struct printbuf *out, const struct resource *r, struct json_object *status)
 {
     struct json_object *states = sw_json_get(status, "states");
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *s = sw_json_at(states, i);
-        (void)printbuf_memappend(out, "sro_states_completed_info{", 26);
-        put_label(out, "specialresource", resource);
-        (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "state", sw_json_str(s, "", "name", NULL));
-        sprintbuf(out, "} %d\n", sw_streq(sw_json_str(s, "", "phase", NULL), "Ready"));
+        const char *name = sw_json_str(s, "", "name", NULL);
+        bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
+        int at = r->plan ? sw_plan_find_state(r->plan, name) : -1;
+        const struct sw_recipe_state *state = at < 0 ? NULL : sw_plan_state(r->plan, (size_t)at);
+        bool numbered = state && !strchr(state->chart, '/') && state->n_templates &&
+                        is_numbered(state->templates[0]);
+        for (size_t k = 0; numbered && k < state->n_templates; k++)
+            put_state(out, r->name, state->templates[k] + strlen(state->chart) + 1, ready);
+        if (!numbered)
+            put_state(out, r->name, name, ready);
     }
+}
+
+struct workload_out {
+    struct printbuf *out;
+    const struct resource *r;
+};
+
+static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
+{
+    const struct workload_out *w = arg;
+    const struct {
+        const char *name, *value;
+    } labels[] = { { "cr", w->r->name },
+                   { "kind", key->kind },
+                   { "name", key->name },
+                   { "namespace", key->ns ? key->ns : "" },
+                   { "nodes", nodes } };
+    (void)printbuf_memappend(w->out, "sro_used_nodes{", 15);
+    for (size_t i = 0; i < SW_COUNT(labels); i++) {
+        if (i)
+            (void)printbuf_memappend(w->out, ",", 1);
+        put_label(w->out, labels[i].name, labels[i].value);
+    }
+    size_t n = *nodes != '\0';
+    for (const char *c = nodes; *c; c++)
+        n += *c == ',';
+    sprintbuf(w->out, "} %zu\n", n);
+}
+
+/* An update of the cluster brings other kernels: what is made for each kernel has to follow. */
+static void put_alert(struct printbuf *out, const struct resource *r)
+{
+    bool affine = false;
+    for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
+        affine = affine || sw_plan_state(r->plan, i)->kernel_affine;
+    (void)printbuf_memappend(out, "sro_upgrade_alert{", 18);
+    put_label(out, "cr", r->name);
+    sprintbuf(out, "} %d\n", affine && sw_facts_is_updating(r->c->facts));
 }
 
 static bool state_is_ready(struct json_object *status, const char *name)
@@ -91,9 +152,17 @@ char *sw_controller_metrics(struct sw_controller *c)
              "1 for an applied object whose state is Ready");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
-        put_states(out, r->name, status);
+        put_states(out, r, status);
         put_objects(objects, r->name, status);
     }
+    put_head(objects, "sro_used_nodes", "gauge",
+             "Nodes that the pods of an applied workload are on: how many, and their names");
+    for (struct resource *r = c->resources; r; r = r->next)
+        sw_engine_each_workload(r->engine, put_workload, &(struct workload_out){ objects, r });
+    put_head(objects, "sro_upgrade_alert", "gauge",
+             "1 while the cluster is being updated and the resource has parts made for a kernel");
+    for (struct resource *r = c->resources; r; r = r->next)
+        put_alert(objects, r);
     (void)printbuf_memappend(out, objects->buf, objects->bpos);
     put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
     sprintbuf(out, "slipway_nodes %zu\n", sw_roster_count(c->roster));

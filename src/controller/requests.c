@@ -114,7 +114,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     answer(op, SW_EV_APPLIED, a->code, words_of(a), a->object, NULL);
 }
 
-static void begin_apply(struct op *op, const struct sw_kind *kind)
+void request_begin_apply(struct op *op, const struct sw_kind *kind)
 {
     SW_AUTO_CHARS *account = account_of(op->r);
     const char *ns = kind->namespaced ? op->key.ns : NULL;
@@ -136,7 +136,7 @@ void request_apply(struct resource *r, const struct sw_action *a)
     op->doc = json_object_get(a->doc);
     op->force = a->force;
     op->dry_run = a->dry_run;
-    op->begin = begin_apply;
+    op->begin = a->inherit ? inherit_begin : request_begin_apply;
     op->failed = apply_failed;
     op_with_kind(op);
 }
@@ -330,7 +330,7 @@ static void begin_finalizer(struct op *op, const struct sw_kind *kind)
                        *now = sw_json_find(r->doc, "metadata", "finalizers", NULL);
     for (size_t i = 0; i < sw_json_len(now); i++) {
         const char *name = json_object_get_string(sw_json_at(now, i));
-        bool ours = sw_streq(name, SW_FINALIZER) || sw_streq(name, "finalizer.sro.openshift.io");
+        bool ours = sw_streq(name, SW_FINALIZER) || sw_streq(name, SW_OLD_FINALIZER);
         if (!ours)
             (void)json_object_array_add(list, json_object_new_string(name ? name : ""));
     }

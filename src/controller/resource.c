@@ -218,13 +218,24 @@ void resource_free_all(struct sw_controller *c)
 /* ---- the resource's own document ---------------------------------------------------------------
  */
 
-static bool has_finalizer(struct json_object *doc)
+static bool has_name(struct json_object *list, const char *name)
 {
-    struct json_object *list = sw_json_find(doc, "metadata", "finalizers", NULL);
     for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(list, i)), SW_FINALIZER))
+        if (sw_streq(json_object_get_string(sw_json_at(list, i)), name))
             return true;
     return false;
+}
+
+static bool has_finalizer(struct json_object *doc)
+{
+    return has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_FINALIZER);
+}
+
+/* Does a finalizer of ours, an old one too, keep the resource from going? */
+static bool is_held(struct json_object *doc)
+{
+    return has_finalizer(doc) ||
+           has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_OLD_FINALIZER);
 }
 
 static bool is_deleting(struct json_object *doc)
@@ -240,7 +251,8 @@ static bool differs(struct json_object *a, struct json_object *b)
                           sw_json_find(b, "metadata", "labels", NULL)) ||
            !sw_json_equal(sw_json_find(a, "metadata", "annotations", NULL),
                           sw_json_find(b, "metadata", "annotations", NULL)) ||
-           is_deleting(a) != is_deleting(b) || has_finalizer(a) != has_finalizer(b);
+           is_deleting(a) != is_deleting(b) || has_finalizer(a) != has_finalizer(b) ||
+           is_held(a) != is_held(b);
 }
 
 static int management_of(struct resource *r, enum sw_management *out, struct sw_err *err)
@@ -397,14 +409,14 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
         resource_free(r);
         r = NULL;
     }
-    if (!r && is_deleting(w->object) && !has_finalizer(w->object))
+    if (!r && is_deleting(w->object) && !is_held(w->object))
         return; /* held by somebody else's finalizer; our part is done */
     bool is_new = !r;
     if (is_new)
         r = resource_new(c, w->name, w->uid);
     bool changed = is_new || differs(r->doc, w->object);
     take_doc(r, w->object);
-    if (changed && is_deleting(r->doc) && !has_finalizer(r->doc))
+    if (changed && is_deleting(r->doc) && !is_held(r->doc))
         resource_free(r); /* all was removed */
     else if (changed)
         resource_changed(r);

@@ -24,6 +24,8 @@ static void send_apply(struct sw_engine *e, struct object *o)
     a->doc = doc;
     a->force = true; /* what the recipe says about an object that it owns goes before others */
     a->dry_run = o->gate->dry_run;
+    /* a Pod is what it was made: it has nothing that a recipe could drop */
+    a->inherit = o->present && o->inherited && !o->gate->replace;
     o->doing = DOING_APPLY;
     o->sent_hash = o->hash;
     e->status_dirty = true;
@@ -65,7 +67,7 @@ static bool repair_is_due(struct sw_engine *e, struct object *o)
 static bool must_go_first(const struct object *o)
 {
     return o->present && o->gate->replace &&
-           (o->must_replace || (o->live_hash != o->hash && !o->adopted));
+           (o->must_replace || (o->live_hash != o->hash && !o->adopted && !o->inherited));
 }
 
 static void bring_about(struct sw_engine *e, struct object *o)

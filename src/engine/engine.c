@@ -368,6 +368,19 @@ struct json_object *sw_engine_status(struct sw_engine *engine, int64_t now_ms)
     return status_make(engine);
 }
 
+void sw_engine_each_workload(const struct sw_engine *engine,
+                             void (*each)(const struct sw_key *key, const char *nodes, void *arg),
+                             void *arg)
+{
+    for (size_t i = 0; i < engine->n_states; i++)
+        for (size_t k = 0; k < engine->states[i]->n_objects; k++) {
+            const struct object *o = engine->states[i]->objects[k];
+            SW_AUTO_CHARS *nodes = workers_nodes(engine, o);
+            if (nodes)
+                each(&o->key, nodes, arg);
+        }
+}
+
 enum sw_phase sw_engine_phase(const struct sw_engine *engine)
 {
     return engine->told_phase;

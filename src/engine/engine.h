@@ -153,7 +153,8 @@ enum sw_action_kind {
      * the same number after it asks to be told anew. */
     SW_ACT_WATCH,
     SW_ACT_UNWATCH, /* @watch */
-    SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run */
+    SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run; @inherit: SRO wrote it
+                       last, so its fields are to be taken over first */
     SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: whatever is there), @propagation */
     SW_ACT_LABEL,   /* merge patch of metadata.labels of @node (@key.name): @doc, a map of label to
                        value or null. All that is known for the node by now, in one */
@@ -183,7 +184,7 @@ struct sw_action {
     const char *selector; /* label selector as in a URL; NULL: all */
     struct sw_key key;
     struct json_object *doc;
-    bool force, dry_run;
+    bool force, dry_run, inherit;
     const char *uid, *propagation;
     uint32_t node;
     bool warning;
@@ -226,6 +227,12 @@ const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct s
 struct json_object *sw_engine_status(struct sw_engine *engine, int64_t now_ms);
 enum sw_phase { SW_PHASE_PROGRESSING, SW_PHASE_READY, SW_PHASE_ERRORED };
 enum sw_phase sw_engine_phase(const struct sw_engine *engine);
+
+/** Call @each for every applied workload whose pods are looked at, with the names of the nodes that
+ * they are on, comma separated ("" for none). Both borrowed for the call. */
+void sw_engine_each_workload(const struct sw_engine *engine,
+                             void (*each)(const struct sw_key *key, const char *nodes, void *arg),
+                             void *arg);
 
 /* ---- for people, records and tests -------------------------------------------------------------
  */

@@ -87,7 +87,7 @@ void object_drop_live(struct object *o)
 
 static void see_nothing(struct object *o)
 {
-    o->present = o->dying = o->ours = o->borrowed = false;
+    o->present = o->dying = o->ours = o->borrowed = o->inherited = false;
     o->live_hash = o->live_fingerprint = o->version = 0;
     o->n_wanted = 0;
     take_text(&o->uid, NULL);
@@ -106,6 +106,8 @@ static void see_owner(struct sw_engine *e, struct object *o, struct json_object 
     if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
         o->adopted = true;
     o->ours = !why;
+    o->inherited = o->ours && sw_obj_annotation(live, ANN_HASH) &&
+                   !sw_obj_annotation(live, ANN_RESOURCE);
     take_text(&o->foreign, o->borrowed ? NULL : why);
     free(why);
     if (o->ours)

@@ -172,6 +172,7 @@ char *sw_action_json(const struct sw_action *action, bool brief)
     put_text(out, "propagation", action->propagation);
     put_int(out, "force", action->force);
     put_int(out, "dryRun", action->dry_run);
+    put_int(out, "inherit", action->inherit);
     if (action->kind == SW_ACT_LABEL)
         json_object_object_add(out, "node", json_object_new_int64(action->node));
     put_int(out, "warning", action->warning);

@@ -105,7 +105,8 @@ struct object {
 
     /* as the cluster has it */
     bool looked, unserved, present, dying, ours;
-    bool borrowed; /* a Namespace or CRD of somebody else's: used as it is, never written */
+    bool inherited; /* SRO wrote it, and slipway has not yet */
+    bool borrowed;  /* a Namespace or CRD of somebody else's: used as it is, never written */
     struct json_object *live; /* kept until its state is ready, should it be rendered anew */
     char *uid;                /* NULL: not there */
     char *foreign;            /* why it is not ours, or NULL */
@@ -364,6 +365,9 @@ bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_ev
 void workers_keep_stray(struct sw_engine *e, const struct sw_key *key, struct json_object *live);
 void workers_take_strays(struct sw_engine *e, struct object *o);
 void workers_drop_strays(struct sw_engine *e);
+/** The names of the nodes that have one of @o's pods, comma separated; heap. NULL: not looked at.
+ */
+char *workers_nodes(const struct sw_engine *e, const struct object *o);
 void workers_forget_node(struct object *o, uint32_t node);
 
 /* ---- spec.c ------------------------------------------------------------------------------------

@@ -389,6 +389,21 @@ bool workers_ready_on(const struct object *o, uint32_t node)
     return o->workers && bits_has(&o->workers->ready, node);
 }
 
+char *workers_nodes(const struct sw_engine *e, const struct object *o)
+{
+    if (!o->workers || o->workers->builds || !o->present)
+        return NULL;
+    const struct bits *has = &o->workers->has;
+    char *all = sw_strdup("");
+    for (uint32_t n = bits_next(has, 0); n != UINT32_MAX; n = bits_next(has, n + 1)) {
+        const char *name = sw_roster_name(e->roster, n);
+        char *longer = sw_printf("%s%s%s", all, *all && name ? "," : "", name ? name : "");
+        free(all);
+        all = longer;
+    }
+    return all;
+}
+
 void workers_forget_node(struct object *o, uint32_t node)
 {
     struct lh_entry *entry;

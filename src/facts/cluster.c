@@ -32,9 +32,15 @@ const struct sw_facts_source sw_facts_sources[] = {
       "driver-toolkit",
       "driverToolkitImage: the image to build kernel modules in",
       { "driverToolkitImage", "clusterUpgradeInfo" } },
+    { "config.openshift.io/v1",
+      "Network",
+      NULL,
+      "cluster",
+      "proxy: the networks of pods and services, which no proxy leads to",
+      { "proxy" } },
     { 0 },
 };
-enum { SOURCE_VERSION, SOURCE_PROXY, SOURCE_OS_IMAGE, SOURCE_TOOLKIT };
+enum { SOURCE_VERSION, SOURCE_PROXY, SOURCE_OS_IMAGE, SOURCE_TOOLKIT, SOURCE_NETWORK };
 
 void cluster_facts_done(struct cluster_facts *c)
 {
@@ -44,6 +50,7 @@ void cluster_facts_done(struct cluster_facts *c)
     free(c->https_proxy);
     free(c->no_proxy);
     free(c->trusted_ca);
+    free(c->networks);
     json_object_put(c->toolkit_tags);
     *c = (struct cluster_facts){ 0 };
 }
@@ -83,7 +90,7 @@ static bool replace(char **field, const char *value)
 }
 
 /* History is newest first; an update that is under way is not what runs. */
-static bool put_version(struct cluster_facts *c, struct json_object *object)
+static bool put_running(struct cluster_facts *c, struct json_object *object)
 {
     struct json_object *history = DIG(object, "status", "history");
     for (size_t i = 0; i < length(history); i++) {
@@ -92,6 +99,39 @@ static bool put_version(struct cluster_facts *c, struct json_object *object)
             return replace(&c->version, string_of(DIG(h, "version")));
     }
     return replace(&c->version, string_of(DIG(object, "status", "desired", "version")));
+}
+
+static bool put_version(struct cluster_facts *c, struct json_object *object)
+{
+    bool changed = put_running(c, object);
+    const char *wanted = string_of(DIG(object, "status", "desired", "version"));
+    c->updating = wanted && *wanted && !sw_streq(wanted, c->version ? c->version : "");
+    return changed;
+}
+
+/* Is the network's range written in either form: "10.0.0.0/14", {"cidr": "10.0.0.0/14"}? */
+static void add_networks(char **all, struct json_object *list)
+{
+    for (size_t i = 0; i < length(list); i++) {
+        struct json_object *item = json_object_array_get_idx(list, i);
+        const char *cidr = string_of(item) ? string_of(item) : string_of(DIG(item, "cidr"));
+        if (!cidr)
+            continue;
+        char *longer = sw_printf("%s%s%s", *all, **all ? "," : "", cidr);
+        free(*all);
+        *all = longer;
+    }
+}
+
+static bool put_network(struct cluster_facts *c, struct json_object *object)
+{
+    static const char *const parts[] = { "status", "spec" };
+    SW_AUTO_CHARS *all = sw_strdup("");
+    for (size_t i = 0; i < SW_COUNT(parts) && !*all; i++) {
+        add_networks(&all, DIG(object, parts[i], "clusterNetwork"));
+        add_networks(&all, DIG(object, parts[i], "serviceNetwork"));
+    }
+    return replace(&c->networks, all);
 }
 
 /* Status holds what is in force (NO_PROXY completed by the cluster); spec what was asked for. */
@@ -142,13 +182,24 @@ static bool put_toolkit(struct cluster_facts *c, struct json_object *object)
 bool sw_facts_put_source(struct sw_facts *facts, size_t i, struct json_object *object)
 {
     static bool (*const readers[])(struct cluster_facts *, struct json_object *) = {
-        [SOURCE_VERSION] = put_version,
-        [SOURCE_PROXY] = put_proxy,
-        [SOURCE_OS_IMAGE] = put_os_image,
-        [SOURCE_TOOLKIT] = put_toolkit,
+        [SOURCE_VERSION] = put_version,   [SOURCE_PROXY] = put_proxy,
+        [SOURCE_OS_IMAGE] = put_os_image, [SOURCE_TOOLKIT] = put_toolkit,
+        [SOURCE_NETWORK] = put_network,
     };
     _Static_assert(SW_COUNT(readers) + 1 == SW_COUNT(sw_facts_sources), "a reader for each source");
     return readers[i](&facts->cluster, object);
+}
+
+bool sw_facts_is_updating(const struct sw_facts *facts)
+{
+    return facts->cluster.updating;
+}
+
+void sw_facts_set_proxy(struct sw_facts *facts, const char *http, const char *https, const char *no)
+{
+    const char *const given[] = { http, https, no };
+    for (size_t i = 0; i < SW_COUNT(given); i++)
+        (void)replace(&facts->own_proxy[i], given[i]);
 }
 
 void sw_facts_set_openshift(struct sw_facts *facts, bool openshift)

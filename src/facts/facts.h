@@ -90,6 +90,14 @@ extern const struct sw_facts_source sw_facts_sources[];
  * @return whether a fact changed by it. */
 bool sw_facts_put_source(struct sw_facts *facts, size_t i, struct json_object *object);
 
+/** The proxy that slipway itself was told to use (its environment; each may be NULL): where the
+ * cluster has no Proxy object, what it starts uses the same. */
+void sw_facts_set_proxy(struct sw_facts *facts, const char *http, const char *https,
+                        const char *no);
+
+/** Does the cluster want another version of itself than the one that runs? */
+bool sw_facts_is_updating(const struct sw_facts *facts);
+
 /** Is the cluster an OpenShift (config.openshift.io is served)? Decides .Values.platform. */
 void sw_facts_set_openshift(struct sw_facts *facts, bool openshift);
 

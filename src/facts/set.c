@@ -22,6 +22,8 @@ void sw_facts_free(struct sw_facts *facts)
     free(facts->nodes);
     free(facts->groups);
     cluster_facts_done(&facts->cluster);
+    for (size_t i = 0; i < SW_COUNT(facts->own_proxy); i++)
+        free(facts->own_proxy[i]);
     free(facts);
 }
 

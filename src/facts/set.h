@@ -7,6 +7,8 @@ struct cluster_facts {
     char *version; /* "4.10.3" */
     char *os_image_url;
     char *http_proxy, *https_proxy, *no_proxy, *trusted_ca;
+    char *networks;                   /* of pods and services: CIDRs, comma separated */
+    bool updating;                    /* another version is wanted than the one that runs */
     struct json_object *toolkit_tags; /* tag of the driver-toolkit ImageStream -> image */
 };
 
@@ -22,6 +24,7 @@ struct sw_facts {
     struct sw_group **groups; /* by kernel, system, architecture */
     bool openshift;
     struct cluster_facts cluster;
+    char *own_proxy[3]; /* what the process itself was given: http, https, no */
 };
 
 void cluster_facts_done(struct cluster_facts *c);

@@ -81,19 +81,58 @@ static void put_group(struct json_object *values, const struct sw_facts *facts,
     put(values, "driverToolkitImage", toolkit_of(facts, g));
 }
 
+static bool lists_item(const char *list, const char *item, size_t len)
+{
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == len && !memcmp(at, item, len))
+            return true;
+    return false;
+}
+
+/* "a,b" and "b,c" give "a,b,c". */
+static void join(char **list, const char *more)
+{
+    for (const char *at = more; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        if (!len || lists_item(*list, at, len))
+            continue;
+        char *longer = sw_printf("%s%s%.*s", *list, **list ? "," : "", (int)len, at);
+        free(*list);
+        *list = longer;
+    }
+}
+
+/* What pods must reach without the proxy: what the cluster says, its services, its networks. */
+static char *whole_no_proxy(const struct cluster_facts *c, const char *no_proxy)
+{
+    char *all = sw_strdup(no_proxy);
+    join(&all, ".svc,.cluster.local,localhost,127.0.0.1");
+    join(&all, c->networks ? c->networks : "");
+    return all;
+}
+
 /* Both spellings: SRO's own, and the one of OpenShift's Proxy object that recipes were written
  * with. */
-static struct json_object *proxy(const struct cluster_facts *c)
+static struct json_object *proxy(const struct sw_facts *facts)
 {
+    const struct cluster_facts *c = &facts->cluster;
+    bool told = (c->http_proxy && *c->http_proxy) || (c->https_proxy && *c->https_proxy);
+    const char *http = told ? c->http_proxy : facts->own_proxy[0],
+               *https = told ? c->https_proxy : facts->own_proxy[1],
+               *no = told ? c->no_proxy : facts->own_proxy[2];
     struct json_object *object = json_object_new_object();
-    put(object, "httpProxy", c->http_proxy);
-    put(object, "httpsProxy", c->https_proxy);
-    put(object, "noProxy", c->no_proxy);
+    put(object, "httpProxy", http);
+    put(object, "httpsProxy", https);
+    put(object, "noProxy", no);
     put(object, "trustedCA", c->trusted_ca);
-    put(object, "HttpProxy", c->http_proxy);
-    put(object, "HttpsProxy", c->https_proxy);
-    put(object, "NoProxy", c->no_proxy);
+    put(object, "HttpProxy", http);
+    put(object, "HttpsProxy", https);
+    put(object, "NoProxy", no);
     put(object, "TrustedCA", c->trusted_ca);
+    if ((http && *http) || (https && *https)) {
+        SW_AUTO_CHARS *whole = whole_no_proxy(c, no ? no : "");
+        put(object, "wholeNoProxy", whole);
+    }
     return object;
 }
 
@@ -117,7 +156,7 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     (void)json_object_object_add(values, "clusterUpgradeInfo", upgrades);
     put(values, "pushSecretName", ask->push_secret);
     put(values, "osImageURL", facts->cluster.os_image_url);
-    (void)json_object_object_add(values, "proxy", proxy(&facts->cluster));
+    (void)json_object_object_add(values, "proxy", proxy(facts));
     for (size_t i = 0; i < SW_COUNT(group_names); i++)
         put(names, group_names[i].key, group_names[i].name);
     (void)json_object_object_add(values, "groupName", names);

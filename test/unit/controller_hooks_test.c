@@ -35,7 +35,7 @@ static struct json_object *hooked(const char *manifest, bool namespaced, bool wi
     struct json_object *doc = parse(manifest), *resource = parse(RESOURCE),
                        *selector = parse("{\"" SW_KERNEL_LABEL "\":\"4.18\"}"),
                        *values = parse("{\"proxy\":{\"httpProxy\":\"http://p\",\"httpsProxy\":\"\","
-                                       "\"noProxy\":\".svc\"}}");
+                                       "\"wholeNoProxy\":\".svc\"}}");
     struct sw_hook_env env = { .resource = resource,
                                .ns = "stack",
                                .namespaced = namespaced,
