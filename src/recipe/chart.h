@@ -35,8 +35,11 @@ enum sw_template_mark {
 struct sw_chart {
     const char *name;
     const char *version;
-    const char *origin;       /* where it came from, for messages: "recipes/x/charts/y" */
-    const char *dir;          /* where it lies on disk; NULL: nowhere */
+    const char *origin; /* where it came from, for messages: "recipes/x/charts/y" */
+    const char *dir;    /* where it lies on disk; NULL: nowhere */
+    const char *base;   /* where it was got from, for the file:// URLs in it; NULL: nowhere */
+    const struct sw_recipe_file *in; /* all its files as they came, those in charts/ too */
+    size_t n_in;
     struct json_object *meta; /* Chart.yaml; owned by the recipe */
     bool is_library;
     struct sw_recipe_file *templates; /* names as in the chart: "templates/a.yaml"; sorted */
@@ -87,8 +90,14 @@ const char *sw_chart_annotation(const struct sw_chart *chart, const char *key);
 int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out,
                     struct sw_err *err) SW_CHECKED;
 
+/** Where a chart lies. */
+struct sw_chart_place {
+    const char *origin; /* for messages */
+    const char *dir;    /* on disk; NULL: nowhere */
+    const char *base;   /* got from there; NULL: from nowhere */
+};
+
 /** Load the root chart from @files, a table of the recipe's sources, with its subcharts.
- * @dir: where it lies, for file:// dependencies, or NULL.
  * @return as sw_recipe_open */
-int sw_chart_load_root(struct sw_recipe *recipe, const char *origin, const char *dir,
+int sw_chart_load_root(struct sw_recipe *recipe, const struct sw_chart_place *place,
                        const struct sw_files *files, struct sw_err *err) SW_CHECKED;

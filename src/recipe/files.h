@@ -38,3 +38,18 @@ int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *er
  * @return 0 | SW_INVALID: damaged, reaches outside itself, too big */
 int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
                           struct sw_err *err) SW_CHECKED;
+
+/** What was got, as files: moved, or unpacked from its archive. @return 0 | SW_INVALID */
+int sw_files_take_got(struct sw_files *files, struct sw_recipe_got *got,
+                      struct sw_err *err) SW_CHECKED;
+
+/* ---- bundles -----------------------------------------------------------------------------------
+ */
+
+/** A table of files as one piece of bytes: a line that says what it is, then each file as
+ * "<length of the name> <length>\n<name><bytes>\n". @*bytes is the caller's. */
+void sw_files_to_bundle(const struct sw_files *files, char **bytes, size_t *len);
+/** @files: initialised. @return 0 | SW_INVALID: not a bundle, over a limit, a name that leads
+ * outside */
+int sw_files_read_bundle(struct sw_files *files, const void *bytes, size_t len,
+                         struct sw_err *err) SW_CHECKED;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/path.h"
+#include "recipe/lock.h"
 #include "recipe/schema.h"
 
 enum { MAX_NESTING = 16 }; /* charts in charts */
@@ -24,6 +25,7 @@ struct input {
     const char *dir;
     const struct sw_recipe_file *files;
     size_t n;
+    const char *base;
 };
 
 static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
@@ -64,13 +66,16 @@ static bool is_archive(const char *name)
 static int load_packed(struct sw_recipe *recipe, const struct frame *up, const char *origin,
                        const struct sw_recipe_file *file, struct sw_chart **out, struct sw_err *err)
 {
+    if (recipe->limits.no_archives)
+        return sw_err_set(err, SW_PENDING, "%s: a packaged chart", origin);
     struct sw_files files = *new_source(recipe);
     size_t slot = recipe->n_sources - 1;
     int rc = sw_files_read_archive(&files, origin, file->bytes, file->len, err);
     recipe->sources[slot] = files;
     if (rc < 0)
         return rc;
-    return load_chart(recipe, up, &(struct input){ origin, NULL, files.items, files.n }, out, err);
+    return load_chart(recipe, up, &(struct input){ origin, NULL, files.items, files.n, NULL }, out,
+                      err);
 }
 
 /* @files: all of charts/<name>/. Their names lose @prefix. */
@@ -82,7 +87,8 @@ static int load_unpacked(struct sw_recipe *recipe, const struct frame *up, const
         files[i] = in->files[i];
         files[i].name += prefix;
     }
-    return load_chart(recipe, up, &(struct input){ in->origin, in->dir, files, in->n }, out, err);
+    return load_chart(recipe, up, &(struct input){ in->origin, in->dir, files, in->n, NULL }, out,
+                      err);
 }
 
 /* The files from @at on that lie in the same folder of charts/ as the first. */
@@ -115,7 +121,7 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
                               : NULL;
         struct sw_chart *sub;
         n = slash ? count_group(in, i, prefix) : 1;
-        struct input part = { origin, dir, in->files + i, n };
+        struct input part = { origin, dir, in->files + i, n, NULL };
         int rc = slash ? load_unpacked(recipe, frame, &part, prefix, &sub, err)
                        : load_packed(recipe, frame, origin, &in->files[i], &sub, err);
         if (rc < 0)
@@ -128,12 +134,24 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
 /* ---- dependencies elsewhere ---------------------------------------------------------------------
  */
 
-static struct sw_chart *find_subchart(const struct sw_chart *chart, const char *name)
+static bool is_version(const char *range, const struct sw_chart *chart)
 {
-    for (size_t i = 0; i < chart->n_charts; i++)
-        if (sw_streq(chart->charts[i]->name, name))
-            return chart->charts[i];
-    return NULL;
+    return !*range || sw_version_in_range(range, chart->version);
+}
+
+/* The subchart that @dep asks for; else the last one of its name, whatever its version. */
+static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct sw_dependency *dep)
+{
+    struct sw_chart *found = NULL;
+    for (size_t i = 0; i < chart->n_charts; i++) {
+        struct sw_chart *sub = chart->charts[i];
+        if (!sw_streq(sub->name, dep->name))
+            continue;
+        found = sub;
+        if (is_version(dep->version, sub))
+            break;
+    }
+    return found;
 }
 
 static int check_cycle(const struct frame *up, const char *real, const char *name,
@@ -164,7 +182,8 @@ static int load_dir(struct sw_recipe *recipe, const struct frame *up, const char
     recipe->sources[slot] = files;
     if (rc < 0)
         return rc;
-    return load_chart(recipe, up, &(struct input){ dir, dir, files.items, files.n }, out, err);
+    return load_chart(recipe, up, &(struct input){ dir, dir, files.items, files.n, NULL }, out,
+                      err);
 }
 
 static int load_file_dependency(struct sw_recipe *recipe, const struct frame *frame,
@@ -196,38 +215,101 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
     return 0;
 }
 
-static int check_version(const struct sw_chart *chart, const struct sw_dependency *dep,
-                         struct sw_err *err)
+/* Got by whoever opens the recipe. */
+static int load_got(struct sw_recipe *recipe, const struct frame *frame, struct sw_recipe_got *got,
+                    const struct sw_dependency *dep, struct sw_chart **out, struct sw_err *err)
 {
-    for (size_t i = 0; i < chart->n_charts; i++)
-        if (sw_streq(chart->charts[i]->name, dep->name) &&
-            (!*dep->version || sw_version_in_range(dep->version, chart->charts[i]->version)))
-            return 0;
-    const struct sw_chart *other = find_subchart(chart, dep->name);
-    return sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", dep->version,
-                      other->origin, other->version);
+    const char *origin = sw_arena_strdup(recipe->arena, got->origin);
+    int rc = check_cycle(frame, origin, dep->name, err);
+    if (rc < 0)
+        return rc;
+    struct sw_files files = *new_source(recipe);
+    size_t slot = recipe->n_sources - 1;
+    rc = sw_files_take_got(&files, got, err);
+    recipe->sources[slot] = files;
+    struct input in = { origin, NULL, files.items, files.n, origin };
+    return rc < 0 ? rc : load_chart(recipe, frame, &in, out, err);
+}
+
+static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
+                          struct sw_chart *chart, const struct sw_dependency *dep,
+                          const char *version, struct sw_err *err)
+{
+    struct sw_recipe_got got = { 0 };
+    struct sw_recipe_ask ask = { dep->repository, dep->name, version, chart->base };
+    struct sw_chart *sub;
+    int rc = recipe->limits.get(recipe->limits.get_arg, &ask, &got, err);
+    if (rc == 0)
+        rc = load_got(recipe, frame, &got, dep, &sub, err);
+    sw_recipe_got_done(&got);
+    if (rc < 0)
+        return rc;
+    if (!sw_streq(sub->name, dep->name))
+        return sw_err_set(err, SW_INVALID, "%s holds chart '%s'", sub->origin, sub->name);
+    add_chart(recipe, chart, sub);
+    return 0;
+}
+
+static int check_version(const struct sw_chart *chart, const struct sw_dependency *dep,
+                         const char *version, struct sw_err *err)
+{
+    const struct sw_chart *sub = find_subchart(chart, dep);
+    if (is_version(version, sub))
+        return 0;
+    return sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version, sub->origin,
+                      sub->version);
+}
+
+/* A dependency that is not in charts/. */
+static int load_elsewhere(struct sw_recipe *recipe, const struct frame *frame,
+                          struct sw_chart *chart, size_t i, const struct sw_lock *lock,
+                          struct sw_err *err)
+{
+    const struct sw_dependency *dep = &chart->deps[i];
+    const char *version = sw_lock_version(lock, chart, i);
+    bool is_file = sw_starts_with(dep->repository, "file://");
+    int rc;
+    if (is_file && !(chart->base && recipe->limits.get))
+        rc = load_file_dependency(recipe, frame, chart, dep, err);
+    else if (*dep->repository && recipe->limits.get)
+        rc = get_dependency(recipe, frame, chart, dep, version, err);
+    else
+        rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
+                        *dep->repository ? " from " : "", dep->repository);
+    return rc < 0 ? rc : check_version(chart, dep, version, err);
+}
+
+/* What is in charts/ is taken, and refused where it is of another version. */
+static bool is_there(const struct sw_chart *chart, const struct sw_dependency *dep, size_t n_own)
+{
+    const struct sw_chart *sub = find_subchart(chart, dep);
+    for (size_t i = 0; i < n_own; i++)
+        if (chart->charts[i] == sub)
+            return true;
+    return sub && is_version(dep->version, sub);
 }
 
 static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
                              struct sw_chart *chart, struct sw_err *err)
 {
-    for (size_t i = 0; i < chart->n_deps; i++) {
+    struct sw_lock lock = { 0 };
+    size_t n_own = chart->n_charts;
+    int rc = 0;
+    for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
         const struct sw_dependency *dep = &chart->deps[i];
-        int rc = 0;
-        if (find_subchart(chart, dep->name))
-            ;
-        else if (sw_starts_with(dep->repository, "file://"))
-            rc = load_file_dependency(recipe, frame, chart, dep, err);
-        else
-            rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
-                            *dep->repository ? " from " : "", dep->repository);
-        if (rc == 0)
-            rc = check_version(chart, dep, err);
+        if (is_there(chart, dep, n_own)) {
+            rc = check_version(chart, dep, dep->version, err);
+        } else {
+            rc = lock.is_read ? 0 : sw_lock_read(&lock, chart, err);
+            if (rc == 0)
+                rc = load_elsewhere(recipe, frame, chart, i, &lock, err);
+        }
         if (rc < 0)
-            return sw_err_wrap(err, rc, "%s/Chart.yaml: dependencies[%zu] '%s'", chart->origin, i,
-                               dep->name);
+            sw_err_wrap(err, rc, "%s/Chart.yaml: dependencies[%zu] '%s'", chart->origin, i,
+                        dep->name);
     }
-    return 0;
+    sw_lock_done(&lock);
+    return rc;
 }
 
 bool sw_recipe_is_crd(const char *name)
@@ -343,13 +425,16 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
     recipe->charts[recipe->n_charts++] = chart;
     chart->origin = sw_arena_strdup(recipe->arena, in->origin);
     chart->dir = in->dir;
+    chart->base = in->base;
+    chart->in = in->files;
+    chart->n_in = in->n;
     chart->values = sw_value_map(sw_map_new(recipe->arena));
     int rc = sw_chart_read_metadata(recipe, chart, in->files, in->n, err);
     if (rc < 0)
         return rc;
     frame.name = chart->name;
     char *real = in->dir ? realpath(in->dir, NULL) : NULL;
-    frame.real = real;
+    frame.real = real ? real : in->base;
     rc = sort_files(recipe, chart, in, err);
     if (rc == 0)
         rc = load_subcharts(recipe, &frame, chart, in, err);
@@ -361,10 +446,12 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
     return rc;
 }
 
-int sw_chart_load_root(struct sw_recipe *recipe, const char *origin, const char *dir,
+int sw_chart_load_root(struct sw_recipe *recipe, const struct sw_chart_place *place,
                        const struct sw_files *files, struct sw_err *err)
 {
-    struct input in = { origin, dir ? sw_arena_strdup(recipe->arena, dir) : NULL, files->items,
-                        files->n };
+    struct sw_arena *arena = recipe->arena;
+    struct input in = { place->origin, place->dir ? sw_arena_strdup(arena, place->dir) : NULL,
+                        files->items, files->n,
+                        place->base ? sw_arena_strdup(arena, place->base) : NULL };
     return load_chart(recipe, NULL, &in, &recipe->root, err);
 }

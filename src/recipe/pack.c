@@ -44,6 +44,19 @@ static const char *own_folder(const struct sw_chart *chart, const struct sw_char
     return strchr(folder, '/') || *folder == '.' || *folder == '_' ? NULL : folder;
 }
 
+/* Those of a chart that was got from elsewhere. */
+static int copy_files(struct sw_files *to, const struct sw_chart *chart, struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < chart->n_in && rc == 0; i++) {
+        const struct sw_recipe_file *f = &chart->in[i];
+        rc = sw_files_check(to, f->len, err);
+        if (rc == 0)
+            rc = sw_files_add(to, f->name, sw_strndup(f->bytes, f->len), f->len, err);
+    }
+    return rc;
+}
+
 /* What @chart, whose files are in @to already, needs from elsewhere. */
 static int add_dependencies(struct sw_files *to, const struct sw_chart *chart, const char *prefix,
                             struct sw_err *err)
@@ -51,13 +64,13 @@ static int add_dependencies(struct sw_files *to, const struct sw_chart *chart, c
     int rc = 0;
     for (size_t i = 0; i < chart->n_charts && rc == 0; i++) {
         const struct sw_chart *sub = chart->charts[i];
-        if (!sub->dir) /* out of an archive: complete */
+        if (!sub->dir && !sub->base) /* out of an archive: complete */
             continue;
-        const char *folder = own_folder(chart, sub);
+        const char *folder = sub->dir ? own_folder(chart, sub) : NULL;
         SW_AUTO_CHARS *inner = sw_printf("%scharts/%s/", prefix, folder ? folder : sub->name);
         if (!folder) {
             struct sw_files files = sw_files_init(&to->limits);
-            rc = sw_files_read_dir(&files, sub->dir, err);
+            rc = sub->dir ? sw_files_read_dir(&files, sub->dir, err) : copy_files(&files, sub, err);
             if (rc == 0)
                 rc = add_files(to, &files, inner, err);
             sw_files_done(&files);

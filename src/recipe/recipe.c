@@ -17,6 +17,7 @@ static struct sw_recipe *recipe_new(const struct sw_recipe_opts *opts)
     struct sw_recipe *recipe = sw_zalloc(1, sizeof *recipe);
     recipe->arena = sw_arena_new();
     recipe->limits = sw_files_init(opts).limits;
+    recipe->limits.chart = recipe->limits.version = NULL; /* of the root only */
     return recipe;
 }
 
@@ -37,17 +38,20 @@ void sw_recipe_free(struct sw_recipe *recipe)
     free(recipe);
 }
 
-/* @files is taken. */
-static int finish(struct sw_recipe *recipe, const char *origin, const char *dir,
+/* @files is taken. @base: as in struct sw_recipe_ask. */
+static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place *place,
                   struct sw_files files, struct sw_recipe **out, struct sw_err *err)
 {
+    struct sw_recipe *recipe = recipe_new(opts);
     SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
     recipe->sources[recipe->n_sources++] = files;
-    int rc = sw_chart_load_root(recipe, origin, dir, &files, err);
+    int rc = sw_chart_load_root(recipe, place, &files, err);
     if (rc < 0) {
         sw_recipe_free(recipe);
         return rc;
     }
+    recipe->limits.get = NULL; /* whoever opened it takes it away */
+    recipe->limits.get_arg = NULL;
     *out = recipe;
     return 0;
 }
@@ -67,7 +71,7 @@ static int open_dir(const char *path, const struct sw_recipe_opts *opts, struct 
         sw_files_done(&files);
         return rc;
     }
-    return finish(recipe_new(opts), dir, dir, files, out, err);
+    return finish(opts, &(struct sw_chart_place){ .origin = dir, .dir = dir }, files, out, err);
 }
 
 static int open_archive(const char *path, const struct sw_recipe_opts *opts, struct sw_recipe **out,
@@ -75,6 +79,8 @@ static int open_archive(const char *path, const struct sw_recipe_opts *opts, str
 {
     SW_AUTO_CHARS *bytes = NULL;
     size_t len;
+    if (opts && opts->no_archives)
+        return sw_err_set(err, SW_PENDING, "%s: a packaged chart", path);
     int rc = sw_file_read(path, sw_files_init(opts).limits.max_bytes, &bytes, &len, err);
     return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
 }
@@ -96,24 +102,48 @@ static int open_file_url(const char *url, const struct sw_recipe_opts *opts, str
     return open_path(url + strlen("file://"), opts, out, err);
 }
 
-/* Every source by the start of its name; a path is what has none. A source that fetches over the
- * network is a row here, and ends in sw_recipe_from_files or sw_recipe_from_archive. */
-static const struct source {
-    const char *scheme;
-    int (*open)(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                struct sw_err *err);
-} sources[] = {
-    { "file://", open_file_url },
-};
+void sw_recipe_got_done(struct sw_recipe_got *got)
+{
+    for (size_t i = 0; i < got->n_files; i++) {
+        free((char *)got->files[i].name);
+        free((char *)got->files[i].bytes);
+    }
+    free(got->files);
+    free(got->archive);
+    free(got->origin);
+    free(got->digest);
+    *got = (struct sw_recipe_got){ 0 };
+}
+
+/* What is neither a path nor a file:// URL: whoever opens the recipe knows how to get it. */
+static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
+                          struct sw_recipe **out, struct sw_err *err)
+{
+    struct sw_recipe_got got = { 0 };
+    struct sw_recipe_ask ask = { .url = source, .name = opts->chart, .version = opts->version };
+    int rc = opts->get(opts->get_arg, &ask, &got, err);
+    struct sw_files files = sw_files_init(opts);
+    if (rc == 0)
+        rc = sw_files_take_got(&files, &got, err);
+    if (rc == 0)
+        rc = finish(opts, &(struct sw_chart_place){ .origin = got.origin, .base = got.origin },
+                    files, out, err);
+    else
+        sw_files_done(&files);
+    sw_recipe_got_done(&got);
+    return rc;
+}
 
 int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
                    struct sw_err *err)
 {
-    for (size_t i = 0; i < SW_COUNT(sources); i++)
-        if (sw_starts_with(source, sources[i].scheme))
-            return sources[i].open(source, opts, out, err);
     const char *colon = strstr(source, "://");
-    if (colon && !memchr(source, '/', (size_t)(colon - source)))
+    bool is_url = colon && !memchr(source, '/', (size_t)(colon - source));
+    if (sw_starts_with(source, "file://"))
+        return open_file_url(source, opts, out, err);
+    if (is_url && opts && opts->get)
+        return open_elsewhere(source, opts, out, err);
+    if (is_url)
         return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from %.*s", source,
                           (int)(colon + 3 - source), source);
     return open_path(source, opts, out, err);
@@ -143,7 +173,7 @@ int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files,
         sw_files_done(&copies);
         return sw_err_wrap(err, rc, "%s", origin);
     }
-    return finish(recipe_new(opts), origin, NULL, copies, out, err);
+    return finish(opts, &(struct sw_chart_place){ .origin = origin }, copies, out, err);
 }
 
 int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
@@ -156,7 +186,20 @@ int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
         sw_files_done(&files);
         return rc;
     }
-    return finish(recipe_new(opts), origin, NULL, files, out, err);
+    return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, out, err);
+}
+
+int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
+                          const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                          struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(opts);
+    int rc = sw_files_read_bundle(&files, bytes, len, err);
+    if (rc < 0) {
+        sw_files_done(&files);
+        return sw_err_wrap(err, rc, "%s", origin);
+    }
+    return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, out, err);
 }
 
 /* ---- looking at it ------------------------------------------------------------------------------
@@ -165,6 +208,11 @@ int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
 const char *sw_recipe_name(const struct sw_recipe *recipe)
 {
     return recipe->root->name;
+}
+
+const char *sw_recipe_origin(const struct sw_recipe *recipe)
+{
+    return recipe->root->origin;
 }
 
 const char *sw_recipe_version(const struct sw_recipe *recipe)

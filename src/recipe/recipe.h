@@ -27,17 +27,51 @@ struct json_object;
 /** A parsed recipe: immutable, may be used by any number of plans. */
 struct sw_recipe;
 
+/** A chart that is not on this machine's disks: a source that is no path, or a dependency that is
+ * not in charts/. Borrowed for the call. */
+struct sw_recipe_ask {
+    const char *url;     /* the source; of a dependency, its repository */
+    const char *name;    /* of the chart in that repository; NULL: the URL is the chart itself */
+    const char *version; /* a version, or a range of them; NULL or "": any */
+    const char *base;    /* sw_recipe_got.origin of the chart that asks, to which a file:// @url is
+                          * relative; NULL: none */
+};
+
+/** What was got: files, or a packaged chart. All is owned; zero-initialise, sw_recipe_got_done().
+ */
+struct sw_recipe_got {
+    struct sw_recipe_file *files;
+    size_t n_files;
+    char *archive;
+    size_t archive_len;
+    char *origin; /* exactly where from, for messages: "https://host/charts/x-1.2.3.tgz" */
+    char *digest; /* "sha256:<hex>" of what was got */
+};
+void sw_recipe_got_done(struct sw_recipe_got *got);
+
+/** Gets what is asked for. This module knows no network: fetch.h has one that does.
+ * @return 0 | any error, whose words name the source and the reason */
+typedef int sw_recipe_get_fn(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+                             struct sw_err *err);
+
 /** Zero values are the defaults. */
 struct sw_recipe_opts {
-    size_t max_bytes; /* of all files together, unpacked; default 64 MiB */
-    size_t max_files; /* default 10,000 */
+    size_t max_bytes;      /* of all files together, unpacked; default 64 MiB */
+    size_t max_files;      /* default 10,000 */
+    sw_recipe_get_fn *get; /* used while the recipe is opened; NULL: nothing can be got */
+    void *get_arg;
+    const char *chart;   /* the source is a repository and this the chart in it; borrowed */
+    const char *version; /* of a source that is got: a version or a range; borrowed */
+    bool no_archives;    /* SW_PENDING where a packaged chart would have to be read */
 };
 
 /** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,
- * .tar.zst, .tar). Dependencies are taken from charts/, else from their `repository: file://...`,
- * relative to the chart that names them (directories only).
+ * .tar.zst, .tar), or what opts->get knows. Dependencies are taken from charts/, else from their
+ * `repository:` - file://... relative to the chart that names them, all else by opts->get. Then
+ * Chart.lock decides their versions, and must be of the dependencies that Chart.yaml has.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID: not a chart, a dependency is missing, an
- *         archive that reaches outside itself or is too big; the message names file and line */
+ *         archive that reaches outside itself or is too big; the message names file and line |
+ *         what opts->get returned */
 int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
                    struct sw_err *err) SW_CHECKED;
 void sw_recipe_free(struct sw_recipe *recipe);
@@ -71,7 +105,20 @@ int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
                            const struct sw_recipe_opts *opts, struct sw_recipe **out,
                            struct sw_err *err) SW_CHECKED;
 
+/** What goes into a bundle: the recipe as one piece of bytes that is read back without a library,
+ * with all its dependencies as folders of charts/. Equal recipes give equal bundles, wherever they
+ * came from. @*bytes is the caller's.
+ * @return 0 | SW_INVALID: over the limits with which it was opened */
+int sw_recipe_to_bundle(const struct sw_recipe *recipe, char **bytes, size_t *len,
+                        struct sw_err *err) SW_CHECKED;
+/** @return as sw_recipe_open(). Pinned by test/unit/recipe_elsewhere_test.c. */
+int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
+                          const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                          struct sw_err *err) SW_CHECKED;
+
 const char *sw_recipe_name(const struct sw_recipe *recipe);
+/** Where it came from, as messages say it. */
+const char *sw_recipe_origin(const struct sw_recipe *recipe);
 const char *sw_recipe_version(const struct sw_recipe *recipe);
 /** @return Chart.yaml as a document, borrowed. */
 const struct json_object *sw_recipe_metadata(const struct sw_recipe *recipe);

@@ -1,0 +1,28 @@
+/* Chart.lock: anything beside a chart whose dependency has to be got. */
+#include <string.h>
+
+#include "recipe/recipe.h"
+
+static int none(void *arg SW_UNUSED, const struct sw_recipe_ask *ask,
+                struct sw_recipe_got *got SW_UNUSED, struct sw_err *err)
+{
+    return sw_err_set(err, SW_NOTFOUND, "%s %s %s", ask->url, ask->name, ask->version);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static const char chart[] =
+        "apiVersion: v2\nname: a\nversion: 1.0.0\n"
+        "dependencies: [{name: dep, version: 1.x, repository: https://charts.example}]\n";
+    const struct sw_recipe_file files[] = {
+        { "Chart.yaml", chart, sizeof chart - 1 },
+        { "Chart.lock", (const char *)data, len },
+    };
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    SW_ERR(err);
+    if (sw_recipe_from_files("fuzz", files, 2, &(struct sw_recipe_opts){ .get = none }, &recipe,
+                             &err) < 0)
+        return 0;
+    return 0;
+}
