@@ -28,6 +28,9 @@ struct sw_http_transfer {
     struct sw_timer *whole;
     struct sw_timer *quiet; /* until the status line, then between bytes */
     int status;             /* of the answer whose headers are complete; 0: not yet */
+    bool tls;               /* the address asked first is https */
+    bool passing;           /* the answer now coming is a redirect that will be followed */
+    size_t len_bytes;       /* of the body so far */
     int stop_code;          /* set: why on_data, or a timer, ended it */
     struct sw_err stop_err;
     char curl_text[CURL_ERROR_SIZE];
@@ -42,7 +45,8 @@ struct deferred {
 struct sw_http {
     struct sw_loop *loop;
     struct sw_http_opts opts;
-    char *strings[5]; /* owned copies of the options' */
+    char *strings[5];            /* owned copies of the options' */
+    struct sw_http_tls *own_tls; /* where the user gave none */
     CURLM *multi;
     struct event *timer; /* libcurl's, on the real clock whatever the loop's: see on_curl_timer() */
     int depth;           /* of our frames on the stack */
@@ -110,6 +114,7 @@ static void http_free_now(struct sw_http *http)
     event_free(http->timer);
     for (size_t i = 0; i < SW_COUNT(http->strings); i++)
         free(http->strings[i]);
+    sw_http_tls_free(http->own_tls);
     free(http);
     if (on_freed)
         on_freed(arg);
@@ -166,17 +171,23 @@ static const struct {
     { CURLE_SSL_CONNECT_ERROR, SW_UNAVAILABLE, true, "no TLS connection" },
     { CURLE_SSL_CERTPROBLEM, SW_INVALID, true, "the client certificate cannot be used" },
     { CURLE_PEER_FAILED_VERIFICATION, SW_INVALID, true, "the certificate is not trusted" },
+    { CURLE_TOO_MANY_REDIRECTS, SW_INVALID, false, "it redirects too many times" },
 };
+
+static const char *url_of(struct sw_http_transfer *t)
+{
+    char *url = NULL;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &url);
+    return url ? url : "";
+}
 
 static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_result *r,
                     struct sw_err *err)
 {
-    char *url = NULL;
     const char *words = curl_easy_strerror(rc);
     long errnum = 0;
-    (void)curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &url);
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &errnum);
-    SW_AUTO_CHARS *server = sw_strdup(url ? url : "");
+    SW_AUTO_CHARS *server = sw_strdup(url_of(t));
     char *path = strstr(server, "://");
     path = path ? strchr(path + 3, '/') : NULL;
     if (path)
@@ -192,6 +203,11 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
     if (rc == CURLE_SSL_CONNECT_ERROR || rc == CURLE_SSL_CERTPROBLEM ||
         rc == CURLE_PEER_FAILED_VERIFICATION)
         sw_http_tls_explain(t->http->opts.tls, server, rc, t->curl_text, err);
+    else if (rc == CURLE_UNSUPPORTED_PROTOCOL && t->tls && t->passing)
+        (void)sw_err_set(err, r->code,
+                         "%s redirects from https to another kind of address, which is "
+                         "not followed",
+                         server);
     else if (rc == CURLE_COULDNT_CONNECT && errnum)
         (void)sw_err_set(err, r->code, "%s: %s: %s", server, words, strerror((int)errnum));
     else
@@ -203,7 +219,7 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
 static void finish(struct sw_http_transfer *t, CURLcode rc)
 {
     SW_ERR(err);
-    struct sw_http_result r = { .http_status = t->status, .err = &err };
+    struct sw_http_result r = { .http_status = t->status, .url = url_of(t), .err = &err };
     if (t->stop_code) {
         r.code = t->stop_code;
         (void)sw_err_move(&err, &t->stop_err);
@@ -213,6 +229,10 @@ static void finish(struct sw_http_transfer *t, CURLcode rc)
     curl_off_t retry_after_s = 0;
     (void)curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     r.retry_after_ms = retry_after_s < 86400 ? retry_after_s * 1000 : 86400 * 1000;
+    if (t->passing && !t->status && rc == CURLE_OK) { /* a 3xx without a Location */
+        r.code = SW_INVALID;
+        (void)sw_err_set(&err, r.code, "%s redirects without saying where to", r.url);
+    }
     t->state = T_DEAD;
     sw_timer_stop(t->whole);
     sw_timer_stop(t->quiet);
@@ -223,14 +243,13 @@ static void timed_out(struct sw_http_transfer *t, int64_t after_ms, const char *
 {
     struct sw_http *http = t->http;
     SW_ERR(err);
-    char *url = NULL;
-    (void)curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &url);
-    const char *host = url ? strstr(url, "://") : NULL;
+    const char *url = url_of(t);
+    const char *host = strstr(url, "://");
     int len = host ? (int)(host + 3 - url + (int)strcspn(host + 3, "/")) : 0;
-    (void)sw_err_set(&err, SW_UNAVAILABLE, "%.*s: no %s within %lld s", len, url ? url : "",
-                     waiting_for, (long long)((after_ms + 999) / 1000));
+    (void)sw_err_set(&err, SW_UNAVAILABLE, "%.*s: no %s within %lld s", len, url, waiting_for,
+                     (long long)((after_ms + 999) / 1000));
     struct sw_http_result r = {
-        .code = SW_UNAVAILABLE, .http_status = t->status, .timed_out = true, .err = &err
+        .code = SW_UNAVAILABLE, .http_status = t->status, .timed_out = true, .url = url, .err = &err
     };
     sw_http_enter(http);
     t->state = T_DEAD;
@@ -348,6 +367,13 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     if (t->spec.idle_ms)
         sw_timer_set(t->quiet, t->spec.idle_ms);
     SW_ERR(err);
+    t->len_bytes += len;
+    if (t->spec.max_bytes && t->len_bytes > t->spec.max_bytes) {
+        (void)sw_err_set(&err, SW_INVALID, "the answer is larger than %zu bytes",
+                         t->spec.max_bytes);
+        set_stop(t, SW_INVALID, &err);
+        return 0;
+    }
     int rc = t->spec.on_data ? t->spec.on_data(t->status, bytes, len, &err, t->spec.arg) : 0;
     if (rc == 0 || t->state == T_DEAD)
         return t->state == T_DEAD ? 0 : len;
@@ -359,8 +385,8 @@ static void on_headers_end(struct sw_http_transfer *t)
 {
     long status = 0;
     (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status < 200 || t->status)
-        return; /* "100 Continue" and the like; trailers */
+    if (status < 200 || t->status || t->passing)
+        return; /* "100 Continue" and the like; trailers; another answer follows */
     t->status = (int)status;
     sw_timer_stop(t->quiet);
     if (t->spec.idle_ms)
@@ -387,11 +413,44 @@ static void on_warning_header(struct sw_http *http, const char *value, size_t le
     http->opts.on_warning(from, http->opts.arg);
 }
 
+/** A status line: will the answer be the last? libcurl follows these when they say where to; one
+ * that does not is an answer of its own, which nobody has been told of yet: see finish(). */
+static void on_status_line(struct sw_http_transfer *t)
+{
+    static const int redirects[] = { 301, 302, 303, 307, 308 };
+    long status = 0;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    t->passing = false;
+    for (size_t i = 0; t->spec.max_redirects && i < SW_COUNT(redirects); i++)
+        t->passing |= status == redirects[i];
+}
+
+static void tell_header(struct sw_http_transfer *t, const char *bytes, size_t len)
+{
+    const char *colon = memchr(bytes, ':', len);
+    if (!colon)
+        return;
+    const char *value = colon + 1, *end = bytes + len;
+    while (value < end && (*value == ' ' || *value == '\t'))
+        value++;
+    while (end > value && strchr(" \t\r\n", end[-1]))
+        end--;
+    SW_AUTO_CHARS *name_copy = sw_strndup(bytes, (size_t)(colon - bytes));
+    SW_AUTO_CHARS *value_copy = sw_strndup(value, (size_t)(end - value));
+    t->spec.on_header(name_copy, value_copy, t->spec.arg);
+}
+
 static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
 {
     struct sw_http_transfer *t = arg;
     size_t len = size * n;
     static const char warning[] = "warning:";
+    if (t->state == T_DEAD)
+        return 0;
+    if (len > 5 && memcmp(bytes, "HTTP/", 5) == 0)
+        on_status_line(t);
+    else if (t->spec.on_header && !t->passing && !t->status && len > 2)
+        tell_header(t, bytes, len);
     if (t->state == T_DEAD)
         return 0;
     if (len <= 2 && (len == 0 || bytes[0] == '\r' || bytes[0] == '\n'))
@@ -431,6 +490,28 @@ static void set_server(CURL *easy, struct sw_http_transfer *t)
     (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
 }
 
+static void set_redirects(CURL *easy, const struct sw_http_spec *spec, bool tls)
+{
+    bool tls_only = tls && !spec->may_downgrade;
+#if LIBCURL_VERSION_NUM >= 0x075500
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, tls_only ? "https" : "http,https");
+#else
+    long both = CURLPROTO_HTTP | CURLPROTO_HTTPS;
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS, both);
+    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, tls_only ? (long)CURLPROTO_HTTPS : both);
+#endif
+    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, spec->max_redirects ? 1L : 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)spec->max_redirects);
+}
+
+/** libcurl reads http_proxy in lower case only, lest a CGI's request header names a proxy; others
+ * take HTTP_PROXY too where they are no CGI. */
+static const char *plain_proxy(void)
+{
+    return getenv("http_proxy") || getenv("REQUEST_METHOD") ? NULL : getenv("HTTP_PROXY");
+}
+
 static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_http_spec *spec)
 {
     for (const char *const *h = spec->headers; h && *h; h++)
@@ -439,18 +520,27 @@ static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_
     (void)curl_easy_setopt(easy, CURLOPT_URL, spec->url);
     /* HTTP/2 is agreed on in the TLS handshake: the first ones wait to learn whether they can share
      * the connection. Without TLS there is nothing to wait for. */
-    bool tls = sw_starts_with(spec->url, "https:");
+    bool tls = t->tls = sw_starts_with(spec->url, "https:");
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                            (long)(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    bool may_have_body = !sw_streq(spec->method, "GET") && !sw_streq(spec->method, "DELETE");
-    if (spec->body || may_have_body) { /* an empty one says so: "Content-Length: 0" */
+    bool head = sw_streq(spec->method, "HEAD");
+    bool may_have_body = !head && !sw_streq(spec->method, "GET") &&
+                         !sw_streq(spec->method, "DELETE");
+    if (head)
+        (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    else if (spec->body || may_have_body) { /* an empty one says so: "Content-Length: 0" */
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)spec->body_len);
         (void)curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body ? spec->body : "");
     }
-    (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
+    if (!head)
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
+    set_redirects(easy, spec, tls);
+    const char *proxy = tls || t->http->opts.proxy_url ? NULL : plain_proxy();
+    if (proxy)
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
     if (spec->buffer_bytes)
         (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
 }
@@ -509,6 +599,11 @@ struct sw_http *sw_http_new(struct sw_loop *loop, const struct sw_http_opts *opt
     struct sw_http *http = sw_zalloc(1, sizeof *http);
     http->loop = loop;
     http->opts = *opts;
+    if (!http->opts.user_agent)
+        http->opts.user_agent = "slipway";
+    if (!http->opts.tls &&
+        sw_http_tls_new(&(struct sw_http_tls_opts){ 0 }, &http->own_tls, NULL) == 0)
+        http->opts.tls = http->own_tls;
     const char **strings[] = { &http->opts.user_agent, &http->opts.proxy_url, &http->opts.username,
                                &http->opts.password, &http->opts.connect_to };
     for (size_t i = 0; i < SW_COUNT(strings); i++)

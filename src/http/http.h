@@ -1,6 +1,7 @@
 #pragma once
-/* http: HTTP transfers on the loop, by libcurl's multi interface, and the certificates for them. All
- * of libcurl is used in here; what is asked of whom is its users' business.
+/* http: HTTP transfers on the loop, by libcurl's multi interface, and the certificates for them.
+ * All of libcurl is used in here; what is asked of whom is its users' business. Who may block
+ * instead calls sw_http_fetch().
  *
  * Two rules make callbacks safe. First, libcurl may not be called from its own callbacks: what is
  * started or cancelled inside one is noted and done when the outermost of our frames returns.
@@ -26,14 +27,17 @@ struct sw_http_tls_opts {
     const char *source;  /* where this comes from, for messages; NULL: "the configuration" */
     const char *ca_data; /* PEM, instead of the system's */
     const char *ca_file;
+    bool with_system;      /* the system's CAs too */
     const char *cert_data; /* PEM: the client's certificate, and what is between it and the CA */
     const char *cert_file;
     const char *key_data; /* PEM, without a pass phrase */
     const char *key_file;
-    bool insecure; /* the server's certificate is not verified, because the user said so */
+    bool insecure;    /* the server's certificate is not verified, because the user said so */
+    const char *hint; /* what would mend a server that is not trusted; NULL: a kubeconfig's words */
 };
 
-/** Read CA, certificate and key once; transfers share them. Files are read now.
+/** Read CA, certificate and key once; transfers share them. Files are read now. The system's CAs
+ * are OpenSSL's, or those of SSL_CERT_FILE and SSL_CERT_DIR (all files in it), as in Go's programs.
  * @return 0 | SW_INVALID (not PEM, key of another certificate: the field is named) | SW_NOTFOUND,
  * SW_FORBIDDEN (a file) */
 int sw_http_tls_new(const struct sw_http_tls_opts *opts, struct sw_http_tls **out,
@@ -55,19 +59,21 @@ struct sw_http_url {
 /** @return 0 | SW_INVALID: not an address; @out is untouched */
 int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *err);
 void sw_http_url_done(struct sw_http_url *url);
+/** "localhost", "127.1.2.3", "[::1]": never behind a proxy. */
+bool sw_http_is_loopback(const char *host);
 
 /* ---- transfers ---------------------------------------------------------------------------------
  */
 
+/** The zero value is the default of each; strings are copied. */
 struct sw_http_opts {
-    const char *user_agent;
-    const char *proxy_url; /* NULL: as the environment says */
-    const char *username;  /* with password: basic authentication */
+    const char *user_agent; /* "slipway" */
+    const char *proxy_url;  /* NULL: as the environment says (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) */
+    const char *username;   /* with password: basic authentication */
     const char *password;
-    const char
-        *connect_to; /* "::host:port": there, whatever the URL's host; NULL: as the URL says */
-    bool direct;     /* no proxy, whatever the environment says */
-    const struct sw_http_tls *tls;                   /* borrowed for its life */
+    const char *connect_to; /* "::host:port": there, whatever the URL's host; NULL: as it says */
+    bool direct;            /* no proxy, whatever the environment says */
+    const struct sw_http_tls *tls; /* borrowed for its life; NULL: the system's CAs */
     void (*on_warning)(const char *text, void *arg); /* a Warning header's text; may be NULL */
     void (*on_freed)(void *arg); /* its memory is going: the owner's may, too; may be NULL */
     void *arg;
@@ -89,6 +95,7 @@ struct sw_http_result {
     bool unsent;     /* the server cannot have seen the request */
     bool timed_out;
     int64_t retry_after_ms; /* 0: not said */
+    const char *url;        /* who answered: another than asked, after redirects */
     const struct sw_err *err;
 };
 
@@ -102,10 +109,18 @@ struct sw_http_spec {
     int64_t answer_ms;  /* until its status line has come; 0: none */
     int64_t idle_ms;    /* between bytes after that; 0: none */
     long buffer_bytes;  /* read so much at once; 0: 16 KiB */
+    size_t max_bytes;   /* of the body; one byte more ends it with SW_INVALID; 0: any */
+    /** Follow so many redirects; 0: none, the answer is the 3xx itself. Credentials (basic, and an
+     * Authorization header) go to the first host only, and never from https to http. */
+    int max_redirects;
+    bool may_downgrade; /* follow from https to http: for who checks what comes by its digest */
     /** A piece of the body, in order. @return 0, or not: stop; on_done gets that code and the
      * words.
      */
     int (*on_data)(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg);
+    /** One header of the answer, in order, before on_head; may be NULL. Not of a redirect that is
+     * followed. Both borrowed. */
+    void (*on_header)(const char *name, const char *value, void *arg);
     /** The headers are there; may be NULL. */
     void (*on_head)(int http_status, void *arg);
     void (*on_done)(const struct sw_http_result *result, void *arg);
@@ -117,3 +132,24 @@ struct sw_http_spec {
 struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_http_spec *spec);
 /** No callback of it runs from here on. NULL is accepted. */
 void sw_http_cancel(struct sw_http_transfer *t);
+
+/* ---- for who may wait --------------------------------------------------------------------------
+ */
+
+/** An answer kept whole. */
+struct sw_http_answer {
+    int http_status;
+    char *url;          /* who answered */
+    char *content_type; /* "" where none is said */
+    char *body;         /* NUL-terminated besides; "" where spec->on_data took it */
+    size_t len_bytes;
+};
+void sw_http_answer_done(struct sw_http_answer *answer);
+
+/** Do one transfer on a loop of its own and wait for its end. Of @spec on_data, on_header and
+ * on_head may be set (with arg); without on_data the body is kept, up to max_bytes (0: 64 MiB).
+ * Without any time limit it gets 60 s until the status line and 60 s between bytes.
+ * @return 0: an answer came, whatever its status | SW_UNAVAILABLE | SW_INVALID | what on_data said
+ */
+int sw_http_fetch(const struct sw_http_opts *opts, const struct sw_http_spec *spec,
+                  struct sw_http_answer *out, struct sw_err *err);

@@ -1,11 +1,13 @@
 #include "http/tls.h"
 
+#include <dirent.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "http/http.h"
@@ -18,7 +20,10 @@ struct sw_http_tls {
     STACK_OF(X509) * chain; /* behind cert */
     EVP_PKEY *key;
     bool insecure;
-    char *source; /* of the configuration */
+    bool given;         /* the user named a CA */
+    bool system_is_due; /* its CAs are to be read when the first connection is made */
+    char *source;       /* of the configuration */
+    char *hint;         /* or NULL */
 };
 
 /** PEM of one field: its data, or its file read. */
@@ -49,20 +54,96 @@ static int no_pem(const char *field, const char *what, struct sw_err *err)
                       openssl_reason());
 }
 
-static int read_ca(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
+static X509_STORE *need_store(struct sw_http_tls *tls)
 {
-    BIO *bio = BIO_new_mem_buf(pem, -1);
-    tls->ca = X509_STORE_new();
+    if (!tls->ca)
+        tls->ca = X509_STORE_new();
     /* any certificate that the user lists is trusted, a root or not: as Go does */
     (void)X509_STORE_set_flags(tls->ca, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
+    return tls->ca;
+}
+
+/** @return how many certificates were in it */
+static int add_ca(struct sw_http_tls *tls, const char *pem)
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
     int n = 0;
     ERR_clear_error();
     for (X509 *x; (x = PEM_read_bio_X509(bio, NULL, NULL, NULL)); n++) {
-        (void)X509_STORE_add_cert(tls->ca, x); /* one listed twice does no harm */
+        (void)X509_STORE_add_cert(need_store(tls), x); /* one listed twice does no harm */
         X509_free(x);
     }
     (void)BIO_free(bio);
-    return n ? 0 : no_pem("certificate-authority", "certificate", err);
+    return n;
+}
+
+static int read_ca(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
+{
+    return add_ca(tls, pem) ? 0 : no_pem("certificate-authority", "certificate", err);
+}
+
+/** What cannot be read is passed over: the system's list is nobody's setting. */
+static void add_ca_file(struct sw_http_tls *tls, const char *path)
+{
+    SW_AUTO_CHARS *pem = NULL;
+    size_t len;
+    if (sw_file_read(path, MAX_PEM_BYTES, &pem, &len, NULL) == 0)
+        (void)add_ca(tls, pem);
+}
+
+static void add_ca_dir(struct sw_http_tls *tls, const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        char target[256];
+        SW_AUTO_CHARS *file = sw_printf("%s/%s", path, e->d_name);
+        ssize_t len = readlink(file, target, sizeof target);
+        bool again = len > 0 && !memchr(target, '/', (size_t)len); /* OpenSSL's name of another */
+        if (e->d_name[0] != '.' && !again)
+            add_ca_file(tls, file);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/** Folders by colons; every file in them counts, whatever its name. */
+static void add_ca_dirs(struct sw_http_tls *tls, const char *dirs)
+{
+    for (const char *at = dirs; *at;) {
+        size_t len = strcspn(at, ":");
+        SW_AUTO_CHARS *dir = sw_strndup(at, len);
+        if (len)
+            add_ca_dir(tls, dir);
+        at += len + (at[len] == ':');
+    }
+}
+
+/** OpenSSL's own places: read when a certificate is looked for, not all at once. */
+static void add_openssl_places(struct sw_http_tls *tls)
+{
+    const char *file = X509_get_default_cert_file(), *dir = X509_get_default_cert_dir();
+    if (access(file, R_OK) == 0)
+        (void)X509_STORE_load_file(need_store(tls), file);
+    if (access(dir, R_OK) == 0)
+        (void)X509_STORE_load_path(need_store(tls), dir);
+}
+
+static bool is_said(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/** As crypto/x509 of Go does it, which the operators' deployments rely on: SSL_CERT_FILE instead of
+ * the system's file, SSL_CERT_DIR's folders besides. */
+static void read_system(struct sw_http_tls *tls)
+{
+    if (is_said("SSL_CERT_FILE"))
+        add_ca_file(tls, getenv("SSL_CERT_FILE"));
+    else
+        add_openssl_places(tls);
+    if (is_said("SSL_CERT_DIR"))
+        add_ca_dirs(tls, getenv("SSL_CERT_DIR"));
 }
 
 static int read_cert(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
@@ -123,9 +204,14 @@ int sw_http_tls_new(const struct sw_http_tls_opts *o, struct sw_http_tls **out, 
     SW_AUTO_CHARS *ca = NULL;
     tls->insecure = o->insecure;
     tls->source = sw_strdup(o->source ? o->source : "the configuration");
+    tls->hint = o->hint ? sw_strdup(o->hint) : NULL;
     int rc = field_pem("certificate-authority", o->ca_data, o->ca_file, &ca, err);
     if (rc == 0 && ca && !o->insecure)
         rc = read_ca(tls, ca, err);
+    tls->given = ca;
+    /* where nothing is said nothing is read: libcurl knows its own list */
+    bool said = is_said("SSL_CERT_FILE") || is_said("SSL_CERT_DIR");
+    tls->system_is_due = !o->insecure && (ca ? o->with_system : said);
     if (rc == 0)
         rc = read_identity(tls, o, err);
     ERR_clear_error();
@@ -144,13 +230,17 @@ void sw_http_tls_free(struct sw_http_tls *tls)
     sk_X509_pop_free(tls->chain, X509_free);
     EVP_PKEY_free(tls->key);
     free(tls->source);
+    free(tls->hint);
     free(tls);
 }
 
 /** A new connection's context. The store is shared; certificate and key are counted references. */
 static CURLcode on_ssl_ctx(CURL *easy SW_UNUSED, void *ssl_ctx, void *arg)
 {
-    const struct sw_http_tls *tls = arg;
+    struct sw_http_tls *tls = arg;
+    if (tls->system_is_due)
+        read_system(tls);
+    tls->system_is_due = false;
     if (tls->ca)
         SSL_CTX_set1_cert_store(ssl_ctx, tls->ca);
     if (!tls->cert)
@@ -167,11 +257,11 @@ void sw_http_tls_setup(const struct sw_http_tls *tls, CURL *easy)
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls->insecure ? 0L : 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls->insecure ? 0L : 2L);
     (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (tls->ca) {
+    if (tls->ca || tls->system_is_due) {
         (void)curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
         (void)curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
-    if (tls->ca || tls->cert) {
+    if (tls->ca || tls->cert || tls->system_is_due) {
         (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_ssl_ctx);
         (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)tls);
     }
@@ -181,11 +271,17 @@ void sw_http_tls_explain(const struct sw_http_tls *tls, const char *url, CURLcod
                          const char *curl_text, struct sw_err *err)
 {
     const char *text = curl_text[0] ? curl_text : curl_easy_strerror(rc);
-    if (rc == CURLE_SSL_CERTPROBLEM) {
+    const char *hint = tls ? tls->hint : NULL;
+    if (!tls) {
+        (void)sw_err_set(err, SW_INVALID, "%s: %s", url, text);
+    } else if (rc == CURLE_SSL_CERTPROBLEM) {
         (void)sw_err_set(err, SW_INVALID, "%s: the client certificate of %s cannot be used: %s",
                          url, tls->source, text);
     } else if (rc != CURLE_PEER_FAILED_VERIFICATION) {
         (void)sw_err_set(err, SW_UNAVAILABLE, "%s: no TLS connection: %s", url, text);
+    } else if (hint) {
+        (void)sw_err_set(err, SW_INVALID, "%s: the server's certificate is not trusted (%s); %s",
+                         url, text, hint);
     } else if (strstr(text, "target")) { /* libcurl's words for a name that does not match */
         (void)sw_err_set(
             err, SW_INVALID,
@@ -193,10 +289,10 @@ void sw_http_tls_explain(const struct sw_http_tls *tls, const char *url, CURLcod
             "%s says which to expect",
             url, text, tls->source);
     } else {
-        (void)sw_err_set(err, SW_INVALID, "%s: the server's certificate is not trusted (%s); %s",
-                         url, text,
-                         tls->ca ? "it is not signed by the certificate-authority given"
-                                 : "no certificate-authority is given, so the system's are asked");
+        (void)sw_err_set(
+            err, SW_INVALID, "%s: the server's certificate is not trusted (%s); %s", url, text,
+            tls->given ? "it is not signed by the certificate-authority given"
+                       : "no certificate-authority is given, so the system's are asked");
         (void)sw_err_wrap(err, SW_INVALID, "%s", tls->source);
     }
 }

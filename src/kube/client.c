@@ -86,12 +86,6 @@ static void free_warning(struct lh_entry *e)
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
-/** As Go's ProxyFromEnvironment: nobody's own machine is behind a proxy. */
-static bool is_loopback(const char *host)
-{
-    return sw_streq(host, "localhost") || sw_starts_with(host, "127.") || sw_streq(host, "[::1]");
-}
-
 /** tls-server-name: to TLS the server is called so, while the connection goes to its address. */
 static void call_server(struct sw_kube *k, const char *name, const char *host, const char *port,
                         const char *path, char **connect_to)
@@ -114,7 +108,7 @@ static int read_address(struct sw_kube *k, bool *direct, char **connect_to, stru
     __attribute__((cleanup(sw_http_url_done))) struct sw_http_url url = { 0 };
     if (sw_http_url_parse(c->server, &url, NULL) < 0 || url.query)
         return sw_err_set(err, SW_INVALID, "%s: server '%s' is not an address", source, c->server);
-    *direct = is_loopback(url.host) && !c->proxy_url;
+    *direct = sw_http_is_loopback(url.host) && !c->proxy_url;
     for (size_t len = strlen(url.path); len && url.path[len - 1] == '/'; len--)
         url.path[len - 1] = '\0';
     if (c->tls_server_name && sw_starts_with(c->server, "https:")) {
