@@ -64,12 +64,19 @@ static void on_event(const struct sw_controller_event *e, void *arg SW_UNUSED)
            e->message, NULL);
 }
 
+static const char *own_namespace(const struct operator* op)
+{
+    const char *own = getenv("OPERATOR_NAMESPACE");
+    return own && *own ? own : sw_kube_ns(op->conn.kube);
+}
+
 static void start_work(void *arg)
 {
     struct operator* op = arg;
     op->controller = sw_controller_open(
         op->conn.loop, op->conn.kube,
-        &(struct sw_controller_opts){ .on_event = on_event, .on_trouble = on_trouble, .arg = op });
+        &(struct sw_controller_opts){
+            .ns = own_namespace(op), .on_event = on_event, .on_trouble = on_trouble, .arg = op });
 }
 
 /* ---- leadership --------------------------------------------------------------------------------
@@ -115,9 +122,7 @@ static char *make_identity(void)
 
 static int compete(struct operator* op, struct sw_err *err)
 {
-    const char *ns = op->opts.lease_ns, *own = getenv("OPERATOR_NAMESPACE");
-    if (!ns)
-        ns = own && *own ? own : sw_kube_ns(op->conn.kube);
+    const char *ns = op->opts.lease_ns ? op->opts.lease_ns : own_namespace(op);
     op->identity = make_identity();
     return sw_lease_open(op->conn.loop, op->conn.config,
                          &(struct sw_lease_opts){ .ns = ns,

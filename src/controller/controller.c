@@ -14,11 +14,13 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .kube = kube,
         .opts = *opts,
         .only = opts->only ? sw_strdup(opts->only) : NULL,
+        .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
         .roster = sw_roster_new(),
         .facts = sw_facts_new(),
         .hub = hub_new(loop, kube),
         .trouble = 1, /* nothing was told yet */
     };
+    depend_open(c);
     cluster_open(c);
     return c;
 }
@@ -29,11 +31,13 @@ void sw_controller_close(struct sw_controller *c)
         return;
     cluster_close(c);
     resource_free_all(c);
+    depend_close(c);
     wants_close(c);
     hub_free(c->hub);
     sw_facts_free(c->facts);
     sw_roster_free(c->roster);
     free(c->only);
+    free(c->ns);
     free(c);
 }
 

@@ -27,7 +27,9 @@ struct sw_controller_event {
 
 /** The zero value is the default of each; strings are copied. */
 struct sw_controller_opts {
-    const char *only; /* look after the resource of this name alone; NULL: all */
+    const char *only; /* look after the resource of this name, and what it depends on, alone; NULL:
+                         all */
+    const char *ns;   /* the operator's own: SRO's ConfigMaps are there; NULL: the context's */
     /** The process ends when the walk does: no finalizer is added, since nobody would be there to
      * remove it. */
     bool one_shot;

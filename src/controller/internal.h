@@ -23,6 +23,9 @@ struct sw_controller {
     struct sw_kube *kube;
     struct sw_controller_opts opts;
     char *only;
+    char *ns;                      /* the operator's own */
+    struct sw_timer *depend_timer; /* dependencies are to be looked at */
+    struct child_watch *children;  /* see depend.c */
     struct sw_roster *roster;
     struct sw_facts *facts;
     struct hub *hub;
@@ -54,11 +57,20 @@ struct todo {
     char *state, *variant;
 };
 
+/* What a resource's dependencies keep it from; all zero: nothing. */
+struct depend_outcome {
+    char *blocked; /* it has to wait: words */
+    int code;      /* or it cannot go on: SRO's reason, and words */
+    const char *reason;
+    char *words;
+};
+
 struct resource {
     struct sw_controller *c;
     struct resource *next;
     char *name, *uid;
-    struct json_object *doc;    /* as last seen, without managedFields */
+    struct json_object *seen;   /* as last seen, without managedFields */
+    struct json_object *doc;    /* the same with the templates of its spec rendered */
     struct json_object *status; /* as the server has it, as far as we know */
     struct sw_engine *engine;
     struct sw_timer *timer; /* the engine's */
@@ -71,7 +83,8 @@ struct resource {
     char *recipe_key; /* where it came from */
     uint64_t recipe_load;
     struct sw_plan *plan;
-    struct sw_kube_watch *secret_watch;
+    struct sw_kube_watch *secret_watch, *puller_watch;
+    char *puller_ns;
     bool secrets_known;
     char *push_secret;
     struct plan_work *plan_work; /* a plan that waits for something */
@@ -80,6 +93,9 @@ struct resource {
     int fault; /* of recipe, values or a template: as told to the engine */
     char *fault_words;
     bool fault_of_render; /* the plan is well, a template is not */
+    struct depend_outcome depends, making_fault;
+    struct making *making; /* a child under way */
+    int64_t making_due_ms; /* not to be tried again before */
 };
 
 struct resource *resource_find(struct sw_controller *c, const char *name);
@@ -95,6 +111,36 @@ const char *resource_namespace(const struct resource *r);
 void plan_work_free(struct plan_work *w);
 void render_work_free(struct render_work *w);
 void resource_set_fault(struct resource *r, int code, const char *words);
+
+/* ---- templates in the resource (resolve.c) -----------------------------------------------------
+ */
+
+/* Make r->doc of r->seen with the facts of now. @return 0 | SW_INVALID: the message names the
+ * field; r->doc is r->seen then */
+int resource_resolve(struct resource *r, struct sw_err *err);
+bool resolve_is_needed(struct json_object *doc);
+/* @doc with the templates of its spec rendered, a new document. */
+int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
+                 struct sw_err *err);
+
+/* ---- dependencies (depend.c) -------------------------------------------------------------------
+ */
+
+void depend_open(struct sw_controller *c);
+void depend_close(struct sw_controller *c);
+/* Look at what @r depends on, make what is missing. @return whether r->depends is another. */
+bool depend_update(struct resource *r);
+/* Something about a resource is different: those that depend on it look again, soon. */
+void depend_changed(struct resource *child);
+void depend_soon(struct sw_controller *c);
+/* @r goes: what is being made for it is given up. Its requests are gone already. */
+void depend_drop(struct resource *r);
+/* Tell the engine what dependencies keep it from, if that is another. */
+void resource_depends_again(struct resource *r);
+
+/* Let builds of the resource's namespace pull images, and see that it stays so (puller.c). */
+void puller_want(struct resource *r);
+void puller_close(struct resource *r);
 
 /* ---- recipes, plans, renders (source.c, plan.c, render.c) --------------------------------------
  */
@@ -183,8 +229,8 @@ void cluster_close(struct sw_controller *c);
 void cluster_facts_changed(struct sw_controller *c);
 /** What the roster says of @node is new: every resource looks at it again. */
 void cluster_node_changed(struct sw_controller *c, uint32_t node);
-/* Watch what r->recipe speaks of. @return false: not all of it is known yet; plan_resume() will be
- * called. */
+/* Watch what the resource and (once it is loaded) r->recipe speak of. @return false: not all of it
+ * is known yet; plan_resume() will be called. */
 bool wants_ready(struct resource *r);
 void wants_close(struct sw_controller *c);
 /* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */

@@ -12,7 +12,7 @@ struct plan_work {
     plan_fn *done;
     struct lookups *lookups;
     struct source *source;
-    bool waits_for_facts;
+    bool waits_for_facts, is_loaded;
 };
 
 void plan_work_free(struct plan_work *w)
@@ -90,15 +90,27 @@ static void try_plan(void *arg)
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
-    int rc = make_plan(w, &err);
+    int rc = resource_resolve(w->r, &err);
+    SW_AUTO_CHARS *key = source_key(w->r);
+    if (rc == 0 && !sw_streq(key, w->r->recipe_key)) {
+        plan_start(w->r, w->done); /* what was found out meanwhile names another recipe */
+        return;
+    }
+    if (rc == 0)
+        rc = make_plan(w, &err);
     if (rc != SW_PENDING)
         finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
 }
 
+static void load(struct plan_work *w);
+
 void plan_resume(struct resource *r)
 {
-    if (r->plan_work && r->plan_work->waits_for_facts)
-        try_plan(r->plan_work);
+    struct plan_work *w = r->plan_work;
+    if (w && w->waits_for_facts && w->is_loaded)
+        try_plan(w);
+    else if (w && w->waits_for_facts)
+        load(w);
 }
 
 static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
@@ -117,7 +129,28 @@ static void on_source(int code, struct sw_recipe *recipe, const char *words, voi
         free(r->recipe_key);
         r->recipe_key = source_key(r);
     }
+    w->is_loaded = true;
     try_plan(w);
+}
+
+/* What the resource itself says about its recipe may depend on facts. */
+static void load(struct plan_work *w)
+{
+    struct resource *r = w->r;
+    w->waits_for_facts = resolve_is_needed(r->seen) && !wants_ready(r);
+    if (w->waits_for_facts)
+        return;
+    SW_ERR(err);
+    int rc = resource_resolve(r, &err);
+    if (rc < 0) {
+        finish(w, rc, sw_err_text(&err));
+        return;
+    }
+    SW_AUTO_CHARS *key = source_key(r);
+    if (r->recipe && sw_streq(key, r->recipe_key))
+        on_source(0, NULL, NULL, w);
+    else
+        source_load(r, &w->source, on_source, w);
 }
 
 void plan_start(struct resource *r, plan_fn *done)
@@ -126,11 +159,7 @@ void plan_start(struct resource *r, plan_fn *done)
     struct plan_work *w = r->plan_work = sw_zalloc(1, sizeof *w);
     *w = (struct plan_work){ .r = r, .done = done };
     w->lookups = lookups_new(r, try_plan, w);
-    SW_AUTO_CHARS *key = source_key(r);
-    if (r->recipe && sw_streq(key, r->recipe_key))
-        on_source(0, NULL, NULL, w);
-    else
-        source_load(r, &w->source, on_source, w);
+    load(w);
 }
 
 /* Everything that a render sees, in one hash: the recipe, the resource, the values of each group of

@@ -131,6 +131,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     assert(!r->stepping);
     step_once(r, event);
     todo_run(r);
+    depend_changed(r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }
@@ -178,6 +179,7 @@ static struct resource *resource_new(struct sw_controller *c, const char *name, 
 
 static void resource_free(struct resource *r)
 {
+    depend_soon(r->c);
     struct resource **at = &r->c->resources;
     while (*at != r)
         at = &(*at)->next;
@@ -192,13 +194,16 @@ static void resource_free(struct resource *r)
     }
     while (r->renders)
         render_work_free(r->renders);
+    depend_drop(r);
     plan_work_free(r->plan_work);
     sw_kube_watch_close(r->secret_watch);
+    puller_close(r);
     free(r->push_secret);
     sw_timer_free(r->timer);
     sw_engine_free(r->engine);
     sw_plan_free(r->plan);
     sw_recipe_free(r->recipe);
+    json_object_put(r->seen);
     json_object_put(r->doc);
     json_object_put(r->status);
     free(r->recipe_key);
@@ -324,7 +329,13 @@ static void send_spec(struct resource *r)
         .code = r->fault,
         .message = r->fault_words,
         .reason = r->fault ? "ChartFailure" : NULL,
+        .blocked = r->depends.blocked,
     };
+    if (!spec.code && r->depends.code) {
+        spec.code = r->depends.code;
+        spec.message = r->depends.words;
+        spec.reason = r->depends.reason;
+    }
     SW_ERR(err);
     int rc = management_of(r, &spec.management, &err);
     if (rc < 0 && !spec.code) {
@@ -349,6 +360,10 @@ static void send_spec(struct resource *r)
 static void on_plan(struct resource *r, int code, const char *words)
 {
     resource_set_fault(r, code, words);
+    if (code == 0) {
+        (void)depend_update(r);
+        puller_want(r);
+    }
     send_spec(r);
 }
 
@@ -358,13 +373,26 @@ void resource_refuse(struct resource *r, int code, const char *words)
     on_plan(r, code, words);
 }
 
+static bool is_left_alone(const struct resource *r)
+{
+    const char *managed = sw_json_str(r->doc, "", "spec", "managementState", NULL);
+    return sw_streq(managed, "Removed") || sw_streq(managed, "Unmanaged");
+}
+
+void resource_depends_again(struct resource *r)
+{
+    if (!r->fault && r->plan && !is_left_alone(r) && depend_update(r))
+        send_spec(r);
+}
+
 /* A resource that goes away, or is left alone, needs no recipe: what was applied is written down.
  */
 static void resource_changed(struct resource *r)
 {
-    const char *managed = sw_json_str(r->doc, "", "spec", "managementState", NULL);
-    if (is_deleting(r->doc) || sw_streq(managed, "Removed") || sw_streq(managed, "Unmanaged")) {
+    r->making_due_ms = 0;
+    if (is_deleting(r->doc) || is_left_alone(r)) {
         resource_set_fault(r, 0, NULL);
+        puller_close(r);
         send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */
@@ -391,11 +419,14 @@ void resource_facts_changed(struct resource *r)
 
 static void take_doc(struct resource *r, struct json_object *doc)
 {
-    json_object_put(r->doc);
-    r->doc = json_object_get(doc);
-    (void)sw_json_del(r->doc, "metadata", "managedFields", NULL);
-    sw_json_set_str(r->doc, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it */
-    sw_json_set_str(r->doc, "SpecialResource", "kind", NULL);
+    json_object_put(r->seen);
+    r->seen = json_object_get(doc);
+    (void)sw_json_del(r->seen, "metadata", "managedFields", NULL);
+    sw_json_set_str(r->seen, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it
+                                                                     */
+    sw_json_set_str(r->seen, "SpecialResource", "kind", NULL);
+    SW_ERR(err);
+    (void)resource_resolve(r, &err); /* the plan does it again, and says what is wrong */
     if (!r->started) {
         json_object_put(r->status);
         r->status = json_object_get(sw_json_get(doc, "status"));
@@ -414,7 +445,7 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
     bool is_new = !r;
     if (is_new)
         r = resource_new(c, w->name, w->uid);
-    bool changed = is_new || differs(r->doc, w->object);
+    bool changed = is_new || differs(r->seen, w->object);
     take_doc(r, w->object);
     if (changed && is_deleting(r->doc) && !is_held(r->doc))
         resource_free(r); /* all was removed */

@@ -19,10 +19,14 @@ static const char *const secret_fields[] = { "type", NULL };
 static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
                                             NULL };
 
-static bool mentions(const struct sw_recipe *recipe, const char *const *words)
+/* Does the recipe, or a template in the resource itself, speak of one of @words? */
+static bool mentions(const struct resource *r, const char *const *words)
 {
+    const char *spec = resolve_is_needed(r->seen)
+                           ? json_object_to_json_string(sw_json_get(r->seen, "spec"))
+                           : "";
     for (; *words; words++)
-        if (sw_recipe_mentions(recipe, *words))
+        if (strstr(spec, *words) || (r->recipe && sw_recipe_mentions(r->recipe, *words)))
             return true;
     return false;
 }
@@ -118,11 +122,11 @@ bool wants_ready(struct resource *r)
         return true;
     if (!c->sources)
         c->sources = sw_zalloc(source_count(), sizeof *c->sources);
-    bool all = mentions(r->recipe, whole_values), ready = true;
+    bool all = mentions(r, whole_values), ready = true;
     for (size_t i = 0; sw_facts_sources[i].kind; i++)
-        if (all || mentions(r->recipe, sw_facts_sources[i].words))
+        if (all || mentions(r, sw_facts_sources[i].words))
             ready &= want_source(c, i);
-    if (all || mentions(r->recipe, push_secret))
+    if (all || mentions(r, push_secret))
         ready &= want_secret(r);
     return ready;
 }

@@ -200,9 +200,8 @@ static void controller_walks_serves_and_stops(void **state)
     assert_has(readyz, "200 OK");
     assert_has(none, "404");
     assert_has(text, "\nsro_managed_resources_total 1\n");
-    assert_has(text,
-               "sro_states_completed_info{specialresource=\"simple-kmod\","
-               "state=\"templates/1000-driver-container.yaml\"} 1\n");
+    assert_has(text, "sro_states_completed_info{specialresource=\"simple-kmod\","
+                     "state=\"templates/1000-driver-container.yaml\"} 1\n");
     assert_has(text, "\nsro_used_nodes{cr=\"simple-kmod\",kind=\"DaemonSet\",name=\"simple-kmod");
     assert_has(text, "\nsro_upgrade_alert{cr=\"simple-kmod\"} 0\n");
     assert_has(text, "kind=\"DaemonSet\"");

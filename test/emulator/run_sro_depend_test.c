@@ -1,0 +1,251 @@
+/* Resources that need others, and resources that speak of the cluster. */
+#include "run_sro.h"
+
+static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c-{{ "
+                             ".Values.color }}\ndata:\n  color: {{ .Values.color | quote }}\n";
+static const char plain[] = "color: none\n";
+
+/* A chart's own resource, that needs @needs (their charts are beside it). */
+static char *own(const char *root, const char *name, const char *needs)
+{
+    SW_AUTO_CHARS *list = sw_strdup("");
+    for (const char *at = needs; *at; at += strcspn(at, " "), at += *at == ' ') {
+        int len = (int)strcspn(at, " ");
+        char *more = sw_printf("%s  - chart:\n      name: %.*s\n      version: 0.0.1\n"
+                               "      repository:\n        name: r\n        url: file://%s/%.*s\n"
+                               "    set:\n      kind: Values\n      color: of-%s\n",
+                               list, len, at, root, len, at, name);
+        free(list);
+        list = more;
+    }
+    return sw_printf("apiVersion: " SR_VERSION "\nkind: SpecialResource\nmetadata:\n  name: %s\n"
+                     "spec:\n  namespace: %s\n%s%s",
+                     name, name, *list ? "  dependencies:\n" : "", list);
+}
+
+static char *chart_with(const char *root, const char *name, const char *needs)
+{
+    SW_AUTO_CHARS *file = sw_printf("%s.yaml", name);
+    SW_AUTO_CHARS *text = own(root, name, needs);
+    return CHART(root, name, { file, text }, { "values.yaml", plain },
+                 { "templates/0000-config.yaml", config });
+}
+
+static void dependency_is_made_and_ready_first_at_any_depth(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "c");
+    SW_AUTO_CHARS *c = CHART(root, "c", { "values.yaml", plain },
+                             { "templates/0000-config.yaml", config });
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    sro_until(&w, "b", "Ready", NULL);
+    sro_until(&w, "c", "Ready", NULL);
+    /* the entry's values, not those of the chart; the namespace is the child's own */
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-of-a"));
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "c", "c-of-b"));
+    struct json_object *map = world_get(&w, "v1", "ConfigMap", "default",
+                                        "special-resource-dependencies");
+    assert_string_equal(sw_json_str(map, "", "data", "b", NULL), "a");
+    assert_string_equal(sw_json_str(map, "", "data", "c", NULL), "b");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void deleted_child_is_made_again(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(sro_get(&w, "b")));
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "b"), 0);
+    sro_until(&w, "a", "Progressing", "dependency b");
+    sro_until(&w, "a", "Ready", NULL);
+    assert_string_not_equal(sw_obj_uid(sro_get(&w, "b")), uid);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void cycle_is_refused_and_named(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "a");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Errored", "a -> b -> a");
+    sro_until(&w, "b", "Errored", "b -> a -> b");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void chart_of_a_dependency_that_is_not_there_is_said(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "nowhere");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Errored", "dependency nowhere");
+    struct json_object *sr = sro_get(&w, "a");
+    assert_string_equal(sw_json_str(sw_obj_condition(sr, "Errored"), "", "reason", NULL),
+                        "DependencyChartFailure");
+    assert_null(world_get(&w, "v1", "ConfigMap", "a", "c-none"));
+    SW_AUTO_CHARS *late = CHART(root, "nowhere", { "values.yaml", plain },
+                                { "templates/0000-config.yaml", config });
+    sro_until(&w, "a", "Ready", NULL);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void values_of_a_dependency_follow_its_entry(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    struct json_object *deps = sw_json_copy(
+        sw_json_find(sro_get(&w, "a"), "spec", "dependencies", NULL));
+    sw_json_set_str(sw_json_at(deps, 0), "new", "set", "color", NULL);
+    SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"dependencies\":%s}}",
+                                     json_object_to_json_string(deps));
+    json_object_put(deps);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "a", NULL, patch), 0);
+    sro_until_there(&w, "v1", "ConfigMap", "b", "c-new");
+    sro_until_gone(&w, "v1", "ConfigMap", "b", "c-of-a");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void one_shot_walk_makes_dependencies_too(void **state)
+{
+    (void)state;
+    struct world w = { .one_shot = true, .only = "a" };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    sro_until(&w, "b", "Ready", NULL);
+    world_close(&w);
+    chart_remove(root);
+}
+
+/* ---- templates in the resource -----------------------------------------------------------------
+ */
+
+#define TEMPLATED                                                                                  \
+    "apiVersion: " SR_VERSION "\nkind: SpecialResource\nmetadata:\n  name: t\nspec:\n"             \
+    "  namespace: t-{{ .Values.platform | lower }}\n  set:\n    kind: Values\n    color: '%s'\n"
+
+static void texts_of_the_resource_are_rendered_with_run_time_values(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *text = sw_printf(
+        TEMPLATED, "{{ if eq .Values.platform \"OCP\" }}v{{ .Values.clusterVersion }}{{ end }}");
+    SW_AUTO_CHARS *t = CHART(root, "t", { "t.yaml", text }, { "values.yaml", plain },
+                             { "templates/0000-config.yaml", config });
+    world_open(&w);
+    w.name = "t";
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    assert_int_equal(
+        sw_resource_make(&(struct sw_resource_opts){ .recipe = t, .ns = "t" }, &doc, &err), 0);
+    sw_json_set_str(doc, "t-{{ .Values.platform | lower }}", "spec", "namespace", NULL);
+    w.resource = json_object_get(doc);
+    (void)sw_install_start(&w.conn, doc, world_on_installed, &w);
+    assert_true(world_until(&w, world_is_installed, NULL, 60000));
+    world_start(&w);
+    sro_until(&w, "t", "Ready", NULL);
+    struct json_object *list = world_get(&w, "v1", "ConfigMap", "t-ocp", NULL);
+    bool found = false;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        found = found || sw_starts_with(sw_obj_name(sw_json_at(list, i)), "c-v4.");
+    assert_true(found);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void bad_template_in_the_resource_names_its_field(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *text = sw_printf(TEMPLATED, "{{ .Values.color | nosuch }}");
+    SW_AUTO_CHARS *t = CHART(root, "t", { "t.yaml", text }, { "values.yaml", plain },
+                             { "templates/0000-config.yaml", config });
+    world_open(&w);
+    world_apply(&w, &(struct sw_resource_opts){ .recipe = t, .ns = "t" });
+    world_start(&w);
+    sro_until(&w, "t", "Errored", "spec.set.color");
+    world_close(&w);
+    chart_remove(root);
+}
+
+/* ---- image pullers -----------------------------------------------------------------------------
+ */
+
+static bool builder_is_bound(struct world *w, void *arg SW_UNUSED)
+{
+    struct json_object *b = world_get(w, "rbac.authorization.k8s.io/v1", "RoleBinding", "b",
+                                      "system:image-pullers");
+    struct json_object *subjects = sw_json_get(b, "subjects");
+    return sw_json_len(subjects) == 2 &&
+           sw_streq(sw_json_str(sw_json_at(subjects, 1), "", "name", NULL), "builder") &&
+           sw_streq(sw_json_str(sw_json_at(subjects, 1), "", "namespace", NULL), "b");
+}
+
+static void builder_may_pull_images_where_the_cluster_has_a_binding(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, b);
+    sro_until(&w, "b", "Ready", NULL);
+    assert_true(world_until(&w, builder_is_bound, NULL, 60000));
+    assert_int_equal(world_patch(&w, "rbac.authorization.k8s.io/v1", "RoleBinding", "b",
+                                 "system:image-pullers", NULL,
+                                 "{\"subjects\":[{\"kind\":\"Group\",\"apiGroup\":\"rbac."
+                                 "authorization.k8s.io\",\"name\":\"system:serviceaccounts:b\"}]}"),
+                     0);
+    assert_true(world_until(&w, builder_is_bound, NULL, 60000));
+    world_close(&w);
+    chart_remove(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dependency_is_made_and_ready_first_at_any_depth),
+        cmocka_unit_test(deleted_child_is_made_again),
+        cmocka_unit_test(cycle_is_refused_and_named),
+        cmocka_unit_test(chart_of_a_dependency_that_is_not_there_is_said),
+        cmocka_unit_test(values_of_a_dependency_follow_its_entry),
+        cmocka_unit_test(one_shot_walk_makes_dependencies_too),
+        cmocka_unit_test(texts_of_the_resource_are_rendered_with_run_time_values),
+        cmocka_unit_test(bad_template_in_the_resource_names_its_field),
+        cmocka_unit_test(builder_may_pull_images_where_the_cluster_has_a_binding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
