@@ -55,7 +55,7 @@ HEADERS  := $(wildcard src/*/*.h)
 # Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
 EMBEDDED             := sw_emulator_rules sw_deploy_crds
 FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/*.yaml))
-FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*.yaml))
+FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 
 # ---- everyday targets ---------------------------------------------------------------------------
@@ -92,7 +92,7 @@ clean: ## remove build/
 
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | \
-	    awk -F'\t' '{ printf "  %-18s %s\n", $$1, $$2 }'
+	    awk -F'\t' '{ printf "  %-30s %s\n", $$1, $$2 }'
 
 # ---- two configurations: release (rel) and tests (test) -----------------------------------------
 CFLAGS_rel  := $(RELEASE)
@@ -176,5 +176,7 @@ $(BENCH): $(BUILD)/bench/%: test/bench/%.c $(BUILD)/rel/libslipway.a
 FUZZ_SECONDS ?= 60
 fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60); TARGET=name for one
 	@hack/fuzz.sh $(FUZZ_SECONDS) $(TARGET)
+
+include make/ship.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -56,6 +56,13 @@ const struct sw_command sw_commands[] = {
       "name, unless --namespace is given.\n\n"
       "Exit status: 0 no change, 1 changes, 2 errors.",
       sw_flags_diff, sw_cmd_diff },
+    { "rbac", "RECIPE", "print the rights that the operator needs for a recipe",
+      "Roles and bindings for what the recipe renders to, besides what every operator has; and "
+      "what\n"
+      "the recipe's own roles contain, since nobody may hand on what he does not hold. To be "
+      "applied\n"
+      "by somebody who may: slipway rbac RECIPE | kubectl apply -f -",
+      sw_flags_rbac, sw_cmd_rbac },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };

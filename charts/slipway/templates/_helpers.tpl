@@ -1,0 +1,179 @@
+{{- define "slipway.openshift" -}}
+{{- if .Values.platform }}{{ if eq .Values.platform "openshift" }}true{{ end }}
+{{- else if .Capabilities.APIVersions.Has "config.openshift.io/v1" }}true{{ end }}
+{{- end }}
+
+{{- define "slipway.image" -}}
+{{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default (printf "v%s" .Chart.AppVersion) }}{{ end }}
+{{- end }}
+
+{{- define "slipway.labels" -}}
+app.kubernetes.io/name: slipway
+app.kubernetes.io/part-of: slipway
+{{- end }}
+
+{{- define "slipway.selector" -}}
+app.kubernetes.io/name: slipway
+app.kubernetes.io/component: controller
+{{- end }}
+
+{{- define "slipway.relatedImages" -}}
+{{- if kindIs "string" .Values.relatedImages }}{{ .Values.relatedImages }}
+{{- else if .Values.relatedImages }}{{ toJson .Values.relatedImages }}{{ end }}
+{{- end }}
+
+{{- /* What slipway does on every cluster, whatever the recipes are. */ -}}
+{{- define "slipway.clusterRules" -}}
+- apiGroups: [sro.openshift.io]
+  resources: [specialresources, specialresourcemodules, preflightvalidations]
+  verbs: [get, list, watch, create, update, patch, delete]
+- apiGroups: [sro.openshift.io]
+  resources: [specialresources/status, specialresourcemodules/status, preflightvalidations/status]
+  verbs: [get, update, patch]
+- apiGroups: [sro.openshift.io]
+  resources: [specialresources/finalizers, specialresourcemodules/finalizers, preflightvalidations/finalizers]
+  verbs: [update]
+- apiGroups: [inference.redhat.com]
+  resources: [dasoperators]
+  verbs: [get, list, watch]
+- apiGroups: [inference.redhat.com]
+  resources: [dasoperators/status]
+  verbs: [get, update, patch]
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  verbs: [get, list, watch]
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [get, list, watch, patch]
+- apiGroups: ["", events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get, list, watch]
+{{- with .Values.rbac.extraRules }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* What it does in its own namespace: the lock of the leader, recipes in ConfigMaps. */ -}}
+{{- define "slipway.namespaceRules" -}}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [get, create, update, patch]
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list, watch]
+{{- end }}
+
+{{- define "slipway.podSpec" -}}
+serviceAccountName: {{ .Values.serviceAccount.name }}
+{{- if .Values.priorityClass.name }}
+priorityClassName: {{ .Values.priorityClass.name }}
+{{- end }}
+terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
+securityContext:
+  runAsNonRoot: true
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+{{- toYaml . | nindent 0 }}
+{{- end }}
+containers:
+- name: controller
+  image: {{ include "slipway.image" . }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  args:
+  - controller
+  {{- if .Values.leaderElect }}
+  - --leader-elect
+  {{- end }}
+  - --metrics-bind-address=:{{ .Values.metrics.port }}
+  - --health-probe-bind-address=:8081
+  - --log-level={{ .Values.logLevel }}
+  {{- with .Values.extraArgs }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  env:
+  - name: OPERATOR_NAMESPACE
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.namespace
+  - name: POD_NAME
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.name
+  {{- with .Values.emulatedMode }}
+  - name: EMULATED_MODE
+    value: {{ . | quote }}
+  {{- end }}
+  {{- with (include "slipway.relatedImages" .) }}
+  - name: RELATED_IMAGES
+    value: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.apiServer }}
+  - name: KUBERNETES_SERVICE_HOST
+    value: {{ regexReplaceAll ":[0-9]+$" . "" | quote }}
+  - name: KUBERNETES_SERVICE_PORT
+    value: {{ regexFind "[0-9]+$" . | default "443" | quote }}
+  {{- end }}
+  {{- with .Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  ports:
+  - name: metrics
+    protocol: TCP
+    containerPort: {{ .Values.metrics.port }}
+  - name: health
+    protocol: TCP
+    containerPort: 8081
+  startupProbe:
+    httpGet: {path: /healthz, port: health}
+    periodSeconds: 1
+    failureThreshold: 60
+  livenessProbe:
+    httpGet: {path: /healthz, port: health}
+    periodSeconds: 20
+    timeoutSeconds: 5
+  readinessProbe:
+    httpGet: {path: /readyz, port: health}
+    periodSeconds: 5
+  resources:
+    {{- toYaml .Values.resources | nindent 4 }}
+  securityContext:
+    allowPrivilegeEscalation: false
+    readOnlyRootFilesystem: true
+    capabilities:
+      drop: [ALL]
+  volumeMounts:
+  - {name: tmp, mountPath: /tmp}
+volumes:
+# Charts are unpacked and git repositories fetched here.
+- name: tmp
+  emptyDir:
+    sizeLimit: 256Mi
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+{{- toYaml . | nindent 0 }}
+{{- end }}
+affinity:
+{{- if .Values.affinity }}
+  {{- toYaml .Values.affinity | nindent 2 }}
+{{- else }}
+  # not both on one node
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "slipway.selector" . | nindent 12 }}
+{{- end }}
+{{- end }}

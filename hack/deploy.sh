@@ -1,0 +1,293 @@
+#!/bin/bash
+# deploy.sh: slipway onto a cluster, and off again. What `make deploy` and its kin call.
+#
+#   deploy.sh install | uninstall      the custom resource definitions alone
+#   deploy.sh deploy                   those, RBAC and the operator; waits until it runs
+#   deploy.sh undeploy                 takes everything away again, resources first
+#   deploy.sh das | undas              the operator and the nvidia-mig recipe for slices of GPUs
+#   deploy.sh render                   print what deploy applies
+#   deploy.sh info                     what this would use, and what is there
+#
+# From the environment: KUBECTL (kubectl, else oc), KUBECONFIG, IMG, REGISTRY, TAG, NAMESPACE
+# (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), EMULATED_MODE, RELATED_IMAGES
+# (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
+# PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120).
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+: "${NAMESPACE:=slipway}" "${REGISTRY:=quay.io/slipway}" "${TIMEOUT:=120}" "${EMULATED_MODE:=}" "${API_SERVER:=}"
+: "${TAG:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
+: "${IMG:=$REGISTRY/slipway:$TAG}" "${RELATED_IMAGES:=}" "${PULL_POLICY:=}" "${REPLICAS:=}"
+das_namespace=das-operator
+
+say() { echo "$*" >&2; }
+die() { say "deploy: $*"; exit 1; }
+
+# shellcheck disable=SC2086
+[ -n "${KUBECTL:-}" ] || KUBECTL=$(command -v kubectl || command -v oc) || die "neither kubectl nor oc is here (KUBECTL=...)"
+k() { "$KUBECTL" "$@"; }
+
+# ---- before anything is tried --------------------------------------------------------------------
+reach() {
+    local out where
+    if ! out=$(k get --raw /version --request-timeout=10s 2>&1); then
+        where=${KUBECONFIG:-"the default kubeconfig"}
+        die "no cluster can be reached with $where: $(tail -1 <<<"$out")"
+    fi
+}
+
+# may VERB RESOURCE: whether this account may; a server that cannot say is believed to allow it
+may() {
+    local answer
+    answer=$(k auth can-i "$@" 2>/dev/null) || [ "$answer" = no ] || return 0
+    [ "$answer" != no ]
+}
+
+check_rights() { # VERB RESOURCE...: one message naming all that lacks
+    local verb=$1 lacks="" r
+    shift
+    for r in "$@"; do may "$verb" "$r" || lacks="$lacks${lacks:+, }$verb $r"; done
+    [ -z "$lacks" ] || die "this account may not $lacks (cluster-wide). Ask somebody who may: the definitions and roles need it once; KUBECONFIG=${KUBECONFIG:-~/.kube/config}"
+}
+
+platform() {
+    if [ -n "${PLATFORM:-}" ]; then
+        echo "$PLATFORM"
+    elif k api-versions 2>/dev/null | grep -q '^config.openshift.io/'; then
+        echo openshift
+    else
+        echo kubernetes
+    fi
+}
+
+# ---- what is applied -----------------------------------------------------------------------------
+# Images by their part: webhook, scheduler, device-plugin (DAS calls it daemonset).
+related() { # PART
+    local text
+    [ -n "$RELATED_IMAGES" ] || { echo "$REGISTRY/slipway-$1:$TAG"; return; }
+    if [ -f "$RELATED_IMAGES" ]; then text=$(cat "$RELATED_IMAGES"); else text=$RELATED_IMAGES; fi
+    # [{"name": "...webhook...", "image": "..."}] or {"webhook": "..."}
+    text=$(tr -d '\n' <<<"$text" | tr '}{,' '\n\n\n' |
+        awk -v part="$1" -v other="${2:-$1}" '
+            /"name" *:/ { name = $0 }
+            /"image" *:/ { if (name ~ part || name ~ other) { sub(/.*"image" *: *"/, ""); sub(/".*/, ""); print; exit } }
+            !/"(name|image)" *:/ && match($0, "\"[^\"]*(" part "|" other ")[^\"]*\" *: *\"") { sub(/^[^:]*: *"/, ""); sub(/".*/, ""); print; exit }')
+    [ -n "$text" ] || die "RELATED_IMAGES names no image for $1"
+    echo "$text"
+}
+
+env_patch() {
+    cat <<YAML
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: slipway
+  namespace: slipway
+spec:
+${REPLICAS:+  replicas: $REPLICAS
+}  template:
+    spec:
+      containers:
+      - name: controller
+${PULL_POLICY:+        imagePullPolicy: $PULL_POLICY
+}        env:
+        - {name: RELATED_IMAGE_WEBHOOK_IMAGE, value: "$(related webhook)"}
+        - {name: RELATED_IMAGE_SCHEDULER_IMAGE, value: "$(related scheduler)"}
+        - {name: RELATED_IMAGE_DAEMONSET_IMAGE, value: "$(related device-plugin daemonset)"}
+YAML
+    [ -z "$EMULATED_MODE" ] || echo "        - {name: EMULATED_MODE, value: \"$EMULATED_MODE\"}"
+    [ -z "$API_SERVER" ] || cat <<YAML
+        - {name: KUBERNETES_SERVICE_HOST, value: "${API_SERVER%:*}"}
+        - {name: KUBERNETES_SERVICE_PORT, value: "${API_SERVER##*:}"}
+YAML
+}
+
+# kustomize before 2.1 (kubectl before 1.21) takes folders as bases only; later ones warn of that word.
+folders_word() {
+    local minor
+    minor=$(k version --client 2>/dev/null | sed -n 's/.*v1\.\([0-9]*\)\..*/\1/p; s/.*Minor:"\([0-9]*\).*/\1/p' | head -1)
+    if [ "${minor:-99}" -lt 21 ]; then echo bases; else echo resources; fi
+}
+
+# The part of DEPLOY that is asked for: a kustomization beside the checkout's, then kubectl's own kustomize.
+render() { # FOLDER...
+    local dir=$here/build/deploy image=${IMG%:*} tag=${IMG##*:} f
+    [[ $IMG == *@* ]] && image=${IMG%@*}
+    [[ ${IMG##*/} == *:* || $IMG == *@* ]] || { image=$IMG; tag=latest; }
+    rm -rf "$dir"; mkdir -p "$dir"
+    env_patch >"$dir/env.yaml"
+    {
+        echo "namespace: $NAMESPACE"
+        echo "$(folders_word):"
+        for f in "$@"; do echo "- ../../deploy/$f"; done
+        if [[ $IMG == *@* ]]; then
+            printf 'images:\n- {name: quay.io/slipway/slipway, newName: "%s", digest: "%s"}\n' "$image" "${IMG#*@}"
+        else
+            printf 'images:\n- {name: quay.io/slipway/slipway, newName: "%s", newTag: "%s"}\n' "$image" "$tag"
+        fi
+        case " $* " in *" base "*) printf 'patchesStrategicMerge:\n- env.yaml\n' ;; esac
+    } >"$dir/kustomization.yaml"
+    { k kustomize "$dir" 2>"$dir/log" || die "kustomize: $(tail -1 "$dir/log")"; } | fit
+}
+
+# An SCC names the account in a text, which kustomize does not know for a namespace; and before
+# Kubernetes 1.21 a PodDisruptionBudget is of v1beta1.
+fit() {
+    local pdb=policy/v1
+    [ -n "${offline:-}" ] || k api-versions 2>/dev/null | grep -qx policy/v1 || pdb=policy/v1beta1
+    sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
+}
+
+parts() { if [ "$(platform)" = openshift ]; then echo base openshift; else echo base; fi; }
+
+crds() { k kustomize "$here/deploy/crds"; }
+
+# ---- waiting -------------------------------------------------------------------------------------
+# Why a pod of the operator does not come up: the first reason that waiting does not cure.
+trouble() {
+    k -n "$NAMESPACE" get pods -l app.kubernetes.io/name=slipway,app.kubernetes.io/component=controller \
+        -o 'jsonpath={range .items[*].status.containerStatuses[*]}{.state.waiting.reason}{"\t"}{.image}{"\t"}{.state.waiting.message}{.lastState.terminated.message}{"\n"}{end}' 2>/dev/null |
+        awk -F'\t' '/^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName)\t/ { print "image " $2 " cannot be pulled: " ($3 == "" ? $1 : $3); exit }
+                    /^(CrashLoopBackOff|CreateContainerConfigError|CreateContainerError|RunContainerError)\t/ { print "the operator does not start (" $1 "): " $3; exit }'
+}
+
+available() {
+    local want
+    want=$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.spec.replicas} {.metadata.generation}')
+    [ "$want" = "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.availableReplicas} {.status.observedGeneration}')" ] &&
+        [ "${want%% *}" = "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.updatedReplicas}')" ]
+}
+
+wait_available() {
+    local end=$((SECONDS + TIMEOUT)) why="" again=""
+    until available; do
+        why=$(trouble)
+        # twice, so that a pull that is just being retried is no verdict
+        [ -z "$why" ] || [ -z "$again" ] || die "$why"
+        again=$why
+        [ $SECONDS -lt "$end" ] || die "the operator is not available after $TIMEOUT s; see: $KUBECTL -n $NAMESPACE describe pods"
+        sleep 1
+    done
+}
+
+# ---- commands ------------------------------------------------------------------------------------
+apply() { # kubectl's one message a failure, and which step it was
+    local what=$1 out
+    shift
+    out=$(k apply -f - 2>&1) || { grep -v -e configured -e unchanged -e created <<<"$out" | head -3 >&2; die "$what could not be applied (above); it can be repeated once that is mended"; }
+    grep -v 'Warning: .*last-applied' <<<"$out" || true
+}
+
+cmd_install() {
+    reach
+    check_rights create customresourcedefinitions.apiextensions.k8s.io
+    crds | apply "the custom resource definitions"
+    local c
+    for c in $(crds | awk '/^  name: .*\..*\./ { print $2 }'); do
+        k wait --for=condition=Established "crd/$c" --timeout=60s >/dev/null || die "definition $c is not served"
+    done
+}
+
+cmd_deploy() {
+    local p
+    cmd_install
+    check_rights create namespaces clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io
+    p=$(parts)
+    # shellcheck disable=SC2086
+    render $p | apply "the operator"
+    say "waiting for $IMG in namespace $NAMESPACE"
+    wait_available
+    say "slipway runs ($KUBECTL get specialresources)"
+}
+
+resources_left() { k get specialresources.sro.openshift.io -o name 2>/dev/null; }
+
+# Resources first, while there is an operator to clean up after them; the definitions last.
+cmd_undeploy() {
+    local end left
+    reach
+    left=$(resources_left)
+    if [ -n "$left" ]; then
+        say "removing $(tr '\n' ' ' <<<"$left")"
+        # shellcheck disable=SC2086
+        k delete --ignore-not-found --wait=false $left >/dev/null
+        end=$((SECONDS + TIMEOUT))
+        while left=$(resources_left) && [ -n "$left" ]; do
+            [ $SECONDS -lt "$end" ] || die "not gone after $TIMEOUT s: $(tr '\n' ' ' <<<"$left"). Is the operator running? 'slipway uninstall --yes' cleans up without one"
+            sleep 0.5
+        done
+    fi
+    local p
+    p=$(parts)
+    # shellcheck disable=SC2086
+    render $p | k delete --ignore-not-found --wait=true -f - 2>&1 | grep -v 'Warning: deleting cluster-scoped' || true
+    k delete clusterrole,clusterrolebinding -l slipway.dev/rbac=recipe --ignore-not-found
+    crds | k delete --ignore-not-found --wait=true -f -
+}
+
+cmd_uninstall() {
+    local left
+    reach
+    left=$(resources_left)
+    [ -z "$left" ] || [ -n "${FORCE:-}" ] || die "there are resources still, which would go with their definition: $(tr '\n' ' ' <<<"$left")(FORCE=1 does it)"
+    crds | k delete --ignore-not-found --wait=true -f -
+}
+
+das_resource() {
+    cat <<YAML
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata:
+  name: nvidia-mig
+spec:
+  namespace: $das_namespace
+  chart:
+    name: nvidia-mig
+    version: 0.1.0
+    repository:
+      name: recipes
+      url: file:///recipes/nvidia-mig
+  set:
+    webhook: {image: "$(related webhook)"}
+    scheduler: {image: "$(related scheduler)"}
+    device-plugin: {image: "$(related device-plugin daemonset)"${EMULATED_MODE:+, emulatedMode: $EMULATED_MODE}}
+YAML
+}
+
+cmd_das() {
+    cmd_deploy
+    [ -x "$here/build/slipway" ] || die "build/slipway is needed to say which rights the recipe needs (make)"
+    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
+        apply "the rights of recipe nvidia-mig"
+    das_resource | apply "recipe nvidia-mig"
+}
+
+cmd_undas() {
+    reach
+    k delete specialresource nvidia-mig --ignore-not-found --wait=true --timeout="${TIMEOUT}s"
+    k delete clusterrole,clusterrolebinding -l slipway.dev/recipe=nvidia-mig --ignore-not-found
+}
+
+cmd_render() {
+    offline=1
+    local p=base
+    [ "${PLATFORM:-}" != openshift ] || p="base openshift"
+    crds
+    echo ---
+    # shellcheck disable=SC2086
+    render $p
+}
+
+cmd_info() {
+    local v
+    v=$(k get --raw /version --request-timeout=5s 2>/dev/null | tr -d ' \n' | sed -n 's/.*"gitVersion":"\([^"]*\)".*/\1/p') || true
+    printf '%-16s %s\n' image "$IMG" tag "$TAG" registry "$REGISTRY" namespace "$NAMESPACE" \
+        webhook "$(related webhook)" scheduler "$(related scheduler)" device-plugin "$(related device-plugin daemonset)" \
+        emulated "${EMULATED_MODE:-no}" kubectl "$KUBECTL" kubeconfig "${KUBECONFIG:-the default}" cluster "${v:-not reachable}"
+    [ -z "$v" ] || printf '%-16s %s\n' platform "$(platform)" operator "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.availableReplicas} of {.spec.replicas} available, {.spec.template.spec.containers[0].image}' 2>/dev/null || echo 'not deployed')"
+}
+
+case "${1:-}" in
+install | uninstall | deploy | undeploy | das | undas | render | info) c=$1; shift; "cmd_$c" "$@" ;;
+-h | --help | help) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+esac

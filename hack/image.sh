@@ -1,0 +1,574 @@
+#!/bin/bash
+# image.sh: container images of slipway's programs, without a daemon and without the network.
+#
+#   image.sh build [OPTION]... PROGRAM...   pack build/PROGRAM, what it links and the CA bundle
+#   image.sh closure PROGRAM...             list what a program brings along, and how large that is
+#   image.sh root DIR PROGRAM               write what an image holds into a folder
+#   image.sh load FILE...                   hand docker archives to $CONTAINER_COMMAND
+#   image.sh push DIR REFERENCE             send an OCI layout to a registry, over HTTP
+#   image.sh send PREFIX REFERENCE          push by $CONTAINER_COMMAND, podman or docker, else as push
+#
+# build's options:
+#   --out DIR        where to write (build/images)
+#   --registry NAME  images are NAME/PROGRAM:TAG ($REGISTRY, quay.io/slipway); $IMG: all of slipway's own
+#   --tag TAG        ($TAG, else the git branch)
+#   --programs DIR   where the programs are (build)
+#   --arch ARCH      amd64, arm64: what the programs were built for (this machine's)
+#   --sysroot DIR    where the libraries of that architecture are (/)
+#
+# For each program: DIR/PROGRAM.oci (an OCI image layout), DIR/PROGRAM.tar (the same as a docker
+# archive, for docker load, podman load, ctr images import) and DIR/PROGRAM.spdx.json (its bill of
+# materials). An image has up to four layers: what all programs share, what this one links besides,
+# the recipes (slipway's own image only), the program; so four images cost little more than one.
+# The same input gives the same bytes: names are sorted, owners are 0, times are $SOURCE_DATE_EPOCH,
+# else those of the last commit.
+#
+# libarchive is built in from its static library, tar with gzip and zstd only: the shared one of
+# Debian brings libxml2 and 31 MB of ICU.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+umask 022
+export LC_ALL=C TZ=UTC0
+
+say() { echo "image: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# ---- what a program needs ------------------------------------------------------------------------
+sysroot=/ programs=$here/build arch=
+library_dirs() {
+    local triplet
+    case $arch in
+    amd64) triplet=x86_64-linux-gnu ;;
+    arm64) triplet=aarch64-linux-gnu ;;
+    esac
+    printf '%s\n' "$sysroot/usr/lib/$triplet" "$sysroot/lib/$triplet" "$sysroot/usr/$triplet/lib" \
+        "$sysroot/usr/lib64" "$sysroot/lib64"
+}
+
+host_arch() {
+    case $(uname -m) in
+    x86_64) echo amd64 ;;
+    aarch64) echo arm64 ;;
+    *) uname -m ;;
+    esac
+}
+
+find_library() { # SONAME: its file
+    local d
+    while read -r d; do
+        [ -e "$d/$1" ] && { readlink -f "$d/$1"; return 0; }
+    done < <(library_dirs)
+    return 1
+}
+
+interpreter() { # FILE
+    readelf -l "$1" | sed -n 's|.*interpreter: \(/[^]]*\)\]|\1|p'
+}
+
+needed() { # FILE: the sonames that it links
+    readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# Libraries that a program opens by itself when it first needs them. The GPU driver's library comes
+# from the node.
+opened() { # FILE
+    strings -a "$1" | grep -E '^lib[a-z0-9_+-]+\.so\.[0-9]+(\.[0-9]+)*$' | grep -v '^libnvidia-' | sort -u || true
+}
+
+# closure FILE: "SONAME PATH" of every library, sorted; PATH "-" is the libarchive of our own.
+closure() {
+    local todo seen=" " name path
+    todo=$({ needed "$1"; opened "$1"; } | sort -u)
+    while [ -n "$todo" ]; do
+        name=${todo%%$'\n'*}
+        if [ "$todo" = "$name" ]; then todo=; else todo=${todo#*$'\n'}; fi
+        case $seen in *" $name "*) continue ;; esac
+        case $name in ld-linux*) continue ;; esac # the loader, see put_loader
+        seen="$seen$name "
+        if [ "$name" = libarchive.so.13 ] && [ -n "$own_archive" ]; then
+            path=$own_archive
+        else
+            path=$(find_library "$name") || die "$(basename "$1") needs $name, which is not there ($(library_dirs | tr '\n' ' '))"
+        fi
+        echo "$name $path"
+        todo=$(printf '%s\n%s' "$todo" "$(needed "$path")" | sed '/^$/d')
+    done | sort -u
+}
+
+# A libarchive with the functions that slipway calls and nothing else, from the static library.
+own_archive=
+make_archive() {
+    local static zstd symbols cc=${CROSS_CC:-gcc}
+    static=$(find_library libarchive.a) || { say "no libarchive.a here: the shared library goes into the image"; return 0; }
+    zstd=$(find_library libzstd.so.1) || die "libzstd.so.1 is not there"
+    symbols=$(sed -n 's/.*{ "\(archive_[a-z0-9_]*\)", .*/\1/p' "$here"/src/*/*.c | sort -u)
+    [ -n "$symbols" ] || die "no function of libarchive is used any more: mend make_archive"
+    { echo '{ global:'; sed 's/$/;/' <<<"$symbols"; echo 'local: *; };'; } >"$work/archive.map"
+    # shellcheck disable=SC2046
+    $cc -shared -s -o "$work/libarchive.so.13" -Wl,-soname,libarchive.so.13 -Wl,--build-id=none \
+        -Wl,--version-script="$work/archive.map" -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now,-z,defs \
+        $(sed 's/^/-Wl,-u,/' <<<"$symbols") "$static" -lz "$zstd" $($cc -print-file-name=libacl.so | grep / || true) \
+        2>"$work/archive.log" || {
+        # without the headers of libacl and others: leave what only writing to disks needs unresolved
+        $cc -shared -s -o "$work/libarchive.so.13" -Wl,-soname,libarchive.so.13 -Wl,--build-id=none \
+            -Wl,--version-script="$work/archive.map" -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro \
+            $(sed 's/^/-Wl,-u,/' <<<"$symbols") "$static" -lz "$zstd"
+    }
+    own_archive=$work/libarchive.so.13
+}
+
+# ---- layers --------------------------------------------------------------------------------------
+pack() { # DIR FILE NAME...: a tar that is the same wherever and whenever it is made
+    tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -C "$1" -cf "$2" "${@:3}"
+}
+
+digest() { sha256sum "$1" | cut -d' ' -f1; }
+
+put_library() { # ROOT SONAME PATH
+    mkdir -p "$1/usr/lib/slipway"
+    cp "$3" "$1/usr/lib/slipway/$2"
+    chmod 755 "$1/usr/lib/slipway/$2"
+}
+
+put_base() { # ROOT: what every image has
+    local root=$1 ca
+    mkdir -p "$root"/{etc/ssl/certs,tmp,usr/lib/slipway,usr/bin,var}
+    chmod 1777 "$root/tmp"
+    printf 'root:x:0:0:root:/:/sbin/nologin\nslipway:x:65532:65532:slipway:/tmp:/sbin/nologin\n' >"$root/etc/passwd"
+    printf 'root:x:0:\nslipway:x:65532:\n' >"$root/etc/group"
+    echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
+    for ca in ${CA_BUNDLE:-} /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do
+        [ -s "$ca" ] && { cp "$ca" "$root/etc/ssl/certs/ca-certificates.crt"; break; }
+    done
+    [ -s "$root/etc/ssl/certs/ca-certificates.crt" ] || die "no CA bundle here (CA_BUNDLE=FILE names one)"
+    chmod 644 "$root/etc/ssl/certs/ca-certificates.crt"
+}
+
+# The loader looks where the programs say it is; libraries lie beside each other.
+put_loader() { # ROOT PROGRAM
+    local i path
+    i=$(interpreter "$2")
+    [ -n "$i" ] || return 0
+    path=$(readlink -f "$sysroot$i") || die "the loader $i is not there"
+    mkdir -p "$1$(dirname "$i")" "$1/etc"
+    cp "$path" "$1$i"
+    chmod 755 "$1$i"
+}
+
+put_recipes() { # ROOT: charts that the operator can walk without any repository
+    local d
+    mkdir -p "$1/charts"
+    for d in recipes states; do
+        (cd "$here" && git ls-files -z "$d" 2>/dev/null || find "$d" -type f -print0) |
+            (cd "$here" && tar --null -T - -cf -) | tar -C "$1" --no-same-permissions -xf -
+    done
+    (cd "$here" && { git ls-files -z charts/example 2>/dev/null || find charts/example -type f -print0; } |
+        tar --null -T - -cf -) | tar -C "$1" --no-same-permissions -xf -
+    find "$1" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
+}
+
+# add_layer ROOT: becomes layer $n_layers of the image under way, unless it is empty
+n_layers=0
+add_layer() {
+    [ -n "$(find "$1" -type f -print -quit)" ] || return 0
+    local tar=$work/layer.tar diff
+    pack "$1" "$tar" .
+    diff=$(digest "$tar")
+    [ -f "$work/layers/$diff.tar" ] || { mv "$tar" "$work/layers/$diff.tar"; gzip -9nc "$work/layers/$diff.tar" >"$work/layers/$diff.tgz"; }
+    layers[n_layers]=$diff
+    n_layers=$((n_layers + 1))
+}
+
+# ---- one image -----------------------------------------------------------------------------------
+json() { printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g'; }
+
+labels() { # PROGRAM
+    local title summary
+    title=$1
+    case $1 in
+    slipway) summary="Walks an accelerator's software stack onto a cluster, one validated state after another" ;;
+    slipway-webhook) summary="Admission of pods that ask for slices of a GPU" ;;
+    slipway-scheduler) summary="Places slices of GPUs, as an extender of kube-scheduler" ;;
+    slipway-device-plugin) summary="Makes slices of a node's GPUs when kubelet asks for them" ;;
+    *) summary=$1 ;;
+    esac
+    cat <<JSON
+   "io.k8s.description": "$(json "$summary")",
+   "io.k8s.display-name": "$title",
+   "io.openshift.tags": "operator,accelerator,gpu",
+   "maintainer": "slipway",
+   "name": "$title",
+   "org.opencontainers.image.created": "$created",
+   "org.opencontainers.image.description": "$(json "$summary")",
+   "org.opencontainers.image.licenses": "Apache-2.0",
+   "org.opencontainers.image.ref.name": "$(json "$tag")",
+   "org.opencontainers.image.revision": "$revision",
+   "org.opencontainers.image.title": "$title",
+   "org.opencontainers.image.vendor": "slipway",
+   "org.opencontainers.image.version": "$(json "$version")",
+   "summary": "$(json "$summary")",
+   "vendor": "slipway",
+   "version": "$(json "$version")"
+JSON
+}
+
+config() { # PROGRAM: the image's config
+    local i sep=""
+    cat <<JSON
+{
+ "architecture": "$arch",
+ "config": {
+  "Cmd": [$([ "$1" != slipway ] || echo '"controller"')],
+  "Entrypoint": ["/usr/bin/$1"],
+  "Env": ["PATH=/usr/bin", "LD_LIBRARY_PATH=/usr/lib/slipway", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt", "HOME=/tmp"],
+  "Labels": {
+$(labels "$1")
+  },
+  "User": "65532:65532",
+  "WorkingDir": "/"
+ },
+ "created": "$created",
+ "history": [
+JSON
+    for ((i = 0; i < n_layers; i++)); do
+        printf '%s  {"created": "%s", "created_by": "hack/image.sh"}' "$sep" "$created"
+        sep=$',\n'
+    done
+    printf '\n ],\n "os": "linux",\n "rootfs": {"diff_ids": ['
+    sep=""
+    for ((i = 0; i < n_layers; i++)); do
+        printf '%s"sha256:%s"' "$sep" "${layers[i]}"
+        sep=", "
+    done
+    printf '], "type": "layers"}\n}\n'
+}
+
+blob() { # LAYOUT FILE: put it in, print its digest
+    local d
+    d=$(digest "$2")
+    cp "$2" "$1/blobs/sha256/$d"
+    echo "$d"
+}
+
+write_oci() { # LAYOUT CONFIG REFERENCE
+    local layout=$1 conf d i sep="" m=$work/manifest.json
+    rm -rf "$layout"
+    mkdir -p "$layout/blobs/sha256"
+    conf=$(blob "$layout" "$2")
+    {
+        printf '{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",\n'
+        printf ' "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": "sha256:%s", "size": %d},\n "layers": [\n' \
+            "$conf" "$(stat -c %s "$2")"
+        for ((i = 0; i < n_layers; i++)); do
+            d=$(blob "$layout" "$work/layers/${layers[i]}.tgz")
+            printf '%s  {"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": "sha256:%s", "size": %d}' \
+                "$sep" "$d" "$(stat -c %s "$layout/blobs/sha256/$d")"
+            sep=$',\n'
+        done
+        printf '\n ]}\n'
+    } >"$m"
+    d=$(blob "$layout" "$m")
+    echo '{"imageLayoutVersion": "1.0.0"}' >"$layout/oci-layout"
+    cat >"$layout/index.json" <<JSON
+{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
+ {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:$d", "size": $(stat -c %s "$m"),
+  "platform": {"architecture": "$arch", "os": "linux"},
+  "annotations": {"io.containerd.image.name": "$(json "$3")", "org.opencontainers.image.ref.name": "$(json "$tag")"}}]}
+JSON
+    manifest_digest=$d
+}
+
+write_docker() { # FILE CONFIG REFERENCE
+    local dir=$work/docker i sep="" conf
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    conf=$(digest "$2").json
+    cp "$2" "$dir/$conf"
+    {
+        printf '[{"Config": "%s", "RepoTags": ["%s"], "Layers": [' "$conf" "$(json "$3")"
+        for ((i = 0; i < n_layers; i++)); do
+            ln -f "$work/layers/${layers[i]}.tar" "$dir/${layers[i]}.tar"
+            printf '%s"%s.tar"' "$sep" "${layers[i]}"
+            sep=", "
+        done
+        printf ']}]\n'
+    } >"$dir/manifest.json"
+    (cd "$dir" && pack "$dir" "$1" *)
+}
+
+# ---- bill of materials ---------------------------------------------------------------------------
+package_of() { # FILE: "name version licence" of what it came from
+    local p
+    if [ "$1" = "$own_archive" ]; then
+        set -- "$(find_library libarchive.a)"
+    fi
+    if command -v dpkg-query >/dev/null && [ "$sysroot" = / ]; then
+        p=$(dpkg-query -S "$1" 2>/dev/null || dpkg-query -S "${1#/usr}" 2>/dev/null) || { echo "unknown 0"; return; }
+        p=${p%%:*}
+        dpkg-query -W -f='${Package} ${Version}\n' "$p" 2>/dev/null | head -1
+    elif command -v rpm >/dev/null && [ "$sysroot" = / ]; then
+        rpm -qf --qf '%{NAME} %{VERSION}-%{RELEASE}\n' "$1" 2>/dev/null || echo "unknown 0"
+    else
+        echo "unknown 0"
+    fi
+}
+
+write_sbom() { # FILE PROGRAM CLOSURE
+    local name path pkg ver id sep=$',\n' rel="" ns
+    ns=$(printf '%s' "$2 $version $arch $manifest_digest" | sha256sum | cut -c1-32)
+    {
+        cat <<JSON
+{"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+ "name": "$2-$(json "$version")-$arch", "documentNamespace": "https://slipway.dev/spdx/$2-$ns",
+ "creationInfo": {"created": "$created", "creators": ["Tool: hack/image.sh", "Organization: slipway"]},
+ "documentDescribes": ["SPDXRef-$2"],
+ "packages": [
+  {"SPDXID": "SPDXRef-$2", "name": "$2", "versionInfo": "$(json "$version")", "downloadLocation": "NOASSERTION",
+   "filesAnalyzed": false, "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "NOASSERTION",
+   "primaryPackagePurpose": "APPLICATION",
+   "checksums": [{"algorithm": "SHA256", "checksumValue": "$(digest "$work/bin/$2")"}]}
+JSON
+        while read -r name path; do
+            read -r pkg ver < <(package_of "$path")
+            id=SPDXRef-$(tr -c 'A-Za-z0-9.\n-' - <<<"$name")
+            printf '%s  {"SPDXID": "%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION",\n' "$sep" "$id" "$pkg" "$(json "$ver")"
+            printf '   "filesAnalyzed": false, "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION",\n'
+            printf '   "primaryPackagePurpose": "LIBRARY", "packageFileName": "/usr/lib/slipway/%s",\n' "$name"
+            [ "$pkg" = unknown ] || printf '   "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:%s/%s@%s?arch=%s"}],\n' \
+                "$(if [ -e /etc/debian_version ]; then echo deb/debian; else echo rpm/fedora; fi)" "$pkg" "$(json "$ver")" "$arch"
+            printf '   "checksums": [{"algorithm": "SHA256", "checksumValue": "%s"}]}' "$(digest "$path")"
+            rel="$rel$sep  {\"spdxElementId\": \"SPDXRef-$2\", \"relationshipType\": \"DYNAMIC_LINK\", \"relatedSpdxElement\": \"$id\"}"
+        done <"$3"
+        printf '\n ],\n "relationships": [\n  {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-%s"}%s\n ]}\n' "$2" "$rel"
+    } >"$1"
+}
+
+# ---- commands ------------------------------------------------------------------------------------
+prepare() { # PROGRAM...: strip them, find what they link and what they share
+    local p
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    mkdir -p "$work/bin" "$work/layers"
+    : "${arch:=$(host_arch)}"
+    case $arch in amd64 | arm64) ;; *) die "architecture '$arch': amd64 or arm64" ;; esac
+    make_archive
+    for p in "$@"; do
+        [ -x "$programs/$p" ] || die "$programs/$p is not there: build it first (make)"
+        "${STRIP:-strip}" -o "$work/bin/$p" "$programs/$p"
+        chmod 755 "$work/bin/$p"
+        closure "$work/bin/$p" >"$work/$p.closure"
+        if [ -f "$work/shared" ]; then
+            join "$work/shared" "$work/$p.closure" -o 1.1,1.2 >"$work/shared.new"
+            mv "$work/shared.new" "$work/shared"
+        else
+            cp "$work/$p.closure" "$work/shared"
+        fi
+    done
+}
+
+# Which programs share the first layer: all that are built, whichever are packed now.
+built_programs() {
+    local p
+    for p in $(sed -n 's/^PROGRAMS *:= *//p' "$here/Makefile"); do
+        [ ! -x "$programs/$p" ] || echo "$p"
+    done
+}
+
+pack_one() { # PROGRAM
+    local p=$1 name path reference=$registry/$1:$tag
+    [ "$p" != slipway ] || [ -z "${IMG:-}" ] || reference=$IMG
+    layers=() n_layers=0
+    rm -rf "$work/root"; mkdir -p "$work/root"
+    put_base "$work/root"
+    put_loader "$work/root" "$work/bin/$p"
+    while read -r name path; do put_library "$work/root" "$name" "$path"; done <"$work/shared"
+    add_layer "$work/root"
+    rm -rf "$work/root"; mkdir -p "$work/root"
+    while read -r name path; do
+        grep -q "^$name " "$work/shared" || put_library "$work/root" "$name" "$path"
+    done <"$work/$p.closure"
+    add_layer "$work/root"
+    rm -rf "$work/root"; mkdir -p "$work/root"
+    [ "$p" != slipway ] || put_recipes "$work/root"
+    add_layer "$work/root"
+    rm -rf "$work/root"; mkdir -p "$work/root/usr/bin"
+    cp "$work/bin/$p" "$work/root/usr/bin/$p"
+    add_layer "$work/root"
+    config "$p" >"$work/config.json"
+    write_oci "$out/$p.oci" "$work/config.json" "$reference"
+    write_docker "$out/$p.tar" "$work/config.json" "$reference"
+    write_sbom "$out/$p.spdx.json" "$p" "$work/$p.closure"
+    printf '%-22s %s  %s  %s layers, %s KiB, compressed %s KiB\n' "$p" "$reference" "sha256:${manifest_digest:0:12}" "$n_layers" \
+        "$(($(stat -c %s "$out/$p.tar") / 1024))" "$(($(cat "$out/$p.oci"/blobs/sha256/* | wc -c) / 1024))"
+}
+
+report_total() { # all images together, each layer once
+    local raw=0 gz=0 f
+    for f in "$work"/layers/*.tar; do raw=$((raw + $(stat -c %s "$f"))); done
+    for f in "$work"/layers/*.tgz; do gz=$((gz + $(stat -c %s "$f"))); done
+    printf '%-22s %s KiB, compressed %s KiB\n' "together" $((raw / 1024)) $((gz / 1024))
+}
+
+cmd_build() {
+    out=$here/build/images registry=${REGISTRY:-quay.io/slipway} tag=${TAG:-}
+    local names=() p
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --out) out=$2; shift ;;
+        --registry) registry=$2; shift ;;
+        --tag) tag=$2; shift ;;
+        --programs) programs=$2; shift ;;
+        --arch) arch=$2; shift ;;
+        --sysroot) sysroot=$2; shift ;;
+        -*) die "build: unknown option $1" ;;
+        *) names+=("$1") ;;
+        esac
+        shift
+    done
+    [ ${#names[@]} -gt 0 ] || die "build: which programs?"
+    : "${tag:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
+    version=$(git -C "$here" describe --tags --always --dirty 2>/dev/null || echo unknown)
+    revision=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+    epoch=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
+    created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
+    mkdir -p "$out"
+    out=$(cd "$out" && pwd)
+    # shellcheck disable=SC2046
+    prepare $( { built_programs; printf '%s\n' "${names[@]}"; } | sort -u)
+    for p in "${names[@]}"; do pack_one "$p"; done
+    report_total
+}
+
+# What an image holds, as a folder: for builds that pack it themselves (see Containerfile).
+cmd_root() {
+    [ $# = 2 ] || die "root: DIR PROGRAM"
+    local name path
+    prepare "$2"
+    mkdir -p "$1/usr/bin"
+    put_base "$1"
+    put_loader "$1" "$work/bin/$2"
+    while read -r name path; do put_library "$1" "$name" "$path"; done <"$work/$2.closure"
+    [ "$2" != slipway ] || put_recipes "$1"
+    cp "$work/bin/$2" "$1/usr/bin/$2"
+}
+
+cmd_closure() {
+    local p name path
+    prepare "$@"
+    for p in "$@"; do
+        printf '%s: %s bytes\n' "$p" "$(stat -c %s "$work/bin/$p")"
+        while read -r name path; do printf '  %9d  %-24s %s\n' "$(stat -c %s "$path")" "$name" "$(package_of "$path")"; done <"$work/$p.closure"
+        awk -v p="$p" '{ print $2 }' "$work/$p.closure" | xargs stat -c %s | awk '{ s += $1 } END { printf "  %9d  together\n", s }'
+    done
+}
+
+cmd_load() {
+    local f tool=${CONTAINER_COMMAND:-${PODMAN:-}}
+    [ -n "$tool" ] || tool=$(command -v podman || command -v docker) || die "load: neither podman nor docker here (CONTAINER_COMMAND=...)"
+    for f in "$@"; do "$tool" load -i "$f"; done
+}
+
+# send PREFIX REFERENCE: PREFIX.tar by a daemon or podman that has the logins, else PREFIX.oci by HTTP
+cmd_send() {
+    [ $# = 2 ] || die "send: PREFIX REFERENCE"
+    [ -d "$1.oci" ] || die "send: $1.oci is not there (make local-image-build)"
+    if [ -z "${CONTAINER_COMMAND:-}" ]; then
+        cmd_push "$1.oci" "$2"
+    else
+        "$CONTAINER_COMMAND" load -i "$1.tar" && "$CONTAINER_COMMAND" push "$2"
+    fi
+}
+
+# ---- push ----------------------------------------------------------------------------------------
+# The distribution protocol: a blob that the registry has is not sent again. The login is that of
+# docker or podman ($REGISTRY_AUTH_FILE, else ~/.docker/config.json), or $REGISTRY_USER:$REGISTRY_PASSWORD.
+basic_login() { # HOST: base64, or nothing
+    local f
+    if [ -n "${REGISTRY_USER:-}" ]; then
+        printf '%s:%s' "$REGISTRY_USER" "${REGISTRY_PASSWORD:-}" | base64 -w0
+        return 0
+    fi
+    for f in "${REGISTRY_AUTH_FILE:-}" "${XDG_RUNTIME_DIR:-/nonexistent}/containers/auth.json" "$HOME/.docker/config.json"; do
+        [ -n "$f" ] && [ -f "$f" ] || continue
+        tr -d '\n\t ' <"$f" | grep -o "\"$1\":{[^}]*}" | sed -n 's/.*"auth":"\([^"]*\)".*/\1/p' | head -1
+        return 0
+    done
+}
+
+# call METHOD URL [CURL OPTION]...: headers into $work/headers, the status code printed. The login
+# goes to curl through a file, so that no process list shows it.
+call() {
+    local method=$1 url=$2
+    shift 2
+    curl -sS --proto '=http,https' -K "$work/login" -X "$method" -D "$work/headers" -o "$work/body" -w '%{http_code}' "$@" "$url"
+}
+
+header() { tr -d '\r' <"$work/headers" | awk -v k="$1" 'tolower($1) == k ":" { sub(/^[^ ]* /, ""); v = $0 } END { print v }'; }
+
+log_in() { # BASE HOST REPOSITORY
+    local code login how realm service token
+    : >"$work/login"
+    chmod 600 "$work/login"
+    code=$(call GET "$1/") || die "push: $2 cannot be reached"
+    [ "$code" = 401 ] || return 0
+    login=$(basic_login "$2")
+    how=$(header www-authenticate)
+    case $how in
+    [Bb]asic*)
+        [ -n "$login" ] || die "push: $2 wants a login, and there is none (podman login, docker login, or REGISTRY_USER)"
+        echo "header = \"Authorization: Basic $login\"" >"$work/login"
+        ;;
+    [Bb]earer*)
+        realm=$(sed -n 's/.*realm="\([^"]*\)".*/\1/p' <<<"$how")
+        service=$(sed -n 's/.*service="\([^"]*\)".*/\1/p' <<<"$how")
+        [ -z "$login" ] || echo "header = \"Authorization: Basic $login\"" >"$work/login"
+        code=$(call GET "$realm?service=$service&scope=repository:$3:pull,push")
+        token=$(tr -d '\n' <"$work/body" | sed -n 's/.*"\(access_\)\{0,1\}token" *: *"\([^"]*\)".*/\2/p')
+        [ -n "$token" ] || die "push: $2 gives no token for $3 (HTTP $code)"
+        echo "header = \"Authorization: Bearer $token\"" >"$work/login"
+        ;;
+    esac
+}
+
+push_blob() { # BASE REPOSITORY LAYOUT DIGEST
+    local code where
+    code=$(call HEAD "$1/$2/blobs/sha256:$4" -I)
+    [ "$code" != 200 ] || return 0
+    code=$(call POST "$1/$2/blobs/uploads/" -H 'Content-Length: 0')
+    [ "$code" = 202 ] || die "push: no upload to $2 (HTTP $code): $(head -c 300 "$work/body")"
+    where=$(header location)
+    case $where in
+    http*) ;;
+    *) where=${1%/v2}$where ;;
+    esac
+    case $where in *\?*) where="$where&" ;; *) where="$where?" ;; esac
+    code=$(call PUT "${where}digest=sha256:$4" -H 'Content-Type: application/octet-stream' --data-binary "@$3/blobs/sha256/$4")
+    [ "$code" = 201 ] || die "push: blob sha256:$4 was not taken (HTTP $code): $(head -c 300 "$work/body")"
+}
+
+cmd_push() {
+    [ $# = 2 ] || die "push: DIR REFERENCE"
+    local layout=$1 ref=$2 host repo tag scheme=https manifest d code
+    [ -f "$layout/index.json" ] || die "push: $layout is no OCI layout (image.sh build makes one)"
+    command -v curl >/dev/null || die "push: curl is needed"
+    host=${ref%%/*} repo=${ref#*/}
+    tag=${repo##*:} repo=${repo%:*}
+    case $host in localhost* | 127.*) scheme=http ;; esac
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    manifest=$(grep -o '"digest": "sha256:[0-9a-f]*"' "$layout/index.json" | head -1 | grep -o '[0-9a-f]\{64\}')
+    log_in "$scheme://$host/v2" "$host" "$repo"
+    for d in $(grep -o 'sha256:[0-9a-f]\{64\}' "$layout/blobs/sha256/$manifest" | cut -d: -f2); do
+        push_blob "$scheme://$host/v2" "$repo" "$layout" "$d"
+    done
+    code=$(call PUT "$scheme://$host/v2/$repo/manifests/$tag" -H 'Content-Type: application/vnd.oci.image.manifest.v1+json' \
+        --data-binary "@$layout/blobs/sha256/$manifest")
+    [ "$code" = 201 ] || die "push: the manifest was not taken (HTTP $code): $(head -c 300 "$work/body")"
+    echo "$host/$repo@sha256:$manifest"
+}
+
+case "${1:-}" in
+build | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
+-h | --help | help) sed -n '2,31p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,31p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+esac

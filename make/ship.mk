@@ -1,0 +1,107 @@
+# ship.mk: images, and onto a cluster and off again. The names are those that users of the Special
+# Resource Operator and of the Dynamic Accelerator Slicer know.
+
+# ---- what is shipped, and where to ---------------------------------------------------------------
+REGISTRY  ?= $(or $(IMAGE_REGISTRY),quay.io/slipway)
+TAG       ?= $(or $(IMAGE_TAG),$(subst /,-,$(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo latest)))
+IMG       ?= $(REGISTRY)/slipway:$(TAG)
+NAMESPACE ?= slipway
+export REGISTRY TAG IMG NAMESPACE
+# Passed on where they are set: KUBECTL KUBECONFIG PLATFORM EMULATED_MODE RELATED_IMAGES API_SERVER
+# PULL_POLICY REPLICAS TIMEOUT CONTAINER_COMMAND
+CONTAINER_COMMAND ?= $(PODMAN)
+export CONTAINER_COMMAND
+ifneq ($(origin KUBECTL),undefined)
+export KUBECTL
+endif
+ifneq ($(origin EMULATED_MODE),undefined)
+export EMULATED_MODE
+endif
+ifneq ($(origin RELATED_IMAGES),undefined)
+export RELATED_IMAGES
+endif
+
+# slipway's own image is that program's with the recipes; a component is named as DAS does.
+PROGRAM_operator      := slipway
+PROGRAM_webhook       := slipway-webhook
+PROGRAM_scheduler     := slipway-scheduler
+PROGRAM_daemonset     := slipway-device-plugin
+PROGRAM_device-plugin := slipway-device-plugin
+COMPONENTS := operator webhook scheduler daemonset device-plugin
+
+# $(call reference,PROGRAM)
+reference = $(if $(filter slipway,$(1)),$(IMG),$(REGISTRY)/$(1):$(TAG))
+
+.PHONY: local-image-build local-image-push local-image-load build-push-parallel manifests \
+    install uninstall deploy undeploy deploy-das deploy-das-ocp undeploy-das undeploy-das-ocp manager run-local info \
+    lint lint-fix test-e2e
+local-image-build: build ## pack all programs as images into build/images (no daemon, no network)
+	@hack/image.sh build $(PROGRAMS)
+
+local-image-push: $(PROGRAMS:%=push-image-%) ## push the images of build/images (podman, docker, or plain HTTP)
+
+local-image-load: ## hand the images of build/images to podman or docker
+	@hack/image.sh load $(PROGRAMS:%=$(BUILD)/images/%.tar)
+
+build-push-parallel: local-image-build ## pack and push all images, side by side
+	@$(MAKE) --no-print-directory -j4 local-image-push
+
+define image_targets
+.PHONY: local-image-build-$(1) local-image-push-$(1) push-image-$(1)
+local-image-build-$(1): build
+	@hack/image.sh build $(1)
+push-image-$(1):
+	@hack/image.sh send $(BUILD)/images/$(1) $(call reference,$(1))
+local-image-push-$(1): push-image-$(1)
+endef
+$(foreach p,$(sort $(PROGRAMS) $(foreach c,$(COMPONENTS),$(PROGRAM_$(c)))),$(eval $(call image_targets,$(p))))
+
+define component_targets
+.PHONY: build-push-$(1)
+build-push-$(1): local-image-build-$(PROGRAM_$(1))
+	@$(MAKE) --no-print-directory push-image-$(PROGRAM_$(1))
+endef
+$(foreach c,$(COMPONENTS),$(eval $(call component_targets,$(c))))
+
+manifests: build ## write deploy/ from charts/slipway
+	@hack/manifests.sh
+
+# ---- onto a cluster ------------------------------------------------------------------------------
+install: ## apply the custom resource definitions
+	@hack/deploy.sh install
+
+uninstall: ## remove them (not while there are resources; FORCE=1)
+	@hack/deploy.sh uninstall
+
+deploy: ## install the operator: TAG, IMG, NAMESPACE, KUBECTL=oc|kubectl, EMULATED_MODE
+	@hack/deploy.sh deploy
+
+undeploy: ## remove the operator and everything that it made
+	@hack/deploy.sh undeploy
+
+deploy-das: build ## install the operator and the nvidia-mig recipe, for slices of GPUs
+	@hack/deploy.sh das
+
+deploy-das-ocp: build ## the same on OpenShift
+	@PLATFORM=openshift hack/deploy.sh das
+
+undeploy-das: ## remove the nvidia-mig recipe
+	@hack/deploy.sh undas
+
+undeploy-das-ocp: undeploy-das ## the same on OpenShift
+
+manager: build ## build the operator (build/slipway)
+
+run-local: build install ## run the operator here, against the cluster of KUBECONFIG
+	@$(BUILD)/slipway controller --metrics-bind-address 127.0.0.1:8080 --health-probe-bind-address 127.0.0.1:8081 $(ARGS)
+
+info: ## which images, namespace and cluster the targets would use
+	@hack/deploy.sh info
+
+test-e2e: deps ## the tests on a real cluster; focus=REGEX picks some
+	@TESTS='$(or $(focus),$(FOCUS))' $(MAKE) --no-print-directory test-cluster
+
+lint: check ## what check does
+
+lint-fix: ## format the sources in place
+	@git ls-files 'src/*.[ch]' 'test/*.[ch]' | xargs clang-format -i

@@ -1,0 +1,176 @@
+# The operator as users install it: images packed from the build, `make deploy` with nothing but its
+# own account and its RBAC, a recipe from a ConfigMap walked, changed and walked again, `make
+# undeploy`, and the cluster as it was before.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+chart=$tap_dir/hello
+api=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
+node_ip=$(kubectl get nodes -o 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}')
+# there is no service network here
+export API_SERVER=$node_ip:${api##*:} TAG=e2e REGISTRY=slipway.local PULL_POLICY=Never KUBECTL=kubectl TIMEOUT=60
+
+# Every object but what comes and goes by itself; what the server stamps is left out.
+dump() {
+    local r
+    for r in $(kubectl api-resources --verbs=list -o name | grep -v -e '^events' -e '^leases' -e componentstatuses | sort); do
+        kubectl get "$r" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.labels} {.spec}{"\n"}{end}' 2>/dev/null
+    done | sed 's/"renewTime":"[^"]*"//' | sort
+}
+
+packed() {
+    make -s local-image-build && local p
+    for p in build/images/*.tar; do ctr -a "$SLIPWAY_CLUSTER_DIR/containerd.sock" -n k8s.io images import "$p" || return 1; done
+}
+
+deployed() {
+    make deploy && [ "$(kubectl -n slipway get deployment slipway -o 'jsonpath={.status.availableReplicas}')" = 2 ]
+}
+
+twice() {
+    local generation
+    generation=$(kubectl -n slipway get deploy,netpol,pdb -o 'jsonpath={.items[*].metadata.generation}')
+    make deploy >"$tap_dir/again" && ! grep -E ' created$' "$tap_dir/again" &&
+        [ "$generation" = "$(kubectl -n slipway get deploy,netpol,pdb -o 'jsonpath={.items[*].metadata.generation}')" ]
+}
+
+one_leads() {
+    [ -n "$(kubectl -n slipway get lease slipway.sro.openshift.io -o 'jsonpath={.spec.holderIdentity}')" ]
+}
+
+confined() { # the account may do what the role says, and nothing else
+    local as="--as=system:serviceaccount:slipway:slipway"
+    kubectl auth can-i patch nodes $as && kubectl auth can-i watch specialresources.sro.openshift.io $as &&
+        ! kubectl auth can-i create deployments.apps $as -n default && ! kubectl auth can-i get secrets $as -n kube-system &&
+        ! kubectl auth can-i create clusterroles.rbac.authorization.k8s.io $as && ! kubectl auth can-i delete nodes $as
+}
+
+make_chart() {
+    mkdir -p "$chart/templates" "$tap_dir/root"
+    printf '#include <signal.h>\n#include <unistd.h>\nstatic void stop(int n)\n{\n    _exit(n != SIGTERM);\n}\nint main(void)\n{\n    signal(SIGTERM, stop);\n    for (;;)\n        pause();\n}\n' >"$tap_dir/wait.c"
+    gcc -static -Os -o "$tap_dir/root/wait" "$tap_dir/wait.c" && hack/cluster.sh image slipway.local/agent:1 "$tap_dir/root" /wait || return 1
+    printf 'apiVersion: v2\nname: hello\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >"$chart/Chart.yaml"
+    cat >"$chart/templates/0000-settings.yaml" <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {greeting: "first"}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: agent}
+rules:
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
+YAML
+    cat >"$chart/templates/0100-agent.yaml" <<'YAML'
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers:
+      - {name: agent, image: slipway.local/agent:1, imagePullPolicy: Never}
+YAML
+}
+
+resource() { # VERSION
+    cat <<YAML
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: hello}
+spec:
+  namespace: hello
+  chart: {name: hello, version: $1, repository: {name: here, url: "cm://slipway/hello"}}
+YAML
+}
+
+denied() { # without rights for it, the resource says which one is missing
+    "$slipway" configmap "$chart" --namespace slipway | kubectl apply -f - && resource 0.1.0 | kubectl apply -f - &&
+        until_ok 30 eval 'kubectl get specialresource hello -o "jsonpath={.status.conditions[*].message}" | grep -E "cannot (list|create|patch|get|watch)"'
+}
+
+walks() {
+    # the server's own view of roles follows within moments
+    "$slipway" rbac "$chart" | kubectl apply -f - && until_ok 10 kubectl auth can-i create daemonsets.apps -n hello --as=system:serviceaccount:slipway:slipway &&
+        wc -l <"$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" >"$tap_dir/mark" &&
+        until_ok 90 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]' &&
+        [ "$(kubectl -n hello get daemonset agent -o 'jsonpath={.status.numberAvailable}')" = 1 ] &&
+        kubectl get nodes -l specialresource.openshift.io/state-hello-0100=Ready -o name | grep -q node/
+}
+
+edited() {
+    sed -i 's/first/second/' "$chart/templates/0000-settings.yaml" && sed -i 's/version: 0.1.0/version: 0.2.0/' "$chart/Chart.yaml" &&
+        "$slipway" configmap "$chart" --namespace slipway | kubectl apply -f - && resource 0.2.0 | kubectl apply -f - &&
+        until_ok 60 eval '[ "$(kubectl -n hello get configmap settings -o "jsonpath={.data.greeting}")" = second ]' &&
+        until_ok 60 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]'
+}
+
+# Every refused request of the operator's account since its rights were there.
+nothing_refused() {
+    local log=$SLIPWAY_CLUSTER_DIR/log/audit.jsonl
+    ! tail -n +"$(cat "$tap_dir/mark")" "$log" | grep '"username":"system:serviceaccount:slipway:slipway"' | grep '"code":403'
+}
+
+taken_over() { # the leader goes, the other one leads
+    local old
+    old=$(kubectl -n slipway get lease slipway.sro.openshift.io -o 'jsonpath={.spec.holderIdentity}')
+    kubectl -n slipway delete pod "$old" --wait=false && until_ok 60 eval '[ "$(kubectl -n slipway get lease slipway.sro.openshift.io -o "jsonpath={.spec.holderIdentity}")" != "'"$old"'" ]'
+}
+
+small() { # what it uses fits what it asks for
+    local kib
+    for pid in $(pgrep -x slipway); do
+        grep -q kubepods "/proc/$pid/cgroup" || continue
+        kib=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")
+        echo "RSS $kib KiB"
+        [ "$kib" -lt $((24 * 1024)) ] || return 1
+    done
+}
+
+undeployed() {
+    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && make undeploy && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
+        dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"
+}
+
+unpullable() {
+    local out
+    out=$(make deploy TAG=never-made PULL_POLICY=IfNotPresent IMG=127.0.0.1:1/slipway:none TIMEOUT=60 2>&1)
+    [ $? -ne 0 ] && echo "$out" && [ "$(grep -c 'image 127.0.0.1:1/slipway:none cannot be pulled' <<<"$out")" = 1 ] && make undeploy
+}
+
+no_rights() {
+    local out
+    sed 's/^users:.*/users: [{name: admin, user: {token: slipway-nobody-token}}]/' "$KUBECONFIG" >"$tap_dir/nobody"
+    out=$(KUBECONFIG=$tap_dir/nobody make deploy 2>&1)
+    [ $? -ne 0 ] && echo "$out" && grep -q 'may not create customresourcedefinitions' <<<"$out"
+}
+
+if [ -n "$node_ip" ]; then
+    kubectl delete crd -l none=none >/dev/null 2>&1
+    for c in specialresources specialresourcemodules preflightvalidations; do
+        kubectl patch specialresources.sro.openshift.io --all --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
+        kubectl delete crd $c.sro.openshift.io --ignore-not-found >/dev/null 2>&1
+    done
+    dump >"$tap_dir/before"
+    t "the images are packed and imported" packed
+    t "an account without rights is told so, once" no_rights
+    t "an image that cannot be pulled is told so, once" unpullable
+    t "make deploy brings two replicas up" deployed
+    t "one of them leads" until_ok 30 one_leads
+    t "make deploy again changes nothing" twice
+    t "the account may do what its roles say and no more" confined
+    make_chart >/dev/null 2>&1
+    t "without a recipe's rights the resource says which one is missing" denied
+    t "with what slipway rbac prints, a recipe from a ConfigMap walks to Ready" walks
+    t "the edited recipe is walked again" edited
+    t "another replica takes over" taken_over
+    t "nothing that the operator asked for was refused" nothing_refused
+    t "it uses less memory than it requests" small
+    t "make undeploy leaves the cluster as it was" undeployed
+fi
+plan
