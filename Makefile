@@ -3,7 +3,7 @@
 # ---- what is built of what ----------------------------------------------------------------------
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
-MODULES        := base data template recipe engine facts http kube controller emulator cli mig serve webhook
+MODULES        := base data template recipe engine facts http kube registry controller emulator cli mig serve webhook
 PKGS_base      := json-c libevent_core
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_mig       := json-c
@@ -15,6 +15,7 @@ PKGS_engine    := json-c
 PKGS_facts     := json-c
 PKGS_http      := libcurl libevent_core libssl libcrypto
 PKGS_kube      := json-c libevent libcrypto
+PKGS_registry  := json-c libevent_core libcrypto
 PKGS_controller:= json-c libevent
 PKGS_emulator  := json-c libevent
 PKGS_cli       := json-c libevent
@@ -23,7 +24,7 @@ PKGS_cli       := json-c libevent
 # their libraries and no others; build/test/<name> is the same with sanitizers.
 PROGRAMS       := slipway slipway-webhook
 DIR_slipway    := cli
-OF_slipway     := base data template recipe engine facts http kube controller emulator cli
+OF_slipway     := base data template recipe engine facts http kube registry controller emulator cli
 DIR_slipway-webhook := webhook
 OF_slipway-webhook  := base data mig serve webhook
 # every page counts in a program of 8 MiB: the little of libm that it needs, not the library

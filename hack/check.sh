@@ -25,17 +25,18 @@ layers() {
 base
 data base
 template base data
-recipe base data template http
+recipe base data template http registry
 engine base data
 http base data
 kube base data http
+registry base data template http
 mig base data
 serve base data
 webhook base data mig serve
 facts base data kube
 emulator base data template http kube
-controller base data template recipe engine facts http kube
-cli base data template recipe engine facts http kube controller emulator
+controller base data template recipe engine facts http kube registry
+cli base data template recipe engine facts http kube registry controller emulator
 TABLE
 }
 bad=0

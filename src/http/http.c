@@ -29,6 +29,7 @@ struct sw_http_transfer {
     struct sw_timer *quiet; /* until the status line, then between bytes */
     int status;             /* of the answer whose headers are complete; 0: not yet */
     bool tls;               /* the address asked first is https */
+    bool paused, resumed;   /* on_data takes nothing for now; it will again */
     bool passing;           /* the answer now coming is a redirect that will be followed */
     size_t len_bytes;       /* of the body so far */
     int stop_code;          /* set: why on_data, or a timer, ended it */
@@ -90,6 +91,12 @@ static void flush_transfers(struct sw_http *http)
         } else if (t->state == T_PENDING) {
             t->state = T_RUNNING;
             (void)curl_multi_add_handle(http->multi, t->easy);
+        } else if (t->resumed) {
+            t->resumed = t->paused = false;
+            if (t->spec.idle_ms)
+                sw_timer_set(t->quiet, t->spec.idle_ms);
+            (void)curl_easy_pause(t->easy, CURLPAUSE_CONT); /* may call on_body() */
+            next = TAILQ_NEXT(t, in_all);
         }
     }
 }
@@ -377,6 +384,12 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     int rc = t->spec.on_data ? t->spec.on_data(t->status, bytes, len, &err, t->spec.arg) : 0;
     if (rc == 0 || t->state == T_DEAD)
         return t->state == T_DEAD ? 0 : len;
+    if (rc == SW_PENDING) {
+        t->paused = true;
+        t->len_bytes -= len; /* they come again */
+        sw_timer_stop(t->quiet);
+        return CURL_WRITEFUNC_PAUSE;
+    }
     set_stop(t, rc, &err);
     return 0;
 }
@@ -576,6 +589,16 @@ struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_htt
     sw_http_enter(http); /* starts it, unless we are inside a callback */
     sw_http_leave(http);
     return t;
+}
+
+void sw_http_resume(struct sw_http_transfer *t)
+{
+    if (t->state != T_RUNNING || !t->paused)
+        return;
+    struct sw_http *http = t->http;
+    t->resumed = true;
+    sw_http_enter(http);
+    sw_http_leave(http);
 }
 
 void sw_http_cancel(struct sw_http_transfer *t)

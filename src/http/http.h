@@ -114,9 +114,8 @@ struct sw_http_spec {
      * Authorization header) go to the first host only, and never from https to http. */
     int max_redirects;
     bool may_downgrade; /* follow from https to http: for who checks what comes by its digest */
-    /** A piece of the body, in order. @return 0, or not: stop; on_done gets that code and the
-     * words.
-     */
+    /** A piece of the body, in order. @return 0 | SW_PENDING: nothing was taken, the same comes
+     * again after sw_http_resume() | another code: stop; on_done gets that code and the words. */
     int (*on_data)(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg);
     /** One header of the answer, in order, before on_head; may be NULL. Not of a redirect that is
      * followed. Both borrowed. */
@@ -130,6 +129,8 @@ struct sw_http_spec {
 /** on_done comes once, never before this returned, unless cancelled. The handle is good until then.
  */
 struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_http_spec *spec);
+/** Go on with a transfer whose on_data said SW_PENDING; harmless where it did not. */
+void sw_http_resume(struct sw_http_transfer *t);
 /** No callback of it runs from here on. NULL is accepted. */
 void sw_http_cancel(struct sw_http_transfer *t);
 

@@ -2,7 +2,7 @@
  * memory. libarchive is loaded when the first archive is read: with it come libxml2, ICU and a
  * C++ runtime, several times the start-up of a program that renders a directory. */
 #include "recipe/files.h"
-#include "recipe/library.h"
+#include "base/library.h"
 
 #include <archive.h>
 #include <archive_entry.h>

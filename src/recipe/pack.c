@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "recipe/chart.h"
-#include "recipe/library.h"
+#include "base/library.h"
 
 /* ---- which files --------------------------------------------------------------------------------
  */

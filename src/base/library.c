@@ -1,4 +1,4 @@
-#include "recipe/library.h"
+#include "base/library.h"
 
 #include <dlfcn.h>
 #include <string.h>
