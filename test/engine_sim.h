@@ -691,8 +691,24 @@ static inline bool sim_set_status(struct sim *sim, struct json_object *doc,
     return true;
 }
 
+/* "sim/image": "build-%s": the image is there once that BuildConfig's first build is complete. */
+static inline bool sim_has_image(struct sim *sim, struct json_object *pod)
+{
+    const char *build = sw_obj_annotation(pod, "sim/image");
+    if (!build)
+        return true;
+    SW_AUTO_CHARS *name = sw_printf("%s-1", build);
+    struct sw_key key = { "build.openshift.io/v1", "Build", SIM_NS, name };
+    return sw_streq(sw_json_str(sim_get(sim, &key), "", "status", "phase", NULL), "Complete");
+}
+
 static inline bool sim_live_pod(struct sim *sim, struct json_object *pod)
 {
+    if (!sim_has_image(sim, pod))
+        return sim_set_status(
+            sim, pod,
+            sim_json("{'phase':'Pending','containerStatuses':[{'name':'c','state':{'waiting':"
+                     "{'reason':'ErrImagePull'}}}]}"));
     if (!sw_json_find(pod, "spec", "nodeName", NULL)) /* a plain pod, which ends */
         return sim_set_status(sim, pod, sim_json("{'phase':'Succeeded'}"));
     return sim_set_status(sim, pod,
@@ -734,6 +750,11 @@ static inline bool sim_live_daemon_set(struct sim *sim, struct json_object *ds)
             sw_json_set_str(sw_json_at(owners, 0), sw_obj_uid(ds), "uid", NULL);
             sw_json_set(pod, owners, "metadata", "ownerReferences", NULL);
             sw_json_set_str(pod, node, "spec", "nodeName", NULL);
+            if (sw_obj_annotation(ds, "sim/image") && strchr(app, '-')) {
+                SW_AUTO_CHARS *image = sw_printf("%s%s", sw_obj_annotation(ds, "sim/image"),
+                                                 strchr(app, '-'));
+                sw_json_set_str(pod, image, "metadata", "annotations", "sim/image", NULL);
+            }
             sim_put(sim, pod);
             return true;
         }

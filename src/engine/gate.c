@@ -94,6 +94,10 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s %s", sw_obj_kind(manifest), sw_obj_name(manifest));
     read_node_labels(manifest, gate);
+    const char *vendor = sw_obj_annotation(manifest, SW_ANN_VENDOR);
+    gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
+    gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
+                                      "driver-container");
     gate->observe = is_true(manifest, SW_ANN_OBSERVE);
     gate->hold = is_true(manifest, SW_ANN_HOLD);
     gate->dry_run = is_true(manifest, SW_ANN_DRY_RUN);
@@ -129,6 +133,7 @@ void sw_gate_free(struct sw_gate *gate)
     if (gate->log_pattern)
         regfree(&gate->log_regex);
     free(gate->log_pattern);
+    free(gate->vendor);
     free(gate);
 }
 

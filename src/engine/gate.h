@@ -47,11 +47,13 @@ const char *sw_kstatus_kind(size_t i);
 #define SW_ANN_WAIT_FOR_LOGS "specialresource.openshift.io/wait-for-logs"
 #define SW_ANN_READY_IF "helm.sh/readiness-success"
 #define SW_ANN_FAILED_IF "helm.sh/readiness-failure"
+#define SW_ANN_STATE "specialresource.openshift.io/state"
+#define SW_ANN_VENDOR "specialresource.openshift.io/driver-container-vendor"
 #define SW_ANN_HOOK "helm.sh/hook"
 /** "true": an object that slipway does not own: it is waited for and never written. */
 #define SW_ANN_OBSERVE "slipway.dev/observe"
-/** "true": slipway writes the object, but somebody else's controller brings it ready: when it leaves
- * ready later, its state is Held (as for an observed one). */
+/** "true": slipway writes the object, but somebody else's controller brings it ready: when it
+ * leaves ready later, its state is Held (as for an observed one). */
 #define SW_ANN_HOLD "slipway.dev/hold"
 /** "true": never kept: the object is applied with dryRun=All until the server accepts it. */
 #define SW_ANN_DRY_RUN "slipway.dev/dry-run"

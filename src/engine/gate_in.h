@@ -17,6 +17,8 @@ struct sw_gate {
     bool awaited;
     bool observe, hold, dry_run, adopt, replace;
     bool runs_to_completion; /* a Job, or a Pod that is meant to end */
+    char *vendor;            /* of a driver container, or NULL */
+    bool driver_container;   /* it runs the vendor's driver */
     char **node_labels;      /* that each node must carry */
     size_t n_node_labels;
     char *log_pattern; /* what the end of each pod's log must match, or NULL */

@@ -256,7 +256,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);
-    take_workers(e, o, o->awaited ? workers_new(r->doc) : NULL);
+    bool watched = o->awaited || (gate->driver_container && gate->vendor);
+    take_workers(e, o, watched ? workers_new(r->doc) : NULL);
+    e->has_builds = e->has_builds || build_may_sleep(o);
+    o->asleep = o->asleep && build_may_sleep(o);
     if (o->live)
         object_assess(e, o);
     else if (o->present && o->hash != before && !object_is_written(o))
@@ -271,6 +274,7 @@ void object_unrender(struct sw_engine *e, struct object *o)
     if (o->gate && o->gate->dry_run)
         o->looked = true; /* it never was there */
     rendered_done(o);
+    o->asleep = false;
     fault_done(&o->fault);
     take_workers(e, o, NULL);
 }
@@ -296,7 +300,7 @@ void object_watch(struct sw_engine *e, struct object *o)
 
 bool object_is_written(const struct object *o)
 {
-    return o->text && !o->gate->observe && !o->borrowed;
+    return o->text && !o->gate->observe && !o->borrowed && !o->asleep;
 }
 
 bool object_is_brought_ready_by_others(const struct object *o)
@@ -351,7 +355,9 @@ static void verdict_copy(struct sw_verdict *to, const struct sw_verdict *from)
 void object_judge(struct object *o)
 {
     bool written = object_is_written(o);
-    if (o->unserved)
+    if (o->asleep)
+        sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+    else if (o->unserved)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotServed", "%s",
                        o->unserved_why ? o->unserved_why : "its kind is not served");
     else if (written && o->done_hash == o->hash)

@@ -226,7 +226,8 @@ static void tell(struct sw_engine *e, struct state *s, const struct table_row *r
     const char *reason = "";
     const char *why = is_warning(row->to) ? words_state(e, s, &reason) : "";
     SW_AUTO_CHARS *words = sw_printf("%s %s", row->event, why);
-    bool told = sw_streq(s->told, words) || (row->on == SG_NEEDS_MET && !s->fresh) ||
+    bool told = sw_streq(s->told, words) || (row->on == SG_DRIFTED && s->woke) ||
+                (row->on == SG_NEEDS_MET && !s->fresh) ||
                 (row->to == PH_READY && sw_streq(s->told, phase_shown(PH_READY)));
     if (told || s->hidden)
         return;
@@ -264,6 +265,7 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
         back_off(e, s);
     if (row->event)
         tell(e, s, row);
+    s->woke = s->woke && row->on != SG_DRIFTED;
     e->status_dirty = true;
 }
 
@@ -300,6 +302,7 @@ void table_settle(struct sw_engine *e)
     for (size_t round = 0; moved && round <= e->n_states * PH_COUNT; round++) {
         moved = false;
         spec_refresh(e);
+        builds_update(e);
         for (size_t i = 0; i < e->n_states; i++)
             moved = move(e, e->states[i]) || moved;
         for (size_t i = 0; i < e->n_states; i++)

@@ -105,6 +105,7 @@ struct object {
 
     /* as the cluster has it */
     bool looked, unserved, present, dying, ours;
+    bool asleep;    /* a BuildConfig that nobody needs yet */
     bool inherited; /* SRO wrote it, and slipway has not yet */
     bool borrowed;  /* a Namespace or CRD of somebody else's: used as it is, never written */
     struct json_object *live; /* kept until its state is ready, should it be rendered anew */
@@ -168,6 +169,7 @@ struct state {
     int64_t retry_ms, tried_ms;
     bool nudged; /* something changed that may have been the cause of a failure */
     bool fresh;  /* what was begun last had not been begun before */
+    bool woke;   /* a build of it has just become needed */
     bool node_by_node;
     struct bits done;             /* node by node: where it is finished */
     struct bits members, lacking; /* nodes that must have gate labels; those that have not */
@@ -218,6 +220,7 @@ struct sw_engine {
 
     /* the resource */
     bool told;        /* a SW_EV_SPEC has come */
+    bool has_builds;  /* one of its objects may sleep: see build.c */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
     char *name, *uid, *revision, *blocked;
@@ -369,6 +372,16 @@ void workers_drop_strays(struct sw_engine *e);
  */
 char *workers_nodes(const struct sw_engine *e, const struct object *o);
 void workers_forget_node(struct object *o, uint32_t node);
+
+/** Can a pod of @o, of its present template, not pull its image? */
+bool workers_lack_image(const struct object *o);
+
+/* ---- build.c -----------------------------------------------------------------------------------
+ */
+
+/** See which BuildConfigs are needed now. */
+void builds_update(struct sw_engine *e);
+bool build_may_sleep(const struct object *o);
 
 /* ---- spec.c ------------------------------------------------------------------------------------
  */

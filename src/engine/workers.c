@@ -389,6 +389,22 @@ bool workers_ready_on(const struct object *o, uint32_t node)
     return o->workers && bits_has(&o->workers->ready, node);
 }
 
+bool workers_lack_image(const struct object *o)
+{
+    struct lh_entry *entry;
+    if (!o->workers || o->workers->builds)
+        return false;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        const char *reason = worker->verdict.reason;
+        if (is_current(o, worker) &&
+            (sw_streq(reason, "ErrImagePull") || sw_streq(reason, "ImagePullBackOff")))
+            return true;
+    }
+    return false;
+}
+
 char *workers_nodes(const struct sw_engine *e, const struct object *o)
 {
     if (!o->workers || o->workers->builds || !o->present)
