@@ -136,6 +136,9 @@ def main():
         if len(o) == 2 and (lower.get(o[0]) == o[1] and upper.get(o[1]) == o[0]):
             continue
         rows += [(c, o[(i + 1) % len(o)]) for i, c in enumerate(o)]
+    # and runes that have another case but fold to none (the dotted and the dotless i)
+    folded = {c for orbit in folds.values() for c in orbit}
+    rows += [(c, c) for c in set(upper) | set(lower) if c not in folded]
     emit(["{ %#x, %#x }" % r for r in sorted(rows)], 5)
     print("};")
     print("const size_t sw_rune_orbits_n = SW_COUNT(sw_rune_orbits);")

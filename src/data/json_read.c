@@ -137,6 +137,11 @@ static int parse(yajl_handle yajl, struct reader *r, const char *text, size_t le
         *stopped_at = len_bytes;
         status = yajl_complete_parse(yajl);
     }
+    /* behind a whole value YAJL takes a string that does not end for one that is to come; a line
+     * end cannot be in one */
+    if (status == yajl_status_ok &&
+        yajl_parse(yajl, (const unsigned char *)"\n", 1) != yajl_status_ok)
+        return sw_err_set(r->err, SW_INVALID, "trailing garbage");
     if (status == yajl_status_client_canceled)
         return r->code;
     return status == yajl_status_ok ? 0 : sw_yajl_reason(yajl, r->err);

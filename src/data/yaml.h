@@ -19,6 +19,8 @@ struct sw_yaml_opts {
     size_t max_bytes;     /* 0: 16 MiB */
     int max_depth;        /* 0: 512 */
     int first_line;       /* line number of the text's first line; 0: 1 */
+    bool go_words;        /* errors as go-yaml words them ("yaml: line 2: ..."), for templates that
+                           * print them; those of syntax before all others */
     bool allow_duplicate; /* the last of equal keys wins, as sigs.k8s.io/yaml.Unmarshal; else
                            * refused. What overrides a merged (<<) key is no duplicate. */
 };

@@ -114,6 +114,11 @@ static char *read_binary(const struct sw_yaml_event *ev, size_t *len)
 static int emit_float(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev, double v)
 {
     const struct sw_sink *s = d->sink;
+    if (!isfinite(v) && d->src.go_words)
+        return sw_err_set(d->err, SW_INVALID, "json: unsupported value: %s",
+                          isnan(v) ? "NaN"
+                          : v < 0  ? "-Inf"
+                                   : "+Inf");
     if (!isfinite(v))
         return sw_yaml_source_fail(&d->src, ev, "%.*s is no number in JSON", (int)ev->len,
                                    ev->text);

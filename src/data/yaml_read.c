@@ -35,6 +35,7 @@ static int decoder_init(struct sw_yaml_decoder *d, const char *text, size_t len_
         len_bytes = mended_len;
     }
     sw_yaml_source_init(&d->src, text, len_bytes, opts->file, opts->first_line, err);
+    d->src.go_words = opts->go_words;
     return 0;
 }
 
@@ -43,6 +44,17 @@ static void decoder_done(struct sw_yaml_decoder *d)
     sw_yaml_source_done(&d->src);
     sw_keyset_done(&d->keys);
     free(d->mended);
+}
+
+/* go-yaml reads a document whole before it looks at what is in it, so errors of syntax win. */
+static void look_on(struct sw_yaml_decoder *d)
+{
+    struct sw_yaml_event e = { 0 };
+    if (d->src.parser.error != YAML_NO_ERROR || d->src.failed)
+        return;
+    while (e.type != YAML_DOCUMENT_END_EVENT && e.type != YAML_STREAM_END_EVENT)
+        if (sw_yaml_source_next(&d->src, &e) < 0)
+            return;
 }
 
 int sw_yaml_read(const char *text, size_t len_bytes, const struct sw_yaml_opts *opts,
@@ -55,6 +67,8 @@ int sw_yaml_read(const char *text, size_t len_bytes, const struct sw_yaml_opts *
     rc = sw_yaml_decode(&d, &line);
     if (rc == 0)
         rc = sink->ops->null(sink->arg, err); /* no document at all */
+    if (rc < 0 && d.src.go_words)
+        look_on(&d);
     decoder_done(&d);
     return rc < 0 ? rc : 0;
 }

@@ -62,7 +62,23 @@ int sw_yaml_source_fail(struct sw_yaml_source *s, const struct sw_yaml_event *ev
     va_start(ap, fmt);
     sw_err_vset(s->err, SW_INVALID, fmt, ap);
     va_end(ap);
+    if (s->go_words)
+        return sw_err_wrap(s->err, SW_INVALID, "yaml");
     return sw_place_wrap(s->err, SW_INVALID, s->file, event->place);
+}
+
+/* go-yaml's words: no column, lines counted from 0 but for the scanner's, and 0 is not said. */
+static int fail_as_go(struct sw_yaml_source *s)
+{
+    const yaml_parser_t *p = &s->parser;
+    size_t line = p->problem_mark.line;
+    if (line && p->error == YAML_SCANNER_ERROR)
+        line++;
+    else if (!line)
+        line = p->context_mark.line;
+    if (line)
+        return sw_err_set(s->err, SW_INVALID, "yaml: line %zu: %s", line, p->problem);
+    return sw_err_set(s->err, SW_INVALID, "yaml: %s", p->problem);
 }
 
 /* libyaml's words, with where the thing began that it could not finish. */
@@ -71,6 +87,8 @@ static int fail_parser(struct sw_yaml_source *s)
     const yaml_parser_t *p = &s->parser;
     if (p->error == YAML_MEMORY_ERROR)
         abort();
+    if (s->go_words && p->problem)
+        return fail_as_go(s);
     const char *problem = p->problem ? p->problem : "not YAML";
     struct sw_place place = place_of(s, p->problem_mark);
     if (p->error == YAML_READER_ERROR) {
@@ -222,6 +240,7 @@ void sw_yaml_source_close(struct sw_yaml_source *s, const struct sw_yaml_event *
 
 static int find_anchor(struct sw_yaml_source *s, const char *name, struct sw_yaml_event *out)
 {
+    s->failed = true;
     uint64_t hash = hash_of(name);
     size_t i = s->n_anchors;
     while (i > 0 && (s->anchors[i - 1].hash != hash || strcmp(s->anchors[i - 1].name, name) != 0))
@@ -231,6 +250,7 @@ static int find_anchor(struct sw_yaml_source *s, const char *name, struct sw_yam
     if (s->anchors[i - 1].end == 0)
         return sw_yaml_source_fail(s, out, "anchor '%s' value contains itself", name);
     out->anchor = i;
+    s->failed = false;
     return 0;
 }
 

@@ -46,6 +46,8 @@ struct sw_yaml_source {
     const char *text, *file;
     size_t len;
     int first_line;
+    bool go_words; /* errors as go-yaml has them */
+    bool failed;   /* where go-yaml would have stopped reading */
     struct {
         bool bangs, slashes;    /* the text holds a '!', a "\/": worth a look */
         size_t character, byte; /* the same place: libyaml's marks count characters */

@@ -63,6 +63,17 @@ static int map_field(struct exec *x, const struct name *name, struct sw_value ma
     return 0;
 }
 
+static bool is_unexported(const struct sw_object_type *type, const struct name *name)
+{
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const struct sw_field *f = &type->fields[i];
+        if (!sw_field_is_exported(f) && strncmp(f->name, name->s, name->len) == 0 &&
+            f->name[name->len] == '\0')
+            return true;
+    }
+    return false;
+}
+
 static const char *type_name(struct sw_value v)
 {
     return v.extra & SW_V_IFACE || v.type == SW_T_NIL ? "interface {}" : sw_value_type_name(v);
@@ -99,6 +110,9 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
             *out = *field;
             return 0;
         }
+        if (is_unexported(receiver.as.object->type, name))
+            return sw_exec_fail(x, "%.*s is an unexported field of struct type %s", (int)name->len,
+                                name->s, type_name(receiver));
     }
     return sw_exec_fail(x, "can't evaluate field %.*s in type %s", (int)name->len, name->s,
                         type_name(receiver));

@@ -8,8 +8,8 @@
 #include "template/value_text.h"
 
 static const struct sw_field certificate_fields[] = {
-    { "Cert", "Cert", false, false },
-    { "Key", "Key", false, false },
+    { .name = "Cert", .json = "Cert" },
+    { .name = "Key", .json = "Key" },
 };
 
 /* What templates know certificates by: .Cert and .Key, both PEM. */

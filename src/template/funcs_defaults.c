@@ -70,15 +70,6 @@ static int fn_write_json(struct call *c)
     return sw_return_text(c, mark);
 }
 
-static bool is_blank(struct sw_value s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        if (!strchr(" \t\r\n", s.as.s[i]) || !s.as.s[i])
-            return false;
-    }
-    return true;
-}
-
 static int fn_must_from_json(struct call *c)
 {
     struct sw_value v;
@@ -86,8 +77,6 @@ static int fn_must_from_json(struct call *c)
     int rc = sw_call_charge(c, c->args[0].len / 16);
     if (rc < 0)
         return rc;
-    if (is_blank(c->args[0]))
-        return sw_call_fail(c, "unexpected end of JSON input");
     if (sw_value_read_json(c->arena, c->args[0].as.s, c->args[0].len, &v, &err) < 0)
         return sw_call_fail(c, "%s", sw_err_text(&err));
     return sw_return(c, v);

@@ -149,9 +149,11 @@ static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, in
 static int fn_merge(struct call *c)
 {
     struct sw_map *dst = c->args[0].as.map;
-    if (!dst)
-        dst = sw_map_new(c->arena);
     for (size_t i = 1; i < c->n; i++) {
+        if (!c->args[i].as.map)
+            continue;
+        if (!dst) /* a nil map stays nil until there is something to put into it */
+            dst = sw_map_new(c->arena);
         int rc = merge_maps(c, dst, c->args[i].as.map, 0);
         if (rc < 0)
             return rc;
@@ -195,6 +197,8 @@ static int fn_dig(struct call *c)
 static int fn_deep_copy(struct call *c)
 {
     struct sw_value v = c->args[0];
+    if (sw_value_is_nil(v)) /* what Go says where a nil has no type to make a copy of */
+        return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
     if (!sw_value_copy_steps(c->arena, &v, false, &c->x->fuel))
         return sw_call_fail(c, "deepCopy error: nested too deeply or too large");
     return sw_return(c, v);

@@ -233,6 +233,8 @@ static int fn_to_toml(struct call *c)
     size_t mark;
     SW_ERR(err);
     struct text *t = sw_call_text(c, &mark);
+    if (sw_value_is_nil(c->args[0])) /* no document: Go's encoder panics */
+        return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
     if (sw_value_write_toml(t, c->args[0], &err) < 0) {
         t->len = mark;
         sw_text_puts(t, sw_err_text(&err));
@@ -242,7 +244,9 @@ static int fn_to_toml(struct call *c)
 
 static int read_as(struct call *c, enum format format, struct sw_value *out, struct sw_err *err)
 {
-    const struct sw_yaml_opts opts = { .max_bytes = 64 << 20, .allow_duplicate = true };
+    const struct sw_yaml_opts opts = { .max_bytes = 64 << 20,
+                                       .allow_duplicate = true,
+                                       .go_words = true };
     const char *s = c->args[0].as.s;
     size_t len = c->args[0].len;
     int rc = sw_call_charge(c, len / 16);
@@ -250,19 +254,23 @@ static int read_as(struct call *c, enum format format, struct sw_value *out, str
         return rc;
     if (format == JSON)
         return sw_value_read_json(c->arena, s, len, out, err);
-    if (format == YAML)
-        return sw_value_read_yaml(c->arena, s, len, &opts, out, err);
+    if (format == YAML) {
+        rc = sw_value_read_yaml(c->arena, s, len, &opts, out, err);
+        return rc < 0 ? sw_err_wrap(err, rc, "error converting YAML to JSON") : 0;
+    }
     return sw_value_read_toml(c->arena, s, len, out, err);
 }
 
-static int unmarshal_type_error(struct sw_err *err, struct sw_value v, const char *wanted)
+static int unmarshal_type_error(struct sw_err *err, enum format format, struct sw_value v,
+                                const char *wanted)
 {
     const char *got = v.type == SW_T_STRING   ? "string"
                       : v.type == SW_T_BOOL   ? "bool"
                       : sw_value_is_number(v) ? "number"
                       : sw_value_is_list(v)   ? "array"
                                               : "object";
-    return sw_err_set(err, SW_INVALID, "json: cannot unmarshal %s into Go value of type %s", got,
+    return sw_err_set(err, SW_INVALID, "%sjson: cannot unmarshal %s into Go value of type %s",
+                      format == YAML ? "error unmarshaling JSON: while decoding JSON: " : "", got,
                       wanted);
 }
 
@@ -275,7 +283,7 @@ static int fn_from_map(struct call *c)
     if (rc == 0 && sw_value_is_nil(v))
         return sw_return(c, sw_value_map(c->func->variant == YAML ? sw_map_new(c->arena) : NULL));
     if (rc == 0 && !sw_value_is_map(v))
-        rc = unmarshal_type_error(&err, v, "map[string]interface {}");
+        rc = unmarshal_type_error(&err, c->func->variant, v, "map[string]interface {}");
     if (rc == 0)
         return sw_return(c, v);
     struct sw_map *map = sw_map_new(c->arena);
@@ -293,7 +301,7 @@ static int fn_from_list(struct call *c)
     if (rc == 0 && sw_value_is_nil(v))
         return sw_return(c, sw_value_list(NULL));
     if (rc == 0 && !sw_value_is_list(v))
-        rc = unmarshal_type_error(&err, v, "[]interface {}");
+        rc = unmarshal_type_error(&err, c->func->variant, v, "[]interface {}");
     if (rc == 0)
         return sw_return(c, v);
     struct sw_list *list = sw_list_new(c->arena, 1);

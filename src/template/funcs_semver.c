@@ -25,10 +25,17 @@ static bool version_equal(const struct sw_object *a, const struct sw_object *b)
 
 static const struct func version_methods[];
 
+static const struct sw_field version_fields[] = {
+    { .name = "major" }, { .name = "minor" },    { .name = "patch" },
+    { .name = "pre" },   { .name = "metadata" }, { .name = "original" },
+};
+
 /* A *semver.Version, and the semver.Version that the Inc methods return. */
 static const struct sw_object_type pointer_type = {
     .name = "*semver.Version",
     .pointer = true,
+    .fields = version_fields,
+    .n_fields = SW_COUNT(version_fields),
     .methods = version_methods,
     .string = version_string,
     .json = version_json,
@@ -37,6 +44,8 @@ static const struct sw_object_type pointer_type = {
 
 static const struct sw_object_type value_type = {
     .name = "semver.Version",
+    .fields = version_fields,
+    .n_fields = SW_COUNT(version_fields),
     .methods = version_methods,
     .string = version_string,
     .json = version_json,
@@ -49,23 +58,29 @@ struct version {
     const char *original;
 };
 
+static struct sw_value uint64_value(uint64_t u)
+{
+    return (struct sw_value){ .type = SW_T_UINT64, .as.u = u };
+}
+
 static int return_version(struct call *c, const struct sw_object_type *type, struct version version)
 {
     struct sw_object *o = sw_object_new(c->arena, type);
     struct version *data = sw_arena_alloc(c->arena, sizeof *data);
     *data = version;
     o->data = data;
+    o->fields[0] = uint64_value(version.v.major);
+    o->fields[1] = uint64_value(version.v.minor);
+    o->fields[2] = uint64_value(version.v.patch);
+    o->fields[3] = sw_value_text(version.v.pre, version.v.pre_len);
+    o->fields[4] = sw_value_text(version.v.meta, version.v.meta_len);
+    o->fields[5] = sw_value_cstr(version.original);
     return sw_return(c, sw_value_object(o));
 }
 
 static const struct version *self(const struct call *c)
 {
     return c->self.as.object->data;
-}
-
-static struct sw_value uint64_value(uint64_t u)
-{
-    return (struct sw_value){ .type = SW_T_UINT64, .as.u = u };
 }
 
 static int fn_major(struct call *c)

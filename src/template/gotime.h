@@ -66,5 +66,13 @@ int sw_zone_offset(const struct sw_zone *zone, int64_t sec, const char **abbrevi
 bool sw_zone_find(const struct sw_zone *zone, const char *abbreviation, size_t len, int64_t sec,
                   int *offset);
 
+/** The process's zone; what cannot be read is UTC. */
+const struct sw_zone *sw_zone_local(struct sw_arena *arena);
+/** "UTC", "Local", an IANA name, or the abbreviation of a fixed one (often ""). Borrowed. */
+const char *sw_zone_name(const struct sw_zone *zone);
+
 /** As a template's value. */
 struct sw_value sw_gotime_value(struct sw_arena *arena, struct sw_gotime t);
+bool sw_value_is_time(struct sw_value v);
+/** Of a value that is a time. */
+struct sw_gotime sw_gotime_of(struct sw_value v);

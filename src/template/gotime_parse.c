@@ -166,10 +166,11 @@ static bool read_pm(struct reading *r, const char *am, const char *pm)
 {
     if (left(r) < 2)
         return false;
-    r->pm = memcmp(r->v, pm, 2) == 0;
-    r->am = memcmp(r->v, am, 2) == 0;
+    bool is_pm = memcmp(r->v, pm, 2) == 0, is_am = memcmp(r->v, am, 2) == 0;
+    r->pm |= is_pm; /* a layout can ask twice: once PM is always PM */
+    r->am |= is_am;
     r->v += 2;
-    return r->pm || r->am;
+    return is_pm || is_am;
 }
 
 /* "+02:00" in the form that the layout has. */

@@ -8,7 +8,7 @@ struct func;
 struct text;
 
 struct sw_field {
-    const char *name; /* Go's */
+    const char *name; /* Go's; in small letters: templates cannot reach it, fmt prints it */
     const char *json; /* its name in JSON; NULL: not there */
     bool omit_empty;
     bool embedded; /* its fields are the outer struct's too */
@@ -22,6 +22,8 @@ struct sw_object_type {
     const struct func *methods; /* ended by a row without a name */
     /** The Stringer, or NULL: the fields are printed. */
     void (*string)(const struct sw_object *o, struct text *out);
+    /** The GoStringer that %#v asks, or NULL. */
+    void (*go_string)(const struct sw_object *o, struct text *out);
     /** What it is in JSON, or NULL: a map of its fields. */
     struct sw_value (*json)(const struct sw_object *o, struct sw_arena *arena);
     /** Go's ==, or NULL: by its fields. */
@@ -42,6 +44,11 @@ static inline struct sw_value sw_value_object(struct sw_object *o)
 static inline bool sw_value_is_object(struct sw_value v, const struct sw_object_type *type)
 {
     return v.type == SW_T_OBJECT && v.as.object->type == type;
+}
+
+static inline bool sw_field_is_exported(const struct sw_field *f)
+{
+    return f->name[0] >= 'A' && f->name[0] <= 'Z';
 }
 
 struct sw_object *sw_object_new(struct sw_arena *arena, const struct sw_object_type *type);

@@ -311,11 +311,17 @@ static void print_struct(struct printer *p, const struct sw_object *o, uint32_t 
     print_fields(p, o, verb, depth);
 }
 
-/* fmt's handleMethods: whether a String or Error method wrote it. */
+/* fmt's handleMethods: whether a String, Error or (%#v) GoString method wrote it. */
 static bool print_by_method(struct printer *p, struct sw_value v, uint32_t verb)
 {
-    if (p->erroring || p->sharp_v)
+    if (p->erroring)
         return false;
+    if (p->sharp_v) {
+        if (v.type != SW_T_OBJECT || !v.as.object->type->go_string)
+            return false;
+        v.as.object->type->go_string(v.as.object, p->out);
+        return true;
+    }
     if (verb != 'v' && verb != 's' && verb != 'x' && verb != 'X' && verb != 'q')
         return false;
     if (v.type != SW_T_OBJECT && v.type != SW_T_ERROR && v.type != SW_T_DURATION &&
@@ -405,6 +411,10 @@ void sw_printer_arg(struct printer *p, struct sw_value v, uint32_t verb)
             sw_text_puts(p->out, "0xc000000000");
         else
             bad_verb(p, verb);
+        return;
+    }
+    if (verb == 'w') { /* for errors, and for Errorf only */
+        bad_verb(p, verb);
         return;
     }
     if (!print_by_method(p, v, verb))

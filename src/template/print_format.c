@@ -150,7 +150,8 @@ void sw_printer_quoted_rune(struct printer *p, uint64_t c)
 /* %#g and its like: a decimal point always, and all the digits that the precision asks for. */
 static size_t alternate_float(char *num, size_t len, char verb, int prec)
 {
-    int want = verb == 'g' || verb == 'G' ? (prec < 0 ? 6 : prec) : 0;
+    bool hex = verb == 'x' || verb == 'X';
+    int want = verb == 'g' || verb == 'G' || verb == 'x' ? (prec < 0 ? 6 : prec) : 0;
     char tail[16] = "";
     bool point = false, nonzero = false;
     size_t i = 1;
@@ -158,7 +159,7 @@ static size_t alternate_float(char *num, size_t len, char verb, int prec)
         char c = num[i];
         if (c == '.') {
             point = true;
-        } else if (c == 'e' || c == 'E' || c == 'p' || c == 'P') {
+        } else if (c == 'p' || c == 'P' || (!hex && (c == 'e' || c == 'E'))) {
             memcpy(tail, num + i, len - i < sizeof tail - 1 ? len - i : sizeof tail - 1);
             break;
         } else {

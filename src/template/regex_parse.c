@@ -318,6 +318,16 @@ static struct regex_node *single(struct regex_parser *p)
     }
 }
 
+static struct regex_node *take_last(struct regex_node *seq)
+{
+    struct regex_node *last = seq->last, **at = &seq->first;
+    seq->last = NULL;
+    for (; *at && *at != last; at = &(*at)->next)
+        seq->last = *at;
+    *at = NULL;
+    return last;
+}
+
 /* One single thing with its operators, added to @seq. A quoted text's last rune takes them. */
 static bool add_piece(struct regex_parser *p, struct regex_node *seq)
 {
@@ -337,8 +347,11 @@ static bool add_piece(struct regex_parser *p, struct regex_node *seq)
     struct regex_node *n = single(p);
     if (!n)
         return false;
-    if (n->kind == RE_EMPTY) /* "(?i)": takes no operator */
-        return true;
+    if (n->kind == RE_EMPTY) { /* "(?i)": an operator after it is for what stands before it */
+        if (p->at == p->end || !strchr("*+?{", *p->at) || !seq->last)
+            return true;
+        n = take_last(seq);
+    }
     n = repetitions(p, n);
     if (n)
         append(seq, n);

@@ -95,7 +95,8 @@ static void put_indent(struct writer *w, const struct key *k)
 static bool is_table(struct sw_value v)
 {
     if (v.type == SW_T_OBJECT)
-        return !v.as.object->type->json || v.as.object->type->n_fields > 0;
+        return !v.as.object->type->json ||
+               (v.as.object->type->n_fields > 0 && sw_field_is_exported(v.as.object->type->fields));
     return sw_kind(v) == SW_K_MAP && v.as.map;
 }
 

@@ -328,7 +328,8 @@ struct sw_value *sw_object_field(const struct sw_object *o, const char *name, si
     const struct sw_object_type *type = o->type;
     for (size_t i = 0; i < type->n_fields; i++) {
         const struct sw_field *f = &type->fields[i];
-        if (f->name[0] == name[0] && strncmp(f->name, name, len) == 0 && f->name[len] == '\0')
+        if (f->name[0] == name[0] && strncmp(f->name, name, len) == 0 && f->name[len] == '\0' &&
+            sw_field_is_exported(f))
             return &o->fields[i];
     }
     for (size_t i = 0; i < type->n_fields; i++) {

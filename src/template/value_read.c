@@ -136,8 +136,14 @@ int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, str
     struct builder b = { .arena = arena, .done = sw_value_nil() };
     int rc = sw_json_read(text, len, NULL, &(struct sw_sink){ &ops, &b }, err);
     free(b.levels);
-    if (rc == 0)
+    if (rc == 0) {
         *out = b.done;
+        return 0;
+    }
+    struct text words = { .limit = 1 << 12 };
+    if (sw_json_go_error(text, len, &words))
+        sw_err_set(err, rc, "%.*s", (int)words.len, words.p);
+    free(words.p);
     return rc;
 }
 

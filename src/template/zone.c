@@ -23,6 +23,7 @@ struct rule {
 };
 
 struct sw_zone {
+    const char *name; /* as Go's Location has it */
     struct kind *kinds;
     size_t n_kinds;
     struct transition *transitions;
@@ -245,7 +246,7 @@ static struct sw_zone *load_named(struct sw_arena *arena, const char *name)
     return NULL;
 }
 
-static const struct sw_zone *load_local(struct sw_arena *arena)
+static struct sw_zone *load_local(struct sw_arena *arena)
 {
     const char *tz = getenv("TZ");
     if (!tz)
@@ -264,21 +265,36 @@ int sw_zone_load(struct sw_arena *arena, const char *name, size_t len, const str
         return 0;
     }
     if (strcmp(copy, "Local") == 0) {
-        *out = load_local(arena);
+        *out = sw_zone_local(arena);
         return 0;
     }
-    const struct sw_zone *z = strlen(copy) == len ? load_named(arena, copy) : NULL;
+    struct sw_zone *z = strlen(copy) == len ? load_named(arena, copy) : NULL;
     if (!z)
         return SW_NOTFOUND;
+    z->name = sw_arena_strndup(arena, name, len);
     *out = z;
     return 0;
+}
+
+const struct sw_zone *sw_zone_local(struct sw_arena *arena)
+{
+    struct sw_zone *z = load_local(arena);
+    if (z)
+        z->name = "Local";
+    return z;
+}
+
+const char *sw_zone_name(const struct sw_zone *zone)
+{
+    return zone ? zone->name : "UTC";
 }
 
 const struct sw_zone *sw_zone_fixed(struct sw_arena *arena, const char *abbreviation, size_t len,
                                     int offset)
 {
     struct sw_zone *z = sw_arena_alloc(arena, sizeof *z);
-    z->std = (struct kind){ offset, false, sw_arena_strndup(arena, abbreviation, len) };
+    z->name = sw_arena_strndup(arena, abbreviation, len);
+    z->std = (struct kind){ offset, false, z->name };
     return z;
 }
 
