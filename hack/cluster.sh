@@ -3,9 +3,13 @@
 #
 #   cluster.sh build                  make the programs (once, into ~/.cache/slipway); nothing to do
 #                                     where KUBEBUILDER_ASSETS names a folder with them
-#   cluster.sh up [--no-node]
+#   cluster.sh up [--no-node] [--openshift]
 #                                     start etcd, API server, controller manager, scheduler, and a
-#                                     node (containerd, kubelet); prints the kubeconfig's path
+#                                     node (containerd, kubelet); prints the kubeconfig's path.
+#                                     --openshift: with stand-ins for OpenShift's kinds, the rules of
+#                                     `slipway emulate` at work on them, and a registry that has one
+#                                     image under every name for the node to pull. A cluster that is
+#                                     up is left as it is, and what is missing in it is started
 #   cluster.sh image NAME DIR CMD...  pack DIR as an image that runs CMD, and import it
 #   cluster.sh env                    print KUBECONFIG=... for eval
 #   cluster.sh down                   end what up started, by pid, and remove its data
@@ -246,14 +250,11 @@ C
     gcc -static -Os -o "$cache/pause/pause" "$cache/pause/pause.c"
 }
 
-# image NAME DIR CMD...: pack a root file system as a docker archive and import it
-image() {
-    local name=$1 root=$2 tmp layer cmd="" a
+# pack INTO DIR CMD...: a root file system as layer.tar, and config.json for it
+pack() {
+    local tmp=$1 root=$2 layer cmd="" a
     shift 2
-    [ -d "$root" ] || die "image: $root is no folder"
     for a in "$@"; do cmd="$cmd${cmd:+,}\"$(printf '%s' "$a" | sed 's/[\\"]/\\&/g')\""; done
-    case $name in *:*) ;; *) name=$name:latest ;; esac
-    tmp=$(mktemp -d)
     tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$root" -cf "$tmp/layer.tar" .
     layer=$(sha256sum "$tmp/layer.tar" | cut -d' ' -f1)
     cat >"$tmp/config.json" <<JSON
@@ -261,12 +262,83 @@ image() {
 "config":{"Cmd":[$cmd],"Env":["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]},
 "rootfs":{"type":"layers","diff_ids":["sha256:$layer"]},"history":[{"created":"1970-01-01T00:00:00Z"}]}
 JSON
+}
+
+# image NAME DIR CMD...: pack a root file system as a docker archive and import it
+image() {
+    local name=$1 root=$2 tmp
+    shift 2
+    [ -d "$root" ] || die "image: $root is no folder"
+    case $name in *:*) ;; *) name=$name:latest ;; esac
+    tmp=$(mktemp -d)
+    pack "$tmp" "$root" "$@"
     printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$name" >"$tmp/manifest.json"
     tar -C "$tmp" -cf "$tmp/image.tar" manifest.json config.json layer.tar
     ctr -a "$dir/containerd.sock" -n k8s.io images import "$tmp/image.tar" >/dev/null ||
         { rm -rf "$tmp"; die "image: containerd did not take $name"; }
     rm -rf "$tmp"
     say "image $name"
+}
+
+# ---- OpenShift's stand-ins ------------------------------------------------------------------------
+# The image of every container that a recipe names: whatever is asked of it, it waits, or loads no
+# module and says so.
+stand_in_image() { # INTO
+    local root=$dir/stand-in/root p
+    mkdir -p "$root/bin"
+    cat >"$dir/stand-in/program.c" <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static void stop(int n) { _exit(n != SIGTERM && n != SIGINT); }
+int main(int argc, char **argv)
+{
+    (void)argc;
+    if (strstr(argv[0], "modprobe") || strstr(argv[0], "true"))
+        return 0;
+    signal(SIGINT, stop);
+    signal(SIGTERM, stop);
+    printf("%s waits\n", argv[0]);
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+C
+    gcc -static -Os -o "$root/bin/wait" "$dir/stand-in/program.c"
+    for p in bin/sleep bin/modprobe bin/true server client; do ln -f "$root/bin/wait" "$root/$p"; done
+    pack "$1" "$root" /bin/wait
+    printf '{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json",
+"config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":%d,"digest":"sha256:%s"},
+"layers":[{"mediaType":"application/vnd.docker.image.rootfs.diff.tar","size":%d,"digest":"sha256:%s"}]}' \
+        "$(stat -c %s "$1/config.json")" "$(sha256sum <"$1/config.json" | cut -d' ' -f1)" \
+        "$(stat -c %s "$1/layer.tar")" "$(sha256sum <"$1/layer.tar" | cut -d' ' -f1)" >"$1/manifest.json"
+}
+
+registry() {
+    local tool=$here/../build/test/image_registry
+    [ -x "$tool" ] || make -s -C "$here/.." build/test/image_registry >&2
+    mkdir -p "$dir/registry" "$dir/certs.d/_default"
+    stand_in_image "$dir/registry"
+    free_port
+    printf '[host."http://127.0.0.1:%s"]\n  capabilities = ["pull", "resolve"]\n' "$port" >"$dir/certs.d/_default/hosts.toml"
+    start registry "$tool" "$port" "$dir/registry"
+}
+
+openshift_is_there() {
+    [ "$(kc get clusterversion version -o 'jsonpath={.status.history[0].state}')" = Completed ] &&
+        kc get scc privileged && kc -n openshift get imagestream driver-toolkit
+}
+
+# The rules as a client of this API server: they bring the CRDs and what a fresh cluster has.
+openshift() {
+    local slipway=${SLIPWAY:-$here/../build/slipway} kernel
+    [ -x "$slipway" ] || make -s -C "$here/.." build/slipway >&2
+    start rules "$slipway" emulate --rules-only --platform openshift --kubeconfig "$dir/admin.kubeconfig"
+    wait_for 60 rules openshift_is_there
+    [ -z "$no_node" ] || return 0
+    kernel=$(kc get node "$node_name" -o 'jsonpath={.status.nodeInfo.kernelVersion}')
+    kc label --overwrite node "$node_name" "feature.node.kubernetes.io/kernel-version.full=$kernel" >/dev/null
 }
 
 node() {
@@ -289,6 +361,8 @@ disabled_plugins = ["io.containerd.grpc.v1.stream"]
   # needed where CAP_SYS_RESOURCE is missing
   restrict_oom_score_adj = true
   stream_server_address = "127.0.0.1"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$dir/certs.d"
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "${SLIPWAY_SNAPSHOTTER:-native}"
     default_runtime_name = "runc"
@@ -353,29 +427,64 @@ node_network() {
     echo "$bridge" >"$dir/bridge"
 }
 
+# What a run before this one left to know: ports, the node, how it was started.
+remember() {
+    printf 'api_port=%s node_name=%s no_node=%s\n' "$api_port" "$node_name" "$no_node" >"$dir/facts"
+}
+
+runs() { [ -f "$dir/pid/$1" ] && kill -0 "$(cat "$dir/pid/$1")" 2>/dev/null; }
+
+# Is a cluster up in $dir, with everything that was started still running?
+is_up() {
+    local f
+    [ -f "$dir/facts" ] || return 1
+    for f in "$dir"/pid/*; do
+        case ${f##*/} in rules | registry) ;; *) runs "${f##*/}" || return 1 ;; esac
+    done
+    kc get --raw /readyz >/dev/null 2>&1
+}
+
 up() {
+    local want_openshift=
     no_node=
     while [ $# -gt 0 ]; do
         case $1 in
         --no-node) no_node=1 ;;
+        --openshift) want_openshift=1 ;;
         *) die "up: unknown option $1" ;;
         esac
         shift
     done
-    [ ! -e "$dir/pid" ] || die "there is one already in $dir (cluster.sh down ends it)"
     build
     kubectl=$bin/kubectl
     [ -x "$kubectl" ] || kubectl=$(command -v kubectl) || die "kubectl is needed"
     [ -x "$bin/kubelet" ] || no_node=1
-    mkdir -p "$dir/pid" "$dir/log" "$dir/pki"
     node_name=${SLIPWAY_NODE_NAME:-slipway-node}
+    if is_up; then
+        . "$dir/facts"
+        say "there is one already in $dir"
+    else
+        [ ! -e "$dir" ] || { say "what is left of one in $dir goes first"; down; }
+        new_cluster "$want_openshift"
+    fi
+    [ -z "$want_openshift" ] || runs rules || openshift
+    say "up, log in $dir/log"
+    echo "$dir/admin.kubeconfig"
+}
+
+new_cluster() { # WITH_OPENSHIFT
+    mkdir -p "$dir/pid" "$dir/log" "$dir/pki"
+    # whatever ends this script early ends what it has started
+    trap 'rc=$?; [ $rc = 0 ] || down; exit $rc' EXIT
+    trap 'exit 130' INT TERM
     node_ip=127.0.0.1 api_address=127.0.0.1
     if [ -z "$no_node" ]; then node_network; api_address=0.0.0.0; else node_ip=10.255.255.1; fi
+    [ -z "$1" ] || [ -n "$no_node" ] || registry
     control_plane
     managers
     [ -n "$no_node" ] || node
-    say "up, log in $dir/log"
-    echo "$dir/admin.kubeconfig"
+    remember
+    trap - EXIT INT TERM
 }
 
 # ---- down ----------------------------------------------------------------------------------------
@@ -396,7 +505,7 @@ stop() {
 down() {
     [ -e "$dir" ] || return 0
     local sock=$dir/containerd.sock c f
-    for p in kubelet kube-scheduler kube-controller-manager kube-apiserver etcd; do stop $p; done
+    for p in rules kubelet registry kube-scheduler kube-controller-manager kube-apiserver etcd; do stop $p; done
     if [ -S "$sock" ]; then
         for c in $(ctr -a "$sock" -n k8s.io tasks ls -q 2>/dev/null); do
             ctr -a "$sock" -n k8s.io tasks kill -s KILL "$c" 2>/dev/null || true
@@ -421,6 +530,6 @@ up) shift; up "$@" ;;
 down) down; say "down" ;;
 env) echo "export KUBECONFIG=$dir/admin.kubeconfig" ;;
 image) shift; [ $# -ge 2 ] || die "image NAME DIR CMD..."; image "$@" ;;
--h | --help | help) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,20p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,20p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

@@ -9,7 +9,7 @@ logs=build/test-cluster
 rm -rf "$logs"; mkdir -p "$logs"
 hack/cluster.sh down
 trap '[ -n "${KEEP:-}" ] || hack/cluster.sh down' EXIT
-KUBECONFIG=$(hack/cluster.sh up ${CLUSTER_UP:-}) || { echo "0 passed, 1 failed"; exit 1; }
+KUBECONFIG=$(hack/cluster.sh up --openshift ${CLUSTER_UP:-}) || { echo "0 passed, 1 failed"; exit 1; }
 export KUBECONFIG
 ok=0 bad=0
 for t in test/cluster/*_test.sh; do

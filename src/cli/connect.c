@@ -69,10 +69,13 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
                                       &conn->config, err);
     if (rc < 0)
         return rc;
-    return sw_kube_new(
-        conn->loop, conn->config,
-        &(struct sw_kube_opts){ .on_server = on_server, .on_warning = on_warning, .arg = conn },
-        &conn->kube, err);
+    return sw_kube_new(conn->loop, conn->config,
+                       &(struct sw_kube_opts){ .user_agent = opts->manager,
+                                               .field_manager = opts->manager,
+                                               .on_server = on_server,
+                                               .on_warning = on_warning,
+                                               .arg = conn },
+                       &conn->kube, err);
 }
 
 void sw_connection_done(struct sw_connection *conn)

@@ -11,6 +11,7 @@ struct sw_loop;
 /** Which cluster, as the options say. */
 struct sw_connect_opts {
     const char *kubeconfig, *context;
+    const char *manager; /* field manager and user agent; NULL: "slipway" */
     bool emulate;
     int64_t n_nodes; /* of the emulator; 0: its usual five */
     const char *platform;

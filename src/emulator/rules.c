@@ -126,12 +126,13 @@ struct creation {
     const struct rule *rule;
 };
 
-/* An object of a kind that is not served yet waits for its CRD. */
+/* An object of a kind that is not served yet waits for its CRD; one that was only asked for, for
+ * the answer. */
 static int create_one(struct sw_rules *rules, json_object *doc, struct sw_err *err)
 {
     SW_ERR(inner);
     int rc = sw_object_put(rules, doc, true, &inner);
-    if (rc == SW_PENDING) {
+    if (rc == SW_PENDING || (rc > 0 && !sw_object_is_whole(rules, doc))) {
         if (!rules->pending)
             rules->pending = json_object_new_array();
         json_object_array_add(rules->pending, json_object_get(doc));
@@ -215,6 +216,7 @@ int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
     rules->opts.dir = rules->opts.text = NULL;
     rules->rng = opts->seed;
     sw_rule_set_init(&rules->set, rules->opts.platform);
+    rules->set.real_cluster = opts->real_cluster;
     int rc = load(rules, opts, err);
     sw_watch_open(rules);
     rules->images = lh_kchar_table_new(16, free_key);

@@ -44,7 +44,8 @@ struct sw_rules_backend {
     /** A merge patch on the object, or with @status on its status subresource. */
     int (*patch)(void *self, const struct sw_rules_ref *ref, bool status, json_object *patch,
                  struct sw_err *err);
-    int (*remove)(void *self, const struct sw_rules_ref *ref, struct sw_err *err);
+    /** @now: without a grace period. What is not there is no error. */
+    int (*remove)(void *self, const struct sw_rules_ref *ref, bool now, struct sw_err *err);
 };
 
 /* ---- life ---------------------------------------------------------------------------------------
@@ -57,6 +58,7 @@ struct sw_rules_opts {
     const char *text;         /* one more file, for tests; borrowed for the call */
     const char *platform;     /* "openshift" */
     const char *kube_version; /* "1.29" */
+    bool real_cluster;        /* leave out what a real API server and its managers do themselves */
     int n_nodes;              /* `.nodes` */
     int delay_percent;        /* of the rules' delays that are waited */
     int jitter_percent;
@@ -86,6 +88,9 @@ void sw_rules_start(struct sw_rules *rules);
 
 /** The backend's: this object was added, changed (both), or removed (@after NULL). Borrowed. */
 void sw_rules_changed(struct sw_rules *rules, json_object *before, json_object *after);
+
+/** The backend's: kinds may be served now that were not, objects may be created that could not. */
+void sw_rules_served(struct sw_rules *rules);
 
 /* ---- what the emulator's own controllers ask ----------------------------------------------------
  */

@@ -188,6 +188,26 @@ static int complete_object(struct sw_rules *rules, json_object *have, json_objec
     return rc < 0 ? rc : more < 0 ? more : rc + more;
 }
 
+/* What is created gets its status by a second write, which a server may have to be asked for again.
+ */
+static int write_first_status(struct sw_rules *rules, json_object *have, json_object *doc,
+                              struct sw_err *err)
+{
+    json_object *want = sw_json_get(doc, "status"), *is = sw_json_get(have, "status");
+    if (!want)
+        return 0;
+    json_object_object_foreach(want, key, unused)
+    {
+        (void)unused;
+        if (sw_json_get(is, key))
+            return 0;
+    }
+    json_object_get(have);
+    int rc = write_status(rules, have, want, err);
+    json_object_put(have);
+    return rc;
+}
+
 int sw_object_put(struct sw_rules *rules, json_object *doc, bool only_create, struct sw_err *err)
 {
     int rc = check_object(doc, err);
@@ -199,8 +219,15 @@ int sw_object_put(struct sw_rules *rules, json_object *doc, bool only_create, st
     json_object *have = NULL;
     find(rules, doc, &have);
     if (have && only_create)
-        return 0;
+        return write_first_status(rules, have, doc, err);
     return have ? complete_object(rules, have, doc, err) : create_object(rules, doc, err);
+}
+
+bool sw_object_is_whole(struct sw_rules *rules, json_object *doc)
+{
+    json_object *have = NULL;
+    find(rules, doc, &have);
+    return have && (!sw_json_len(sw_json_get(doc, "status")) || sw_json_get(have, "status"));
 }
 
 /* ---- actions ------------------------------------------------------------------------------------
@@ -270,9 +297,10 @@ static int change_target(struct sw_rules *rules, const struct action *action, st
     json_object *body = NULL;
     struct sw_rules_ref ref = ref_of(target);
     if (action->verb == VERB_DELETE) {
-        bool dying = sw_doc_is_dying(target);
-        int rc = dying ? 0 : rules->backend.remove(rules->backend.self, &ref, err);
-        return rc < 0 ? rc : !dying;
+        if (sw_doc_is_dying(target) && !action->now)
+            return 0;
+        int rc = rules->backend.remove(rules->backend.self, &ref, action->now, err);
+        return rc < 0 ? rc : 1;
     }
     int rc = sw_body_render(scope, action->body, false, &body, err);
     if (rc == 0 && body && !json_object_is_type(body, json_type_object))

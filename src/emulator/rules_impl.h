@@ -62,6 +62,7 @@ struct action {
     bool has_target;
     struct clause target; /* api_version, kind, ns, name */
     bool owned;
+    bool now;        /* delete: without a grace period, dying or not */
     char *condition; /* `if` */
 };
 
@@ -85,7 +86,8 @@ struct rule {
 struct rule_set {
     struct rule *rules;
     size_t n, cap;
-    char *platform; /* rules of another platform are left out */
+    char *platform;    /* rules of another platform are left out */
+    bool real_cluster; /* and those of the other kind of cluster */
     struct sw_template_set *templates;
     struct lh_table *names; /* a template's text -> its name in the set; owns both */
 };
@@ -215,6 +217,8 @@ int sw_action_run(struct sw_rules *rules, const struct action *action, struct sc
                   struct sw_err *err);
 /** Create or complete one object. @doc is borrowed. */
 int sw_object_put(struct sw_rules *rules, json_object *doc, bool only_create, struct sw_err *err);
+/** Is it there, with some of its status? */
+bool sw_object_is_whole(struct sw_rules *rules, json_object *doc);
 
 /* rules_run.c: used for objects, too */
 typedef int sw_each_fn(struct scope *scope, void *arg, struct sw_err *err);

@@ -61,10 +61,17 @@ static int read_if(struct reader *r, void *into, json_object *value, struct sw_e
     return sw_read_text(r, &((struct action *)into)->condition, value, err);
 }
 
+static int read_now(struct reader *r, void *into, json_object *value, struct sw_err *err)
+{
+    return sw_read_bool(r, &((struct action *)into)->now, value, err);
+}
+
 static const struct field action_fields[] = {
-    { "patch", read_patch },   { "status", read_status }, { "apply", read_apply },
-    { "create", read_create }, { "delete", read_delete }, { "target", read_target },
-    { "owned", read_owned },   { "if", read_if },         { 0 },
+    { "patch", read_patch },   { "status", read_status },
+    { "apply", read_apply },   { "create", read_create },
+    { "delete", read_delete }, { "target", read_target },
+    { "owned", read_owned },   { "if", read_if },
+    { "now", read_now },       { 0 },
 };
 
 enum { NO_VERB = -1 };
@@ -83,6 +90,8 @@ static int read_action(struct reader *r, struct action *a, json_object *value, s
                             "target: not with apply or create, whose objects name themselves");
     if (!list && a->owned)
         return sw_read_fail(r, err, "owned: only with apply and create");
+    if (a->now && a->verb != VERB_DELETE)
+        return sw_read_fail(r, err, "now: only with delete");
     return 0;
 }
 
@@ -221,27 +230,27 @@ static int read_body(struct reader *r, void *into, json_object *value, struct sw
 }
 
 static const struct field rule_fields[] = {
-    { "rule", read_label },          { "for", sw_read_for },
-    { "when", sw_read_when },        { "each", sw_read_each },
-    { "after", read_after },         { "do", read_do },
-    { "otherwise", read_otherwise }, { "platform", read_ignored },
-    { "description", read_ignored }, { 0 },
+    { "rule", read_label },
+    { "for", sw_read_for },
+    { "when", sw_read_when },
+    { "each", sw_read_each },
+    { "after", read_after },
+    { "do", read_do },
+    { "otherwise", read_otherwise },
+    { "platform", read_ignored },
+    { "realCluster", read_ignored },
+    { "description", read_ignored },
+    { 0 },
 };
 
 static const struct field objects_fields[] = {
-    { "objects", read_body },
-    { "each", sw_read_each },
-    { "platform", read_ignored },
-    { "description", read_ignored },
-    { 0 },
+    { "objects", read_body },        { "each", sw_read_each },        { "platform", read_ignored },
+    { "realCluster", read_ignored }, { "description", read_ignored }, { 0 },
 };
 
 static const struct field scheduler_fields[] = {
-    { "scheduler", read_label },
-    { "when", sw_read_when },
-    { "platform", read_ignored },
-    { "description", read_ignored },
-    { 0 },
+    { "scheduler", read_label },     { "when", sw_read_when },        { "platform", read_ignored },
+    { "realCluster", read_ignored }, { "description", read_ignored }, { 0 },
 };
 
 static struct rule *add_rule(struct reader *r, enum rule_type type)
@@ -295,7 +304,7 @@ static int load_rows(struct reader *r, const char *key, enum rule_type type,
     {
         (void)unused;
         if (!sw_streq(other, key) && !sw_streq(other, "platform") &&
-            !sw_streq(other, "description"))
+            !sw_streq(other, "realCluster") && !sw_streq(other, "description"))
             return sw_read_fail(r, err, "unknown key '%s'", other);
     }
     if (!json_object_is_type(list, json_type_array))
@@ -339,10 +348,27 @@ static const struct {
     { "pods", load_pods }, { "scheduler", load_scheduler },
 };
 
+/* Some of it a real cluster does itself, some of it only a real one needs. */
+static int is_for_cluster(struct reader *r, json_object *doc, bool *out, struct sw_err *err)
+{
+    json_object *wanted = NULL;
+    *out = true;
+    if (!json_object_object_get_ex(doc, "realCluster", &wanted))
+        return 0;
+    if (!json_object_is_type(wanted, json_type_boolean))
+        return sw_read_fail(r, err, "realCluster: expected true or false");
+    *out = json_object_get_boolean(wanted) == r->set->real_cluster;
+    return 0;
+}
+
 static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
 {
     if (!json_object_is_type(doc, json_type_object))
         return sw_read_fail(r, err, "expected a mapping");
+    bool here;
+    int rc = is_for_cluster(r, doc, &here, err);
+    if (rc < 0)
+        return rc;
     json_object *platform = sw_json_get(doc, "platform");
     const char *wanted = json_object_get_string(platform);
     if (platform && !sw_streq(wanted, "openshift") && !sw_streq(wanted, "kubernetes"))
@@ -351,9 +377,9 @@ static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
     for (size_t i = 0; i < SW_COUNT(documents); i++) {
         if (!json_object_object_get_ex(doc, documents[i].key, NULL))
             continue;
-        int rc = documents[i].load(r, doc, err);
+        rc = documents[i].load(r, doc, err);
         bool elsewhere = platform && r->set->platform && !sw_streq(wanted, r->set->platform);
-        if (rc == 0 && elsewhere)
+        if (rc == 0 && (elsewhere || !here))
             sw_rule_set_cut(r->set, had);
         return rc;
     }

@@ -106,12 +106,13 @@ static int patch(void *arg, const struct sw_rules_ref *ref, bool on_status, json
     return failed(rc, &status, err);
 }
 
-static int delete (void *arg, const struct sw_rules_ref *ref, struct sw_err *err)
+static int delete (void *arg, const struct sw_rules_ref *ref, bool now, struct sw_err *err)
 {
     struct sw_rules_store *self = arg;
     SW_STATUS(status);
     const struct sw_emu_kind *kind = kind_of(self, ref->api_version, ref->kind);
-    int rc = kind ? sw_store_delete(self->store, kind, ref->ns, ref->name, NULL, NULL, &status)
+    struct sw_store_opts opts = { .grace_set = now };
+    int rc = kind ? sw_store_delete(self->store, kind, ref->ns, ref->name, &opts, NULL, &status)
                   : SW_NOTFOUND;
     return rc == SW_NOTFOUND ? 0 : failed(rc, &status, err);
 }

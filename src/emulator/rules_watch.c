@@ -258,6 +258,14 @@ void sw_rules_changed(struct sw_rules *rules, json_object *before, json_object *
         wake(rules, "%s@%s", kind, was_on);
 }
 
+void sw_rules_served(struct sw_rules *rules)
+{
+    if (rules->closing)
+        return;
+    wake(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
+    sw_rules_retry_pending(rules);
+}
+
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
