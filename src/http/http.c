@@ -1,6 +1,5 @@
 #include "http/http.h"
 
-#include <curl/curl.h>
 #include <event2/event.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -615,10 +614,7 @@ void sw_http_cancel(struct sw_http_transfer *t)
 
 struct sw_http *sw_http_new(struct sw_loop *loop, const struct sw_http_opts *opts)
 {
-    static bool ready;
-    if (!ready && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        abort();
-    ready = true;
+    sw_curl_load();
     struct sw_http *http = sw_zalloc(1, sizeof *http);
     http->loop = loop;
     http->opts = *opts;

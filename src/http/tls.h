@@ -1,6 +1,6 @@
 #pragma once
 /* tls: what the transfers ask of the certificates. */
-#include <curl/curl.h>
+#include "http/library.h"
 
 struct sw_err;
 struct sw_http_tls;

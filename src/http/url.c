@@ -1,7 +1,7 @@
-#include <curl/curl.h>
 #include <stdlib.h>
 
 #include "http/http.h"
+#include "http/library.h"
 
 static char *part(CURLU *url, CURLUPart which)
 {
@@ -17,6 +17,7 @@ static char *part(CURLU *url, CURLUPart which)
 int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *err)
 {
     struct sw_http_url parts = { 0 };
+    sw_curl_load();
     CURLU *url = curl_url();
     if (curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK)
         parts = (struct sw_http_url){ .scheme = part(url, CURLUPART_SCHEME),
