@@ -1,5 +1,7 @@
-/* sprig's encodings and checksums. */
-#include <openssl/evp.h>
+/* sprig's encodings and checksums. The plain functions of OpenSSL, not EVP's, which first read its
+ * configuration and set up its providers: slower than the checksum itself. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
 #include "template/func_tables.h"
 #include "template/value_text.h"
@@ -196,20 +198,45 @@ static int fn_b32dec(struct call *c)
 
 /* ---- checksums ---- */
 
-enum { SHA1, SHA256, SHA512 };
+enum { SHA1_SUM, SHA256_SUM, SHA512_SUM };
+
+/* @return the length of the sum */
+static size_t sha1(const void *bytes, size_t len, unsigned char *sum)
+{
+    SHA_CTX ctx;
+    (void)SHA1_Init(&ctx); /* these cannot fail */
+    (void)SHA1_Update(&ctx, bytes, len);
+    (void)SHA1_Final(sum, &ctx);
+    return SHA_DIGEST_LENGTH;
+}
+
+static size_t sha256(const void *bytes, size_t len, unsigned char *sum)
+{
+    SHA256_CTX ctx;
+    (void)SHA256_Init(&ctx);
+    (void)SHA256_Update(&ctx, bytes, len);
+    (void)SHA256_Final(sum, &ctx);
+    return SHA256_DIGEST_LENGTH;
+}
+
+static size_t sha512(const void *bytes, size_t len, unsigned char *sum)
+{
+    SHA512_CTX ctx;
+    (void)SHA512_Init(&ctx);
+    (void)SHA512_Update(&ctx, bytes, len);
+    (void)SHA512_Final(sum, &ctx);
+    return SHA512_DIGEST_LENGTH;
+}
 
 static int fn_sha(struct call *c)
 {
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    size_t mark;
-    const EVP_MD *md = c->func->variant == SHA1     ? EVP_sha1()
-                       : c->func->variant == SHA256 ? EVP_sha256()
-                                                    : EVP_sha512();
+    static size_t (*const sums[])(const void *bytes, size_t len, unsigned char *sum) = {
+        [SHA1_SUM] = sha1, [SHA256_SUM] = sha256, [SHA512_SUM] = sha512
+    };
+    unsigned char sum[SHA512_DIGEST_LENGTH];
+    size_t mark, n = sums[c->func->variant](c->args[0].as.s, c->args[0].len, sum);
     struct text *t = sw_call_text(c, &mark);
-    if (!EVP_Digest(c->args[0].as.s, c->args[0].len, sum, &n, md, NULL))
-        return sw_call_fail(c, "no such checksum");
-    for (unsigned i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         sw_text_char(t, "0123456789abcdef"[sum[i] >> 4]);
         sw_text_char(t, "0123456789abcdef"[sum[i] & 15]);
     }
@@ -232,9 +259,9 @@ const struct func sw_funcs_encoding[] = {
     { "b64dec", fn_b64dec, "s", "out of base64; what is wrong where it is none", 0, 0 },
     { "b32enc", fn_b32enc, "s", "in base32", 0, 0 },
     { "b32dec", fn_b32dec, "s", "out of base32; what is wrong where it is none", 0, 0 },
-    { "sha1sum", fn_sha, "s", "the SHA-1 checksum in hex", SHA1, 0 },
-    { "sha256sum", fn_sha, "s", "the SHA-256 checksum in hex", SHA256, 0 },
-    { "sha512sum", fn_sha, "s", "the SHA-512 checksum in hex", SHA512, 0 },
+    { "sha1sum", fn_sha, "s", "the SHA-1 checksum in hex", SHA1_SUM, 0 },
+    { "sha256sum", fn_sha, "s", "the SHA-256 checksum in hex", SHA256_SUM, 0 },
+    { "sha512sum", fn_sha, "s", "the SHA-512 checksum in hex", SHA512_SUM, 0 },
     { "adler32sum", fn_adler32, "s", "the Adler-32 checksum, decimal", 0, 0 },
     { 0 },
 };

@@ -23,10 +23,17 @@ static bool is_space(int r)
     return r == ' ' || r == '\t' || r == '\r' || r == '\n';
 }
 
-static bool is_alnum(int32_t r)
+/* A letter, a digit or '_' of ASCII, which nearly all names are of. */
+static inline bool is_ascii_alnum(unsigned char c)
 {
-    return r == '_' ||
-           (r >= 0 && (sw_rune_is_letter((uint32_t)r) || sw_rune_is_digit((uint32_t)r)));
+    return (unsigned char)((c | 0x20) - 'a') < 26 || (unsigned char)(c - '0') < 10 || c == '_';
+}
+
+static inline bool is_alnum(int32_t r)
+{
+    if (r < 0x80)
+        return r >= 0 && is_ascii_alnum((unsigned char)r);
+    return sw_rune_is_letter((uint32_t)r) || sw_rune_is_digit((uint32_t)r);
 }
 
 static uint32_t newlines(const char *s, size_t n)
@@ -37,14 +44,18 @@ static uint32_t newlines(const char *s, size_t n)
     return lines;
 }
 
-static int32_t peek_width(const struct lexer *l, size_t *width)
+static inline int32_t peek_width(const struct lexer *l, size_t *width)
 {
     uint32_t r;
+    if (l->pos < l->len && (unsigned char)l->in[l->pos] < 0x80) {
+        *width = 1;
+        return l->in[l->pos];
+    }
     *width = sw_rune_decode(l->in + l->pos, l->len - l->pos, &r);
     return *width ? (int32_t)r : END;
 }
 
-static int32_t peek(const struct lexer *l)
+static inline int32_t peek(const struct lexer *l)
 {
     size_t width;
     return peek_width(l, &width);
@@ -59,7 +70,7 @@ static int32_t next(struct lexer *l)
     return r;
 }
 
-static bool starts(const struct lexer *l, size_t at, const char *with)
+static inline bool starts(const struct lexer *l, size_t at, const char *with)
 {
     size_t n = strlen(with);
     return at <= l->len && l->len - at >= n && memcmp(l->in + at, with, n) == 0;
@@ -189,10 +200,8 @@ static struct token lex_space(struct lexer *l)
 {
     size_t n = 0;
     bool trim;
-    while (is_space(peek(l))) {
-        next(l);
-        n++;
-    }
+    for (; l->pos < l->len && is_space(l->in[l->pos]); n++)
+        l->line += l->in[l->pos++] == '\n';
     if (at_right_delim(l, l->pos - 1, &trim) && trim) {
         l->pos--;
         l->line -= l->in[l->pos] == '\n';
@@ -204,10 +213,22 @@ static struct token lex_space(struct lexer *l)
 
 static bool at_terminator(const struct lexer *l)
 {
-    int32_t r = peek(l);
-    if (is_space(r) || r == END)
+    switch (peek(l)) {
+    case ' ':
+    case '\t':
+    case '\r':
+    case '\n':
+    case END:
+    case '.':
+    case ',':
+    case '|':
+    case ':':
+    case ')':
+    case '(':
         return true;
-    return (r < 0x80 && strchr(".,|:)(", r)) || starts(l, l->pos, "}}");
+    default:
+        return starts(l, l->pos, "}}");
+    }
 }
 
 static struct token bad_character(struct lexer *l, int32_t r)
@@ -227,8 +248,10 @@ static struct token bad_character(struct lexer *l, int32_t r)
 
 static void skip_alnum(struct lexer *l)
 {
-    while (is_alnum(peek(l)))
-        next(l);
+    do
+        while (l->pos < l->len && is_ascii_alnum((unsigned char)l->in[l->pos]))
+            l->pos++;
+    while (is_alnum(peek(l)) && next(l));
 }
 
 /* After '.' or '$'. */
@@ -269,7 +292,8 @@ static struct token lex_identifier(struct lexer *l)
     size_t n = l->pos - l->start;
     for (size_t i = 0; i < SW_COUNT(keywords); i++) {
         const char *word = keywords[i].word;
-        if (strncmp(word, l->in + l->start, n) == 0 && word[n] == '\0')
+        if (word[0] == l->in[l->start] && strncmp(word, l->in + l->start, n) == 0 &&
+            word[n] == '\0')
             return emit(l, keywords[i].kind);
     }
     return emit(l, TOK_IDENT);
