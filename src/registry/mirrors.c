@@ -268,8 +268,9 @@ static size_t covered(const char *prefix, const char *name)
         return ends ? whole : 0;
     }
     size_t len = strlen(prefix);
-    bool ends = name[len > strlen(name) ? 0 : len] == '\0' || strchr("/:@", name[len]);
-    return sw_starts_with(name, prefix) && ends ? len : 0;
+    if (!sw_starts_with(name, prefix))
+        return 0;
+    return name[len] == '\0' || strchr("/:@", name[len]) ? len : 0;
 }
 
 /* The rule with the longest prefix. */

@@ -190,6 +190,12 @@ static void on_conn_read(struct bufferevent *bev SW_UNUSED, void *arg)
 {
     struct conn *c = arg;
     struct server *srv = c->srv;
+    char first = 0;
+    (void)evbuffer_copyout(bufferevent_get_input(c->bev), &first, 1);
+    if (!srv->tls && first == 0x16) { /* the beginning of TLS, which is not spoken here */
+        conn_close(c);
+        return;
+    }
     for (;;) {
         struct sreq req = { 0 };
         if (!conn_lives(srv, c) || !read_request(c, &req))
