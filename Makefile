@@ -3,12 +3,13 @@
 # ---- what is built of what ----------------------------------------------------------------------
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
-MODULES        := base data template recipe engine facts http kube registry controller emulator cli mig serve webhook
+MODULES        := base data template recipe engine facts http kube registry controller emulator cli mig serve webhook scheduler
 PKGS_base      := json-c libevent_core
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_mig       := json-c
 PKGS_serve     := json-c libevent_core libssl libcrypto
 PKGS_webhook   := json-c libevent_core
+PKGS_scheduler := json-c libevent_core
 PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c
@@ -22,11 +23,13 @@ PKGS_cli       := json-c libevent
 
 # The programs: build/<name> from src/<DIR>/main.c and what it needs of these modules, linked with
 # their libraries and no others; build/test/<name> is the same with sanitizers.
-PROGRAMS       := slipway slipway-webhook
+PROGRAMS       := slipway slipway-webhook slipway-scheduler
 DIR_slipway    := cli
 OF_slipway     := base data template recipe engine facts http kube registry controller emulator cli
 DIR_slipway-webhook := webhook
 OF_slipway-webhook  := base data mig serve webhook
+DIR_slipway-scheduler := scheduler
+OF_slipway-scheduler  := base data mig serve http kube scheduler
 # every page counts in a program of 8 MiB: the little of libm that it needs, not the library
 LIBM_slipway-webhook := -Wl,-Bstatic -lm -Wl,-Bdynamic
 

@@ -33,6 +33,7 @@ registry base data template http
 mig base data
 serve base data
 webhook base data mig serve
+scheduler base data mig serve kube
 facts base data kube
 emulator base data template http kube
 controller base data template recipe engine facts http kube registry

@@ -66,6 +66,16 @@ int sw_crd_decode(struct sw_write *w)
     return 0;
 }
 
+/* An API server fills defaults in again when it reads what it stored: a status that was dropped on
+ * creation comes back with the schema's default. */
+void sw_crd_default(struct sw_write *w)
+{
+    const char *version = w->opts->version ? w->opts->version : w->kind->storage_version;
+    json_object *schema = sw_crd_schema(w->kind, version);
+    if (schema)
+        sw_structural_default(w->doc, schema);
+}
+
 void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors)
 {
     json_object *schema = sw_crd_schema(w->kind, w->opts->version ? w->opts->version

@@ -9,6 +9,8 @@ struct sw_field_errors;
 /** Prune and default w->doc by the schema of the version it came in. @return 0 | SW_INVALID (a
  * strict caller's unknown fields) */
 int sw_crd_decode(struct sw_write *w);
+/** Its schema's defaults once more, after the strategy dropped what it drops. */
+void sw_crd_default(struct sw_write *w);
 /** Check w->doc by its schema. */
 void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors);
 /** Check a CustomResourceDefinition itself. */

@@ -103,6 +103,8 @@ int sw_write_prepare(struct sw_write *w, json_object *doc)
     rc = w->op == SW_OP_CREATE ? sw_strategy_create(w) : sw_strategy_update(w);
     if (rc < 0)
         return rc;
+    if (w->kind->crd && w->op == SW_OP_CREATE)
+        sw_crd_default(w);
     sw_defaults(w);
     rc = sw_admit_mutate(w);
     sw_strategy_generation(w);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/options.h"
 #include "webhook/webhook.h"
 
-enum { EXIT_USAGE = 2 };
+#define PROGRAM "slipway-webhook"
 
 struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
@@ -19,105 +19,34 @@ struct settings {
 };
 
 /* One row a flag. DAS's keep their names and meanings. */
-static const struct flag {
-    const char *name;
-    enum { TEXT, NUMBER, SWITCH } kind;
-    size_t offset; /* in struct settings */
-    const char *help;
-} flags[] = {
+static const struct sw_option flags[] = {
 #define AT(field) offsetof(struct settings, field)
-    { "listen", TEXT, AT(listen), "address to listen on (default 0.0.0.0)" },
-    { "port", NUMBER, AT(port), "port to listen on (default 8443)" },
-    { "tls", SWITCH, AT(tls), "serve HTTPS (default true)" },
-    { "tlscert", TEXT, AT(cert), "certificate chain, PEM; read again when it changes" },
-    { "tlskey", TEXT, AT(key), "the certificate's key, PEM" },
-    { "cacert", TEXT, AT(ca), "the certificate must be signed by one of these, PEM" },
-    { "tls-min-version", TEXT, AT(min_version), "VersionTLS12 (default) or VersionTLS13" },
-    { "tls-cipher-suites", TEXT, AT(suites), "comma-separated; default: OpenSSL's choice" },
-    { "scheduler-name", TEXT, AT(scheduler),
+    { "listen", SW_OPTION_TEXT, AT(listen), "address to listen on (default 0.0.0.0)" },
+    { "port", SW_OPTION_NUMBER, AT(port), "port to listen on (default 8443)" },
+    { "tls", SW_OPTION_SWITCH, AT(tls), "serve HTTPS (default true)" },
+    { "tlscert", SW_OPTION_TEXT, AT(cert), "certificate chain, PEM; read again when it changes" },
+    { "tlskey", SW_OPTION_TEXT, AT(key), "the certificate's key, PEM" },
+    { "cacert", SW_OPTION_TEXT, AT(ca), "the certificate must be signed by one of these, PEM" },
+    { "tls-min-version", SW_OPTION_TEXT, AT(min_version),
+      "VersionTLS12 (default) or VersionTLS13" },
+    { "tls-cipher-suites", SW_OPTION_TEXT, AT(suites),
+      "comma-separated; default: OpenSSL's choice" },
+    { "scheduler-name", SW_OPTION_TEXT, AT(scheduler),
       "schedulerName of pods with slices (default das-scheduler; empty: left alone)" },
-    { "runtime-class", TEXT, AT(runtime_class),
+    { "runtime-class", SW_OPTION_TEXT, AT(runtime_class),
       "runtimeClassName of pods with slices (default nvidia-legacy; empty: left alone)" },
-    { "user-fields", TEXT, AT(user_fields),
+    { "user-fields", SW_OPTION_TEXT, AT(user_fields),
       "override (default) or keep the two fields where a pod sets them itself" },
-    { "visible-devices", TEXT, AT(visible_devices),
+    { "visible-devices", SW_OPTION_TEXT, AT(visible_devices),
       "refuse (default) pods with slices that set NVIDIA_VISIBLE_DEVICES, or strip it" },
-    { "drain", NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 2)" },
-    { "log-level", TEXT, AT(log_level), "error, warn, info (default) or debug" },
-    { "testHooks", SWITCH, AT(test_hooks), "check the options and the certificate, then exit" },
-    { "version", SWITCH, AT(version), "print the version" },
-    { "help", SWITCH, AT(help), "print this" },
+    { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 2)" },
+    { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
+    { "testHooks", SW_OPTION_SWITCH, AT(test_hooks),
+      "check the options and the certificate, then exit" },
+    { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
+    { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT
 };
-
-static void print_help(FILE *out)
-{
-    (void)fprintf(out,
-                  "Usage: slipway-webhook [FLAG]...\n\nMutating admission of pods that ask for "
-                  "MIG slices.\n\nFlags:\n");
-    for (size_t i = 0; i < SW_COUNT(flags); i++)
-        (void)fprintf(out, "  --%-18s %s\n", flags[i].name, flags[i].help);
-}
-
-static int usage(const char *fmt, const char *name, const char *value)
-{
-    (void)fputs("slipway-webhook: ", stderr);
-    (void)fprintf(stderr, fmt, name, value);
-    (void)fputs("; --help lists the flags\n", stderr);
-    return EXIT_USAGE;
-}
-
-static int set_flag(struct settings *s, const struct flag *f, const char *value)
-{
-    char *field = (char *)s + f->offset;
-    if (f->kind == TEXT) {
-        memcpy(field, &value, sizeof value);
-        return 0;
-    }
-    if (f->kind == SWITCH) {
-        const bool on = strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0;
-        if (!on && strcasecmp(value, "false") != 0 && strcmp(value, "0") != 0)
-            return usage("--%s: '%s' is neither true nor false", f->name, value);
-        *(bool *)field = on;
-        return 0;
-    }
-    char *end;
-    const long n = strtol(value, &end, 10);
-    if (!*value || *end || n < 0 || n > 65535)
-        return usage("--%s: '%s' is no number from 0 to 65535", f->name, value);
-    *(int *)field = (int)n;
-    return 0;
-}
-
-static const struct flag *find_flag(const char *name, size_t len)
-{
-    for (size_t i = 0; i < SW_COUNT(flags); i++)
-        if (strlen(flags[i].name) == len && memcmp(flags[i].name, name, len) == 0)
-            return &flags[i];
-    return NULL;
-}
-
-/* "--name=value", "--name value", "-name": as Go's flag package reads them. */
-static int parse_flags(int argc, char **argv, struct settings *s)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *name = argv[i];
-        if (name[0] != '-' || !name[1])
-            return usage("'%s' is no flag%s", name, "");
-        name += name[1] == '-' ? 2 : 1;
-        const char *eq = strchr(name, '=');
-        const struct flag *f = find_flag(name, eq ? (size_t)(eq - name) : strlen(name));
-        if (!f)
-            return usage("there is no flag '%s'%s", argv[i], "");
-        const char *value = eq ? eq + 1 : f->kind == SWITCH ? "true" : argv[++i];
-        if (!value)
-            return usage("--%s needs a value%s", f->name, "");
-        const int rc = set_flag(s, f, value);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
 
 /* One of two words. @return -1: neither */
 static int choose(const char *value, const char *off, const char *on)
@@ -125,26 +54,16 @@ static int choose(const char *value, const char *off, const char *on)
     return strcmp(value, off) == 0 ? 0 : strcmp(value, on) == 0 ? 1 : -1;
 }
 
-static int set_log_level(const char *name)
-{
-    static const char *const levels[] = { "error", "warn", "info", "debug" };
-    for (size_t i = 0; i < SW_COUNT(levels); i++)
-        if (strcmp(levels[i], name) == 0) {
-            sw_log_set_level((enum sw_log_level)i);
-            return 0;
-        }
-    return usage("--log-level: '%s' is none of error, warn, info, debug%s", name, "");
-}
-
 static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
 {
     const int keep = choose(s->user_fields, "override", "keep");
     const int strip = choose(s->visible_devices, "refuse", "strip");
     if (keep < 0)
-        return usage("--user-fields: '%s' is neither override nor keep%s", s->user_fields, "");
+        return sw_options_fault(PROGRAM, "--user-fields: '%s' is neither override nor keep",
+                                s->user_fields);
     if (strip < 0)
-        return usage("--visible-devices: '%s' is neither refuse nor strip%s", s->visible_devices,
-                     "");
+        return sw_options_fault(PROGRAM, "--visible-devices: '%s' is neither refuse nor strip",
+                                s->visible_devices);
     *o = (struct sw_webhook_server_opts){
         .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1 },
         .address = s->listen,
@@ -157,7 +76,7 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
         .cipher_suites = s->suites,
         .drain_ms = (int64_t)s->drain_s * 1000,
     };
-    return set_log_level(s->log_level);
+    return sw_options_log_level(PROGRAM, s->log_level);
 }
 
 static void on_signal(evutil_socket_t signo SW_UNUSED, short what SW_UNUSED, void *arg)
@@ -172,9 +91,9 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
     struct sw_webhook_server *server = NULL;
     const int rc = sw_webhook_server_open(loop, opts, &server, &err);
     if (rc < 0) {
-        (void)fprintf(stderr, "slipway-webhook: %s\n", sw_err_text(&err));
+        (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
         sw_loop_free(loop);
-        return rc == SW_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+        return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
     }
     char port[16];
     (void)snprintf(port, sizeof port, "%d", sw_webhook_server_port(server));
@@ -209,15 +128,16 @@ int main(int argc, char **argv)
                           .visible_devices = "refuse",
                           .log_level = "info",
                           .drain_s = 2 };
-    int rc = parse_flags(argc, argv, &s);
+    int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);
     if (rc)
         return rc;
     if (s.help) {
-        print_help(stdout);
+        sw_options_help(PROGRAM, "Mutating admission of pods that ask for MIG slices.", flags,
+                        SW_COUNT(flags));
         return EXIT_SUCCESS;
     }
     if (s.version) {
-        (void)puts("slipway-webhook " SW_VERSION);
+        (void)puts(PROGRAM " " SW_VERSION);
         return EXIT_SUCCESS;
     }
     struct sw_webhook_server_opts opts;

@@ -1,0 +1,103 @@
+/* A KubeSchedulerConfiguration, made of the same tables that place slices. Source:
+ * k8s.io/kube-scheduler/config/v1beta1 (Kubernetes 1.19 to 1.22) and v1 (from 1.25; v1beta3 before,
+ * from 1.22, v1beta2 from 1.21). */
+#include <json-c/printbuf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/scheduler.h"
+
+/* Which version of the configuration a kube-scheduler reads. */
+static const struct {
+    int minor; /* from this one on */
+    const char *version;
+} versions[] = { { 25, "v1" }, { 23, "v1beta3" }, { 22, "v1beta2" }, { 20, "v1beta1" } };
+
+static const char *find_version(const char *kube_version)
+{
+    const char *text = kube_version + (kube_version[0] == 'v');
+    int major = 0, minor = -1;
+    if (sscanf(text, "%d.%d", &major, &minor) != 2 || major != 1)
+        return NULL;
+    for (size_t i = 0; i < SW_COUNT(versions); i++)
+        if (minor >= versions[i].minor)
+            return versions[i].version;
+    return NULL;
+}
+
+void sw_scheduler_each_profile(void (*each)(const char *profile, void *arg), void *arg)
+{
+    size_t n;
+    const struct sw_mig_model *models = sw_mig_models(&n);
+    const char *told[256];
+    size_t n_told = 0;
+    for (size_t i = 0; i < n; i++) {
+        SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(&models[i]);
+        for (size_t k = 0; k < g->n_kinds; k++) {
+            char name[SW_MIG_NAME_LEN];
+            (void)sw_mig_resource_text(&g->kinds[k].profile, name);
+            bool known = false;
+            for (size_t t = 0; t < n_told && !known; t++)
+                known = strcmp(told[t], name) == 0;
+            if (known || n_told == SW_COUNT(told))
+                continue;
+            told[n_told++] = sw_strdup(name);
+            each(name, arg);
+        }
+    }
+    for (size_t t = 0; t < n_told; t++)
+        free((char *)told[t]);
+}
+
+static void put_profile(const char *profile, void *arg)
+{
+    sprintbuf(arg, "  - {name: " SW_MIG_DAS_PREFIX "%s, ignoredByScheduler: false}\n", profile);
+}
+
+static void put_head(struct printbuf *out, const struct sw_scheduler_config *o)
+{
+    if (o->lease_ns)
+        sprintbuf(out,
+                  "leaderElection:\n  leaderElect: true\n  resourceName: das-scheduler\n"
+                  "  resourceNamespace: %s\n",
+                  o->lease_ns);
+    else
+        sprintbuf(out, "leaderElection:\n  leaderElect: false\n");
+    sprintbuf(out, "clientConnection:\n");
+    if (o->kubeconfig)
+        sprintbuf(out, "  kubeconfig: %s\n", o->kubeconfig);
+    sprintbuf(out, "  # pods come and go in bursts, and a pod is an event or two\n"
+                   "  qps: 500\n  burst: 1000\n");
+}
+
+int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,
+                             struct sw_err *err)
+{
+    static const struct sw_scheduler_config none = { 0 };
+    const struct sw_scheduler_config *o = options ? options : &none;
+    const char *kube = o->kube_version ? o->kube_version : "1.20";
+    const char *version = find_version(kube);
+    if (!version)
+        return sw_err_set(err, SW_INVALID, "'%s' is no Kubernetes version from 1.20 on", kube);
+    struct printbuf *text = printbuf_new();
+    sprintbuf(text,
+              "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n",
+              version);
+    put_head(text, o);
+    sprintbuf(text,
+              "# a freed slice is given away within seconds\n"
+              "podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 2\n"
+              "profiles:\n- schedulerName: %s\n",
+              o->scheduler_name ? o->scheduler_name : "das-scheduler");
+    sprintbuf(text,
+              "extenders:\n- urlPrefix: %s\n  filterVerb: filter\n  prioritizeVerb: prioritize\n"
+              "  bindVerb: bind\n  preemptVerb: preempt\n  weight: 10\n  nodeCacheCapable: true\n"
+              "  ignorable: false\n  httpTimeout: 10s\n  # one a profile: wildcards are refused\n"
+              "  managedResources:\n",
+              o->url ? o->url : "http://127.0.0.1:8888");
+    sw_scheduler_each_profile(put_profile, text);
+    *out = sw_strndup(text->buf, (size_t)text->bpos);
+    printbuf_free(text);
+    return 0;
+}

@@ -1,0 +1,60 @@
+#pragma once
+/* internal: what the scheduler's files share. */
+#include "kube/kube.h"
+#include "kube/lease.h"
+#include "scheduler/extender.h"
+#include "scheduler/metrics.h"
+#include "scheduler/picture.h"
+#include "scheduler/scheduler.h"
+
+#define CLAIM_API "inference.redhat.com/v1alpha1"
+
+enum feed_source { FEED_NODES, FEED_ACCELERATORS, FEED_CLAIMS, FEED_PODS, N_FEEDS };
+
+/* One kind that is watched. */
+struct feed {
+    struct sw_scheduler *s;
+    enum feed_source source;
+    struct sw_kube_request *looking; /* for the kind */
+    const struct sw_kind *kind;
+    struct sw_kube_watch *watch;
+    struct sw_timer *retry;
+    char *trouble; /* NULL: none */
+};
+
+struct bind;
+
+struct sw_scheduler {
+    struct sw_loop *loop;
+    struct sw_scheduler_opts opts;
+    struct sw_kube *kube;
+    struct sw_lease *lease;
+    struct picture *picture;
+    struct extender *extender;
+    struct sw_serve *serve, *health, *metrics_serve;
+    struct feed feeds[N_FEEDS];
+    struct bind *binds;
+    struct tidy *tidy;
+    struct metrics metrics;
+    bool stopping;
+};
+
+/* feed.c: what is watched. */
+void sched_feed_open(struct sw_scheduler *s);
+void sched_feed_close(struct sw_scheduler *s);
+/** NULL: everything was told; else what is missing. */
+const char *sched_feed_trouble(const struct sw_scheduler *s);
+
+/* bind.c: claims and Binding of one pod. */
+/** @ask is taken. Answers @reply when all is done or undone. */
+void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
+                      struct sw_serve_reply *reply);
+/** After the client is gone: answers whoever still waits. */
+void sched_bind_abandon_all(struct sw_scheduler *s);
+
+/* tidy.c: claims left behind, and waking pods that wait. For the leader alone. */
+int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
+                    struct sw_err *err);
+void sched_tidy_close(struct sw_scheduler *s);
+/** Something may be to do now. */
+void sched_tidy_look(struct sw_scheduler *s);

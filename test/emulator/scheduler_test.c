@@ -1,0 +1,637 @@
+/* The scheduler on the emulator, asked as kube-scheduler asks it: what it writes, what it takes
+ * back when a write fails, what it collects, whom it wakes. */
+#include "emulator/run_world.h"
+
+#include "mig/mig.h"
+#include "scheduler/scheduler.h"
+
+#include <stdio.h>
+
+#define NS "das-operator"
+#define CLAIMS "inference.redhat.com/v1alpha1", "AllocationClaim"
+
+struct sched_world {
+    struct world w; /* first: handed around as a world */
+    struct sw_scheduler *s;
+    struct sw_kube_config *config; /* of the extender */
+    struct sw_kube *ask;
+    char *answer; /* of the extender; NULL: not yet */
+    int status;
+    /* what was written, and which write fails */
+    uint64_t n_writes, fail_at;
+    enum sw_emu_fault_type fault;
+    int fault_code;
+    char trail[4096];
+};
+
+static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                       struct world *world)
+{
+    struct sched_world *w = (struct sched_world *)world;
+    const bool ours = sw_starts_with(req->user_agent ? req->user_agent : "", "slipway-scheduler");
+    if (!ours || sw_streq(req->verb, "get") || sw_streq(req->verb, "list") ||
+        sw_streq(req->verb, "watch"))
+        return;
+    w->n_writes++;
+    const size_t len = strlen(w->trail);
+    (void)snprintf(w->trail + len, sizeof w->trail - len, "%s %s%s%s;", req->verb, req->resource,
+                   req->subresource ? "/" : "", req->subresource ? req->subresource : "");
+    if (w->n_writes == w->fail_at)
+        *fault = (struct sw_emu_fault){ .type = w->fault, .code = w->fault_code };
+}
+
+static void apply_crd(struct world *w, const char *name)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/states/scheduler/crds/%s.yaml", SW_SOURCE_DIR, name);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_file_read(path, 1 << 20, &text, &len, &err), 0);
+    if (sw_yaml_parse(text, len, NULL, &doc, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    assert_int_equal(world_create(w, json_object_to_json_string(doc)), 0);
+}
+
+static void add_node(struct world *w, const char *name, int n_gpus)
+{
+    SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find("A100-40GB", 0));
+    SW_AUTO_CHARS *node = sw_printf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"labels\":"
+        "{\"nvidia.com/mig.capable\":\"true\"}}}",
+        name);
+    SW_AUTO_CHARS *acc = sw_printf("{\"apiVersion\":\"inference.redhat.com/v1alpha1\",\"kind\":"
+                                   "\"NodeAccelerator\",\"metadata\":{\"name\":\"%s\","
+                                   "\"namespace\":\"" NS "\"},\"spec\":{\"acceleratorType\":"
+                                   "\"nvidia-mig\"}}",
+                                   name);
+    SW_AUTO_JSON *status = json_object_new_object();
+    sw_json_set(status, sw_mig_geometry_to_json(g), "status", "nodeResources", "migPlacement",
+                NULL);
+    struct json_object *gpus = sw_json_need_list(status, "status", "nodeResources", "nodeGpus",
+                                                 NULL);
+    for (int i = 0; i < n_gpus; i++) {
+        struct json_object *gpu = json_object_new_object();
+        SW_AUTO_CHARS *uuid = sw_printf("GPU-%s-%d", name, i);
+        sw_json_set_str(gpu, uuid, "gpuUuid", NULL);
+        json_object_array_add(gpus, gpu);
+    }
+    assert_int_equal(world_create(w, node), 0);
+    assert_int_equal(world_create(w, acc), 0);
+    assert_int_equal(world_patch(w, "inference.redhat.com/v1alpha1", "NodeAccelerator", NS, name,
+                                 "status", json_object_to_json_string(status)),
+                     0);
+}
+
+static bool is_synced(struct world *w, void *arg SW_UNUSED)
+{
+    return sw_scheduler_trouble(((struct sched_world *)w)->s) == NULL;
+}
+
+static void start(struct sched_world *w)
+{
+    SW_ERR(err);
+    const struct sw_scheduler_opts opts = { .ns = NS,
+                                            .scheduler_name = "das-scheduler",
+                                            .node_label = "nvidia.com/mig.capable=true",
+                                            .extender = { .address = "127.0.0.1",
+                                                          .plain_http = true } };
+    if (sw_scheduler_open(w->w.conn.loop, w->w.conn.config, &opts, &w->s, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    assert_true(world_until(&w->w, is_synced, NULL, 60000));
+    SW_AUTO_CHARS *url = sw_printf("http://127.0.0.1:%d", sw_scheduler_port(w->s));
+    w->config = sw_kube_config_new(url);
+    assert_int_equal(sw_kube_new(w->w.conn.loop, w->config, NULL, &w->ask, &err), 0);
+}
+
+/* As kill -9 would. */
+static void kill_it(struct sched_world *w)
+{
+    sw_kube_free(SW_TAKE(w->ask));
+    sw_kube_config_free(SW_TAKE(w->config));
+    sw_scheduler_close(SW_TAKE(w->s));
+}
+
+static int setup(void **state)
+{
+    struct sched_world *w = sw_zalloc(1, sizeof *w);
+    w->w.on_request = on_request;
+    world_open_with(&w->w, &(struct sw_emulator_opts){ .no_controllers = true, .no_nodes = true });
+    apply_crd(&w->w, "allocationclaims");
+    apply_crd(&w->w, "nodeaccelerators");
+    (void)world_create(&w->w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":"
+                              "{\"name\":\"" NS "\"}}");
+    add_node(&w->w, "a", 1);
+    start(w);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct sched_world *w = *state;
+    free(w->answer);
+    kill_it(w);
+    world_close(&w->w);
+    free(w);
+    return 0;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+static void on_answer(const struct sw_kube_answer *a, void *arg)
+{
+    struct sched_world *w = arg;
+    w->status = a->http_status;
+    w->answer = sw_strdup(a->text ? a->text : "");
+}
+
+static bool is_told(struct world *w, void *arg SW_UNUSED)
+{
+    return ((struct sched_world *)w)->answer != NULL;
+}
+
+static const char *ask(struct sched_world *w, const char *path, const char *body)
+{
+    free(SW_TAKE(w->answer));
+    (void)sw_kube_raw(w->ask, "POST", path,
+                      &(struct sw_request_opts){ .body = body, .timeout_ms = 60000 }, on_answer, w);
+    assert_true(world_until(&w->w, is_told, NULL, 120000));
+    return w->answer;
+}
+
+/* A pod that waits; @limits: "\"mig.das.com/1g.5gb\":1". @return its uid, the caller's */
+static char *add_pod(struct sched_world *w, const char *name, const char *limits)
+{
+    SW_AUTO_CHARS *text = sw_printf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"namespace\":"
+        "\"default\"},\"spec\":{\"schedulerName\":\"das-scheduler\",\"containers\":[{\"name\":"
+        "\"main\",\"image\":\"i\",\"resources\":{\"limits\":{%s}}}]}}",
+        name, limits);
+    if (world_create(&w->w, text) < 0)
+        fail_msg("pod %s", name);
+    return sw_strdup(sw_obj_uid(w->w.answer));
+}
+
+static const char *bind_pod(struct sched_world *w, const char *name, const char *uid,
+                            const char *node)
+{
+    SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"%s\",\"PodNamespace\":\"default\",\"PodUID\":"
+                                    "\"%s\",\"Node\":\"%s\"}",
+                                    name, uid, node);
+    return ask(w, "/bind", body);
+}
+
+static bool fits(struct sched_world *w, const char *limits)
+{
+    SW_AUTO_CHARS *body = sw_printf(
+        "{\"Pod\":{\"metadata\":{\"name\":\"probe\",\"uid\":\"probe-%d\"},\"spec\":{\"containers\":"
+        "[{\"name\":\"c\",\"resources\":{\"limits\":{%s}}}]}},\"NodeNames\":[\"a\"]}",
+        rand(), limits);
+    return strstr(ask(w, "/filter", body), "\"NodeNames\":[\"a\"]") != NULL;
+}
+
+static size_t n_claims(struct sched_world *w)
+{
+    return sw_json_len(world_get(&w->w, CLAIMS, NS, NULL));
+}
+
+static const char *pod_node(struct sched_world *w, const char *name)
+{
+    return sw_json_str(world_get(&w->w, "v1", "Pod", "default", name), "", "spec", "nodeName",
+                       NULL);
+}
+
+static bool has_no_claims(struct world *w, void *arg SW_UNUSED)
+{
+    return sw_json_len(world_get(w, CLAIMS, NS, NULL)) == 0;
+}
+
+static double metric(struct sched_world *w, const char *name)
+{
+    SW_AUTO_CHARS *text = sw_scheduler_metrics(w->s), *line = sw_printf("\n%s ", name);
+    const char *at = strstr(text, line);
+    assert_non_null(at);
+    return strtod(at + strlen(line), NULL);
+}
+
+#define ONE "\"mig.das.com/1g.5gb\":1"
+#define ALL "\"mig.das.com/7g.40gb\":1"
+
+/* At once: there is no kubelet that would let it end. */
+static void delete_pod(struct sched_world *w, const char *name)
+{
+    const struct sw_kind *k = world_kind(&w->w, "v1", "Pod");
+    w->w.answer_code = SW_PENDING;
+    (void)sw_kube_delete(w->w.conn.kube, k, "default", name,
+                         &(struct sw_request_opts){ .grace_period_s = -1 }, world_on_answer, w);
+    assert_true(world_until(&w->w, world_is_answered, NULL, 60000));
+}
+
+/* ---- binding -----------------------------------------------------------------------------------
+ */
+
+static void test_bind_takes_three_writes(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_string_equal(w->trail, "create allocationclaims;patch allocationclaims/status;"
+                                  "create pods/binding;");
+    assert_string_equal(pod_node(w, "p"), "a");
+    SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", uid);
+    struct json_object *claim = world_get(&w->w, CLAIMS, NS, name);
+    assert_string_equal(sw_json_str(claim, "", "status", "state", NULL), "created");
+    assert_string_equal(sw_json_str(claim, "", "spec", "profile", NULL), "1g.5gb");
+    assert_string_equal(sw_json_str(claim, "", "spec", "gpuUUID", NULL), "GPU-a-0");
+    assert_string_equal(sw_json_str(claim, "", "spec", "nodename", NULL), "a");
+    assert_string_equal(sw_json_str(claim, "", "spec", "podRef", "uid", NULL), uid);
+    assert_string_equal(sw_json_str(claim, "", "spec", "podRef", "namespace", NULL), "default");
+    assert_int_equal(sw_json_int(claim, 0, "spec", "migPlacement", "size", NULL), 1);
+    assert_string_equal(sw_json_str(sw_obj_condition(claim, "State"), "", "reason", NULL),
+                        "created");
+    assert_true(metric(w, "slipway_scheduler_bound_total") == 1);
+    assert_true(metric(w, "slipway_scheduler_reservations") == 0);
+}
+
+static void test_new_claim_is_staged(void **state)
+{
+    struct sched_world *w = *state;
+    assert_int_equal(world_create(&w->w,
+                                  "{\"apiVersion\":\"inference.redhat.com/v1alpha1\",\"kind\":"
+                                  "\"AllocationClaim\",\"metadata\":{\"name\":\"x\",\"namespace\":"
+                                  "\"" NS "\"},\"spec\":{}}"),
+                     0);
+    assert_string_equal(sw_json_str(world_get(&w->w, CLAIMS, NS, "x"), "", "status", "state", NULL),
+                        "staged");
+}
+
+static void test_gang_is_bound_with_a_claim_for_each_slice(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", "\"mig.das.com/1g.5gb\":3,\"mig.das.com/2g.10gb\":1");
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_int_equal(n_claims(w), 4);
+    assert_int_equal(w->n_writes, 9);
+    assert_false(fits(w, ALL));
+    assert_true(fits(w, ONE));
+}
+
+static void test_pod_without_slices_passes(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", "\"cpu\":1");
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_string_equal(w->trail, "create pods/binding;");
+    assert_string_equal(pod_node(w, "p"), "a");
+}
+
+static void test_full_node_is_refused_before_anything_is_written(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *first = add_pod(w, "p1", ALL), *second = add_pod(w, "p2", ONE);
+    (void)bind_pod(w, "p1", first, "a");
+    w->n_writes = 0;
+    assert_string_equal(bind_pod(w, "p2", second, "a"),
+                        "{\"Error\":\"a: room for 0 of 1 x 1g.5gb\"}");
+    assert_int_equal(w->n_writes, 0);
+    assert_int_equal(n_claims(w), 1);
+}
+
+static void test_bind_of_another_pod_of_that_name_is_refused(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    assert_non_null(strstr(bind_pod(w, "p", "another-uid", "a"), "another one"));
+    assert_non_null(strstr(bind_pod(w, "nobody", "no-uid", "a"), "read the pod"));
+    assert_int_equal(n_claims(w), 0);
+}
+
+/* Each write in turn fails in each way: either the pod is bound with its claims, or nothing is
+ * left, and trying again succeeds. */
+static void test_any_write_may_fail(void **state)
+{
+    struct sched_world *w = *state;
+    static const struct {
+        enum sw_emu_fault_type type;
+        int code;
+    } faults[] = { { SW_FAULT_ERROR, 403 }, { SW_FAULT_ERROR, 409 }, { SW_FAULT_ERROR, 500 },
+                   { SW_FAULT_RESET, 0 },   { SW_FAULT_LOST, 0 },    { SW_FAULT_HANG, 0 } };
+    const char *gang = "\"mig.das.com/1g.5gb\":2";
+    for (size_t f = 0; f < SW_COUNT(faults); f++)
+        for (uint64_t at = 1; at <= 5; at++) {
+            SW_AUTO_CHARS *name = sw_printf("p-%zu-%d", f, (int)at);
+            SW_AUTO_CHARS *uid = add_pod(w, name, gang);
+            w->n_writes = 0;
+            w->fail_at = at;
+            w->fault = faults[f].type;
+            w->fault_code = faults[f].code;
+            const bool ok = strcmp(bind_pod(w, name, uid, "a"), "{\"Error\":\"\"}") == 0;
+            const bool bound = strcmp(pod_node(w, name), "a") == 0;
+            w->fail_at = 0;
+            if (ok != bound)
+                fail_msg("fault %zu at write %d: said %d, is %d", f, (int)at, ok, bound);
+            if (!bound) {
+                assert_true(world_until(&w->w, has_no_claims, NULL, 90000));
+                assert_string_equal(bind_pod(w, name, uid, "a"), "{\"Error\":\"\"}");
+            }
+            assert_int_equal(n_claims(w), 2);
+            assert_true(metric(w, "slipway_scheduler_reservations") == 0);
+            delete_pod(w, name);
+            assert_true(world_until(&w->w, has_no_claims, NULL, 90000));
+        }
+}
+
+/* ---- restarts ----------------------------------------------------------------------------------
+ */
+
+static bool is_trailing(struct world *w, void *arg)
+{
+    return ((struct sched_world *)w)->n_writes >= *(const uint64_t *)arg;
+}
+
+/* Killed after each write: the next one knows what is taken, and the pod is bound in the end. */
+static void test_killed_at_any_write(void **state)
+{
+    struct sched_world *w = *state;
+    for (uint64_t at = 1; at <= 3; at++) {
+        SW_AUTO_CHARS *name = sw_printf("p-%d", (int)at);
+        SW_AUTO_CHARS *uid = add_pod(w, name, ALL);
+        SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"%s\",\"PodNamespace\":\"default\","
+                                        "\"PodUID\":\"%s\",\"Node\":\"a\"}",
+                                        name, uid);
+        w->n_writes = 0;
+        free(SW_TAKE(w->answer));
+        (void)sw_kube_raw(w->ask, "POST", "/bind",
+                          &(struct sw_request_opts){ .body = body, .timeout_ms = 60000 }, on_answer,
+                          w);
+        assert_true(world_until(&w->w, is_trailing, (void *)&at, 60000));
+        kill_it(w);
+        start(w);
+        assert_int_equal(n_claims(w), 1);
+        assert_false(fits(w, ONE)); /* what was written counts */
+        if (strcmp(pod_node(w, name), "a") != 0)
+            assert_string_equal(bind_pod(w, name, uid, "a"), "{\"Error\":\"\"}");
+        assert_string_equal(pod_node(w, name), "a");
+        assert_int_equal(n_claims(w), 1);
+        delete_pod(w, name);
+        assert_true(world_until(&w->w, has_no_claims, NULL, 90000));
+    }
+}
+
+static void test_left_on_another_node_is_cleared_first(void **state)
+{
+    struct sched_world *w = *state;
+    add_node(&w->w, "b", 1);
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ALL);
+    /* as a scheduler that died between claim and Binding leaves it */
+    w->n_writes = 0;
+    w->fail_at = 3;
+    w->fault = SW_FAULT_HANG;
+    free(SW_TAKE(w->answer));
+    SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"p\",\"PodNamespace\":\"default\",\"PodUID\":"
+                                    "\"%s\",\"Node\":\"b\"}",
+                                    uid);
+    (void)sw_kube_raw(w->ask, "POST", "/bind",
+                      &(struct sw_request_opts){ .body = body, .timeout_ms = 60000 }, on_answer, w);
+    const uint64_t three = 3;
+    assert_true(world_until(&w->w, is_trailing, (void *)&three, 60000));
+    kill_it(w);
+    w->fail_at = 0;
+    start(w);
+    w->trail[0] = '\0';
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_true(sw_starts_with(w->trail, "delete allocationclaims;create allocationclaims;"));
+    assert_int_equal(n_claims(w), 1);
+    assert_string_equal(sw_json_str(sw_json_at(world_get(&w->w, CLAIMS, NS, NULL), 0), "", "spec",
+                                    "nodename", NULL),
+                        "a");
+}
+
+/* ---- collecting --------------------------------------------------------------------------------
+ */
+
+static void add_claim(struct sched_world *w, const char *name, const char *pod, const char *uid,
+                      const char *state)
+{
+    SW_AUTO_CHARS *text = sw_printf(
+        "{\"apiVersion\":\"inference.redhat.com/v1alpha1\",\"kind\":\"AllocationClaim\","
+        "\"metadata\":{\"name\":\"%s\",\"namespace\":\"" NS "\"},\"spec\":{\"profile\":\"1g.5gb\","
+        "\"podRef\":{\"namespace\":\"default\",\"name\":\"%s\",\"uid\":\"%s\"},\"migPlacement\":"
+        "{\"size\":1,\"start\":0},\"gpuUUID\":\"GPU-a-0\",\"nodename\":\"a\"}}",
+        name, pod, uid);
+    SW_AUTO_CHARS *status = sw_printf("{\"status\":{\"state\":\"%s\"}}", state);
+    assert_int_equal(world_create(&w->w, text), 0);
+    assert_int_equal(world_patch(&w->w, CLAIMS, NS, name, "status", status), 0);
+}
+
+static bool is_gone(struct world *w, void *arg)
+{
+    return world_get(w, CLAIMS, NS, arg) == NULL;
+}
+
+static void test_claims_of_vanished_pods_are_collected(void **state)
+{
+    struct sched_world *w = *state;
+    add_claim(w, "staged", "nobody", "u1", "staged");
+    add_claim(w, "created", "nobody", "u2", "created");
+    add_claim(w, "in-use", "nobody", "u3", "inUse"); /* a slice exists: the node's to unmake */
+    assert_true(world_until(&w->w, is_gone, "staged", 60000));
+    assert_true(world_until(&w->w, is_gone, "created", 60000));
+    world_wait(&w->w, 120000);
+    assert_false(is_gone(&w->w, "in-use"));
+    /* but where the node is gone nobody will */
+    (void)world_delete(&w->w, "inference.redhat.com/v1alpha1", "NodeAccelerator", NS, "a");
+    (void)world_delete(&w->w, "v1", "Node", NULL, "a");
+    assert_true(world_until(&w->w, is_gone, "in-use", 180000));
+}
+
+static void test_claims_of_living_pods_stay(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    (void)bind_pod(w, "p", uid, "a");
+    world_wait(&w->w, 300000);
+    assert_int_equal(n_claims(w), 1);
+}
+
+static void test_claim_of_a_pod_that_is_never_bound_is_collected(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    add_claim(w, "left", "p", uid, "staged");
+    world_wait(&w->w, 20000);
+    assert_false(is_gone(&w->w, "left"));
+    assert_true(world_until(&w->w, is_gone, "left", 60000));
+    assert_true(metric(w, "slipway_scheduler_collected_total") == 1);
+}
+
+/* ---- waking ------------------------------------------------------------------------------------
+ */
+
+static const char *epoch(struct world *w)
+{
+    const char *value = sw_obj_label(world_get(w, "v1", "Node", NULL, "a"),
+                                     SW_SCHEDULER_EPOCH_LABEL);
+    return value ? value : "";
+}
+
+static bool is_touched(struct world *w, void *arg)
+{
+    return strcmp(epoch(w), arg) != 0;
+}
+
+static void refuse(struct sched_world *w, const char *name, const char *uid, const char *limits)
+{
+    SW_AUTO_CHARS *body = sw_printf(
+        "{\"Pod\":{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"%s\"},"
+        "\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"limits\":{%s}}}]}},"
+        "\"NodeNames\":[\"a\"]}",
+        name, uid, limits);
+    assert_non_null(strstr(ask(w, "/filter", body), "\"NodeNames\":[]"));
+}
+
+static void test_node_is_touched_when_somebody_waits(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *first = add_pod(w, "p1", ALL), *second = add_pod(w, "p2", ONE);
+    (void)bind_pod(w, "p1", first, "a");
+    SW_AUTO_CHARS *claim = sw_printf("%s-a-main-0", first);
+    refuse(w, "p2", second, ONE);
+    world_wait(&w->w, 10000);
+    assert_string_equal(epoch(&w->w), "");
+    const int64_t begin_ms = world_now(&w->w);
+    (void)world_delete(&w->w, CLAIMS, NS, claim);
+    assert_true(world_until(&w->w, is_touched, "", 10000));
+    assert_in_range(strtoll(epoch(&w->w), NULL, 10) - begin_ms, 0, 999);
+    SW_AUTO_CHARS *once = sw_strdup(epoch(&w->w));
+    /* bound by now, nobody waits: nothing is written any more */
+    (void)bind_pod(w, "p2", second, "a");
+    SW_AUTO_CHARS *other = sw_printf("%s-a-main-0", second);
+    (void)world_delete(&w->w, CLAIMS, NS, other);
+    world_wait(&w->w, 10000);
+    assert_string_equal(epoch(&w->w), once);
+}
+
+static void test_node_is_touched_once_a_second_at_most(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "waiting", ONE);
+    add_claim(w, "whole", "x", "ux", "inUse");
+    (void)world_patch(&w->w, CLAIMS, NS, "whole", NULL,
+                      "{\"spec\":{\"profile\":\"7g.40gb\",\"migPlacement\":{\"size\":8}}}");
+    world_wait(&w->w, 100);
+    refuse(w, "waiting", uid, ONE);
+    (void)world_delete(&w->w, CLAIMS, NS, "whole");
+    world_wait(&w->w, 500);
+    const double before = metric(w, "slipway_scheduler_touches_total");
+    const int64_t begin_ms = world_now(&w->w);
+    assert_true(before == 1);
+    for (int i = 0; i < 20; i++) {
+        SW_AUTO_CHARS *name = sw_printf("c%d", i);
+        add_claim(w, name, "x", "ux", "inUse");
+        (void)world_delete(&w->w, CLAIMS, NS, name);
+        world_wait(&w->w, 100);
+    }
+    const double n = metric(w, "slipway_scheduler_touches_total") - before;
+    assert_in_range((int)n, 1, (world_now(&w->w) - begin_ms) / 1000 + 1);
+}
+
+static void test_claim_for_nobody_s_profile_wakes_nobody(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "big", ALL);
+    add_claim(w, "c1", "x", "ux", "inUse");
+    add_claim(w, "c2", "x", "ux", "inUse");
+    (void)world_patch(&w->w, CLAIMS, NS, "c2", NULL, "{\"spec\":{\"migPlacement\":{\"start\":4}}}");
+    world_wait(&w->w, 100);
+    refuse(w, "big", uid, ALL);
+    (void)world_delete(&w->w, CLAIMS, NS, "c1"); /* c2 is still in its way */
+    world_wait(&w->w, 5000);
+    assert_string_equal(epoch(&w->w), "");
+    (void)world_delete(&w->w, CLAIMS, NS, "c2");
+    assert_true(world_until(&w->w, is_touched, "", 5000));
+}
+
+/* ---- the rest ----------------------------------------------------------------------------------
+ */
+
+static void test_nothing_is_written_at_rest(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    (void)bind_pod(w, "p", uid, "a");
+    w->n_writes = 0;
+    world_wait(&w->w, 3600000);
+    assert_int_equal(w->n_writes, 0);
+}
+
+static void test_filter_writes_nothing(void **state)
+{
+    struct sched_world *w = *state;
+    for (int i = 0; i < 50; i++)
+        assert_true(fits(w, ONE));
+    assert_int_equal(w->n_writes, 0);
+    assert_true(fits(w, ALL)); /* nor is anything reserved by asking */
+}
+
+static void test_bad_requests_are_answered(void **state)
+{
+    struct sched_world *w = *state;
+    static const char *const paths[] = { "/filter", "/prioritize", "/preempt", "/bind" };
+    for (size_t i = 0; i < SW_COUNT(paths); i++) {
+        (void)ask(w, paths[i], "nonsense");
+        assert_int_equal(w->status, 400);
+    }
+    (void)ask(w, "/other", "{}");
+    assert_int_equal(w->status, 404);
+    assert_true(metric(w, "slipway_scheduler_bad_requests_total") == 4);
+}
+
+static void test_before_the_cluster_is_read_nobody_is_answered_wrongly(void **state)
+{
+    struct sched_world *w = *state;
+    (void)world_delete(&w->w, "apiextensions.k8s.io/v1", "CustomResourceDefinition", NULL,
+                       "allocationclaims.inference.redhat.com");
+    kill_it(w);
+    SW_ERR(err);
+    const struct sw_scheduler_opts opts = {
+        .ns = NS, .extender = { .address = "127.0.0.1", .plain_http = true }
+    };
+    assert_int_equal(sw_scheduler_open(w->w.conn.loop, w->w.conn.config, &opts, &w->s, &err), 0);
+    SW_AUTO_CHARS *url = sw_printf("http://127.0.0.1:%d", sw_scheduler_port(w->s));
+    w->config = sw_kube_config_new(url);
+    assert_int_equal(sw_kube_new(w->w.conn.loop, w->config, NULL, &w->ask, &err), 0);
+    assert_non_null(strstr(ask(w, "/filter", "{}"), "\"Error\":\"slipway-scheduler: "));
+    assert_non_null(strstr(bind_pod(w, "p", "u", "a"), "slipway-scheduler: "));
+    apply_crd(&w->w, "allocationclaims"); /* it comes after all */
+    assert_true(world_until(&w->w, is_synced, NULL, 60000));
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_bind_takes_three_writes),
+        T(test_new_claim_is_staged),
+        T(test_gang_is_bound_with_a_claim_for_each_slice),
+        T(test_pod_without_slices_passes),
+        T(test_full_node_is_refused_before_anything_is_written),
+        T(test_bind_of_another_pod_of_that_name_is_refused),
+        T(test_any_write_may_fail),
+        T(test_killed_at_any_write),
+        T(test_left_on_another_node_is_cleared_first),
+        T(test_claims_of_vanished_pods_are_collected),
+        T(test_claims_of_living_pods_stay),
+        T(test_claim_of_a_pod_that_is_never_bound_is_collected),
+        T(test_node_is_touched_when_somebody_waits),
+        T(test_node_is_touched_once_a_second_at_most),
+        T(test_claim_for_nobody_s_profile_wakes_nobody),
+        T(test_nothing_is_written_at_rest),
+        T(test_filter_writes_nothing),
+        T(test_bad_requests_are_answered),
+        T(test_before_the_cluster_is_read_nobody_is_answered_wrongly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
