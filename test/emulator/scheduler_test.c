@@ -504,7 +504,8 @@ static void test_node_is_touched_when_somebody_waits(void **state)
     const int64_t begin_ms = world_now(&w->w);
     (void)world_delete(&w->w, CLAIMS, NS, claim);
     assert_true(world_until(&w->w, is_touched, "", 10000));
-    assert_in_range(strtoll(epoch(&w->w), NULL, 10) - begin_ms, 0, 999);
+    /* the clock leaps while an answer is on its way: so this is an upper bound of what is needed */
+    assert_in_range(strtoll(epoch(&w->w), NULL, 10) - begin_ms, 0, 2999);
     SW_AUTO_CHARS *once = sw_strdup(epoch(&w->w));
     /* bound by now, nobody waits: nothing is written any more */
     (void)bind_pod(w, "p2", second, "a");
