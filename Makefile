@@ -17,7 +17,7 @@ PKGS_facts     := json-c
 PKGS_http      := libcurl libevent_core libssl libcrypto
 PKGS_kube      := json-c libevent libcrypto
 PKGS_registry  := json-c libevent_core libcrypto
-PKGS_controller:= json-c libevent
+PKGS_controller:= json-c libevent zlib
 PKGS_emulator  := json-c libevent
 PKGS_cli       := json-c libevent
 

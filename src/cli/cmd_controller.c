@@ -19,7 +19,7 @@
 struct controller_opts {
     struct sw_connect_opts connect;
     bool leader_elect;
-    const char *metrics, *health, *lease_ns;
+    const char *metrics, *health, *lease_ns, *releases;
 };
 
 const struct sw_flag sw_flags_controller[] = {
@@ -35,6 +35,8 @@ const struct sw_flag sw_flags_controller[] = {
       NULL, "the same, as SRO calls it" },
     { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
       "HOST:PORT", NULL, "serve /healthz and /readyz there (default :8081; 0: nowhere)" },
+    { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
+      "configmap|secret|none", "record each release for helm there (default configmap)" },
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
 };
@@ -70,13 +72,23 @@ static const char *own_namespace(const struct operator* op)
     return own && *own ? own : sw_kube_ns(op->conn.kube);
 }
 
+static enum sw_releases releases(const struct operator* op)
+{
+    const char *where = op->opts.releases;
+    return sw_streq(where, "none")     ? SW_RELEASES_NONE
+           : sw_streq(where, "secret") ? SW_RELEASES_SECRETS
+                                       : SW_RELEASES_CONFIG_MAPS;
+}
+
 static void start_work(void *arg)
 {
     struct operator* op = arg;
-    op->controller = sw_controller_open(
-        op->conn.loop, op->conn.kube,
-        &(struct sw_controller_opts){
-            .ns = own_namespace(op), .on_event = on_event, .on_trouble = on_trouble, .arg = op });
+    op->controller = sw_controller_open(op->conn.loop, op->conn.kube,
+                                        &(struct sw_controller_opts){ .ns = own_namespace(op),
+                                                                      .releases = releases(op),
+                                                                      .on_event = on_event,
+                                                                      .on_trouble = on_trouble,
+                                                                      .arg = op });
 }
 
 /* ---- leadership --------------------------------------------------------------------------------

@@ -139,6 +139,7 @@ static void allow(struct rights *r, const char *ns, const char *group, const cha
 
 static const char *const read_verbs[] = { "get", "list", "watch", NULL };
 static const char *const write_verbs[] = { "create", "patch", "delete", NULL };
+static const char *const release_verbs[] = { "get", "list", "create", "patch", "delete", NULL };
 static const char *const get_verb[] = { "get", NULL };
 static const char *const bind_verb[] = { "bind", NULL };
 static const char *const hand_on_verbs[] = { "bind", "escalate", NULL };
@@ -201,12 +202,22 @@ static void allow_binding(struct rights *r, struct json_object *doc)
               bind_verb);
 }
 
+/* Builds run as `builder`, who is put among those that may pull the namespace's images. */
+static void allow_pulling(struct rights *r)
+{
+    static const char *const verbs[] = { "get", "list", "watch", "patch", NULL };
+    allow(r, r->opts->ns, RBAC_GROUP, "rolebindings", "system:image-pullers", verbs);
+    allow(r, r->opts->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
+}
+
 static void collect(struct rights *r)
 {
     const struct sw_rbac_opts *o = r->opts;
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
         struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
         allow_object(r, doc);
+        if (sw_streq(sw_obj_kind(doc), "BuildConfig"))
+            allow_pulling(r);
         if (!sw_streq(sw_json_str(doc, "", "apiVersion", NULL), RBAC_VERSION))
             continue;
         if (sw_streq(sw_obj_kind(doc), "ClusterRole") || sw_streq(sw_obj_kind(doc), "Role"))
@@ -222,6 +233,7 @@ static void collect(struct rights *r)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
     if (o->config_map)
         allow(r, o->ns, "", "configmaps", NULL, read_verbs);
+    allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */
 }
 
 /* ---- rules --------------------------------------------------------------------------------------

@@ -25,6 +25,9 @@ struct sw_controller_event {
     bool warning;
 };
 
+/** Where Helm's records of what is deployed go. */
+enum sw_releases { SW_RELEASES_NONE, SW_RELEASES_CONFIG_MAPS, SW_RELEASES_SECRETS };
+
 /** The zero value is the default of each; strings are copied. */
 struct sw_controller_opts {
     const char *only; /* look after the resource of this name, and what it depends on, alone; NULL:
@@ -33,6 +36,7 @@ struct sw_controller_opts {
     /** The process ends when the walk does: no finalizer is added, since nobody would be there to
      * remove it. */
     bool one_shot;
+    enum sw_releases releases;
     struct sw_engine_opts engine;
     /** Anything about the resource may look different now: ask sw_controller_status(). */
     void (*on_change)(const char *resource, void *arg);

@@ -9,6 +9,8 @@
 /* SRO's program, as the server took it from the user agent. */
 static const char *const managers[] = { "manager", "special-resource-operator" };
 
+enum { MAX_TRIES = 8 };
+
 static bool is_handed_over(struct json_object *entry)
 {
     const char *who = sw_json_str(entry, "", "manager", NULL);
@@ -82,6 +84,10 @@ static void on_handed_over(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
+    if ((a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) && op->n_tries++ < MAX_TRIES) {
+        inherit_begin(op, op->more); /* somebody wrote meanwhile: look again */
+        return;
+    }
     if (a->code < 0) /* what a recipe drops later stays then; the apply itself does not suffer */
         sw_log(SW_LOG_WARN, "fields not taken over", "resource", op->r->name, "object",
                op->key.name, "error", sw_err_text(a->err), NULL);

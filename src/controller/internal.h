@@ -65,6 +65,20 @@ struct depend_outcome {
     char *words;
 };
 
+/* What Helm's records say about a resource (release.c). */
+struct release_info {
+    bool known; /* the rest is */
+    bool asked; /* the recipe looks different for it */
+    int64_t version;
+    bool was_deployed, is_upgrade;
+    char digest[SW_SHA256_HEX];
+    char *done;             /* digest and status that were recorded last */
+    struct sw_timer *timer; /* to try again */
+    char *seen;             /* the engine's revision for which all was settled... */
+    int seen_phase;         /* ... and how */
+    struct release_work *work;
+};
+
 struct resource {
     struct sw_controller *c;
     struct resource *next;
@@ -82,9 +96,14 @@ struct resource {
     struct sw_recipe *recipe;
     char *recipe_key; /* where it came from */
     uint64_t recipe_load;
+    char recipe_digest[SW_SHA256_HEX]; /* of its files, of that load */
+    uint64_t recipe_digest_of;
+    struct release_info release;
     struct sw_plan *plan;
     struct sw_kube_watch *secret_watch, *puller_watch;
+    struct sw_timer *puller_timer; /* to try again */
     char *puller_ns;
+    int64_t puller_wait_ms;
     bool secrets_known;
     char *push_secret;
     struct plan_work *plan_work; /* a plan that waits for something */
@@ -142,6 +161,13 @@ void resource_depends_again(struct resource *r);
 void puller_want(struct resource *r);
 void puller_close(struct resource *r);
 
+/* Helm's records (release.c). Is what they say known, as far as the recipe asks? Else plan_resume()
+ * is called. */
+bool release_is_known(struct resource *r);
+/* Record how it went, once for each revision of recipe and values. */
+void release_settled(struct resource *r);
+void release_work_free(struct release_work *w);
+
 /* ---- recipes, plans, renders (source.c, plan.c, render.c) --------------------------------------
  */
 
@@ -195,6 +221,7 @@ struct op {
     char *uid, *propagation;
     uint32_t node;
     size_t n_bytes;
+    unsigned n_tries;
     void (*begin)(struct op *op, const struct sw_kind *kind);
     void (*failed)(struct op *op, int code, const char *words);
     void *more; /* of the file that made it; released by release() */

@@ -40,7 +40,8 @@ struct sw_render_env render_env(struct resource *r, struct json_object *facts, s
     return (struct sw_render_env){
         .release = r->name,
         .namespace = resource_namespace(r),
-        .revision = 1,
+        .revision = r->release.version ? r->release.version : 1,
+        .is_upgrade = r->release.is_upgrade,
         .facts = facts,
         .kube_version = c->kube_version,
         .api_versions = c->apis,
@@ -86,7 +87,7 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
 static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
-    w->waits_for_facts = !wants_ready(w->r);
+    w->waits_for_facts = !wants_ready(w->r) || !release_is_known(w->r);
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
@@ -178,6 +179,8 @@ char *plan_revision(struct resource *r)
     for (size_t i = 0; i < r->c->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
     (void)json_object_object_add(all, "apis", apis);
+    (void)json_object_object_add(all, "release",
+                                 json_object_new_int64(r->release.asked ? r->release.version : 0));
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);
     json_object_put(all);

@@ -10,6 +10,8 @@
 #define RBAC "rbac.authorization.k8s.io/v1"
 #define ACCOUNT "builder"
 
+enum { RETRY_MIN_MS = 500, RETRY_MAX_MS = 60000 };
+
 static bool has_builder(struct json_object *binding, const char *ns)
 {
     struct json_object *subjects = sw_json_get(binding, "subjects");
@@ -23,25 +25,34 @@ static bool has_builder(struct json_object *binding, const char *ns)
     return false;
 }
 
+/* Whatever kept it from being written: look at the binding again, and write, after a while. */
+static void bound(struct op *op, int code, const char *words)
+{
+    struct resource *r = op->r;
+    if (code == 0) {
+        r->puller_wait_ms = 0;
+    } else if (code != SW_NOTFOUND) {
+        bool lasts = code == SW_FORBIDDEN || code == SW_INVALID;
+        sw_log(lasts ? SW_LOG_WARN : SW_LOG_DEBUG, "builder not bound to image pullers", "resource",
+               r->name, "error", words, NULL);
+        int64_t wait_ms = r->puller_wait_ms ? r->puller_wait_ms * 2 : RETRY_MIN_MS;
+        r->puller_wait_ms = lasts || wait_ms > RETRY_MAX_MS ? RETRY_MAX_MS : wait_ms;
+        sw_timer_set(r->puller_timer, r->puller_wait_ms);
+    }
+    op_free(op);
+}
+
 static void on_bound(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    if (a->code < 0 && a->code != SW_CONFLICT && a->code != SW_NOTFOUND)
-        sw_log(SW_LOG_WARN, "builder not bound to image pullers", "resource", op->r->name, "error",
-               sw_err_text(a->err), NULL);
-    op_free(op); /* on a conflict the watch brings what it is now */
+    bound(op, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
 }
 
 static void begin_bind(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, BINDING, SW_PATCH_MERGE, op->doc,
                             &(struct sw_request_opts){ .retries = 4 }, on_bound, op);
-}
-
-static void bind_failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
-{
-    op_free(op);
 }
 
 /* The list is replaced as a whole, and only as it was seen. */
@@ -61,7 +72,7 @@ static void bind(struct resource *r, struct json_object *binding)
                     "metadata", "resourceVersion", NULL);
     sw_json_set(op->doc, list, "subjects", NULL);
     op->begin = begin_bind;
-    op->failed = bind_failed;
+    op->failed = bound;
     op_with_kind(op);
 }
 
@@ -73,21 +84,38 @@ static void on_binding(const struct sw_watch_event *w, void *arg)
         bind(r, w->object);
 }
 
+static void watch_binding(struct resource *r)
+{
+    struct sw_kube *kube = r->c->kube;
+    const struct sw_kind *kind = sw_kube_kind_find(kube, RBAC, "RoleBinding");
+    if (kind)
+        r->puller_watch = sw_kube_watch_open(
+            kube, kind, &(struct sw_watch_opts){ .ns = r->puller_ns, .name = BINDING }, on_binding,
+            r);
+}
+
+static void on_puller_timer(void *arg)
+{
+    struct resource *r = arg;
+    sw_kube_watch_close(SW_TAKE(r->puller_watch));
+    watch_binding(r); /* tells what it is now */
+}
+
 void puller_close(struct resource *r)
 {
     sw_kube_watch_close(SW_TAKE(r->puller_watch));
+    sw_timer_free(SW_TAKE(r->puller_timer));
     free(SW_TAKE(r->puller_ns));
 }
 
 void puller_want(struct resource *r)
 {
     const char *ns = resource_namespace(r);
-    struct sw_kube *kube = r->c->kube;
-    const struct sw_kind *kind = sw_kube_kind_find(kube, RBAC, "RoleBinding");
-    if (!kind || !sw_kube_serves(kube, "build.openshift.io") || sw_streq(ns, r->puller_ns))
+    if (!sw_kube_serves(r->c->kube, "build.openshift.io") || sw_streq(ns, r->puller_ns))
         return;
     puller_close(r);
     r->puller_ns = sw_strdup(ns);
-    r->puller_watch = sw_kube_watch_open(
-        kube, kind, &(struct sw_watch_opts){ .ns = r->puller_ns, .name = BINDING }, on_binding, r);
+    r->puller_wait_ms = 0;
+    r->puller_timer = sw_timer_new(r->c->loop, on_puller_timer, r);
+    watch_binding(r);
 }

@@ -1,6 +1,7 @@
 /* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
 #include "controller/internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,16 +105,48 @@ static void add(struct render_work *w, struct json_object *doc, bool awaited, in
         (struct sw_rendered_object){ .doc = doc, .awaited = awaited, .stage = stage };
 }
 
-/* Helm's hooks before and after an install; those of other occasions are not for now. */
-static bool stage_of(const struct sw_manifest *m, int *stage)
+#define BEFORE (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE)
+
+#define INSTALL (SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL)
+#define UPGRADE (SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE)
+
+static bool is_in_inventory(const struct resource *r, struct json_object *doc)
 {
-    *stage = 0;
-    if (!m->hook_events)
+    struct json_object *list = sw_json_get(r->status, "inventory");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *o = sw_json_at(list, i);
+        if (sw_streq(sw_json_str(o, "", "kind", NULL), sw_obj_kind(doc)) &&
+            sw_streq(sw_json_str(o, "", "name", NULL), sw_obj_name(doc)))
+            return true;
+    }
+    return false;
+}
+
+/* Helm's hooks of an install and of an upgrade; those of other occasions are not for now. Once
+ * something was deployed, hooks of the install alone are not begun any more. */
+static bool hook_is_due(const struct resource *r, const struct sw_manifest *m)
+{
+    bool install = m->hook_events & INSTALL, upgrade = m->hook_events & UPGRADE;
+    if (r->release.is_upgrade && upgrade)
         return true;
-    bool before = m->hook_events & (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE),
-         after = m->hook_events & (SW_HOOK_POST_INSTALL | SW_HOOK_POST_UPGRADE);
-    *stage = m->hook_weight + (before ? -HOOK_STAGE : HOOK_STAGE);
-    return before || after;
+    return install && (!r->release.was_deployed || is_in_inventory(r, m->doc));
+}
+
+static int stage_of(const struct sw_manifest *m)
+{
+    if (!m->hook_events)
+        return 0;
+    return m->hook_weight + (m->hook_events & BEFORE ? -HOOK_STAGE : HOOK_STAGE);
+}
+
+/* An upgrade's hooks run once for each revision: it is part of what they are. */
+static void mark_revision(const struct resource *r, const struct sw_manifest *m,
+                          struct json_object *doc)
+{
+    SW_AUTO_CHARS *version = sw_printf("%" PRId64,
+                                       r->release.version ? r->release.version : INT64_C(1));
+    if (m->hook_events & UPGRADE)
+        sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
 }
 
 /* What one pass over the templates is for. */
@@ -128,8 +161,8 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
 {
     const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
     bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
-    int stage;
-    if (!stage_of(m, &stage) || !(affine ? pass->want_affine : pass->want_common))
+    if (!(affine ? pass->want_affine : pass->want_common) ||
+        (m->hook_events && !hook_is_due(w->r, m)))
         return 0;
     struct sw_hook_env env = {
         .resource = w->r->doc,
@@ -147,7 +180,12 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
     if (affine)
         kernels_label(w->r, pass->group);
-    add(w, SW_TAKE(doc), wait_all, stage);
+    mark_revision(w->r, m, doc);
+    add(w, SW_TAKE(doc), wait_all, stage_of(m));
+    struct sw_rendered_object *o = &w->objects[w->n - 1];
+    o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
+    o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;
+    o->drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED;
     return 0;
 }
 

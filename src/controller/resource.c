@@ -132,6 +132,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     step_once(r, event);
     todo_run(r);
     depend_changed(r);
+    release_settled(r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }
@@ -195,6 +196,10 @@ static void resource_free(struct resource *r)
     while (r->renders)
         render_work_free(r->renders);
     depend_drop(r);
+    release_work_free(r->release.work);
+    sw_timer_free(r->release.timer);
+    free(r->release.done);
+    free(r->release.seen);
     plan_work_free(r->plan_work);
     sw_kube_watch_close(r->secret_watch);
     puller_close(r);

@@ -191,6 +191,39 @@ bool apply_remove(struct sw_engine *e, struct state *s)
     return forgotten;
 }
 
+/* ---- hooks that are not kept -------------------------------------------------------------------
+ */
+
+/* Are all hooks of @o's side done? What a Job needs goes with the Job, not before it. */
+static bool side_is_done(const struct state *s, const struct object *o)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *other = s->objects[i];
+        bool same_side = other->stage && (other->stage < 0) == (o->stage < 0);
+        if (other->text && same_side && !object_is_ready(other))
+            return false;
+    }
+    return true;
+}
+
+static bool is_to_go(const struct state *s, struct object *o)
+{
+    if (!o->text || o->doing != DOING_NOTHING || o->dying || !object_is_removable(o))
+        return false;
+    if (o->drop_failed && o->verdict.kind == SW_VERDICT_FAILED) {
+        o->failed_why = o->failed_why ? o->failed_why : sw_strdup(o->verdict.message);
+        return true;
+    }
+    return o->drop_ready && o->done_hash == o->hash && side_is_done(s, o);
+}
+
+void apply_tidy(struct sw_engine *e, struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (is_to_go(s, s->objects[i]) && delete_is_due(e, s->objects[i]))
+            send_delete(e, s->objects[i]);
+}
+
 /* ---- answers -----------------------------------------------------------------------------------
  */
 

@@ -120,6 +120,13 @@ struct sw_rendered_object {
      * the engine orders by kind: Namespace, CustomResourceDefinition (until established), the rest,
      * webhook configurations and APIServices last (once the others are ready). */
     int stage;
+    /** Run to its end once, it is not run again, whatever its content is later: hooks of an
+     * install.
+     */
+    bool once;
+    /** Deleted when it is ready, with the other hooks of its side of the state (before, after); or
+     * when it has failed, which stays so. Its state goes on as if it were there. */
+    bool drop_ready, drop_failed;
 };
 
 /** Zero what a kind of event does not have. Everything is borrowed for the step. */

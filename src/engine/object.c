@@ -147,6 +147,8 @@ static void rendered_done(struct object *o)
     o->gate = NULL;
     (void)json_object_put(o->placement);
     o->placement = NULL;
+    free(o->failed_why);
+    o->failed_why = NULL;
     o->hash = 0;
     o->awaited = false;
 }
@@ -251,6 +253,11 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->hash = sw_fnv64a(o->text, o->len);
     o->awaited = gate->awaited;
     o->stage = r->stage;
+    o->once = r->once;
+    o->drop_ready = r->drop_ready;
+    o->drop_failed = r->drop_failed;
+    if (o->once && o->done_hash)
+        o->done_hash = o->hash;
     o->rank = rank_of(&o->key, gate->dry_run);
     o->placement = placement_of(r->doc);
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
@@ -321,6 +328,8 @@ bool object_is_applied(const struct object *o)
         return true;
     if (o->gate->dry_run)
         return o->done_hash == o->hash;
+    if (o->failed_why)
+        return true;
     if (o->done_hash == o->hash && !o->dying)
         return true; /* it ran to its end: it need not be there any more */
     return is_in_place(o);
@@ -357,6 +366,8 @@ void object_judge(struct object *o)
     bool written = object_is_written(o);
     if (o->asleep)
         sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+    else if (o->failed_why)
+        sw_verdict_set(&o->verdict, SW_VERDICT_FAILED, "HookFailed", "%s", o->failed_why);
     else if (o->unserved)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotServed", "%s",
                        o->unserved_why ? o->unserved_why : "its kind is not served");
@@ -371,7 +382,8 @@ void object_judge(struct object *o)
         verdict_copy(&o->verdict, &o->judged);
     if (o->workers)
         workers_judge(o);
-    bool ended = written && o->gate->runs_to_completion && is_in_place(o);
+    bool ends = written && (o->gate->runs_to_completion || o->drop_ready);
+    bool ended = ends && is_in_place(o);
     if (ended && o->verdict.kind == SW_VERDICT_READY)
         o->done_hash = o->hash;
 }

@@ -299,6 +299,11 @@ static bool move(struct sw_engine *e, struct state *s)
 void table_settle(struct sw_engine *e)
 {
     bool moved = true;
+    /* before the moves: a hook that has failed is remembered as such */
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->phase == PH_APPLYING || e->states[i]->phase == PH_GATED ||
+            e->states[i]->phase == PH_READY || e->states[i]->phase == PH_FAILED)
+            apply_tidy(e, e->states[i]);
     for (size_t round = 0; moved && round <= e->n_states * PH_COUNT; round++) {
         moved = false;
         spec_refresh(e);

@@ -88,6 +88,8 @@ struct object {
     struct sw_gate *gate;
     bool awaited;
     int stage;
+    bool once, drop_ready, drop_failed; /* see sw_rendered_object */
+    char *failed_why;                   /* it was deleted because it had failed so */
     enum rank rank;
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
@@ -417,6 +419,8 @@ void record_read(struct sw_engine *e, struct json_object *status);
 bool apply_next(struct sw_engine *e, struct state *s);
 bool apply_retire(struct sw_engine *e, struct state *s);
 bool apply_remove(struct sw_engine *e, struct state *s);
+/** Delete hooks that are not to be kept. */
+void apply_tidy(struct sw_engine *e, struct state *s);
 void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event);
 
 /* ---- signal.c, table.c -------------------------------------------------------------------------

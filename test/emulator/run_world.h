@@ -29,6 +29,7 @@ struct world {
     uint64_t n_requests, n_writes; /* since world_count() */
     uint64_t kill_at;              /* this request is the controller's last; 0: none */
     bool killed, one_shot, installed;
+    enum sw_releases releases;
     const char *only; /* the one resource that the controller looks after */
     bool real_clock;  /* other processes take part */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault,
@@ -116,10 +117,12 @@ static inline void world_on_trouble(int code, const char *why SW_UNUSED, void *a
 
 static inline void world_start(struct world *w)
 {
-    w->controller = sw_controller_open(
-        w->conn.loop, w->conn.kube,
-        &(struct sw_controller_opts){
-            .one_shot = w->one_shot, .only = w->only, .on_trouble = world_on_trouble, .arg = w });
+    w->controller = sw_controller_open(w->conn.loop, w->conn.kube,
+                                       &(struct sw_controller_opts){ .one_shot = w->one_shot,
+                                                                     .only = w->only,
+                                                                     .releases = w->releases,
+                                                                     .on_trouble = world_on_trouble,
+                                                                     .arg = w });
 }
 
 /* As kill -9 would: nothing is said to anybody. The client's connections go with it. */

@@ -64,7 +64,7 @@ app.kubernetes.io/component: controller
   verbs: [get, create, update, patch]
 - apiGroups: [""]
   resources: [configmaps]
-  verbs: [get, list, watch]
+  verbs: [get, list, watch, create, patch]
 {{- end }}
 
 {{- define "slipway.podSpec" -}}

@@ -1,0 +1,583 @@
+/* Releases as Helm knows them, so that `helm list`, `helm get` and `helm history` see what slipway
+ * deployed: one record for each revision of recipe and values, ten kept. A record is JSON, packed,
+ * in a ConfigMap or a Secret; its labels say what it is.
+ * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
+#include "controller/release.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base64.h"
+#include "recipe/pack.h"
+
+#define DIGEST_LABEL "slipway.dev/digest"
+
+enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
+
+/* One look at the records, and what is done about them. */
+struct release_work {
+    struct resource *r;
+    struct lookups *lookups;
+    const char *status;       /* to be recorded; NULL: only look */
+    int64_t version;          /* of the record that is written */
+    struct json_object *list; /* records there are: {name, labels} */
+    size_t next;              /* of them, that is put right */
+    struct sw_kube_request *req;
+};
+
+/* ---- what is deployed --------------------------------------------------------------------------
+ */
+
+/* All that makes a revision one: the recipe's files and the values, not the cluster's facts. */
+static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
+{
+    struct sw_files files = sw_files_init(NULL);
+    SW_AUTO_JSON *all = json_object_new_object();
+    SW_ERR(err);
+    if (r->recipe_digest_of != r->recipe_load &&
+        sw_recipe_list_files(r->recipe, &files, &err) == 0) {
+        SW_AUTO_JSON *sums = json_object_new_object();
+        for (size_t i = 0; i < files.n; i++) {
+            char sum[SW_SHA256_HEX];
+            sw_json_set_str(sums, sw_sha256_hex(files.items[i].bytes, files.items[i].len, sum),
+                            files.items[i].name, NULL);
+        }
+        sw_json_sha256(sums, r->recipe_digest);
+        r->recipe_digest_of = r->recipe_load;
+    }
+    sw_files_done(&files);
+    sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
+    sw_json_set_str(all, resource_namespace(r), "namespace", NULL);
+    sw_json_set(all, json_object_get(sw_json_find(r->doc, "spec", "set", NULL)), "set", NULL);
+    sw_json_sha256(all, out);
+    out[32] = '\0'; /* a label's value has 63 characters at most */
+}
+
+static const char *label(struct json_object *record, const char *key)
+{
+    const char *value = sw_obj_label(record, key);
+    return value ? value : "";
+}
+
+static int64_t version_of(struct json_object *record)
+{
+    return strtoll(label(record, "version"), NULL, 10);
+}
+
+static struct json_object *latest(struct json_object *list)
+{
+    struct json_object *best = NULL;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (!best || version_of(sw_json_at(list, i)) > version_of(best))
+            best = sw_json_at(list, i);
+    return best;
+}
+
+static bool was_deployed(struct json_object *list)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *status = label(sw_json_at(list, i), "status");
+        if (sw_streq(status, "deployed") || sw_streq(status, "superseded"))
+            return true;
+    }
+    return false;
+}
+
+/* What templates and hooks are told about the release. A record without a digest is SRO's, which
+ * deployed what is there now. */
+static void remember(struct resource *r, struct json_object *list)
+{
+    struct json_object *last = latest(list);
+    char digest[SW_SHA256_HEX];
+    digest_of(r, digest);
+    const char *recorded = last ? label(last, DIGEST_LABEL) : "";
+    bool same = last && (!*recorded || sw_streq(recorded, digest));
+    int64_t version = last ? version_of(last) : 0;
+    r->release.known = true;
+    r->release.version = same ? version : version + 1;
+    r->release.was_deployed = was_deployed(list);
+    r->release.is_upgrade = r->release.was_deployed && r->release.version > 1;
+    memcpy(r->release.digest, digest, sizeof digest);
+}
+
+/* ---- a record ----------------------------------------------------------------------------------
+ */
+
+static struct json_object *info_of(const struct release_work *w)
+{
+    char now[21];
+    struct resource *r = w->r;
+    bool deployed = sw_streq(w->status, "deployed");
+    struct json_object *info = json_object_new_object();
+    sw_time_rfc3339(sw_loop_now_ms(r->c->loop), now);
+    sw_json_set_str(info, sw_json_str(r->seen, now, "metadata", "creationTimestamp", NULL),
+                    "first_deployed", NULL);
+    sw_json_set_str(info, now, "last_deployed", NULL);
+    sw_json_set_str(info, "", "deleted", NULL);
+    sw_json_set_str(info,
+                    !deployed        ? "Release failed"
+                    : w->version > 1 ? "Upgrade complete"
+                                     : "Install complete",
+                    "description", NULL);
+    sw_json_set_str(info, w->status, "status", NULL);
+    return info;
+}
+
+static struct json_object *file_of(const struct sw_recipe_file *file)
+{
+    struct json_object *doc = json_object_new_object();
+    size_t len;
+    SW_AUTO_CHARS *text = sw_base64_encode(file->bytes, file->len, &len);
+    sw_json_set_str(doc, file->name, "name", NULL);
+    sw_json_set_str(doc, text, "data", NULL);
+    return doc;
+}
+
+static bool is_known_file(const char *name)
+{
+    static const char *const known[] = { "Chart.yaml", "Chart.lock", "values.yaml",
+                                         "values.schema.json" };
+    for (size_t i = 0; i < SW_COUNT(known); i++)
+        if (sw_streq(name, known[i]))
+            return true;
+    return sw_starts_with(name, "charts/");
+}
+
+static struct json_object *values_of(const struct sw_recipe_file *file)
+{
+    struct json_object *values = NULL;
+    SW_ERR(err);
+    if (sw_yaml_parse(file->bytes, file->len, &(struct sw_yaml_opts){ .file = file->name }, &values,
+                      &err) < 0 ||
+        !values)
+        return json_object_new_object();
+    return values;
+}
+
+static struct json_object *chart_of(struct resource *r)
+{
+    struct json_object *chart = json_object_new_object(), *templates = json_object_new_array(),
+                       *others = json_object_new_array(), *values = NULL;
+    struct sw_files files = sw_files_init(NULL);
+    SW_ERR(err);
+    if (sw_recipe_list_files(r->recipe, &files, &err) < 0)
+        sw_log(SW_LOG_DEBUG, "files of the recipe", "error", sw_err_text(&err), NULL);
+    for (size_t i = 0; i < files.n; i++) {
+        const char *name = files.items[i].name;
+        if (sw_streq(name, "values.yaml"))
+            values = values_of(&files.items[i]);
+        else if (!is_known_file(name))
+            (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
+                                        file_of(&files.items[i]));
+    }
+    sw_files_done(&files);
+    struct json_object *metadata = sw_json_copy(
+        (struct json_object *)sw_recipe_metadata(r->recipe)); /* read only */
+    (void)json_object_object_add(chart, "metadata", metadata);
+    (void)json_object_object_add(chart, "lock", NULL);
+    (void)json_object_object_add(chart, "templates", templates);
+    (void)json_object_object_add(chart, "values", values ? values : json_object_new_object());
+    (void)json_object_object_add(chart, "schema", NULL);
+    (void)json_object_object_add(chart, "files", others);
+    return chart;
+}
+
+static struct json_object *hook_of(const struct sw_rendered_doc *doc, const struct sw_manifest *m)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } events[] = { { SW_HOOK_PRE_INSTALL, "pre-install" },
+                   { SW_HOOK_POST_INSTALL, "post-install" },
+                   { SW_HOOK_PRE_DELETE, "pre-delete" },
+                   { SW_HOOK_POST_DELETE, "post-delete" },
+                   { SW_HOOK_PRE_UPGRADE, "pre-upgrade" },
+                   { SW_HOOK_POST_UPGRADE, "post-upgrade" },
+                   { SW_HOOK_PRE_ROLLBACK, "pre-rollback" },
+                   { SW_HOOK_POST_ROLLBACK, "post-rollback" },
+                   { SW_HOOK_TEST, "test" } };
+    struct json_object *hook = json_object_new_object(), *when = json_object_new_array(),
+                       *last = json_object_new_object();
+    SW_AUTO_CHARS *text = sw_strndup(doc->text, doc->len);
+    sw_json_set_str(hook, sw_obj_name(m->doc), "name", NULL);
+    sw_json_set_str(hook, sw_obj_kind(m->doc), "kind", NULL);
+    sw_json_set_str(hook, doc->path, "path", NULL);
+    sw_json_set_str(hook, text, "manifest", NULL);
+    for (size_t i = 0; i < SW_COUNT(events); i++)
+        if (m->hook_events & events[i].bit)
+            (void)json_object_array_add(when, json_object_new_string(events[i].name));
+    (void)json_object_object_add(hook, "events", when);
+    sw_json_set_str(last, "", "started_at", NULL);
+    sw_json_set_str(last, "", "completed_at", NULL);
+    sw_json_set_str(last, "", "phase", NULL);
+    (void)json_object_object_add(hook, "last_run", last);
+    sw_json_set(hook, json_object_new_int(m->hook_weight), "weight", NULL);
+    return hook;
+}
+
+/* The manifests as `helm get manifest` prints them, and the hooks apart. */
+static int add_manifests(struct release_work *w, struct json_object *release, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
+    struct sw_render_env env = render_env(r, values, w->lookups);
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    env.no_crds = true;
+    int rc = sw_recipe_render(r->plan, &env, SW_ALL_STATES, &rendered, err);
+    if (rc < 0)
+        return rc;
+    struct printbuf *text = printbuf_new();
+    struct json_object *hooks = json_object_new_array();
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++) {
+        const struct sw_rendered_doc *doc = sw_rendered_doc(rendered, i);
+        if (!doc->n_manifests)
+            continue;
+        if (doc->hook_events) {
+            (void)json_object_array_add(
+                hooks, hook_of(doc, sw_rendered_manifest(rendered, doc->first_manifest)));
+            continue;
+        }
+        sprintbuf(text, "---\n# Source: %s\n", doc->path);
+        (void)printbuf_memappend(text, doc->text, (int)doc->len);
+        (void)printbuf_memappend(text, "\n", 1);
+    }
+    (void)json_object_object_add(release, "manifest",
+                                 json_object_new_string_len(text->buf, text->bpos));
+    (void)json_object_object_add(release, "hooks", hooks);
+    printbuf_free(text);
+    return 0;
+}
+
+static int make_record(struct release_work *w, struct json_object **out, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO_JSON *release = json_object_new_object();
+    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
+    sw_json_set_str(release, r->name, "name", NULL);
+    (void)json_object_object_add(release, "info", info_of(w));
+    (void)json_object_object_add(release, "chart", chart_of(r));
+    (void)json_object_object_add(release, "config", set ? sw_json_copy(set) : NULL);
+    int rc = add_manifests(w, release, err);
+    if (rc < 0)
+        return rc;
+    sw_json_set(release, json_object_new_int64(w->version), "version", NULL);
+    sw_json_set_str(release, resource_namespace(r), "namespace", NULL);
+    *out = SW_TAKE(release);
+    return 0;
+}
+
+/* ---- in an object ------------------------------------------------------------------------------
+ */
+
+static bool in_secrets(const struct release_work *w)
+{
+    return w->r->c->opts.releases == SW_RELEASES_SECRETS;
+}
+
+static const struct sw_kind *kind_of(const struct release_work *w)
+{
+    return sw_kube_kind_find(w->r->c->kube, "v1", in_secrets(w) ? "Secret" : "ConfigMap");
+}
+
+/* Bytes of a Secret are base64 once more. */
+static struct json_object *data_of(const struct release_work *w, const char *packed)
+{
+    struct json_object *data = json_object_new_object();
+    size_t len = strlen(packed), twice;
+    SW_AUTO_CHARS *again = in_secrets(w) ? sw_base64_encode(packed, len, &twice) : NULL;
+    sw_json_set_str(data, again ? again : packed, "release", NULL);
+    return data;
+}
+
+static struct json_object *owner_of(const struct resource *r)
+{
+    struct json_object *owner = json_object_new_object(), *list = json_object_new_array();
+    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
+    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
+    sw_json_set_str(owner, r->name, "name", NULL);
+    sw_json_set_str(owner, r->uid, "uid", NULL);
+    (void)json_object_array_add(list, owner);
+    return list;
+}
+
+static struct json_object *object_of(const struct release_work *w, const char *packed)
+{
+    struct resource *r = w->r;
+    struct json_object *doc = json_object_new_object();
+    SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
+    SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
+    SW_AUTO_CHARS *now = sw_printf("%" PRId64, sw_loop_now_ms(r->c->loop) / 1000);
+    const char *const labels[][2] = {
+        { "owner", "helm" },    { "name", r->name },   { "status", w->status },
+        { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, r->release.digest }
+    };
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, in_secrets(w) ? "Secret" : "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
+    for (size_t i = 0; i < SW_COUNT(labels); i++)
+        sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
+    sw_json_set(doc, owner_of(r), "metadata", "ownerReferences", NULL);
+    if (in_secrets(w))
+        sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
+    (void)json_object_object_add(doc, "data", data_of(w, packed));
+    return doc;
+}
+
+/* ---- the work ----------------------------------------------------------------------------------
+ */
+
+void release_work_free(struct release_work *w)
+{
+    if (!w)
+        return;
+    sw_kube_cancel(w->req);
+    lookups_free(w->lookups);
+    json_object_put(w->list);
+    free(w);
+}
+
+static void finish(struct release_work *w)
+{
+    struct resource *r = w->r;
+    r->release.work = NULL;
+    release_work_free(w);
+    plan_resume(r); /* where a plan waits for what the records say */
+}
+
+static void on_retry(void *arg)
+{
+    struct resource *r = arg;
+    free(SW_TAKE(r->release.seen));
+    free(SW_TAKE(r->release.done));
+    release_settled(r);
+}
+
+/* It may pass by itself. */
+static void try_later(struct release_work *w)
+{
+    struct resource *r = w->r;
+    if (!r->release.timer)
+        r->release.timer = sw_timer_new(r->c->loop, on_retry, r);
+    sw_timer_set(r->release.timer, RETRY_MS);
+    finish(w);
+}
+
+/* A record is for people: without one the walk goes on. */
+static void give_up(struct release_work *w, int code, const char *why)
+{
+    struct resource *r = w->r;
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
+        try_later(w);
+        return;
+    }
+    sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "ReleaseNotRecorded", .message = why });
+    finish(w);
+}
+
+static void tidy_next(struct release_work *w);
+
+static void on_tidied(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    w->req = NULL;
+    if (a->code < 0)
+        sw_log(SW_LOG_DEBUG, "old release", "error", sw_err_text(a->err), NULL);
+    tidy_next(w);
+}
+
+/* What was deployed is superseded: its label says so, and the record itself. */
+static void on_old(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    const struct sw_kind *kind = kind_of(w);
+    w->req = NULL;
+    if (a->code < 0 || !kind) {
+        tidy_next(w);
+        return;
+    }
+    const char *text = sw_json_str(a->object, "", "data", "release", NULL);
+    size_t len = strlen(text);
+    SW_AUTO_CHARS *once = in_secrets(w) ? sw_base64_decode(text, len, &len) : sw_strdup(text);
+    SW_AUTO_JSON *release = NULL;
+    SW_ERR(err);
+    SW_AUTO_JSON *patch = json_object_new_object();
+    sw_json_set_str(patch, "superseded", "metadata", "labels", "status", NULL);
+    if (once && release_unpack(once, strlen(once), &release, &err) == 0) {
+        sw_json_set_str(release, "superseded", "info", "status", NULL);
+        SW_AUTO_CHARS *packed = release_pack(release);
+        (void)json_object_object_add(patch, "data", data_of(w, packed));
+    }
+    w->req = sw_kube_patch(w->r->c->kube, kind, resource_namespace(w->r), sw_obj_name(a->object),
+                           SW_PATCH_MERGE, patch, &(struct sw_request_opts){ .retries = RETRIES },
+                           on_tidied, w);
+}
+
+/* The others, one after the other: superseded, or too old to be kept. */
+static void tidy_next(struct release_work *w)
+{
+    struct resource *r = w->r;
+    const struct sw_kind *kind = kind_of(w);
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    while (kind && w->next < sw_json_len(w->list)) {
+        struct json_object *old = sw_json_at(w->list, w->next++);
+        const char *name = sw_obj_name(old), *ns = resource_namespace(r);
+        if (version_of(old) >= w->version)
+            continue;
+        if (version_of(old) <= w->version - HISTORY) {
+            w->req = sw_kube_delete(r->c->kube, kind, ns, name, &opts, on_tidied, w);
+            return;
+        }
+        if (sw_streq(w->status, "deployed") && sw_streq(label(old, "status"), "deployed")) {
+            w->req = sw_kube_get(r->c->kube, kind, ns, name, &opts, on_old, w);
+            return;
+        }
+    }
+    finish(w);
+}
+
+static void on_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    w->req = NULL;
+    if (a->code < 0) {
+        give_up(w, a->code, sw_err_text(a->err));
+        return;
+    }
+    w->r->release.version = w->version;
+    w->r->release.was_deployed |= sw_streq(w->status, "deployed");
+    tidy_next(w);
+}
+
+static void write_record(void *arg)
+{
+    struct release_work *w = arg;
+    struct resource *r = w->r;
+    const struct sw_kind *kind = kind_of(w);
+    SW_AUTO_JSON *release = NULL;
+    SW_ERR(err);
+    int rc = make_record(w, &release, &err);
+    if (rc == SW_PENDING)
+        return; /* a lookup; it comes back here */
+    if (rc < 0 || !kind) {
+        give_up(w, rc < 0 ? rc : SW_INVALID,
+                rc < 0 ? sw_err_text(&err) : "the server serves no ConfigMaps");
+        return;
+    }
+    SW_AUTO_CHARS *packed = release_pack(release);
+    if (strlen(packed) > MAX_BYTES) {
+        SW_AUTO_CHARS *why = sw_printf("the release is too large to be recorded: %zu bytes packed, "
+                                       "an object takes %d",
+                                       strlen(packed), (int)MAX_BYTES);
+        give_up(w, SW_INVALID, why);
+        return;
+    }
+    SW_AUTO_JSON *doc = object_of(w, packed);
+    w->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(doc), doc,
+                           &(struct sw_request_opts){ .force = true, .retries = RETRIES },
+                           on_written, w);
+}
+
+static void on_looked(struct release_work *w)
+{
+    struct resource *r = w->r;
+    remember(r, w->list);
+    if (!w->status) {
+        finish(w);
+        return;
+    }
+    struct json_object *last = latest(w->list);
+    bool recorded = last && sw_streq(label(last, DIGEST_LABEL), r->release.digest);
+    bool was = recorded && sw_streq(label(last, "status"), "deployed");
+    if (was || (recorded && sw_streq(label(last, "status"), w->status))) {
+        finish(w); /* what was deployed once stays so, whatever becomes of its pods */
+        return;
+    }
+    w->version = !last ? 1 : version_of(last) + !recorded;
+    write_record(w);
+}
+
+static void on_list(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
+        (void)json_object_array_add(w->list, json_object_get(sw_json_at(a->items, i)));
+    if (a->code == 0 && a->more)
+        return;
+    w->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND && w->status)
+        give_up(w, a->code, sw_err_text(a->err));
+    else
+        on_looked(w); /* a walk does not wait for records that cannot be read */
+}
+
+static void look(struct resource *r, const char *status)
+{
+    static const char *const fields[] = { "metadata.labels", NULL };
+    struct release_work *w = r->release.work = sw_zalloc(1, sizeof *w);
+    *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
+    w->lookups = lookups_new(r, write_record, w);
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", r->name);
+    const struct sw_kind *kind = kind_of(w);
+    if (!kind) {
+        r->release.known = true;
+        finish(w);
+        return;
+    }
+    w->req = sw_kube_list(r->c->kube, kind, resource_namespace(r),
+                          &(struct sw_request_opts){
+                              .label_selector = selector, .fields = fields, .retries = RETRIES },
+                          on_list, w);
+}
+
+/* ---- what others call --------------------------------------------------------------------------
+ */
+
+bool release_is_known(struct resource *r)
+{
+    static const char *const words[] = { "helm.sh/hook", ".Release.Revision", ".Release.Is",
+                                         ".Release }", NULL };
+    bool asks = false;
+    for (size_t i = 0; words[i]; i++)
+        asks = asks || sw_recipe_mentions(r->recipe, words[i]);
+    r->release.asked = asks && r->c->opts.releases != SW_RELEASES_NONE;
+    if (!r->release.asked)
+        return true;
+    if (r->release.known) {
+        char digest[SW_SHA256_HEX];
+        digest_of(r, digest);
+        if (sw_streq(digest, r->release.digest))
+            return true;
+        r->release.known = false; /* another revision: which one, the records say */
+    }
+    if (!r->release.work)
+        look(r, NULL);
+    return r->release.known;
+}
+
+void release_settled(struct resource *r)
+{
+    struct sw_controller *c = r->c;
+    if (c->opts.releases == SW_RELEASES_NONE || r->release.work || !r->plan || r->fault ||
+        r->depends.code || r->depends.blocked || r->plan_work)
+        return;
+    enum sw_phase phase = sw_engine_phase(r->engine);
+    bool seen = sw_streq(r->release.seen, r->revision) && r->release.seen_phase == (int)phase;
+    if (phase == SW_PHASE_PROGRESSING || seen || sw_controller_phase(c, r->name) != phase)
+        return;
+    free(r->release.seen);
+    r->release.seen = sw_strdup(r->revision);
+    r->release.seen_phase = phase;
+    const char *status = phase == SW_PHASE_READY ? "deployed" : "failed";
+    char digest[SW_SHA256_HEX];
+    digest_of(r, digest);
+    SW_AUTO_CHARS *done = sw_printf("%s %s", digest, status);
+    if (sw_streq(done, r->release.done))
+        return;
+    free(r->release.done);
+    r->release.done = SW_TAKE(done);
+    look(r, status);
+}

@@ -1,0 +1,10 @@
+#pragma once
+/* Helm's records of what is deployed (release.c), and their form (release_pack.c). */
+#include "controller/internal.h"
+
+/** The release as the value of "release" in a ConfigMap: JSON, gzip, base64. Heap. */
+char *release_pack(struct json_object *release);
+/** The other way; @*out is the caller's. Unpacked it may have 64 MiB.
+ * @return 0 | SW_INVALID */
+int release_unpack(const char *text, size_t len, struct json_object **out,
+                   struct sw_err *err) SW_CHECKED;

@@ -1,0 +1,17 @@
+/* A release as Helm packs it: base64, gzip, JSON, each of them anything. */
+#include "controller/release.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct json_object *release = NULL;
+    SW_ERR(err);
+    if (release_unpack((const char *)data, len, &release, &err) < 0)
+        return 0;
+    char *packed = release_pack(release);
+    json_object_put(release);
+    free(packed);
+    return 0;
+}
