@@ -52,7 +52,7 @@ check_rights() { # VERB RESOURCE...: one message naming all that lacks
 platform() {
     if [ -n "${PLATFORM:-}" ]; then
         echo "$PLATFORM"
-    elif k api-versions 2>/dev/null | grep -q '^config.openshift.io/'; then
+    elif grep -q '^config.openshift.io/' <<<"$(k api-versions 2>/dev/null)"; then
         echo openshift
     else
         echo kubernetes
@@ -129,12 +129,18 @@ render() { # FOLDER...
     { k kustomize "$dir" 2>"$dir/log" || die "kustomize: $(tail -1 "$dir/log")"; } | fit
 }
 
-# An SCC names the account in a text, which kustomize does not know for a namespace; and before
-# Kubernetes 1.21 a PodDisruptionBudget is of v1beta1.
+# An SCC names the account in a text, which kustomize does not know for a namespace; before
+# Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console.
 fit() {
-    local pdb=policy/v1
-    [ -n "${offline:-}" ] || k api-versions 2>/dev/null | grep -qx policy/v1 || pdb=policy/v1beta1
-    sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
+    local pdb=policy/v1 console=1 served
+    if [ -z "${offline:-}" ]; then
+        served=$(k api-versions 2>/dev/null || true)
+        grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
+        grep -q '^console.openshift.io/' <<<"$served" || console=
+    fi
+    awk -v console="$console" 'function flush() { if (console || doc !~ /(^|\n)kind: ConsoleLink\n/) printf "%s", doc; doc = "" }
+        $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
+        sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
 
 parts() { if [ "$(platform)" = openshift ]; then echo base openshift; else echo base; fi; }
@@ -199,7 +205,7 @@ cmd_deploy() {
     say "slipway runs ($KUBECTL get specialresources)"
 }
 
-resources_left() { k get specialresources.sro.openshift.io -o name 2>/dev/null; }
+resources_left() { k get specialresources.sro.openshift.io -o name 2>/dev/null || true; }
 
 # Resources first, while there is an operator to clean up after them; the definitions last.
 cmd_undeploy() {

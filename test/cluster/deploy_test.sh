@@ -11,10 +11,9 @@ export API_SERVER=$node_ip:${api##*:} TAG=e2e REGISTRY=slipway.local PULL_POLICY
 
 # Every object but what comes and goes by itself; what the server stamps is left out.
 dump() {
-    local r
-    for r in $(kubectl api-resources --verbs=list -o name | grep -v -e '^events' -e '^leases' -e componentstatuses | sort); do
-        kubectl get "$r" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.labels} {.spec}{"\n"}{end}' 2>/dev/null
-    done | sed 's/"renewTime":"[^"]*"//' | sort
+    local kinds
+    kinds=$(kubectl api-resources --verbs=list -o name | grep -v -e '^events' -e '^leases' -e componentstatuses | sort | paste -sd,)
+    kubectl get "$kinds" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.labels} {.spec}{"\n"}{end}' | sort
 }
 
 packed() {

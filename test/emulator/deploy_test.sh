@@ -1,0 +1,156 @@
+# make deploy and undeploy against the embedded cluster: what is installed, that doing it twice
+# changes nothing, that a recipe from a ConfigMap is walked and walked again when it changes, that
+# nothing is left behind, and what is said when it cannot work. Here the operator's pods only seem to
+# run; a controller beside does their work (test/cluster/deploy_test.sh has the real thing).
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+chart=$tap_dir/hello
+pids=""
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$tap_dir"' EXIT
+export KUBECONFIG=$tap_dir/kubeconfig KUBECTL=kubectl TAG=test TIMEOUT=30 REGISTRY=example.test/x
+unset IMG NAMESPACE PLATFORM RELATED_IMAGES EMULATED_MODE API_SERVER PULL_POLICY REPLICAS OPERATOR_NAMESPACE
+
+cluster() { # PLATFORM
+    rm -f "$KUBECONFIG"
+    "$slipway" emulate --platform "$1" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
+    pids="$pids $!" emulator=$!
+    until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
+}
+
+operator() {
+    "$slipway" controller --leader-elect --leader-elect-namespace slipway --metrics-bind-address 127.0.0.1:0 --health-probe-bind-address 127.0.0.1:0 \
+        >"$tap_dir/operator.log" 2>&1 &
+    pids="$pids $!" controller=$!
+}
+
+dump() {
+    local kinds
+    kinds=$(kubectl api-resources --verbs=list -o name | grep -v '^events' | sort | paste -sd,)
+    kubectl get "$kinds" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.labels} {.spec}{"\n"}{end}' | sort
+}
+
+deployed() {
+    make -s deploy && [ "$(kubectl -n slipway get deployment slipway -o 'jsonpath={.status.availableReplicas}')" = 2 ] &&
+        [ "$(kubectl -n slipway get deployment slipway -o 'jsonpath={.spec.template.spec.containers[0].image}')" = example.test/x/slipway:test ]
+}
+
+twice() {
+    local before
+    before=$(kubectl get all,netpol,pdb,role,rolebinding,sa -n slipway -o 'jsonpath={.items[*].metadata.resourceVersion}')
+    hack/deploy.sh deploy && [ "$before" = "$(kubectl get all,netpol,pdb,role,rolebinding,sa -n slipway -o 'jsonpath={.items[*].metadata.resourceVersion}')" ]
+}
+
+hardened() { # what a security scanner looks for
+    kubectl -n slipway get deployment slipway -o json | jq -e '.spec.template.spec as $p | $p.containers[0] as $c |
+        $p.securityContext.runAsNonRoot and $p.securityContext.seccompProfile.type == "RuntimeDefault" and
+        $c.securityContext.readOnlyRootFilesystem and ($c.securityContext.allowPrivilegeEscalation | not) and $c.securityContext.capabilities.drop == ["ALL"] and
+        $c.resources.requests.memory and $c.resources.limits.memory == "64Mi" and $c.livenessProbe and $c.readinessProbe and $p.priorityClassName == "slipway" and
+        ($c.args | index("--leader-elect"))' &&
+        kubectl -n slipway get pdb slipway && kubectl -n slipway get networkpolicy slipway && kubectl get priorityclass slipway
+}
+
+make_chart() {
+    mkdir -p "$chart/templates"
+    printf 'apiVersion: v2\nname: hello\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >"$chart/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {greeting: first}\n' >"$chart/templates/0000-settings.yaml"
+    cat >"$chart/templates/0100-agent.yaml" <<'YAML'
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: agent, image: example.test/agent:1}]}
+YAML
+}
+
+apply_recipe() {
+    local version
+    version=$(sed -n 's/^version: //p' "$chart/Chart.yaml")
+    "$slipway" configmap "$chart" --namespace slipway | kubectl apply -f - && kubectl apply -f - <<YAML
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: hello}
+spec:
+  namespace: hello
+  chart: {name: hello, version: $version, repository: {name: here, url: "cm://slipway/hello"}}
+YAML
+}
+
+is_ready() { [ "$(kubectl get specialresource hello -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
+walks() { make_chart && apply_recipe && until_ok 60 is_ready && [ "$(kubectl -n hello get configmap settings -o 'jsonpath={.data.greeting}')" = first ]; }
+edited() {
+    sed -i 's/first/second/' "$chart/templates/0000-settings.yaml" && sed -i 's/0\.1\.0/0.2.0/' "$chart/Chart.yaml" && apply_recipe &&
+        until_ok 60 eval '[ "$(kubectl -n hello get configmap settings -o "jsonpath={.data.greeting}")" = second ]' && until_ok 60 is_ready
+}
+
+not_uninstalled() {
+    local out
+    out=$(hack/deploy.sh uninstall 2>&1)
+    [ $? -ne 0 ] && grep -q 'specialresource.*hello' <<<"$out" && kubectl get specialresource hello
+}
+
+undeployed() { make -s undeploy && dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"; }
+undeployed_twice() { hack/deploy.sh undeploy; }
+
+repeated() { # a deploy that failed half-way
+    kubectl create namespace slipway && kubectl -n slipway create serviceaccount slipway && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
+        hack/deploy.sh deploy && hack/deploy.sh undeploy
+}
+
+elsewhere() { # another namespace, image by digest, mode
+    NAMESPACE=gpu IMG=example.test/y@sha256:$(printf '%064d' 1) EMULATED_MODE=enabled RELATED_IMAGES='[{"name":"das-webhook","image":"example.test/w:1"},{"name":"das-scheduler","image":"example.test/s:1"},{"name":"das-daemonset","image":"example.test/d:1"}]' hack/deploy.sh deploy &&
+        kubectl -n gpu get deployment slipway -o json | jq -e '.spec.template.spec.containers[0] | .image == "example.test/y@sha256:'"$(printf '%064d' 1)"'" and
+            (.env | any(.name == "EMULATED_MODE" and .value == "enabled")) and (.env | any(.name == "RELATED_IMAGE_DAEMONSET_IMAGE" and .value == "example.test/d:1"))' &&
+        [ "$(kubectl get clusterrolebinding slipway -o 'jsonpath={.subjects[0].namespace}')" = gpu ] && NAMESPACE=gpu hack/deploy.sh undeploy
+}
+
+on_openshift() {
+    hack/deploy.sh deploy && kubectl get scc slipway -o 'jsonpath={.users[0]}' | grep -qx system:serviceaccount:slipway:slipway &&
+        kubectl get consolelink slipway && kubectl get clusterrole slipway-openshift && kubectl get namespace slipway -o 'jsonpath={.metadata.labels}' | grep -q cluster-monitoring &&
+        hack/deploy.sh undeploy && ! kubectl get scc slipway 2>/dev/null
+}
+
+unreachable() {
+    local out
+    out=$(KUBECONFIG=$tap_dir/none hack/deploy.sh deploy 2>&1)
+    [ $? -ne 0 ] && echo "$out" && [ "$(wc -l <<<"$out")" = 1 ] && grep -q "$tap_dir/none" <<<"$out"
+}
+
+# The internal registry has only what was built.
+unpullable() {
+    local out
+    out=$(IMG=image-registry.openshift-image-registry.svc:5000/slipway/none:1 hack/deploy.sh deploy 2>&1)
+    [ $? -ne 0 ] && echo "$out" && [ "$(grep -c 'image image-registry.*/slipway/none:1 cannot be pulled: ' <<<"$out")" = 1 ] && hack/deploy.sh deploy && hack/deploy.sh undeploy
+}
+
+up_to_date() { SLIPWAY="$slipway" hack/manifests.sh --check; }
+informed() { make -s info | grep -q 'example.test/x/slipway:test'; }
+
+if ! command -v kubectl >/dev/null || ! command -v jq >/dev/null; then
+    skip "make deploy" "kubectl and jq are needed"
+    plan
+fi
+t "deploy/ is what the chart gives" up_to_date
+t "without a cluster: one line that names the kubeconfig" unreachable
+cluster kubernetes
+dump >"$tap_dir/before"
+t "make deploy brings the operator up" deployed
+t "make info says what would be used" informed
+t "a second deploy changes nothing" twice
+t "the operator is confined" hardened
+operator
+t "a recipe from a ConfigMap walks to Ready" walks
+t "its change is walked" edited
+t "uninstall refuses while there are resources" not_uninstalled
+t "make undeploy leaves the cluster as it was" undeployed
+kill "$controller"
+t "undeploy may be repeated" undeployed_twice
+t "deploy goes on from what a failed one left" repeated
+t "namespace, image and mode are variables" elsewhere
+kill "$emulator"; wait "$emulator" 2>/dev/null
+cluster openshift
+t "OpenShift gets its SCC, console link and monitoring label" on_openshift
+t "an image that cannot be pulled is named, and deploy goes on from there" unpullable
+plan
