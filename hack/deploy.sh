@@ -9,7 +9,7 @@
 #   deploy.sh info                     what this would use, and what is there
 #
 # From the environment: KUBECTL (kubectl, else oc), KUBECONFIG, IMG, REGISTRY, TAG, NAMESPACE
-# (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), EMULATED_MODE, RELATED_IMAGES
+# (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), MONITORING (no), EMULATED_MODE, RELATED_IMAGES
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
 # PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120).
 set -euo pipefail
@@ -52,6 +52,8 @@ check_rights() { # VERB RESOURCE...: one message naming all that lacks
 platform() {
     if [ -n "${PLATFORM:-}" ]; then
         echo "$PLATFORM"
+    elif [ -n "${offline:-}" ]; then
+        echo kubernetes
     elif grep -q '^config.openshift.io/' <<<"$(k api-versions 2>/dev/null)"; then
         echo openshift
     else
@@ -130,7 +132,8 @@ render() { # FOLDER...
 }
 
 # An SCC names the account in a text, which kustomize does not know for a namespace; before
-# Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console.
+# Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console, which else wants
+# dashboards in a namespace of its own.
 fit() {
     local pdb=policy/v1 console=1 served
     if [ -z "${offline:-}" ]; then
@@ -138,12 +141,18 @@ fit() {
         grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
         grep -q '^console.openshift.io/' <<<"$served" || console=
     fi
-    awk -v console="$console" 'function flush() { if (console || doc !~ /(^|\n)kind: ConsoleLink\n/) printf "%s", doc; doc = "" }
+    awk -v console="$console" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+            if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if (console || doc !~ /(^|\n)kind: ConsoleLink\n/) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
         sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
 
-parts() { if [ "$(platform)" = openshift ]; then echo base openshift; else echo base; fi; }
+parts() {
+    local p=base
+    [ "$(platform)" != openshift ] || p="$p openshift"
+    [ "${MONITORING:-}" = no ] || ! grep -q '^monitoring.coreos.com/' <<<"$(k api-versions 2>/dev/null)" || p="$p monitoring"
+    echo "$p"
+}
 
 crds() { k kustomize "$here/deploy/crds"; }
 

@@ -3,6 +3,7 @@
 #
 #   image.sh build [OPTION]... PROGRAM...   pack build/PROGRAM, what it links and the CA bundle
 #   image.sh closure PROGRAM...             list what a program brings along, and how large that is
+#   image.sh bundle DIR REFERENCE           pack an OLM bundle (hack/bundle.sh) into build/images
 #   image.sh root DIR PROGRAM               write what an image holds into a folder
 #   image.sh load FILE...                   hand docker archives to $CONTAINER_COMMAND
 #   image.sh push DIR REFERENCE             send an OCI layout to a registry, over HTTP
@@ -344,13 +345,24 @@ JSON
 }
 
 # ---- commands ------------------------------------------------------------------------------------
-prepare() { # PROGRAM...: strip them, find what they link and what they share
-    local p
+start() { # a place to work in, removed at the end
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     mkdir -p "$work/bin" "$work/layers"
     : "${arch:=$(host_arch)}"
     case $arch in amd64 | arm64) ;; *) die "architecture '$arch': amd64 or arm64" ;; esac
+}
+
+identify() { # version, revision and times, as they go into labels
+    version=$(git -C "$here" describe --tags --always --dirty 2>/dev/null || echo unknown)
+    revision=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+    epoch=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
+    created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
+}
+
+prepare() { # PROGRAM...: strip them, find what they link and what they share
+    local p
+    start
     make_archive
     for p in "$@"; do
         [ -x "$programs/$p" ] || die "$programs/$p is not there: build it first (make)"
@@ -427,10 +439,7 @@ cmd_build() {
     done
     [ ${#names[@]} -gt 0 ] || die "build: which programs?"
     : "${tag:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
-    version=$(git -C "$here" describe --tags --always --dirty 2>/dev/null || echo unknown)
-    revision=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
-    epoch=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
-    created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
+    identify
     mkdir -p "$out"
     out=$(cd "$out" && pwd)
     # shellcheck disable=SC2046
@@ -450,6 +459,42 @@ cmd_root() {
     while read -r name path; do put_library "$1" "$name" "$path"; done <"$work/$2.closure"
     [ "$2" != slipway ] || put_recipes "$1"
     cp "$work/bin/$2" "$1/usr/bin/$2"
+}
+
+# An OLM bundle is an image of two folders and labels, which nobody runs.
+bundle_config() { # DIR
+    local labels
+    labels=$(sed -n 's/^LABEL \([^=]*\)=\(.*\)/   "\1": "\2",/p' "$1/bundle.Dockerfile")
+    cat <<JSON
+{
+ "architecture": "$arch",
+ "config": {"Labels": {
+${labels%,}
+ }},
+ "created": "$created",
+ "history": [{"created": "$created", "created_by": "hack/image.sh"}],
+ "os": "linux",
+ "rootfs": {"diff_ids": ["sha256:${layers[0]}"], "type": "layers"}
+}
+JSON
+}
+
+cmd_bundle() {
+    [ $# = 2 ] || die "bundle: DIR REFERENCE"
+    local from=$1 reference=$2
+    out=$here/build/images tag=${2##*:} layers=() n_layers=0
+    identify
+    mkdir -p "$out"
+    start
+    mkdir -p "$work/root/tests"
+    cp -R "$from/manifests" "$from/metadata" "$work/root/"
+    cp -R "$from/tests/scorecard" "$work/root/tests/"
+    chmod -R u=rwX,go=rX "$work/root"
+    add_layer "$work/root"
+    bundle_config "$from" >"$work/config.json"
+    write_oci "$out/slipway-bundle.oci" "$work/config.json" "$reference"
+    write_docker "$out/slipway-bundle.tar" "$work/config.json" "$reference"
+    echo "$reference sha256:$manifest_digest"
 }
 
 cmd_closure() {
@@ -568,7 +613,7 @@ cmd_push() {
 }
 
 case "${1:-}" in
-build | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
--h | --help | help) sed -n '2,31p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,31p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+build | bundle | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
+-h | --help | help) sed -n '2,32p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,32p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

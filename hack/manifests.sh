@@ -1,13 +1,13 @@
 #!/bin/bash
-# manifests.sh [--check]: write deploy/ from charts/slipway, so that kustomize, Helm and OLM install
+# manifests.sh [--check]: write deploy/ and docs/metrics.md from charts/slipway, so that kustomize, Helm and OLM install
 # the same. --check writes nothing and fails where deploy/ is not what the chart gives.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 slipway=${SLIPWAY:-build/slipway}
-to=deploy
+to=deploy pages=docs
 if [ "${1:-}" = --check ]; then
-    to=$(mktemp -d)
-    trap 'rm -rf "$to"' EXIT
+    to=$(mktemp -d) pages=$(mktemp -d)
+    trap 'rm -rf "$to" "$pages"' EXIT
 fi
 
 render() { # TEMPLATE [OPTION]...
@@ -20,6 +20,41 @@ render() { # TEMPLATE [OPTION]...
 file() { # FILE: what comes in, under a head
     mkdir -p "$to/$(dirname "$1")"
     { echo "# Written by hack/manifests.sh from charts/slipway; change it there."; sed '1{/^---$/d}'; } >"$to/$1"
+}
+
+# A row of files/metrics.yaml is one line in braces: its fields.
+field() { # NAME
+    sed -n "s/.*[{ ]$1: \(\"\([^\"]*\)\"\|'\([^']*\)'\|\(\[[^]]*\]\)\|\([^,}]*\)\).*/\2\3\4\5/p" <<<"$row"
+}
+
+page() { # docs/metrics.md
+    local row part=""
+    cat <<'MD'
+# Metrics
+
+Written by hack/manifests.sh from charts/slipway/files/metrics.yaml, as the alerts
+(PrometheusRule) and the Grafana dashboard are. The operator serves /metrics on port 8080; each
+replica says whether it leads, and the leader says the rest. `make deploy` installs the ServiceMonitor,
+the alerts and the dashboard where the cluster serves monitoring.coreos.com; the chart has values for them
+(`metrics.serviceMonitor`, `metrics.rules`, `metrics.dashboard`).
+
+| metric | of | type | labels | meaning |
+| --- | --- | --- | --- | --- |
+MD
+    while IFS= read -r row; do
+        case $row in
+        alerts:*) part=alerts; printf '\n## Alerts\n\n| alert | after | severity | says | look at |\n| --- | --- | --- | --- | --- |\n' ;;
+        panels:*) part=panels; printf '\n## Dashboard\n\n| panel | expression |\n| --- | --- |\n' ;;
+        metrics:*) part=metrics ;;
+        "- {"*)
+            case $part in
+            metrics) printf '| `%s` | %s | %s | %s | %s |\n' "$(field name)" "$(field program)" "$(field type)" "$(field labels | tr -d '[]')" "$(field help)" ;;
+            alerts) printf '| %s | %s | %s | %s | %s |\n' "$(field name)" "$(field for | sed 's/@stuckAfter@/`metrics.rules.stuckAfter`, 30m/')" "$(field severity)" "$(field summary)" "$(field action)" ;;
+            panels) printf '| %s | `%s` |\n' "$(field title)" "$(field expr)" ;;
+            esac
+            ;;
+        esac
+    done <charts/slipway/files/metrics.yaml
 }
 
 kustomization() { # DIR RESOURCE...
@@ -37,10 +72,15 @@ render controller.yaml --set platform=kubernetes | file base/controller.yaml
 kustomization base namespace.yaml rbac.yaml controller.yaml
 render openshift.yaml --set platform=openshift | file openshift/openshift.yaml
 kustomization openshift openshift.yaml
+render monitoring.yaml --set platform=kubernetes,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true |
+    file monitoring/monitoring.yaml
+kustomization monitoring monitoring.yaml
 kustomization overlays/kubernetes ../../crds ../../base
-kustomization overlays/openshift ../../crds ../../base ../../openshift
+kustomization overlays/openshift ../../crds ../../base ../../openshift ../../monitoring
+page >"$pages/metrics.md"
 
 [ "$to" != deploy ] || exit 0
+cmp -s "$pages/metrics.md" docs/metrics.md || { echo "docs/metrics.md is not what charts/slipway/files gives: run make manifests"; exit 1; }
 (cd "$to" && find . -type f | sort) | while read -r f; do
     cmp -s "$to/$f" "deploy/$f" || { echo "deploy/$f is not what charts/slipway gives: run make manifests"; diff "$to/$f" "deploy/$f" | head -5; false; }
 done

@@ -66,6 +66,21 @@ $(foreach c,$(COMPONENTS),$(eval $(call component_targets,$(c))))
 manifests: build ## write deploy/ from charts/slipway
 	@hack/manifests.sh
 
+# ---- the Operator Lifecycle Manager --------------------------------------------------------------
+BUNDLE_IMG ?= $(REGISTRY)/slipway-bundle:$(TAG)
+.PHONY: bundle-generate bundle-build bundle-push build-push-bundle
+bundle-generate: build ## write deploy/bundle: VERSION, CHANNEL, REPLACES
+	@env -u VERSION -u IMG $(if $(filter command line environment,$(origin VERSION)),VERSION=$(VERSION)) $(if $(filter command line environment,$(origin IMG)),IMG=$(IMG)) hack/bundle.sh generate
+
+bundle-build: build ## pack it as an image: BUNDLE_IMG
+	@hack/image.sh bundle deploy/bundle $(BUNDLE_IMG)
+
+bundle-push: ## push that image
+	@hack/image.sh send $(BUILD)/images/slipway-bundle $(BUNDLE_IMG)
+
+build-push-bundle: bundle-build ## pack and push the bundle
+	@$(MAKE) --no-print-directory bundle-push
+
 # ---- onto a cluster ------------------------------------------------------------------------------
 install: ## apply the custom resource definitions
 	@hack/deploy.sh install

@@ -151,10 +151,18 @@ static int compete(struct operator* op, struct sw_err *err)
 /* ---- HTTP --------------------------------------------------------------------------------------
  */
 
+/* What a process can say whether it leads or not; the rest is the leader's to say. */
 static char *serve_metrics(void *arg, int *status SW_UNUSED)
 {
     struct operator* op = arg;
-    return op->controller ? sw_controller_metrics(op->controller) : sw_strdup("");
+    SW_AUTO_CHARS *work = op->controller ? sw_controller_metrics(op->controller) : sw_strdup("");
+    return sw_printf("# HELP slipway_build_info 1; the label is the version\n"
+                     "# TYPE slipway_build_info gauge\n"
+                     "slipway_build_info{version=\"%s\"} 1\n"
+                     "# HELP slipway_leader 1 for the replica that looks after the resources\n"
+                     "# TYPE slipway_leader gauge\n"
+                     "slipway_leader %d\n%s",
+                     sw_version, op->controller != NULL, work);
 }
 
 static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)

@@ -228,7 +228,7 @@ static void collect(struct rights *r)
     if (o->cluster_wide)
         allow(r, "", "", "namespaces", NULL, write_verbs);
     else
-        allow(r, "", "", "namespaces", o->ns, (const char *const[]){ "patch", NULL });
+        allow(r, "", "", "namespaces", o->ns, (const char *const[]){ "patch", "delete", NULL });
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
     if (o->config_map)

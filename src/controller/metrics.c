@@ -131,6 +131,21 @@ static void put_objects(struct printbuf *out, const char *resource, struct json_
     }
 }
 
+/* One series a condition, so that an alert can name the resource that failed. */
+static void put_conditions(struct printbuf *out, const char *resource, struct json_object *status)
+{
+    static const char *const types[] = { "Ready", "Progressing", "Errored" };
+    struct json_object *list = sw_json_get(status, "conditions");
+    for (size_t i = 0; i < SW_COUNT(types); i++) {
+        struct json_object *found = sw_json_find_by(list, "type", types[i]);
+        (void)printbuf_memappend(out, "slipway_resource_condition{", 27);
+        put_label(out, "specialresource", resource);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "condition", types[i]);
+        sprintbuf(out, "} %d\n", sw_streq(sw_json_str(found, "", "status", NULL), "True"));
+    }
+}
+
 static void put_request(const struct sw_kube_count *count, void *arg)
 {
     struct printbuf *out = arg;
@@ -163,6 +178,12 @@ char *sw_controller_metrics(struct sw_controller *c)
              "1 while the cluster is being updated and the resource has parts made for a kernel");
     for (struct resource *r = c->resources; r; r = r->next)
         put_alert(objects, r);
+    put_head(objects, "slipway_resource_condition", "gauge",
+             "1 where the resource's condition is True");
+    for (struct resource *r = c->resources; r; r = r->next) {
+        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
+        put_conditions(objects, r->name, status);
+    }
     (void)printbuf_memappend(out, objects->buf, objects->bpos);
     put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
     sprintbuf(out, "slipway_nodes %zu\n", sw_roster_count(c->roster));

@@ -33,7 +33,7 @@ twice() {
 }
 
 one_leads() {
-    [ -n "$(kubectl -n slipway get lease slipway.sro.openshift.io -o 'jsonpath={.spec.holderIdentity}')" ]
+    [ -n "$(kubectl -n slipway get lease b6ae617b.openshift.io -o 'jsonpath={.spec.holderIdentity}')" ]
 }
 
 confined() { # the account may do what the role says, and nothing else
@@ -96,6 +96,7 @@ denied() { # without rights for it, the resource says which one is missing
 walks() {
     # the server's own view of roles follows within moments
     "$slipway" rbac "$chart" | kubectl apply -f - && until_ok 10 kubectl auth can-i create daemonsets.apps -n hello --as=system:serviceaccount:slipway:slipway &&
+        until_ok 10 kubectl auth can-i list daemonsets.apps -A --as=system:serviceaccount:slipway:slipway &&
         wc -l <"$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" >"$tap_dir/mark" &&
         until_ok 90 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]' &&
         [ "$(kubectl -n hello get daemonset agent -o 'jsonpath={.status.numberAvailable}')" = 1 ] &&
@@ -117,8 +118,8 @@ nothing_refused() {
 
 taken_over() { # the leader goes, the other one leads
     local old
-    old=$(kubectl -n slipway get lease slipway.sro.openshift.io -o 'jsonpath={.spec.holderIdentity}')
-    kubectl -n slipway delete pod "$old" --wait=false && until_ok 60 eval '[ "$(kubectl -n slipway get lease slipway.sro.openshift.io -o "jsonpath={.spec.holderIdentity}")" != "'"$old"'" ]'
+    old=$(kubectl -n slipway get lease b6ae617b.openshift.io -o 'jsonpath={.spec.holderIdentity}')
+    kubectl -n slipway delete pod "$old" --wait=false && until_ok 60 eval '[ "$(kubectl -n slipway get lease b6ae617b.openshift.io -o "jsonpath={.spec.holderIdentity}")" != "'"$old"'" ]'
 }
 
 small() { # what it uses fits what it asks for
@@ -132,7 +133,9 @@ small() { # what it uses fits what it asks for
 }
 
 undeployed() {
-    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && make undeploy && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
+    # what the operator could not do would be lost with it
+    (sleep 20; kubectl get specialresource hello -o yaml; kubectl -n slipway logs deploy/slipway --all-containers --tail=20) >"$tap_dir/stuck" 2>&1 &
+    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && { make undeploy || { cat "$tap_dir/stuck"; false; }; } && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
         dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"
 }
 

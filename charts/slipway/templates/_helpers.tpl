@@ -57,6 +57,16 @@ app.kubernetes.io/component: controller
 {{- end }}
 {{- end }}
 
+{{- /* Where facts come from that templates are given: versions, proxy, image mirrors, TLS profile. */ -}}
+{{- define "slipway.openshiftRules" -}}
+- apiGroups: [config.openshift.io]
+  resources: [clusterversions, proxies, infrastructures, images, imagedigestmirrorsets, imagetagmirrorsets, apiservers]
+  verbs: [get, list, watch]
+- apiGroups: [operator.openshift.io]
+  resources: [imagecontentsourcepolicies]
+  verbs: [get, list, watch]
+{{- end }}
+
 {{- /* What it does in its own namespace: the lock of the leader, recipes in ConfigMaps. */ -}}
 {{- define "slipway.namespaceRules" -}}
 - apiGroups: [coordination.k8s.io]
