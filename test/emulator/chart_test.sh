@@ -1,0 +1,84 @@
+# The operator's Helm chart and what is generated beside it: clean for lint, refusing bad values, with
+# notes and a test; and the list of metrics against what the programs say.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+list=charts/slipway/files/metrics.yaml
+render() { "$slipway" render charts/slipway --namespace ops "$@"; }
+
+linted() { [ -z "$("$slipway" lint charts/slipway 2>&1)" ] && "$slipway" lint charts/slipway --set metrics.rules.enabled=true,metrics.dashboard.enabled=true,metrics.serviceMonitor.enabled=true,platform=openshift; }
+refused() { # VALUES FIELD
+    local out
+    out=$(render --set "$1" 2>&1)
+    [ $? -ne 0 ] && grep -qF -- "$2" <<<"$out" || { echo "$1: $out"; return 1; }
+}
+refuses() {
+    refused replicas=many replicas && refused image.digest=abc image.digest && refused 'platform=windows' platform && refused surprise=1 surprise && refused logLevel=loud logLevel &&
+        refused metrics.rules.stuckAfter=soon metrics.rules.stuckAfter && refused apiServer=nowhere apiServer && refused metrics.port=99999 metrics.port
+}
+every_value() { # in values.yaml is in the schema: additionalProperties says no otherwise
+    render >/dev/null && ! grep -n '"additionalProperties": true' charts/slipway/values.schema.json
+}
+namespaced() { ! render --set metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true | grep -E '^  namespace: ' | grep -vx '  namespace: ops'; }
+tested() { render | grep -q 'helm.sh/hook: test' && ! render --skip-tests | grep -q 'helm.sh/hook: test'; }
+noted() { grep -q 'slipway rbac RECIPE' charts/slipway/templates/NOTES.txt; }
+old() { render --kube-version 1.20 -s templates/controller.yaml >"$tap_dir/old" && grep -q '^apiVersion: policy/v1' "$tap_dir/old"; }
+acting_as() {
+    render --set 'rbac.impersonate[0].namespace=gpu,rbac.impersonate[0].name=installer' -s templates/rbac.yaml | grep -A3 'resourceNames: \[installer\]' | grep -q 'impersonate'
+}
+alone() { ! render --set replicas=1 | grep -q 'kind: PodDisruptionBudget'; }
+single_source() { # of the definitions that Helm installs
+    diff <(cd deploy/crds && cat *_*.yaml) <(cat charts/slipway/crds/*.yaml) && [ "$(render --include-crds | grep -c '^kind: CustomResourceDefinition')" = "$(ls deploy/crds/*_*.yaml | wc -l)" ]
+}
+
+rules() { render --set metrics.rules.enabled=true -s templates/monitoring.yaml; }
+panels() { "$slipway" render charts/slipway --set metrics.dashboard.enabled=true -s templates/monitoring.yaml | sed -n 's/^  slipway.json: //p' | jq -r . | jq -e '(.panels | length) == '"$(grep -c '^- {title' $list)"' and all(.panels[]; .targets[0].expr != "" and .gridPos.w > 0)'; }
+alerts() { [ "$(rules | grep -c '  - alert: ')" = "$(sed -n '/^alerts:/,/^panels:/p' $list | grep -c '^- {name')" ] && ! rules | grep -q '@stuckAfter@'; }
+# every metric that an expression speaks of is in the list
+known() {
+    local m
+    for m in $(sed -n '/^alerts:/,$p' $list | grep -oE '\b(sro|slipway)_[a-z_]+' | sort -u); do
+        grep -qE "^- \{name: (${m}|${m%_bucket})," $list || { echo "$m is no metric"; return 1; }
+    done
+}
+
+# HELP and TYPE of what the operator serves, as "name type help"
+served() {
+    export KUBECONFIG=$tap_dir/kubeconfig
+    "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+    local emulator=$! operator port
+    until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
+    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml >/dev/null
+    port=$((20000 + RANDOM % 20000))
+    "$slipway" controller --metrics-bind-address 127.0.0.1:$port --health-probe-bind-address 127.0.0.1:0 >"$tap_dir/operator.log" 2>&1 &
+    operator=$!
+    until_ok 20 eval 'curl -sf http://127.0.0.1:'$port'/metrics >"$tap_dir/metrics" && grep -q "^slipway_leader 1" "$tap_dir/metrics"'
+    kill $operator $emulator
+    awk '/^# HELP/ { h[$3] = substr($0, index($0, $4)) } /^# TYPE/ { print $3 " " $4 " " h[$3] }' "$tap_dir/metrics" | sort
+}
+contract() {
+    served >"$tap_dir/served" && sed -n '/^metrics:/,/^# /p' $list | grep 'program: slipway,' |
+        sed -E 's/^- \{name: ([a-z_]+), .*type: ([a-z]+), .*help: "?([^"}]*)"?\}/\1 \2 \3/' | sort | diff "$tap_dir/served" -
+}
+# The others print theirs under a prefix; each name of the list is in their source, and the other way round.
+webhook_contract() {
+    diff <(grep -oE '(head|one)\((pb|out), "[a-z_]+"' src/webhook/metrics.c | sed 's/.*"\(.*\)"/slipway_webhook_\1/' | sort -u) \
+        <(sed -n 's/^- {name: \(slipway_webhook_[a-z_]*\),.*/\1/p' $list | sort)
+}
+
+t "lint finds nothing" linted
+t "bad values are refused by name" refuses
+t "each value is in the schema" every_value
+t "everything goes to the release's namespace" namespaced
+t "it has a test and notes" eval 'tested && noted'
+t "an older cluster gets the older PodDisruptionBudget" old
+t "one replica needs no PodDisruptionBudget" alone
+t "an account to act as is granted by name" acting_as
+t "its definitions are those of deploy/crds" single_source
+t "each alert of the list is in the PrometheusRule" alerts
+t "alerts and panels speak of metrics that exist" known
+if command -v jq >/dev/null && command -v kubectl >/dev/null && command -v curl >/dev/null; then
+    t "each panel of the list is in the dashboard" panels
+    t "the operator says exactly the metrics of the list" contract
+fi
+t "so does the webhook" webhook_contract
+plan
