@@ -57,8 +57,9 @@ LIBSRC   := $(filter-out $(MAINS),$(SRC))
 HEADERS  := $(wildcard src/*/*.h)
 
 # Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
-EMBEDDED             := sw_emulator_rules sw_deploy_crds
+EMBEDDED             := sw_emulator_rules sw_deploy_crds sw_kind_fields
 FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/*.yaml))
+FILES_sw_kind_fields    := src/cli/fields.txt
 FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 

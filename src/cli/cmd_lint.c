@@ -51,7 +51,20 @@ static void print_json(const struct sw_problems *found)
     (void)printf("%s\n", text);
 }
 
-/* A recipe that does not even render is one error. @return whether it was found at all. */
+/* Why a recipe did not render. Where its templates did: what is wrong with the YAML of each. */
+static void find_failures(const struct sw_opened_recipe *opened, const char *why,
+                          struct sw_problems *found)
+{
+    SW_AUTO(sw_rendered) *files = NULL;
+    SW_ERR(ignored);
+    if (opened->plan &&
+        sw_recipe_render_files(opened->plan, &opened->env, SW_ALL_STATES, &files, &ignored) == 0)
+        sw_lint_files(files, found);
+    if (found->n == 0)
+        sw_lint_failure(why, found);
+}
+
+/* @return 0, or why there is nothing to look at */
 static int find(const struct lint_opts *o, const char *source, struct sw_problems *found,
                 struct sw_err *err)
 {
@@ -65,7 +78,7 @@ static int find(const struct lint_opts *o, const char *source, struct sw_problem
         sw_lint(opened.plan, rendered,
                 o->recipe.name ? o->recipe.name : sw_recipe_name(opened.recipe), found);
     else if (rc == SW_INVALID)
-        sw_problems_add(found, true, "", 0, "%s", sw_err_text(&why));
+        find_failures(&opened, sw_err_text(&why), found);
     sw_opened_recipe_done(&opened);
     return rc < 0 && rc != SW_INVALID ? sw_err_move(err, &why) : 0;
 }

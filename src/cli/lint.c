@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fields.h"
 #include "controller/hooks.h"
 #include "data/data.h"
 #include "template/regex.h"
@@ -34,11 +35,31 @@ struct lint {
     const struct sw_plan *plan;
     const struct sw_rendered *rendered;
     const char *resource;
+    struct sw_fields *fields;
+    const struct sw_rendered_doc *doc; /* that the manifest is in, and where in it: "" or the */
+    const char *within;                /* element of a List, "items[0]" */
     struct sw_problems *problems;
 };
 
 #define ERROR(l, m, ...) sw_problems_add((l)->problems, true, (m)->path, (m)->line, __VA_ARGS__)
 #define WARNING(l, m, ...) sw_problems_add((l)->problems, false, (m)->path, (m)->line, __VA_ARGS__)
+/* The same with the line of a field. */
+#define ERROR_AT(l, m, field, ...)                                                                 \
+    sw_problems_add((l)->problems, true, (m)->path, line_of(l, field), __VA_ARGS__)
+#define WARNING_AT(l, m, field, ...)                                                               \
+    sw_problems_add((l)->problems, false, (m)->path, line_of(l, field), __VA_ARGS__)
+
+static int line_of(const struct lint *l, const char *field)
+{
+    const struct sw_rendered_doc *d = l->doc;
+    SW_AUTO_CHARS *path = sw_printf("%s%s%s", l->within, *l->within ? "." : "", field);
+    return sw_field_line(d->text, d->len, d->line, path);
+}
+
+static char *annotation_path(const char *key)
+{
+    return sw_printf("metadata.annotations.%s", key);
+}
 
 /* ---- one manifest -------------------------------------------------------------------------------
  */
@@ -68,24 +89,25 @@ static void check_annotations(const struct lint *l, const struct sw_manifest *m)
         return;
     json_object_object_foreach(map, key, value)
     {
-        if (!json_object_is_type(value, json_type_string))
-            ERROR(l, m, "annotation '%s' must be a string; put it in quotes", key);
+        (void)value;
+        SW_AUTO_CHARS *at = annotation_path(key);
         if ((sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX)) &&
             !is_known(key))
-            ERROR(l, m, "annotation '%s' is not known; 'slipway hooks' lists them", key);
+            ERROR_AT(l, m, at, "annotation '%s' is not known; 'slipway hooks' lists them", key);
     }
 }
 
 static void check_conditions(const struct lint *l, const struct sw_manifest *m, const char *key)
 {
     const char *text = sw_obj_annotation(m->doc, key);
+    SW_AUTO_CHARS *at = annotation_path(key);
     SW_AUTO_JSON *list = NULL;
     SW_ERR(err);
     if (!text)
         return;
     if (sw_json_parse(text, strlen(text), NULL, &list, &err) < 0 ||
         !json_object_is_type(list, json_type_array)) {
-        ERROR(l, m, "%s: expected a JSON list of conditions, found %s", key, text);
+        ERROR_AT(l, m, at, "%s: expected a JSON list of conditions, found %s", key, text);
         return;
     }
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -93,10 +115,10 @@ static void check_conditions(const struct lint *l, const struct sw_manifest *m, 
         SW_AUTO(sw_condition) *c = NULL;
         SW_ERR(why);
         if (!condition || sw_condition_compile(condition, &c, &why) < 0)
-            ERROR(l, m, "%s[%zu]: %s", key, i, sw_err_text(&why));
+            ERROR_AT(l, m, at, "%s[%zu]: %s", key, i, sw_err_text(&why));
     }
     if (sw_json_len(list) == 0)
-        ERROR(l, m, "%s: an empty list is never met", key);
+        ERROR_AT(l, m, at, "%s: an empty list is never met", key);
 }
 
 static void check_readiness(const struct lint *l, const struct sw_manifest *m)
@@ -104,8 +126,10 @@ static void check_readiness(const struct lint *l, const struct sw_manifest *m)
     static const char success[] = "helm.sh/readiness-success";
     static const char failure[] = "helm.sh/readiness-failure";
     const char *a = sw_obj_annotation(m->doc, success), *b = sw_obj_annotation(m->doc, failure);
+    SW_AUTO_CHARS *at = annotation_path(a ? success : failure);
     if (!a != !b)
-        ERROR(l, m, "%s without %s: both are needed", a ? success : failure, a ? failure : success);
+        ERROR_AT(l, m, at, "%s without %s: both are needed", a ? success : failure,
+                 a ? failure : success);
     check_conditions(l, m, success);
     check_conditions(l, m, failure);
 }
@@ -119,40 +143,74 @@ static void check_gate(const struct lint *l, const struct sw_manifest *m)
     const char *restart = sw_json_str(m->doc, "Always", "spec", "restartPolicy", NULL);
     if (awaited && sw_streq(kind, "Pod") && sw_streq(restart, "Always") &&
         !sw_obj_annotation(m->doc, "helm.sh/readiness-success"))
-        WARNING(l, m,
-                "a Pod is finished when it has succeeded, which restartPolicy: Always "
-                "never lets it");
+        WARNING_AT(l, m, "spec.restartPolicy",
+                   "a Pod is finished when it has succeeded, which restartPolicy: Always "
+                   "never lets it");
     const char *logs = sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs");
     SW_AUTO(sw_regex) *re = NULL;
+    SW_AUTO_CHARS *at = annotation_path(SW_SRO_PREFIX "wait-for-logs");
     SW_ERR(err);
     if (logs && !sw_streq(kind, "DaemonSet"))
-        ERROR(l, m, "wait-for-logs has no effect on a %s, only on a DaemonSet", kind);
+        ERROR_AT(l, m, at, "wait-for-logs has no effect on a %s, only on a DaemonSet", kind);
     if (logs && sw_regex_compile(logs, strlen(logs), &re, &err) < 0)
-        ERROR(l, m, "wait-for-logs: %s", sw_err_text(&err));
+        ERROR_AT(l, m, at, "wait-for-logs: %s", sw_err_text(&err));
 }
 
+/* @path: of the list of containers */
 static void check_images_of(const struct lint *l, const struct sw_manifest *m,
-                            struct json_object *containers)
+                            struct json_object *containers, const char *path)
 {
     for (size_t i = 0; i < sw_json_len(containers); i++) {
         struct json_object *container = sw_json_at(containers, i);
         const char *image = sw_json_str(container, "", "image", NULL);
         const char *name = sw_json_str(container, "?", "name", NULL);
         const char *slash = strrchr(image, '/'), *tag = strchr(slash ? slash : image, ':');
+        SW_AUTO_CHARS *at = sw_printf("%s[%zu].%s", path, i, *image ? "image" : "name");
         if (!*image)
-            ERROR(l, m, "container '%s' has no image", name);
+            ERROR_AT(l, m, at, "container '%s' has no image", name);
         else if (!strchr(image, '@') && !tag)
-            WARNING(l, m, "container '%s': image '%s' has no tag", name, image);
+            WARNING_AT(l, m, at, "container '%s': image '%s' has no tag", name, image);
         else if (!strchr(image, '@') && (sw_streq(tag, ":latest") || !tag[1]))
-            WARNING(l, m, "container '%s': image '%s' changes under its tag", name, image);
+            WARNING_AT(l, m, at, "container '%s': image '%s' changes under its tag", name, image);
     }
+}
+
+/* Where in a manifest its pod's spec is. */
+static const char *pod_path(struct json_object *doc, const struct json_object *pod)
+{
+    if (pod == doc)
+        return "spec";
+    return sw_streq(sw_obj_kind(doc), "CronJob") ? "spec.jobTemplate.spec.template.spec"
+                                                 : "spec.template.spec";
 }
 
 static void check_images(const struct lint *l, const struct sw_manifest *m)
 {
+    static const char *const lists[] = { "initContainers", "containers" };
     struct json_object *pod = sw_hook_pod_template(m->doc);
-    check_images_of(l, m, sw_json_find(pod, "spec", "initContainers", NULL));
-    check_images_of(l, m, sw_json_find(pod, "spec", "containers", NULL));
+    for (size_t i = 0; pod && i < SW_COUNT(lists); i++) {
+        SW_AUTO_CHARS *path = sw_printf("%s.%s", pod_path(m->doc, pod), lists[i]);
+        check_images_of(l, m, sw_json_find(pod, "spec", lists[i], NULL), path);
+    }
+}
+
+/* ---- fields -------------------------------------------------------------------------------------
+ */
+
+struct field_problem {
+    const struct lint *l;
+    const struct sw_manifest *m;
+};
+
+static void on_field(void *arg, const char *path, const char *text)
+{
+    const struct field_problem *p = arg;
+    ERROR_AT(p->l, p->m, path, "%s", text);
+}
+
+static void check_fields(const struct lint *l, const struct sw_manifest *m)
+{
+    sw_fields_check(l->fields, m->doc, on_field, &(struct field_problem){ l, m });
 }
 
 /* The same object twice: the second would take over what the first made. */
@@ -174,7 +232,7 @@ static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
 }
 
 static void (*const manifest_checks[])(const struct lint *l, const struct sw_manifest *m) = {
-    check_annotations, check_readiness, check_gate, check_images, check_duplicate,
+    check_annotations, check_readiness, check_gate, check_images, check_fields, check_duplicate,
 };
 
 /* ---- documents and states -----------------------------------------------------------------------
@@ -193,6 +251,46 @@ static void check_keys(const struct lint *l, const struct sw_rendered_doc *d)
     if (sscanf(text, "%d:%*d: %n", &line, &length) != 1 || length == 0)
         line = d->line;
     sw_problems_add(l->problems, true, d->path, line, "%s", text + length);
+}
+
+/* "path:12" within a message. @return where the path begins, or NULL */
+static const char *find_place(const char *text, size_t *path_len, int *line)
+{
+    for (const char *word = text; *word; word += strspn(word, " (")) {
+        size_t len = strcspn(word, " (");
+        const char *colon = memchr(word, ':', len), *slash = memchr(word, '/', len);
+        if (colon && slash && slash < colon && colon[1] >= '1' && colon[1] <= '9') {
+            *path_len = (size_t)(colon - word);
+            *line = (int)strtol(colon + 1, NULL, 10);
+            return word;
+        }
+        word += len;
+    }
+    return NULL;
+}
+
+void sw_lint_failure(const char *text, struct sw_problems *problems)
+{
+    size_t len = 0;
+    int line = 0;
+    const char *place = find_place(text, &len, &line);
+    SW_AUTO_CHARS *path = sw_strndup(place ? place : "", len);
+    if (place == text) /* "path:line:column: reason": the place need not be said twice */
+        text += len + strspn(text + len, ":0123456789 ");
+    sw_problems_add(problems, true, path, line, "%s", text);
+}
+
+void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems)
+{
+    for (size_t i = 0; i < sw_rendered_n_files(files); i++) {
+        const struct sw_rendered_file *f = sw_rendered_file(files, i);
+        const struct sw_yaml_opts opts = { .file = f->path, .allow_duplicate = true };
+        struct sw_yaml_docs docs = { 0 };
+        SW_ERR(err);
+        if (sw_yaml_parse_all(f->text, f->len, &opts, &docs, &err) < 0)
+            sw_lint_failure(sw_err_text(&err), problems);
+        sw_yaml_docs_done(&docs);
+    }
 }
 
 static bool has_awaited(const struct lint *l, size_t state)
@@ -233,15 +331,40 @@ static void check_state(const struct lint *l, size_t state)
                         s->name);
 }
 
+/* Whether the document is a List, whose items are the manifests. */
+static bool is_list(const struct sw_rendered_doc *d)
+{
+    SW_AUTO_JSON *doc = NULL;
+    const struct sw_yaml_opts opts = { .allow_duplicate = true };
+    SW_ERR(ignored);
+    return sw_yaml_parse(d->text, d->len, &opts, &doc, &ignored) == 0 &&
+           json_object_is_type(sw_json_find(doc, "items", NULL), json_type_array) &&
+           sw_json_len(sw_json_find(doc, "items", NULL)) == d->n_manifests;
+}
+
+static void check_manifests(struct lint *l, const struct sw_rendered_doc *d)
+{
+    bool list = is_list(d);
+    l->doc = d;
+    for (size_t i = 0; i < d->n_manifests; i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(l->rendered, d->first_manifest + i);
+        SW_AUTO_CHARS *within = list ? sw_printf("items[%zu]", i) : sw_strdup("");
+        l->within = within;
+        for (size_t k = 0; k < SW_COUNT(manifest_checks); k++)
+            manifest_checks[k](l, m);
+    }
+    l->within = "";
+}
+
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
              struct sw_problems *problems)
 {
-    const struct lint l = { plan, rendered, resource, problems };
+    SW_AUTO(sw_fields) *fields = sw_fields_new();
+    struct lint l = { plan, rendered, resource, fields, NULL, "", problems };
     for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
         check_keys(&l, sw_rendered_doc(rendered, i));
-    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++)
-        for (size_t k = 0; k < SW_COUNT(manifest_checks); k++)
-            manifest_checks[k](&l, sw_rendered_manifest(rendered, i));
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
+        check_manifests(&l, sw_rendered_doc(rendered, i));
     for (size_t i = 0; i < sw_plan_n_states(plan); i++)
         check_state(&l, i);
 }

@@ -21,6 +21,13 @@ void sw_problems_done(struct sw_problems *problems);
 void sw_problems_add(struct sw_problems *problems, bool is_error, const char *path, int line,
                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/** A text that could not be rendered or read: @text as an error at the place that it names
+ * ("template: c/templates/t.yaml:2:13: ...", "c/templates/t.yaml:2: ..."). */
+void sw_lint_failure(const char *text, struct sw_problems *problems);
+/** The YAML of each file that was rendered: all that is wrong, where sw_recipe_render() ends with the
+ * first. */
+void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems);
+
 /** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check
  * is a row of a table in lint.c. Pinned by test/golden/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,

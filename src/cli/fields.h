@@ -1,0 +1,26 @@
+#pragma once
+/* fields: what Kubernetes' own kinds are made of, for lint: a field that a kind does not have is
+ * dropped by the API server, or refused, and mostly a slip of the pen.
+ *
+ * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
+ * are not in it only metadata is looked at. Pinned by test/unit/cli_fields_test.c. */
+#include <stddef.h>
+
+#include "base/base.h"
+
+struct json_object;
+struct sw_fields;
+
+struct sw_fields *sw_fields_new(void);
+void sw_fields_free(struct sw_fields *fields);
+SW_DEFINE_AUTO(sw_fields, sw_fields_free)
+
+/** @path: of the field ("spec.containers[0].image"); both borrowed. */
+typedef void sw_fields_fn(void *arg, const char *path, const char *text);
+/** Call @fn for each field of @doc that is not known, or holds a value of another type. */
+void sw_fields_check(const struct sw_fields *fields, struct json_object *doc, sw_fields_fn *fn,
+                     void *arg);
+
+/** The line of a field in the text of its document, counted from @first_line; @first_line where it
+ * is not there. */
+int sw_field_line(const char *yaml, size_t len_bytes, int first_line, const char *path);

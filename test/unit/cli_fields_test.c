@@ -1,0 +1,116 @@
+/* The fields of Kubernetes' kinds. */
+#include "cli/fields.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/json.h"
+
+struct found {
+    char text[1024];
+};
+
+static void on_problem(void *arg, const char *path, const char *text)
+{
+    struct found *f = arg;
+    size_t len = strlen(f->text);
+    assert_true(strncmp(text, path, strlen(path)) == 0);
+    (void)snprintf(f->text + len, sizeof f->text - len, "%s%s", len ? "|" : "", text);
+}
+
+static void check(const char *doc_text, const char *want)
+{
+    SW_AUTO(sw_fields) *fields = sw_fields_new();
+    SW_AUTO_JSON *doc = NULL;
+    struct found found = { "" };
+    SW_ERR(err);
+    assert_int_equal(sw_json_parse(doc_text, strlen(doc_text), NULL, &doc, &err), 0);
+    sw_fields_check(fields, doc, on_problem, &found);
+    assert_string_equal(found.text, want);
+}
+
+#define POD(spec) "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"spec\":{" spec "}}"
+
+static void what_a_kind_has_is_fine(void **state)
+{
+    (void)state;
+    check(POD("\"containers\":[{\"name\":\"a\",\"ports\":[{\"containerPort\":80}]}]"), "");
+    check(POD("\"nodeSelector\":{\"any\":\"key\"},\"priority\":5,\"hostPID\":true"), "");
+    check(POD("\"containers\":null"), "");
+    check("{\"apiVersion\":\"apiextensions.k8s.io/"
+          "v1\",\"kind\":\"CustomResourceDefinition\",\"spec\":"
+          "{\"versions\":[{\"schema\":{\"openAPIV3Schema\":{\"properties\":{\"a\":{\"type\":"
+          "\"object\","
+          "\"additionalProperties\":{\"type\":\"string\"}}}}}}]}}",
+          "");
+}
+
+static void what_it_has_not_is_told_with_a_guess(void **state)
+{
+    (void)state;
+    check(POD("\"contaners\":[]"), "spec.contaners: there is no such field; is it 'containers'?");
+    check(POD("\"bogus\":1"), "spec.bogus: there is no such field");
+    check(POD("\"containers\":[{},{\"Image\":\"x\"}]"),
+          "spec.containers[1].Image: there is no such field; is it 'image'?");
+}
+
+static void other_types_are_told(void **state)
+{
+    (void)state;
+    check(POD("\"priority\":\"5\""), "spec.priority: expected an integer, found text");
+    check(POD("\"hostname\":5"), "spec.hostname: expected text, found a number; put it in quotes");
+    check(POD("\"containers\":{}"), "spec.containers: expected a list, found a map");
+    check(POD("\"securityContext\":[]"), "spec.securityContext: expected a map, found a list");
+    check(POD("\"nodeSelector\":{\"a\":true}"),
+          "spec.nodeSelector.a: expected text, found true or false; put it in quotes");
+}
+
+static void quantities_and_ports_may_be_numbers(void **state)
+{
+    (void)state;
+    check(POD("\"containers\":[{\"resources\":{\"limits\":{\"cpu\":1,\"memory\":\"1Gi\"}},"
+              "\"livenessProbe\":{\"httpGet\":{\"port\":\"http\"}}}]"),
+          "");
+}
+
+static void of_other_kinds_only_metadata_is_looked_at(void **state)
+{
+    (void)state;
+    check("{\"apiVersion\":\"example.com/v1\",\"kind\":\"Pod\",\"spec\":{\"x\":1},"
+          "\"metadata\":{\"nam\":\"x\"}}",
+          "metadata.nam: there is no such field; is it 'name'?");
+}
+
+static void a_field_is_found_in_the_text(void **state)
+{
+    (void)state;
+    static const char yaml[] = "# note\na: 1\nb:\n- c: {d: 2}\n- c:\n    d: 3\ne.f/g: x\n";
+    static const struct {
+        const char *path;
+        int line;
+    } rows[] = { { "a", 11 },        { "b", 12 },     { "b[0].c.d", 13 }, { "b[1]", 14 },
+                 { "b[1].c.d", 15 }, { "e.f/g", 16 }, { "none", 10 } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++)
+        if (sw_field_line(yaml, sizeof yaml - 1, 10, rows[i].path) != rows[i].line)
+            fail_msg("%s: %d", rows[i].path,
+                     sw_field_line(yaml, sizeof yaml - 1, 10, rows[i].path));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_kind_has_is_fine),
+        cmocka_unit_test(what_it_has_not_is_told_with_a_guess),
+        cmocka_unit_test(other_types_are_told),
+        cmocka_unit_test(quantities_and_ports_may_be_numbers),
+        cmocka_unit_test(of_other_kinds_only_metadata_is_looked_at),
+        cmocka_unit_test(a_field_is_found_in_the_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
