@@ -76,7 +76,7 @@ YAML
     [ $rc -eq 1 ] && diff - "$tap_dir/got" <<'WANT'
 slips/templates/d.yaml:5: error: metadata.labels.app: expected text, found a number; put it in quotes
 slips/templates/d.yaml:12: error: spec.template.spec.containers[0].volumeMount: there is no such field; is it 'volumeMounts'?
-slips/templates/d.yaml:20: error: metadata.lables: there is no such field; is it 'labels'?
+slips/templates/d.yaml:19: error: metadata.lables: there is no such field; is it 'labels'?
 WANT
 }
 
