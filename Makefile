@@ -3,7 +3,7 @@
 # ---- what is built of what ----------------------------------------------------------------------
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
-MODULES        := base data template recipe engine facts http kube registry controller emulator cli mig serve webhook scheduler
+MODULES        := base data template recipe engine facts http kube registry fetch controller emulator cli mig serve webhook scheduler
 PKGS_base      := json-c libevent_core
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_mig       := json-c
@@ -15,6 +15,7 @@ PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c
 PKGS_facts     := json-c
 PKGS_http      := libcurl libevent_core libssl libcrypto
+PKGS_fetch     := json-c libcrypto
 PKGS_kube      := json-c libevent libcrypto
 PKGS_registry  := json-c libevent_core libcrypto
 PKGS_controller:= json-c libevent zlib
@@ -25,7 +26,7 @@ PKGS_cli       := json-c libevent
 # their libraries and no others; build/test/<name> is the same with sanitizers.
 PROGRAMS       := slipway slipway-webhook slipway-scheduler
 DIR_slipway    := cli
-OF_slipway     := base data template recipe engine facts http kube registry controller emulator cli
+OF_slipway     := base data template recipe engine facts http kube registry fetch controller emulator cli
 DIR_slipway-webhook := webhook
 OF_slipway-webhook  := base data mig serve webhook
 DIR_slipway-scheduler := scheduler

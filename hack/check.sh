@@ -25,9 +25,10 @@ layers() {
 base
 data base
 template base data
-recipe base data template http registry
+recipe base data template
 engine base data
 http base data
+fetch base data recipe http registry
 kube base data http
 registry base data template http
 mig base data
@@ -36,8 +37,8 @@ webhook base data mig serve
 scheduler base data mig serve kube
 facts base data kube
 emulator base data template http kube
-controller base data template recipe engine facts http kube registry
-cli base data template recipe engine facts http kube registry controller emulator
+controller base data template recipe engine facts http kube registry fetch
+cli base data template recipe engine facts http kube registry fetch controller emulator
 TABLE
 }
 bad=0

@@ -99,6 +99,7 @@ int sw_cmd_status(int argc, char **argv);
 int sw_cmd_render(int argc, char **argv);
 int sw_cmd_graph(int argc, char **argv);
 int sw_cmd_lint(int argc, char **argv);
+int sw_cmd_fetch(int argc, char **argv);
 int sw_cmd_create(int argc, char **argv);
 int sw_cmd_package(int argc, char **argv);
 int sw_cmd_configmap(int argc, char **argv);
@@ -110,7 +111,7 @@ int sw_cmd_version(int argc, char **argv);
 
 extern const struct sw_flag sw_flags_run[], sw_flags_controller[], sw_flags_emulate[],
     sw_flags_status[], sw_flags_render[], sw_flags_graph[], sw_flags_lint[], sw_flags_hooks[],
-    sw_flags_package[], sw_flags_rbac[], sw_flags_configmap[], sw_flags_diff[];
+    sw_flags_fetch[], sw_flags_package[], sw_flags_rbac[], sw_flags_configmap[], sw_flags_diff[];
 
 /** Set by main.c from the build. */
 extern const char *sw_version;

@@ -4,17 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/source_flags.h"
 #include "data/json.h"
 #include "data/yaml.h"
 #include "recipe/pack.h"
 
 struct configmap_opts {
+    struct sw_source_flags source;
     const char *name, *namespace;
 };
 
 #define FIELD(member) offsetof(struct configmap_opts, member)
 
 const struct sw_flag sw_flags_configmap[] = {
+    SW_SOURCE_FLAGS(FIELD(source)),
     { "name", 'n', SW_FLAG_STRING, FIELD(name), "NAME", NULL,
       "the ConfigMap's name (default: the recipe's)" },
     { "namespace", 0, SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,
@@ -27,7 +30,7 @@ static int make(const struct configmap_opts *o, const char *source, char **text,
 {
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_JSON *map = NULL;
-    int rc = sw_recipe_open(source, NULL, &recipe, err);
+    int rc = sw_source_open(&o->source, source, NULL, &recipe, NULL, err);
     if (rc == 0)
         rc = sw_recipe_to_config_map(recipe, o->name, o->namespace, &map, err);
     if (rc == 0)

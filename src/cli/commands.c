@@ -34,6 +34,14 @@ const struct sw_command sw_commands[] = {
     { "lint", "RECIPE", "say what is wrong or doubtful in a recipe",
       "Nothing is asked of a cluster. Lines are those of what a template renders to.",
       sw_flags_lint, sw_cmd_lint },
+    { "fetch", "SOURCE", "get a recipe with what it depends on, and say what was got",
+      "SOURCE is a URL: https://host/x-1.0.0.tgz, oci://host/x:1.0.0, cm://namespace/name,\n"
+      "git+https://host/repo//folder?ref=branch, or with --repo a chart's name. Downloads are "
+      "kept\n"
+      "by their digest. For other programs: with - as SOURCE a request is read as JSON from "
+      "stdin,\n"
+      "and answered on stdout with a line of JSON and the recipe.",
+      sw_flags_fetch, sw_cmd_fetch },
     { "create", "NAME", "begin a new recipe",
       "Writes the folder NAME: a chart of two states that renders, lints and walks, to be changed\n"
       "from there. Nothing that exists is overwritten.",

@@ -55,7 +55,7 @@ int sw_recipe_flags_open(const struct sw_recipe_flags *flags, const char *source
     if (rc == 0)
         rc = sw_values_from_flags(&values, &opened->values, err);
     if (rc == 0)
-        rc = sw_recipe_open(source, NULL, &opened->recipe, err);
+        rc = sw_source_open(&flags->source, source, NULL, &opened->recipe, NULL, err);
     opened->env = (struct sw_render_env){
         .release = flags->name,
         .namespace = flags->namespace,

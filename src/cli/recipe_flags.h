@@ -4,11 +4,13 @@
 #include <stddef.h>
 
 #include "cli/cli.h"
+#include "cli/source_flags.h"
 #include "recipe/recipe.h"
 
 struct json_object;
 
 struct sw_recipe_flags {
+    struct sw_source_flags source;
     const char *name, *namespace;
     struct sw_list_arg files, set, set_string, set_json, set_file;
     const char *facts;
@@ -20,13 +22,14 @@ void sw_recipe_flags_done(struct sw_recipe_flags *flags);
 /** The rows of a command's table; @at: the offset of its struct sw_recipe_flags. */
 #define SW_RECIPE_FLAG(at, field) ((at) + offsetof(struct sw_recipe_flags, field))
 #define SW_RECIPE_FLAGS(at)                                                                        \
-    { "name",                                                                                      \
-      'n',                                                                                         \
-      SW_FLAG_STRING,                                                                              \
-      SW_RECIPE_FLAG(at, name),                                                                    \
-      "NAME",                                                                                      \
-      NULL,                                                                                        \
-      "the release's name (default: the recipe's)" },                                              \
+    SW_SOURCE_FLAGS(SW_RECIPE_FLAG(at, source)),                                                   \
+        { "name",                                                                                  \
+          'n',                                                                                     \
+          SW_FLAG_STRING,                                                                          \
+          SW_RECIPE_FLAG(at, name),                                                                \
+          "NAME",                                                                                  \
+          NULL,                                                                                    \
+          "the release's name (default: the recipe's)" },                                          \
         { "namespace",                                                                             \
           0,                                                                                       \
           SW_FLAG_STRING,                                                                          \

@@ -82,6 +82,10 @@ bool sw_version_in_range(const char *range, const char *version);
 /** Whether a file of a chart is one of its CRDs: crds/ and a manifest's extension. */
 bool sw_recipe_is_crd(const char *name);
 
+/** Whether what was got is what was asked for; NULL: anything. @return 0 | SW_INVALID */
+int sw_chart_check_got(const struct sw_chart *chart, const char *name, const char *version,
+                       struct sw_err *err) SW_CHECKED;
+
 /** An annotation of Chart.yaml, or NULL. */
 const char *sw_chart_annotation(const struct sw_chart *chart, const char *key);
 

@@ -96,28 +96,47 @@ static void add_chart_yaml(struct table *t, const char *name)
     add(t, sw_strdup("Chart.yaml"), text, strlen(text));
 }
 
-int sw_recipe_from_config_map(const struct json_object *config_map,
-                              const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                              struct sw_err *err)
+static void drop(struct table *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free((char *)t->files[i].name);
+        free((char *)t->files[i].bytes);
+    }
+    free(t->files);
+}
+
+int sw_recipe_config_map_files(const struct json_object *config_map, struct sw_recipe_file **files,
+                               size_t *n, struct sw_err *err)
 {
     struct json_object *cm = (struct json_object *)config_map; /* json-c reads through no const */
-    SW_AUTO_CHARS *origin = sw_printf("configmap %s/%s", sw_obj_namespace(cm), sw_obj_name(cm));
     struct table t = { 0 };
     int rc = add_data(&t, sw_json_get(cm, "data"), err);
     if (rc == 0)
         rc = add_binary(&t, sw_json_get(cm, "binaryData"), err);
     if (rc == 0 && t.n == 0)
         rc = sw_err_set(err, SW_INVALID, "it is empty");
-    if (rc < 0)
-        rc = sw_err_wrap(err, rc, "%s", origin);
-    if (rc == 0 && !t.has_chart)
-        add_chart_yaml(&t, sw_obj_name(cm));
-    if (rc == 0)
-        rc = sw_recipe_from_files(origin, t.files, t.n, opts, out, err);
-    for (size_t i = 0; i < t.n; i++) {
-        free((char *)t.files[i].name);
-        free((char *)t.files[i].bytes);
+    if (rc < 0) {
+        drop(&t);
+        return rc;
     }
-    free(t.files);
+    if (!t.has_chart)
+        add_chart_yaml(&t, sw_obj_name(cm));
+    *files = t.files;
+    *n = t.n;
+    return 0;
+}
+
+int sw_recipe_from_config_map(const struct json_object *config_map,
+                              const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                              struct sw_err *err)
+{
+    struct json_object *cm = (struct json_object *)config_map;
+    SW_AUTO_CHARS *origin = sw_printf("configmap %s/%s", sw_obj_namespace(cm), sw_obj_name(cm));
+    struct table t = { 0 };
+    int rc = sw_recipe_config_map_files(config_map, &t.files, &t.n, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", origin);
+    rc = sw_recipe_from_files(origin, t.files, t.n, opts, out, err);
+    drop(&t);
     return rc;
 }

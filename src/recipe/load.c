@@ -215,6 +215,18 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
     return 0;
 }
 
+int sw_chart_check_got(const struct sw_chart *chart, const char *name, const char *version,
+                       struct sw_err *err)
+{
+    if (name && !sw_streq(chart->name, name))
+        return sw_err_set(err, SW_INVALID, "%s holds chart '%s', expected '%s'", chart->origin,
+                          chart->name, name);
+    if (version && !sw_streq(chart->version, version))
+        return sw_err_set(err, SW_INVALID, "%s holds version %s, expected %s", chart->origin,
+                          chart->version, version);
+    return 0;
+}
+
 /* Got by whoever opens the recipe. */
 static int load_got(struct sw_recipe *recipe, const struct frame *frame, struct sw_recipe_got *got,
                     const struct sw_dependency *dep, struct sw_chart **out, struct sw_err *err)
@@ -241,13 +253,12 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     int rc = recipe->limits.get(recipe->limits.get_arg, &ask, &got, err);
     if (rc == 0)
         rc = load_got(recipe, frame, &got, dep, &sub, err);
+    if (rc == 0)
+        rc = sw_chart_check_got(sub, dep->name, got.version, err);
     sw_recipe_got_done(&got);
-    if (rc < 0)
-        return rc;
-    if (!sw_streq(sub->name, dep->name))
-        return sw_err_set(err, SW_INVALID, "%s holds chart '%s'", sub->origin, sub->name);
-    add_chart(recipe, chart, sub);
-    return 0;
+    if (rc == 0)
+        add_chart(recipe, chart, sub);
+    return rc;
 }
 
 static int check_version(const struct sw_chart *chart, const struct sw_dependency *dep,

@@ -112,6 +112,7 @@ void sw_recipe_got_done(struct sw_recipe_got *got)
     free(got->archive);
     free(got->origin);
     free(got->digest);
+    free(got->version);
     *got = (struct sw_recipe_got){ 0 };
 }
 
@@ -125,12 +126,17 @@ static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
     struct sw_files files = sw_files_init(opts);
     if (rc == 0)
         rc = sw_files_take_got(&files, &got, err);
+    SW_AUTO(sw_recipe) *recipe = NULL;
     if (rc == 0)
         rc = finish(opts, &(struct sw_chart_place){ .origin = got.origin, .base = got.origin },
-                    files, out, err);
+                    files, &recipe, err);
     else
         sw_files_done(&files);
+    if (rc == 0)
+        rc = sw_chart_check_got(recipe->root, got.version ? opts->chart : NULL, got.version, err);
     sw_recipe_got_done(&got);
+    if (rc == 0)
+        *out = SW_TAKE(recipe);
     return rc;
 }
 

@@ -44,8 +44,9 @@ struct sw_recipe_got {
     size_t n_files;
     char *archive;
     size_t archive_len;
-    char *origin; /* exactly where from, for messages: "https://host/charts/x-1.2.3.tgz" */
-    char *digest; /* "sha256:<hex>" of what was got */
+    char *origin;  /* exactly where from, for messages: "https://host/charts/x-1.2.3.tgz" */
+    char *digest;  /* "sha256:<hex>" of what was got */
+    char *version; /* that was chosen; the chart must be of it. NULL: there was no choice */
 };
 void sw_recipe_got_done(struct sw_recipe_got *got);
 
@@ -99,6 +100,10 @@ int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files,
 int sw_recipe_from_config_map(const struct json_object *config_map,
                               const struct sw_recipe_opts *opts, struct sw_recipe **out,
                               struct sw_err *err) SW_CHECKED;
+
+/** Its files alone, the caller's with their names and bytes. @return 0 | SW_INVALID */
+int sw_recipe_config_map_files(const struct json_object *config_map, struct sw_recipe_file **files,
+                               size_t *n, struct sw_err *err) SW_CHECKED;
 
 /** A packaged chart in memory (.tgz, .tar.zst), for sources that download one. @return as above */
 int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
