@@ -64,12 +64,9 @@ static char *annotation_path(const char *key)
 /* ---- one manifest -------------------------------------------------------------------------------
  */
 
-/* Annotations that are acted on besides those of sw_hooks. */
-static const char *const known_annotations[] = {
-    "slipway.dev/observe", "slipway.dev/wait-for-node-labels",
-    "slipway.dev/adopt",   "slipway.dev/replace",
-    "slipway.dev/dry-run", "specialresource.openshift.io/hash",
-};
+/* An annotation that is written by slipway and by SRO, and so may stand in what was copied from a
+ * cluster. */
+static const char *const known_annotations[] = { "specialresource.openshift.io/hash" };
 
 static bool is_known(const char *annotation)
 {

@@ -1,4 +1,4 @@
-#include "controller/hooks.h"
+#include "controller/hooks_in.h"
 
 #include "data/data.h"
 #include "facts/facts.h"
@@ -133,6 +133,13 @@ static int select_nodes(struct json_object *doc, const struct sw_hook_env *env,
     return 0;
 }
 
+static int follow_states(struct json_object *doc, const struct sw_hook_env *env,
+                         struct sw_err *err SW_UNUSED)
+{
+    merge_selector(doc, env->needs);
+    return 0;
+}
+
 static int make_affine(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     if (!env->group)
@@ -221,54 +228,86 @@ static int set_protocol(struct json_object *doc, const struct sw_hook_env *env S
 
 const struct sw_hook sw_hooks[] = {
     { "namespace", SW_HOOK_BEFORE_APPLY, "*",
-      "a manifest of a namespaced kind without a namespace gets the resource's", fill_namespace },
+      "a manifest of a namespaced kind without a namespace gets the resource's",
+      .apply = fill_namespace },
     { SW_KERNEL_AFFINE, SW_HOOK_BEFORE_APPLY, "*",
       "\"true\": one object for each kernel of the cluster, its name with a suffix of OS and "
       "kernel, "
       "its pods only on that kernel's nodes",
-      make_affine },
+      .apply = make_affine },
     { "node-selector", SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
-      "spec.nodeSelector of the resource is merged into the pods'", select_nodes },
+      "spec.nodeSelector of the resource is merged into the pods'", .apply = select_nodes },
+    { SW_STATE_AFFINITY, SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "\"true\": its pods run only on nodes on which the states that its state needs have finished",
+      .apply = follow_states },
+    { SW_IMAGE_MIRROR, SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
+      "\"SOURCE=MIRROR, ...\": images whose name begins with SOURCE come from MIRROR; on the "
+      "SpecialResource it is for all manifests",
+      .apply = hook_mirror_images, .when = SW_HOOK_ALWAYS },
+    { SW_SERVING_CERT, SW_HOOK_BEFORE_APPLY, "Service",
+      "name of a Secret with a certificate for the Service: OpenShift's service CA makes it, else "
+      "slipway, which renews it",
+      .apply = hook_serve_cert, .when = SW_HOOK_IF_SET },
+    { SW_INJECT_CA, SW_HOOK_BEFORE_APPLY,
+      "ValidatingWebhookConfiguration MutatingWebhookConfiguration CustomResourceDefinition "
+      "APIService ConfigMap",
+      "[<namespace>/]<secret> of a serving certificate: its CA becomes the object's caBundle, a "
+      "ConfigMap's service-ca.crt",
+      .apply = hook_inject_ca, .when = SW_HOOK_IF_SET },
     { SW_SRO_PREFIX "proxy", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "\"true\": HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the cluster in every container",
-      set_proxy },
+      .apply = set_proxy },
     { "protocol", SW_HOOK_BEFORE_APPLY, "Service " POD_MAKERS,
       "ports without a protocol get TCP, which server-side apply needs before Kubernetes 1.21",
-      set_protocol },
+      .apply = set_protocol },
     { "owner", SW_HOOK_BEFORE_APPLY, "*",
       "the label " SW_OWNED_LABEL "=true, on pod templates too, and an owner reference (not on "
       "namespaces, nor on what comes from crds/)",
-      set_owner },
+      .apply = set_owner },
     { "release", SW_HOOK_BEFORE_APPLY, "*",
-      "the annotations and the label by which Helm knows a release's objects", mark_release },
+      "the annotations and the label by which Helm knows a release's objects",
+      .apply = mark_release },
     { SW_SRO_PREFIX "wait", SW_HOOK_WAIT, "*",
-      "\"true\": the state ends only when the object is ready by its kind's rule", NULL },
+      "\"true\": the state ends only when the object is ready by its kind's rule", .apply = NULL },
     { SW_SRO_PREFIX "wait-for-logs", SW_HOOK_WAIT, "DaemonSet",
-      "a regular expression that the end of every pod's log must match", NULL },
+      "a regular expression that the end of every pod's log must match", .apply = NULL },
     { SW_SRO_PREFIX "state", SW_HOOK_WAIT, "DaemonSet",
-      "\"driver-container\": pods that cannot pull their image are looked for", NULL },
+      "\"driver-container\": pods that cannot pull their image are looked for", .apply = NULL },
     { SW_SRO_PREFIX "driver-container-vendor", SW_HOOK_WAIT, "DaemonSet BuildConfig",
-      "pairs a driver container with the BuildConfig that builds its image", NULL },
+      "pairs a driver container with the BuildConfig that builds its image", .apply = NULL },
     { SW_OBSERVE, SW_HOOK_WAIT, "*",
       "\"true\": never applied; somebody else's object of that name must be there and ready",
-      NULL },
+      .apply = NULL },
     { "slipway.dev/hold", SW_HOOK_WAIT, "*",
       "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
-      NULL },
+      .apply = NULL },
+    { "slipway.dev/wait-for-node-labels", SW_HOOK_WAIT, "*",
+      "label keys, comma separated: the state finishes node by node, as each node gets them",
+      .apply = NULL },
+    { "slipway.dev/adopt", SW_HOOK_WAIT, "*",
+      "\"true\": somebody else's object of that name is taken over; it is not deleted later",
+      .apply = NULL },
+    { "slipway.dev/replace", SW_HOOK_WAIT, "*",
+      "\"true\": deleted and made again where a field of it cannot be changed", .apply = NULL },
     { SW_DRY_RUN, SW_HOOK_WAIT, "*",
-      "\"true\": never stored; the API server must say that it would accept it", NULL },
+      "\"true\": never stored; the API server must say that it would accept it", .apply = NULL },
     { "helm.sh/readiness-success", SW_HOOK_WAIT, "*",
-      "a JSON array of conditions on .status, all of which make the object ready", NULL },
+      "a JSON array of conditions on .status, all of which make the object ready", .apply = NULL },
     { "helm.sh/readiness-failure", SW_HOOK_WAIT, "*",
-      "a JSON array of conditions on .status, any of which makes the object failed", NULL },
+      "a JSON array of conditions on .status, any of which makes the object failed",
+      .apply = NULL },
     { 0 },
 };
 
 /* Names with a slash are annotations and must be asked for; the others are for every manifest. */
 static bool applies(const struct sw_hook *h, struct json_object *doc)
 {
-    return h->apply && names(h->kinds, sw_obj_kind(doc)) &&
-           (!strchr(h->name, '/') || sw_hook_asked(doc, h->name));
+    if (!h->apply || !names(h->kinds, sw_obj_kind(doc)))
+        return false;
+    if (!strchr(h->name, '/') || h->when == SW_HOOK_ALWAYS)
+        return true;
+    return h->when == SW_HOOK_IF_SET ? sw_obj_annotation(doc, h->name) != NULL
+                                     : sw_hook_asked(doc, h->name);
 }
 
 int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)

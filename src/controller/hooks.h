@@ -10,6 +10,11 @@
 struct json_object;
 struct sw_group;
 
+/** A certificate for a Service, and the CA that signed it: PEM, borrowed. */
+struct serving_text {
+    const char *ca, *cert, *key;
+};
+
 /** Everything that a hook may need. Borrowed for the call. */
 struct sw_hook_env {
     struct json_object *resource; /* the SpecialResource */
@@ -18,7 +23,14 @@ struct sw_hook_env {
     bool from_crds;               /* a file of the chart's crds/: not owned, as in Helm */
     const struct sw_group *group; /* the kernel it is rendered for; NULL: for all nodes */
     struct json_object *selector; /* labels of that group's nodes */
-    struct json_object *values;   /* the run-time values: proxy */
+    struct json_object *values;   /* the run-time values: proxy, platform */
+    struct json_object *needs;    /* labels that nodes have when what it needs is finished there */
+    /** The certificate in Secret @ns/@secret, made for @service where there is none; @service NULL:
+     * only if it is there. NULL: certificates are left alone.
+     * @return 0 | SW_PENDING | SW_UNAVAILABLE */
+    int (*serving)(void *arg, const char *ns, const char *secret, const char *service,
+                   struct serving_text *out, struct sw_err *err);
+    void *serving_arg;
 };
 
 enum sw_hook_phase {
@@ -27,12 +39,18 @@ enum sw_hook_phase {
 };
 
 struct sw_hook {
-    const char *name; /* the annotation that asks for it; or, without a slash, one for all */
+    /* the annotation that asks for it, by "true"; or, without a slash, one for all */
+    const char *name;
     enum sw_hook_phase phase;
     const char *kinds; /* "DaemonSet Deployment"; "*" for all; where it has an effect */
     const char *doc;
     /** Change @doc. NULL: the engine (waiting) or the shell around it acts on the annotation. */
     int (*apply)(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
+    enum {
+        SW_HOOK_IF_TRUE, /* of annotations: only "true" asks for it */
+        SW_HOOK_IF_SET,  /* any value, which says more */
+        SW_HOOK_ALWAYS,  /* @apply looks itself */
+    } when;
 };
 
 /** In the order of their work; ends with a NULL name. */
@@ -44,6 +62,10 @@ extern const struct sw_hook sw_hooks[];
 /** What early versions of SRO used: removed with the other, never set. */
 #define SW_OLD_FINALIZER "finalizer.sro.openshift.io"
 #define SW_KERNEL_AFFINE SW_SRO_PREFIX "kernel-affine"
+#define SW_STATE_AFFINITY "slipway.dev/state-affinity"
+#define SW_IMAGE_MIRROR "slipway.dev/image-mirror"
+#define SW_SERVING_CERT "slipway.dev/serving-cert"
+#define SW_INJECT_CA "slipway.dev/inject-ca"
 #define SW_OBSERVE "slipway.dev/observe"
 #define SW_DRY_RUN "slipway.dev/dry-run"
 

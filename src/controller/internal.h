@@ -16,6 +16,8 @@
 #include "recipe/recipe.h"
 
 #define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
+struct lookups;
+
 #define SW_STATE_NAMESPACE "(namespace)"
 
 struct sw_controller {
@@ -113,7 +115,10 @@ struct resource {
     char *fault_words;
     bool fault_of_render; /* the plan is well, a template is not */
     struct depend_outcome depends, making_fault;
-    struct making *making; /* a child under way */
+    struct making *making;   /* a child under way */
+    struct serving *serving; /* certificates in use */
+    struct sw_timer *serving_timer;
+    unsigned serving_round;
     int64_t making_due_ms; /* not to be tried again before */
 };
 
@@ -167,6 +172,16 @@ bool release_is_known(struct resource *r);
 /* Record how it went, once for each revision of recipe and values. */
 void release_settled(struct resource *r);
 void release_work_free(struct release_work *w);
+
+/* ---- certificates of Services (serving.c) ------------------------------------------------------
+ */
+
+/* The certificate of Secret @ns/@name: the cluster's, else made for @service (NULL: not made). @out
+ * is borrowed until the next call. @return 0 | SW_PENDING, others of a lookup | SW_UNAVAILABLE: it
+ * is not there */
+int serving_find(struct resource *r, struct lookups *lookups, const char *ns, const char *name,
+                 const char *service, struct serving_text *out, struct sw_err *err);
+void serving_close(struct resource *r);
 
 /* ---- recipes, plans, renders (source.c, plan.c, render.c) --------------------------------------
  */

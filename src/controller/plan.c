@@ -179,6 +179,7 @@ char *plan_revision(struct resource *r)
     for (size_t i = 0; i < r->c->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
     (void)json_object_object_add(all, "apis", apis);
+    (void)json_object_object_add(all, "certificates", json_object_new_int64(r->serving_round));
     (void)json_object_object_add(all, "release",
                                  json_object_new_int64(r->release.asked ? r->release.version : 0));
     char hash[SW_SHA256_HEX];

@@ -1,6 +1,8 @@
 /* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
 #include "controller/internal.h"
 
+#include "data/base64.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +158,57 @@ struct pass {
     bool want_affine, want_common;
 };
 
+/* Nodes have these labels when what the state needs is finished on them. */
+static struct json_object *needs_of(const struct resource *r, size_t state)
+{
+    const struct sw_recipe_state *s = sw_plan_state(r->plan, state);
+    struct json_object *labels = json_object_new_object();
+    for (size_t i = 0; i < s->n_needs; i++) {
+        const char *label = sw_plan_state(r->plan, s->needs[i])->label;
+        SW_AUTO_CHARS *key = NULL;
+        SW_ERR(err);
+        if (label && sw_recipe_label(r->name, label, &key, &err) == 0)
+            sw_json_set_str(labels, "Ready", key, NULL);
+    }
+    return labels;
+}
+
+/* The Secret of a certificate that is used, as one more object of the state. */
+static int add_secret(struct render_work *w, const char *ns, const char *name,
+                      const struct serving_text *text, struct sw_err *err)
+{
+    const char *const data[][2] = { { "ca.crt", text->ca },
+                                    { "tls.crt", text->cert },
+                                    { "tls.key", text->key } };
+    for (size_t i = 0; i < w->n; i++)
+        if (sw_streq(sw_obj_kind(w->docs[i]), "Secret") && sw_streq(sw_obj_name(w->docs[i]), name))
+            return 0;
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Secret", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "kubernetes.io/tls", "type", NULL);
+    for (size_t i = 0; i < SW_COUNT(data); i++) {
+        size_t len;
+        SW_AUTO_CHARS *encoded = sw_base64_encode(data[i][1], strlen(data[i][1]), &len);
+        sw_json_set_str(doc, encoded, "data", data[i][0], NULL);
+    }
+    int rc = sw_hooks_apply(
+        doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns, .namespaced = true }, err);
+    if (rc == 0)
+        add(w, SW_TAKE(doc), false, 0);
+    return rc;
+}
+
+static int find_serving(void *arg, const char *ns, const char *secret, const char *service,
+                        struct serving_text *out, struct sw_err *err)
+{
+    struct render_work *w = arg;
+    int rc = serving_find(w->r, w->lookups, ns, secret, service, out, err);
+    return rc == 0 && service ? add_secret(w, ns, secret, out, err) : rc;
+}
+
 static int take_manifest(struct render_work *w, struct sw_rendered *rendered, size_t i,
                          const struct pass *pass, bool wait_all, struct sw_err *err)
 {
@@ -172,10 +225,14 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
         .group = pass->group,
         .selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL,
         .values = pass->values,
+        .needs = needs_of(w->r, m->state),
+        .serving = find_serving,
+        .serving_arg = w,
     };
     SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* others of this render look at it */
     int rc = sw_hooks_apply(doc, &env, err);
     json_object_put(env.selector);
+    json_object_put(env.needs);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
     if (affine)

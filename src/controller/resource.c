@@ -196,6 +196,7 @@ static void resource_free(struct resource *r)
     while (r->renders)
         render_work_free(r->renders);
     depend_drop(r);
+    serving_close(r);
     release_work_free(r->release.work);
     sw_timer_free(r->release.timer);
     free(r->release.done);

@@ -1,5 +1,5 @@
 /* What happens to a manifest before it is applied, one hook at a time, and the table itself. */
-#include "controller/hooks.h"
+#include "controller/hooks_in.h"
 
 #include "data/data.h"
 #include "facts/facts.h"
@@ -114,6 +114,85 @@ static void affine_daemonset_is_renamed_and_bound_to_its_kernel(void **state)
     assert_string_equal(sw_json_str(s, "", "gpu", NULL), "yes");
 }
 
+static void states_that_are_needed_choose_the_nodes(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = parse(
+                     "{\"kind\":\"DaemonSet\",\"metadata\":{\"name\":\"d\","
+                     "\"annotations\":{\"slipway.dev/state-affinity\":\"true\"}},\"spec\":{"
+                     "\"template\":{\"spec\":{\"nodeSelector\":{\"a\":\"b\"}}}}}"),
+                 *resource = parse(RESOURCE), *needs = parse("{\"x/state-r-0000\":\"Ready\"}");
+    SW_ERR(err);
+    assert_int_equal(
+        sw_hooks_apply(
+            doc, &(struct sw_hook_env){ .resource = resource, .ns = "s", .needs = needs }, &err),
+        0);
+    struct json_object *s = sw_json_find(doc, "spec", "template", "spec", "nodeSelector", NULL);
+    assert_string_equal(sw_json_str(s, "", "x/state-r-0000", NULL), "Ready");
+    assert_string_equal(sw_json_str(s, "", "a", NULL), "b");
+}
+
+static void image_comes_from_the_longest_mirror_that_fits(void **state)
+{
+    (void)state;
+    static const char rules[] = "docker.io=m:5000/hub, quay.io/nvidia = m/nv/,quay.io=m/quay";
+    static const char *const cases[][2] = {
+        { "nginx:1", "m:5000/hub/library/nginx:1" },
+        { "org/app@sha256:0", "m:5000/hub/org/app@sha256:0" },
+        { "quay.io/nvidia/driver:2", "m/nv/driver:2" },
+        { "quay.io/nvidiax/driver", "m/quay/nvidiax/driver" },
+        { "ghcr.io/a/b:1", "ghcr.io/a/b:1" },
+        { "localhost/a", "localhost/a" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *got = NULL;
+        SW_ERR(err);
+        assert_int_equal(hook_mirror_image(rules, cases[i][0], &got, &err), 0);
+        assert_string_equal(got, cases[i][1]);
+    }
+    SW_AUTO_CHARS *none = NULL;
+    SW_ERR(err);
+    assert_int_equal(hook_mirror_image("quay.io", "a", &none, &err), SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "'quay.io' is not SOURCE=MIRROR"));
+}
+
+static void mirror_of_the_resource_is_for_all_its_images(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = parse("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{"
+                              "\"initContainers\":[{\"name\":\"i\",\"image\":\"quay.io/i\"}],"
+                              "\"containers\":[{\"name\":\"c\",\"image\":\"quay.io/c\"}]}}"),
+                 *resource = parse("{\"metadata\":{\"name\":\"r\",\"annotations\":{"
+                                   "\"slipway.dev/image-mirror\":\"quay.io=m\"}}}");
+    SW_ERR(err);
+    assert_int_equal(
+        sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = resource, .ns = "s" }, &err), 0);
+    struct json_object *spec = sw_json_get(doc, "spec");
+    assert_string_equal(
+        sw_json_str(sw_json_at(sw_json_get(spec, "initContainers"), 0), "", "image", NULL), "m/i");
+    assert_string_equal(
+        sw_json_str(sw_json_at(sw_json_get(spec, "containers"), 0), "", "image", NULL), "m/c");
+}
+
+static void openshift_makes_the_certificates_of_services(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = parse("{\"kind\":\"Service\",\"metadata\":{\"name\":\"s\","
+                              "\"annotations\":{\"slipway.dev/serving-cert\":\"tls\"}}}"),
+                 *hook = parse("{\"kind\":\"ValidatingWebhookConfiguration\",\"metadata\":{"
+                               "\"name\":\"s\",\"annotations\":{\"slipway.dev/inject-ca\":"
+                               "\"tls\"}}}"),
+                 *resource = parse(RESOURCE), *values = parse("{\"platform\":\"OCP\"}");
+    const struct sw_hook_env env = { .resource = resource, .ns = "s", .values = values };
+    SW_ERR(err);
+    assert_int_equal(sw_hooks_apply(doc, &env, &err), 0);
+    assert_int_equal(sw_hooks_apply(hook, &env, &err), 0);
+    assert_string_equal(
+        sw_obj_annotation(doc, "service.beta.openshift.io/serving-cert-secret-name"), "tls");
+    assert_string_equal(sw_obj_annotation(hook, "service.beta.openshift.io/inject-cabundle"),
+                        "true");
+}
+
 static void affine_builds_keep_their_form(void **state)
 {
     (void)state;
@@ -215,6 +294,10 @@ int main(void)
         cmocka_unit_test(affine_daemonset_is_renamed_and_bound_to_its_kernel),
         cmocka_unit_test(affine_builds_keep_their_form),
         cmocka_unit_test(affine_object_without_any_node_is_refused),
+        cmocka_unit_test(states_that_are_needed_choose_the_nodes),
+        cmocka_unit_test(image_comes_from_the_longest_mirror_that_fits),
+        cmocka_unit_test(mirror_of_the_resource_is_for_all_its_images),
+        cmocka_unit_test(openshift_makes_the_certificates_of_services),
         cmocka_unit_test(proxy_goes_into_every_container_that_has_none),
         cmocka_unit_test(ports_get_their_protocol),
         cmocka_unit_test(odd_manifests_do_no_harm),

@@ -1,0 +1,12 @@
+#pragma once
+/* Hooks that have a file of their own: rows of the table in hooks.c. */
+#include "controller/hooks.h"
+#include "data/data.h"
+
+#include <json-c/json.h>
+
+int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
+/** Where @image is pulled from by @rules ("from=to, ..."); heap. @return 0 | SW_INVALID: rules */
+int hook_mirror_image(const char *rules, const char *image, char **out, struct sw_err *err);
+int hook_serve_cert(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
+int hook_inject_ca(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
