@@ -14,6 +14,13 @@ static const struct {
     const char *version;
 } versions[] = { { 25, "v1" }, { 23, "v1beta3" }, { 22, "v1beta2" }, { 20, "v1beta1" } };
 
+/* A kube-scheduler before 1.22 (but for the last patches of 1.20 and 1.21) ends with a panic when
+ * an extender refuses what its own rules would allow and a less important pod is around: it picks
+ * among nodes without a victim, and never asks the extender for one. Source:
+ * kubernetes/kubernetes#101548; seen with 1.20.2 by test/cluster/scheduler_test.sh. */
+static const char no_preemption[] = "  plugins:\n    postFilter:\n      disabled:\n"
+                                    "      - name: DefaultPreemption\n";
+
 static const char *find_version(const char *kube_version)
 {
     const char *text = kube_version + (kube_version[0] == 'v');
@@ -88,8 +95,9 @@ int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **o
     sprintbuf(text,
               "# a freed slice is given away within seconds\n"
               "podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 2\n"
-              "profiles:\n- schedulerName: %s\n",
-              o->scheduler_name ? o->scheduler_name : "das-scheduler");
+              "profiles:\n- schedulerName: %s\n%s",
+              o->scheduler_name ? o->scheduler_name : "das-scheduler",
+              strcmp(version, "v1beta1") == 0 ? no_preemption : "");
     sprintbuf(text,
               "extenders:\n- urlPrefix: %s\n  filterVerb: filter\n  prioritizeVerb: prioritize\n"
               "  bindVerb: bind\n  preemptVerb: preempt\n  weight: 10\n  nodeCacheCapable: true\n"
