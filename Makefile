@@ -3,13 +3,16 @@
 # ---- what is built of what ----------------------------------------------------------------------
 # One row a module: the libraries that it alone brings in (pkg-config names). A program links those
 # of the modules that are in it.
-MODULES        := base data template recipe engine facts http kube registry fetch controller emulator cli mig serve webhook scheduler
+MODULES        := base data template recipe engine facts http kube registry fetch controller emulator cli mig serve webhook scheduler grpc nvml deviceplugin
 PKGS_base      := json-c libevent_core
 PKGS_data      := json-c yaml-0.1 yajl libcrypto
 PKGS_mig       := json-c
 PKGS_serve     := json-c libevent_core libssl libcrypto
 PKGS_webhook   := json-c libevent_core
 PKGS_scheduler := json-c libevent_core
+PKGS_grpc      := libevent_core libnghttp2
+PKGS_nvml      := json-c
+PKGS_deviceplugin := json-c libevent_core libprotobuf-c
 PKGS_template  := json-c libcrypto
 PKGS_recipe    := json-c libarchive libcrypto
 PKGS_engine    := json-c
@@ -24,15 +27,18 @@ PKGS_cli       := json-c libevent
 
 # The programs: build/<name> from src/<DIR>/main.c and what it needs of these modules, linked with
 # their libraries and no others; build/test/<name> is the same with sanitizers.
-PROGRAMS       := slipway slipway-webhook slipway-scheduler
+PROGRAMS       := slipway slipway-webhook slipway-scheduler slipway-device-plugin
 DIR_slipway    := cli
 OF_slipway     := base data template recipe engine facts http kube registry fetch controller emulator cli
 DIR_slipway-webhook := webhook
 OF_slipway-webhook  := base data mig serve webhook
 DIR_slipway-scheduler := scheduler
 OF_slipway-scheduler  := base data mig serve http kube scheduler
+DIR_slipway-device-plugin := deviceplugin
+OF_slipway-device-plugin  := base data http kube mig serve grpc nvml deviceplugin
 # every page counts in a program of 8 MiB: the little of libm that it needs, not the library
 LIBM_slipway-webhook := -Wl,-Bstatic -lm -Wl,-Bdynamic
+LIBM_slipway-device-plugin := -Wl,-Bstatic -lm -Wl,-Bdynamic
 
 # Debian 12 (Fedora's and RHEL 9's names are in hack/deps.sh)
 PKGS := $(sort $(foreach m,$(MODULES),$(PKGS_$(m))))
@@ -43,7 +49,7 @@ BUILD    := build
 STD      := -std=gnu17 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-CPPFLAGS += -Isrc
+CPPFLAGS += -Isrc -I$(BUILD)/gen
 RELEASE  := -O2 -g -ffunction-sections -fdata-sections -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now
@@ -63,6 +69,10 @@ FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/*.yaml))
 FILES_sw_kind_fields    := src/cli/fields.txt
 FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
+
+# Messages between programs: src/<module>/proto/<name>.proto -> build/gen/<name>.pb-c.[ch]
+PROTOS   := $(wildcard src/*/proto/*.proto)
+PB       := $(notdir $(PROTOS:%.proto=%.pb-c))
 
 # ---- everyday targets ---------------------------------------------------------------------------
 .PHONY: all build run test test-cluster check bench fuzz deps clean help install-deps
@@ -105,10 +115,10 @@ CFLAGS_rel  := $(RELEASE)
 CFLAGS_test := $(SANITIZE) -DSW_TEST
 
 define config
-OBJ_$(1)  := $(LIBSRC:%.c=$(BUILD)/$(1)/%.o) $(EMBEDDED:%=$(BUILD)/$(1)/gen/%.o)
+OBJ_$(1)  := $(LIBSRC:%.c=$(BUILD)/$(1)/%.o) $(EMBEDDED:%=$(BUILD)/$(1)/gen/%.o) $(PB:%=$(BUILD)/$(1)/gen/%.o)
 MAIN_$(1) := $(MAINS:%.c=$(BUILD)/$(1)/%.o)
 
-$(BUILD)/$(1)/%.o: %.c
+$(BUILD)/$(1)/%.o: %.c | $(PB:%=$(BUILD)/gen/%.h)
 	@mkdir -p $$(@D)
 	$$(CC) $(STD) $(WARN) $$(CFLAGS_$(1)) $$(CFLAGS) $$(CPPFLAGS) $$(PKG_CFLAGS) -MMD -MP -c $$< -o $$@
 
@@ -138,6 +148,14 @@ $(BUILD)/gen/%.c: hack/embed.sh $$(FILES_%)
 	@mkdir -p $(@D)
 	hack/embed.sh $* $(FILES_$*) >$@.tmp && mv $@.tmp $@
 
+$(PB:%=$(BUILD)/gen/%.h): $(BUILD)/gen/%.pb-c.h: $(BUILD)/gen/%.pb-c.c ;
+$(PB:%=$(BUILD)/gen/%.c): $(BUILD)/gen/%.pb-c.c: $$(filter %/$$*.proto,$(PROTOS))
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(@D) --proto_path=$(<D) $<
+
+.PHONY: generated
+generated: $(GEN) $(PB:%=$(BUILD)/gen/%.h)
+
 define program
 LIBS_$(1) = $$(shell pkg-config --libs $(sort $(foreach m,$(OF_$(1)),$(PKGS_$(m)))) 2>/dev/null) $(or $(LIBM_$(1)),-lm)
 
@@ -156,7 +174,7 @@ TOOLS := $(patsubst test/tools/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 
 .PHONY: test-programs bench-programs fuzz-programs
-test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(PROGRAMS:%=$(BUILD)/test/%)
+test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(PROGRAMS:%=$(BUILD)/test/%) $(BUILD)/test/libnvidia-ml.so
 bench-programs: $(BENCH)
 
 # cmocka.h wants these before it, and formatting sorts it to the front
@@ -169,6 +187,11 @@ $(BUILD)/test/%_test: test/%_test.c $(BUILD)/test/libslipway.a
 $(BUILD)/test/fuzz/%_fuzz: test/fuzz/%_fuzz.c test/fuzz/replay.h $(BUILD)/test/libslipway.a
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -include test/fuzz/replay.h -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS)
+
+# an NVML without a GPU, loaded by the programs under test
+$(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/nvml/abi.h
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) -O1 -g -fPIC -shared -fvisibility=hidden $(CFLAGS) $(CPPFLAGS) -o $@ $<
 
 $(TOOLS): $(BUILD)/test/%: test/tools/%.c $(BUILD)/rel/libslipway.a
 	@mkdir -p $(@D)

@@ -35,6 +35,9 @@ mig base data
 serve base data
 webhook base data mig serve
 scheduler base data mig serve kube
+grpc base
+nvml base mig
+deviceplugin base data http kube mig serve grpc nvml
 facts base data kube
 emulator base data template http kube
 controller base data template recipe engine facts http kube registry fetch
@@ -56,7 +59,8 @@ done
 say "layers (includes point down)" $bad
 
 # ---- warnings are errors, with both compilers; headers stand alone
-flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -Isrc -Itest"
+flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -Isrc -Itest -Ibuild/gen"
+make -s generated || { say "generated sources" 1; exit 1; }
 pkg=$(pkg-config --cflags json-c yaml-0.1 yajl libcrypto libcurl libevent libarchive 2>/dev/null)
 for cc in gcc clang; do
     command -v $cc >/dev/null || { echo "skip  $cc: not here"; continue; }
@@ -89,7 +93,7 @@ say "speaks of itself alone" $bad
 # ---- every target is in the help; every script parses
 bad=0
 for s in hack/*.sh .ci/run; do bash -n "$s" || bad=1; done
-for t in $(sed -n 's/^\.PHONY: //p' Makefile | tr ' ' '\n' | grep -vE '^(all|test-programs|bench-programs|fuzz-programs|install-deps)$'); do
+for t in $(sed -n 's/^\.PHONY: //p' Makefile | tr ' ' '\n' | grep -vE '^(all|test-programs|bench-programs|fuzz-programs|install-deps|generated)$'); do
     make -s help | grep -q "^  $t " || { echo "  make help does not list $t"; bad=1; }
 done
 say "help and scripts" $bad

@@ -4,10 +4,12 @@
 set -eu
 
 debian="pkg-config libjson-c-dev libyaml-dev libyajl-dev libssl-dev libcurl4-openssl-dev libevent-dev
- libarchive-dev libcmocka-dev zlib1g-dev"
+ libarchive-dev libcmocka-dev zlib1g-dev libnghttp2-dev libprotobuf-c-dev
+ protobuf-c-compiler"
 fedora="pkgconf-pkg-config json-c-devel libyaml-devel yajl-devel openssl-devel libcurl-devel
- libevent-devel libarchive-devel libcmocka-devel zlib-devel"
-modules="json-c zlib libarchive libcrypto libcurl libevent yajl yaml-0.1 cmocka"
+ libevent-devel libarchive-devel libcmocka-devel zlib-devel libnghttp2-devel
+ protobuf-c-devel protobuf-c-compiler"
+modules="json-c zlib libarchive libcrypto libcurl libevent yajl yaml-0.1 cmocka libnghttp2 libprotobuf-c"
 
 missing=
 command -v pkg-config >/dev/null 2>&1 || missing=pkg-config

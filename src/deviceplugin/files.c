@@ -1,0 +1,102 @@
+#include "deviceplugin/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/data.h"
+#include "deviceplugin/journal.h"
+
+static int fail(struct sw_err *err, const char *path)
+{
+    const int code = errno == ENOENT                     ? SW_NOTFOUND
+                     : errno == EACCES || errno == EPERM ? SW_FORBIDDEN
+                                                         : SW_UNAVAILABLE;
+    return sw_err_set(err, code, "%s: %s", path, strerror(errno));
+}
+
+/* The name of what is being written begins with a dot: no reader takes it. */
+static int write_quickly(const char *dir, const char *name, const char *path, const char *text,
+                         size_t len, struct sw_err *err)
+{
+    SW_AUTO_CHARS *tmp = sw_printf("%s/.%s.new", dir, name);
+    const int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return fail(err, tmp);
+    bool ok = write(fd, text, len) == (ssize_t)len;
+    ok = close(fd) == 0 && ok && rename(tmp, path) == 0;
+    if (ok)
+        return 0;
+    const int rc = fail(err, path);
+    (void)unlink(tmp);
+    return rc;
+}
+
+int dp_file_write(const char *dir, const char *name, struct json_object *doc, bool durable,
+                  struct sw_err *err)
+{
+    size_t len;
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
+    return durable ? sw_file_write(path, text, len, 0644, err)
+                   : write_quickly(dir, name, path, text, len, err);
+}
+
+int dp_file_remove(const char *dir, const char *name, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
+    return unlink(path) == 0 || errno == ENOENT ? 0 : fail(err, path);
+}
+
+int dp_dir_make(const char *dir, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_strdup(dir);
+    for (char *p = path + 1; *path && *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(path, 0755) != 0 && errno != EEXIST)
+            return fail(err, path);
+        *p = '/';
+    }
+    return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : fail(err, path);
+}
+
+static void read_one(const char *dir, const char *name,
+                     void (*each)(const char *, struct json_object *, int, const struct sw_err *,
+                                  void *),
+                     void *arg)
+{
+    SW_ERR(err);
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name), *text = NULL;
+    size_t len;
+    int rc = sw_file_read(path, DP_RECORD_BYTES, &text, &len, &err);
+    if (rc == 0)
+        rc = sw_json_parse(text, len, &(struct sw_json_opts){ .file = path, .max_depth = 32 }, &doc,
+                           &err);
+    each(name, doc, rc, &err, arg);
+}
+
+int dp_dir_each(const char *dir, const char *suffix,
+                void (*each)(const char *, struct json_object *, int, const struct sw_err *,
+                             void *),
+                void *arg, struct sw_err *err)
+{
+    struct dirent **entries;
+    const int n = scandir(dir, &entries, NULL, alphasort); /* whole first: @each may remove */
+    if (n < 0)
+        return fail(err, dir);
+    for (int i = 0; i < n; i++) {
+        if (entries[i]->d_name[0] != '.' && sw_ends_with(entries[i]->d_name, suffix))
+            read_one(dir, entries[i]->d_name, each, arg);
+        free(entries[i]);
+    }
+    free(entries);
+    return 0;
+}

@@ -1,0 +1,19 @@
+#pragma once
+/* files: small JSON files in a folder. Internal to deviceplugin. */
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "base/base.h"
+
+/** Whole or not at all; @durable: fsync. */
+int dp_file_write(const char *dir, const char *name, struct json_object *doc, bool durable,
+                  struct sw_err *err) SW_CHECKED;
+/** Gone, or not there. */
+int dp_file_remove(const char *dir, const char *name, struct sw_err *err) SW_CHECKED;
+/** Make the folder and those above it. */
+int dp_dir_make(const char *dir, struct sw_err *err) SW_CHECKED;
+/** Each file of @dir whose name ends so; @doc is borrowed, NULL where it is no JSON (@rc, @err). */
+int dp_dir_each(const char *dir, const char *suffix,
+                void (*each)(const char *name, struct json_object *doc, int rc,
+                             const struct sw_err *err, void *arg),
+                void *arg, struct sw_err *err) SW_CHECKED;

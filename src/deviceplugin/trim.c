@@ -1,0 +1,31 @@
+#include "deviceplugin/trim.h"
+
+#include <link.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+/* Segments that are mapped without the right to write hold what is in the file: relocations go to
+ * writable ones. */
+static int drop_segments(struct dl_phdr_info *info, size_t size SW_UNUSED, void *arg SW_UNUSED)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD || (p->p_flags & PF_W))
+            continue;
+        const uintptr_t begin = (info->dlpi_addr + p->p_vaddr) & ~(page - 1);
+        const uintptr_t end = (info->dlpi_addr + p->p_vaddr + p->p_memsz + page - 1) & ~(page - 1);
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED); /* a hint */
+    }
+    return 0;
+}
+
+void dp_trim(void)
+{
+    (void)malloc_trim(0);
+    (void)dl_iterate_phdr(drop_segments, NULL);
+}

@@ -1,0 +1,588 @@
+"""The plugin as kubelet sees it."""
+import json
+import os
+import socket
+import subprocess
+import time
+
+import grpc
+
+from messages import V1BETA1
+from world import CLAIMS, NODE, NS, PLUGIN, World, main, until
+
+R = "mig.das.com/1g.5gb"
+ACCELERATOR = "/apis/inference.redhat.com/v1alpha1/namespaces/%s/nodeaccelerators/%s" % (NS, NODE)
+
+
+def refused(call):
+    try:
+        call()
+    except grpc.RpcError as e:
+        return e
+    raise AssertionError("was not refused")
+
+
+def registers_every_profile_with_its_names(api):
+    w = World(api)
+    assert sorted(w.kubelet.registered) == ["mig.das.com/" + p for p in (
+        "1g.10gb", "1g.5gb", "1g.5gb-plus-me", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")]
+    r = w.kubelet.registered["mig.das.com/1g.5gb-plus-me"]
+    assert r.version == "v1beta1" and r.endpoint == "mig.das.com_1g.5gb-plus-me.sock"
+    assert r.options.get_preferred_allocation_available and r.options.pre_start_required
+    options = w.kubelet.method(R, "GetDevicePluginOptions", V1BETA1.DevicePluginOptions)(V1BETA1.Empty())
+    assert options == r.options
+    w.close()
+
+
+def registers_again_until_it_is_taken(api):
+    w = World(api, start=False)
+    w.kubelet.refuse = 3
+    w.start()
+    until("all registered", lambda: len(w.kubelet.registered) == 7)
+    w.close()
+
+
+def lists_as_many_devices_as_the_gpus_hold(api):
+    w = World(api)
+    for resource, n in ((R, 14), ("mig.das.com/1g.5gb-plus-me", 2), ("mig.das.com/3g.20gb", 4),
+                        ("mig.das.com/7g.40gb", 2)):
+        first = next(iter(w.kubelet.watch(resource)))
+        assert len(first.devices) == n, (resource, len(first.devices))
+        assert {d.health for d in first.devices} == {"Healthy"}
+    assert {d.ID for d in first.devices} == {"7g.40gb-0", "7g.40gb-1"}
+    w.close()
+
+
+def publishes_the_node_accelerator(api):
+    w = World(api)
+    a = until("NodeAccelerator", lambda: (api.get(ACCELERATOR) or {}).get("status") and api.get(ACCELERATOR))
+    assert a["spec"]["acceleratorType"] == "nvidia-mig"
+    assert a["metadata"]["ownerReferences"][0]["uid"] == api.node["metadata"]["uid"]
+    resources = a["status"]["nodeResources"]
+    assert len(resources["nodeGpus"]) == 2 and resources["nodeGpus"][0]["gpuUuid"].startswith("GPU-")
+    assert [p["start"] for p in resources["migPlacement"]["3g.20gb"]["placements"]] == [0, 4]
+    c = a["status"]["conditions"][0]
+    assert (c["type"], c["status"], c["reason"]) == ("Ready", "True", "GPUsAccessible")
+    version = a["metadata"]["resourceVersion"]
+    w.stop()
+    w.start()
+    # a start without news writes nothing
+    time.sleep(0.3)
+    assert api.get(ACCELERATOR)["metadata"]["resourceVersion"] == version
+    w.close()
+
+
+def prefers_what_must_be_and_then_any(api):
+    w = World(api)
+    request = V1BETA1.PreferredAllocationRequest(container_requests=[
+        V1BETA1.ContainerPreferredAllocationRequest(
+            available_deviceIDs=["a", "b", "c"], must_include_deviceIDs=["c"], allocation_size=2)])
+    answer = w.kubelet.method(R, "GetPreferredAllocation", V1BETA1.PreferredAllocationResponse)(request)
+    assert list(answer.container_responses[0].deviceIDs) == ["c", "a"]
+    w.close()
+
+
+def a_pod_gets_its_slice_and_gives_it_back(api):
+    w = World(api, emulated=False)
+    pod = w.pod("one", {R: 1})
+    claim = w.claim(pod, "1g.5gb", 3, 1, 1)
+    answer = w.kubelet.allocate(R, "1g.5gb-0")
+    uuid = answer.envs["NVIDIA_VISIBLE_DEVICES"]
+    assert uuid.startswith("MIG-") and answer.envs["CUDA_VISIBLE_DEVICES"] == "0"
+    device = "mig.das.com/c1g.5gb=" + uuid
+    assert dict(answer.annotations) == {"cdi.k8s.io/mig.das.com_1g.5gb": device}
+    assert not answer.cdi_devices
+    assert w.gpus() == [(1, 3, 1, 1)]
+    until("inUse", lambda: w.claims()[claim][0] == "inUse")
+    assert w.cdi() == ["c1g.5gb_%s.cdi.json" % uuid]
+    doc = json.load(open(w.dir + "/cdi/" + w.cdi()[0]))
+    assert doc["kind"] == "mig.das.com/c1g.5gb" and doc["devices"][0]["name"] == uuid
+    assert doc["devices"][0]["containerEdits"]["env"][0] == "NVIDIA_VISIBLE_DEVICES=" + uuid
+    note = json.loads(doc["devices"][0]["annotations"]["mig.das.com/allocation"])
+    assert note[0]["metadata"]["name"] == claim
+    w.kubelet.hold("one", "c0", R, ["1g.5gb-0"])
+    w.kubelet.start_container(R, "1g.5gb-0")
+    w.end_pod("one")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def a_pod_that_ends_by_itself_gives_its_slice_back(api):
+    for phase in ("Succeeded", "Failed"):
+        w = World(api, emulated=False)
+        pod = w.pod("ends", {R: 1})
+        w.claim(pod, "1g.5gb", 0, 1)
+        w.kubelet.allocate(R, "1g.5gb-0")
+        api.patch("/api/v1/namespaces/default/pods/ends/status", {"status": {"phase": phase}})
+        until("nothing left", w.nothing_left)
+        w.close()
+
+
+def cdi_devices_by_strategy(api):
+    w = World(api, args=["--device-list-strategy=cdi-cri"])
+    pod = w.pod("cri", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    answer = w.kubelet.allocate(R, "1g.5gb-0")
+    assert not answer.envs and not answer.annotations
+    assert answer.cdi_devices[0].name.startswith("mig.das.com/c1g.5gb=MIG-")
+    w.close()
+
+
+def three_slices_in_one_container_are_one_device(api):
+    w = World(api, emulated=False)
+    pod = w.pod("three", {R: 3})
+    for i in range(3):
+        w.claim(pod, "1g.5gb", i, 1)
+    answer = w.kubelet.allocate(R, "1g.5gb-0", "1g.5gb-1", "1g.5gb-2")
+    assert len(set(answer.envs["NVIDIA_VISIBLE_DEVICES"].split(","))) == 3
+    assert answer.envs["CUDA_VISIBLE_DEVICES"] == "0,1,2"
+    assert len(w.cdi()) == 1 and len(w.gpus()) == 3
+    until("inUse", lambda: w.states() == ["inUse"] * 3)
+    w.end_pod("three")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def several_profiles_in_one_container_see_the_same_list(api):
+    w = World(api, emulated=False)
+    pod = w.pod("mixed", {R: 1, "mig.das.com/2g.10gb": 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.claim(pod, "2g.10gb", 2, 2)
+    one = w.kubelet.allocate(R, "1g.5gb-0").envs["NVIDIA_VISIBLE_DEVICES"]
+    two = w.kubelet.allocate("mig.das.com/2g.10gb", "2g.10gb-0").envs["NVIDIA_VISIBLE_DEVICES"]
+    assert one == two and len(one.split(",")) == 2
+    until("inUse", lambda: w.states() == ["inUse"] * 2)
+    w.end_pod("mixed")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def init_containers_and_containers_each_get_theirs(api):
+    w = World(api, emulated=False)
+    pod = w.pod("init", {R: 1}, {R: 1}, init=1)
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.claim(pod, "1g.5gb", 1, 1)
+    # kubelet uses an init container's device again for the container
+    first = w.kubelet.allocate(R, "1g.5gb-0").envs["NVIDIA_VISIBLE_DEVICES"]
+    second = w.kubelet.allocate(R, "1g.5gb-0").envs["NVIDIA_VISIBLE_DEVICES"]
+    assert first != second
+    w.kubelet.hold("init", "c1", R, ["1g.5gb-0"])
+    w.kubelet.start_container(R, "1g.5gb-0")
+    w.end_pod("init")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def waits_for_the_claim_and_the_pod(api):
+    w = World(api)
+    pod = w.pod("late", {R: 1})
+    call = w.kubelet.method(R, "Allocate", V1BETA1.AllocateResponse).future(
+        V1BETA1.AllocateRequest(container_requests=[
+            V1BETA1.ContainerAllocateRequest(devicesIDs=["1g.5gb-0"])]), timeout=20)
+    name = w.claim(pod, "1g.5gb", 0, 1, state="staged")
+    time.sleep(0.2)
+    assert not call.done(), "a staged claim is not given out"
+    api.patch(CLAIMS + "/" + name + "/status", {"status": {"state": "created"}})
+    assert call.result().container_responses[0].envs
+    w.close()
+
+
+def no_claim_is_a_clear_error_and_no_device(api):
+    w = World(api, args=["--claim-timeout=1"])
+    pod = w.pod("wants-two", {R: 2})
+    w.claim(pod, "1g.5gb", 0, 1)
+    e = refused(lambda: w.kubelet.allocate(R, "1g.5gb-0"))
+    assert e.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert "no AllocationClaim for 1 x 1g.5gb within 1 s" in e.details(), e.details()
+    assert not w.cdi() and not w.journal() and w.states() == ["created"]
+    w.close()
+
+
+def malformed_requests_are_refused(api):
+    w = World(api)
+    channel = w.kubelet.channel(R)
+    for method in ("Allocate", "PreStartContainer", "GetPreferredAllocation"):
+        raw = channel.unary_unary("/v1beta1.DevicePlugin/" + method)
+        assert refused(lambda: raw(b"\xff\xff\xff")).code() == grpc.StatusCode.INVALID_ARGUMENT
+    raw = channel.unary_unary("/v1beta1.DevicePlugin/Allocate")
+    assert refused(lambda: raw(b"")).code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert refused(lambda: w.kubelet.allocate(R)).code() == grpc.StatusCode.INVALID_ARGUMENT
+    raw = channel.unary_unary("/v1beta1.DevicePlugin/Nonsense")
+    assert refused(lambda: raw(b"")).code() == grpc.StatusCode.UNIMPLEMENTED
+    e = refused(lambda: w.kubelet.start_container(R, "1g.5gb-9"))
+    assert "no slice was made" in e.details()
+    w.close()
+
+
+def a_call_given_up_leaves_nothing_behind(api):
+    w = World(api)
+    e = refused(lambda: w.kubelet.allocate(R, "1g.5gb-0", timeout=0.3))
+    assert e.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    watch = w.kubelet.watch(R)
+    next(iter(watch))
+    watch.cancel()
+    until("no waiting call", lambda: "slipway_device_plugin_waiting 0" in w.http("/metrics")[1])
+    assert len(next(iter(w.kubelet.watch(R))).devices) == 14
+    w.close()
+
+
+def garbage_and_slow_peers_harm_nobody_else(api):
+    w = World(api)
+    path = "%s/kubelet/device-plugins/%s" % (w.dir, w.kubelet.registered[R].endpoint)
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+    peers = []
+    for bytes_ in (b"GET / HTTP/1.1\r\n\r\n", b"\0" * 64, preface + b"\xff" * 64,
+                   preface + b"\0\0\4\x08\0\0\0\0\0\0\0\0\0", preface + b"\0\0\1\x01\4\0\0\0\1\xff",
+                   preface[:10], b""):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(path)
+        s.sendall(bytes_)
+        peers.append(s)  # the slow ones: they neither read nor close
+    assert len(next(iter(w.kubelet.watch(R))).devices) == 14
+    pod = w.pod("beside", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    assert w.kubelet.allocate(R, "1g.5gb-0").envs
+    for s in peers:
+        s.close()
+    w.close()
+
+
+def too_many_connections_are_hung_up_on(api):
+    w = World(api)
+    path = "%s/kubelet/device-plugins/%s" % (w.dir, w.kubelet.registered[R].endpoint)
+    peers = []
+    for _ in range(40):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(path)
+        peers.append(s)
+
+    def is_closed(s):
+        s.setblocking(False)
+        try:
+            while True:
+                if s.recv(100) == b"":
+                    return True
+        except BlockingIOError:
+            return False
+        except ConnectionResetError:
+            return True
+    until("hung up on", lambda: sum(is_closed(s) for s in peers) >= 20)
+    for s in peers:
+        s.close()
+    assert next(iter(w.kubelet.watch(R))).devices
+    w.close()
+
+
+def kubelet_restarts_and_hears_again(api):
+    w = World(api)
+    pod = w.pod("stays", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    before = w.kubelet.allocate(R, "1g.5gb-0").envs["NVIDIA_VISIBLE_DEVICES"]
+    w.kubelet.stop()
+    w.kubelet.start()
+    until("registered again", lambda: len(w.kubelet.registered) == 7)
+    assert len(next(iter(w.kubelet.watch(R))).devices) == 14
+    assert w.cdi() == ["c1g.5gb_%s.cdi.json" % before]
+    w.close()
+
+
+def the_plugin_restarts_and_pods_keep_theirs(api):
+    for how in (15, 9):
+        w = World(api, emulated=False)
+        pod = w.pod("keeps", {R: 1})
+        w.claim(pod, "1g.5gb", 0, 1)
+        w.kubelet.allocate(R, "1g.5gb-0")
+        until("inUse", lambda: w.states() == ["inUse"])
+        files = w.cdi()
+        assert w.stop(how) in (0, -9)
+        w.kubelet.registered = {}
+        w.start()
+        assert w.cdi() == files and w.gpus() == [(0, 0, 1, 1)] and w.states() == ["inUse"]
+        w.end_pod("keeps")
+        until("nothing left", w.nothing_left)
+        w.close()
+
+
+def a_pod_that_ends_while_the_plugin_is_away_is_cleaned_up(api):
+    w = World(api, emulated=False)
+    pod = w.pod("gone", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    until("inUse", lambda: w.states() == ["inUse"])
+    w.stop(9)
+    w.end_pod("gone")
+    w.start()
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def two_equal_pods_in_the_other_order_swap_their_claims(api):
+    w = World(api, emulated=False)
+    old, young = w.pod("old", {R: 1}), w.pod("young", {R: 1})
+    first, second = w.claim(old, "1g.5gb", 0, 1), w.claim(young, "1g.5gb", 1, 1)
+    # kubelet admits the young one first, but does not say so
+    one = w.kubelet.allocate(R, "1g.5gb-0").envs["NVIDIA_VISIBLE_DEVICES"]
+    w.kubelet.hold("young", "c0", R, ["1g.5gb-0"])
+    w.kubelet.start_container(R, "1g.5gb-0")
+    until("swapped", lambda: {n: p for n, (_, p) in w.claims().items()} ==
+          {first: "young", second: "old"})
+    two = w.kubelet.allocate(R, "1g.5gb-1").envs["NVIDIA_VISIBLE_DEVICES"]
+    assert one != two
+    w.kubelet.hold("old", "c0", R, ["1g.5gb-1"])
+    w.kubelet.start_container(R, "1g.5gb-1")
+    until("inUse", lambda: w.states() == ["inUse"] * 2)
+    w.end_pod("young")
+    until("its slice is gone", lambda: w.gpus() == [(0, 1, 1, 1)] and list(w.claims()) == [second])
+    w.end_pod("old")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def both_admitted_before_kubelet_tells_swap_too(api):
+    w = World(api, emulated=False)
+    a, b = w.pod("aa", {R: 1}), w.pod("bb", {R: 1})
+    first, second = w.claim(a, "1g.5gb", 0, 1), w.claim(b, "1g.5gb", 1, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    w.kubelet.allocate(R, "1g.5gb-1")
+    w.kubelet.hold("bb", "c0", R, ["1g.5gb-0"])
+    w.kubelet.hold("aa", "c0", R, ["1g.5gb-1"])
+    w.kubelet.start_container(R, "1g.5gb-0")
+    until("swapped", lambda: {n: p for n, (_, p) in w.claims().items()} == {first: "bb", second: "aa"})
+    w.end_pod("bb")
+    until("the right one went", lambda: w.gpus() == [(0, 1, 1, 1)])
+    w.close()
+
+
+def a_pod_without_a_claim_does_not_start_with_anothers_slice(api):
+    w = World(api, emulated=False)
+    owner = w.pod("owner", {R: 1})
+    w.pod("thief", {R: 1})
+    claim = w.claim(owner, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    w.kubelet.hold("thief", "c0", R, ["1g.5gb-0"])
+    e = refused(lambda: w.kubelet.start_container(R, "1g.5gb-0"))
+    assert "no claim of its pod covers" in e.details(), e.details()
+    until("given back to its owner", lambda: w.claims().get(claim) == ("created", "owner"))
+    assert w.kubelet.allocate(R, "1g.5gb-1").envs["NVIDIA_VISIBLE_DEVICES"]
+    w.close()
+
+
+def old_kubelets_pod_resources_are_understood(api):
+    w = World(api, held_service="v1alpha1.PodResourcesLister")
+    pod = w.pod("alpha", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    w.kubelet.hold("alpha", "c0", R, ["1g.5gb-0"])
+    w.kubelet.start_container(R, "1g.5gb-0")
+    w.close()
+
+
+def a_failing_gpu_is_tried_until_the_slice_is_gone(api):
+    w = World(api, emulated=False)
+    pod = w.pod("busy", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    w.fail("ci_destroy 19 1", "gi_destroy 19 1")
+    w.end_pod("busy")
+    until("said", lambda: "trying again" in w.log())
+    assert "In use by another client" in w.log()
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def a_slice_that_cannot_be_made_is_undone(api):
+    for what in ("gi_create 999", "ci_create 999", "mig_by_index 999 64"):
+        w = World(api, emulated=False)
+        pod = w.pod("unlucky", {R: 2})
+        claims = [w.claim(pod, "1g.5gb", i, 1) for i in range(2)]
+        w.fail(what)
+        e = refused(lambda: w.kubelet.allocate(R, "1g.5gb-0", "1g.5gb-1"))
+        assert "slice 1g.5gb at 0" in e.details() and "NVML error 999" in e.details() or \
+            "no MIG device" in e.details(), e.details()
+        until("undone", lambda: not w.gpus() and not w.journal() and w.states() == ["created"] * 2)
+        assert set(w.claims()) == set(claims)
+        w.close()
+
+
+def what_lies_there_already_is_never_touched(api):
+    w = World(api, emulated=False)
+    # somebody else's instance, made by a plugin of another folder, at slices 0 to 3
+    pod = w.pod("first", {"mig.das.com/3g.20gb": 1})
+    w.claim(pod, "3g.20gb", 0, 4)
+    w.kubelet.allocate("mig.das.com/3g.20gb", "3g.20gb-0")
+    w.stop(9)
+    subprocess.run(["rm", "-r", w.dir + "/journal", w.dir + "/cdi"], check=True)
+    api.delete(CLAIMS + "/" + list(w.claims())[0])
+    w.kubelet.registered = {}
+    w.start()
+    other = w.pod("second", {R: 1})
+    w.claim(other, "1g.5gb", 2, 1)
+    e = refused(lambda: w.kubelet.allocate(R, "1g.5gb-0"))
+    assert "there is a GPU instance already" in e.details(), e.details()
+    until("given up", lambda: not w.journal())
+    w.end_pod("second")
+    until("claim gone", lambda: not w.claims())
+    assert w.gpus() == [(0, 0, 4, 1)]
+    w.close()
+
+
+def a_sick_gpu_takes_its_share_of_the_devices(api):
+    w = World(api, emulated=False)
+    pod = w.pod("held", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1, 1)
+    w.kubelet.allocate(R, "1g.5gb-3")
+    watch = iter(w.kubelet.watch(R))
+    assert {d.health for d in next(watch).devices} == {"Healthy"}
+    for xid, sick in ((31, False), (79, True)):  # a program's error first: nothing happens
+        with open(w.dir + "/xid.new", "w") as f:
+            f.write("0 %d" % xid)
+        os.rename(w.dir + "/xid.new", w.dir + "/xid")
+        until("read", lambda: not os.path.exists(w.dir + "/xid"))
+        if not sick:
+            until("said", lambda: "xid=31" in w.log())
+    devices = {d.ID: d.health for d in next(watch).devices}
+    assert sorted(devices.values()).count("Healthy") == 7 and devices["1g.5gb-3"] == "Healthy"
+    a = until("condition", lambda: [c for c in api.get(ACCELERATOR)["status"]["conditions"]
+                                    if c["reason"] == "GPUUnhealthy"])
+    assert "Xid 79" in a[0]["message"]
+    w.close()
+
+
+def without_a_gpu_it_is_idle_and_says_so(api):
+    for env, reason in (({"SLIPWAY_NVML_MODE": "none"}, "NoGPU"), ({"SLIPWAY_NVML_MODE": "off"}, "NoMIG")):
+        w = World(api, emulated=False, start=False, env=env)
+        w.start(wait=False)
+        c = until("condition", lambda: (api.get(ACCELERATOR) or {}).get("status", {}).get("conditions"))[0]
+        assert (c["status"], c["reason"]) == ("False", reason), c
+        assert w.http("/healthz")[0] == 200 and w.http("/readyz")[0] == 200
+        assert w.process.poll() is None and not w.kubelet.registered
+        w.close()
+
+
+def nothing_is_offered_before_the_gate_opens(api):
+    path = "/api/v1/namespaces/default/configmaps/gate"
+    args = ["--gate=v1/ConfigMap/gate", "--gate-namespace=default", "--gate-condition={.data.state} == ready"]
+    api.delete(path)
+    w = World(api, start=False)
+    w.start(*args, wait=False)
+    until("gate", lambda: "ConfigMap gate (v1) does not exist" in w.log())
+    code, text = w.http("/readyz")
+    assert code == 503 and "ConfigMap gate" in text
+    assert not w.kubelet.registered and os.listdir(w.dir + "/kubelet/device-plugins") == ["kubelet.sock"]
+    api.post("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "gate"}, "data": {"state": "notReady"}})
+    until("not ready", lambda: "is not ready" in w.log())
+    assert not w.kubelet.registered
+    api.patch(path, {"data": {"state": "ready"}})
+    until("registered", lambda: len(w.kubelet.registered) == 7)
+    # what a pod has stays its own when the gate shuts, new pods get nothing
+    pod = w.pod("inside", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-5")
+    watch = iter(w.kubelet.watch(R))
+    next(watch)
+    api.patch(path, {"data": {"state": "notReady"}})
+    healthy = [d.ID for d in next(watch).devices if d.health == "Healthy"]
+    assert healthy == ["1g.5gb-5"], healthy
+    api.patch(path, {"data": {"state": "ready"}})
+    assert {d.health for d in next(watch).devices} == {"Healthy"}
+    w.close()
+    w = World(api, start=False)
+    w.start(*args, "--gate-lost=keep")
+    watch = iter(w.kubelet.watch(R))
+    next(watch)
+    api.patch(path, {"data": {"state": "notReady"}})
+    until("seen", lambda: "is not ready" in w.log())
+    assert len(next(iter(w.kubelet.watch(R))).devices) == 14
+    w.close()
+    api.delete(path)
+
+
+def after_a_reboot_the_same_slices_are_made_again(api):
+    w = World(api)
+    pod = w.pod("survivor", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    until("inUse", lambda: w.states() == ["inUse"])
+    files = w.cdi()
+    w.stop(9)
+    subprocess.run(["rm", "-r", w.dir + "/cdi"], check=True)  # it lies in memory
+    w.boot("boot-2")
+    w.kubelet.registered = {}
+    w.start()
+    until("made again", lambda: w.cdi() == files)
+    assert w.states() == ["inUse"] and api.get("/api/v1/namespaces/default/pods/survivor")
+    w.close()
+
+
+def after_a_reboot_pods_whose_slices_are_others_now_go(api):
+    w = World(api, emulated=False)
+    pod = w.pod("stale", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    until("inUse", lambda: w.states() == ["inUse"])
+    w.stop(9)
+    # a boot: the instances are gone, and a new one gets another UUID
+    data = bytearray(open(w.dir + "/gpus", "rb").read())
+    data[4] = 0
+    open(w.dir + "/gpus", "wb").write(data)
+    w.boot("boot-2")
+    w.kubelet.registered = {}
+    w.start()
+    until("pod deleted", lambda: "deletionTimestamp" in api.get("/api/v1/namespaces/default/pods/stale")["metadata"])
+    w.end_pod("stale")  # kubelet has stopped it
+    until("nothing left", w.nothing_left)
+    assert "pod deleted" in w.log() and "booted anew" in w.log()
+    w.close()
+
+
+def records_that_cannot_be_read_are_said_and_left(api):
+    w = World(api, start=False)
+    os.makedirs(w.dir + "/journal")
+    open(w.dir + "/journal/0123.json", "w").write('{"version":1,"id":"../../x"}')
+    open(w.dir + "/journal/torn.json", "w").write('{"vers')
+    w.start()
+    assert "0123.json" in w.log() and "torn.json" in w.log() and "../../x" in w.log()
+    assert w.journal() == ["0123.json", "torn.json"]
+    w.close()
+
+
+def metrics_and_probes(api):
+    w = World(api)
+    assert w.http("/healthz") == (200, "ok\n") and w.http("/readyz") == (200, "ok\n")
+    text = w.http("/metrics")[1]
+    assert 'slipway_device_plugin_devices{resource="mig.das.com/1g.5gb",health="Healthy"} 14' in text
+    assert "slipway_device_plugin_registrations_total 7" in text
+    w.close()
+
+
+def flags(api):
+    def run(*args, **env):
+        p = subprocess.run([PLUGIN, *args], capture_output=True, text=True, timeout=30,
+                           env=dict(os.environ, KUBECONFIG=api.kubeconfig, **env))
+        return p.returncode, p.stdout, p.stderr
+    code, out, _ = run("--help")
+    assert code == 0 and "--emulated-model" in out
+    assert run("--version")[1].startswith("slipway-device-plugin ")
+    for args, words in ((["--nope=1"], "no flag '--nope=1'"), (["--node-name"], "needs a value"),
+                        ([], "--node-name or $NODE_NAME"),
+                        (["--node-name=a", "--emulated-count=0"], "'0' is no number"),
+                        (["--node-name=a", "--gate-lost=x"], "neither withdraw nor keep"),
+                        (["--node-name=a", "--device-list-strategy=x"], "none of envvar"),
+                        (["--node-name=a", "--emulated-mode", "--emulated-model=x",
+                          "--journal-dir=" + api.dir, "--cdi-dir=" + api.dir], "none of the models: A30-24GB"),
+                        (["--node-name=a", "--gate=x", "--journal-dir=" + api.dir, "--cdi-dir=" + api.dir],
+                         "not apiVersion/Kind/name")):
+        code, _, err = run(*args)
+        assert code == 2 and words in err and len(err.splitlines()) == 1, (args, code, err)
+
+
+def every_model_can_be_emulated(api):
+    for model, profile in (("H100-80GB", "1g.10gb"), ("H200-141GB", "1g.18gb"), ("A30-24GB", "1g.6gb"),
+                           ("GB200-186GB", "7g.186gb")):
+        w = World(api, args=["--emulated-model", model, "--emulated-count", "1"])
+        until(profile, lambda: "mig.das.com/" + profile in w.kubelet.registered)
+        w.close()
+
+
+main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
+      and name not in ("refused",)])
