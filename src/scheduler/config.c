@@ -101,9 +101,11 @@ int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **o
     sprintbuf(text,
               "extenders:\n- urlPrefix: %s\n  filterVerb: filter\n  prioritizeVerb: prioritize\n"
               "  bindVerb: bind\n  preemptVerb: preempt\n  weight: 10\n  nodeCacheCapable: true\n"
-              "  ignorable: false\n  httpTimeout: 10s\n  # one a profile: wildcards are refused\n"
-              "  managedResources:\n",
-              o->url ? o->url : "http://127.0.0.1:8888");
+              "  ignorable: false\n  httpTimeout: 10s\n%s",
+              o->url ? o->url : "http://127.0.0.1:8888", o->ca_file ? "  enableHTTPS: true\n" : "");
+    if (o->ca_file)
+        sprintbuf(text, "  tlsConfig: {caFile: %s}\n", o->ca_file);
+    sprintbuf(text, "  # one a profile: wildcards are refused\n  managedResources:\n");
     sw_scheduler_each_profile(put_profile, text);
     *out = sw_strndup(text->buf, (size_t)text->bpos);
     printbuf_free(text);

@@ -72,9 +72,12 @@ static int print_config(const struct settings *s)
     SW_ERR(err);
     SW_AUTO_CHARS *text = NULL,
                   *url = sw_printf("%s://127.0.0.1:%d", s->tls ? "https" : "http", s->port);
+    if (s->tls && !or_null(s->ca))
+        return sw_options_fault(PROGRAM, "--print-config --tls needs --cacert");
     const struct sw_scheduler_config config = { .kube_version = s->kube_version,
                                                 .scheduler_name = or_null(s->scheduler_name),
                                                 .url = url,
+                                                .ca_file = s->tls ? or_null(s->ca) : NULL,
                                                 .lease_ns = s->leader_elect ? s->ns : NULL,
                                                 .kubeconfig = or_null(s->kubeconfig) };
     if (sw_scheduler_config_text(&config, &text, &err) < 0)

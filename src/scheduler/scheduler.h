@@ -61,6 +61,7 @@ struct sw_scheduler_config {
     const char *kube_version;
     const char *scheduler_name; /* NULL: das-scheduler */
     const char *url;            /* NULL: http://127.0.0.1:8888 */
+    const char *ca_file;        /* by which the extender's certificate is verified; NULL: no TLS */
     const char *lease_ns;       /* NULL: no leader election */
     const char *kubeconfig;     /* NULL: as kube-scheduler finds it itself */
 };
