@@ -149,9 +149,10 @@ $(BUILD)/gen/%.c: hack/embed.sh $$(FILES_%)
 	hack/embed.sh $* $(FILES_$*) >$@.tmp && mv $@.tmp $@
 
 $(PB:%=$(BUILD)/gen/%.h): $(BUILD)/gen/%.pb-c.h: $(BUILD)/gen/%.pb-c.c ;
-$(PB:%=$(BUILD)/gen/%.c): $(BUILD)/gen/%.pb-c.c: $$(filter %/$$*.proto,$(PROTOS))
+# (a % in the prerequisites would be the stem: so all of them)
+$(PB:%=$(BUILD)/gen/%.c): $(BUILD)/gen/%.pb-c.c: $(PROTOS)
 	@mkdir -p $(@D)
-	protoc-c --c_out=$(@D) --proto_path=$(<D) $<
+	protoc-c --c_out=$(@D) --proto_path=$(dir $(filter %/$*.proto,$(PROTOS))) $(filter %/$*.proto,$(PROTOS))
 
 .PHONY: generated
 generated: $(GEN) $(PB:%=$(BUILD)/gen/%.h)
