@@ -18,9 +18,9 @@ struct configmap_opts {
 
 const struct sw_flag sw_flags_configmap[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
-    { "name", 'n', SW_FLAG_STRING, FIELD(name), "NAME", NULL,
+    { "name", 0, SW_FLAG_STRING, FIELD(name), "NAME", NULL,
       "the ConfigMap's name (default: the recipe's)" },
-    { "namespace", 0, SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,
+    { "namespace", 'n', SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,
       "the ConfigMap's namespace (default: left to who applies it)" },
     { 0 },
 };

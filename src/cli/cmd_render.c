@@ -144,7 +144,7 @@ static int write_out(const char *dir, const char *path, const char *text, size_t
     SW_AUTO_CHARS *full = sw_printf("%s/%s", dir, path);
     int rc = make_dirs(full, err);
     if (rc == 0)
-        rc = sw_file_write(full, text, len, 0666, err);
+        rc = sw_file_write(full, text, len, 0644, err);
     if (rc == 0)
         (void)printf("wrote %s\n", full);
     return rc;
@@ -190,7 +190,7 @@ int sw_cmd_render(int argc, char **argv)
 {
     struct render_opts o = { 0 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("render", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse("render", argc, argv, &o, 2, &rest);
     if (rc) {
         rc--;
     } else if (rest.n < 1) {
@@ -198,8 +198,10 @@ int sw_cmd_render(int argc, char **argv)
     } else {
         struct sw_opened_recipe opened = { 0 };
         SW_ERR(err);
-        rc = render(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("render", &err)
-                                                          : SW_EXIT_OK;
+        if (rest.n == 2) /* as in helm template NAME CHART */
+            o.recipe.name = rest.items[0];
+        rc = render(&o, rest.items[rest.n - 1], &opened, &err) < 0 ? sw_cli_fail("render", &err)
+                                                                   : SW_EXIT_OK;
         sw_opened_recipe_done(&opened);
         if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
             rc = SW_EXIT_FAILED;

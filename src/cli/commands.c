@@ -26,7 +26,7 @@ const struct sw_command sw_commands[] = {
       sw_flags_hooks, sw_cmd_hooks },
     { "completion", "bash|zsh|fish", "print a shell's completion script",
       "To try it in bash: source <(slipway completion bash)", no_flags, sw_cmd_completion },
-    { "render", "RECIPE", "print the manifests that a recipe gives",
+    { "render", "[NAME] RECIPE", "print the manifests that a recipe gives",
       "As `helm template`, in the order in which slipway applies them.", sw_flags_render,
       sw_cmd_render },
     { "graph", "RECIPE", "draw a recipe's states and what they need", NULL, sw_flags_graph,

@@ -24,14 +24,14 @@ void sw_recipe_flags_done(struct sw_recipe_flags *flags);
 #define SW_RECIPE_FLAGS(at)                                                                        \
     SW_SOURCE_FLAGS(SW_RECIPE_FLAG(at, source)),                                                   \
         { "name",                                                                                  \
-          'n',                                                                                     \
+          0,                                                                                       \
           SW_FLAG_STRING,                                                                          \
           SW_RECIPE_FLAG(at, name),                                                                \
           "NAME",                                                                                  \
           NULL,                                                                                    \
           "the release's name (default: the recipe's)" },                                          \
         { "namespace",                                                                             \
-          0,                                                                                       \
+          'n',                                                                                     \
           SW_FLAG_STRING,                                                                          \
           SW_RECIPE_FLAG(at, namespace),                                                           \
           "NAME",                                                                                  \
@@ -97,7 +97,9 @@ struct sw_opened_recipe {
     struct sw_values *values;
     struct sw_plan *plan;
     struct json_object *facts;
-    struct sw_render_env env; /* borrows from flags and facts */
+    struct sw_render_env env; /* borrows from flags and what follows */
+    struct sw_arena *arena;
+    struct sw_list_arg files, api_versions; /* of the flags, those with commas split */
 };
 void sw_opened_recipe_done(struct sw_opened_recipe *opened);
 

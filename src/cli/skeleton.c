@@ -4,7 +4,7 @@
 #include "cli/skeleton.h"
 
 static const char chart_yaml[] = "apiVersion: v2\n"
-                                 "name: <NAME>\n"
+                                 "name: \"<NAME>\"\n"
                                  "description: What <NAME> does, in a sentence\n"
                                  "type: application\n"
                                  "version: 0.1.0\n"
@@ -20,15 +20,15 @@ static const char values_yaml[] = "# What users of the recipe may set (spec.set,
                                   "  kubernetes.io/os: linux\n";
 
 static const char helpers_tpl[] = "{{- define \"recipe.labels\" -}}\n"
-                                  "app.kubernetes.io/name: {{ .Chart.Name }}\n"
-                                  "app.kubernetes.io/instance: {{ .Release.Name }}\n"
+                                  "app.kubernetes.io/name: {{ .Chart.Name | quote }}\n"
+                                  "app.kubernetes.io/instance: {{ .Release.Name | quote }}\n"
                                   "{{- end }}\n";
 
 static const char settings_yaml[] = "# State 0000: what the agent needs.\n"
                                     "apiVersion: v1\n"
                                     "kind: ServiceAccount\n"
                                     "metadata:\n"
-                                    "  name: {{ .Release.Name }}\n"
+                                    "  name: {{ .Release.Name | quote }}\n"
                                     "  namespace: {{ .Release.Namespace }}\n"
                                     "  labels:\n"
                                     "    {{- include \"recipe.labels\" . | nindent 4 }}\n"
@@ -36,7 +36,7 @@ static const char settings_yaml[] = "# State 0000: what the agent needs.\n"
                                     "apiVersion: v1\n"
                                     "kind: ConfigMap\n"
                                     "metadata:\n"
-                                    "  name: {{ .Release.Name }}\n"
+                                    "  name: {{ .Release.Name | quote }}\n"
                                     "  namespace: {{ .Release.Namespace }}\n"
                                     "  labels:\n"
                                     "    {{- include \"recipe.labels\" . | nindent 4 }}\n"
@@ -47,7 +47,7 @@ static const char agent_yaml[] = "# State 1000: the agent, on each node that is 
                                  "apiVersion: apps/v1\n"
                                  "kind: DaemonSet\n"
                                  "metadata:\n"
-                                 "  name: {{ .Release.Name }}\n"
+                                 "  name: {{ .Release.Name | quote }}\n"
                                  "  namespace: {{ .Release.Namespace }}\n"
                                  "  labels:\n"
                                  "    {{- include \"recipe.labels\" . | nindent 4 }}\n"
@@ -60,7 +60,7 @@ static const char agent_yaml[] = "# State 1000: the agent, on each node that is 
                                  "      labels:\n"
                                  "        {{- include \"recipe.labels\" . | nindent 8 }}\n"
                                  "    spec:\n"
-                                 "      serviceAccountName: {{ .Release.Name }}\n"
+                                 "      serviceAccountName: {{ .Release.Name | quote }}\n"
                                  "      nodeSelector:\n"
                                  "        {{- toYaml .Values.nodeSelector | nindent 8 }}\n"
                                  "      containers:\n"
@@ -72,7 +72,7 @@ static const char agent_yaml[] = "# State 1000: the agent, on each node that is 
                                  "            - name: MESSAGE\n"
                                  "              valueFrom:\n"
                                  "                configMapKeyRef:\n"
-                                 "                  name: {{ .Release.Name }}\n"
+                                 "                  name: {{ .Release.Name | quote }}\n"
                                  "                  key: message\n";
 
 static const char helmignore[] = "# What is here besides, and no part of the recipe.\n"

@@ -70,6 +70,8 @@ int sw_yaml_marshal(struct json_object *doc, char **out, size_t *len_bytes,
 struct sw_yaml_writer;
 struct sw_yaml_writer_opts {
     bool as_marshal;  /* refuse and fold as sw_yaml_marshal() */
+    bool pretty;      /* as yaml.v3 with an indent of two: lists stand indented under their key,
+                       * numbers as Go prints them, lines of any length */
     size_t max_bytes; /* more is SW_INVALID: deep documents are mostly indentation; 0: no limit */
 };
 struct sw_yaml_writer *sw_yaml_writer_new(const struct sw_yaml_writer_opts *opts);

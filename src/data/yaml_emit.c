@@ -98,7 +98,7 @@ static void put_flow_text(struct sw_yaml_out *o, const char *text, const char *e
     for (const char *p = text; p < end;) {
         if (*p == ' ') {
             bool inner = !quoted || (p > text && p < end - 1);
-            if (wrap && !spaces && o->column > SW_YAML_WIDTH && inner && p[1] != ' ') {
+            if (wrap && !spaces && o->column > o->width && inner && p[1] != ' ') {
                 sw_yaml_put_indent(o);
                 p++;
             } else {
@@ -165,7 +165,7 @@ static void put_double(struct sw_yaml_out *o, const char *text, const char *end,
             p += put_escape(o, p, end);
             spaces = false;
         } else if (*p == ' ') {
-            if (wrap && !spaces && o->column > SW_YAML_WIDTH && p > text && p < end - 1) {
+            if (wrap && !spaces && o->column > o->width && p > text && p < end - 1) {
                 sw_yaml_put_indent(o);
                 if (p[1] == ' ')
                     sw_yaml_put_char(o, '\\');
@@ -210,8 +210,10 @@ static void put_literal(struct sw_yaml_out *o, const char *text, const char *end
     put_space(o);
     sw_yaml_put_char(o, '|');
     put_literal_hints(o, text, end);
-    put_break(o);
-    o->indention = o->whitespace = true;
+    if (!o->like_v3) /* yaml.v3 leaves the end of this line to the text's first */
+        put_break(o);
+    o->indention = !o->like_v3;
+    o->whitespace = true;
     bool breaks = true;
     for (const char *p = text; p < end;) {
         if (sw_yaml_break_len(p, end)) {

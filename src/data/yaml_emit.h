@@ -13,6 +13,8 @@ enum { SW_YAML_INDENT = 2, SW_YAML_WIDTH = 80 };
 struct sw_yaml_out {
     struct sw_buffer text;
     int indent;      /* -1 at the root */
+    bool like_v3;    /* where yaml.v3 does it otherwise */
+    int width;       /* of a line; what goes beyond is folded at a space */
     int column;      /* in characters */
     bool whitespace; /* what was written last separates */
     bool indention;  /* nothing but indentation and '-', '?', ':' is on this line yet */

@@ -31,8 +31,8 @@ bool sw_yaml_is_printable(const char *p)
 
 /* What is in a string, as far as styles care. */
 struct traits {
-    bool indicator; /* would be read as something else where it stands bare */
-    bool special;   /* not printable */
+    bool indicator;    /* would be read as something else where it stands bare */
+    bool special, tab; /* not printable; a tab, which is neither */
     bool line_break;
     bool outer_space, trailing_space, outer_break;
     bool break_space, space_break; /* "\n " and " \n" */
@@ -90,7 +90,8 @@ static struct traits examine(const char *text, const char *end)
         size_t n = char_len(p), break_len = sw_yaml_break_len(p, end);
         bool first = p == text, last = p + n >= end;
         t.indicator = t.indicator || is_indicator(p, end, first, after_blank);
-        t.special = t.special || !sw_yaml_is_printable(p);
+        t.tab = t.tab || *p == '\t';
+        t.special = t.special || (*p != '\t' && !sw_yaml_is_printable(p));
         if (*p == ' ') {
             t.outer_space = t.outer_space || first || last;
             t.trailing_space = t.trailing_space || last;
@@ -123,7 +124,7 @@ static bool is_simple(const char *text, const char *end)
 }
 
 enum sw_yaml_style sw_yaml_choose_style(const char *text, size_t len_bytes, bool as_key,
-                                        bool *multiline)
+                                        bool like_v3, bool *multiline)
 {
     const char *end = text + len_bytes;
     bool quote = sw_yaml_needs_quotes(text, len_bytes);
@@ -134,9 +135,10 @@ enum sw_yaml_style sw_yaml_choose_style(const char *text, size_t len_bytes, bool
     struct traits t = examine(text, end);
     *multiline = t.line_break;
     bool plain_allowed = !(t.outer_space || t.outer_break || t.break_space || t.space_break ||
-                           t.special || t.line_break || t.indicator);
-    bool single_allowed = !(t.break_space || t.space_break || t.special);
-    bool literal_allowed = !(t.trailing_space || t.space_break || t.special) && len_bytes > 0;
+                           t.special || t.tab || t.line_break || t.indicator);
+    bool single_allowed = !(t.break_space || t.space_break || t.special || t.tab);
+    bool literal_allowed =
+        !(t.trailing_space || t.space_break || t.special || (t.tab && !like_v3)) && len_bytes > 0;
     if (memchr(text, '\n', len_bytes))
         return literal_allowed && !as_key ? SW_STYLE_LITERAL : SW_STYLE_DOUBLE;
     if (quote || (as_key && t.line_break))

@@ -2,6 +2,7 @@
 #include "data/yaml.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static void put_text(struct sw_yaml_writer *w, const char *text, size_t len, boo
         text = base64 = encode_binary(text, len, &len);
         tag_len = strlen("!!binary");
     }
-    enum sw_yaml_style style = sw_yaml_choose_style(text, len, is_key, &multiline);
+    enum sw_yaml_style style = sw_yaml_choose_style(text, len, is_key, w->opts.pretty, &multiline);
     if (base64) /* its text is never taken for anything else */
         style = multiline ? SW_STYLE_LITERAL : SW_STYLE_PLAIN;
     if (is_key) {
@@ -70,7 +71,7 @@ static void put_text(struct sw_yaml_writer *w, const char *text, size_t len, boo
         if (!simple) {
             sw_yaml_put_indicator(&w->o, '?');
             if (!base64)
-                style = sw_yaml_choose_style(text, len, false, &multiline);
+                style = sw_yaml_choose_style(text, len, false, w->opts.pretty, &multiline);
         }
         w->frames[w->n_frames - 1].simple_key = simple;
     }
@@ -88,7 +89,8 @@ static void open_block(struct sw_yaml_writer *w)
     w->frames[w->n_frames++] = (struct frame){ .kind = w->pending_kind,
                                                .outer_indent = w->o.indent };
     /* a list that is a map's value stands under its key, not indented */
-    bool indentless = w->pending_kind == FRAME_LIST && w->in_map && !w->o.indention;
+    bool indentless = w->pending_kind == FRAME_LIST && w->in_map && !w->o.indention &&
+                      !w->opts.pretty;
     if (w->o.indent < 0)
         w->o.indent = 0;
     else if (!indentless)
@@ -165,6 +167,8 @@ static int on_real(void *arg, double value, SW_UNUSED const char *text, SW_UNUSE
 {
     /* through JSON: what has no fraction there is an integer to YAML */
     char plain[SW_FLOAT_LEN];
+    if (((struct sw_yaml_writer *)arg)->opts.pretty)
+        return put_word(arg, plain, sw_float_go(value, 'g', 64, plain), err);
     size_t len = sw_float_json(value, plain);
     struct sw_yaml_scalar is = sw_yaml_resolve(plain, len);
     if (is.kind == SW_YAML_INT)
@@ -278,6 +282,8 @@ struct sw_yaml_writer *sw_yaml_writer_new(const struct sw_yaml_writer_opts *opts
     w->sink = (struct sw_sink){ .ops = &writer_ops, .arg = w };
     if (opts)
         w->opts = *opts;
+    w->o.like_v3 = w->opts.pretty;
+    w->o.width = w->opts.pretty ? INT_MAX : SW_YAML_WIDTH;
     restart(w);
     return w;
 }

@@ -139,11 +139,50 @@ static size_t pointer_token(const char **at, const char *end, char *buf, size_t 
     return n;
 }
 
+static bool is_text(const struct sw_value *v, const char *prefix, const char *text, size_t len)
+{
+    size_t n = strlen(prefix);
+    return v && sw_value_is_string(*v) && v->len == n + len && memcmp(v->as.s, prefix, n) == 0 &&
+           memcmp(v->as.s + n, text, len) == 0;
+}
+
+/* The schema with `"$anchor": "name"`, or draft-07's `"$id": "#name"`. */
+static const struct sw_value *find_anchor(const struct sw_value *v, const char *name, size_t len,
+                                          int depth)
+{
+    const struct sw_value *found = NULL;
+    if (depth > MAX_DEPTH)
+        return NULL;
+    for (size_t i = 0; sw_value_is_list(*v) && v->as.list && i < v->as.list->n && !found; i++)
+        found = find_anchor(&v->as.list->items[i], name, len, depth + 1);
+    if (!sw_value_is_map(*v))
+        return found;
+    if (is_text(sw_map_find_cstr(v->as.map, "$anchor"), "", name, len) ||
+        is_text(sw_map_find_cstr(v->as.map, "$id"), "#", name, len))
+        return v;
+    const struct sw_entry *e = sw_map_sorted(v->as.map);
+    for (size_t i = 0; i < sw_map_count(v->as.map) && !found; i++)
+        found = find_anchor(&e[i].value, name, len, depth + 1);
+    return found;
+}
+
+/* Whether what stands before the '#' names this document. */
+static bool is_own(const struct sw_schema *schema, const char *base, size_t len)
+{
+    const struct sw_value *id = sw_value_is_map(schema->root)
+                                    ? sw_map_find_cstr(schema->root.as.map, "$id")
+                                    : NULL;
+    return len == 0 || is_text(id, "", base, len);
+}
+
 static const struct sw_value *resolve(const struct sw_schema *schema, struct sw_value ref)
 {
-    const char *at = ref.as.s, *end = at + ref.len;
-    if (ref.len == 0 || *at++ != '#')
+    const char *end = ref.as.s + ref.len, *at = memchr(ref.as.s, '#', ref.len);
+    if (!is_own(schema, ref.as.s, at ? (size_t)(at - ref.as.s) : ref.len))
         return NULL;
+    at = at ? at + 1 : end;
+    if (at < end && *at != '/')
+        return find_anchor(&schema->root, at, (size_t)(end - at), 0);
     const struct sw_value *v = &schema->root;
     while (v && at < end) {
         char token[512];
@@ -169,10 +208,13 @@ static bool check_ref(struct check *c, struct sw_value want, struct sw_value v)
     if (!sw_value_is_string(want))
         return true;
     const struct sw_value *schema = resolve(c->schema, want);
+    bool elsewhere = memmem(want.as.s, want.len, "://", 3) != NULL;
     if (!schema)
-        return sw_check_give_up(c,
-                                sw_arena_printf(c->arena, "$ref '%.*s' leads nowhere in the schema",
-                                                (int)want.len, want.as.s));
+        return sw_check_give_up(
+            c, sw_arena_printf(c->arena, "$ref '%.*s' %s", (int)want.len, want.as.s,
+                               elsewhere ? "is on another host, which is not asked; put what it "
+                                           "names into the schema"
+                                         : "leads nowhere in the schema"));
     return sw_check_fits(c, *schema, v);
 }
 

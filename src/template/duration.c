@@ -120,3 +120,16 @@ int sw_duration_parse(const char *s, size_t len, int64_t *ns, struct sw_err *err
     *ns = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return 0;
 }
+
+int64_t sw_duration_multiple(int64_t ns, int64_t m, bool round)
+{
+    if (m <= 0)
+        return ns;
+    int64_t r = ns % m;
+    ns -= r;
+    if (round && r > 0 && r >= m - r && ns <= INT64_MAX - m)
+        ns += m;
+    if (round && r < 0 && -r >= m + r && ns >= INT64_MIN + m)
+        ns -= m;
+    return ns;
+}

@@ -15,6 +15,7 @@ const struct func_table sw_func_tables[] = {
     { "semver", sw_funcs_semver },
     { "regex", sw_funcs_regex },
     { "dates", sw_funcs_dates },
+    { "durations", sw_funcs_durations },
     { "urls", sw_funcs_urls },
     { "random", sw_funcs_random },
     { "crypto", sw_funcs_crypto },

@@ -13,6 +13,7 @@ extern const struct func sw_funcs_encoding[];
 extern const struct func sw_funcs_json[];
 extern const struct func sw_funcs_reflect[];
 extern const struct func sw_funcs_dates[];
+extern const struct func sw_funcs_durations[];
 extern const struct func sw_funcs_regex[];
 extern const struct func sw_funcs_semver[];
 extern const struct func sw_funcs_urls[];

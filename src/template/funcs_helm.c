@@ -201,6 +201,21 @@ static int fn_to_yaml(struct call *c)
     return sw_return_text(c, mark);
 }
 
+/* toYamlPretty of newer Helms; an error is its own text there. */
+static int fn_to_yaml_pretty(struct call *c)
+{
+    size_t mark;
+    SW_ERR(err);
+    struct text *t = sw_call_text(c, &mark);
+    if (sw_value_write_yaml_pretty(t, c->args[0], c->arena, &err) < 0) {
+        t->len = mark;
+        sw_text_puts(t, sw_err_text(&err));
+    }
+    if (t->len > mark && t->p[t->len - 1] == '\n')
+        t->len--;
+    return sw_return_text(c, mark);
+}
+
 /* mustToYaml, mustToToml of newer Helms: an error where toYaml gives nothing. */
 static int fn_must_to(struct call *c)
 {
@@ -318,6 +333,7 @@ const struct func sw_funcs_helm[] = {
     { "lookup", fn_lookup, "ssss", "an object of the cluster, by apiVersion, kind, namespace, name",
       0, 0 },
     { "toYaml", fn_to_yaml, "v", "the value as YAML", 0, 0 },
+    { "toYamlPretty", fn_to_yaml_pretty, "v", "the value as YAML, lists indented", 0, 0 },
     { "toJson", fn_to_json, "v", "the value as JSON", 0, 0 },
     { "toToml", fn_to_toml, "v", "the value as TOML", 0, 0 },
     { "mustToYaml", fn_must_to, "v", "the value as YAML, or an error", YAML, 0 },

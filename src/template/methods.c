@@ -1,6 +1,7 @@
 #include "template/methods.h"
 
 #include "template/glob.h"
+#include "template/gotime.h"
 #include "template/print.h"
 #include "template/value_text.h"
 
@@ -238,19 +239,11 @@ static int fn_duration_abs(struct call *c)
     return sw_return(c, v);
 }
 
-/* Truncate, Round: to a multiple; halves away from zero. */
+/* Truncate, Round. */
 static int fn_duration_multiple(struct call *c)
 {
     struct sw_value v = c->self;
-    int64_t m = c->args[0].as.i;
-    if (m > 0) {
-        int64_t r = v.as.i % m;
-        v.as.i -= r;
-        if (c->func->variant && r > 0 && r >= m - r && v.as.i <= INT64_MAX - m)
-            v.as.i += m;
-        if (c->func->variant && r < 0 && -r >= m + r && v.as.i >= INT64_MIN + m)
-            v.as.i -= m;
-    }
+    v.as.i = sw_duration_multiple(v.as.i, c->args[0].as.i, c->func->variant);
     return sw_return(c, v);
 }
 

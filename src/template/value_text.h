@@ -25,6 +25,10 @@ int sw_value_write_json(struct text *out, struct sw_value v, unsigned style, str
 int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
                         struct sw_err *err);
 
+/** As Helm's toYamlPretty writes it (yaml.v3, an indent of two). @return 0 | SW_INVALID */
+int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_arena *arena,
+                               struct sw_err *err);
+
 /** The value as it is in JSON where that is another one: a struct's map, bytes as base64 text. */
 struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v);
 

@@ -393,11 +393,10 @@ static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
     }
 }
 
-int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
-                        struct sw_err *err)
+static int write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
+                      const struct sw_yaml_writer_opts *opts, struct sw_err *err)
 {
-    const struct sw_yaml_writer_opts opts = { .as_marshal = true };
-    SW_AUTO(sw_yaml_writer) *writer = sw_yaml_writer_new(&opts);
+    SW_AUTO(sw_yaml_writer) *writer = sw_yaml_writer_new(opts);
     struct yaml_walk w = { sw_yaml_writer_sink(writer), out->limit - out->len, arena, err };
     size_t len;
     int rc = walk_yaml(&w, v, 0);
@@ -407,4 +406,16 @@ int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *ar
     SW_AUTO_CHARS *s = sw_yaml_writer_take(writer, &len);
     sw_text_put(out, s, len);
     return 0;
+}
+
+int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
+                        struct sw_err *err)
+{
+    return write_yaml(out, v, arena, &(struct sw_yaml_writer_opts){ .as_marshal = true }, err);
+}
+
+int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_arena *arena,
+                               struct sw_err *err)
+{
+    return write_yaml(out, v, arena, &(struct sw_yaml_writer_opts){ .pretty = true }, err);
 }

@@ -42,5 +42,8 @@ t 'wants a recipe' fails 2 'which recipe?'
 t 'refuses bad values with their place' fails 2 '--set a=1,b: key' $ordered --set a=1,b
 t 'refuses an option it does not know' fails 2 '--frobnicate' $ordered --frobnicate
 t 'refuses a kubeVersion that is too old' fails 2 'asks for Kubernetes' test/golden/render/picky --kube-version v1.20.0
+t 'takes the name in front, as helm template' bash -c "$slipway render n1 $ordered -s charts/base/templates/ns.yaml >$tap_dir/a && $slipway render --name n1 $ordered -s charts/base/templates/ns.yaml | cmp - $tap_dir/a"
+t 'takes files with commas between' bash -c "echo 'a: {b: 1}' >$tap_dir/1.yaml; echo 'a: {c: 2}' >$tap_dir/2.yaml; $slipway render $ordered -f $tap_dir/1.yaml,$tap_dir/2.yaml >$tap_dir/a && $slipway render $ordered -f $tap_dir/1.yaml -f $tap_dir/2.yaml | cmp - $tap_dir/a"
+t 'refuses a Kubernetes version that is none' fails 2 "'nope' is no version" $ordered --kube-version nope
 t 'tells help' bash -c "$slipway render --help | grep -q -- --output-dir"
 plan

@@ -148,7 +148,15 @@ static void references_are_followed(SW_UNUSED void **state)
     check("{\"definitions\": {\"l\": [{\"type\": \"string\"}]}, \"$ref\": \"#/definitions/l/0\"}",
           "1", "expected string");
     check("{\"$ref\": \"#/nowhere\"}", "1", "$ref '#/nowhere' leads nowhere");
-    check("{\"$ref\": \"http://example.org/s.json\"}", "1", "leads nowhere");
+    check("{\"$ref\": \"http://example.org/s.json\"}", "1", "is on another host");
+    check("{\"$ref\": \"#a\", \"$defs\": {\"x\": {\"$anchor\": \"a\", \"type\": \"string\"}}}", "1",
+          "expected");
+    check("{\"$ref\": \"#a\", \"$defs\": {\"x\": {\"$id\": \"#a\", \"type\": \"string\"}}}",
+          "\"t\"", NULL);
+    check("{\"$id\": \"http://e.org/s\", \"$ref\": \"http://e.org/s#/d\", \"d\": {\"type\": "
+          "\"null\"}}",
+          "null", NULL);
+    check("{\"$ref\": \"#nowhere\"}", "1", "leads nowhere");
     const char *tree = "{\"properties\": {\"child\": {\"$ref\": \"#\"}, \"m\": {\"type\": "
                        "\"integer\"}}}";
     check(tree, "{child: {child: {m: x}}}", "- child.child.m: expected integer");

@@ -110,6 +110,26 @@ static void the_documentation_is_up_to_date(void **state)
     }
 }
 
+/* Each stands in the table of origins. */
+static void where_it_comes_from_is_told(void **state)
+{
+    (void)state;
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    SW_AUTO_CHARS *text = NULL;
+    SW_ERR(err);
+    size_t n, len;
+    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
+    if (sw_file_read(SW_SOURCE_DIR "/docs/compatibility.md", 1 << 20, &text, &len, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    const char *table = strstr(text, "| from | functions | here |");
+    assert_non_null(table);
+    for (size_t i = 0; i < n; i++) {
+        SW_AUTO_CHARS *word = sw_printf("`%s`", docs[i].name);
+        if (!strstr(table, word))
+            fail_msg("docs/compatibility.md does not say where %s comes from", docs[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +137,7 @@ int main(void)
         cmocka_unit_test(helm_removed_two),
         cmocka_unit_test(every_function_is_described_once),
         cmocka_unit_test(the_documentation_is_up_to_date),
+        cmocka_unit_test(where_it_comes_from_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
