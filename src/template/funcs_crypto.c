@@ -20,12 +20,15 @@ static int hash_password(struct call *c, struct sw_value password, const char **
         *out = "failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes";
         return 0;
     }
+    int rc = sw_call_charge(c, STEPS); /* before the work, not after it */
+    if (rc < 0)
+        return rc;
     if (RAND_bytes(salt, sizeof salt) != 1)
         return sw_call_fail(c, "no random bytes");
     char *hash = sw_arena_alloc(c->arena, SW_BCRYPT_LEN + 1);
     sw_bcrypt(password.as.s, password.len, COST, salt, hash);
     *out = hash;
-    return sw_call_charge(c, STEPS);
+    return 0;
 }
 
 static int fn_bcrypt(struct call *c)
