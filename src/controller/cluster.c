@@ -129,6 +129,7 @@ static void on_facts_timer(void *arg)
 
 void cluster_node_changed(struct sw_controller *c, uint32_t node)
 {
+    depend_soon(c); /* a selector may match now, or not any more */
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
         if (r->started)

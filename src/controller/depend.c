@@ -463,6 +463,31 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct d
     return false;
 }
 
+/* ---- nodes -------------------------------------------------------------------------------------
+ */
+
+static struct json_object *node_selector(const struct resource *r)
+{
+    return sw_json_find(r->doc, "spec", "nodeSelector", NULL);
+}
+
+/* Who chooses nodes has to have some: without, nothing would be left to wait for. */
+static void find_nodes(struct resource *r, struct depend_outcome *o)
+{
+    const struct sw_roster *roster = r->c->roster;
+    struct json_object *selector = node_selector(r);
+    for (uint32_t i = 0; i < sw_roster_end(roster) && sw_json_len(selector); i++) {
+        const char *name = sw_roster_name(roster, i);
+        if (name && cluster_selects(r->c, r, name))
+            return;
+    }
+    if (sw_json_len(selector))
+        block(o,
+              sw_printf("NoMatchingNodes: no untainted node matches spec.nodeSelector %s [Waiting:"
+                        " label nodes, or change the selector]",
+                        json_object_to_json_string_ext(selector, JSON_C_TO_STRING_NOSLASHESCAPE)));
+}
+
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
@@ -473,6 +498,8 @@ bool depend_update(struct resource *r)
     for (size_t i = 0; i < sw_json_len(list); i++)
         if (!settle_entry(r, sw_json_at(list, i), &now))
             break;
+    if (!now.code && !now.blocked)
+        find_nodes(r, &now);
     if (now.code && r->making_due_ms > sw_loop_now_ms(r->c->loop))
         sw_timer_set(r->c->depend_timer, r->making_due_ms - sw_loop_now_ms(r->c->loop) + 1);
     bool changed = !same_outcome(&now, &r->depends);
@@ -486,7 +513,8 @@ static void on_depend_timer(void *arg)
     struct sw_controller *c = arg;
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
-        if (r->started && !is_going(r) && sw_json_len(entries(r)))
+        if (r->started && !is_going(r) &&
+            (sw_json_len(entries(r)) || sw_json_len(node_selector(r))))
             resource_depends_again(r);
     }
 }

@@ -1,6 +1,7 @@
 /* From a resource to its plan: the recipe is loaded, its values are put together, its states found.
  * What has to be fetched for it comes back through the loop. */
 #include "controller/internal.h"
+#include "data/semver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,11 +62,32 @@ static int values_of(struct resource *r, struct sw_values *values, struct sw_err
     return rc < 0 ? sw_err_wrap(err, rc, "spec.set") : 0;
 }
 
+/* Is it the chart that was asked for? What has no Chart.yaml has no version. */
+static int check_chart(const struct resource *r, struct sw_err *err)
+{
+    const char *want = sw_json_str(r->doc, "", "spec", "chart", "version", NULL),
+               *have = sw_recipe_version(r->recipe);
+    struct sw_semver version;
+    SW_AUTO(sw_semver_range) *range = NULL;
+    SW_ERR(no_range);
+    if (!*want || sw_streq(want, have) || sw_streq(have, "0.0.0") ||
+        sw_semver_parse(have, strlen(have), &version, &no_range) < 0)
+        return 0;
+    if (sw_semver_range_parse(want, strlen(want), &range, &no_range) == 0 &&
+        sw_semver_range_has(range, &version))
+        return 0;
+    return sw_err_set(err, SW_INVALID,
+                      "spec.chart.version: '%s' is wanted, chart '%s' there has version %s", want,
+                      sw_recipe_name(r->recipe), have);
+}
+
 static int make_plan(struct plan_work *w, struct sw_err *err)
 {
     struct resource *r = w->r;
     SW_AUTO(sw_values) *values = sw_values_new();
-    int rc = values_of(r, values, err);
+    int rc = check_chart(r, err);
+    if (rc == 0)
+        rc = values_of(r, values, err);
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *facts = cluster_values(r->c, r, NULL);
@@ -119,7 +141,8 @@ static void on_source(int code, struct sw_recipe *recipe, const char *words, voi
     struct plan_work *w = arg;
     struct resource *r = w->r;
     if (code < 0) {
-        finish(w, code, words);
+        SW_AUTO_CHARS *where = sw_printf("spec.chart: %s", words ? words : sw_code_name(code));
+        finish(w, code, where);
         return;
     }
     if (recipe) {

@@ -287,6 +287,27 @@ static int management_of(struct resource *r, enum sw_management *out, struct sw_
                       said);
 }
 
+/* No node could ever have such a label. */
+static int check_selector(struct resource *r, struct sw_err *err)
+{
+    struct json_object *map = sw_json_find(r->doc, "spec", "nodeSelector", NULL);
+    if (!json_object_is_type(map, json_type_object))
+        return 0;
+    json_object_object_foreach(map, key, value)
+    {
+        const char *text = json_object_get_string(value);
+        const char *bad_key = sw_label_key_fault(key),
+                   *bad = sw_label_value_fault(text ? text : "");
+        if (bad_key)
+            return sw_err_set(err, SW_INVALID, "spec.nodeSelector: '%s' is no label: %s", key,
+                              bad_key);
+        if (bad)
+            return sw_err_set(err, SW_INVALID, "spec.nodeSelector.%s: '%s' is no label's value: %s",
+                              key, text ? text : "", bad);
+    }
+    return 0;
+}
+
 /* ---- SPEC --------------------------------------------------------------------------------------
  */
 
@@ -297,6 +318,14 @@ struct graph {
     size_t *needs; /* of all states, one after the other */
 };
 
+/* Of the recipe's own templates SRO's users know the path in the chart. */
+static const char *title_of(const struct sw_recipe_state *s)
+{
+    if (!s->n_templates)
+        return s->name;
+    return s->templates[0] + (strchr(s->chart, '/') ? 0 : strlen(s->chart) + 1);
+}
+
 static void graph_of(const struct sw_plan *plan, struct graph *g)
 {
     size_t n = plan ? sw_plan_n_states(plan) : 0, n_needs = 0;
@@ -304,14 +333,15 @@ static void graph_of(const struct sw_plan *plan, struct graph *g)
         n_needs += sw_plan_state(plan, i)->n_needs + 1;
     *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
                          sw_zalloc(n_needs, sizeof *g->needs) };
-    g->states[0] = (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .hidden = true };
+    g->states[0] =
+        (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .title = "namespace", .hidden = true };
     size_t *needs = g->needs;
     for (size_t i = 0; i < n; i++) {
         const struct sw_recipe_state *s = sw_plan_state(plan, i);
         g->states[i + 1] = (struct sw_state_spec){
             .name = s->name,
             .label = s->label,
-            .title = s->n_templates ? s->templates[0] : s->name,
+            .title = title_of(s),
             .needs = needs,
             .kernel_affine = s->kernel_affine,
         };
@@ -344,6 +374,8 @@ static void send_spec(struct resource *r)
     }
     SW_ERR(err);
     int rc = management_of(r, &spec.management, &err);
+    if (rc == 0 && !spec.deleting)
+        rc = check_selector(r, &err);
     if (rc < 0 && !spec.code) {
         spec.code = rc;
         spec.message = sw_err_text(&err);

@@ -235,6 +235,7 @@ static void applied(struct sw_engine *e, struct object *o, const struct sw_event
         return;
     }
     o->ours = true;
+    state_forget_failure(o->state);
     if (o->sent_hash == o->hash)
         object_set_look(o, event->object);
     if (event->object)

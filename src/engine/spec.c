@@ -51,6 +51,7 @@ void state_free(struct state *s)
     free(s->variants);
     free(s->objects);
     free(s->needs);
+    state_forget_failure(s);
     free(s->name);
     free(s->label);
     free(s->title);
@@ -355,6 +356,7 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     } else {
         fault_done(&v->fault);
         v->known = true;
+        state_forget_failure(s);
     }
     if (s->digest != before)
         label_all_changed(e);

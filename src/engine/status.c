@@ -99,7 +99,7 @@ static struct json_object *variant_doc(struct sw_engine *e, const struct state *
 
 static const char *class_of(const struct state *s)
 {
-    switch (s->phase) {
+    switch (state_shown(s)) {
     case PH_READY:
     case PH_REMOVED:
         return NULL;
@@ -127,10 +127,11 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     const char *reason, *message = words_state(e, s, &reason);
     add_text(doc, "name", s->name);
     add_text(doc, "label", s->label);
-    add_text(doc, "phase", phase_shown(s->phase));
+    add_text(doc, "phase", phase_shown(state_shown(s)));
     add_text(doc, "class", class_of(s));
     add_text(doc, "reason", reason);
     add_text(doc, "message", message);
+    add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
     json_object_object_add(doc, "needs", names_of_needs(s));
     json_object_object_add(doc, "objects", count_objects(s, NULL));
     if (s->label)
@@ -182,24 +183,57 @@ struct summary {
     const char *message;
 };
 
+/* "why [Retrying: what to do]" */
+static const char *with_hint(struct sw_engine *e, const struct state *s, const char *why,
+                             const char *reason)
+{
+    const char *hint = hint_for(reason, why, state_shown(s) == PH_FAILED), *class = class_of(s);
+    return *hint && class ? sw_arena_printf(e->arena, "%s [%s: %s]", why, class, hint) : why;
+}
+
+/* All is well, and nothing was done: hardly what anybody wants. */
+static bool is_empty(const struct sw_engine *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->n_states; i++) {
+        const struct state *s = e->states[i];
+        if (s->hidden || !s->listed)
+            continue;
+        any = true;
+        for (size_t k = 0; k < s->n_objects; k++)
+            if (s->objects[k]->text)
+                return false;
+        if (s->affine && s->n_variants == 0)
+            return false; /* no node yet */
+    }
+    return any;
+}
+
 static struct summary explain(struct sw_engine *e)
 {
     const struct state *s = words_subject(e);
-    const char *reason, *why = s ? words_state(e, s, &reason) : "";
+    const char *reason = "", *why = s ? words_state(e, s, &reason) : "";
+    if (s && !engine_removes_all(e))
+        why = with_hint(e, s, why, reason);
     if (e->deleting)
         return (struct summary){ SW_PHASE_PROGRESSING, "MarkedForDeletion",
                                  sw_arena_printf(e->arena, "Removing%s%s%s%s", s ? " " : "",
                                                  s ? s->name : "", *why ? ": " : "", why) };
     if (e->spec_fault.code)
         return (struct summary){ SW_PHASE_ERRORED, e->spec_reason ? e->spec_reason : "ChartFailure",
-                                 e->spec_fault.message };
+                                 sw_arena_printf(e->arena, "%s [%s: %s]", e->spec_fault.message,
+                                                 e->spec_fault.code == SW_UNAVAILABLE ? "Retrying"
+                                                                                      : "Failed",
+                                                 hint_for_recipe(e->spec_fault.code)) };
     if (e->management == SW_REMOVED)
         return (struct summary){ SW_PHASE_PROGRESSING, "Removed",
                                  s ? sw_arena_printf(e->arena, "Removing %s: %s", s->name, why)
                                    : "Everything is removed" };
-    if (s && s->phase == PH_FAILED)
+    if (s && state_shown(s) == PH_FAILED)
         return (struct summary){ SW_PHASE_ERRORED, "FailedToDeployChart",
                                  sw_arena_printf(e->arena, "State %s failed: %s", s->name, why) };
+    if (s && e->blocked && sw_streq(reason, "Blocked"))
+        return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState", e->blocked };
     if (s)
         return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState",
                                  sw_arena_printf(e->arena, "Working on: %s%s%s",
@@ -213,6 +247,11 @@ static struct summary explain(struct sw_engine *e)
                                                  e->label_fault.message) };
     if (!label_is_settled(e))
         return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState", "Labelling nodes" };
+    if (is_empty(e))
+        return (
+            struct summary){ SW_PHASE_ERRORED, "ChartFailure",
+                             "the recipe renders to no object at all [Failed: see with `slipway "
+                             "render` what its conditions and values leave out]" };
     return (struct summary){ SW_PHASE_READY, "Success", "All states are ready" };
 }
 
@@ -392,10 +431,10 @@ static void note_phases(struct sw_engine *e)
 {
     for (size_t i = 0; i < e->n_states; i++) {
         struct state *s = e->states[i];
-        if (sw_streq(s->shown, phase_shown(s->phase)))
+        if (sw_streq(s->shown, phase_shown(state_shown(s))))
             continue;
         free(s->shown);
-        s->shown = sw_strdup(phase_shown(s->phase));
+        s->shown = sw_strdup(phase_shown(state_shown(s)));
         s->since_ms = s->entered_ms;
     }
 }

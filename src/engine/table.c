@@ -31,6 +31,7 @@ static void become_ready(struct sw_engine *e, struct state *s)
     s->shut_ms = 0;
     s->given_up = false;
     s->n_tries = 0;
+    state_forget_failure(s);
     for (size_t i = 0; i < s->n_objects; i++)
         object_drop_live(s->objects[i]);
 }
@@ -45,6 +46,7 @@ static void calm(struct sw_engine *e, struct state *s)
 {
     (void)e;
     s->n_tries = 0;
+    state_forget_failure(s);
 }
 
 static void back_off(struct sw_engine *e, struct state *s)
@@ -261,6 +263,8 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
     s->phase = row->to;
     if (row->act)
         row->act(e, s);
+    if (row->to == PH_RETRYING || row->to == PH_FAILED)
+        state_note_failure(e, s);
     if (row->to == PH_RETRYING || row->to == PH_FAILED)
         back_off(e, s);
     if (row->event)

@@ -169,6 +169,10 @@ struct state {
     bool given_up;                          /* that was too long ago: its labels are taken off */
     unsigned n_tries;
     int64_t retry_ms, tried_ms;
+    /* how it failed last: shown while the same is tried again */
+    enum phase failed_as;
+    char *failed_why, *failed_reason; /* NULL: it has not, or something went well since */
+    uint64_t failed_digest;
     bool nudged; /* something changed that may have been the cause of a failure */
     bool fresh;  /* what was begun last had not been begun before */
     bool woke;   /* a build of it has just become needed */
@@ -467,6 +471,13 @@ void status_answered(struct sw_engine *e, const struct sw_event *event);
 struct json_object *status_make(struct sw_engine *e);
 /** Why the state is where it is; "" when ready. Of the step's arena. @reason: one word. */
 const char *words_state(struct sw_engine *e, const struct state *s, const char **reason);
+/** The phase to show: that of its failure while the same is tried again. */
+enum phase state_shown(const struct state *s);
+void state_note_failure(struct sw_engine *e, struct state *s);
+void state_forget_failure(struct state *s);
+/** What can be done about it; "" where there is nothing to say. */
+const char *hint_for(const char *reason, const char *message, bool lasting);
+const char *hint_for_recipe(int code);
 /** The state that the resource's message speaks of, or NULL. */
 const struct state *words_subject(struct sw_engine *e);
 bool state_is_done(const struct state *s);

@@ -1,5 +1,6 @@
 /* Why a state, and the resource, is where it is: one sentence that names the object and its
  * condition. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/walk.h"
@@ -50,7 +51,7 @@ static const char *say_needs(struct sw_engine *e, const struct state *s, const c
     for (size_t i = 0; i < s->n_needs; i++)
         if (!s->needs[i]->hidden && !need_is_met(e, s, s->needs[i]))
             all = sw_arena_printf(e->arena, "%s%s%s (%s)", all, *all ? ", " : "", s->needs[i]->name,
-                                  phase_shown(s->needs[i]->phase));
+                                  phase_shown(state_shown(s->needs[i])));
     *reason = "Needs";
     return *all ? sw_arena_printf(e->arena, "waits for %s", all) : "is being prepared";
 }
@@ -131,10 +132,43 @@ static const char *say_removing(struct sw_engine *e, const struct state *s, cons
     return s->n_objects ? "waits for the states that need it to go" : "";
 }
 
+void state_forget_failure(struct state *s)
+{
+    free(s->failed_why);
+    free(s->failed_reason);
+    s->failed_why = s->failed_reason = NULL;
+}
+
+void state_note_failure(struct sw_engine *e, struct state *s)
+{
+    const char *reason;
+    state_forget_failure(s);
+    const char *why = words_state(e, s, &reason);
+    s->failed_as = s->phase;
+    s->failed_why = sw_strdup(why);
+    s->failed_reason = sw_strdup(reason);
+    s->failed_digest = s->digest;
+}
+
+static bool is_trying_again(const struct state *s)
+{
+    return s->failed_why && s->n_tries > 0 && s->failed_digest == s->digest &&
+           (s->phase == PH_ASKING || s->phase == PH_LOOKING || s->phase == PH_APPLYING);
+}
+
+enum phase state_shown(const struct state *s)
+{
+    return is_trying_again(s) ? s->failed_as : s->phase;
+}
+
 const char *words_state(struct sw_engine *e, const struct state *s, const char **reason)
 {
     const char *words = NULL;
     *reason = "";
+    if (is_trying_again(s)) {
+        *reason = sw_arena_strdup(e->arena, s->failed_reason);
+        return sw_arena_strdup(e->arena, s->failed_why);
+    }
     switch (s->phase) {
     case PH_READY:
     case PH_REMOVED:
@@ -160,7 +194,7 @@ const char *words_state(struct sw_engine *e, const struct state *s, const char *
 /* Failed before held before what is under way; among equals the first in the graph. */
 static int gravity(const struct sw_engine *e, const struct state *s)
 {
-    switch (s->phase) {
+    switch (state_shown(s)) {
     case PH_FAILED:
         return 5;
     case PH_RETRYING:

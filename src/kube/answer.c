@@ -29,6 +29,8 @@ static const struct {
     { 500, "failed calling webhook", SW_UNAVAILABLE, "WebhookFailed",
       "the webhook's pods are not there yet, or not any more" },
     { 500, "failed to call webhook", SW_UNAVAILABLE, "WebhookFailed", "the same, newer words" },
+    { 403, "exceeded quota", SW_UNAVAILABLE, "QuotaExceeded",
+      "what uses the quota up may go, and the quota may grow" },
     { 403, "because it is being terminated", SW_UNAVAILABLE, "NamespaceTerminating",
       "the namespace goes away by itself: then it can be made anew" },
 };

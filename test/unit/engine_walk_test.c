@@ -1253,7 +1253,9 @@ static void a_chart_that_is_gone_is_an_error(void **state)
     sim_step(sim, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
     sim_run(sim, 60000);
     assert_string_equal(condition(sim, "Errored", "reason"), "ChartFailure");
-    assert_string_equal(condition(sim, "Errored", "message"), spec.message);
+    assert_string_equal(condition(sim, "Errored", "message"),
+                        "chart x 1.2 is not in the repository [Failed: check name, version and "
+                        "repository.url of spec.chart]");
     expect_never(sim, "delete");
     expect_never(sim, "label");
     (void)place_in_log(sim, "event ChartFailure");
