@@ -17,6 +17,8 @@
 #define LEASE_NAME "b6ae617b.openshift.io"
 
 struct controller_opts {
+    const char *cache_dir;
+    int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
     const char *metrics, *health, *lease_ns, *releases;
@@ -37,6 +39,12 @@ const struct sw_flag sw_flags_controller[] = {
       "HOST:PORT", NULL, "serve /healthz and /readyz there (default :8081; 0: nowhere)" },
     { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
       "configmap|secret|none", "record each release for helm there (default configmap)" },
+    { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
+      "keep downloaded recipes there (default $SLIPWAY_CACHE_DIR, ~/.cache/slipway)" },
+    { "recipe-interval", 0, SW_FLAG_DURATION, offsetof(struct controller_opts, refresh_ms), "TIME",
+      NULL,
+      "look for another version of recipes from elsewhere after so long (default 10m; 0: "
+      "never)" },
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
 };
@@ -83,12 +91,16 @@ static enum sw_releases releases(const struct operator* op)
 static void start_work(void *arg)
 {
     struct operator* op = arg;
-    op->controller = sw_controller_open(op->conn.loop, op->conn.kube,
-                                        &(struct sw_controller_opts){ .ns = own_namespace(op),
-                                                                      .releases = releases(op),
-                                                                      .on_event = on_event,
-                                                                      .on_trouble = on_trouble,
-                                                                      .arg = op });
+    op->controller = sw_controller_open(
+        op->conn.loop, op->conn.kube,
+        &(struct sw_controller_opts){ .ns = own_namespace(op),
+                                      .releases = releases(op),
+                                      .helper = SW_SELF,
+                                      .cache_dir = op->opts.cache_dir,
+                                      .refresh_ms = op->opts.refresh_ms,
+                                      .on_event = on_event,
+                                      .on_trouble = on_trouble,
+                                      .arg = op });
 }
 
 /* ---- leadership --------------------------------------------------------------------------------
@@ -233,7 +245,7 @@ static int operate(struct operator* op)
 
 int sw_cmd_controller(int argc, char **argv)
 {
-    struct operator op = { 0 };
+    struct operator op = { .opts.refresh_ms = INT64_C(600) * 1000 };
     struct sw_operands rest;
     int rc = sw_cli_parse("controller", argc, argv, &op.opts, 0, &rest);
     rc = rc ? rc - 1 : operate(&op);

@@ -5,6 +5,7 @@
 #include "cli/install.h"
 #include "cli/live.h"
 #include "cli/resource.h"
+#include "cli/source_flags.h"
 #include "controller/controller.h"
 #include "data/data.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 struct run_opts {
+    struct sw_source_flags source;
     struct sw_connect_opts connect;
     struct sw_list_arg files, set, set_string, set_json, set_file;
     const char *name, *ns, *output;
@@ -50,6 +52,7 @@ const struct sw_flag sw_flags_run[] = {
       "give up after so long (default 30m; 0: never)" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|text",
       "json: one document at the end and nothing else" },
+    SW_SOURCE_FLAGS(offsetof(struct run_opts, source)),
     SW_CONNECT_FLAGS(struct run_opts, connect),
     { 0 },
 };
@@ -274,13 +277,16 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
         end(run, code == SW_INVALID ? SW_EXIT_USAGE : SW_EXIT_FAILED, sw_err_text(err));
         return;
     }
-    run->controller = sw_controller_open(run->conn.loop, run->conn.kube,
-                                         &(struct sw_controller_opts){ .only = run->name,
-                                                                       .one_shot = true,
-                                                                       .on_change = on_change,
-                                                                       .on_event = on_event,
-                                                                       .on_trouble = on_trouble,
-                                                                       .arg = run });
+    run->controller = sw_controller_open(
+        run->conn.loop, run->conn.kube,
+        &(struct sw_controller_opts){ .only = run->name,
+                                      .one_shot = true,
+                                      .helper = SW_SELF,
+                                      .cache_dir = run->opts.source.cache_dir,
+                                      .on_change = on_change,
+                                      .on_event = on_event,
+                                      .on_trouble = on_trouble,
+                                      .arg = run });
 }
 
 static void walk(struct run *run)
@@ -327,6 +333,8 @@ static int make_resource(struct run *run, const char *recipe, struct sw_err *err
     const struct run_opts *o = &run->opts;
     const struct sw_resource_opts opts = {
         .recipe = recipe,
+        .source = &o->source,
+        .connect = &o->connect,
         .name = o->name,
         .ns = o->ns,
         .values = { .files = o->files.items,
@@ -350,7 +358,7 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
 {
     SW_ERR(err);
     if (rest->n == 0)
-        return sw_cli_usage("run", "which recipe? A folder or an archive of a chart");
+        return sw_cli_usage("run", "which recipe? A folder or an archive of a chart, or a URL");
     const struct sw_connect_opts *c = &run->opts.connect;
     if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules))
         return sw_cli_usage("run", "--nodes, --platform, --delays and --rules are for --emulate");

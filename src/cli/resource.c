@@ -1,6 +1,7 @@
 #include "cli/resource.h"
 
 #include "data/data.h"
+#include "fetch/fetch.h"
 
 #include <json-c/json.h>
 #include <limits.h>
@@ -107,13 +108,68 @@ static void set_default(struct json_object *doc, const char *value, const char *
         sw_json_set_str(doc, value, section, key, NULL);
 }
 
-static int set_chart(struct json_object *doc, const struct sw_recipe *recipe, const char *path,
-                     struct sw_err *err)
+static int absolute_path(const char *path, char **out, struct sw_err *err)
 {
     char absolute[PATH_MAX];
     if (!realpath(path, absolute))
         return sw_err_set(err, SW_NOTFOUND, "'%s' cannot be found", path);
-    SW_AUTO_CHARS *url = sw_printf("file://%s", absolute);
+    *out = sw_strdup(absolute);
+    return 0;
+}
+
+/* Who we are, and whom to trust, as the controller reads it: files by their whole path. */
+static int set_auth(struct json_object *doc, const struct sw_source_flags *flags,
+                    struct sw_err *err)
+{
+    const struct {
+        const char *value, *field;
+        bool is_file;
+    } rows[] = { { flags->username, "username", false },
+                 { flags->password, "password", false },
+                 { flags->ca_file, "caFile", true },
+                 { flags->cert_file, "certFile", true },
+                 { flags->key_file, "keyFile", true } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *path = NULL;
+        int rc = rows[i].value && rows[i].is_file ? absolute_path(rows[i].value, &path, err) : 0;
+        if (rc < 0)
+            return rc;
+        if (rows[i].value)
+            sw_json_set_str(doc, path ? path : rows[i].value, "spec", "chart", "repository",
+                            rows[i].field, NULL);
+    }
+    if (flags->insecure)
+        sw_json_set(doc, json_object_new_boolean(true), "spec", "chart", "repository",
+                    "insecure_skip_tls_verify", NULL);
+    return 0;
+}
+
+/* The place of the recipe, as the controller reads it. */
+static int url_of(const struct sw_resource_opts *opts, char **url, struct sw_err *err)
+{
+    const char *repo = opts->source ? opts->source->repo : NULL;
+    const char *from = repo ? repo : opts->recipe;
+    if (sw_fetch_knows(from)) {
+        *url = sw_strdup(from);
+        return 0;
+    }
+    SW_AUTO_CHARS *path = NULL;
+    int rc = absolute_path(sw_starts_with(from, "file://") ? from + strlen("file://") : from, &path,
+                           err);
+    if (rc == 0)
+        *url = sw_printf("file://%s", path);
+    return rc;
+}
+
+static int set_chart(struct json_object *doc, const struct sw_recipe *recipe,
+                     const struct sw_resource_opts *opts, struct sw_err *err)
+{
+    SW_AUTO_CHARS *url = NULL;
+    int rc = url_of(opts, &url, err);
+    if (rc == 0 && opts->source)
+        rc = set_auth(doc, opts->source, err);
+    if (rc < 0)
+        return rc;
     SW_AUTO_CHARS *repository = sw_strdup(
         sw_json_str(doc, sw_recipe_name(recipe), "spec", "chart", "repository", "name", NULL));
     sw_json_set_str(doc, sw_recipe_name(recipe), "spec", "chart", "name", NULL);
@@ -134,7 +190,9 @@ int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **o
 {
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_JSON *doc = NULL;
-    int rc = sw_recipe_open(opts->recipe, NULL, &recipe, err);
+    static const struct sw_source_flags usual;
+    int rc = sw_source_open(opts->source ? opts->source : &usual, opts->recipe, opts->connect,
+                            &recipe, NULL, err);
     if (rc == 0)
         rc = find_base(recipe, opts->recipe, &doc, err);
     if (rc < 0)
@@ -146,7 +204,7 @@ int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **o
     (void)sw_json_del(doc, "status", NULL);
     rc = merge_values(doc, &opts->values, err);
     if (rc == 0)
-        rc = set_chart(doc, recipe, opts->recipe, err);
+        rc = set_chart(doc, recipe, opts, err);
     if (rc < 0)
         return rc;
     if (opts->name)

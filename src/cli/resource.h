@@ -2,13 +2,16 @@
 /* resource: the SpecialResource that `run RECIPE` applies, made of the recipe's own and of what the
  * command line says. */
 #include "cli/cli.h"
+#include "cli/source_flags.h"
 #include "recipe/recipe.h"
 
 struct json_object;
 
 struct sw_resource_opts {
-    const char *recipe;    /* folder or archive */
-    const char *name, *ns; /* NULL: the base's */
+    const char *recipe;                    /* folder, archive, URL, or a chart of source->repo */
+    const struct sw_source_flags *source;  /* NULL: none */
+    const struct sw_connect_opts *connect; /* the cluster for cm:// URLs; NULL: as kubectl's */
+    const char *name, *ns;                 /* NULL: the base's */
     struct sw_values_flags values;
 };
 

@@ -1,5 +1,6 @@
 #include "controller/controller.h"
 
+#include "controller/fetch.h"
 #include "controller/internal.h"
 
 #include <stdlib.h>
@@ -15,6 +16,8 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .opts = *opts,
         .only = opts->only ? sw_strdup(opts->only) : NULL,
         .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
+        .helper = opts->helper ? sw_strdup(opts->helper) : NULL,
+        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
         .roster = sw_roster_new(),
         .facts = sw_facts_new(),
         .hub = hub_new(loop, kube),
@@ -32,12 +35,15 @@ void sw_controller_close(struct sw_controller *c)
     cluster_close(c);
     resource_free_all(c);
     depend_close(c);
+    fetch_close_all(c);
     wants_close(c);
     hub_free(c->hub);
     sw_facts_free(c->facts);
     sw_roster_free(c->roster);
     free(c->only);
     free(c->ns);
+    free(c->helper);
+    free(c->cache_dir);
     free(c);
 }
 

@@ -37,6 +37,10 @@ struct sw_controller_opts {
      * remove it. */
     bool one_shot;
     enum sw_releases releases;
+    const char *helper;    /* the program whose `fetch -` gets recipes; NULL: got in this process,
+                              which waits for them */
+    const char *cache_dir; /* what is downloaded is kept there; NULL: as sw_fetch_cache_dir() */
+    int64_t refresh_ms;    /* recipes from elsewhere are asked for again after so long; 0: never */
     struct sw_engine_opts engine;
     /** Anything about the resource may look different now: ask sw_controller_status(). */
     void (*on_change)(const char *resource, void *arg);

@@ -26,6 +26,8 @@ struct sw_controller {
     struct sw_controller_opts opts;
     char *only;
     char *ns;                      /* the operator's own */
+    char *helper, *cache_dir;      /* as in the options */
+    struct fetch *fetches;         /* recipes being got (fetch.c) */
     struct sw_timer *depend_timer; /* dependencies are to be looked at */
     struct child_watch *children;  /* see depend.c */
     struct sw_roster *roster;
@@ -96,7 +98,10 @@ struct resource {
     struct op *ops; /* requests under way */
 
     struct sw_recipe *recipe;
-    char *recipe_key; /* where it came from */
+    char *recipe_key;      /* where it came from */
+    char *recipe_content;  /* digest of all that was got; NULL: not known */
+    bool recipe_is_old;    /* there may be another one by now */
+    struct follow *follow; /* see follow.c */
     uint64_t recipe_load;
     char recipe_digest[SW_SHA256_HEX]; /* of its files, of that load */
     uint64_t recipe_digest_of;
@@ -202,6 +207,14 @@ struct source;
 typedef void source_fn(int code, struct sw_recipe *recipe, const char *words, void *arg);
 void source_load(struct resource *r, struct source **out, source_fn *done, void *arg);
 void source_free(struct source *s);
+/* Of a load that has settled: the digest of all files, or NULL; the ConfigMaps that it is made of,
+ * as they were read; whether it was asked of somebody who may have another one later. */
+const char *source_content(const struct source *s);
+struct json_object *source_maps(const struct source *s);
+bool source_is_remote(const struct source *s);
+/* Load again when what the load was made of has changed (follow.c). @code: how it went. */
+void follow_update(struct resource *r, const struct source *s, int code);
+void follow_close(struct resource *r);
 /* What tells one recipe's place from another's. Heap. */
 char *source_key(const struct resource *r);
 

@@ -136,23 +136,40 @@ void plan_resume(struct resource *r)
         load(w);
 }
 
+/* The same files again are no other recipe: what stands is not planned anew. */
+static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char *content)
+{
+    free(r->recipe_key);
+    r->recipe_key = source_key(r);
+    if (r->recipe && content && sw_streq(content, r->recipe_content)) {
+        sw_recipe_free(recipe);
+        return;
+    }
+    sw_plan_free(SW_TAKE(r->plan));
+    sw_recipe_free(r->recipe);
+    r->recipe = recipe;
+    r->recipe_load = ++r->c->n_loads;
+    free(r->recipe_content);
+    r->recipe_content = content ? sw_strdup(content) : NULL;
+}
+
 static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
 {
     struct plan_work *w = arg;
     struct resource *r = w->r;
-    if (code < 0) {
+    SW_AUTO_CHARS *key = source_key(r);
+    if (w->source)
+        follow_update(r, w->source, code);
+    if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->recipe_key)) {
+        sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
+               words ? words : sw_code_name(code), NULL);
+    } else if (code < 0) {
         SW_AUTO_CHARS *where = sw_printf("spec.chart: %s", words ? words : sw_code_name(code));
         finish(w, code, where);
         return;
     }
-    if (recipe) {
-        sw_plan_free(SW_TAKE(r->plan));
-        sw_recipe_free(r->recipe);
-        r->recipe = recipe;
-        r->recipe_load = ++r->c->n_loads;
-        free(r->recipe_key);
-        r->recipe_key = source_key(r);
-    }
+    if (recipe)
+        take_recipe(r, recipe, source_content(w->source));
     w->is_loaded = true;
     try_plan(w);
 }
@@ -171,7 +188,9 @@ static void load(struct plan_work *w)
         return;
     }
     SW_AUTO_CHARS *key = source_key(r);
-    if (r->recipe && sw_streq(key, r->recipe_key))
+    bool is_old = r->recipe_is_old;
+    r->recipe_is_old = false;
+    if (r->recipe && !is_old && sw_streq(key, r->recipe_key))
         on_source(0, NULL, NULL, w);
     else
         source_load(r, &w->source, on_source, w);

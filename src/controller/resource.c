@@ -204,6 +204,7 @@ static void resource_free(struct resource *r)
     plan_work_free(r->plan_work);
     sw_kube_watch_close(r->secret_watch);
     puller_close(r);
+    follow_close(r);
     free(r->push_secret);
     sw_timer_free(r->timer);
     sw_engine_free(r->engine);
@@ -213,6 +214,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->doc);
     json_object_put(r->status);
     free(r->recipe_key);
+    free(r->recipe_content);
     free(r->revision);
     free(r->fault_words);
     free(r->name);
@@ -431,6 +433,7 @@ static void resource_changed(struct resource *r)
     if (is_deleting(r->doc) || is_left_alone(r)) {
         resource_set_fault(r, 0, NULL);
         puller_close(r);
+        follow_close(r);
         send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */
