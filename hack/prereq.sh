@@ -90,10 +90,10 @@ ready_cert-manager() {
 
 ready_nfd() {
     local bare
-    bare=$(k get nodes -l '!feature.node.kubernetes.io/kernel-version.full' -o 'jsonpath={.items[?(@.spec.taints)].metadata.name}' 2>/dev/null)
-    [ -n "$(k get nodes -l feature.node.kubernetes.io/kernel-version.full -o name 2>/dev/null)" ] || { why="no node carries its labels"; return 1; }
-    [ -z "$(k get nodes -l '!feature.node.kubernetes.io/kernel-version.full,!node-role.kubernetes.io/control-plane,!node-role.kubernetes.io/master' -o name 2>/dev/null)" ] ||
-        { why="nodes without its labels: $(k get nodes -l '!feature.node.kubernetes.io/kernel-version.full' -o name | tr '\n' ' ')$bare"; return 1; }
+    bare=$(k get nodes -l '!feature.node.kubernetes.io/system-os_release.ID' -o 'jsonpath={.items[?(@.spec.taints)].metadata.name}' 2>/dev/null)
+    [ -n "$(k get nodes -l feature.node.kubernetes.io/system-os_release.ID -o name 2>/dev/null)" ] || { why="no node carries its labels"; return 1; }
+    [ -z "$(k get nodes -l '!feature.node.kubernetes.io/system-os_release.ID,!node-role.kubernetes.io/control-plane,!node-role.kubernetes.io/master' -o name 2>/dev/null)" ] ||
+        { why="nodes without its labels: $(k get nodes -l '!feature.node.kubernetes.io/system-os_release.ID' -o name | tr '\n' ' ')$bare"; return 1; }
 }
 
 ready_nvidia() {

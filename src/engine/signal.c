@@ -1,5 +1,7 @@
 /* What makes a state move: each signal is a question about what is known now, never a message that
  * could be lost. */
+#include <string.h>
+
 #include "engine/walk.h"
 
 /* ---- what it needs -----------------------------------------------------------------------------
@@ -166,12 +168,33 @@ static bool nodes_have_labels(struct sw_engine *e, struct state *s)
     return s->members.count > 0 && s->lacking.count == 0;
 }
 
+/* The copies of one object for several kernels: their names differ in the suffix alone. */
+static bool are_copies(const struct object *a, const struct object *b)
+{
+    const char *end_a = strrchr(a->key.name, '-'), *end_b = strrchr(b->key.name, '-');
+    return a != b && end_a && end_b && end_a - a->key.name == end_b - b->key.name &&
+           strncmp(a->key.name, b->key.name, (size_t)(end_a - a->key.name)) == 0 &&
+           sw_streq(a->key.kind, b->key.kind) && sw_streq(a->key.ns, b->key.ns);
+}
+
+/* The copy for a kernel that runs on none of the nodes which its pods select: nobody lacks it, as
+ * long as the copies for the other kernels do their work. */
+static bool is_spare(const struct state *s, const struct object *o)
+{
+    if (!s->affine || !sw_streq(o->verdict.reason, "NoMatchingNodes"))
+        return false;
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (are_copies(o, s->objects[i]) && s->objects[i]->text && object_is_ready(s->objects[i]))
+            return true;
+    return false;
+}
+
 bool state_gate_is_open(struct sw_engine *e, struct state *s)
 {
     if (s->affine && s->n_variants == 0)
         return false; /* no node: see NoMatchingNodes in words.c */
     for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && !object_is_ready(s->objects[i]))
+        if (s->objects[i]->text && !object_is_ready(s->objects[i]) && !is_spare(s, s->objects[i]))
             return false;
     return nodes_have_labels(e, s);
 }

@@ -1,0 +1,76 @@
+# Every recipe that is shipped walks to Ready on both platforms, is clean for lint, and has a README
+# and a resource for each of its parts.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+export KUBECONFIG=$tap_dir/kubeconfig
+emulator=
+trap 'kill $emulator 2>/dev/null; rm -rf "$tap_dir"' EXIT
+cluster() { # PLATFORM
+    [ -z "$emulator" ] || { kill "$emulator"; wait "$emulator" 2>/dev/null; }
+    rm -f "$KUBECONFIG"
+    "$slipway" emulate --platform "$1" --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+    emulator=$!
+    until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
+}
+walks() { # RECIPE PLATFORM [OPTION]...
+    local recipe=$1 platform=$2
+    shift 2
+    "$slipway" run "$recipe" --emulate --delays 0 --platform "$platform" --timeout 120s -o json "$@" >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json"
+}
+described() {
+    local d
+    for d in states/*/ recipes/*/; do
+        [ -s "$d/README.md" ] && [ -s "$d/values.yaml" ] && grep -q 'slipway.dev/wait: all' "$d/Chart.yaml" || { echo "$d"; return 1; }
+    done
+    for d in recipes/*/; do [ -s "$d$(basename "$d").yaml" ] || { echo "$d has no resource"; return 1; }; done
+}
+linted() { [ -z "$("$slipway" lint "$1" 2>&1)" ]; }
+
+# A kernel that runs only on nodes without GPUs needs no driver.
+other_kernel() {
+    cluster kubernetes && kubectl patch node worker-0 --subresource=status --type merge -p '{"status":{"nodeInfo":{"kernelVersion":"6.1.0-9-generic"}}}' &&
+        "$slipway" run recipes/nvidia-gpu --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        [ "$(kubectl -n nvidia-gpu get daemonsets -o 'jsonpath={range .items[*]}{.status.desiredNumberScheduled}{"\n"}{end}' | grep -c '^0$')" = 1 ]
+}
+intel() { # nodes told apart by what they have; settings reach the plugins
+    cluster kubernetes && kubectl label node gpu-0 intel.feature.node.kubernetes.io/gpu=true intel.feature.node.kubernetes.io/qat=true &&
+        "$slipway" run recipes/intel-device-plugins --set qat.enabled=true,gpu.sharedDevNum=10,gpu.preferredAllocationPolicy=packed --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        kubectl -n intel-device-plugins get daemonset intel-gpu-plugin-intel-device-plugins -o json | grep -q -- '-shared-dev-num=10' &&
+        kubectl -n intel-device-plugins get daemonset intel-qat-plugin-intel-device-plugins &&
+        [ "$(kubectl get nodes -l specialresource.openshift.io/state-intel-device-plugins-gpu=Ready -o name)" = node/gpu-0 ]
+}
+intel_refuses() {
+    local set
+    for set in gpu.preferredAllocationPolicy=packed gpu.device=tpu gpu.allowIDs=56c0 'gpu.allowIDs=0x56c0,gpu.denyIDs=0x56c1' qat.enabled=true,qat.dpdkDriver=uio qat.enabled=true,qat.provisioningConfig=x; do
+        ! "$slipway" render recipes/intel-device-plugins --set "$set" >"$tap_dir/out" 2>&1 || { echo "$set was taken"; return 1; }
+    done
+}
+intel_image() { "$slipway" render recipes/intel-device-plugins --set global.images.INTEL_GPU_PLUGIN_SHA=r.example/g@sha256:1 | grep -q 'image: r.example/g@sha256:1'; }
+
+# Paths that users of other systems have in their fingers.
+sample_kmod() { # applied as a file, its chart being where the operator's image has it
+    cluster openshift && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml && until_ok 10 eval 'kubectl get specialresources >/dev/null 2>&1' &&
+        kubectl apply -f charts/example/simple-kmod-0.0.1/simple-kmod.yaml -f charts/example/centos-simple-kmod-0.0.1/centos-simple-kmod.yaml
+}
+sample_pod() { # runs once the recipe is there
+    cluster kubernetes && "$slipway" run recipes/nvidia-mig --timeout 120s >/dev/null && kubectl apply -f deploy/03_instaslice_operator.cr.yaml &&
+        kubectl apply -f test/test-pod.yaml -f test/test-pod-emulated.yaml && until_ok 30 eval 'kubectl get pod vectoradd test-emulated --no-headers | grep -qvE "Pending|Creating"'
+}
+
+t "states and recipes are described" described
+for r in recipes/*/; do t "${r%/} is clean for lint" linted "$r"; done
+for p in openshift kubernetes; do
+    for r in nvidia-mig nvidia-gpu simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
+    t "nvidia-gpu walks with images that are there on $p" walks recipes/nvidia-gpu $p --set driver-build.enabled=false,driver-container.fromBuild=false,monitoring.enabled=false
+done
+t "intel-device-plugins refuses what Intel's webhooks refuse" intel_refuses
+t "intel-device-plugins takes images by the names of Intel's operator" intel_image
+t "centos-simple-kmod walks to Ready on kubernetes" walks charts/example/centos-simple-kmod-0.0.1 kubernetes
+t "simple-kmod walks under its versioned path" walks charts/example/simple-kmod-0.0.1 openshift
+if command -v kubectl >/dev/null; then
+    t "the samples of SRO's users are where they look for them" sample_kmod
+    t "the samples of DAS's users are where they look for them" sample_pod
+    t "a kernel without GPUs is not waited for" other_kernel
+    t "intel-device-plugins walks, a part for each kind" intel
+fi
+plan
