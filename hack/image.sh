@@ -19,8 +19,8 @@
 #
 # For each program: DIR/PROGRAM.oci (an OCI image layout), DIR/PROGRAM.tar (the same as a docker
 # archive, for docker load, podman load, ctr images import) and DIR/PROGRAM.spdx.json (its bill of
-# materials). An image has up to four layers: what all programs share, what this one links besides,
-# the recipes (slipway's own image only), the program; so four images cost little more than one.
+# materials). An image has a layer for each set of libraries that the same programs need, one for the
+# recipes (slipway's own image only), one for the program; so four images cost little more than one.
 # The same input gives the same bytes: names are sorted, owners are 0, times are $SOURCE_DATE_EPOCH,
 # else those of the last commit.
 #
@@ -369,13 +369,17 @@ prepare() { # PROGRAM...: strip them, find what they link and what they share
         "${STRIP:-strip}" -o "$work/bin/$p" "$programs/$p"
         chmod 755 "$work/bin/$p"
         closure "$work/bin/$p" >"$work/$p.closure"
-        if [ -f "$work/shared" ]; then
-            join "$work/shared" "$work/$p.closure" -o 1.1,1.2 >"$work/shared.new"
-            mv "$work/shared.new" "$work/shared"
-        else
-            cp "$work/$p.closure" "$work/shared"
-        fi
     done
+    group "$@"
+}
+
+# Libraries by the programs that need them, "PROGRAM,PROGRAM NAME PATH": a layer each, so that none is
+# stored twice. The most shared come first.
+group() { # PROGRAM...
+    local p
+    for p in "$@"; do sed "s/^/$p /" "$work/$p.closure"; done |
+        awk '{ key = $2 " " $3; by[key] = by[key] == "" ? $1 : by[key] "," $1; n[key]++ } END { for (k in by) print n[k], by[k], k }' |
+        sort -k1,1nr -k2 | cut -d' ' -f2- >"$work/groups"
 }
 
 # Which programs share the first layer: all that are built, whichever are packed now.
@@ -387,19 +391,18 @@ built_programs() {
 }
 
 pack_one() { # PROGRAM
-    local p=$1 name path reference=$registry/$1:$tag
+    local p=$1 name path set _ reference=$registry/$1:$tag
     [ "$p" != slipway ] || [ -z "${IMG:-}" ] || reference=$IMG
     layers=() n_layers=0
     rm -rf "$work/root"; mkdir -p "$work/root"
     put_base "$work/root"
     put_loader "$work/root" "$work/bin/$p"
-    while read -r name path; do put_library "$work/root" "$name" "$path"; done <"$work/shared"
     add_layer "$work/root"
-    rm -rf "$work/root"; mkdir -p "$work/root"
-    while read -r name path; do
-        grep -q "^$name " "$work/shared" || put_library "$work/root" "$name" "$path"
-    done <"$work/$p.closure"
-    add_layer "$work/root"
+    while read -r set; do
+        rm -rf "$work/root"; mkdir -p "$work/root"
+        while read -r _ name path; do put_library "$work/root" "$name" "$path"; done < <(grep "^$set " "$work/groups")
+        add_layer "$work/root"
+    done < <(cut -d' ' -f1 "$work/groups" | uniq | grep -E "(^|,)$p(,|\$)")
     rm -rf "$work/root"; mkdir -p "$work/root"
     [ "$p" != slipway ] || put_recipes "$work/root"
     add_layer "$work/root"
