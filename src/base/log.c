@@ -90,7 +90,7 @@ int64_t sw_now_ms(void)
 
 int64_t sw_monotonic_ms(void)
 {
-    return clock_ms(CLOCK_MONOTONIC);
+    return clock_ms(CLOCK_BOOTTIME); /* goes on while the machine sleeps */
 }
 
 char *sw_time_rfc3339(int64_t ms, char buf[static 21])

@@ -10,6 +10,8 @@ struct sw_loop {
     bool virtual_clock;
     bool stopped;
     int64_t virtual_ms;
+    int64_t wall_ms;  /* virtual clock: how far the wall clock was set from it */
+    int64_t began_ms; /* real clock: the wall's time when the steady one stood at 0 */
     struct sw_timer *first; /* virtual clock only: running timers, the next one first */
 };
 
@@ -33,6 +35,7 @@ struct sw_loop *sw_loop_new(const struct sw_loop_opts *opts)
     loop->base = event_base_new();
     if (!loop->base)
         abort(); /* no epoll, no program */
+    loop->began_ms = sw_now_ms() - sw_monotonic_ms();
     if (opts && opts->virtual_clock) {
         loop->virtual_clock = true;
         loop->virtual_ms = opts->start_ms ? opts->start_ms : sw_now_ms();
@@ -55,7 +58,17 @@ struct event_base *sw_loop_base(struct sw_loop *loop)
 
 int64_t sw_loop_now_ms(struct sw_loop *loop)
 {
-    return loop->virtual_clock ? loop->virtual_ms : sw_now_ms();
+    return loop->virtual_clock ? loop->virtual_ms : loop->began_ms + sw_monotonic_ms();
+}
+
+int64_t sw_loop_wall_ms(struct sw_loop *loop)
+{
+    return loop->virtual_clock ? loop->virtual_ms + loop->wall_ms : sw_now_ms();
+}
+
+void sw_loop_set_wall(struct sw_loop *loop, int64_t by_ms)
+{
+    loop->wall_ms += by_ms;
 }
 
 static void fire_due(struct sw_loop *loop)

@@ -23,8 +23,13 @@ void sw_loop_free(struct sw_loop *loop);
 /** Borrowed: for libevent's sockets, signals and HTTP servers. Not for its timers. */
 struct event_base *sw_loop_base(struct sw_loop *loop);
 
-/** Milliseconds since the epoch on this loop's clock. */
+/** Milliseconds since the epoch on this loop's clock, for whatever is waited for: it began at the
+ * wall's time and goes on steadily, whoever sets the wall clock (and through a suspend). */
 int64_t sw_loop_now_ms(struct sw_loop *loop);
+/** The wall clock, for what others read: it may jump either way at any time. */
+int64_t sw_loop_wall_ms(struct sw_loop *loop);
+/** Virtual clock only: somebody sets the wall clock @by_ms forward (or back). */
+void sw_loop_set_wall(struct sw_loop *loop, int64_t by_ms);
 
 /** Run callbacks until sw_loop_stop(), or until nothing is left that could ever call one. */
 void sw_loop_run(struct sw_loop *loop);

@@ -95,6 +95,7 @@ int sw_cli_print(const char *text, size_t len_bytes);
 int sw_cmd_run(int argc, char **argv);
 int sw_cmd_controller(int argc, char **argv);
 int sw_cmd_emulate(int argc, char **argv);
+int sw_cmd_replay(int argc, char **argv);
 int sw_cmd_status(int argc, char **argv);
 int sw_cmd_render(int argc, char **argv);
 int sw_cmd_graph(int argc, char **argv);

@@ -22,6 +22,12 @@ const struct sw_command sw_commands[] = {
     { "emulate", "", "serve an embedded cluster",
       "Prints its URL and serves until SIGTERM; kubectl and slipway work against it.",
       sw_flags_emulate, sw_cmd_emulate },
+    { "replay", "FILE", "walk a recipe again with the same things going wrong",
+      "FILE is a trial: the recipe, when the controller is killed, and a plan of faults\n"
+      "(docs/faults.md). Cluster and controller run in this process, on a clock that jumps. What\n"
+      "stands at the end is compared with an undisturbed walk.\n\n"
+      "Exit status: 0 the same, 1 not Ready or not the same, 2 bad usage or input.",
+      sw_flags_replay, sw_cmd_replay },
     { "hooks", "", "list what is done to manifests, and the annotations that ask for it", NULL,
       sw_flags_hooks, sw_cmd_hooks },
     { "completion", "bash|zsh|fish", "print a shell's completion script",

@@ -12,7 +12,7 @@ static struct json_object *event_doc(struct resource *r, const struct sw_action 
                                      const char *name)
 {
     char now[21];
-    sw_time_rfc3339(sw_loop_now_ms(r->c->loop), now);
+    sw_time_rfc3339(sw_loop_wall_ms(r->c->loop), now);
     struct json_object *doc = json_object_new_object();
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, "Event", "kind", NULL);

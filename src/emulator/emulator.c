@@ -104,6 +104,11 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu)
     return emu->store;
 }
 
+void sw_emulator_drop(struct sw_emulator *emu)
+{
+    sw_rest_drop(emu->rest);
+}
+
 uint64_t sw_emulator_n_requests(const struct sw_emulator *emu)
 {
     return sw_rest_n_requests(emu->rest);

@@ -63,6 +63,7 @@ enum sw_emu_fault_type {
     SW_FAULT_GARBLE,   /* watch: the line of the @after-th event is no JSON */
     SW_FAULT_EXPIRE,   /* watch: an ERROR event with 410 instead of the @after-th event */
     SW_FAULT_DOUBLE,   /* watch: each event twice */
+    SW_FAULT_REORDER,  /* watch: the @after-th event comes after the one that follows it */
     SW_FAULT_STALE,    /* list: as it was before the last change of the kind */
 };
 
@@ -106,5 +107,7 @@ const char *sw_emulator_url(const struct sw_emulator *emu);
 struct sw_store *sw_emulator_store(struct sw_emulator *emu);
 /** A kubeconfig for it as YAML; heap, the caller's. */
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu);
+/** Reset every connection, as a server that dies; it goes on listening. */
+void sw_emulator_drop(struct sw_emulator *emu);
 /** Requests answered so far. */
 uint64_t sw_emulator_n_requests(const struct sw_emulator *emu);

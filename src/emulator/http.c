@@ -225,13 +225,18 @@ int sw_http_open(struct event_base *base, const char *listen_on,
     return 0;
 }
 
+void sw_http_drop(struct sw_http_server *server)
+{
+    while (server->conns)
+        conn_free(server->conns);
+}
+
 void sw_http_close(struct sw_http_server *server)
 {
     if (!server)
         return;
     evconnlistener_free(server->listener);
-    while (server->conns)
-        conn_free(server->conns);
+    sw_http_drop(server);
     free(server);
 }
 

@@ -66,6 +66,8 @@ int sw_http_open(struct event_base *base, const char *listen,
                  struct sw_http_server **out, struct sw_err *err);
 /** Closes the socket and all connections; the exchanges' on_close are called. */
 void sw_http_close(struct sw_http_server *server);
+/** Close all connections and go on listening. Not from a handler. */
+void sw_http_drop(struct sw_http_server *server);
 /** "127.0.0.1:43210". Borrowed. */
 const char *sw_http_address(const struct sw_http_server *server);
 

@@ -22,6 +22,11 @@ uint64_t sw_rest_n_requests(const struct sw_rest *rest)
     return rest->n_requests;
 }
 
+void sw_rest_drop(struct sw_rest *rest)
+{
+    sw_http_drop(rest->http);
+}
+
 const char *sw_rest_address(const struct sw_rest *rest)
 {
     return sw_http_address(rest->http);

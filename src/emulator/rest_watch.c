@@ -27,6 +27,7 @@ struct sw_watch {
     bool bookmarks;
     bool defined; /* a table's columns were sent */
     int n_events;
+    char *held; /* a line that goes out after the next one */
     bool over;
 };
 
@@ -42,6 +43,7 @@ void sw_rest_watch_done(struct sw_req *req)
     if (w->watching)
         sw_watcher_remove(req->kind, &w->watcher);
     sw_filter_done(&w->filter);
+    free(w->held);
     free(w);
 }
 
@@ -73,6 +75,9 @@ static bool spoil(struct sw_watch *w, const char *line, size_t len)
     case SW_FAULT_EXPIRE:
         sw_http_write(w->req->x, expired, sizeof expired - 1);
         break;
+    case SW_FAULT_REORDER:
+        w->held = sw_strndup(line, len);
+        return true;
     default:
         sw_http_write(w->req->x, line, len);
         return true;
@@ -92,6 +97,9 @@ static void write_line(struct sw_watch *w, const char *line, size_t len)
             return;
     } else {
         sw_http_write(w->req->x, line, len);
+        if (w->held)
+            sw_http_write(w->req->x, w->held, strlen(w->held));
+        free(SW_TAKE(w->held));
     }
     if (fault->type == SW_FAULT_DOUBLE)
         sw_http_write(w->req->x, line, len);

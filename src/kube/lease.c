@@ -187,7 +187,7 @@ static void write_lease(struct sw_lease *l)
     struct sw_request_opts o = request_opts(l);
     l->tried_ms = sw_loop_now_ms(l->loop);
     SW_AUTO_JSON *body = lease_record_hold(l->lease, l->ns, l->name, l->identity, l->opts.lease_ms,
-                                           l->tried_ms);
+                                           sw_loop_wall_ms(l->loop));
     l->req = l->lease ? sw_kube_update(l->k, &lease_kind, l->ns, l->name, body, &o, on_written, l)
                       : sw_kube_create(l->k, &lease_kind, l->ns, NULL, body, &o, on_written, l);
 }
@@ -299,7 +299,7 @@ void sw_lease_release(struct sw_lease *l, void (*done)(void *arg), void *arg)
         sw_timer_set(l->deadline, held ? RELEASE_MS : 0);
         if (held) {
             struct sw_request_opts o = { .timeout_ms = RELEASE_MS };
-            SW_AUTO_JSON *body = lease_record_release(l->lease, sw_loop_now_ms(l->loop));
+            SW_AUTO_JSON *body = lease_record_release(l->lease, sw_loop_wall_ms(l->loop));
             l->req = sw_kube_update(l->k, &lease_kind, l->ns, l->name, body, &o, on_released, l);
         }
     }
