@@ -110,7 +110,6 @@ int sw_cmd_replay(int argc, char **argv)
     if (rc)
         return rc - 1;
     const char *path = rest.items[0];
-    sw_log_set_level(SW_LOG_ERROR);
     rc = sw_file_read(path, 16 << 20, &text, &len, &err);
     if (rc == 0)
         rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, &err);

@@ -136,6 +136,8 @@ void resource_facts_changed(struct resource *r);
 /* Step the engine and carry out what it wants. */
 void resource_step(struct resource *r, struct sw_event *event);
 void resource_refuse(struct resource *r, int code, const char *words);
+/* Does a finalizer of ours, an old one too, keep the resource from going? */
+bool resource_is_held(const struct resource *r);
 const char *resource_namespace(const struct resource *r);
 void plan_work_free(struct plan_work *w);
 void render_work_free(struct render_work *w);

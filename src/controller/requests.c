@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRIES = 2 };
+enum { RETRIES = 2, FINALIZER_RETRY_MS = 1000 };
 
 static char *copy_of(const char *s)
 {
@@ -303,16 +303,29 @@ void request_logs(struct resource *r, const struct sw_action *a)
 /* ---- finalizer ---------------------------------------------------------------------------------
  */
 
-/* On a conflict the watch brings the newer version, which is looked at anew. */
+static void try_finalizer_again(void *arg)
+{
+    struct op *op = arg;
+    struct resource *r = op->r;
+    bool add = op->force;
+    op_free(op);
+    if (resource_is_held(r) != add)
+        request_finalizer(r, add);
+}
+
+/* On a conflict the watch may have brought the newer version by then, and it is asked for already. */
 static void finalizer_answered(struct op *op, int code, const char *words)
 {
     struct resource *r = op->r;
-    bool add = op->force;
     SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
+        sw_timer_free(op->timer);
+        op->timer = sw_timer_new(r->c->loop, try_finalizer_again, op);
+        sw_timer_set(op->timer, FINALIZER_RETRY_MS);
+        return;
+    }
     op_free(op);
-    if (code == SW_UNAVAILABLE)
-        request_finalizer(r, add);
-    else if (code < 0 && code != SW_NOTFOUND && code != SW_CONFLICT)
+    if (code < 0 && code != SW_NOTFOUND)
         resource_refuse(r, code, copy);
 }
 

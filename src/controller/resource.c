@@ -244,11 +244,15 @@ static bool has_finalizer(struct json_object *doc)
     return has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_FINALIZER);
 }
 
-/* Does a finalizer of ours, an old one too, keep the resource from going? */
 static bool is_held(struct json_object *doc)
 {
     return has_finalizer(doc) ||
            has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_OLD_FINALIZER);
+}
+
+bool resource_is_held(const struct resource *r)
+{
+    return is_held(r->doc);
 }
 
 static bool is_deleting(struct json_object *doc)
