@@ -171,12 +171,13 @@ static void mask_order(struct json_object *doc)
         json_object_array_sort(tags, by_tag);
 }
 
-/* Where a pod of a Deployment goes depends on what was there first. */
+/* Where a pod goes that may go anywhere depends on what was there first. */
 static void mask_place(struct json_object *doc)
 {
     struct json_object *owner = sw_json_at(sw_json_find(doc, "metadata", "ownerReferences", NULL),
                                            0);
-    if (sw_streq(sw_json_str(owner, "", "kind", NULL), "ReplicaSet"))
+    if (sw_streq(sw_obj_kind(doc), "Pod") &&
+        !sw_streq(sw_json_str(owner, "", "kind", NULL), "DaemonSet"))
         sw_json_set_str(doc, "<given>", "spec", "nodeName", NULL);
     struct json_object *endpoints = sw_json_get(doc, "endpoints");
     if (endpoints)

@@ -261,6 +261,8 @@ struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial)
 void op_free(struct op *op);
 /* Find the kind of op->key, asking the server if need be, then op->begin or op->failed. */
 void op_with_kind(struct op *op);
+/* The same after a pause, as the answer was one that will change by itself. */
+void op_again(struct op *op);
 
 /* Go on with an apply whose kind is known. */
 void request_begin_apply(struct op *op, const struct sw_kind *kind);

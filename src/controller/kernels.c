@@ -9,6 +9,10 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
+    if (a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) {
+        op_again(op);
+        return;
+    }
     if (a->code < 0) /* the DaemonSet says that it matches no node; the next render tries again */
         sw_log(SW_LOG_WARN, "kernel label not written", "node", op->key.name, "error",
                sw_err_text(a->err), NULL);
@@ -21,9 +25,12 @@ static void begin(struct op *op, const struct sw_kind *kind)
                             &(struct sw_request_opts){ .retries = 8 }, on_labelled, op);
 }
 
-static void failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+static void failed(struct op *op, int code, const char *words SW_UNUSED)
 {
-    op_free(op);
+    if (code == SW_UNAVAILABLE)
+        op_again(op);
+    else
+        op_free(op);
 }
 
 static bool is_under_way(const struct resource *r, const char *node)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRIES = 2, FINALIZER_RETRY_MS = 1000 };
+enum { RETRIES = 2, AGAIN_MS = 1000 };
 
 static char *copy_of(const char *s)
 {
@@ -51,6 +51,18 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
         op->failed(op, code, sw_err_text(err));
     else
         op->begin(op, kind);
+}
+
+static void on_again(void *arg)
+{
+    op_with_kind(arg);
+}
+
+void op_again(struct op *op)
+{
+    sw_timer_free(op->timer);
+    op->timer = sw_timer_new(op->r->c->loop, on_again, op);
+    sw_timer_set(op->timer, AGAIN_MS);
 }
 
 void op_with_kind(struct op *op)
@@ -303,25 +315,12 @@ void request_logs(struct resource *r, const struct sw_action *a)
 /* ---- finalizer ---------------------------------------------------------------------------------
  */
 
-static void try_finalizer_again(void *arg)
-{
-    struct op *op = arg;
-    struct resource *r = op->r;
-    bool add = op->force;
-    op_free(op);
-    if (resource_is_held(r) != add)
-        request_finalizer(r, add);
-}
-
-/* On a conflict the watch may have brought the newer version by then, and it is asked for already. */
 static void finalizer_answered(struct op *op, int code, const char *words)
 {
     struct resource *r = op->r;
     SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
-        sw_timer_free(op->timer);
-        op->timer = sw_timer_new(r->c->loop, try_finalizer_again, op);
-        sw_timer_set(op->timer, FINALIZER_RETRY_MS);
+        op_again(op);
         return;
     }
     op_free(op);
@@ -339,6 +338,10 @@ static void on_finalizer(const struct sw_kube_answer *a, void *arg)
 static void begin_finalizer(struct op *op, const struct sw_kind *kind)
 {
     struct resource *r = op->r;
+    if (resource_is_held(r) == op->force) {
+        op_free(op); /* somebody else has done it meanwhile */
+        return;
+    }
     struct json_object *body = json_object_new_object(), *list = json_object_new_array(),
                        *now = sw_json_find(r->doc, "metadata", "finalizers", NULL);
     for (size_t i = 0; i < sw_json_len(now); i++) {
