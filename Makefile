@@ -202,6 +202,12 @@ $(BENCH): $(BUILD)/bench/%: test/bench/%.c $(BUILD)/rel/libslipway.a
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) $(CFLAGS_rel) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDRELEASE) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/rel/libslipway.a $(PKG_LIBS)
 
+SEEDS ?= 100
+.PHONY: chaos
+chaos: deps ## SEEDS=n random fault plans for each recipe, and the crash sweep: all must converge
+	@$(MAKE) --no-print-directory -s build $(BUILD)/test/chaos
+	@$(BUILD)/test/chaos all $(SEEDS) recipes/nvidia-mig charts/example/simple-kmod
+
 # libFuzzer: make fuzz [FUZZ_SECONDS=60] [TARGET=yaml]
 FUZZ_SECONDS ?= 60
 fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60); TARGET=name for one

@@ -1,0 +1,54 @@
+/* The promise that the controller may be killed at any instant, and that everything between it and
+ * the server may fail: each walk ends as an undisturbed one does. `make chaos SEEDS=n` runs more. */
+#include "chaos.h"
+
+#include <cmocka.h>
+
+static const char mig[] = SW_SOURCE_DIR "/recipes/nvidia-mig";
+static const char kmod[] = SW_SOURCE_DIR "/charts/example/simple-kmod";
+
+static void all(const char *recipe, uint64_t n, void (*one)(const struct chaos *c, uint64_t i))
+{
+    struct chaos c = { .recipe = recipe, .dir = SW_SOURCE_DIR "/build/chaos", .jobs = 2 };
+    assert_int_equal(chaos_init(&c), 0);
+    chaos_all(&c, 1, n ? n : c.n_requests, one);
+    unsigned passed = c.counts->passed, failed = c.counts->failed;
+    chaos_done(&c);
+    assert_int_equal(failed, 0);
+    assert_int_not_equal(passed, 0);
+}
+
+static void simple_kmod_survives_a_kill_after_any_request(void **state)
+{
+    (void)state;
+    all(kmod, 0, chaos_kill_at);
+}
+
+static void nvidia_mig_survives_a_kill_after_any_request(void **state)
+{
+    (void)state;
+    all(mig, 0, chaos_kill_at);
+}
+
+static void simple_kmod_survives_random_faults(void **state)
+{
+    (void)state;
+    all(kmod, 30, chaos_seed);
+}
+
+static void nvidia_mig_survives_random_faults(void **state)
+{
+    (void)state;
+    all(mig, 20, chaos_seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(simple_kmod_survives_a_kill_after_any_request),
+        cmocka_unit_test(nvidia_mig_survives_a_kill_after_any_request),
+        cmocka_unit_test(simple_kmod_survives_random_faults),
+        cmocka_unit_test(nvidia_mig_survives_random_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
