@@ -10,7 +10,7 @@ struct sw_loop {
     bool virtual_clock;
     bool stopped;
     int64_t virtual_ms;
-    int64_t wall_ms;  /* virtual clock: how far the wall clock was set from it */
+    int64_t wall_ms;  /* how far the wall clock was set from what it says */
     int64_t began_ms; /* real clock: the wall's time when the steady one stood at 0 */
     struct sw_timer *first; /* virtual clock only: running timers, the next one first */
 };
@@ -63,7 +63,7 @@ int64_t sw_loop_now_ms(struct sw_loop *loop)
 
 int64_t sw_loop_wall_ms(struct sw_loop *loop)
 {
-    return loop->virtual_clock ? loop->virtual_ms + loop->wall_ms : sw_now_ms();
+    return (loop->virtual_clock ? loop->virtual_ms : sw_now_ms()) + loop->wall_ms;
 }
 
 void sw_loop_set_wall(struct sw_loop *loop, int64_t by_ms)

@@ -28,7 +28,7 @@ struct event_base *sw_loop_base(struct sw_loop *loop);
 int64_t sw_loop_now_ms(struct sw_loop *loop);
 /** The wall clock, for what others read: it may jump either way at any time. */
 int64_t sw_loop_wall_ms(struct sw_loop *loop);
-/** Virtual clock only: somebody sets the wall clock @by_ms forward (or back). */
+/** From now on this loop sees a wall clock that somebody has set @by_ms forward (or back). */
 void sw_loop_set_wall(struct sw_loop *loop, int64_t by_ms);
 
 /** Run callbacks until sw_loop_stop(), or until nothing is left that could ever call one. */

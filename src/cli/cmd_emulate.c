@@ -22,7 +22,7 @@ struct emulate_opts {
     int64_t nodes, seed;
     bool no_nodes, no_controllers, rules_only;
     const char *kubeconfig, *context;
-    const char *delays;
+    const char *delays, *faults;
     int64_t pod_start_ms, pod_ready_ms, pod_stop_ms, job_run_ms; /* -1: as delays says */
 };
 
@@ -54,6 +54,8 @@ const struct sw_flag sw_flags_emulate[] = {
       "of generated names and uids (default: another each time)" },
     { "delays", 0, SW_FLAG_STRING, FIELD(delays), "FACTOR", NULL,
       "how long things take: 0 is at once, 1 as a person can follow (default: 0)" },
+    { "faults", 0, SW_FLAG_STRING, FIELD(faults), "FILE", NULL,
+      "a plan of what goes wrong (docs/faults.md)" },
     { "pod-start", 0, SW_FLAG_DURATION, FIELD(pod_start_ms), "TIME", NULL,
       "from scheduled to running" },
     { "pod-ready", 0, SW_FLAG_DURATION, FIELD(pod_ready_ms), "TIME", NULL,
@@ -93,6 +95,7 @@ static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
         .no_controllers = o->no_controllers,
         .kube_version = o->kube_version,
         .rules_dir = o->rules,
+        .faults = o->faults,
         .seed = (uint64_t)o->seed,
     };
 }

@@ -34,6 +34,8 @@ const struct sw_flag sw_flags_run[] = {
       "with --emulate: 0 makes everything happen at once (default 1)" },
     { "rules", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.rules), "DIR", NULL,
       "with --emulate: more rules for what custom resources do" },
+    { "faults", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.faults), "FILE", NULL,
+      "with --emulate: a plan of what goes wrong (docs/faults.md)" },
     { "values", 'f', SW_FLAG_LIST, offsetof(struct run_opts, files), "FILE", NULL,
       "values for the recipe; may be repeated, the last one wins" },
     { "set", 0, SW_FLAG_LIST, offsetof(struct run_opts, set), "KEY=VALUE", NULL,
@@ -360,8 +362,9 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
     if (rest->n == 0)
         return sw_cli_usage("run", "which recipe? A folder or an archive of a chart, or a URL");
     const struct sw_connect_opts *c = &run->opts.connect;
-    if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules))
-        return sw_cli_usage("run", "--nodes, --platform, --delays and --rules are for --emulate");
+    if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules || c->faults))
+        return sw_cli_usage(
+            "run", "--nodes, --platform, --delays, --rules and --faults are for --emulate");
     run->json = sw_streq(run->opts.output, "json");
     if (make_resource(run, rest->items[0], &err) < 0) {
         (void)sw_cli_fail("run", &err); /* whatever the cause: it is the input */

@@ -17,6 +17,7 @@ static int open_emulator(struct sw_connection *conn, const struct sw_connect_opt
         .platform = sw_streq(opts->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
         .n_nodes = (int)opts->n_nodes,
         .rules_dir = opts->rules,
+        .faults = opts->faults,
     };
     int rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
     if (rc == 0)

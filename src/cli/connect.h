@@ -17,6 +17,7 @@ struct sw_connect_opts {
     const char *platform;
     const char *delays; /* NULL: the emulator's usual ones */
     const char *rules;  /* folder of rules besides the built-in ones, or NULL */
+    const char *faults; /* a plan of what goes wrong on the emulator, or NULL */
 };
 
 /** Rows for a command's table of flags, given its options struct and the member that is the

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "emulator/crd.h"
 #include "emulator/ctl.h"
+#include "emulator/faults.h"
 #include "emulator/gc.h"
 #include "emulator/rest.h"
 #include "emulator/seed.h"
@@ -17,6 +18,8 @@ struct sw_emulator {
     struct sw_gc *gc;
     struct sw_ctl *ctl;
     struct sw_rest *rest;
+    struct sw_faults *faults;     /* or NULL */
+    struct sw_emulator_opts opts; /* with faults: the caller's hooks */
     char *url;
 };
 
@@ -38,6 +41,22 @@ static int parse_version(const char *text, int *minor, struct sw_err *err)
                       "'%s' is not a Kubernetes version that can be emulated: expected 1.%d to "
                       "1.%d",
                       text, OLDEST_MINOR, NEWEST_MINOR);
+}
+
+/* The caller's hook sees, and may change, what the plan says. */
+static void spoil(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
+{
+    struct sw_emulator *emu = arg;
+    sw_faults_on_request(req, fault, emu->faults);
+    if (emu->opts.on_request)
+        emu->opts.on_request(req, fault, emu->opts.arg);
+}
+
+static void pass_on(const struct sw_emu_request *req, int code, void *arg)
+{
+    struct sw_emulator *emu = arg;
+    if (emu->opts.on_answer)
+        emu->opts.on_answer(req, code, emu->opts.arg);
 }
 
 static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
@@ -71,12 +90,23 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
                      struct sw_emulator **out, struct sw_err *err)
 {
     struct sw_emulator *emu = sw_zalloc(1, sizeof *emu);
-    int rc = open_parts(emu, loop, opts, err);
+    struct sw_emulator_opts inner = *opts;
+    int rc = opts->faults ? sw_faults_load(opts->faults, &emu->faults, err) : 0;
+    if (emu->faults) {
+        emu->opts = *opts;
+        inner.on_request = spoil;
+        inner.on_answer = pass_on;
+        inner.arg = emu;
+    }
+    if (rc == 0)
+        rc = open_parts(emu, loop, &inner, err);
     if (rc < 0) {
         sw_emulator_close(emu);
         return rc;
     }
     emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
+    if (emu->faults)
+        sw_faults_start(emu->faults, loop, emu);
     *out = emu;
     return 0;
 }
@@ -85,6 +115,7 @@ void sw_emulator_close(struct sw_emulator *emu)
 {
     if (!emu)
         return;
+    sw_faults_free(emu->faults);
     sw_rest_close(emu->rest);
     sw_ctl_close(emu->ctl);
     sw_gc_free(emu->gc);

@@ -85,6 +85,7 @@ struct sw_emulator_opts {
     bool no_controllers;      /* an API server alone */
     const char *kube_version; /* "1.29" */
     const char *rules_dir;    /* besides the built-in rules; NULL: none */
+    const char *faults;       /* a plan of what goes wrong (docs/faults.md); NULL: none */
     struct sw_emu_delays delays;
     uint64_t seed; /* of names and uids; 0: from the system */
     /** Before a request is handled: observe it, ask for a fault (zeroed). */

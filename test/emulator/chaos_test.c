@@ -1,5 +1,6 @@
 /* The promise that the controller may be killed at any instant, and that everything between it and
- * the server may fail: each walk ends as an undisturbed one does. `make chaos SEEDS=n` runs more. */
+ * the server may fail: each walk ends as an undisturbed one does. `make chaos SEEDS=n` runs more.
+ */
 #include "chaos.h"
 
 #include <cmocka.h>
