@@ -19,6 +19,7 @@ struct chaos {
     const char *recipe, *platform; /* platform: NULL for OpenShift */
     const char *dir;               /* where files for replay go */
     int jobs;
+    unsigned stride;          /* of the sweep: every so many requests; 0: each */
     struct json_object *want; /* the undisturbed end */
     uint64_t n_requests;      /* of the undisturbed walk */
     struct counts {
@@ -108,6 +109,7 @@ static inline void chaos_one(const struct chaos *c, const char *name, struct jso
 
 static inline void chaos_kill_at(const struct chaos *c, uint64_t n)
 {
+    n = (n - 1) * (c->stride ? c->stride : 1) + 1;
     SW_AUTO_CHARS *name = sw_printf("kill-%llu", (unsigned long long)n);
     struct json_object *doc = json_object_new_object(), *kills = json_object_new_array();
     json_object_array_add(kills, json_object_new_uint64(n));

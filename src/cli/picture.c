@@ -17,6 +17,7 @@ struct names {
         size_t stem; /* so much of it was asked for */
     } * items;
     size_t n, cap;
+    size_t shortest; /* of the names */
 };
 
 struct painter {
@@ -71,7 +72,7 @@ static struct json_object *mask_text(const struct painter *p, const char *s)
         return json_object_new_string("<uid>");
     if (strstr(s, "-----BEGIN ") || strstr(s, "sha256:"))
         return json_object_new_string("<given>");
-    for (size_t i = 0; i < p->names.n; i++) {
+    for (size_t i = 0; i < p->names.n && strlen(s) >= p->names.shortest; i++) {
         const char *name = p->names.items[i].name, *at = strstr(s, name);
         if (!at)
             continue;
@@ -113,11 +114,19 @@ static struct json_object *mask_map(const struct painter *p, struct json_object 
     return out;
 }
 
+/* What others wrote on their way tells how they went; what slipway owns is part of the end. */
+static bool is_others_way(struct json_object *item)
+{
+    const char *manager = sw_json_str(item, NULL, "manager", NULL);
+    return manager && sw_json_get(item, "fieldsV1") && !sw_streq(manager, "slipway");
+}
+
 static struct json_object *mask_list(const struct painter *p, struct json_object *list)
 {
     struct json_object *out = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(list); i++)
-        json_object_array_add(out, mask(p, sw_json_at(list, i)));
+        if (!is_others_way(sw_json_at(list, i)))
+            json_object_array_add(out, mask(p, sw_json_at(list, i)));
     return out;
 }
 
@@ -144,17 +153,6 @@ static struct json_object *mask(const struct painter *p, struct json_object *v)
 static bool is_shown(const struct sw_emu_kind *kind)
 {
     return !kind->stored_as && strcmp(kind->kind, "Event") != 0 && strcmp(kind->kind, "Lease") != 0;
-}
-
-/* What others wrote on their way tells how they went; what slipway owns is part of the end. */
-static void mask_managers(struct json_object *doc)
-{
-    struct json_object *all = sw_json_find(doc, "metadata", "managedFields", NULL);
-    struct json_object *ours = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(all); i++)
-        if (sw_streq(sw_json_str(sw_json_at(all, i), "", "manager", NULL), "slipway"))
-            json_object_array_add(ours, json_object_get(sw_json_at(all, i)));
-    sw_json_set(doc, ours, "metadata", "managedFields", NULL);
 }
 
 static int by_tag(const void *a, const void *b)
@@ -194,7 +192,6 @@ static void add(struct painter *p, json_object *doc)
     struct json_object *copy = mask(p, doc);
     mask_place(copy);
     mask_order(copy);
-    mask_managers(copy);
     const char *ns = sw_obj_namespace(doc);
     char *key = sw_printf("%s %s%s%s", sw_obj_kind(doc), ns, *ns ? "/" : "", sw_obj_name(copy));
     if (sw_json_find(doc, "metadata", "generateName", NULL)) {
@@ -230,6 +227,9 @@ static void note_name(struct painter *p, json_object *doc)
     if (!stem)
         return;
     SW_GROW(p->names.items, p->names.n, p->names.cap);
+    size_t len = strlen(sw_obj_name(doc));
+    if (!p->names.n || len < p->names.shortest)
+        p->names.shortest = len;
     p->names.items[p->names.n].name = sw_obj_name(doc);
     p->names.items[p->names.n++].stem = stem;
 }
