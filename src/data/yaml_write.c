@@ -64,6 +64,9 @@ static void put_text(struct sw_yaml_writer *w, const char *text, size_t len, boo
         tag_len = strlen("!!binary");
     }
     enum sw_yaml_style style = sw_yaml_choose_style(text, len, is_key, w->opts.pretty, &multiline);
+    /* bare it would be a merge; yaml.v2 writes it so all the same, and so does toYaml */
+    if (is_key && len == 2 && memcmp(text, "<<", 2) == 0 && !w->opts.as_marshal && !w->opts.pretty)
+        style = SW_STYLE_DOUBLE;
     if (base64) /* its text is never taken for anything else */
         style = multiline ? SW_STYLE_LITERAL : SW_STYLE_PLAIN;
     if (is_key) {

@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "data/data.h"
+#include "data_util.h"
 
 #include <json-c/json.h>
 #include <setjmp.h>
@@ -27,15 +28,6 @@
     "[{\"name\":\"cpu-1\",\"labels\":{\"a\":\"b\"}},{\"name\":\"gpu-1\",\"labels\":{"              \
     "\"specialresource.openshift.io/state-mig-cert-manager\":\"Ready\","                           \
     "\"specialresource.openshift.io/state-mig-other-nfd\":\"Ready\"}}]"
-
-static struct json_object *parse(const char *json)
-{
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(json, strlen(json), NULL, &doc, &err) < 0)
-        fail_msg("%s", sw_err_text(&err));
-    return doc;
-}
 
 static struct sw_report report(const char *status)
 {

@@ -2,6 +2,7 @@
 #include "controller/hooks_in.h"
 
 #include "data/data.h"
+#include "data_util.h"
 #include "facts/facts.h"
 
 #include <json-c/json.h>
@@ -12,15 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct json_object *parse(const char *json)
-{
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(json, strlen(json), NULL, &doc, &err) < 0)
-        fail_msg("%s", sw_err_text(&err));
-    return doc;
-}
 
 #define RESOURCE                                                                                   \
     "{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":\"SpecialResource\","                   \

@@ -11,15 +11,7 @@
 
 #include "data/json.h"
 #include "data/path.h"
-
-static struct json_object *parse(const char *text)
-{
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
-        fail_msg("%s: %s", text, sw_err_text(&err));
-    return doc;
-}
+#include "data_util.h"
 
 static const char pods[] =
     "{\"kind\":\"List\",\"items\":[{\"kind\":\"None\",\"metadata\":{\"name\":\"127.0.0.1\","

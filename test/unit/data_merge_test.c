@@ -10,22 +10,7 @@
 #include <cmocka.h>
 
 #include "data/json.h"
-
-static struct json_object *parse(const char *text)
-{
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
-        fail_msg("%s: %s", text, sw_err_text(&err));
-    return doc;
-}
-
-static void check(struct json_object *got, const char *want)
-{
-    SW_AUTO_JSON *w = parse(want);
-    if (!sw_json_equal(got, w))
-        fail_msg("want %s, got %s", want, json_object_to_json_string(got));
-}
+#include "data_util.h"
 
 static void applies_as_the_rfc_says(void **state)
 {

@@ -9,15 +9,7 @@
 #include <cmocka.h>
 
 #include "data/json.h"
-
-static struct json_object *parse(const char *text)
-{
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
-        fail_msg("%s", sw_err_text(&err));
-    return doc;
-}
+#include "data_util.h"
 
 static void check_text(struct json_object *doc, const char *want)
 {

@@ -12,6 +12,7 @@
 #include <openssl/evp.h>
 
 #include "data/data.h"
+#include "data_util.h"
 
 static const struct sw_webhook_policy defaults = { "das-scheduler", "nvidia-legacy", false, false };
 
@@ -23,15 +24,6 @@ static char *review_of(const char *version, const char *spec)
         "\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},"
         "\"namespace\":\"ns\",\"object\":{\"metadata\":{\"name\":\"p\"},\"spec\":%s}}}",
         version, spec);
-}
-
-static struct json_object *parse(const char *text)
-{
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
-        fail_msg("%s: %s", text, sw_err_text(&err));
-    return doc;
 }
 
 /* Both ways in: the whole document, and the bytes. @return the response's document */
