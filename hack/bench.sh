@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 runs=${RUNS:-5}
-out=$(mktemp); trap 'rm -f "$out"' EXIT
+out=$(mktemp); work=$(mktemp -d); trap 'rm -rf "$out" "$work"' EXIT
 
 # whole COMMAND...: wall seconds, CPU seconds and peak memory of whole processes, one JSON object
 whole() { # NAME TARGET_JSON COMMAND...
@@ -22,10 +22,24 @@ whole run-simple-kmod 'null' build/slipway run charts/example/simple-kmod --emul
 for n in 50 500; do
     whole "run-nvidia-mig-$n-nodes" 'null' build/slipway run recipes/nvidia-mig --emulate --delays 0 --nodes $n -o json
 done
+# a process for one rendering, and what an empty program costs beside it
+whole empty-program 'null' build/bench/empty
 whole version 'null' build/slipway version
+shared=${SW_SHARED:-../shared}
+if [ -d "$shared/charts" ]; then
+    for chart in gpu-operator simple-kmod; do # as published: goldens/ was put beside them
+        cp -r "$shared/charts/$chart" "$work/" && rm -rf "$work/$chart/goldens"
+    done
+    export SW_BENCH_CHARTS=$work
+    whole render-gpu-operator '{"wall_s":0.008,"peak_kib":12288,"helm":{"wall_s":0.024,"peak_kib":28877}}' \
+        build/slipway render "$work/gpu-operator"
+    whole render-simple-kmod '{"wall_s":0.008,"peak_kib":12288,"helm":{"wall_s":0.007,"peak_kib":22221}}' \
+        build/slipway render "$work/simple-kmod" -f "$shared/charts/simple-kmod/goldens/recipe/values.yaml"
+fi
+whole render-nvidia-mig '{"wall_s":0.008,"peak_kib":12288}' build/slipway render recipes/nvidia-mig
 for b in build/bench/*; do
     case $b in
-    */whole | *.d) ;;
+    */whole | */empty | *.d) ;;
     */walk)
         for ((i = 0; i < runs; i++)); do $b recipes/nvidia-mig >>"$out"; done
         $b recipes/nvidia-mig --nodes 500 >>"$out"

@@ -106,7 +106,7 @@ static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
 }
 
 /* @parent: the folder that holds it. O_NONBLOCK: opening a pipe does not wait for its writer. */
-static int walk_entry(struct walk *w, int parent, const struct dirent *e, struct sw_err *err)
+static int walk_entry(struct walk *w, int parent, const struct dirent64 *e, struct sw_err *err)
 {
     bool is_dir = e->d_type == DT_DIR, is_file = e->d_type == DT_REG;
     if ((is_dir || is_file) && sw_ignore_match(w->ignore, w->path, is_dir))
@@ -138,39 +138,49 @@ static size_t enter(struct walk *w, const char *name)
     return before;
 }
 
-static int walk_entries(struct walk *w, DIR *dir, struct sw_err *err)
+static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw_err *err)
 {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return 0;
+    size_t before = enter(w, e->d_name);
+    int rc = walk_entry(w, fd, e, err);
+    if (rc < 0)
+        return rc; /* the path stays: a message names it */
+    w->len = before;
+    w->path[before] = '\0';
+    return 0;
+}
+
+/* Without opendir(), which asks twice more what it has been told. */
+static int walk_entries(struct walk *w, int fd, struct sw_err *err)
+{
+    _Alignas(struct dirent64) char entries[4096];
     int rc = 0;
     for (;;) {
-        errno = 0;
-        const struct dirent *e = readdir(dir);
-        if (!e)
-            return errno ? fail(w, err) : 0;
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        size_t before = enter(w, e->d_name);
-        rc = walk_entry(w, dirfd(dir), e, err);
+        ssize_t n = getdents64(fd, entries, sizeof entries);
+        if (n < 0)
+            return fail(w, err);
+        if (n == 0)
+            return 0;
+        for (ssize_t at = 0; at < n && rc == 0;) {
+            const struct dirent64 *e = (const void *)(entries + at);
+            rc = walk_name(w, fd, e, err);
+            at += e->d_reclen;
+        }
         if (rc < 0)
             return rc;
-        w->len = before;
-        w->path[before] = '\0';
     }
 }
 
 /* @fd is taken. */
 static int walk_dir(struct walk *w, int fd, struct sw_err *err)
 {
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        (void)close(fd);
-        return fail(w, err);
-    }
     int rc = ++w->depth > MAX_DEPTH
                  ? sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir,
                               w->path, MAX_DEPTH)
-                 : walk_entries(w, dir, err);
+                 : walk_entries(w, fd, err);
     w->depth--;
-    (void)closedir(dir); /* read only: nothing to lose */
+    (void)close(fd); /* read only: nothing to lose */
     return rc;
 }
 

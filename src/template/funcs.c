@@ -1,5 +1,6 @@
 #include "template/funcs.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -21,14 +22,21 @@ static void insert(struct func_index *index, const struct func *f)
     index->slots[slot] = f;
 }
 
-struct func_index *sw_func_index_new(struct sw_arena *arena)
+static struct func_index all; /* of constant tables: made once, then never changed */
+
+static void fill(void)
 {
-    struct func_index *index = sw_arena_alloc(arena, sizeof *index);
     for (size_t t = 0; t < sw_func_tables_n; t++) {
         for (const struct func *f = sw_func_tables[t].rows; f->name; f++)
-            insert(index, f);
+            insert(&all, f);
     }
-    return index;
+}
+
+const struct func_index *sw_func_index(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, fill);
+    return &all;
 }
 
 const struct func *sw_func_find(const struct func_index *index, const char *name, size_t len)

@@ -51,7 +51,8 @@ extern const struct func_table sw_func_tables[];
 extern const size_t sw_func_tables_n;
 
 struct func_index;
-struct func_index *sw_func_index_new(struct sw_arena *arena);
+/** Of all tables; lives as long as the process. */
+const struct func_index *sw_func_index(void);
 const struct func *sw_func_find(const struct func_index *index, const char *name, size_t len);
 
 /** Number of fixed parameters, and whether any number of the last type may follow. */

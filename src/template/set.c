@@ -11,7 +11,7 @@
  * order of parsing: text given to tpl does not see those of the file that calls it. */
 struct sw_template_set {
     struct sw_arena *arena;
-    struct func_index *funcs;
+    const struct func_index *funcs;
     struct sw_map *names; /* name -> struct definitions, in as.s */
 };
 
@@ -29,7 +29,7 @@ struct sw_template_set *sw_template_set_new(void)
 {
     struct sw_template_set *set = sw_zalloc(1, sizeof *set);
     set->arena = sw_arena_new();
-    set->funcs = sw_func_index_new(set->arena);
+    set->funcs = sw_func_index();
     set->names = sw_map_new(set->arena);
     return set;
 }

@@ -1,22 +1,76 @@
 /* render: how long recipes take to load, plan and render, in this process. Prints one JSON object a
- * chart: medians of the runs, microseconds; the least of all besides, since machines are noisy. To
- * beat: Helm 3.7.1's engine, in process, on a machine like this: gpu-operator's chart 5.3 ms
- * rendered, 13.8 ms with all that comes before; simple-kmod 0.144 ms and 0.326 ms.
+ * chart: medians of the runs, microseconds; the least of parsing, rendering and all besides, since
+ * machines are noisy. helm: what Helm 3.7.1's engine takes in process on a machine like this, for
+ * rendering alone and with all that comes before it. SW_BENCH_CHARTS: where the charts are, if not
+ * in SW_SHARED; hack/bench.sh copies them without goldens/, hundreds of files that are no part of
+ * them.
  *
  *     build/bench/render [CHART [VALUES]]   without: what is in SW_SHARED and recipes/nvidia-mig */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "recipe/recipe.h"
+#include "template/template.h"
 
 enum { MAX_RUNS = 2000 };
 static const double seconds_each = 1.0;
 
 struct figures {
-    double load, plan, again, render, manifests, all; /* microseconds */
+    double load, plan, again, render, manifests, all, parse; /* microseconds */
 };
+
+/* Medians of the other engine: rendering alone, and everything. */
+struct peer {
+    double render_us, all_us;
+};
+
+/* ---- parsing alone ------------------------------------------------------------------------------
+ */
+
+static struct {
+    char *path, *text;
+    size_t len;
+} templates[1000];
+static size_t n_templates;
+
+static int add_template(const char *path, const struct stat *st SW_UNUSED, int kind,
+                        struct FTW *at SW_UNUSED)
+{
+    SW_ERR(err);
+    bool wanted = kind == FTW_F && strstr(path, "/templates/") && !strstr(path, "/goldens/");
+    if (!wanted || n_templates == SW_COUNT(templates))
+        return 0;
+    if (sw_file_read(path, 1 << 20, &templates[n_templates].text, &templates[n_templates].len,
+                     &err) == 0)
+        templates[n_templates++].path = sw_strdup(path);
+    return 0;
+}
+
+static void read_templates(const char *chart)
+{
+    while (n_templates > 0) {
+        free(templates[--n_templates].path);
+        free(templates[n_templates].text);
+    }
+    (void)nftw(chart, add_template, 16, FTW_PHYS);
+}
+
+static int parse(struct sw_err *err)
+{
+    SW_AUTO(sw_template_set) *set = sw_template_set_new();
+    for (size_t i = 0; i < n_templates; i++) {
+        int rc = sw_template_add(set, templates[i].path, templates[i].text, templates[i].len, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- everything ---------------------------------------------------------------------------------
+ */
 
 static double now_us(void)
 {
@@ -53,12 +107,15 @@ static int run(const char *chart, const char *values_path, struct figures *f, si
     if (rc == 0)
         rc = sw_recipe_render(plan, &env, SW_ALL_STATES, &all, err);
     double t5 = now_us();
+    if (rc == 0)
+        rc = parse(err);
+    double t6 = now_us();
     if (rc < 0)
         return rc;
     *bytes = 0;
     for (size_t i = 0; i < sw_rendered_n_files(files); i++)
         *bytes += sw_rendered_file(files, i)->len;
-    *f = (struct figures){ t1 - t0, t2 - t1, t4 - t3, t3 - t2, t5 - t4, t3 - t0 };
+    *f = (struct figures){ t1 - t0, t2 - t1, t4 - t3, t3 - t2, t5 - t4, t3 - t0, t6 - t5 };
     return 0;
 }
 
@@ -68,60 +125,72 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double column[MAX_RUNS];
+
 static double median(const struct figures *runs, size_t n, size_t offset)
 {
-    static double column[MAX_RUNS];
     for (size_t i = 0; i < n; i++)
         memcpy(&column[i], (const char *)&runs[i] + offset, sizeof column[i]);
     qsort(column, n, sizeof *column, by_size);
     return column[n / 2];
 }
 
-static double least(const struct figures *runs, size_t n)
+static double least(const struct figures *runs, size_t n, size_t offset)
 {
-    double best = runs[0].all;
-    for (size_t i = 1; i < n; i++)
-        best = runs[i].all < best ? runs[i].all : best;
-    return best;
+    (void)median(runs, n, offset);
+    return column[0];
 }
 
-static void bench(const char *chart, const char *values_path)
+static void bench(const char *chart, const char *values_path, const struct peer *peer)
 {
     static struct figures runs[MAX_RUNS];
     size_t n = 0, bytes = 0;
     SW_ERR(err);
+    read_templates(chart);
     for (double end = now_us() + seconds_each * 1e6; n < MAX_RUNS && (n < 3 || now_us() < end); n++)
         if (run(chart, values_path, &runs[n], &bytes, &err) < 0) {
             (void)fprintf(stderr, "render: %s\n", sw_err_text(&err));
             return;
         }
 #define MEDIAN(field) median(runs, n, offsetof(struct figures, field))
+#define LEAST(field) least(runs, n, offsetof(struct figures, field))
     (void)printf("{\"bench\":\"render\",\"chart\":\"%s\",\"runs\":%zu,\"output_bytes\":%zu,"
-                 "\"load_us\":%.0f,\"plan_us\":%.0f,\"plan_again_us\":%.0f,\"render_us\":%.0f,"
-                 "\"render_to_manifests_us\":%.0f,\"all_us\":%.0f,\"all_min_us\":%.0f}\n",
-                 chart, n, bytes, MEDIAN(load), MEDIAN(plan), MEDIAN(again), MEDIAN(render),
-                 MEDIAN(manifests), MEDIAN(all), least(runs, n));
+                 "\"parse_us\":%.0f,\"load_us\":%.0f,\"plan_us\":%.0f,\"plan_again_us\":%.0f,"
+                 "\"render_us\":%.0f,\"render_to_manifests_us\":%.0f,\"all_us\":%.0f,"
+                 "\"parse_min_us\":%.0f,\"render_min_us\":%.0f,\"all_min_us\":%.0f",
+                 chart, n, bytes, MEDIAN(parse), MEDIAN(load), MEDIAN(plan), MEDIAN(again),
+                 MEDIAN(render), MEDIAN(manifests), MEDIAN(all), LEAST(parse), LEAST(render),
+                 LEAST(all));
+    if (peer)
+        (void)printf(",\"helm\":{\"render_us\":%.0f,\"all_us\":%.0f},\"times_faster\":{"
+                     "\"render\":%.1f,\"all\":%.1f}",
+                     peer->render_us, peer->all_us, peer->render_us / MEDIAN(render),
+                     peer->all_us / MEDIAN(all));
+    (void)printf("}\n");
+#undef LEAST
 #undef MEDIAN
 }
 
-static void bench_shared(const char *name, const char *variant)
+static void bench_shared(const char *name, const char *variant, struct peer peer)
 {
     const char *shared = getenv("SW_SHARED");
     if (!shared || !*shared)
         return;
-    SW_AUTO_CHARS *chart = sw_printf("%s/charts/%s", shared, name);
-    SW_AUTO_CHARS *values = sw_printf("%s/goldens/%s/values.yaml", chart, variant);
-    bench(chart, values);
+    const char *copies = getenv("SW_BENCH_CHARTS");
+    SW_AUTO_CHARS *charts = copies ? sw_strdup(copies) : sw_printf("%s/charts", shared);
+    SW_AUTO_CHARS *chart = sw_printf("%s/%s", charts, name);
+    SW_AUTO_CHARS *values = sw_printf("%s/charts/%s/goldens/%s/values.yaml", shared, name, variant);
+    bench(chart, values, &peer);
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1) {
-        bench(argv[1], argc > 2 ? argv[2] : NULL);
+        bench(argv[1], argc > 2 ? argv[2] : NULL, NULL);
         return 0;
     }
-    bench_shared("gpu-operator", "default");
-    bench_shared("simple-kmod", "recipe");
-    bench("recipes/nvidia-mig", NULL);
+    bench_shared("gpu-operator", "default", (struct peer){ 5300, 13800 });
+    bench_shared("simple-kmod", "recipe", (struct peer){ 144, 326 });
+    bench("recipes/nvidia-mig", NULL, NULL);
     return 0;
 }
