@@ -128,7 +128,8 @@ static bool delete_is_due(struct sw_engine *e, const struct object *o)
 /* @return true: it is forgotten, there is nothing (any more) that is slipway's to delete. */
 static bool get_rid_of(struct sw_engine *e, struct object *o)
 {
-    if (o->looked && o->doing == DOING_NOTHING && !object_is_removable(o)) {
+    bool never_was = !o->looked && o->unseen.code && !o->our_uid;
+    if (never_was || (o->looked && o->doing == DOING_NOTHING && !object_is_removable(o))) {
         object_forget(e, o);
         return true;
     }

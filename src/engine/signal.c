@@ -245,7 +245,9 @@ static enum trouble trouble(struct sw_engine *e, const struct state *s)
             all = worse(all, &s->variants[i]->fault);
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        all = worse(worse(all, &o->fault), &o->unseen);
+        all = worse(all, &o->fault);
+        if (o->text || o->our_uid) /* else it was never there under that key */
+            all = worse(all, &o->unseen);
         if (object_is_written(o) && o->present && o->foreign && !o->done_hash)
             all = TROUBLE_LASTING;
     }

@@ -21,7 +21,7 @@ static const char *say_fault(struct sw_engine *e, const struct state *s, const c
                                    "there with " SW_ANN_ADOPT,
                                    object_words(e, o), o->foreign);
         }
-        if (o->unseen.code) {
+        if (o->unseen.code && (o->text || o->our_uid)) {
             *reason = "NotVisible";
             return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_words(e, o),
                                    o->unseen.message);

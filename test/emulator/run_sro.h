@@ -95,8 +95,10 @@ static inline void sro_until(struct world *w, const char *name, const char *type
     struct sro_wanted wanted = { name, type, words };
     if (world_until(w, sro_says, &wanted, 10 * 60000))
         return;
+    struct json_object *status = sw_json_get(sro_get(w, name), "status");
+    (void)sw_json_del(status, "inventory", NULL);
     fail_msg("%s is never %s with '%s': %s", name, type, words ? words : "",
-             json_object_to_json_string_ext(sro_get(w, name), JSON_C_TO_STRING_PRETTY));
+             json_object_to_json_string(status));
 }
 
 /* Does an object come to be there? */

@@ -1,6 +1,11 @@
 /* Resources that need others, and resources that speak of the cluster. */
 #include "run_sro.h"
 
+#include <time.h>
+
+#include "data/base64.h"
+#include "template/certs.h"
+
 static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c-{{ "
                              ".Values.color }}\ndata:\n  color: {{ .Values.color | quote }}\n";
 static const char plain[] = "color: none\n";
@@ -234,6 +239,66 @@ static void builder_may_pull_images_where_the_cluster_has_a_binding(void **state
     chart_remove(root);
 }
 
+/* The example's key pair is a placeholder, which no issuer can sign with. */
+static char *key_pair(void)
+{
+    EVP_PKEY *key = sw_key_generate("ecdsa", 0);
+    X509 *cert = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_cert_make(&(struct sw_cert_request){ .common_name = "ca",
+                                                             .days = 10,
+                                                             .is_ca = true,
+                                                             .now_sec = time(NULL) },
+                                  key, NULL, NULL, &cert, &err),
+                     0);
+    SW_AUTO_CHARS *cert_pem = sw_cert_pem(cert);
+    SW_AUTO_CHARS *key_pem = sw_key_pem(key);
+    size_t len;
+    SW_AUTO_CHARS *crt = sw_base64_encode(cert_pem, strlen(cert_pem), &len);
+    SW_AUTO_CHARS *k = sw_base64_encode(key_pem, strlen(key_pem), &len);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+    return sw_printf("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ping-pong-ca-key-pair\n"
+                     "data:\n  tls.crt: %s\n  tls.key: %s\n",
+                     crt, k);
+}
+
+/* SRO's own example, with a key pair, and its dependency from here. */
+static void ping_pong_of_sro_walks_with_its_dependency(void **state)
+{
+    (void)state;
+    const char *shared = getenv("SW_SHARED");
+    SW_AUTO_CHARS *from = sw_printf("%s/charts/ping-pong", shared ? shared : "");
+    if (!shared || access(from, R_OK) != 0)
+        skip();
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = sw_printf("%s/ping-pong", root);
+    SW_AUTO_CHARS *secret = sw_printf("%s/templates/0001_secret.yaml", dir);
+    SW_AUTO_CHARS *copy = sw_printf("cp -r '%s' '%s' && chmod -R u+w '%s'", from, root, root);
+    SW_AUTO_CHARS *pair = key_pair();
+    SW_ERR(err);
+    assert_int_equal(system(copy), 0);
+    assert_int_equal(sw_file_write(secret, pair, strlen(pair), 0644, &err), 0);
+    world_open(&w);
+    sro_apply(&w, dir);
+    assert_int_equal(
+        world_patch(
+            &w, SR_VERSION, "SpecialResource", NULL, "ping-pong", NULL,
+            "{\"spec\":{\"dependencies\":[{\"chart\":{\"name\":\"cert-manager\","
+            "\"version\":\">=0.0.0\",\"repository\":{\"name\":\"r\",\"url\":\"file://" SW_SOURCE_DIR
+            "/states/cert-manager\"}},\"set\":{\"kind\":\"Values\",\"apiVersion\":"
+            "\"sro.openshift.io/v1beta1\",\"installCRDs\":true}}]}}"),
+        0);
+    world_start(&w);
+    sro_until(&w, "ping-pong", "Ready", NULL);
+    sro_until(&w, "cert-manager", "Ready", NULL);
+    struct json_object *d = world_get(&w, "apps/v1", "Deployment", "ping-pong", "ping-pong-client");
+    assert_int_equal(sw_json_int(d, 0, "status", "readyReplicas", NULL), 1);
+    world_close(&w);
+    chart_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +308,7 @@ int main(void)
         cmocka_unit_test(chart_of_a_dependency_that_is_not_there_is_said),
         cmocka_unit_test(values_of_a_dependency_follow_its_entry),
         cmocka_unit_test(one_shot_walk_makes_dependencies_too),
+        cmocka_unit_test(ping_pong_of_sro_walks_with_its_dependency),
         cmocka_unit_test(texts_of_the_resource_are_rendered_with_run_time_values),
         cmocka_unit_test(bad_template_in_the_resource_names_its_field),
         cmocka_unit_test(builder_may_pull_images_where_the_cluster_has_a_binding),
