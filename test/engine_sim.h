@@ -34,6 +34,7 @@ struct sim_object {
     const char *annotations; /* further ones, JSON with ' for " */
     int content;             /* another number, another content */
     int stage;
+    const char *missing; /* variants whose image is not there, as far as the registry says */
 };
 
 struct sim_state {
@@ -417,6 +418,11 @@ static inline const struct sim_state *sim_state(struct sim *sim, const char *nam
     return NULL;
 }
 
+static inline bool sim_misses(const struct sim_object *o, const char *variant)
+{
+    return o->missing && variant && strstr(o->missing, variant);
+}
+
 static inline void sim_render(struct sim *sim, const struct sw_action *a)
 {
     const struct sim_state *s = sim_state(sim, a->state);
@@ -437,7 +443,9 @@ static inline void sim_render(struct sim *sim, const struct sw_action *a)
     p->event.n_objects = s->n_objects;
     for (size_t i = 0; i < s->n_objects; i++)
         p->objects[i] = (struct sw_rendered_object){
-            .doc = sim_manifest(&s->objects[i], a->variant), .stage = s->objects[i].stage
+            .doc = sim_manifest(&s->objects[i], a->variant),
+            .stage = s->objects[i].stage,
+            .missing = sim_misses(&s->objects[i], a->variant) ? "no such image" : NULL,
         };
 }
 

@@ -5,6 +5,7 @@
 #include "cli/connect.h"
 #include "cli/endpoint.h"
 #include "controller/controller.h"
+#include "controller/registries.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
 
@@ -21,7 +22,8 @@ struct controller_opts {
     int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
-    const char *metrics, *health, *lease_ns, *releases;
+    bool no_registries;
+    const char *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca;
 };
 
 const struct sw_flag sw_flags_controller[] = {
@@ -45,6 +47,12 @@ const struct sw_flag sw_flags_controller[] = {
       NULL,
       "look for another version of recipes from elsewhere after so long (default 10m; 0: "
       "never)" },
+    { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registries_conf),
+      "FILE", NULL, "mirrors of registries (default /etc/containers/registries.conf)" },
+    { "registry-ca-file", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registry_ca), "FILE",
+      NULL, "trust these CAs of registries too" },
+    { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
+      "never ask a registry whether an image is there" },
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
 };
@@ -91,9 +99,12 @@ static enum sw_releases releases(const struct operator* op)
 static void start_work(void *arg)
 {
     struct operator* op = arg;
+    struct sw_registries_opts registries = { .conf = op->opts.registries_conf,
+                                             .ca_file = op->opts.registry_ca };
     op->controller = sw_controller_open(
         op->conn.loop, op->conn.kube,
-        &(struct sw_controller_opts){ .ns = own_namespace(op),
+        &(struct sw_controller_opts){ .registries = op->opts.no_registries ? NULL : &registries,
+                                      .ns = own_namespace(op),
                                       .releases = releases(op),
                                       .helper = SW_SELF,
                                       .cache_dir = op->opts.cache_dir,

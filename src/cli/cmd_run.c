@@ -7,6 +7,7 @@
 #include "cli/resource.h"
 #include "cli/source_flags.h"
 #include "controller/controller.h"
+#include "controller/registries.h"
 #include "data/data.h"
 
 #include <json-c/json.h>
@@ -19,7 +20,7 @@ struct run_opts {
     struct sw_source_flags source;
     struct sw_connect_opts connect;
     struct sw_list_arg files, set, set_string, set_json, set_file;
-    const char *name, *ns, *output;
+    const char *name, *ns, *output, *registries_conf;
     int64_t timeout_ms;
 };
 
@@ -52,6 +53,8 @@ const struct sw_flag sw_flags_run[] = {
       "namespace of the stack (default: the resource's)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct run_opts, timeout_ms), "TIME", NULL,
       "give up after so long (default 30m; 0: never)" },
+    { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",
+      NULL, "mirrors of registries; with --emulate registries are asked only with this" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|text",
       "json: one document at the end and nothing else" },
     SW_SOURCE_FLAGS(offsetof(struct run_opts, source)),
@@ -279,9 +282,13 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
         end(run, code == SW_INVALID ? SW_EXIT_USAGE : SW_EXIT_FAILED, sw_err_text(err));
         return;
     }
+    struct sw_registries_opts registries = { .conf = run->opts.registries_conf,
+                                             .home_logins = true };
+    bool ask = !run->opts.connect.emulate || run->opts.registries_conf;
     run->controller = sw_controller_open(
         run->conn.loop, run->conn.kube,
-        &(struct sw_controller_opts){ .only = run->name,
+        &(struct sw_controller_opts){ .registries = ask ? &registries : NULL,
+                                      .only = run->name,
                                       .one_shot = true,
                                       .helper = SW_SELF,
                                       .cache_dir = run->opts.source.cache_dir,

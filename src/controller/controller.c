@@ -2,6 +2,7 @@
 
 #include "controller/fetch.h"
 #include "controller/internal.h"
+#include "controller/registries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .hub = hub_new(loop, kube),
         .trouble = 1, /* nothing was told yet */
     };
+    if (opts->registries)
+        c->registries = sw_registries_new(loop, kube, opts->registries);
     depend_open(c);
     cluster_open(c);
     return c;
@@ -34,6 +37,9 @@ void sw_controller_close(struct sw_controller *c)
         return;
     cluster_close(c);
     resource_free_all(c);
+    images_close(c);
+    toolkits_close(c);
+    sw_registries_free(c->registries);
     depend_close(c);
     fetch_close_all(c);
     wants_close(c);

@@ -15,6 +15,7 @@ struct sw_controller;
 struct sw_err;
 struct sw_kube;
 struct sw_loop;
+struct sw_registries_opts;
 
 /** Something that happened to a resource, as it goes into a Kubernetes Event. Borrowed. */
 struct sw_controller_event {
@@ -42,6 +43,9 @@ struct sw_controller_opts {
     const char *cache_dir; /* what is downloaded is kept there; NULL: as sw_fetch_cache_dir() */
     int64_t refresh_ms;    /* recipes from elsewhere are asked for again after so long; 0: never */
     struct sw_engine_opts engine;
+    /** Ask registries (for driver containers' images and what driver toolkits are for), set up so;
+     * NULL: never. */
+    const struct sw_registries_opts *registries;
     /** Anything about the resource may look different now: ask sw_controller_status(). */
     void (*on_change)(const char *resource, void *arg);
     void (*on_event)(const struct sw_controller_event *event, void *arg);

@@ -20,6 +20,8 @@ struct lookups;
 
 #define SW_STATE_NAMESPACE "(namespace)"
 
+struct sw_registries;
+
 struct sw_controller {
     struct sw_loop *loop;
     struct sw_kube *kube;
@@ -36,7 +38,10 @@ struct sw_controller {
     struct resource *resources;
     struct sw_kube_request *discovery, *version, *refresh;
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
-    struct source_watch *sources; /* one for each of sw_facts_sources, or NULL */
+    struct source_watch *sources;     /* one for each of sw_facts_sources, or NULL */
+    struct sw_registries *registries; /* NULL: they are not asked */
+    struct images *images;            /* driver containers' images that were asked for, or NULL */
+    struct toolkits *toolkits;        /* or NULL */
     struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
     int64_t retry_ms;
     bool crds_synced, nodes_synced, resources_synced;
@@ -220,6 +225,8 @@ void follow_close(struct resource *r);
 /* What tells one recipe's place from another's. Heap. */
 char *source_key(const struct resource *r);
 
+/* Go on with renders that waited for an image. */
+void render_resume(struct resource *r);
 /* Render a state and step the engine with the outcome, perhaps before this returns. */
 void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial);
 
@@ -291,6 +298,15 @@ void cluster_node_changed(struct sw_controller *c, uint32_t node);
 /* Watch what the resource and (once it is loaded) r->recipe speak of. @return false: not all of it
  * is known yet; plan_resume() will be called. */
 bool wants_ready(struct resource *r);
+/** Is it known which driver toolkits are for the kernels of @r (toolkits.c)? Else as above. */
+bool toolkits_ready(struct resource *r);
+void toolkits_close(struct sw_controller *c);
+/** Is @image there, for the pull secrets of @ns (images.c)? @return 0: it is, or nobody can tell |
+ * SW_NOTFOUND: @*words, borrowed, say what is missing | SW_PENDING: render_resume() will be called
+ */
+int images_find(struct sw_controller *c, const char *ns, const char *image, const char *arch,
+                const char **words);
+void images_close(struct sw_controller *c);
 void wants_close(struct sw_controller *c);
 /* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */
 struct json_object *cluster_values(struct sw_controller *c, struct resource *r,

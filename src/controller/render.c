@@ -15,6 +15,8 @@ struct render_work {
     uint64_t serial;
     struct lookups *lookups;
     struct json_object **docs; /* owned references of objects[].doc */
+    char *lack; /* why there is no driver toolkit for this kernel, though the state wants one */
+    bool waits_for_images, due; /* due: it is about to be looked at again */
     struct sw_rendered_object *objects;
     size_t n, cap, docs_cap;
 };
@@ -23,8 +25,10 @@ enum { HOOK_STAGE = 1000000 }; /* beyond any weight */
 
 static void drop_objects(struct render_work *w)
 {
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; i < w->n; i++) {
         json_object_put(w->docs[i]);
+        free((char *)w->objects[i].missing);
+    }
     w->n = 0;
 }
 
@@ -44,6 +48,7 @@ void render_work_free(struct render_work *w)
     free(w->docs);
     free(w->objects);
     lookups_free(w->lookups);
+    free(w->lack);
     free(w->state);
     free(w->variant);
     free(w);
@@ -209,6 +214,50 @@ static int find_serving(void *arg, const char *ns, const char *secret, const cha
     return rc == 0 && service ? add_secret(w, ns, secret, out, err) : rc;
 }
 
+/* ---- driver containers' images -----------------------------------------------------------------
+ */
+
+/* The first image of @doc's pods that is not there. @return 0 | SW_PENDING: it is being asked for
+ */
+static int find_missing(struct render_work *w, struct json_object *doc,
+                        const struct sw_group *group, char **missing)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    struct json_object *pod = sw_hook_pod_template(doc);
+    int rc = 0;
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++) {
+            const char *words = "";
+            const char *image = sw_json_str(sw_json_at(list, i), "", "image", NULL);
+            int found = images_find(w->r->c, resource_namespace(w->r), image, group->arch, &words);
+            if (found == SW_PENDING)
+                rc = SW_PENDING;
+            else if (found == SW_NOTFOUND && !*missing)
+                *missing = sw_strdup(words);
+        }
+    }
+    return rc;
+}
+
+/* A driver of one kernel: see that its image is there before anything is touched. */
+static int check_image(struct render_work *w, struct json_object *doc, const struct pass *pass,
+                       struct sw_err *err)
+{
+    const char *state = sw_obj_annotation(doc, SW_SRO_PREFIX "state");
+    if (!pass->group || !sw_streq(sw_obj_kind(doc), "DaemonSet") ||
+        !sw_streq(state, "driver-container"))
+        return 0;
+    SW_AUTO_CHARS *missing = NULL;
+    int rc = find_missing(w, doc, pass->group, &missing);
+    if (rc == SW_PENDING) {
+        w->waits_for_images = true;
+        return sw_err_set(err, SW_PENDING, "its image is being looked for");
+    }
+    w->objects[w->n - 1].missing = SW_TAKE(missing);
+    return 0;
+}
+
 static int take_manifest(struct render_work *w, struct sw_rendered *rendered, size_t i,
                          const struct pass *pass, bool wait_all, struct sw_err *err)
 {
@@ -238,12 +287,14 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
     if (affine)
         kernels_label(w->r, pass->group);
     mark_revision(w->r, m, doc);
-    add(w, SW_TAKE(doc), wait_all, stage_of(m));
+    add(w, json_object_get(doc), wait_all, stage_of(m));
     struct sw_rendered_object *o = &w->objects[w->n - 1];
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;
     o->drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED;
-    return 0;
+    if (affine && w->lack)
+        o->missing = sw_strdup(w->lack);
+    return affine && !w->lack ? check_image(w, doc, pass, err) : 0;
 }
 
 static int render_pass(struct render_work *w, int state, struct pass *pass, struct sw_err *err)
@@ -259,6 +310,13 @@ static int render_pass(struct render_work *w, int state, struct pass *pass, stru
     return rc;
 }
 
+/* Does the state want a driver toolkit? One that is not there is then the group's trouble alone. */
+static bool mentions_toolkit(struct render_work *w, int state)
+{
+    return sw_plan_state_mentions(w->r->plan, (size_t)state, "driverToolkitImage") ||
+           sw_plan_state_mentions(w->r->plan, (size_t)state, "clusterUpgradeInfo");
+}
+
 /* A kernel-affine state is rendered for one group of nodes. What in it is not affine is the same
  * for all groups, so it is rendered with the values of the first. */
 static int render_state(struct render_work *w, int state, struct sw_err *err)
@@ -271,6 +329,9 @@ static int render_state(struct render_work *w, int state, struct sw_err *err)
     sw_groups_done(&groups);
     if (w->variant && *w->variant && !group)
         return sw_err_set(err, SW_NOTFOUND, "no node runs %s any more", w->variant);
+    free(SW_TAKE(w->lack));
+    if (group && mentions_toolkit(w, state))
+        w->lack = sw_facts_lacks_toolkit(r->c->facts, group);
     bool one_pass = !group || group == first;
     struct pass affine = { .group = group ? group : first,
                            .want_affine = true,
@@ -320,6 +381,7 @@ static void try_render(void *arg)
     struct render_work *w = arg;
     SW_ERR(err);
     drop_objects(w);
+    w->waits_for_images = false;
     int rc = render(w, &err);
     if (rc == SW_PENDING)
         return;
@@ -328,6 +390,21 @@ static void try_render(void *arg)
         w->r->fault_of_render = true;
     }
     finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
+}
+
+void render_resume(struct resource *r)
+{
+    for (struct render_work *w = r->renders; w; w = w->next)
+        w->due = w->waits_for_images;
+    for (struct render_work *w = r->renders; w;) {
+        if (!w->due) {
+            w = w->next;
+            continue;
+        }
+        w->due = false;
+        try_render(w);  /* may end it, and begin others */
+        w = r->renders; /* what is due still is */
+    }
 }
 
 void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial)

@@ -117,6 +117,7 @@ static bool want_secret(struct resource *r)
 bool wants_ready(struct resource *r)
 {
     static const char *const push_secret[] = { "pushSecretName", NULL };
+    static const char *const toolkit[] = { "driverToolkitImage", "clusterUpgradeInfo", NULL };
     struct sw_controller *c = r->c;
     if (!sw_kube_serves(c->kube, "config.openshift.io"))
         return true;
@@ -128,6 +129,8 @@ bool wants_ready(struct resource *r)
             ready &= want_source(c, i);
     if (all || mentions(r, push_secret))
         ready &= want_secret(r);
+    if (ready && (all || mentions(r, toolkit)))
+        ready = toolkits_ready(r);
     return ready;
 }
 

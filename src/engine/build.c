@@ -1,8 +1,10 @@
 /* A driver container's image is built only where it cannot be pulled: a BuildConfig and a DaemonSet
  * of one vendor (specialresource.openshift.io/driver-container-vendor) belong together, and the
- * BuildConfig sleeps until a pod of the DaemonSet fails to pull. Each vendor, and each kernel of
+ * BuildConfig sleeps until a pod of the DaemonSet fails to pull, or until the image was looked for
+ * and is not there: then the DaemonSet waits for the build. Each vendor, and each kernel of
  * it, for itself. What is there is there: a BuildConfig that exists is never asleep.
  * Source: SRO's rule, which knew one vendor at a time. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/walk.h"
@@ -47,7 +49,7 @@ static struct drivers find_drivers(const struct sw_engine *e, const struct objec
             if (!share_kernel(build, o))
                 continue;
             found.mine = true;
-            if (workers_lack_image(o))
+            if (object_lacks_image(o) || workers_lack_image(o))
                 found.starved = o;
         }
     return found;
@@ -90,14 +92,36 @@ static void update(struct sw_engine *e, struct object *o)
     e->status_dirty = true;
 }
 
+/* What the vendor has built is there, whatever a registry said before. */
+static void release(struct sw_engine *e, struct object *build)
+{
+    if (build->asleep || !build->present || build->verdict.kind != SW_VERDICT_READY ||
+        !object_is_applied(build))
+        return;
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
+            struct object *o = e->states[i]->objects[k];
+            if (!o->missing || !is_driver(o) || !sw_streq(o->gate->vendor, build->gate->vendor) ||
+                !share_kernel(build, o))
+                continue;
+            free(SW_TAKE(o->missing));
+            o->awaited = o->gate->awaited;
+            object_judge(o);
+            state_nudge(e, o->state);
+            e->status_dirty = true;
+        }
+}
+
 void builds_update(struct sw_engine *e)
 {
     if (!e->has_builds)
         return;
     for (size_t i = 0; i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_objects; k++)
-            if (is_build(e->states[i]->objects[k]))
+            if (is_build(e->states[i]->objects[k])) {
                 update(e, e->states[i]->objects[k]);
+                release(e, e->states[i]->objects[k]);
+            }
 }
 
 bool build_may_sleep(const struct object *o)

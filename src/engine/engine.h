@@ -127,6 +127,10 @@ struct sw_rendered_object {
     /** Deleted when it is ready, with the other hooks of its side of the state (before, after); or
      * when it has failed, which stays so. Its state goes on as if it were there. */
     bool drop_ready, drop_failed;
+    /** The image of this driver container is not to be had: words for people. What is there is left
+     * as it is, and the vendor's BuildConfig wakes up; when its build is done this is applied.
+     * NULL: apply it. */
+    const char *missing;
 };
 
 /** Zero what a kind of event does not have. Everything is borrowed for the step. */

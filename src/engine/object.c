@@ -162,6 +162,7 @@ static void object_free(struct object *o)
     free(o->uid);
     free(o->our_uid);
     free(o->foreign);
+    free(o->missing);
     free(o->unserved_why);
     sw_verdict_done(&o->judged);
     sw_verdict_done(&o->verdict);
@@ -251,7 +252,9 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->gate = gate;
     o->text = sw_json_text(r->doc, SW_JSON_SORTED, &o->len);
     o->hash = sw_fnv64a(o->text, o->len);
-    o->awaited = gate->awaited;
+    free(o->missing);
+    o->missing = r->missing ? sw_strdup(r->missing) : NULL;
+    o->awaited = gate->awaited || o->missing;
     o->stage = r->stage;
     o->once = r->once;
     o->drop_ready = r->drop_ready;
@@ -281,6 +284,7 @@ void object_unrender(struct sw_engine *e, struct object *o)
     if (o->gate && o->gate->dry_run)
         o->looked = true; /* it never was there */
     rendered_done(o);
+    free(SW_TAKE(o->missing));
     o->asleep = false;
     fault_done(&o->fault);
     take_workers(e, o, NULL);
@@ -305,9 +309,15 @@ void object_watch(struct sw_engine *e, struct object *o)
 /* ---- what follows from it ----------------------------------------------------------------------
  */
 
+/* What runs already has its image, whatever a registry says now. */
+bool object_lacks_image(const struct object *o)
+{
+    return o->missing && !(o->present && o->ours && o->live_hash == o->hash);
+}
+
 bool object_is_written(const struct object *o)
 {
-    return o->text && !o->gate->observe && !o->borrowed && !o->asleep;
+    return o->text && !o->gate->observe && !o->borrowed && !o->asleep && !object_lacks_image(o);
 }
 
 bool object_is_brought_ready_by_others(const struct object *o)
@@ -368,6 +378,9 @@ void object_judge(struct object *o)
         sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
     else if (o->failed_why)
         sw_verdict_set(&o->verdict, SW_VERDICT_FAILED, "HookFailed", "%s", o->failed_why);
+    else if (object_lacks_image(o))
+        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "ImageMissing", "waits for an image: %s",
+                       o->missing);
     else if (o->unserved)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotServed", "%s",
                        o->unserved_why ? o->unserved_why : "its kind is not served");
@@ -380,7 +393,7 @@ void object_judge(struct object *o)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Outdated", "is not as rendered yet");
     else
         verdict_copy(&o->verdict, &o->judged);
-    if (o->workers)
+    if (o->workers && !object_lacks_image(o))
         workers_judge(o);
     bool ends = written && (o->gate->runs_to_completion || o->drop_ready);
     bool ended = ends && is_in_place(o);

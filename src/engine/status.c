@@ -153,7 +153,8 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
 static bool is_listed(const struct object *o)
 {
     bool foreign = o->gate && (o->gate->observe || o->gate->dry_run);
-    return !foreign && !o->borrowed && !(o->asleep && !o->our_uid) && !(o->foreign && !o->our_uid);
+    return !foreign && !o->borrowed && !((o->asleep || object_lacks_image(o)) && !o->our_uid) &&
+           !(o->foreign && !o->our_uid);
 }
 
 static struct json_object *object_doc(const struct state *s, const struct object *o)

@@ -108,6 +108,7 @@ struct object {
     /* as the cluster has it */
     bool looked, unserved, present, dying, ours;
     bool asleep;    /* a BuildConfig that nobody needs yet */
+    char *missing;  /* a driver container whose image is not there: why; or NULL */
     bool inherited; /* SRO wrote it, and slipway has not yet */
     bool borrowed;  /* a Namespace or CRD of somebody else's: used as it is, never written */
     struct json_object *live; /* kept until its state is ready, should it be rendered anew */
@@ -325,6 +326,7 @@ void object_drop_live(struct object *o);
 /** What is sent: the manifest with slipway's marks; the caller's. */
 struct json_object *object_document(struct sw_engine *e, const struct object *o);
 
+bool object_lacks_image(const struct object *o);
 bool object_is_written(const struct object *o); /* slipway applies it, as against observing it */
 /** Observed, or marked as in somebody else's hands: not being ready is no fault of slipway's. */
 bool object_is_brought_ready_by_others(const struct object *o);

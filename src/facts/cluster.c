@@ -52,6 +52,7 @@ void cluster_facts_done(struct cluster_facts *c)
     free(c->trusted_ca);
     free(c->networks);
     json_object_put(c->toolkit_tags);
+    json_object_put(c->toolkits);
     *c = (struct cluster_facts){ 0 };
 }
 
@@ -159,7 +160,7 @@ static bool put_os_image(struct cluster_facts *c, struct json_object *object)
     return replace(&c->os_image_url, string_of(DIG(object, "data", "osImageURL")));
 }
 
-/* The newest image of each tag. Releases tag the toolkit with the build of RHCOS it belongs to. */
+/* The newest image of each tag (see toolkit.c). */
 static bool put_toolkit(struct cluster_facts *c, struct json_object *object)
 {
     struct json_object *found = json_object_new_object(), *tags = DIG(object, "status", "tags");

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct json_object;
+struct sw_err;
 struct sw_facts;
 
 /* ---- one node ----------------------------------------------------------------------------------
@@ -100,6 +101,36 @@ bool sw_facts_is_updating(const struct sw_facts *facts);
 
 /** Is the cluster an OpenShift (config.openshift.io is served)? Decides .Values.platform. */
 void sw_facts_set_openshift(struct sw_facts *facts, bool openshift);
+
+/* ---- driver toolkits ---------------------------------------------------------------------------
+ */
+
+/** What a toolkit image says of itself, in its file SW_TOOLKIT_FILE. */
+#define SW_TOOLKIT_FILE "etc/driver-toolkit-release.json"
+struct sw_toolkit {
+    const char *kernel, *rt_kernel, *os_version; /* "" where not said */
+};
+
+struct sw_groups;
+struct sw_group;
+/** An image of the ImageStream that should be looked into, because no toolkit is known to be for
+ * the kernel of one of @groups: borrowed until the next put; NULL: none. */
+const char *sw_facts_unknown_toolkit(const struct sw_facts *facts, const struct sw_groups *groups);
+/** What is in @image; @toolkit NULL: it could not be read, @why says how.
+ * @return whether it was not known before, or is another */
+bool sw_facts_put_toolkit(struct sw_facts *facts, const char *image,
+                          const struct sw_toolkit *toolkit, const char *why);
+/** What could not be read may be now: it is unknown again. */
+void sw_facts_forget_toolkits(struct sw_facts *facts);
+/** Why @group has no toolkit, naming those that there are; NULL: it has one, or there is no such
+ * ImageStream. Heap, the caller's. */
+char *sw_facts_lacks_toolkit(const struct sw_facts *facts, const struct sw_group *group);
+/** Read the file's text. @toolkit borrows from @*doc, which is the caller's.
+ * @return 0 | SW_INVALID */
+int sw_toolkit_parse(const char *text, size_t len_bytes, struct json_object **doc,
+                     struct sw_toolkit *toolkit, struct sw_err *err);
+/** Is a kernel as a toolkit names it (perhaps without the architecture) the kernel of a node? */
+bool sw_toolkit_fits(const struct sw_toolkit *toolkit, const char *kernel);
 
 /* ---- groups and values -------------------------------------------------------------------------
  */

@@ -10,6 +10,7 @@ struct cluster_facts {
     char *networks;                   /* of pods and services: CIDRs, comma separated */
     bool updating;                    /* another version is wanted than the one that runs */
     struct json_object *toolkit_tags; /* tag of the driver-toolkit ImageStream -> image */
+    struct json_object *toolkits;     /* image -> what is in it, see sw_facts_put_toolkit() */
 };
 
 struct member {
@@ -28,6 +29,11 @@ struct sw_facts {
 };
 
 void cluster_facts_done(struct cluster_facts *c);
+
+/* The toolkit for a group's kernel (toolkit.c): its image, "" for none; @info: what is known to be
+ * in it, or NULL. Both borrowed. */
+const char *toolkit_find(const struct sw_facts *facts, const struct sw_group *g,
+                         struct json_object **info);
 
 /* The group that @node belongs to, made where it is the first; NULL while its kernel is unknown. */
 struct sw_group *group_join(struct sw_facts *facts, const struct sw_node *node);

@@ -2,6 +2,7 @@
 #include "facts/set.h"
 
 #include "base/base.h"
+#include "data/path.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -34,18 +35,6 @@ static char *major_minor(const char *version)
     return sw_strndup(version, len);
 }
 
-/* The toolkit that belongs to the group's build of RHCOS, else the newest one. */
-static const char *toolkit_of(const struct sw_facts *facts, const struct sw_group *g)
-{
-    struct json_object *image = NULL;
-    if (!g || !facts->cluster.toolkit_tags)
-        return "";
-    if (!*g->os.build ||
-        !json_object_object_get_ex(facts->cluster.toolkit_tags, g->os.build, &image))
-        (void)json_object_object_get_ex(facts->cluster.toolkit_tags, "latest", &image);
-    return image ? json_object_get_string(image) : "";
-}
-
 /* Realtime kernels carry ".rt" in their name. */
 static bool is_realtime(const char *kernel)
 {
@@ -61,10 +50,13 @@ static struct json_object *upgrade_info(const struct sw_facts *facts, const stru
     put(info, "OSMajorMinor", g->os.major_minor);
     put(info, "clusterVersion", cluster);
     bool realtime = is_realtime(g->kernel);
-    put(toolkit, "imageURL", toolkit_of(facts, g));
-    put(toolkit, "kernelFullVersion", realtime ? "" : g->kernel);
-    put(toolkit, "RTKernelFullVersion", realtime ? g->kernel : "");
-    put(toolkit, "OSVersion", g->os.decimal);
+    struct json_object *known;
+    put(toolkit, "imageURL", toolkit_find(facts, g, &known));
+    put(toolkit, "kernelFullVersion",
+        sw_json_str(known, realtime ? "" : g->kernel, "kernel", NULL));
+    put(toolkit, "RTKernelFullVersion",
+        sw_json_str(known, realtime ? g->kernel : "", "rtKernel", NULL));
+    put(toolkit, "OSVersion", sw_json_str(known, g->os.decimal, "osVersion", NULL));
     (void)json_object_object_add(info, "driverToolkit", toolkit);
     return info;
 }
@@ -78,7 +70,8 @@ static void put_group(struct json_object *values, const struct sw_facts *facts,
     put(values, "operatingSystemDecimal", g ? g->os.decimal : "");
     put(values, "kernelFullVersion", g ? g->kernel : "");
     put(values, "kernelPatchVersion", patch);
-    put(values, "driverToolkitImage", toolkit_of(facts, g));
+    struct json_object *known;
+    put(values, "driverToolkitImage", toolkit_find(facts, g, &known));
 }
 
 static bool lists_item(const char *list, const char *item, size_t len)

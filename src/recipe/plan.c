@@ -293,3 +293,13 @@ struct json_object *sw_plan_values(const struct sw_plan *plan)
 {
     return sw_value_to_json(plan->values);
 }
+
+bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char *word)
+{
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        const struct sw_plan_template *t = &plan->templates[i];
+        if (t->state == state && memmem(t->file->bytes, t->file->len, word, strlen(word)))
+            return true;
+    }
+    return false;
+}

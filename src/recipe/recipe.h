@@ -258,6 +258,8 @@ size_t sw_plan_n_states(const struct sw_plan *plan);
 const struct sw_recipe_state *sw_plan_state(const struct sw_plan *plan, size_t i);
 /** @return the state's index, or -1. */
 int sw_plan_find_state(const struct sw_plan *plan, const char *name);
+/** Does the text of one of the state's templates hold @word? */
+bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char *word);
 /** The values of the root chart as templates see them, coalesced, without facts; the caller's. */
 struct json_object *sw_plan_values(const struct sw_plan *plan);
 

@@ -121,6 +121,57 @@ static void build_without_a_driver_container_is_done_at_once(void **state)
     sim_free(sim);
 }
 
+#define MISSING_DRIVER(v, n, where)                                                                \
+    {                                                                                              \
+        .kind = "DaemonSet", .name = n "-%s", .awaited = true, .missing = where,                   \
+        .annotations = "{" VENDOR(v) "," DRIVER "}"                                                \
+    }
+
+static void image_that_is_not_in_the_registry_is_built_before_its_driver_is_touched(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = {
+        .states = { { .name = "0000", .affine = true, .objects = { BUILD_OF("v", "build") } },
+                    { .name = "1000",
+                      .affine = true,
+                      .needs = { 0 },
+                      .n_needs = 1,
+                      .objects = { MISSING_DRIVER("v", "driver", "k2") } } }
+    };
+    struct sim *sim = start(&recipe);
+    expect_ready(sim);
+    assert_false(was(sim, "apply BuildConfig build-k1"));
+    const char *build = strstr(sim->log, "apply BuildConfig build-k2"),
+               *driver = strstr(sim->log, "apply DaemonSet driver-k2");
+    assert_non_null(build);
+    assert_non_null(driver);
+    assert_true(build < driver);
+    sim_restart(sim); /* the registry still says no: what runs, runs */
+    sim_clear_log(sim);
+    sim_run(sim, 60000);
+    expect_ready(sim);
+    assert_false(was(sim, "apply"));
+    sim_free(sim);
+}
+
+static void driver_without_image_or_build_waits_and_says_so(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = {
+        .states = { { .name = "1000",
+                      .affine = true,
+                      .objects = { MISSING_DRIVER("v", "d", "k2") } } }
+    };
+    struct sim *sim = start(&recipe);
+    assert_true(was(sim, "apply DaemonSet d-k1"));
+    assert_false(was(sim, "apply DaemonSet d-k2"));
+    assert_non_null(sim_label(sim, "n0", "1000"));
+    assert_null(sim_label(sim, "n1", "1000"));
+    assert_string_not_equal(sim_phase(sim, "1000"), "Ready");
+    assert_non_null(strstr(sim_message(sim, "1000"), "no such image"));
+    sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +179,8 @@ int main(void)
         cmocka_unit_test(image_that_cannot_be_pulled_is_built_for_its_kernel),
         cmocka_unit_test(vendors_are_built_each_for_itself_and_at_once),
         cmocka_unit_test(build_without_a_driver_container_is_done_at_once),
+        cmocka_unit_test(image_that_is_not_in_the_registry_is_built_before_its_driver_is_touched),
+        cmocka_unit_test(driver_without_image_or_build_waits_and_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
