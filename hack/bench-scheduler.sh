@@ -1,0 +1,93 @@
+#!/bin/bash
+# bench-scheduler.sh: pods a second of the real kube-scheduler with slipway's extender, on a real API
+# server with nodes that nobody runs on; beside it, in the same run, the same kube-scheduler without an
+# extender and the API server's plain write rate. One JSON object a line. NODES="10 100 500" PODS=400
+# BIG=5000 choose; hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
+set -eu
+cd "$(dirname "$0")/.."
+bin=${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}
+[ -x "$bin/kube-scheduler" ] || { echo "bench-scheduler: no kube-scheduler in $bin (hack/cluster.sh build)" >&2; exit 0; }
+dir=$(mktemp -d)
+export SLIPWAY_CLUSTER_DIR=$dir/cluster
+pids=""
+end() {
+    local p
+    for p in $pids; do kill "$p" 2>/dev/null || true; done
+    hack/cluster.sh down 2>/dev/null
+    rm -rf "$dir"
+}
+trap end EXIT
+load=build/test/sched_load pods=${PODS:-400}
+
+cluster() {
+    hack/cluster.sh down 2>/dev/null
+    KUBECONFIG=$(hack/cluster.sh up --no-node 2>/dev/null)
+    export KUBECONFIG
+    # it would find out that nobody runs on the nodes
+    kill "$(cat "$SLIPWAY_CLUSTER_DIR/pid/kube-controller-manager")"
+    printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: das-operator}\n' | kubectl apply -f - >/dev/null
+    kubectl apply -f states/scheduler/crds >/dev/null
+    sleep 2
+}
+
+extender() {
+    build/slipway-scheduler --port=0 --health-probe-bind-address=0 2>"$dir/extender" &
+    extender=$!
+    pids="$pids $extender"
+    until grep -q listening "$dir/extender"; do sleep 0.1; done
+    port=$(sed -n 's/.*listening.* port=\([0-9]*\).*/\1/p' "$dir/extender")
+    until curl -sf "http://127.0.0.1:$port/readyz" >/dev/null; do sleep 0.1; done
+}
+
+# One kube-scheduler over the pods of NAME; prints pods a second
+schedule() { # NAME CONFIG
+    "$load" bound "$pods" "$1" >"$dir/rate" &
+    local wait=$! scheduler
+    sleep 1
+    "$bin/kube-scheduler" --config "$2" --port 0 --secure-port 0 2>"$dir/kube-scheduler" &
+    scheduler=$!
+    pids="$pids $scheduler"
+    wait $wait
+    kill $scheduler
+    wait $scheduler 2>/dev/null || true
+    cat "$dir/rate"
+}
+
+writes() { curl -s "http://127.0.0.1:$port/metrics" | awk '/^slipway_scheduler_requests_total/ && !/verb="(get|list|watch)"/ { n += $2 } END { print n + 0 }'; }
+rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
+
+measure() { # NODES
+    cluster
+    "$load" nodes "$1" 8
+    extender
+    build/slipway-scheduler --print-config --port "$port" --kubeconfig "$KUBECONFIG" >"$dir/with.yaml"
+    sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
+    local plain stock rate w
+    "$load" pods "$pods" stock - >/dev/null
+    stock=$(schedule stock "$dir/without.yaml")
+    "$load" clear stock >/dev/null
+    "$load" pods "$pods" das-scheduler mig.das.com/1g.5gb >/dev/null
+    rate=$(schedule das-scheduler "$dir/with.yaml")
+    w=$(writes)
+    plain=$("$load" writes 2000)
+    awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$(rss $extender)" 'BEGIN {
+        target = s / 4 < 0.7 * pl / 4 ? s / 4 : 0.7 * pl / 4
+        peer = n == 10 ? "1.6" : n == 100 ? "0.13" : "null"
+        peer_writes = n == 10 ? "25" : n == 100 ? "302" : "null"
+        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, w / p, rss, peer, peer_writes }'
+    kill $extender
+}
+
+big() { # NODES
+    cluster
+    "$load" nodes "$1" 8
+    extender
+    local took
+    took=$("$load" filter "$1" 500 "http://127.0.0.1:$port")
+    printf '{"bench":"scheduler-filter","nodes":%d,"gpus_per_node":8,"p50_ms":%s,"p99_ms":%s,"target_p99_ms":5,"rss_kib":%d,"target_rss_kib":32768}\n' \
+        "$1" ${took% *} ${took#* } "$(rss $extender)"
+    kill $extender
+}
+
+for n in ${NODES:-10 100 500}; do measure "$n"; done
+[ "${BIG:-5000}" = 0 ] || big "${BIG:-5000}"

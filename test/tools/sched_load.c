@@ -1,0 +1,360 @@
+/* sched_load: load for a scheduler on a real API server (hack/bench-scheduler.sh), and its figures
+ * as JSON. $KUBECONFIG names the server.
+ *
+ *     sched_load nodes N GPUS          nodes with A100s, their NodeAccelerators
+ *     sched_load pods N NAME RESOURCE  pods of schedulerName NAME, each wanting one RESOURCE ("-":
+ * none) sched_load bound N NAME          wait until so many of them are bound: how fast sched_load
+ * writes N              plain writes of small objects: how fast sched_load filter N TIMES URL ask
+ * an extender about N nodes: how fast sched_load clear NAME            delete those pods, and all
+ * claims */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/loop.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "kube/kubeconfig.h"
+#include "mig/mig.h"
+
+enum { IN_FLIGHT = 64 };
+#define NS "das-operator"
+#define DAS "inference.redhat.com/v1alpha1"
+
+struct load {
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    const struct sw_kind *kind; /* that was found last */
+    size_t next, n, n_open, n_bound;
+    const struct sw_kind *kinds[2];
+    struct json_object *(*make)(const struct load *l, size_t i);
+    struct json_object *status; /* NULL, or what each object's status is patched to */
+    const char *scheduler, *resource, *ns;
+    double first_s, last_s;
+    bool done;
+};
+
+static double seconds(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void die(const char *what, const struct sw_err *err)
+{
+    (void)fprintf(stderr, "sched_load: %s: %s\n", what, sw_err_text(err));
+    exit(1);
+}
+
+static void run(struct load *l)
+{
+    l->done = false;
+    while (!l->done)
+        sw_loop_step(l->loop, 1000);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct load *l = arg;
+    if (code < 0)
+        die("kind", err);
+    l->kind = kind;
+    l->done = true;
+}
+
+static const struct sw_kind *find_kind(struct load *l, const char *api_version, const char *kind)
+{
+    (void)sw_kube_kind(l->kube, api_version, kind, on_kind, l);
+    run(l);
+    return l->kind;
+}
+
+/* ---- creating many -----------------------------------------------------------------------------
+ */
+
+static void create_next(struct load *l);
+
+static void on_patched(const struct sw_kube_answer *a, void *arg)
+{
+    struct load *l = arg;
+    if (a->code < 0)
+        die("status", a->err);
+    l->n_open--;
+    create_next(l);
+}
+
+static void on_created(const struct sw_kube_answer *a, void *arg)
+{
+    struct load *l = arg;
+    if (a->code < 0 && !sw_streq(a->reason, "AlreadyExists"))
+        die("create", a->err);
+    if (l->status && a->object) {
+        (void)sw_kube_patch(l->kube, l->kind, l->ns, sw_obj_name(a->object), SW_PATCH_MERGE,
+                            l->status, &(struct sw_request_opts){ .subresource = "status" },
+                            on_patched, l);
+        return;
+    }
+    l->n_open--;
+    create_next(l);
+}
+
+static void create_next(struct load *l)
+{
+    while (l->n_open < IN_FLIGHT && l->next < l->n) {
+        SW_AUTO_JSON *body = l->make(l, l->next++);
+        l->n_open++;
+        (void)sw_kube_create(l->kube, l->kind, l->ns, NULL, body,
+                             &(struct sw_request_opts){ .retries = 3 }, on_created, l);
+    }
+    l->done = l->n_open == 0;
+}
+
+/* @return objects a second */
+static double create_all(struct load *l, const struct sw_kind *kind, const char *ns, size_t n,
+                         struct json_object *(*make)(const struct load *l, size_t i))
+{
+    const double begin = seconds();
+    l->kind = kind;
+    l->ns = ns;
+    l->next = 0;
+    l->n = n;
+    l->make = make;
+    create_next(l);
+    run(l);
+    return (double)n / (seconds() - begin);
+}
+
+static struct json_object *named(const char *api_version, const char *kind, const char *fmt,
+                                 size_t i)
+{
+    char name[64];
+    struct json_object *doc = json_object_new_object();
+    (void)snprintf(name, sizeof name, "%s-%05zu", fmt, i);
+    sw_json_set_str(doc, api_version, "apiVersion", NULL);
+    sw_json_set_str(doc, kind, "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    return doc;
+}
+
+static struct json_object *make_node(const struct load *l SW_UNUSED, size_t i)
+{
+    static const char *const amounts[][2] = {
+        { "cpu", "64" }, { "memory", "256Gi" }, { "pods", "250" }, { "mig.das.com/1g.5gb", "56" }
+    };
+    struct json_object *doc = named("v1", "Node", "node", i), *ready = json_object_new_object();
+    sw_json_set_str(doc, "true", "metadata", "labels", "nvidia.com/mig.capable", NULL);
+    for (size_t k = 0; k < SW_COUNT(amounts); k++) {
+        sw_json_set_str(doc, amounts[k][1], "status", "capacity", amounts[k][0], NULL);
+        sw_json_set_str(doc, amounts[k][1], "status", "allocatable", amounts[k][0], NULL);
+    }
+    sw_json_set_str(ready, "Ready", "type", NULL);
+    sw_json_set_str(ready, "True", "status", NULL);
+    json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), ready);
+    return doc;
+}
+
+static struct json_object *make_accelerator(const struct load *l SW_UNUSED, size_t i)
+{
+    struct json_object *doc = named(DAS, "NodeAccelerator", "node", i);
+    sw_json_set_str(doc, NS, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "nvidia-mig", "spec", "acceleratorType", NULL);
+    return doc;
+}
+
+static struct json_object *make_pod(const struct load *l, size_t i)
+{
+    struct json_object *doc = named("v1", "Pod", l->scheduler, i), *c = json_object_new_object();
+    struct json_object *tolerate = json_object_new_object();
+    sw_json_set_str(doc, l->scheduler, "metadata", "labels", "load", NULL);
+    sw_json_set_str(doc, l->scheduler, "spec", "schedulerName", NULL);
+    sw_json_set_str(tolerate, "Exists", "operator", NULL);
+    json_object_array_add(sw_json_need_list(doc, "spec", "tolerations", NULL), tolerate);
+    sw_json_set_str(c, "main", "name", NULL);
+    sw_json_set_str(c, "none", "image", NULL);
+    if (strcmp(l->resource, "-") != 0)
+        sw_json_set_str(c, "1", "resources", "limits", l->resource, NULL);
+    json_object_array_add(sw_json_need_list(doc, "spec", "containers", NULL), c);
+    return doc;
+}
+
+static struct json_object *make_small(const struct load *l SW_UNUSED, size_t i)
+{
+    struct json_object *doc = named("v1", "ConfigMap", "small", i);
+    sw_json_set_str(doc, "some text of a few words, as long as a claim's spec or so", "data",
+                    "text", NULL);
+    return doc;
+}
+
+static struct json_object *accelerator_status(int n_gpus)
+{
+    SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find("A100-40GB", 0));
+    struct json_object *doc = json_object_new_object();
+    sw_json_set(doc, sw_mig_geometry_to_json(g), "status", "nodeResources", "migPlacement", NULL);
+    struct json_object *list = sw_json_need_list(doc, "status", "nodeResources", "nodeGpus", NULL);
+    for (int i = 0; i < n_gpus; i++) {
+        SW_AUTO_CHARS *uuid = sw_printf("GPU-8c5b1d9e-0000-4000-8000-%012d", i);
+        struct json_object *gpu = json_object_new_object();
+        sw_json_set_str(gpu, uuid, "gpuUuid", NULL);
+        json_object_array_add(list, gpu);
+    }
+    return doc;
+}
+
+static void make_nodes(struct load *l, size_t n, int n_gpus)
+{
+    (void)create_all(l, find_kind(l, "v1", "Node"), NULL, n, make_node);
+    const struct sw_kind *kind = find_kind(l, DAS, "NodeAccelerator");
+    l->status = accelerator_status(n_gpus);
+    (void)create_all(l, kind, NS, n, make_accelerator);
+    json_object_put(l->status);
+}
+
+/* ---- waiting -----------------------------------------------------------------------------------
+ */
+
+static void on_pod(const struct sw_watch_event *e, void *arg)
+{
+    struct load *l = arg;
+    if (e->type == SW_WATCH_ERROR)
+        die("watch", e->err);
+    if (!e->object || !*sw_json_str(e->object, "", "spec", "nodeName", NULL))
+        return;
+    /* a pod is told of again when its status changes: each is counted once */
+    const size_t i = strtoul(strrchr(e->name, '-') + 1, NULL, 10);
+    static bool seen[1 << 17];
+    if (seen[i])
+        return;
+    seen[i] = true;
+    l->last_s = seconds();
+    if (l->n_bound++ == 0)
+        l->first_s = l->last_s;
+    l->done = l->n_bound == l->n;
+}
+
+static void wait_bound(struct load *l, size_t n, const char *scheduler)
+{
+    static const char *const fields[] = { "spec.nodeName", NULL };
+    const struct sw_kind *kind = find_kind(l, "v1", "Pod");
+    SW_AUTO_CHARS *selector = sw_printf("load=%s", scheduler);
+    const struct sw_watch_opts opts = { .label_selector = selector, .fields = fields };
+    l->n = n;
+    l->n_bound = 0;
+    (void)sw_kube_watch_open(l->kube, kind, &opts, on_pod, l);
+    run(l);
+    printf("%.1f\n", (double)(n - 1) / (l->last_s - l->first_s));
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+static void on_told(const struct sw_kube_answer *a, void *arg)
+{
+    struct load *l = arg;
+    if (a->code < 0)
+        die("filter", a->err);
+    l->done = true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static char *filter_body(size_t n)
+{
+    struct json_object *doc = json_object_new_object(), *names = json_object_new_array();
+    struct load l = { .scheduler = "das-scheduler", .resource = "mig.das.com/1g.5gb" };
+    struct json_object *pod = make_pod(&l, 0);
+    sw_json_set_str(pod, "11111111-2222-3333-4444-555555555555", "metadata", "uid", NULL);
+    sw_json_set(doc, pod, "Pod", NULL);
+    for (size_t i = 0; i < n; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "node-%05zu", i);
+        json_object_array_add(names, json_object_new_string(name));
+    }
+    sw_json_set(doc, names, "NodeNames", NULL);
+    char *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
+    json_object_put(doc);
+    return text;
+}
+
+static void ask_filter(struct load *l, size_t n, size_t times, const char *url)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *body = filter_body(n);
+    struct sw_kube_config *config = sw_kube_config_new(url);
+    struct sw_kube *extender = NULL;
+    if (sw_kube_new(l->loop, config, NULL, &extender, &err) < 0)
+        die("extender", &err);
+    double *took = sw_zalloc(times, sizeof *took);
+    for (size_t i = 0; i < times; i++) {
+        const double begin = seconds();
+        (void)sw_kube_raw(extender, "POST", "/filter", &(struct sw_request_opts){ .body = body },
+                          on_told, l);
+        run(l);
+        took[i] = (seconds() - begin) * 1e3;
+    }
+    qsort(took, times, sizeof *took, by_value);
+    printf("%.2f %.2f\n", took[times / 2], took[times * 99 / 100]);
+    free(took);
+    sw_kube_free(extender);
+    sw_kube_config_free(config);
+}
+
+/* ---- clearing ----------------------------------------------------------------------------------
+ */
+
+static void on_cleared(const struct sw_kube_answer *a SW_UNUSED, void *arg)
+{
+    ((struct load *)arg)->done = true;
+}
+
+static void clear(struct load *l, const char *scheduler)
+{
+    const struct sw_request_opts opts = { .timeout_ms = 120000 };
+    SW_AUTO_CHARS *pods = sw_printf("/api/v1/namespaces/default/pods?labelSelector=load%%3D%s"
+                                    "&gracePeriodSeconds=0",
+                                    scheduler);
+    (void)sw_kube_raw(l->kube, "DELETE", pods, &opts, on_cleared, l);
+    run(l);
+    (void)sw_kube_raw(l->kube, "DELETE", "/apis/" DAS "/namespaces/" NS "/allocationclaims", &opts,
+                      on_cleared, l);
+    run(l);
+}
+
+int main(int argc, char **argv)
+{
+    struct load l = { .loop = sw_loop_new(NULL) };
+    struct sw_kube_config *config = NULL;
+    SW_ERR(err);
+    const char *what = argc > 2 ? argv[1] : "";
+    const size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+    if (sw_kubeconfig_load(NULL, &config, &err) < 0 ||
+        sw_kube_new(l.loop, config, &(struct sw_kube_opts){ .max_in_flight = IN_FLIGHT }, &l.kube,
+                    &err) < 0)
+        die("kubeconfig", &err);
+    l.scheduler = argc > 3 ? argv[3] : "";
+    l.resource = argc > 4 ? argv[4] : "-";
+    if (strcmp(what, "nodes") == 0 && argc > 3)
+        make_nodes(&l, n, atoi(argv[3]));
+    else if (strcmp(what, "pods") == 0)
+        printf("%.1f\n", create_all(&l, find_kind(&l, "v1", "Pod"), "default", n, make_pod));
+    else if (strcmp(what, "writes") == 0)
+        printf("%.1f\n",
+               create_all(&l, find_kind(&l, "v1", "ConfigMap"), "default", n, make_small));
+    else if (strcmp(what, "bound") == 0)
+        wait_bound(&l, n, l.scheduler);
+    else if (strcmp(what, "filter") == 0 && argc > 4)
+        ask_filter(&l, n, strtoul(argv[3], NULL, 10), argv[4]);
+    else if (strcmp(what, "clear") == 0)
+        clear(&l, argv[2]);
+    else
+        (void)fputs("usage: see the head of test/tools/sched_load.c\n", stderr);
+    sw_kube_free(l.kube);
+    sw_kube_config_free(config);
+    sw_loop_free(l.loop);
+    return 0;
+}
