@@ -23,6 +23,7 @@ cluster() {
     hack/cluster.sh down 2>/dev/null
     KUBECONFIG=$(hack/cluster.sh up --no-node 2>/dev/null)
     export KUBECONFIG
+    until [ -n "$(kubectl get serviceaccount default -o 'jsonpath={.secrets[0].name}' 2>/dev/null)" ]; do sleep 0.2; done
     # it would find out that nobody runs on the nodes
     kill "$(cat "$SLIPWAY_CLUSTER_DIR/pid/kube-controller-manager")"
     printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: das-operator}\n' | kubectl apply -f - >/dev/null
@@ -75,6 +76,7 @@ measure() { # NODES
         peer = n == 10 ? "1.6" : n == 100 ? "0.13" : "null"
         peer_writes = n == 10 ? "25" : n == 100 ? "302" : "null"
         printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, w / p, rss, peer, peer_writes }'
+    [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
     kill $extender
 }
 
@@ -86,6 +88,7 @@ big() { # NODES
     took=$("$load" filter "$1" 500 "http://127.0.0.1:$port")
     printf '{"bench":"scheduler-filter","nodes":%d,"gpus_per_node":8,"p50_ms":%s,"p99_ms":%s,"target_p99_ms":5,"rss_kib":%d,"target_rss_kib":32768}\n' \
         "$1" ${took% *} ${took#* } "$(rss $extender)"
+    [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
     kill $extender
 }
 

@@ -32,8 +32,8 @@ static uint64_t mig_random(uint64_t *seed)
 }
 
 /* @small: small profiles come more often; else all alike. */
-static void mig_run_make(struct mig_run *r, struct sw_mig_geometry *g, int n_gpus, bool small,
-                         uint64_t *seed)
+static SW_UNUSED void mig_run_make(struct mig_run *r, struct sw_mig_geometry *g, int n_gpus,
+                                   bool small, uint64_t *seed)
 {
     r->g = g;
     r->n_gpus = n_gpus;
@@ -47,7 +47,7 @@ static void mig_run_make(struct mig_run *r, struct sw_mig_geometry *g, int n_gpu
     }
 }
 
-static struct mig_tally mig_run_policy(const struct mig_run *r, enum sw_mig_policy policy)
+static SW_UNUSED struct mig_tally mig_run_policy(const struct mig_run *r, enum sw_mig_policy policy)
 {
     struct mig_tally t = { 0 };
     struct sw_mig_gpu gpus[MIG_RUN_GPUS] = { { r->g, { 0 }, false }, { r->g, { 0 }, false } };
@@ -118,7 +118,7 @@ static size_t mig_config_arrive(const struct mig_run *r, const struct mig_config
 }
 
 /* @return false: too many configurations, nothing was found out */
-static bool mig_run_optimum(const struct mig_run *r, struct mig_tally *best)
+static SW_UNUSED bool mig_run_optimum(const struct mig_run *r, struct mig_tally *best)
 {
     struct mig_config *now = calloc(MIG_RUN_CONFIGS, sizeof *now);
     struct mig_config *next = calloc(MIG_RUN_CONFIGS, sizeof *next);

@@ -58,6 +58,7 @@ static void free_bind(struct bind *b)
     *(b->prev ? &b->prev->next_bind : &b->s->binds) = b->next_bind;
     if (b->next_bind)
         b->next_bind->prev = b->prev;
+    b->s->n_binds--;
     extender_bind_done(&b->ask);
     free(b->why);
     free(b);
@@ -111,6 +112,7 @@ static void finish(struct bind *b)
             picture_pod_bound(s->picture, pod, b->ask.node);
     }
     free_bind(b);
+    sched_release_filters(s);
     sched_tidy_look(s);
 }
 
@@ -172,9 +174,9 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 
 static void delete_claim(struct bind *b, struct claim *c)
 {
-    const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
-                                          .retries = RETRIES,
-                                          .uid = *c->uid ? c->uid : NULL };
+    const struct sw_request_opts opts = {
+        .timeout_ms = WRITE_MS, .retries = RETRIES, .ahead = true, .uid = *c->uid ? c->uid : NULL
+    };
     c->held = true;
     (void)sw_kube_delete(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, &opts, on_deleted,
                          new_write(b, c));
@@ -260,6 +262,7 @@ static void bind_pod(struct bind *b)
     SW_AUTO_JSON *body = binding_of(b);
     const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
                                           .retries = RETRIES,
+                                          .ahead = true, /* what has begun ends first */
                                           .subresource = "binding" };
     b->n_open++;
     (void)sw_kube_create(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, body, &opts, on_bound, b);
@@ -302,6 +305,7 @@ static void mark_created(struct bind *b)
     SW_AUTO_JSON *body = created_status(sw_loop_now_ms(b->s->loop));
     const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
                                           .retries = RETRIES,
+                                          .ahead = true, /* what has begun ends first */
                                           .subresource = "status" };
     for (struct claim *c = b->pod->claims; c; c = c->pod_next)
         if (c->state == CLAIM_STAGED)
@@ -423,6 +427,7 @@ void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
     if (s->binds)
         s->binds->prev = b;
     s->binds = b;
+    s->n_binds++;
     b->pod = picture_find_pod(s->picture, b->ask.uid);
     if (b->pod && b->pod->known) {
         begin(b);

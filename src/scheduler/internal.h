@@ -34,6 +34,8 @@ struct sw_scheduler {
     struct sw_serve *serve, *health, *metrics_serve;
     struct feed feeds[N_FEEDS];
     struct bind *binds;
+    size_t n_binds;
+    struct held_filter *held; /* questions that wait until there are fewer binds */
     struct tidy *tidy;
     struct metrics metrics;
     bool stopping;
@@ -51,6 +53,10 @@ void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
                       struct sw_serve_reply *reply);
 /** After the client is gone: answers whoever still waits. */
 void sched_bind_abandon_all(struct sw_scheduler *s);
+
+/* service.c */
+/** A bind has ended: who was held back may be asked again. */
+void sched_release_filters(struct sw_scheduler *s);
 
 /* tidy.c: claims left behind, and waking pods that wait. For the leader alone. */
 int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,

@@ -7,7 +7,13 @@
 #include "data/data.h"
 #include "scheduler/internal.h"
 
-enum { MAX_IN_FLIGHT = 64, MAX_BODY_BYTES = 64 * 1024 * 1024 };
+enum {
+    MAX_IN_FLIGHT = 96,
+    MAX_BODY_BYTES = 64 * 1024 * 1024,
+    /* The scheduler decides much faster than an API server writes, and binds as many pods at a time
+     * as it has decided about: held back at its next question, it waits with that instead. */
+    MAX_BINDS = 64,
+};
 
 /* ---- questions ---------------------------------------------------------------------------------
  */
@@ -60,12 +66,11 @@ static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
     return rc == 0;
 }
 
-static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
+                   struct sw_serve_reply *reply)
 {
-    struct sw_scheduler *s = arg;
     struct extender_told told = { 0 };
-    if (not_yet(s, reply) || !ask(s, r, reply, METRICS_FILTER, extender_filter, &told) ||
-        told.n_fit)
+    if (!ask(s, r, reply, METRICS_FILTER, extender_filter, &told) || told.n_fit)
         return;
     s->metrics.unschedulable++;
     if (!sw_log_enabled(SW_LOG_DEBUG))
@@ -73,6 +78,59 @@ static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *r
     SW_AUTO_CHARS *pod = sw_printf("%s/%s", told.pod->ns, told.pod->name);
     SW_AUTO_CHARS *wants = wants_text(&told.pod->wants);
     sw_log(SW_LOG_DEBUG, "no node has room", "pod", pod, "wants", wants, "first", told.why, NULL);
+}
+
+struct held_filter {
+    struct sw_serve_reply *reply;
+    char *body;
+    size_t len;
+    struct held_filter *next;
+};
+
+static void hold(struct sw_scheduler *s, const struct sw_serve_request *r,
+                 struct sw_serve_reply *reply)
+{
+    struct held_filter *h = sw_zalloc(1, sizeof *h), **end = &s->held;
+    *h = (struct held_filter){ reply, sw_strndup(r->body, r->body_len), r->body_len, NULL };
+    while (*end)
+        end = &(*end)->next;
+    *end = h;
+}
+
+void sched_release_filters(struct sw_scheduler *s)
+{
+    while (s->held && s->n_binds < MAX_BINDS) {
+        struct held_filter *h = s->held;
+        const struct sw_serve_request r = { .body = h->body, .body_len = h->len };
+        s->held = h->next;
+        if (!not_yet(s, h->reply))
+            filter(s, &r, h->reply);
+        free(h->body);
+        free(h);
+    }
+}
+
+static void abandon_filters(struct sw_scheduler *s)
+{
+    s->n_binds = 0;
+    while (s->held) {
+        struct held_filter *h = s->held;
+        s->held = h->next;
+        sw_serve_text(h->reply, 503, "going down\n");
+        free(h->body);
+        free(h);
+    }
+}
+
+static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+{
+    struct sw_scheduler *s = arg;
+    if (not_yet(s, reply))
+        return;
+    if (s->n_binds < MAX_BINDS && !s->held)
+        filter(s, r, reply);
+    else
+        hold(s, r, reply);
 }
 
 static void on_prioritize(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -277,6 +335,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sw_kube_free(s->kube); /* no answer comes any more */
     sched_tidy_close(s);
     sched_bind_abandon_all(s);
+    abandon_filters(s);
     extender_free(s->extender);
     picture_free(s->picture);
     free(s);

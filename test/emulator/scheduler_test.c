@@ -558,6 +558,51 @@ static void test_claim_for_nobody_s_profile_wakes_nobody(void **state)
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
+static void on_counted(const struct sw_kube_answer *a, void *arg)
+{
+    if (a->code == 0 && strcmp(a->text, "{\"Error\":\"\"}") == 0)
+        ++*(int *)arg;
+}
+
+/* More at once than are let through: the next question waits, everybody is answered. */
+static void test_burst_of_binds_holds_the_next_question_back(void **state)
+{
+    enum { N = 70 };
+    struct sched_world *w = *state;
+    struct sw_kube *many = NULL;
+    int n_bound = 0;
+    char *uids[N];
+    add_node(&w->w, "big", 10);
+    assert_int_equal(sw_kube_new(w->w.conn.loop, w->config,
+                                 &(struct sw_kube_opts){ .max_in_flight = N }, &many, NULL),
+                     0);
+    for (int i = 0; i < N; i++) {
+        SW_AUTO_CHARS *name = sw_printf("p%d", i);
+        uids[i] = add_pod(w, name, ONE);
+    }
+    for (int i = 0; i < N; i++) {
+        SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"p%d\",\"PodNamespace\":\"default\","
+                                        "\"PodUID\":\"%s\",\"Node\":\"big\"}",
+                                        i, uids[i]);
+        (void)sw_kube_raw(many, "POST", "/bind", &(struct sw_request_opts){ .body = body },
+                          on_counted, &n_bound);
+        free(uids[i]);
+    }
+    for (int i = 0; i < 50; i++) /* they arrive */
+        sw_loop_step(w->w.conn.loop, 0);
+    SW_AUTO_CHARS *pod = sw_printf(
+        "{\"Pod\":{\"metadata\":{\"name\":\"x\",\"uid\":\"x\"},\"spec\":{"
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{%s}}}]}},"
+        "\"NodeNames\":[\"a\",\"big\"]}",
+        ONE);
+    assert_non_null(strstr(ask(w, "/filter", pod), "\"NodeNames\":[\"a\"]"));
+    while (n_bound < N)
+        sw_loop_step(w->w.conn.loop, 1000);
+    assert_int_equal(n_claims(w), N);
+    assert_true(metric(w, "slipway_scheduler_undone_total") == 0);
+    sw_kube_free(many);
+}
+
 static void test_nothing_is_written_at_rest(void **state)
 {
     struct sched_world *w = *state;
@@ -629,6 +674,7 @@ int main(void)
         T(test_node_is_touched_when_somebody_waits),
         T(test_node_is_touched_once_a_second_at_most),
         T(test_claim_for_nobody_s_profile_wakes_nobody),
+        T(test_burst_of_binds_holds_the_next_question_back),
         T(test_nothing_is_written_at_rest),
         T(test_filter_writes_nothing),
         T(test_bad_requests_are_answered),

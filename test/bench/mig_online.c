@@ -1,0 +1,65 @@
+/* How near `packed` is to the best policy that does not know the future, and how near that one is
+ * to the optimum that does: one JSON object a line. */
+#include <stdio.h>
+
+#include "mig_online.h"
+#include "mig_optimum.h"
+
+/* mig_run_make(), but everybody leaves with chance @q before each arrival. */
+static void memoryless_run(struct mig_run *r, struct sw_mig_geometry *g, int n_gpus, bool small,
+                           double q, uint64_t *seed)
+{
+    mig_run_make(r, g, n_gpus, small, seed);
+    for (int i = 0; i < MIG_RUN_LEN; i++) {
+        int end = i + 1;
+        while (end < MIG_RUN_LEN && (double)(mig_random(seed) % 1000000) / 1e6 >= q)
+            end++;
+        r->ends[i] = (uint8_t)end;
+    }
+}
+
+static void measure(const char *model, int n_gpus, int n_stays, int runs)
+{
+    SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(model, 0));
+    struct online *o = online_new(g, n_gpus);
+    double best = 0, packed = 0, future = 0, chances[SW_MIG_MAX_KINDS];
+    int n = 0, n_runs = 0;
+    uint64_t seed = 5;
+    for (int small = 0; small < 2; small++)
+        for (int stay = 1; stay <= n_stays; stay++) {
+            const double q = 1 / (1 + (double)stay * n_gpus / 2); /* as long as mig_run_make()'s */
+            online_chances(g, small, chances);
+            best += online_placed(o, chances, q, MIG_RUN_LEN, true);
+            packed += online_placed(o, chances, q, MIG_RUN_LEN, false);
+            n++;
+            for (int i = 0; i < runs; i++) {
+                struct mig_run r;
+                struct mig_tally t;
+                memoryless_run(&r, g, n_gpus, small, q, &seed);
+                if (!mig_run_optimum(&r, &t))
+                    continue;
+                future += (double)t.placed;
+                n_runs++;
+            }
+        }
+    best /= n;
+    packed /= n;
+    future = n_runs ? future / n_runs : 0;
+    printf("{\"bench\":\"mig-online\",\"model\":\"%s\",\"gpus\":%d,\"configurations\":%d,"
+           "\"packed\":%.3f,\"best_online\":%.3f,\"packed_below_best_online_percent\":%.3f",
+           model, n_gpus, o->n, packed, best, 100 * (best - packed) / best);
+    if (n_runs)
+        printf(",\"knows_future\":%.3f,\"best_online_below_it_percent\":%.2f", future,
+               100 * (future - best) / future);
+    printf(",\"target_percent\":2}\n");
+    online_free(o);
+}
+
+int main(void)
+{
+    measure("A30-24GB", 1, 8, 100);
+    measure("A30-24GB", 2, 4, 0);
+    measure("A100-40GB", 1, 8, 100);
+    measure("RTX-PRO-6000-96GB", 1, 8, 100);
+    return 0;
+}
