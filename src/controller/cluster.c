@@ -197,7 +197,7 @@ static void on_node(const struct sw_watch_event *w, void *arg)
 /* ---- kinds -------------------------------------------------------------------------------------
  */
 
-static void kinds_changed(struct sw_controller *c)
+void cluster_kinds_changed(struct sw_controller *c)
 {
     read_kinds(c);
     hub_kinds_changed(c->hub);
@@ -205,61 +205,14 @@ static void kinds_changed(struct sw_controller *c)
     cluster_facts_changed(c);
 }
 
-static void on_refreshed(int code, const struct sw_err *err, void *arg)
-{
-    struct sw_controller *c = arg;
-    c->refresh = NULL;
-    if (code < 0)
-        sw_log(SW_LOG_DEBUG, "discovery failed", "error", err ? sw_err_text(err) : "", NULL);
-    if (code == SW_UNAVAILABLE)
-        c->kinds_are_stale = true;
-    if (c->kinds_are_stale)
-        sw_timer_set(c->kinds_timer, code < 0 ? 1000 : 0);
-    kinds_changed(c);
-}
-
-static void on_kinds_timer(void *arg)
-{
-    struct sw_controller *c = arg;
-    if (c->refresh || !c->kinds_are_stale)
-        return;
-    c->kinds_are_stale = false;
-    c->refresh = sw_kube_discover(c->kube, "*", on_refreshed, c);
-}
-
-static bool is_established(struct json_object *crd)
-{
-    struct json_object *c = sw_obj_condition(crd, "Established");
-    return sw_streq(sw_json_str(c, "", "status", NULL), "True");
-}
-
-/* Does discovery know what this CRD offers? */
-static bool is_known(struct sw_controller *c, struct json_object *crd)
-{
-    struct json_object *versions = sw_json_find(crd, "spec", "versions", NULL);
-    for (size_t i = 0; i < sw_json_len(versions); i++) {
-        struct json_object *v = sw_json_at(versions, i);
-        SW_AUTO_CHARS *api_version = sw_printf("%s/%s", sw_json_str(crd, "", "spec", "group", NULL),
-                                               sw_json_str(v, "", "name", NULL));
-        if (sw_json_bool(v, false, "served", NULL) &&
-            !sw_kube_kind_find(c->kube, api_version,
-                               sw_json_str(crd, "", "spec", "names", "kind", NULL)))
-            return false;
-    }
-    return true;
-}
-
 static void on_crd(const struct sw_watch_event *w, void *arg)
 {
     struct sw_controller *c = arg;
-    bool stale = false;
     switch (w->type) {
     case SW_WATCH_ADDED:
     case SW_WATCH_MODIFIED:
-        stale = is_established(w->object) && !is_known(c, w->object);
-        break;
     case SW_WATCH_DELETED:
-        stale = true;
+        kinds_crd_changed(c, w->object, w->type == SW_WATCH_DELETED);
         break;
     case SW_WATCH_SYNCED:
         c->crds_synced = true;
@@ -267,10 +220,6 @@ static void on_crd(const struct sw_watch_event *w, void *arg)
     case SW_WATCH_ERROR:
         controller_trouble(c, w->code, w->err ? sw_err_text(w->err) : "");
         break;
-    }
-    if (stale && !c->kinds_are_stale) {
-        c->kinds_are_stale = true;
-        sw_timer_set(c->kinds_timer, 0);
     }
 }
 
@@ -317,7 +266,7 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
         return;
     }
     c->retry_ms = RETRY_MIN_MS;
-    kinds_changed(c);
+    cluster_kinds_changed(c);
 }
 
 static void on_version(const struct sw_kube_answer *a, void *arg)
@@ -361,7 +310,7 @@ void cluster_open(struct sw_controller *c)
     c->retry_ms = RETRY_MIN_MS;
     c->retry_timer = sw_timer_new(c->loop, discover, c);
     c->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);
-    c->kinds_timer = sw_timer_new(c->loop, on_kinds_timer, c);
+    kinds_open(c);
     discover(c);
 }
 
@@ -369,13 +318,12 @@ void cluster_close(struct sw_controller *c)
 {
     sw_kube_cancel(c->discovery);
     sw_kube_cancel(c->version);
-    sw_kube_cancel(c->refresh);
+    kinds_close(c);
     sw_kube_watch_close(c->resource_watch);
     sw_kube_watch_close(c->node_watch);
     sw_kube_watch_close(c->crd_watch);
     sw_timer_free(c->retry_timer);
     sw_timer_free(c->facts_timer);
-    sw_timer_free(c->kinds_timer);
     drop_apis(c);
     free(c->apis);
     free(c->kube_version);

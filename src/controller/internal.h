@@ -36,7 +36,8 @@ struct sw_controller {
     struct sw_facts *facts;
     struct hub *hub;
     struct resource *resources;
-    struct sw_kube_request *discovery, *version, *refresh;
+    struct sw_kube_request *discovery, *version;
+    struct stale *stale; /* kinds.c: group versions to be asked for anew */
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
     struct source_watch *sources;     /* one for each of sw_facts_sources, or NULL */
     struct sw_registries *registries; /* NULL: they are not asked */
@@ -45,7 +46,6 @@ struct sw_controller {
     struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
     int64_t retry_ms;
     bool crds_synced, nodes_synced, resources_synced;
-    bool kinds_are_stale; /* a CRD changed since discovery was last begun */
 
     char *kube_version;
     const char **apis; /* what is served, for .Capabilities; strings owned */
@@ -291,6 +291,13 @@ void event_record(struct resource *r, const struct sw_action *a);
 
 void cluster_open(struct sw_controller *c);
 void cluster_close(struct sw_controller *c);
+/* Discovery has something new. */
+void cluster_kinds_changed(struct sw_controller *c);
+/* kinds.c */
+void kinds_open(struct sw_controller *c);
+void kinds_close(struct sw_controller *c);
+/* A CRD was added or changed, or is gone (@crd: as it last was). */
+void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
 /* Facts or kinds are different: every resource is to look at them, soon. */
 void cluster_facts_changed(struct sw_controller *c);
 /** What the roster says of @node is new: every resource looks at it again. */

@@ -4,22 +4,13 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/discovery.h"
 #include "emulator/openapi.h"
-#include "emulator/rest.h"
 
 /* ---- group versions -----------------------------------------------------------------------------
  */
 
-enum { MAX_VERSIONS = 16 };
-
-/* A group's versions, the preferred first. */
-struct group {
-    const char *name;
-    const char *versions[MAX_VERSIONS];
-    size_t n;
-};
-
-static bool has_version(const struct group *g, const char *version)
+static bool has_version(const struct sw_api_group *g, const char *version)
 {
     for (size_t i = 0; i < g->n; i++)
         if (strcmp(g->versions[i], version) == 0)
@@ -27,14 +18,14 @@ static bool has_version(const struct group *g, const char *version)
     return false;
 }
 
-static struct group collect(struct sw_store *store, const char *name)
+struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name)
 {
-    struct group g = { .name = name };
+    struct sw_api_group g = { .name = name };
     const struct sw_emu_kind *kind;
     for (size_t k = 0; (kind = sw_kinds_nth(store->kinds, k)); k++) {
         if (!kind->served || strcmp(kind->group, name) != 0)
             continue;
-        for (size_t v = 0; kind->versions[v] && g.n < MAX_VERSIONS; v++)
+        for (size_t v = 0; kind->versions[v] && g.n < SW_COUNT(g.versions); v++)
             if (!has_version(&g, kind->versions[v]))
                 g.versions[g.n++] = kind->versions[v];
     }
@@ -42,8 +33,7 @@ static struct group collect(struct sw_store *store, const char *name)
     return g;
 }
 
-/* Is this kind the first of its group? So that each group comes once. */
-static bool is_first(struct sw_store *store, size_t at)
+bool sw_discovery_is_first(struct sw_store *store, size_t at)
 {
     const struct sw_emu_kind *kind = sw_kinds_nth(store->kinds, at), *other;
     for (size_t i = 0; i < at; i++) {
@@ -54,7 +44,7 @@ static bool is_first(struct sw_store *store, size_t at)
     return kind->served;
 }
 
-static json_object *version_doc(const struct group *g, size_t i)
+static json_object *version_doc(const struct sw_api_group *g, size_t i)
 {
     json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *both = sw_printf("%s/%s", g->name, g->versions[i]);
@@ -63,7 +53,7 @@ static json_object *version_doc(const struct group *g, size_t i)
     return doc;
 }
 
-static json_object *group_doc(const struct group *g)
+static json_object *group_doc(const struct sw_api_group *g)
 {
     json_object *doc = json_object_new_object();
     sw_json_set_str(doc, g->name, "name", NULL);
@@ -89,13 +79,15 @@ static json_object *typed(json_object *doc, const char *kind, const char *api_ve
 
 static void send_groups(struct sw_req *req)
 {
+    if (sw_discovery_aggregated(req, false))
+        return;
     json_object *doc = json_object_new_object();
     json_object *groups = sw_json_need_list(doc, "groups", NULL);
     const struct sw_emu_kind *kind;
     for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++) {
-        if (!kind->group[0] || !is_first(req->store, i))
+        if (!kind->group[0] || !sw_discovery_is_first(req->store, i))
             continue;
-        struct group g = collect(req->store, kind->group);
+        struct sw_api_group g = sw_discovery_group(req->store, kind->group);
         json_object_array_add(groups, group_doc(&g));
     }
     sw_rest_send_doc(req, 200, typed(doc, "APIGroupList", "v1"));
@@ -103,6 +95,8 @@ static void send_groups(struct sw_req *req)
 
 static void send_core_versions(struct sw_req *req)
 {
+    if (sw_discovery_aggregated(req, true))
+        return;
     json_object *doc = json_object_new_object(), *cidr = json_object_new_object();
     json_object_array_add(sw_json_need_list(doc, "versions", NULL), json_object_new_string("v1"));
     sw_json_set_str(cidr, "0.0.0.0/0", "clientCIDR", NULL);
@@ -113,7 +107,7 @@ static void send_core_versions(struct sw_req *req)
 
 static bool send_group(struct sw_req *req)
 {
-    struct group g = collect(req->store, req->group);
+    struct sw_api_group g = sw_discovery_group(req->store, req->group);
     if (g.n == 0)
         return false;
     sw_rest_send_doc(req, 200, typed(group_doc(&g), "APIGroup", "v1"));
@@ -204,16 +198,22 @@ static void add_resources(struct sw_store *store, const struct sw_emu_kind *kind
         json_object_array_add(list, resource_doc(kind, "status", 6));
 }
 
+json_object *sw_discovery_resources(struct sw_store *store, const char *group, const char *version)
+{
+    json_object *list = json_object_new_array();
+    const struct sw_emu_kind *kind;
+    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
+        if (kind->served && strcmp(kind->group, group) == 0 && sw_kind_serves(kind, version))
+            add_resources(store, kind, list);
+    return list;
+}
+
 static bool send_resources(struct sw_req *req)
 {
-    json_object *doc = json_object_new_object(), *list = json_object_new_array();
-    const struct sw_emu_kind *kind;
+    json_object *doc = json_object_new_object();
+    json_object *list = sw_discovery_resources(req->store, req->group, req->version);
     SW_AUTO_CHARS *version = req->group[0] ? sw_printf("%s/%s", req->group, req->version)
                                            : sw_strdup(req->version);
-    for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++)
-        if (kind->served && strcmp(kind->group, req->group) == 0 &&
-            sw_kind_serves(kind, req->version))
-            add_resources(req->store, kind, list);
     bool any = json_object_array_length(list) > 0;
     sw_json_set_str(doc, version, "groupVersion", NULL);
     sw_json_set(doc, list, "resources", NULL);

@@ -33,7 +33,7 @@ struct bench {
     double gaps_ms[MAX_GAPS];
     size_t n_gaps;
     uint64_t n_requests, n_writes;
-    bool failed;
+    bool failed, trace;
 };
 
 static int64_t now_ns(void)
@@ -48,6 +48,8 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
 {
     struct bench *b = arg;
     b->n_requests++;
+    if (b->trace)
+        (void)fprintf(stderr, "%s %s %.160s\n", req->verb, req->path, req->body ? req->body : "");
     bool apply = sw_streq(req->verb, "patch") && req->content_type &&
                  strstr(req->content_type, "apply-patch") && !sw_streq(req->subresource, "status");
     b->n_writes += !sw_streq(req->verb, "get") && !sw_streq(req->verb, "list") &&
@@ -127,7 +129,7 @@ static int run(struct bench *b, const char *recipe, int n_nodes, struct sw_err *
 
 int main(int argc, char **argv)
 {
-    struct bench b = { 0 };
+    struct bench b = { .trace = getenv("WALK_TRACE") != NULL }; /* each request, to stderr */
     SW_ERR(err);
     int n_nodes = argc == 4 && strcmp(argv[2], "--nodes") == 0 ? (int)strtol(argv[3], NULL, 10) : 0;
     if (argc != 2 && !n_nodes) {

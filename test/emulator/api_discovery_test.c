@@ -105,6 +105,36 @@ static void health_is_fine(void **state)
     assert_int_equal(none.code, 404);
 }
 
+/* All kinds in two documents, for who asks for it and from the release that has it. */
+static void one_document_names_all_kinds(void **state)
+{
+    static const char accept[] =
+        "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+        "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/"
+        "json";
+    static const struct {
+        const char *release, *kind, *api_version;
+    } rows[] = { { "1.20", "APIGroupList", "v1" },
+                 { "1.29", "APIGroupDiscoveryList", "apidiscovery.k8s.io/v2beta1" },
+                 { "1.31", "APIGroupDiscoveryList", "apidiscovery.k8s.io/v2" } };
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        struct api *api = api_open_with(&(struct sw_emulator_opts){
+            .no_controllers = true, .no_nodes = true, .kube_version = rows[i].release });
+        ANSWER(a) = api_finish(api_begin(api, "GET", "/apis", NULL, NULL, accept));
+        assert_int_equal(a.code, 200);
+        assert_string_equal(sw_json_str(a.doc, "", "kind", NULL), rows[i].kind);
+        assert_string_equal(sw_json_str(a.doc, "", "apiVersion", NULL), rows[i].api_version);
+        if (i > 0) {
+            assert_non_null(strstr(a.headers, "as=APIGroupDiscoveryList"));
+            assert_non_null(strstr(a.text, "{\"resource\":\"deployments\""));
+            assert_non_null(strstr(a.text, "{\"subresource\":\"scale\",\"responseKind\":{"
+                                           "\"group\":\"autoscaling\""));
+        }
+        api_close(api);
+    }
+}
+
 static void every_row_of_the_table_is_served_by_some_release(void **state)
 {
     (void)state;
@@ -160,6 +190,7 @@ int main(void)
         cmocka_unit_test(other_releases_are_refused),
         T(openapi_says_that_the_server_validates),
         T(health_is_fine),
+        cmocka_unit_test(one_document_names_all_kinds),
         cmocka_unit_test(every_row_of_the_table_is_served_by_some_release),
         cmocka_unit_test(versions_are_ordered_as_kubernetes_orders_them),
     };
