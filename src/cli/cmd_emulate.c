@@ -22,7 +22,7 @@ struct emulate_opts {
     int64_t nodes, seed;
     bool no_nodes, no_controllers, rules_only;
     const char *kubeconfig, *context;
-    const char *delays, *faults;
+    const char *delays, *faults, *webhooks;
     int64_t pod_start_ms, pod_ready_ms, pod_stop_ms, job_run_ms; /* -1: as delays says */
 };
 
@@ -44,6 +44,8 @@ const struct sw_flag sw_flags_emulate[] = {
       "write a kubeconfig for the cluster" },
     { "rules", 0, SW_FLAG_STRING, FIELD(rules), "DIR", NULL,
       "YAML rules for custom resources, besides the built-in ones" },
+    { "webhook-address", 0, SW_FLAG_STRING, FIELD(webhooks), "NS/SERVICE=HOST:PORT,...", NULL,
+      "where a service's admission webhooks really are; without it emulated pods admit" },
     { "rules-only", 0, SW_FLAG_BOOL, FIELD(rules_only), NULL, NULL,
       "no cluster of its own: the rules work on the API server of --kubeconfig" },
     { "kubeconfig", 0, SW_FLAG_STRING, FIELD(kubeconfig), "FILE", NULL,
@@ -97,6 +99,7 @@ static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
         .rules_dir = o->rules,
         .faults = o->faults,
         .seed = (uint64_t)o->seed,
+        .webhook_addresses = o->webhooks,
     };
 }
 
@@ -152,8 +155,8 @@ static const char *misfit(const struct emulate_opts *o)
         return o->kubeconfig || o->context ? "--kubeconfig and --context are for --rules-only"
                                            : NULL;
     bool own = o->listen || o->nodes || o->no_nodes || o->no_controllers || o->kube_version ||
-               o->kubeconfig_out || o->pod_start_ms >= 0 || o->pod_ready_ms >= 0 ||
-               o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
+               o->kubeconfig_out || o->webhooks || o->faults || o->pod_start_ms >= 0 ||
+               o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
     return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --seed and "
                  "--delays only: there is no cluster of its own"
                : NULL;

@@ -4,6 +4,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/status.h"
+#include "emulator/webhook.h"
 #include "emulator/write.h"
 
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
@@ -120,6 +121,10 @@ int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, cons
         rc = check_preconditions(&w);
     if (rc == 0)
         rc = sw_admit_validate(&w);
+    if (rc == 0)
+        rc = sw_webhooks_mutate(&w);
+    if (rc == 0)
+        rc = sw_webhooks_validate(&w);
     if (rc < 0)
         return rc;
     int64_t grace_s = grace_period_s(&w);

@@ -11,6 +11,7 @@
 #include "emulator/gc.h"
 #include "emulator/rest.h"
 #include "emulator/seed.h"
+#include "emulator/webhook.h"
 
 struct sw_emulator {
     struct sw_store *store;
@@ -59,6 +60,18 @@ static void pass_on(const struct sw_emu_request *req, int code, void *arg)
         emu->opts.on_answer(req, code, emu->opts.arg);
 }
 
+static int read_addresses(struct sw_store *store, const char *list, struct sw_err *err)
+{
+    int rc = 0;
+    for (const char *at = list; rc == 0 && at && *at; at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        SW_AUTO_CHARS *one = sw_strndup(at, len);
+        rc = sw_webhook_address(store, one, err);
+        at += len;
+    }
+    return rc;
+}
+
 static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
                       const struct sw_emulator_opts *opts, struct sw_err *err)
 {
@@ -69,6 +82,9 @@ static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
         return rc;
     emu->store = sw_store_new(
         &(struct sw_store_config){ .loop = loop, .minor = minor, .seed = opts->seed });
+    rc = read_addresses(emu->store, opts->webhook_addresses, err);
+    if (rc < 0)
+        return rc;
     emu->crds = sw_crds_new(emu->store);
     emu->gc = sw_gc_new(emu->store);
     sw_seed(emu->store);

@@ -88,6 +88,9 @@ struct sw_emulator_opts {
     const char *faults;       /* a plan of what goes wrong (docs/faults.md); NULL: none */
     struct sw_emu_delays delays;
     uint64_t seed; /* of names and uids; 0: from the system */
+    /** Where admission webhooks of services really are: "ns/service=host:port", more after commas.
+     * NULL: emulated pods answer for them. */
+    const char *webhook_addresses;
     /** Before a request is handled: observe it, ask for a fault (zeroed). */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg);
     /** After its answer was handed to the connection; for a watch: when it began. */

@@ -200,6 +200,11 @@ static void answer_resource(struct sw_req *req)
     method_not_allowed(req);
 }
 
+void sw_rest_again(void *req)
+{
+    answer_resource(req);
+}
+
 static bool is_subresource(const struct sw_req *req)
 {
     const char *sub = req->subresource;

@@ -47,10 +47,11 @@ struct sw_req {
     enum sw_form form;
     struct sw_emu_request info;
     struct sw_emu_fault fault;
-    struct sw_timer *timer; /* a delay, or a watch's end */
-    struct sw_watch *watch; /* rest_watch.c */
-    char *warnings;         /* to send, one a line */
-    char *manager;          /* who writes */
+    struct sw_timer *timer;     /* a delay, or a watch's end */
+    struct sw_watch *watch;     /* rest_watch.c */
+    char *warnings;             /* to send, one a line */
+    char *manager;              /* who writes */
+    struct sw_session *session; /* webhooks that are asked; NULL: none */
 };
 /** A query parameter, decoded; NULL: not there. */
 const char *sw_req_param(const struct sw_req *req, const char *name);
@@ -87,6 +88,8 @@ void sw_rest_update(struct sw_req *req);
 void sw_rest_patch(struct sw_req *req);
 void sw_rest_delete(struct sw_req *req);
 void sw_rest_delete_collection(struct sw_req *req);
+/** Answer it once more: a struct sw_req whose write waited for a webhook. */
+void sw_rest_again(void *req);
 /** Subresources that are no part of the object (log, scale, eviction, binding, token...).
  * @return false: not one of them */
 bool sw_rest_subresource(struct sw_req *req);

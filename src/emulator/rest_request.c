@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "emulator/rest_request.h"
+#include "emulator/webhook.h"
 
 static int hex(char c)
 {
@@ -231,5 +232,6 @@ void sw_req_free(struct sw_req *req)
     free(req->warnings);
     free(req->manager);
     sw_timer_free(req->timer);
+    sw_session_free(req->session);
     free(req);
 }

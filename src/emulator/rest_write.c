@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "emulator/rest.h"
 #include "emulator/status.h"
+#include "emulator/webhook.h"
 #include "emulator/write.h"
 
 /* ---- the body -----------------------------------------------------------------------------------
@@ -96,6 +97,7 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
     if (rc < 0)
         return rc;
     const char *validation = sw_req_param(req, "fieldValidation");
+    free(req->manager); /* of an earlier try */
     req->manager = manager_of(req);
     *opts = (struct sw_store_opts){
         .subresource = req->subresource,
@@ -108,6 +110,16 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
                                                         : "Ignore",
     };
     return 0;
+}
+
+/* As for sw_rest_write_opts(), by a verb that can be tried again when webhooks have answered. */
+static int patient_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw_status *status)
+{
+    int rc = sw_rest_write_opts(req, opts, status);
+    if (rc == 0 && !req->session && sw_webhooks_exist(req->store))
+        req->session = sw_session_new(req->store, sw_rest_again, req);
+    opts->session = req->session;
+    return rc;
 }
 
 /* ---- create and update --------------------------------------------------------------------------
@@ -140,6 +152,8 @@ static int check_type(struct sw_req *req, json_object *doc, struct sw_status *st
 
 static void answer(struct sw_req *req, int rc, int code, json_object *out, struct sw_status *status)
 {
+    if (rc == SW_PENDING)
+        return; /* a webhook is being asked */
     req->warnings = SW_TAKE(status->warnings);
     if (rc < 0)
         sw_rest_send_status(req, status);
@@ -152,14 +166,16 @@ void sw_rest_create(struct sw_req *req)
     SW_STATUS(status);
     SW_AUTO_JSON *doc = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = sw_rest_write_opts(req, &opts, &status);
+    int rc = patient_opts(req, &opts, &status);
     if (rc == 0)
         rc = sw_rest_body(req, &doc, &status);
     if (rc == 0)
         rc = check_type(req, doc, &status);
     if (rc == 0) {
         doc = sw_rest_from_version(req->kind, req->version, doc);
+        sw_session_begin(req->session);
         rc = sw_write_create(req->store, req->kind, req->ns, SW_TAKE(doc), &opts, &out, &status);
+        sw_session_end(req->session);
     }
     answer(req, rc, 201, out, &status);
 }
@@ -169,7 +185,7 @@ void sw_rest_update(struct sw_req *req)
     SW_STATUS(status);
     SW_AUTO_JSON *doc = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = sw_rest_write_opts(req, &opts, &status);
+    int rc = patient_opts(req, &opts, &status);
     if (rc == 0)
         rc = sw_rest_body(req, &doc, &status);
     if (rc == 0)
@@ -181,7 +197,9 @@ void sw_rest_update(struct sw_req *req)
                                    sw_obj_name(doc), req->name);
     if (rc == 0) {
         doc = sw_rest_from_version(req->kind, req->version, doc);
+        sw_session_begin(req->session);
         rc = sw_write_update(req->store, req->kind, req->ns, SW_TAKE(doc), &opts, &out, &status);
+        sw_session_end(req->session);
     }
     answer(req, rc, 200, out, &status);
 }
@@ -269,15 +287,18 @@ void sw_rest_patch(struct sw_req *req)
     SW_AUTO_JSON *patch = NULL, *out = NULL;
     struct sw_store_opts opts;
     enum sw_patch_type type = SW_PATCH_MERGE;
-    int rc = sw_rest_write_opts(req, &opts, &status);
+    int rc = patient_opts(req, &opts, &status);
     if (rc == 0)
         rc = patch_type(req, &type, &status);
     if (rc == 0)
         rc = read_patch(req, type, &patch, &status);
     bool was = sw_store_object(req->store, req->kind, req->ns, req->name) != NULL;
-    if (rc == 0)
+    if (rc == 0) {
+        sw_session_begin(req->session);
         rc = sw_store_patch(req->store, req->kind, req->ns, req->name, type, patch, &opts, &out,
                             &status);
+        sw_session_end(req->session);
+    }
     answer(req, rc, was ? 200 : 201, out, &status);
 }
 
@@ -345,8 +366,16 @@ void sw_rest_delete(struct sw_req *req)
     SW_AUTO_JSON *body = NULL, *out = NULL;
     struct sw_store_opts opts;
     int rc = delete_opts(req, &body, &opts, &status);
-    if (rc == 0)
+    if (rc == 0 && !req->session && sw_webhooks_exist(req->store))
+        req->session = sw_session_new(req->store, sw_rest_again, req);
+    opts.session = req->session;
+    if (rc == 0) {
+        sw_session_begin(req->session);
         rc = sw_store_delete(req->store, req->kind, req->ns, req->name, &opts, &out, &status);
+        sw_session_end(req->session);
+    }
+    if (rc == SW_PENDING)
+        return;
     req->warnings = SW_TAKE(status.warnings);
     if (rc < 0)
         sw_rest_send_status(req, &status);

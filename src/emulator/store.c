@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/webhook.h"
 #include "emulator/write.h"
 
 /* ---- versions -----------------------------------------------------------------------------------
@@ -302,6 +303,7 @@ void sw_store_free(struct sw_store *store)
     for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
         shelf_free(SW_TAKE(kind->shelf));
     sw_kinds_free(store->kinds);
+    sw_webhook_addresses_free(store);
     free(store);
 }
 

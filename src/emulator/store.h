@@ -62,6 +62,7 @@ const struct sw_emu_kind *sw_store_nth_kind(struct sw_store *store, size_t i);
  */
 
 /** What went wrong in an API server's words. Zero-initialise; owned text. */
+struct sw_session;
 struct sw_status {
     int code;             /* 404, 409, 422... */
     const char *reason;   /* "NotFound", "Invalid"...; static */
@@ -123,6 +124,7 @@ struct sw_store_opts {
     int grace_period_s;           /* delete of a pod; -1 or 0 with @grace_set: at once */
     bool grace_set;               /* @grace_period_s was given */
     const char *field_validation; /* Ignore, Warn (default), Strict */
+    struct sw_session *session;   /* webhooks are asked without waiting (webhook.h); or NULL */
 };
 
 /** @opts may be NULL everywhere. @doc is the caller's and is not kept (only copied from). @out: may

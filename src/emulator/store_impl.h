@@ -81,6 +81,7 @@ struct sw_store {
         uint64_t n_changes;
         bool delivering;
     } subs;
+    json_object *webhook_addresses; /* "namespace/service" -> "host:port"; NULL: none */
     struct {
         sw_store_logs_fn *fn;
         void *arg;

@@ -8,6 +8,7 @@
 #include "emulator/status.h"
 #include "emulator/typed.h"
 #include "emulator/undeclared.h"
+#include "emulator/webhook.h"
 
 void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_emu_kind *kind,
                    const char *ns, const struct sw_store_opts *opts, struct sw_status *status)
@@ -107,7 +108,28 @@ int sw_write_prepare(struct sw_write *w, json_object *doc)
         sw_crd_default(w);
     sw_defaults(w);
     rc = sw_admit_mutate(w);
+    if (rc == 0)
+        rc = sw_webhooks_mutate(w);
     sw_strategy_generation(w);
+    return rc;
+}
+
+/* A webhook may change what it likes, but for what says which object it is. */
+int sw_write_redecode(struct sw_write *w, json_object *doc)
+{
+    static const char *const fixed[] = { "name", "namespace", "uid", "creationTimestamp" };
+    json_object *had = json_object_get(w->doc);
+    for (size_t i = 0; i < SW_COUNT(fixed); i++) {
+        json_object *value = sw_json_find(had, "metadata", fixed[i], NULL);
+        if (value)
+            sw_json_set(doc, json_object_get(value), "metadata", fixed[i], NULL);
+    }
+    int rc = decode(w, doc);
+    w->name = sw_obj_name(w->doc);
+    w->ns = w->kind->namespaced ? sw_obj_namespace(w->doc) : w->ns;
+    json_object_put(had);
+    if (rc == 0)
+        sw_defaults(w);
     return rc;
 }
 
@@ -188,6 +210,8 @@ int sw_write_finish(struct sw_write *w, json_object **out)
     if (rc < 0)
         return rc;
     rc = sw_admit_validate(w);
+    if (rc == 0)
+        rc = sw_webhooks_validate(w);
     if (rc < 0)
         return rc;
     if (!w->patch)

@@ -34,6 +34,8 @@ int sw_write_finish(struct sw_write *w, json_object **out);
 /** The last step of an update alone: no checks; an unchanged document changes nothing, one that is
  * deleted and held by nothing goes. */
 int sw_write_store_update(struct sw_write *w, json_object **out);
+/** What a webhook made of it (taken) becomes w->doc, decoded and defaulted again. */
+int sw_write_redecode(struct sw_write *w, json_object *doc);
 /** All stages. Takes @doc. */
 int sw_write_run(struct sw_write *w, json_object *doc, json_object **out);
 
