@@ -179,13 +179,15 @@ static char *serve_metrics(void *arg, int *status SW_UNUSED)
 {
     struct operator* op = arg;
     SW_AUTO_CHARS *work = op->controller ? sw_controller_metrics(op->controller) : sw_strdup("");
-    return sw_printf("# HELP slipway_build_info 1; the label is the version\n"
-                     "# TYPE slipway_build_info gauge\n"
-                     "slipway_build_info{version=\"%s\"} 1\n"
-                     "# HELP slipway_leader 1 for the replica that looks after the resources\n"
-                     "# TYPE slipway_leader gauge\n"
-                     "slipway_leader %d\n%s",
-                     sw_version, op->controller != NULL, work);
+    const char *release = getenv("RELEASE_VERSION"); /* of the cluster that it came with */
+    return sw_printf(
+        "# HELP slipway_build_info 1; the labels are the version and $RELEASE_VERSION\n"
+        "# TYPE slipway_build_info gauge\n"
+        "slipway_build_info{version=\"%s\",release=\"%s\"} 1\n"
+        "# HELP slipway_leader 1 for the replica that looks after the resources\n"
+        "# TYPE slipway_leader gauge\n"
+        "slipway_leader %d\n%s",
+        sw_version, release ? release : "", op->controller != NULL, work);
 }
 
 static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)

@@ -185,6 +185,10 @@ bool release_is_known(struct resource *r);
 void release_settled(struct resource *r);
 void release_work_free(struct release_work *w);
 
+/* spec.debug: @doc without what looks like a secret goes to the log (debug.c). */
+void debug_log(struct resource *r, const char *what, const char *state, struct json_object *doc);
+struct json_object *debug_redacted(struct json_object *doc);
+
 /* ---- certificates of Services (serving.c) ------------------------------------------------------
  */
 

@@ -101,6 +101,8 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
                         sw_recipe_name(r->recipe));
     if (rc < 0)
         return rc;
+    SW_AUTO_JSON *merged = sw_plan_values(plan);
+    debug_log(r, "debug values", "", merged);
     sw_plan_free(r->plan);
     r->plan = SW_TAKE(plan);
     return 0;

@@ -287,6 +287,7 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
     if (affine)
         kernels_label(w->r, pass->group);
     mark_revision(w->r, m, doc);
+    debug_log(w->r, "debug manifest", w->state, doc);
     add(w, json_object_get(doc), wait_all, stage_of(m));
     struct sw_rendered_object *o = &w->objects[w->n - 1];
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
@@ -303,6 +304,7 @@ static int render_pass(struct render_work *w, int state, struct pass *pass, stru
     SW_AUTO_JSON *values = pass->values = cluster_values(r->c, r, pass->group);
     struct sw_render_env env = render_env(r, values, w->lookups);
     SW_AUTO(sw_rendered) *rendered = NULL;
+    debug_log(r, "debug runtime values", w->state, values);
     int rc = sw_recipe_render(r->plan, &env, (size_t)state, &rendered, err);
     bool wait_all = sw_plan_state(r->plan, (size_t)state)->wait_all;
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)

@@ -134,7 +134,8 @@ static void see_content(struct object *o, struct json_object *live)
 {
     o->live_hash = read_hash(live);
     o->live_fingerprint = 0;
-    if (!object_is_written(o) || o->live_hash != o->hash)
+    bool written = object_is_written(o) || (o->asleep && o->text); /* it may be about to wake */
+    if (!written || o->live_hash != o->hash)
         return;
     o->live_fingerprint = look_of(o, live);
     if (o->fresh)

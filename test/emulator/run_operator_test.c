@@ -189,7 +189,8 @@ static void controller_walks_serves_and_stops(void **state)
     int metrics = free_port(), health = free_port();
     SW_AUTO_CHARS *m = sw_printf("127.0.0.1:%d", metrics);
     SW_AUTO_CHARS *h = sw_printf("127.0.0.1:%d", health);
-    struct child c = START("controller", "--kubeconfig", config, "--metrics-bind-address", m,
+    assert_int_equal(setenv("RELEASE_VERSION", "4.12.0", 1), 0);
+    struct child c = START("controller", "--kubeconfig", config, "--metrics-addr", m,
                            "--health-probe-bind-address", h);
     until_ready(&w);
     SW_AUTO_CHARS *healthz = ask(health, "/healthz");
@@ -200,6 +201,8 @@ static void controller_walks_serves_and_stops(void **state)
     assert_has(readyz, "200 OK");
     assert_has(none, "404");
     assert_has(text, "\nsro_managed_resources_total 1\n");
+    assert_has(text, "release=\"4.12.0\"} 1\n");
+    (void)unsetenv("RELEASE_VERSION");
     assert_has(text, "sro_states_completed_info{specialresource=\"simple-kmod\","
                      "state=\"templates/1000-driver-container.yaml\"} 1\n");
     assert_has(text, "\nsro_used_nodes{cr=\"simple-kmod\",kind=\"DaemonSet\",name=\"simple-kmod");
@@ -266,6 +269,35 @@ static void second_run_finds_all_done(void **state)
     close_world(&w);
 }
 
+/* SRO's Deployment starts /manager with its own flags. */
+static void program_works_under_the_name_and_flags_of_sro(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    open_world(&w);
+    const char *program = getenv("SLIPWAY");
+    char dir[] = "/tmp/run_operator_test.XXXXXX", name[64];
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(name, sizeof name, "%s/manager", dir);
+    assert_int_equal(symlink(program ? program : SW_SOURCE_DIR "/build/test/slipway", name), 0);
+    struct child c = { .out = tmpfile() };
+    c.pid = fork();
+    if (c.pid == 0) {
+        (void)dup2(fileno(c.out), 1);
+        (void)dup2(fileno(c.out), 2);
+        (void)execl(name, name, "--metrics-addr=127.0.0.1:0", "--enable-leader-election",
+                    "--health-probe-bind-address=0", "--kubeconfig", config, (char *)NULL);
+        _exit(127);
+    }
+    until_said(&w, &c, "leading");
+    assert_non_null(
+        world_get(&w, "coordination.k8s.io/v1", "Lease", "default", "b6ae617b.openshift.io"));
+    SW_AUTO_CHARS *log = stop(&w, &c);
+    (void)unlink(name);
+    (void)rmdir(dir);
+    close_world(&w);
+}
+
 static void next_leader_takes_over_when_one_stops(void **state)
 {
     (void)state;
@@ -295,6 +327,7 @@ int main(void)
         cmocka_unit_test(controller_walks_serves_and_stops),
         cmocka_unit_test(status_reads_what_the_cluster_says),
         cmocka_unit_test(second_run_finds_all_done),
+        cmocka_unit_test(program_works_under_the_name_and_flags_of_sro),
         cmocka_unit_test(next_leader_takes_over_when_one_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* What happens to a manifest before it is applied, one hook at a time, and the table itself. */
 #include "controller/hooks_in.h"
+#include "controller/internal.h"
 
 #include "data/data.h"
 #include "data_util.h"
@@ -185,6 +186,18 @@ static void openshift_makes_the_certificates_of_services(void **state)
                         "true");
 }
 
+static void what_debug_prints_holds_no_secret(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = parse("{\"kind\":\"Secret\",\"data\":{\"a\":\"czNjcjN0\"},\"x\":[{"
+                              "\"dbPassword\":\"s3cr3t\",\"port\":1}]}");
+    SW_AUTO_JSON *shown = debug_redacted(doc);
+    const char *text = json_object_to_json_string(shown);
+    assert_null(strstr(text, "s3cr3t"));
+    assert_null(strstr(text, "czNjcjN0"));
+    assert_non_null(strstr(text, "\"port\": 1"));
+}
+
 static void affine_builds_keep_their_form(void **state)
 {
     (void)state;
@@ -286,6 +299,7 @@ int main(void)
         cmocka_unit_test(affine_daemonset_is_renamed_and_bound_to_its_kernel),
         cmocka_unit_test(affine_builds_keep_their_form),
         cmocka_unit_test(affine_object_without_any_node_is_refused),
+        cmocka_unit_test(what_debug_prints_holds_no_secret),
         cmocka_unit_test(states_that_are_needed_choose_the_nodes),
         cmocka_unit_test(image_comes_from_the_longest_mirror_that_fits),
         cmocka_unit_test(mirror_of_the_resource_is_for_all_its_images),
