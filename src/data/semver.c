@@ -90,7 +90,8 @@ int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, s
     struct sw_semver v = { .pre = "", .meta = "" };
     uint64_t *parts[] = { &v.major, &v.minor, &v.patch };
     const char *p = text, *end = text + len_bytes;
-    bool overflow = false;
+    const char *large = NULL; /* the first number that is too large */
+    int large_len = 0;
     if (p < end && *p == 'v')
         p++;
     for (size_t i = 0; i < SW_COUNT(parts); i++) {
@@ -98,13 +99,21 @@ int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, s
             break;
         p += i > 0;
         const char *start = p;
+        bool overflow = false;
         p = read_number(p, end, parts[i], &overflow);
         if (p == start)
             return invalid(err);
+        if (overflow && !large) {
+            large = start;
+            large_len = (int)(p - start);
+        }
     }
     int rc = read_tail(p, end, &v, err);
-    if (rc == 0 && overflow)
-        rc = sw_err_set(err, SW_INVALID, "Error parsing version segment: value out of range");
+    if (rc == 0 && large)
+        rc = sw_err_set(err, SW_INVALID,
+                        "Error parsing version segment: strconv.ParseUint: parsing \"%.*s\": value "
+                        "out of range",
+                        large_len, large);
     if (rc == 0)
         *out = v;
     return rc;

@@ -153,7 +153,11 @@ static int fn_set_part(struct call *c)
     struct sw_semver checked;
     const char *text = sw_arena_printf(c->arena, "0.0.0%s%.*s", s.len ? meta ? "+" : "-" : "",
                                        (int)s.len, s.as.s);
-    if (sw_semver_parse(text, strlen(text), &checked, c->x->err) < 0)
+    SW_ERR(why);
+    if (sw_semver_parse(text, strlen(text), &checked, &why) < 0 &&
+        strstr(sw_err_text(&why), "starts with 0"))
+        return sw_call_fail(c, "%s", sw_err_text(&why));
+    if (sw_semver_parse(text, strlen(text), &checked, &why) < 0)
         return meta ? sw_call_fail(c, "Invalid Metadata string")
                     : sw_call_fail(c, "Invalid Prerelease string");
     if (meta) {

@@ -247,6 +247,11 @@ static bool operator_at(struct regex_parser *p, int *min, int *max)
     return true;
 }
 
+static bool is_count(int min, int max)
+{
+    return min <= MAX_REPEAT && max <= MAX_REPEAT && (max < 0 || min <= max);
+}
+
 /* The most that repetitions with counts, multiplied, make of one piece of @n. */
 static int counted(const struct regex_node *n)
 {
@@ -269,7 +274,7 @@ static struct regex_node *repetitions(struct regex_parser *p, struct regex_node 
         bool lazy = p->at < p->end && *p->at == '?', is_braces = *start == '{';
         const char *op_end = p->at;
         p->at += lazy;
-        if (is_braces && (min > MAX_REPEAT || max > MAX_REPEAT || (max >= 0 && min > max)))
+        if (is_braces && !is_count(min, max))
             return sw_regex_fail(p, "invalid repeat count", start, op_end);
         if (last)
             return sw_regex_fail(p, "invalid nested repetition operator", last, p->at);
@@ -309,6 +314,8 @@ static struct regex_node *single(struct regex_parser *p)
     case '?':
     case '{':
         if (operator_at(p, &min, &max)) {
+            if (*start == '{' && !is_count(min, max))
+                return sw_regex_fail(p, "invalid repeat count", start, p->at);
             p->at += p->at < p->end && *p->at == '?';
             return sw_regex_fail(p, "missing argument to repetition operator", start, p->at);
         }
