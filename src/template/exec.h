@@ -34,7 +34,8 @@ struct exec {
     size_t n_vars, cap_vars;
     uint64_t fuel;
     unsigned depth;
-    const char *stack; /* where the C stack was at the start */
+    unsigned tpl_depth; /* texts that tpl executes, in each other */
+    const char *stack;  /* where the C stack was at the start */
     size_t stack_limit;
     size_t arena_start;
     struct sw_err *err;

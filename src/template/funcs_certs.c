@@ -27,11 +27,10 @@ static int return_certificate(struct call *c, const char *cert, const char *key)
     return sw_return(c, sw_value_object(o));
 }
 
-/* A key takes long to make. */
-static int charge_key(struct call *c)
+/* A key takes long to make: as long as so many steps, about. */
+static int charge_key(struct call *c, int bits)
 {
-    enum { STEPS = 200000 };
-    return sw_call_charge(c, STEPS);
+    return sw_call_charge(c, bits > 2048 ? 1000000 : 200000);
 }
 
 static int fn_gen_private_key(struct call *c)
@@ -39,7 +38,7 @@ static int fn_gen_private_key(struct call *c)
     enum { BITS = 4096 };
     struct sw_value type = c->args[0];
     const char *name = type.len ? sw_arena_strndup(c->arena, type.as.s, type.len) : "rsa";
-    int rc = charge_key(c);
+    int rc = charge_key(c, BITS);
     if (rc < 0)
         return rc;
     EVP_PKEY *key = sw_key_generate(name, BITS);
@@ -102,7 +101,7 @@ static int subject_key(struct call *c, EVP_PKEY **key)
             return sw_call_fail(c, "parsing private key: %s", sw_err_text(c->x->err));
         return 0;
     }
-    int rc = charge_key(c);
+    int rc = charge_key(c, 2048);
     if (rc == 0)
         *key = sw_key_generate("rsa", BITS);
     return rc < 0 ? rc : *key ? 0 : sw_call_fail(c, "error generating rsa key");

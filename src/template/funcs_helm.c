@@ -119,6 +119,9 @@ static int fn_tpl(struct call *c)
     if (file.type != SW_T_STRING)
         return tpl_without_path(c, "Template.Name", "Name", text);
     struct exec *x = c->x;
+    enum { DEEPEST = 1000 }; /* as include; Helm's own has no end but the stack's */
+    if (x->tpl_depth >= DEEPEST)
+        return sw_call_fail(c, "texts are executed in each other more than %d deep", DEEPEST);
     struct name name = sw_name(file.as.s, file.len, sw_name_hash(file.as.s, file.len));
     const char *file_name = sw_arena_strndup(c->arena, file.as.s, file.len);
     struct tmpl *tmpls;
@@ -132,7 +135,9 @@ static int fn_tpl(struct call *c)
     sw_call_text(c, &mark);
     if (!sw_template_is_partial(file_name)) { /* Helm renders no partial, tpl's included */
         x->scope = &scope;
+        x->tpl_depth++;
         rc = sw_exec_named(x, &name, dot);
+        x->tpl_depth--;
         x->scope = outer;
     }
     if (rc < 0) {
