@@ -37,8 +37,7 @@ struct sw_err {
 /** Declare an empty error that frees itself at the end of its scope: SW_ERR(err); f(&err). */
 #define SW_ERR(name) __attribute__((cleanup(sw_err_done))) struct sw_err name = { 0 }
 
-/** Replace what @err says; of what is over 4 KiB the middle is left out. @err may be NULL (the
- * caller wants only the code). @return @code. */
+/** Replace what @err says. @err may be NULL (the caller wants only the code). @return @code. */
 int sw_err_set(struct sw_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int sw_err_vset(struct sw_err *err, int code, const char *fmt, va_list ap)

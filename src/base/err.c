@@ -1,7 +1,6 @@
 #include "base/base.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const code_names[] = {
     "ok",      "pending",   "conflict",  "gone",     "unavailable",
@@ -14,29 +13,11 @@ const char *sw_code_name(int code)
     return code <= 0 && i < SW_COUNT(code_names) ? code_names[i] : "unknown";
 }
 
-enum { TEXT_MAX = 4096, TEXT_END = 2000 };
-
-/* A template that includes itself fails at every level on the way out: where it began and the
- * reason at the end say all. Not within a character. */
-static char *bounded(char *text)
-{
-    size_t len = strlen(text), head = TEXT_END, tail = len - TEXT_END;
-    if (len <= TEXT_MAX)
-        return text;
-    while (head > 0 && (text[head] & 0xC0) == 0x80)
-        head--;
-    while (tail < len && (text[tail] & 0xC0) == 0x80)
-        tail++;
-    char *cut = sw_printf("%.*s [...] %s", (int)head, text, text + tail);
-    free(text);
-    return cut;
-}
-
 int sw_err_vset(struct sw_err *err, int code, const char *fmt, va_list ap)
 {
     if (!err)
         return code;
-    char *text = bounded(sw_vprintf(fmt, ap)); /* before the old text goes: it may be an argument */
+    char *text = sw_vprintf(fmt, ap); /* before the old text goes: it may be an argument */
     free(err->text);
     *err = (struct sw_err){ .code = code, .text = text };
     return code;

@@ -76,7 +76,7 @@ static bool before(const struct dp_claim *a, const struct dp_pod *pa, const stru
 static struct dp_pod *find_candidate(const struct dp_broker *b, const char *profile, size_t count,
                                      struct dp_container **container)
 {
-    const struct dp_claim *c, *best = NULL;
+    const struct dp_claim *c = NULL, *best = NULL;
     struct dp_pod *best_pod = NULL;
     LIST_FOREACH(c, &b->claims, link)
     {
@@ -97,7 +97,7 @@ static struct dp_pod *find_candidate(const struct dp_broker *b, const char *prof
 /* A container with several profiles has a grant after the first call already. */
 static struct dp_grant *find_unserved(const struct dp_broker *b, const char *profile, size_t count)
 {
-    struct dp_grant *g, *best = NULL;
+    struct dp_grant *g = NULL, *best = NULL;
     LIST_FOREACH(g, &b->grants, link)
     {
         size_t n = 0;

@@ -130,7 +130,7 @@ int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *e
 {
     SW_AUTO_JSON *doc = dp_cdi_make(grant);
     SW_AUTO_CHARS *name = dp_cdi_file(grant);
-    return dp_file_write(dir, name, doc, false, err); /* the folder does not outlive a boot */
+    return dp_file_write(dir, name, doc, err);
 }
 
 int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err)

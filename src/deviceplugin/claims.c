@@ -54,7 +54,7 @@ static void settle_free(struct dp_broker *b, struct dp_claim *c)
 
 void broker_settle(struct dp_broker *b, int64_t now_ms)
 {
-    struct dp_claim *c;
+    struct dp_claim *c = NULL;
     LIST_FOREACH(c, &b->claims, link)
     {
         if (c->writing || c->retry_ms > now_ms)

@@ -21,10 +21,11 @@ static int fail(struct sw_err *err, const char *path)
 }
 
 /* The name of what is being written begins with a dot: no reader takes it. */
-static int write_quickly(const char *dir, const char *name, const char *path, const char *text,
-                         size_t len, struct sw_err *err)
+int dp_file_write(const char *dir, const char *name, struct json_object *doc, struct sw_err *err)
 {
-    SW_AUTO_CHARS *tmp = sw_printf("%s/.%s.new", dir, name);
+    size_t len;
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name), *tmp = sw_printf("%s/.%s.new", dir, name);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
     const int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return fail(err, tmp);
@@ -35,16 +36,6 @@ static int write_quickly(const char *dir, const char *name, const char *path, co
     const int rc = fail(err, path);
     (void)unlink(tmp);
     return rc;
-}
-
-int dp_file_write(const char *dir, const char *name, struct json_object *doc, bool durable,
-                  struct sw_err *err)
-{
-    size_t len;
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
-    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
-    return durable ? sw_file_write(path, text, len, 0644, err)
-                   : write_quickly(dir, name, path, text, len, err);
 }
 
 int dp_file_remove(const char *dir, const char *name, struct sw_err *err)

@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-/** Whole or not at all; @durable: fsync. */
-int dp_file_write(const char *dir, const char *name, struct json_object *doc, bool durable,
+/** Whole or not at all, as far as processes see it (no fsync). */
+int dp_file_write(const char *dir, const char *name, struct json_object *doc,
                   struct sw_err *err) SW_CHECKED;
 /** Gone, or not there. */
 int dp_file_remove(const char *dir, const char *name, struct sw_err *err) SW_CHECKED;

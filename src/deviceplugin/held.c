@@ -83,7 +83,7 @@ static bool take_free_claims(struct dp_broker *b, const struct dp_grant *g,
 {
     struct dp_claim *taken[SW_MIG_MAX_WANTS] = { 0 };
     for (size_t i = 0; i < g->n_slices && i < SW_COUNT(taken); i++) {
-        struct dp_claim *c;
+        struct dp_claim *c = NULL;
         LIST_FOREACH(c, &b->claims, link)
         {
             bool used = false;

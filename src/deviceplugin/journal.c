@@ -210,12 +210,16 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
 /* ---- files -------------------------------------------------------------------------------------
  */
 
-int dp_journal_write(const char *dir, const struct dp_grant *grant, bool durable,
-                     struct sw_err *err)
+char *dp_journal_file(const struct dp_grant *grant)
+{
+    return sw_printf("%s.json", grant->id);
+}
+
+int dp_journal_write(const char *dir, const struct dp_grant *grant, struct sw_err *err)
 {
     SW_AUTO_JSON *doc = dp_record_make(grant);
-    SW_AUTO_CHARS *name = sw_printf("%s.json", grant->id);
-    return dp_file_write(dir, name, doc, durable, err);
+    SW_AUTO_CHARS *name = dp_journal_file(grant);
+    return dp_file_write(dir, name, doc, err);
 }
 
 int dp_journal_remove(const char *dir, const char *grant_id, struct sw_err *err)

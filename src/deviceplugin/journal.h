@@ -13,10 +13,11 @@ struct json_object *dp_record_make(const struct dp_grant *grant) SW_CHECKED;
 /** @return 0 | SW_INVALID "slices[1].gpu: ..." */
 int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err *err) SW_CHECKED;
 
-/** @durable: it survives a power cut (some milliseconds); else only the end of this process. A
- * reader sees the old record or the new one. */
-int dp_journal_write(const char *dir, const struct dp_grant *grant, bool durable,
-                     struct sw_err *err) SW_CHECKED;
+/** A reader, and who comes after the end of this process, sees the old record or the new one. That
+ * it survives a power cut is another matter (dp_worker_sync()). */
+int dp_journal_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
+/** The file's name; the caller's. */
+char *dp_journal_file(const struct dp_grant *grant);
 /** Gone, or not there. */
 int dp_journal_remove(const char *dir, const char *grant_id, struct sw_err *err) SW_CHECKED;
 /** All records, each given to @each (taken); what cannot be read is told to @bad and left. The

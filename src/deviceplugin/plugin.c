@@ -75,7 +75,7 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     const struct dp_slice *s = &g->slices[a->i];
     SW_ERR(err);
     /* looking changes nothing, and what cannot be recorded is taken down all the same */
-    if (a->step != DP_STEP_PROBE && dp_journal_write(p->opts.journal_dir, g, false, &err) < 0) {
+    if (a->step != DP_STEP_PROBE && dp_journal_write(p->opts.journal_dir, g, &err) < 0) {
         log_error(p, "record not written", &err);
         if (a->step != DP_STEP_REMOVE) {
             const struct dp_step_result r = { .code = SW_UNAVAILABLE, .words = sw_err_text(&err) };
@@ -94,7 +94,7 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     if (!p->driver) { /* the GPUs have gone: nothing can be made, nothing is left */
         job.code = a->step == DP_STEP_REMOVE ? SW_UNAVAILABLE : SW_INVALID;
         (void)sw_err_set(&job.err, job.code, "no GPU: %s", p->no_gpu ? p->no_gpu : "");
-    } else if (p->worker) {
+    } else if (p->driver->blocks) {
         dp_worker_run(p->worker, &job, t);
         return;
     } else {
@@ -108,7 +108,7 @@ static void do_commit(struct sw_device_plugin *p, const struct dp_action *a)
 {
     const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
     SW_ERR(err);
-    int rc = dp_journal_write(p->opts.journal_dir, g, false, &err);
+    int rc = dp_journal_write(p->opts.journal_dir, g, &err);
     if (rc == 0)
         rc = dp_cdi_write(p->opts.cdi_dir, g, &err);
     if (rc < 0)
@@ -120,9 +120,15 @@ static void do_record(struct sw_device_plugin *p, const struct dp_action *a)
 {
     const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
     SW_ERR(err);
-    if (g && (dp_journal_write(p->opts.journal_dir, g, true, &err) < 0 ||
-              (g->state == DP_READY && dp_cdi_write(p->opts.cdi_dir, g, &err) < 0)))
+    if (!g)
+        return;
+    if (dp_journal_write(p->opts.journal_dir, g, &err) < 0 ||
+        (g->state == DP_READY && dp_cdi_write(p->opts.cdi_dir, g, &err) < 0)) {
         log_error(p, "record not written", &err);
+    } else if (p->worker) {
+        SW_AUTO_CHARS *name = dp_journal_file(g);
+        dp_worker_sync(p->worker, p->opts.journal_dir, name);
+    }
 }
 
 static void do_uncdi(struct sw_device_plugin *p, const struct dp_action *a)
@@ -217,8 +223,7 @@ static void use_driver(struct sw_device_plugin *p, struct dp_driver *d)
     p->endpoints = sw_zalloc(p->n_resources + 1, sizeof *p->endpoints);
     for (size_t i = 0; i < p->n_resources; i++)
         p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
-    if (d->blocks)
-        p->worker = dp_worker_new(p->loop, d, on_step_done, p);
+    p->worker = dp_worker_new(p->loop, d, on_step_done, p);
     char count[24], profiles[24];
     (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
     (void)snprintf(profiles, sizeof profiles, "%zu", p->n_resources);

@@ -1,6 +1,7 @@
 #include "deviceplugin/worker.h"
 
 #include <event2/event.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -11,6 +12,7 @@ struct item {
     STAILQ_ENTRY(item) link;
     struct dp_job job;
     void *tag;
+    char *dir, *name; /* set: a file to see to, no job */
 };
 STAILQ_HEAD(items, item);
 
@@ -27,6 +29,34 @@ struct dp_worker {
     bool stopping;
 };
 
+static void free_item(struct item *it)
+{
+    dp_job_done(&it->job);
+    free(it->dir);
+    free(it->name);
+    free(it);
+}
+
+static void sync_path(const char *path, int flags)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (fd < 0) /* it has gone meanwhile */
+        return;
+    (void)fsync(fd); /* a disk that fails now fails the next boot, where it is seen */
+    (void)close(fd);
+}
+
+static void run_item(struct dp_worker *w, struct item *it)
+{
+    if (!it->name) {
+        w->driver->ops->run(w->driver, &it->job);
+        return;
+    }
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", it->dir, it->name);
+    sync_path(path, 0);
+    sync_path(it->dir, O_DIRECTORY);
+}
+
 static void *work(void *arg)
 {
     struct dp_worker *w = arg;
@@ -39,7 +69,7 @@ static void *work(void *arg)
         struct item *it = STAILQ_FIRST(&w->todo);
         STAILQ_REMOVE_HEAD(&w->todo, link);
         (void)pthread_mutex_unlock(&w->lock);
-        w->driver->ops->run(w->driver, &it->job);
+        run_item(w, it);
         (void)pthread_mutex_lock(&w->lock);
         STAILQ_INSERT_TAIL(&w->ended, it, link);
         (void)!write(w->fd, &(uint64_t){ 1 }, sizeof(uint64_t)); /* only full after 2^64 */
@@ -65,9 +95,9 @@ static void on_ended(evutil_socket_t fd, short what SW_UNUSED, void *arg)
     struct item *it;
     (void)!read(fd, &n, sizeof n);
     while ((it = take_ended(w))) {
-        w->done(&it->job, it->tag, w->arg);
-        dp_job_done(&it->job);
-        free(it);
+        if (!it->name)
+            w->done(&it->job, it->tag, w->arg);
+        free_item(it);
     }
 }
 
@@ -99,9 +129,8 @@ static void drop(struct items *items)
     struct item *it;
     while ((it = STAILQ_FIRST(items))) {
         STAILQ_REMOVE_HEAD(items, link);
-        dp_job_done(&it->job);
         free(it->tag);
-        free(it);
+        free_item(it);
     }
 }
 
@@ -123,13 +152,26 @@ void dp_worker_free(struct dp_worker *w)
     free(w);
 }
 
+static void queue(struct dp_worker *w, struct item *it)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    STAILQ_INSERT_TAIL(&w->todo, it, link);
+    (void)pthread_cond_signal(&w->more);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
 void dp_worker_run(struct dp_worker *w, const struct dp_job *job, void *tag)
 {
     struct item *it = sw_zalloc(1, sizeof *it);
     it->job = *job;
     it->tag = tag;
-    (void)pthread_mutex_lock(&w->lock);
-    STAILQ_INSERT_TAIL(&w->todo, it, link);
-    (void)pthread_cond_signal(&w->more);
-    (void)pthread_mutex_unlock(&w->lock);
+    queue(w, it);
+}
+
+void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name)
+{
+    struct item *it = sw_zalloc(1, sizeof *it);
+    it->dir = sw_strdup(dir);
+    it->name = sw_strdup(name);
+    queue(w, it);
 }

@@ -10,10 +10,7 @@
 #include "recipe/lock.h"
 #include "recipe/schema.h"
 
-enum {
-    MAX_NESTING = 16,      /* charts in charts */
-    MAX_VALUES = 16 << 20, /* bytes of values.yaml, as of a file given by -f */
-};
+enum { MAX_NESTING = 16 }; /* charts in charts */
 
 /* Charts being loaded, innermost first: to see a chart that depends on itself. */
 struct frame {
@@ -353,9 +350,6 @@ static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
                        const struct sw_recipe_file *file, struct sw_err *err)
 {
     SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
-    if (file->len > MAX_VALUES)
-        return sw_err_set(err, SW_INVALID, "%s: %zu bytes are more than values may have (%d)", name,
-                          file->len, MAX_VALUES);
     int rc = sw_value_from_yaml(recipe->arena, name, file->bytes, file->len, &chart->values, err);
     if (rc < 0)
         return rc;
