@@ -10,20 +10,6 @@
 
 #include <cmocka.h>
 
-static void err_keeps_the_ends_of_what_is_too_long(void **state SW_UNUSED)
-{
-    SW_ERR(err);
-    SW_AUTO_CHARS *long_text = sw_zalloc(30001, 1);
-    for (size_t i = 0; i < 30000; i += 3)
-        memcpy(long_text + i, "\xe2\x82\xac", 3);
-    sw_err_set(&err, SW_INVALID, "start %s end", long_text);
-    const char *text = sw_err_text(&err);
-    assert_true(strlen(text) < 4200);
-    assert_true(sw_starts_with(text, "start \xe2\x82\xac"));
-    assert_true(sw_ends_with(text, "\xe2\x82\xac end"));
-    assert_non_null(strstr(text, "\xe2\x82\xac [...] \xe2\x82\xac"));
-}
-
 static void error_is_wrapped_from_the_inside_out(void **state)
 {
     (void)state;
@@ -116,7 +102,6 @@ static void time_is_printed_as_kubernetes_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(err_keeps_the_ends_of_what_is_too_long),
         cmocka_unit_test(error_is_wrapped_from_the_inside_out),
         cmocka_unit_test(error_may_quote_itself),
         cmocka_unit_test(error_without_words_says_its_code),
