@@ -96,6 +96,7 @@ int sw_cmd_run(int argc, char **argv);
 int sw_cmd_controller(int argc, char **argv);
 int sw_cmd_emulate(int argc, char **argv);
 int sw_cmd_replay(int argc, char **argv);
+int sw_cmd_explain(int argc, char **argv);
 int sw_cmd_status(int argc, char **argv);
 int sw_cmd_render(int argc, char **argv);
 int sw_cmd_graph(int argc, char **argv);
@@ -111,9 +112,9 @@ int sw_cmd_completion(int argc, char **argv);
 int sw_cmd_version(int argc, char **argv);
 
 extern const struct sw_flag sw_flags_run[], sw_flags_controller[], sw_flags_emulate[],
-    sw_flags_replay[], sw_flags_status[], sw_flags_render[], sw_flags_graph[], sw_flags_lint[],
-    sw_flags_hooks[], sw_flags_fetch[], sw_flags_package[], sw_flags_rbac[], sw_flags_configmap[],
-    sw_flags_diff[];
+    sw_flags_replay[], sw_flags_explain[], sw_flags_status[], sw_flags_render[], sw_flags_graph[],
+    sw_flags_lint[], sw_flags_hooks[], sw_flags_fetch[], sw_flags_package[], sw_flags_rbac[],
+    sw_flags_configmap[], sw_flags_diff[];
 
 /** This very program, whatever became of its file: to start it again as a helper. */
 #define SW_SELF "/proc/self/exe"

@@ -19,6 +19,11 @@ const struct sw_command sw_commands[] = {
     { "status", "[NAME]", "show what the cluster says about its SpecialResources",
       "States, nodes and what is waited for, of one resource or of all.", sw_flags_status,
       sw_cmd_status },
+    { "explain", "NAME [STATE]", "say why a SpecialResource is where it is",
+      "The chain from the resource through its states, their objects and pods down to what all\n"
+      "waits for: a container's reason and exit code, the end of its log, Events, finalizers. Of\n"
+      "one state, or of all that are not Ready.",
+      sw_flags_explain, sw_cmd_explain },
     { "emulate", "", "serve an embedded cluster",
       "Prints its URL and serves until SIGTERM; kubectl and slipway work against it.",
       sw_flags_emulate, sw_cmd_emulate },

@@ -24,8 +24,8 @@ void sw_problems_add(struct sw_problems *problems, bool is_error, const char *pa
 /** A text that could not be rendered or read: @text as an error at the place that it names
  * ("template: c/templates/t.yaml:2:13: ...", "c/templates/t.yaml:2: ..."). */
 void sw_lint_failure(const char *text, struct sw_problems *problems);
-/** The YAML of each file that was rendered: all that is wrong, where sw_recipe_render() ends with the
- * first. */
+/** The YAML of each file that was rendered: all that is wrong, where sw_recipe_render() ends with
+ * the first. */
 void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems);
 
 /** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check

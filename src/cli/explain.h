@@ -1,0 +1,15 @@
+#pragma once
+/* explain: why a resource is where it is, as a chain from the resource through its states, their
+ * objects and pods down to the container, Event or finalizer that everything waits for. Asks the
+ * cluster; nothing is remembered. */
+#include <stdint.h>
+
+struct json_object;
+struct sw_ask;
+
+/** @resource: the SpecialResource as it is. @state: only this one; NULL: all that are not Ready.
+ * @return {"what", "is": "Ready|Waiting|Retrying|Failed", "why", "since", "hint", "because": [the
+ * same...]}, keys without a value left out; the caller's. What cannot be asked is said in its place
+ * ("why"). */
+struct json_object *sw_explain(const struct sw_ask *ask, struct json_object *resource,
+                               const char *state);
