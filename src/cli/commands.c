@@ -82,6 +82,26 @@ const struct sw_command sw_commands[] = {
       "applied\n"
       "by somebody who may: slipway rbac RECIPE | kubectl apply -f -",
       sw_flags_rbac, sw_cmd_rbac },
+    { "gather", "", "collect what somebody who helps needs to see",
+      "One .tar.gz: resources and what they say, the objects that were applied, nodes, events, "
+      "logs\n"
+      "of the operator and of pods that do not run, metrics. Secrets are left out, and so is what\n"
+      "looks like one; look through it all the same before you hand it on.",
+      sw_flags_gather, sw_cmd_gather },
+    { "bundle", "RECIPE", "pack a recipe and the list of its images, for a site without a network",
+      "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies and images.txt, a line "
+      "an\n"
+      "image; with --digests each by the digest that its registry says. --mirror FROM=TO writes "
+      "the\n"
+      "commands that copy them (mirror.sh), and the values that the recipe is rendered with there.",
+      sw_flags_bundle, sw_cmd_bundle },
+    { "uninstall", "[NAME]", "take away what slipway made, whether an operator runs or not",
+      "With NAME one SpecialResource, else all of them, the operator and the definitions. Only "
+      "what\n"
+      "is in a resource's inventory and is still the same object, the labels of its states, and "
+      "what\n"
+      "carries the label app.kubernetes.io/part-of=slipway.",
+      sw_flags_uninstall, sw_cmd_uninstall },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };

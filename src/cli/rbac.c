@@ -11,6 +11,7 @@
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
 #define RBAC_VERSION RBAC_GROUP "/v1"
+#define PULLERS "system:image-pullers" /* a RoleBinding of each OpenShift namespace */
 
 /* Rights as they are collected: {namespace or "": {"group\nresource\nname": {verb: true}}}, and
  * the rules of roles that must be held to hand them on: {namespace or "": [rule]}. */
@@ -229,10 +230,15 @@ static void collect(struct rights *r)
         allow(r, "", "", "namespaces", NULL, write_verbs);
     else
         allow(r, "", "", "namespaces", o->ns, (const char *const[]){ "patch", "delete", NULL });
+    /* releases are recorded beside the recipe's objects; the builder's account may pull its images
+     */
+    allow(r, o->ns, "", "configmaps", NULL, read_verbs);
+    allow(r, o->ns, "", "configmaps", NULL, write_verbs);
+    allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
+    allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, (const char *const[]){ "patch", NULL });
+    allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
-    if (o->config_map)
-        allow(r, o->ns, "", "configmaps", NULL, read_verbs);
     allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */
 }
 

@@ -17,8 +17,7 @@ struct sw_rbac_opts {
                                     the operator may only act as it. NULL: none */
     bool cluster_wide;           /* in all namespaces, and to make the recipe's own */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
-    bool secrets, config_map; /* templates ask for the builder's Secret; the recipe is a ConfigMap
-                                 of the namespace it goes to */
+    bool secrets;                /* templates ask for the builder's Secret */
 };
 
 /** @return a list of manifests in the order to apply them; the caller's. Equal recipes give equal

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipe/chart.h"
 #include "base/library.h"
+#include "recipe/chart.h"
 
 /* ---- which files --------------------------------------------------------------------------------
  */
@@ -258,23 +258,22 @@ char *sw_recipe_archive_name(const struct sw_recipe *recipe)
     return sw_printf("%s-%s.tgz", sw_recipe_name(recipe), sw_recipe_version(recipe));
 }
 
-int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len, struct sw_err *err)
+int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes, size_t *len,
+                  struct sw_err *err)
 {
     (void)pthread_once(&lib_once, load_library);
     if (!lib_loaded)
         return sw_err_set(err, SW_UNAVAILABLE, "packing needs libarchive (libarchive.so.13)");
-    struct sw_files files = sw_files_init(&recipe->limits);
     struct output out = { 0 };
-    int rc = sw_recipe_list_files(recipe, &files, err);
-    struct archive *a = rc == 0 ? lib.write_new() : NULL;
-    if (rc == 0 && (!a || !write_all(a, sw_recipe_name(recipe), &files, &out))) {
+    struct archive *a = lib.write_new();
+    int rc = 0;
+    if (!a || !write_all(a, folder, files, &out)) {
         const char *why = a ? lib.error_string(a) : NULL;
-        rc = sw_err_set(err, SW_UNAVAILABLE, "%s: cannot be packed: %s", sw_recipe_name(recipe),
+        rc = sw_err_set(err, SW_UNAVAILABLE, "%s: cannot be packed: %s", folder,
                         why ? why : "no memory");
     }
     if (a)
         (void)lib.write_free(a); /* closed above, or not worth closing */
-    sw_files_done(&files);
     if (rc < 0) {
         free(out.bytes);
         return rc;
@@ -282,4 +281,14 @@ int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len, st
     *bytes = out.bytes;
     *len = out.len;
     return 0;
+}
+
+int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(&recipe->limits);
+    int rc = sw_recipe_list_files(recipe, &files, err);
+    if (rc == 0)
+        rc = sw_files_pack(&files, sw_recipe_name(recipe), bytes, len, err);
+    sw_files_done(&files);
+    return rc;
 }

@@ -22,6 +22,10 @@ int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files,
 /** "<name>-<version>.tgz", the caller's. */
 char *sw_recipe_archive_name(const struct sw_recipe *recipe);
 
+/** Any files as tar in gzip, all in one @folder; as sw_recipe_pack() else. */
+int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes, size_t *len,
+                  struct sw_err *err) SW_CHECKED;
+
 /** The recipe as `helm package` writes it: tar in gzip, all in one folder of the chart's name.
  * Equal files give equal bytes: modes are 0644, owners root, times $SOURCE_DATE_EPOCH, else the
  * start of 1980 (Helm writes the time at which it runs). @*bytes is the caller's.

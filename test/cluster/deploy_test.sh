@@ -134,7 +134,8 @@ small() { # what it uses fits what it asks for
 
 undeployed() {
     # what the operator could not do would be lost with it
-    (sleep 20; kubectl get specialresource hello -o yaml; kubectl -n slipway logs deploy/slipway --all-containers --tail=20) >"$tap_dir/stuck" 2>&1 &
+    (sleep 20; kubectl get specialresource hello -o yaml; kubectl -n slipway logs deploy/slipway --all-containers --tail=20
+        tail -n +"$(cat "$tap_dir/mark")" "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep '"code":403' | grep -o '"requestURI":"[^"]*","verb":"[^"]*"' | sort | uniq -c) >"$tap_dir/stuck" 2>&1 &
     "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && { make undeploy || { cat "$tap_dir/stuck"; false; }; } && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
         dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"
 }

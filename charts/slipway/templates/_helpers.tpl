@@ -67,7 +67,8 @@ app.kubernetes.io/component: controller
   verbs: [get, list, watch]
 {{- end }}
 
-{{- /* What it does in its own namespace: the lock of the leader, recipes in ConfigMaps. */ -}}
+{{- /* What it does in its own namespace: the lock of the leader, recipes in ConfigMaps,
+     which resource depends on which. */ -}}
 {{- define "slipway.namespaceRules" -}}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

@@ -1,0 +1,284 @@
+/* slipway bundle: a recipe and its images, for a site that reaches no registry. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "cli/cli.h"
+#include "cli/recipe_flags.h"
+#include "data/data.h"
+#include "recipe/pack.h"
+#include "registry/registry.h"
+
+struct bundle_opts {
+    struct sw_recipe_flags recipe;
+    struct sw_list_arg mirrors;
+    const char *output;
+    bool digests, list;
+};
+
+#define FIELD(name) offsetof(struct bundle_opts, name)
+
+const struct sw_flag sw_flags_bundle[] = {
+    SW_RECIPE_FLAGS(FIELD(recipe)),
+    { "output", 'o', SW_FLAG_STRING, FIELD(output), "FILE", NULL,
+      "where to write (default <name>-<version>.bundle.tgz)" },
+    { "list", 0, SW_FLAG_BOOL, FIELD(list), NULL, NULL, "print the images, and write nothing" },
+    { "digests", 0, SW_FLAG_BOOL, FIELD(digests), NULL, NULL,
+      "ask the registries for each image's digest" },
+    { "mirror", 0, SW_FLAG_LIST, FIELD(mirrors), "FROM=TO", NULL,
+      "images under FROM (a registry, or a path in it) are to be found under TO" },
+    { 0 },
+};
+
+/* ---- images ------------------------------------------------------------------------------------
+ */
+
+static void add_image(struct json_object *images, const char *image)
+{
+    if (*image && !sw_json_get(images, image))
+        (void)json_object_object_add(images, image, json_object_new_object());
+}
+
+static bool is_image_value(const char *text)
+{
+    struct sw_image_ref ref = { 0 };
+    SW_ERR(err);
+    bool ok = strchr(text, '/') && !strchr(text, ' ') && !strstr(text, "://") &&
+              sw_image_ref_parse(text, &ref, &err) == 0 && (ref.tag || ref.digest);
+    sw_image_ref_done(&ref);
+    return ok;
+}
+
+/* `image:` wherever it stands, and values of variables that are named like one (RELATED_IMAGE_X,
+ * IMAGE): operators pass them on. */
+static void find_images(struct json_object *images, struct json_object *at)
+{
+    for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++)
+        find_images(images, sw_json_at(at, i));
+    if (!json_object_is_type(at, json_type_object))
+        return;
+    const char *variable = sw_json_str(at, "", "name", NULL);
+    if (strstr(variable, "IMAGE") && is_image_value(sw_json_str(at, "", "value", NULL)))
+        add_image(images, sw_json_str(at, "", "value", NULL));
+    json_object_object_foreach(at, key, value)
+    {
+        bool named = sw_streq(key, "image") || sw_ends_with(key, "Image");
+        if (json_object_is_type(value, json_type_string) && named &&
+            is_image_value(json_object_get_string(value)))
+            add_image(images, json_object_get_string(value));
+        else
+            find_images(images, value);
+    }
+}
+
+/* ---- digests -----------------------------------------------------------------------------------
+ */
+
+struct asking {
+    struct sw_loop *loop;
+    struct json_object *entry;
+    int code;
+    struct sw_err *err;
+};
+
+static void on_manifest(const struct sw_registry_answer *a, void *arg)
+{
+    struct asking *w = arg;
+    w->code = a->code;
+    if (a->code < 0)
+        sw_err_set(w->err, a->code, "%s", a->err ? sw_err_text(a->err) : sw_code_name(a->code));
+    else
+        sw_json_set_str(w->entry, a->digest, "digest", NULL);
+    sw_loop_stop(w->loop);
+}
+
+static int ask_digests(struct json_object *images, struct sw_err *err)
+{
+    SW_AUTO(sw_logins) *logins = sw_logins_new();
+    struct sw_loop *loop = sw_loop_new(NULL);
+    struct sw_registry *reg = sw_registry_new(loop, NULL);
+    int rc = sw_logins_add_home(logins, err);
+    json_object_object_foreach(images, image, entry)
+    {
+        struct asking w = { .loop = loop, .entry = entry, .err = err };
+        const struct sw_registry_ask ask = { .image = image, .logins = logins };
+        if (rc < 0)
+            break;
+        (void)sw_registry_manifest(reg, &ask, on_manifest, &w);
+        sw_loop_run(loop);
+        rc = w.code < 0 ? sw_err_wrap(err, w.code, "image %s", image) : 0;
+    }
+    sw_registry_free(reg);
+    sw_loop_free(loop);
+    return rc;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------
+ */
+
+/* "registry/repo@sha256:..." where the digest is known. The caller's. */
+static char *pinned(const char *image, struct json_object *entry)
+{
+    const char *digest = sw_json_str(entry, "", "digest", NULL);
+    struct sw_image_ref ref = { 0 };
+    SW_ERR(err);
+    if (!*digest || sw_image_ref_parse(image, &ref, &err) < 0)
+        return sw_strdup(image);
+    char *text = sw_printf("%s/%s@%s", ref.host, ref.repo, digest);
+    sw_image_ref_done(&ref);
+    return text;
+}
+
+/* The mapping of the longest FROM that the image is under; the caller's, or NULL. */
+static char *mirrored(const struct bundle_opts *o, const char *image)
+{
+    size_t best = 0;
+    char *to = NULL;
+    for (size_t i = 0; i < o->mirrors.n; i++) {
+        const char *map = o->mirrors.items[i], *sign = strchr(map, '=');
+        size_t len = (size_t)(sign - map);
+        if (len <= best || strncmp(image, map, len) != 0 || !strchr("/:@", image[len]))
+            continue;
+        best = len;
+        free(to);
+        to = sw_printf("%s%s", sign + 1, image + len);
+    }
+    return to;
+}
+
+static char *image_lines(struct json_object *images)
+{
+    char *text = sw_strdup("");
+    json_object_object_foreach(images, image, entry)
+    {
+        SW_AUTO_CHARS *pin = pinned(image, entry);
+        char *longer = sw_printf("%s%s\n", text, pin);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* Commands of skopeo, and what the controller is to be told of it (OpenShift's own form). */
+static char *mirror_lines(const struct bundle_opts *o, struct json_object *images)
+{
+    char *text = sw_strdup("#!/bin/sh\n# Copies every image to where the mirrors are.\nset -e\n");
+    json_object_object_foreach(images, image, entry)
+    {
+        SW_AUTO_CHARS *pin = pinned(image, entry);
+        SW_AUTO_CHARS *to = mirrored(o, image);
+        char *longer = to ? sw_printf("%sskopeo copy --all docker://%s docker://%s\n", text, pin,
+                                      to)
+                          : sw_printf("%s# no mirror is named for %s\n", text, pin);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static char *policy(const struct bundle_opts *o)
+{
+    char *text = sw_strdup("apiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\n"
+                           "metadata:\n  name: slipway\nspec:\n  imageDigestMirrors:\n");
+    for (size_t i = 0; i < o->mirrors.n; i++) {
+        const char *map = o->mirrors.items[i], *sign = strchr(map, '=');
+        char *longer = sw_printf("%s  - source: %.*s\n    mirrors: [%s]\n", text, (int)(sign - map),
+                                 map, sign + 1);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int check_mirrors(const struct bundle_opts *o, struct sw_err *err)
+{
+    for (size_t i = 0; i < o->mirrors.n; i++) {
+        const char *map = o->mirrors.items[i], *sign = strchr(map, '=');
+        if (!sign || sign == map || !sign[1])
+            return sw_err_set(err, SW_INVALID, "--mirror '%s': wants FROM=TO", map);
+    }
+    return 0;
+}
+
+static int put(struct sw_files *files, const char *name, char *text, struct sw_err *err)
+{
+    return sw_files_add(files, name, text, strlen(text), err);
+}
+
+static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *recipe,
+                        struct json_object *images, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(NULL);
+    char *chart = NULL, *bytes = NULL;
+    size_t chart_len = 0, len = 0;
+    SW_AUTO_CHARS *archive = sw_recipe_archive_name(recipe);
+    SW_AUTO_CHARS *folder = sw_strndup(archive, strlen(archive) - strlen(".tgz"));
+    SW_AUTO_CHARS *usual = sw_printf("%s.bundle.tgz", folder);
+    const char *path = o->output ? o->output : usual;
+    int rc = sw_recipe_pack(recipe, &chart, &chart_len, err);
+    if (rc == 0)
+        rc = sw_files_add(&files, archive, chart, chart_len, err);
+    if (rc == 0)
+        rc = put(&files, "images.txt", image_lines(images), err);
+    if (rc == 0 && o->mirrors.n)
+        rc = put(&files, "mirror.sh", mirror_lines(o, images), err);
+    if (rc == 0 && o->mirrors.n)
+        rc = put(&files, "mirrors.yaml", policy(o), err);
+    if (rc == 0)
+        rc = sw_files_pack(&files, folder, &bytes, &len, err);
+    if (rc == 0)
+        rc = sw_file_write(path, bytes, len, 0666, err);
+    if (rc == 0)
+        (void)printf("wrote %s (%d images)\n", path, json_object_object_length(images));
+    free(bytes);
+    sw_files_done(&files);
+    return rc;
+}
+
+static int bundle(const struct bundle_opts *o, const char *source, struct sw_opened_recipe *opened,
+                  struct sw_err *err)
+{
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    SW_AUTO_JSON *images = json_object_new_object();
+    int rc = check_mirrors(o, err);
+    if (rc == 0)
+        rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
+    if (rc == 0)
+        rc = sw_recipe_render(opened->plan, &opened->env, SW_ALL_STATES, &rendered, err);
+    for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
+        find_images(images, sw_rendered_manifest(rendered, i)->doc);
+    if (rc == 0 && o->digests)
+        rc = ask_digests(images, err);
+    if (rc < 0)
+        return rc;
+    if (!o->list)
+        return write_bundle(o, opened->recipe, images, err);
+    SW_AUTO_CHARS *lines = image_lines(images);
+    return sw_cli_print(lines, strlen(lines)) ? sw_err_set(err, SW_UNAVAILABLE, "cannot print") : 0;
+}
+
+int sw_cmd_bundle(int argc, char **argv)
+{
+    struct bundle_opts o = { 0 };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("bundle", argc, argv, &o, 1, &rest);
+    if (rc) {
+        rc--;
+    } else if (rest.n < 1) {
+        rc = sw_cli_usage("bundle", "which recipe? A directory or a packaged chart is needed");
+    } else {
+        struct sw_opened_recipe opened = { 0 };
+        SW_ERR(err);
+        rc = bundle(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("bundle", &err)
+                                                          : SW_EXIT_OK;
+        sw_opened_recipe_done(&opened);
+    }
+    sw_recipe_flags_done(&o.recipe);
+    sw_list_arg_done(&o.mirrors);
+    return rc;
+}

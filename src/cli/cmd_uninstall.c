@@ -1,0 +1,320 @@
+/* slipway uninstall: take away what slipway made, whether an operator runs or not. It goes by what
+ * each resource wrote down (inventory, node labels), never by rendering again; an object that is
+ * another one by now, or was taken over from somebody, stays. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/talk.h"
+#include "cli/cli.h"
+#include "cli/connect.h"
+#include "data/data.h"
+
+#define PART_OF "app.kubernetes.io/part-of=slipway"
+#define API_VERSION "sro.openshift.io/v1beta1"
+
+extern const struct sw_embedded sw_deploy_crds[];
+
+struct uninstall_opts {
+    struct sw_connect_opts connect;
+    bool plan, yes, keep_operator;
+};
+
+const struct sw_flag sw_flags_uninstall[] = {
+    { "plan", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, plan), NULL, NULL,
+      "say what would be done, and do nothing" },
+    { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "do it" },
+    { "keep-operator", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, keep_operator), NULL, NULL,
+      "the resources only: the operator and the definitions stay" },
+    SW_CONNECT_FLAGS(struct uninstall_opts, connect),
+    { 0 },
+};
+
+struct uninstall {
+    struct uninstall_opts opts;
+    struct sw_connection conn;
+    const char *only; /* one resource; NULL: all */
+    size_t n_done, n_failed;
+};
+
+/* ---- one step ----------------------------------------------------------------------------------
+ */
+
+static void say(struct uninstall *u, const char *verb, const char *kind, const char *ns,
+                const char *name, const char *why)
+{
+    (void)printf("%s %s %s%s%s%s%s\n", verb, kind, ns ? ns : "", ns ? "/" : "", name,
+                 *why ? ": " : "", why);
+    u->n_done += !sw_streq(verb, "keep");
+}
+
+static void failed(struct uninstall *u, const struct sw_err *err)
+{
+    (void)fprintf(stderr, "slipway uninstall: %s\n", sw_err_text(err));
+    u->n_failed++;
+}
+
+static void remove_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                          const char *name, const char *uid)
+{
+    SW_ERR(err);
+    say(u, "delete", kind->kind, ns, name, "");
+    if (u->opts.plan)
+        return;
+    const struct sw_request_opts opts = { .propagation = "Background", .retries = 3, .uid = uid };
+    int rc = sw_talk_delete(&u->conn, kind, ns, name, &opts, &err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        failed(u, &err);
+}
+
+/* ---- resources ---------------------------------------------------------------------------------
+ */
+
+static void remove_entry(struct uninstall *u, struct json_object *entry)
+{
+    const char *kind_name = sw_json_str(entry, "", "kind", NULL);
+    const char *name = sw_json_str(entry, "", "name", NULL);
+    const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
+    const char *uid = sw_json_str(entry, NULL, "uid", NULL);
+    bool keep = sw_json_bool(entry, false, "keep", NULL);
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *live = NULL;
+    SW_ERR(err);
+    if (keep || sw_json_bool(entry, false, "adopted", NULL)) {
+        say(u, "keep", kind_name, ns, name, keep ? "its recipe says so" : "it was taken over");
+        return;
+    }
+    if (sw_talk_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind, &err) <
+        0)
+        return; /* its definition is gone, and it with it */
+    int rc = sw_talk_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, &live, &err);
+    if (rc == SW_NOTFOUND)
+        return;
+    if (rc < 0)
+        failed(u, &err);
+    else if (uid && *uid && !sw_streq(uid, sw_json_str(live, "", "metadata", "uid", NULL)))
+        say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
+    else
+        remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
+}
+
+/* The labels that the resource's states set, by their whole keys. */
+static void remove_labels(struct uninstall *u, struct json_object *resource,
+                          const struct sw_kind *node_kind, struct json_object *nodes)
+{
+    struct json_object *states = sw_json_find(resource, "status", "states", NULL);
+    for (size_t n = 0; n < sw_json_len(nodes); n++) {
+        struct json_object *labels = sw_json_find(sw_json_at(nodes, n), "metadata", "labels", NULL);
+        SW_AUTO_JSON *patch = json_object_new_object();
+        bool any = false;
+        for (size_t i = 0; i < sw_json_len(states); i++) {
+            const char *label = sw_json_str(sw_json_at(states, i), "", "label", NULL);
+            if (!*label || !sw_json_get(labels, label))
+                continue;
+            struct json_object *map = sw_json_need_map(patch, "metadata", "labels", NULL);
+            (void)json_object_object_add(map, label, NULL);
+            say(u, "unlabel", "Node", NULL, sw_obj_name(sw_json_at(nodes, n)), label);
+            any = true;
+        }
+        SW_ERR(err);
+        if (any && !u->opts.plan &&
+            sw_talk_patch(&u->conn, node_kind, NULL, sw_obj_name(sw_json_at(nodes, n)), patch,
+                         &err) < 0)
+            failed(u, &err);
+    }
+}
+
+/* A running operator stops applying when the resource goes, and may clean up at the same time:
+ * what is gone already is no failure. The finalizer goes last. */
+static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
+                            struct json_object *resource, const struct sw_kind *node_kind,
+                            struct json_object *nodes)
+{
+    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    const char *name = sw_obj_name(resource);
+    remove_object(u, kind, NULL, name, sw_json_str(resource, NULL, "metadata", "uid", NULL));
+    for (size_t i = sw_json_len(inventory); i > 0; i--)
+        remove_entry(u, sw_json_at(inventory, i - 1));
+    remove_labels(u, resource, node_kind, nodes);
+    if (u->opts.plan || !sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
+        return;
+    SW_AUTO_JSON *patch = json_object_new_object();
+    SW_ERR(err);
+    (void)json_object_object_add(sw_json_need_map(patch, "metadata", NULL), "finalizers", NULL);
+    int rc = sw_talk_patch(&u->conn, kind, NULL, name, patch, &err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        failed(u, &err);
+}
+
+static int remove_resources(struct uninstall *u, struct sw_err *err)
+{
+    const struct sw_kind *kind, *node_kind;
+    SW_AUTO_JSON *resources = NULL, *nodes = NULL;
+    static const char *const node_fields[] = { "metadata.labels", NULL };
+    int rc = sw_talk_kind(&u->conn, API_VERSION, "SpecialResource", &kind, err);
+    if (rc == SW_NOTFOUND) {
+        sw_err_done(err);
+        return 0; /* none can be left */
+    }
+    if (rc == 0)
+        rc = sw_talk_kind(&u->conn, "v1", "Node", &node_kind, err);
+    if (rc == 0)
+        rc = sw_talk_list(&u->conn, kind, NULL, NULL, &resources, err);
+    if (rc == 0)
+        rc = sw_talk_list(&u->conn, node_kind, NULL,
+                         &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
+    bool found = !u->only;
+    for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
+        struct json_object *r = sw_json_at(resources, i);
+        if (u->only && !sw_streq(u->only, sw_obj_name(r)))
+            continue;
+        found = true;
+        remove_resource(u, kind, r, node_kind, nodes);
+    }
+    if (rc == 0 && !found)
+        rc = sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'", u->only);
+    return rc;
+}
+
+/* ---- the operator ------------------------------------------------------------------------------
+ */
+
+struct kinds {
+    const struct sw_kind **items;
+    size_t n, cap;
+};
+
+static void note_kind(const struct sw_kind *kind, void *arg)
+{
+    struct kinds *k = arg;
+    if ((kind->verbs & SW_CAN_LIST) == 0 || (kind->verbs & SW_CAN_DELETE) == 0 || !kind->served)
+        return;
+    if (k->n == k->cap) {
+        k->cap = k->cap * 2 + 64;
+        k->items = sw_realloc(k->items, k->cap, sizeof *k->items);
+    }
+    k->items[k->n++] = kind;
+}
+
+/* Of the kinds that make deploy installs, the Deployment first, so that nothing is made anew, and
+ * Namespaces last. One kind is served under several versions: the first will do. */
+static int rank_of(const struct sw_kind *kind)
+{
+    static const char *const order[] = { "Deployment",
+                                         "ServiceMonitor",
+                                         "PrometheusRule",
+                                         "ConfigMap",
+                                         "Service",
+                                         "PodDisruptionBudget",
+                                         "NetworkPolicy",
+                                         "ConsoleLink",
+                                         "RoleBinding",
+                                         "Role",
+                                         "ClusterRoleBinding",
+                                         "ClusterRole",
+                                         "SecurityContextConstraints",
+                                         "PriorityClass",
+                                         "ServiceAccount",
+                                         "Namespace" };
+    for (size_t i = 0; i < SW_COUNT(order); i++)
+        if (sw_streq(order[i], kind->kind))
+            return (int)i;
+    return -1;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct sw_kind *x = *(const struct sw_kind *const *)a,
+                         *y = *(const struct sw_kind *const *)b;
+    int d = rank_of(x) - rank_of(y);
+    return d ? d : strcmp(x->api_version, y->api_version);
+}
+
+static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
+{
+    SW_AUTO_JSON *items = NULL;
+    SW_ERR(err);
+    static const char *const fields[] = { "metadata.labels", NULL };
+    if (sw_talk_list(&u->conn, kind, NULL,
+                    &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
+                    &items, &err) < 0) {
+        if (err.code != SW_NOTFOUND)
+            failed(u, &err);
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *o = sw_json_at(items, i);
+        remove_object(u, kind,
+                      kind->namespaced ? sw_json_str(o, NULL, "metadata", "namespace", NULL) : NULL,
+                      sw_obj_name(o), sw_json_str(o, NULL, "metadata", "uid", NULL));
+    }
+}
+
+static void remove_operator(struct uninstall *u)
+{
+    struct kinds kinds = { 0 };
+    sw_kube_each_kind(u->conn.kube, note_kind, &kinds);
+    if (kinds.n)
+        qsort(kinds.items, kinds.n, sizeof *kinds.items, by_rank);
+    for (size_t i = 0; i < kinds.n; i++)
+        if (rank_of(kinds.items[i]) >= 0 &&
+            (i == 0 || !sw_streq(kinds.items[i]->kind, kinds.items[i - 1]->kind)))
+            remove_labelled(u, kinds.items[i]);
+    free(kinds.items);
+}
+
+static void remove_definitions(struct uninstall *u)
+{
+    const struct sw_kind *kind;
+    SW_ERR(err);
+    if (sw_talk_kind(&u->conn, "apiextensions.k8s.io/v1", "CustomResourceDefinition", &kind, &err) <
+        0)
+        return;
+    for (const struct sw_embedded *f = sw_deploy_crds; f->name; f++) {
+        SW_AUTO_JSON *doc = NULL, *live = NULL;
+        SW_ERR(why);
+        if (sw_yaml_parse(f->text, f->len_bytes, &(struct sw_yaml_opts){ .file = f->name }, &doc,
+                          &why) < 0)
+            continue;
+        if (sw_talk_get(&u->conn, kind, NULL, sw_obj_name(doc), &live, &why) == 0)
+            remove_object(u, kind, NULL, sw_obj_name(doc), NULL);
+    }
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int uninstall(struct uninstall *u)
+{
+    SW_ERR(err);
+    if (sw_connection_init(&u->conn, "uninstall", &u->opts.connect, &err) < 0 ||
+        sw_talk_kinds(&u->conn, &err) < 0 || remove_resources(u, &err) < 0)
+        return sw_cli_fail("uninstall", &err);
+    if (!u->only && !u->opts.keep_operator) {
+        remove_operator(u);
+        remove_definitions(u);
+    }
+    if (!u->n_done)
+        (void)printf("nothing of slipway's is here\n");
+    if (fflush(stdout) != 0)
+        return SW_EXIT_FAILED;
+    return u->n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
+}
+
+int sw_cmd_uninstall(int argc, char **argv)
+{
+    struct uninstall u = { 0 };
+    struct sw_operands rest;
+    sw_log_set_level(SW_LOG_WARN);
+    int rc = sw_cli_parse("uninstall", argc, argv, &u.opts, 1, &rest);
+    u.only = rc == 0 && rest.n ? rest.items[0] : NULL;
+    if (rc)
+        rc--;
+    else if (u.opts.plan == u.opts.yes)
+        rc = sw_cli_usage("uninstall", "either --plan, which says what would go, or --yes");
+    else
+        rc = uninstall(&u);
+    sw_connection_done(&u.conn);
+    return rc;
+}

@@ -1,0 +1,12 @@
+#pragma once
+/* redact: take out of what is handed on what nobody else should read. */
+struct json_object;
+
+/** In place: data of Secrets; values under keys that are named like a secret (password, token,
+ * ...), environment variables of such names included; what kubectl and the server keep beside an
+ * object (last-applied-configuration, managedFields). Lengths are kept: "<12 bytes redacted>".
+ * Pinned by test/emulator/support_test.sh. */
+void sw_redact_object(struct json_object *object);
+/** In a log's text: what follows "Bearer ", "Basic " or a name like password= or "token":. The
+ * text's length stays. */
+void sw_redact_text(char *text);

@@ -1,0 +1,126 @@
+# gather, uninstall and bundle: what they hold, what they leave out, and that they take away what is
+# slipway's and nothing else, whether an operator runs or not.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+export KUBECONFIG=$tap_dir/kubeconfig TAG=test KUBECTL=kubectl TIMEOUT=30
+unset IMG NAMESPACE PLATFORM OPERATOR_NAMESPACE
+pids=""
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$tap_dir"' EXIT
+"$slipway" emulate --platform kubernetes --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+pids="$!"
+dump() {
+    local kinds
+    kinds=$(kubectl api-resources --verbs=list -o name | grep -v '^events' | sort | paste -sd,)
+    kubectl get "$kinds" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.labels} {.spec}{"\n"}{end}' | sort
+}
+
+walked() { # a recipe with a Secret and a password in an environment, by an operator that ends then
+    mkdir -p "$tap_dir/hello/templates"
+    printf 'apiVersion: v2\nname: hello\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >"$tap_dir/hello/Chart.yaml"
+    cat >"$tap_dir/hello/templates/0000-all.yaml" <<'YAML'
+apiVersion: v1
+kind: Secret
+metadata: {name: login}
+stringData: {password: topsecret}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers:
+      - name: agent
+        image: example.test/agent:1
+        env: [{name: DB_PASSWORD, value: topsecret}, {name: LEVEL, value: verysilent}]
+YAML
+    hack/deploy.sh deploy >/dev/null && "$slipway" configmap "$tap_dir/hello" --namespace slipway | kubectl apply -f - && kubectl apply -f - <<'YAML' || return 1
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: hello}
+spec:
+  namespace: hello
+  chart: {name: hello, version: 0.1.0, repository: {name: here, url: "cm://slipway/hello", password: topsecret}}
+YAML
+    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/operator.log" 2>&1 &
+    local operator=$!
+    until_ok 30 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]'
+    local rc=$?
+    kill $operator; wait $operator 2>/dev/null
+    [ $rc = 0 ] || cat "$tap_dir/operator.log"
+    return $rc
+}
+
+gathered() {
+    "$slipway" gather -o "$tap_dir/g.tar.gz" && mkdir -p "$tap_dir/g" && tar -C "$tap_dir/g" -xzf "$tap_dir/g.tar.gz" --strip-components=1 || return 1
+    local f
+    for f in version.txt notes.txt status/hello.txt resources/SpecialResource-hello.yaml objects/hello/DaemonSet-hello-agent.yaml objects/hello/Secret-hello-login.yaml nodes/Node-gpu-0.yaml events/default.txt; do
+        [ -s "$tap_dir/g/$f" ] || { echo "$f is not there"; ls -R "$tap_dir/g"; return 1; }
+    done
+    grep -q 'StateReady' "$tap_dir/g/events/default.txt" && grep -q '0000 *Ready' "$tap_dir/g/status/hello.txt" && [ "$(stat -c %a "$tap_dir/g.tar.gz")" = 600 ]
+}
+redacted() { # plain and as Secrets hold it
+    ! grep -rE "topsecret|$(printf topsecret | base64)" "$tap_dir/g" && [ -d "$tap_dir/g/releases" ] && grep -q 'bytes redacted' "$tap_dir/g/objects/hello/Secret-hello-login.yaml" && grep -q verysilent "$tap_dir/g/objects/hello/DaemonSet-hello-agent.yaml"
+}
+bounded() {
+    "$slipway" gather --max-size 1 -o "$tap_dir/small.tar.gz" && [ "$(gzip -dc "$tap_dir/small.tar.gz" | wc -c)" -lt $((3 << 20)) ] && ! "$slipway" gather --max-size 0 2>/dev/null
+}
+without_rights() { ! KUBECONFIG=/nonexistent "$slipway" gather -o "$tap_dir/none.tgz" 2>/dev/null && [ ! -e "$tap_dir/none.tgz" ]; }
+
+asked() { ! "$slipway" uninstall 2>/dev/null && ! "$slipway" uninstall --plan --yes 2>/dev/null && ! "$slipway" uninstall nobody --plan 2>/dev/null; }
+planned() { # says it, and does nothing
+    dump >"$tap_dir/d1" && "$slipway" uninstall --plan >"$tap_dir/plan" && cat "$tap_dir/plan" && dump | diff "$tap_dir/d1" - &&
+        grep -qx 'delete DaemonSet hello/agent' "$tap_dir/plan" && grep -q '^unlabel Node .*state-hello-0000$' "$tap_dir/plan" && grep -qx 'delete Deployment slipway/slipway' "$tap_dir/plan" && grep -qx 'delete Namespace slipway' "$tap_dir/plan"
+}
+foreign_kept() { # an object made anew by somebody else under the same name stays
+    kubectl -n hello delete daemonset agent && kubectl -n hello create -f - <<'YAML' || return 1
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: mine}}
+  template: {metadata: {labels: {app: mine}}, spec: {containers: [{name: a, image: "example.test/mine:1"}]}}
+YAML
+    "$slipway" uninstall --plan | grep -q '^keep DaemonSet hello/agent: it is another one'
+}
+label_of_another() { # whose name only begins alike
+    kubectl label node gpu-0 specialresource.openshift.io/state-hello-0000-x=Ready && ! "$slipway" uninstall --plan | grep -q 'state-hello-0000-x'
+    local rc=$?
+    kubectl label node gpu-0 specialresource.openshift.io/state-hello-0000-x-
+    return $rc
+}
+uninstalled() { # no operator runs
+    kubectl -n hello delete daemonset agent && "$slipway" uninstall --yes && until_ok 20 eval 'dump | diff "$tap_dir/before" - >"$tap_dir/diff"' || { cat "$tap_dir/diff"; return 1; }
+}
+nothing_left() { "$slipway" uninstall --yes | grep -q 'nothing of slipway'; }
+
+listed() {
+    "$slipway" bundle recipes/nvidia-gpu --list -a nfd.openshift.io/v1 >"$tap_dir/images" && cat "$tap_dir/images" && grep -q '^nvcr.io/nvidia/k8s-device-plugin:' "$tap_dir/images" && [ "$(sort -u "$tap_dir/images" | wc -l)" = "$(wc -l <"$tap_dir/images")" ] &&
+        diff <("$slipway" render recipes/nvidia-gpu -a nfd.openshift.io/v1 | sed -n 's/^ *\(- \)\{0,1\}image: "\{0,1\}\([^"]*\)"\{0,1\}$/\2/p' | sort -u) <(sort "$tap_dir/images" | grep -vE 'quay.io/slipway/nvidia-driver$|centos') | grep '^<' | wc -l | grep -qx 0
+}
+bundled() { # what is in it renders the same; the mirrors are written in three ways
+    "$slipway" bundle recipes/simple-kmod --mirror registry.access.redhat.com=reg.local/redhat --mirror quay.io=reg.local/quay -o "$tap_dir/b.tgz" && mkdir -p "$tap_dir/b" && tar -C "$tap_dir/b" -xzf "$tap_dir/b.tgz" --strip-components=1 &&
+        "$slipway" render "$tap_dir/b/simple-kmod-0.1.0.tgz" | diff - <("$slipway" render recipes/simple-kmod) && sh -n "$tap_dir/b/mirror.sh" && grep -q 'docker://reg.local/redhat/ubi9' "$tap_dir/b/mirror.sh" && grep -q 'source: quay.io' "$tap_dir/b/mirrors.yaml" &&
+        ! "$slipway" bundle recipes/simple-kmod --mirror nonsense -o "$tap_dir/c.tgz" 2>/dev/null
+}
+gather_script() { OUT=$tap_dir/mg SLIPWAY=$slipway hack/must-gather.sh && ls "$tap_dir"/mg/*.tar.gz; }
+
+until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
+dump >"$tap_dir/before"
+t "an operator walks a recipe, and ends" walked
+t "gather packs resources, objects, nodes, events and status" gathered
+t "no secret is in it" redacted
+t "it has a limit" bounded
+t "no cluster, no archive" without_rights
+t "hack/must-gather.sh writes it where oc adm must-gather looks" gather_script
+t "uninstall wants --plan or --yes" asked
+t "--plan says what would go, and nothing does" planned
+t "a label that only begins alike is left" label_of_another
+t "an object that is another one by now is left" foreign_kept
+t "--yes leaves the cluster as it was, without an operator" uninstalled
+t "a second time there is nothing to do" nothing_left
+t "bundle lists each image once" listed
+t "bundle packs a recipe that renders the same, and the way to the mirrors" bundled
+plan
