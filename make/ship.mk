@@ -63,6 +63,11 @@ build-push-$(1): local-image-build-$(PROGRAM_$(1))
 endef
 $(foreach c,$(COMPONENTS),$(eval $(call component_targets,$(c))))
 
+.PHONY: man
+man: build ## write the manual pages into build/man
+	@mkdir -p $(BUILD)/man && $(BUILD)/slipway man >$(BUILD)/man/slipway.1
+	@for c in $$($(BUILD)/slipway --help | sed -n '/^Commands:/,/^$$/s/^  \([a-z]*\) .*/\1/p'); do $(BUILD)/slipway man $$c >$(BUILD)/man/slipway-$$c.1; done
+
 manifests: build ## write deploy/ from charts/slipway
 	@hack/manifests.sh
 

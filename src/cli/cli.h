@@ -45,6 +45,9 @@ struct sw_list_arg {
 };
 void sw_list_arg_done(struct sw_list_arg *list);
 
+/** What every command understands besides its own options. */
+extern const struct sw_flag sw_common_flags[];
+
 /** A command. @run gets argv[0] = the command's name and returns an enum sw_exit. */
 struct sw_command {
     const char *name;
@@ -110,6 +113,7 @@ int sw_cmd_rbac(int argc, char **argv);
 int sw_cmd_uninstall(int argc, char **argv);
 int sw_cmd_gather(int argc, char **argv);
 int sw_cmd_bundle(int argc, char **argv);
+int sw_cmd_man(int argc, char **argv);
 int sw_cmd_hooks(int argc, char **argv);
 int sw_cmd_completion(int argc, char **argv);
 int sw_cmd_version(int argc, char **argv);

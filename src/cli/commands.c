@@ -82,6 +82,8 @@ const struct sw_command sw_commands[] = {
       "applied\n"
       "by somebody who may: slipway rbac RECIPE | kubectl apply -f -",
       sw_flags_rbac, sw_cmd_rbac },
+    { "man", "[COMMAND]", "print a manual page", "In roff, for man(1): slipway man run | man -l -",
+      no_flags, sw_cmd_man },
     { "gather", "", "collect what somebody who helps needs to see",
       "One .tar.gz: resources and what they say, the objects that were applied, nodes, events, "
       "logs\n"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What every command understands; offset is unused. */
-static const struct sw_flag common_flags[] = {
+const struct sw_flag sw_common_flags[] = {
     { "log-level", 0, SW_FLAG_STRING, 0, "LEVEL", "error|warn|info|debug",
       "say this much on stderr (default info)" },
     { "help", 'h', SW_FLAG_BOOL, 0, NULL, NULL, "print this help" },
@@ -183,7 +183,7 @@ static int parse_one(const struct parser *p, int value, char **argv, void *opts)
         return 1 + SW_EXIT_OK;
     }
     const char *level = NULL;
-    bool is_level = f == &common_flags[0];
+    bool is_level = f == &sw_common_flags[0];
     SW_ERR(err);
     if (store(f, optarg, is_level ? &level : opts, &err) < 0)
         return 1 + sw_cli_usage(p->command->name, "--%s: %s", f->name, sw_err_text(&err));
@@ -199,7 +199,7 @@ int sw_cli_parse(const char *command, int argc, char **argv, void *opts, size_t 
     if (!p.command)
         return 1 + sw_cli_usage(command, "no such command");
     add_flags(&p, p.command->flags);
-    add_flags(&p, common_flags);
+    add_flags(&p, sw_common_flags);
     opterr = 0;
     optind = 0; /* GNU: start afresh; tests parse more than once */
     int value;
