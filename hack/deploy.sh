@@ -159,10 +159,13 @@ crds() { k kustomize "$here/deploy/crds"; }
 # ---- waiting -------------------------------------------------------------------------------------
 # Why a pod of the operator does not come up: the first reason that waiting does not cure.
 trouble() {
+    local image
+    image=$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.spec.template.spec.containers[0].image}')
     k -n "$NAMESPACE" get pods -l app.kubernetes.io/name=slipway,app.kubernetes.io/component=controller \
-        -o 'jsonpath={range .items[*].status.containerStatuses[*]}{.state.waiting.reason}{"\t"}{.image}{"\t"}{.state.waiting.message}{.lastState.terminated.message}{"\n"}{end}' 2>/dev/null |
-        awk -F'\t' '/^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName)\t/ { print "image " $2 " cannot be pulled: " ($3 == "" ? $1 : $3); exit }
-                    /^(CrashLoopBackOff|CreateContainerConfigError|CreateContainerError|RunContainerError)\t/ { print "the operator does not start (" $1 "): " $3; exit }'
+        -o 'jsonpath={range .items[*]}{.spec.containers[0].image}{"\t"}{.status.containerStatuses[0].state.waiting.reason}{"\t"}{.status.containerStatuses[0].state.waiting.message}{.status.containerStatuses[0].lastState.terminated.message}{"\n"}{end}' 2>/dev/null |
+        awk -F'\t' -v image="$image" '$1 != image { next } # of an older deploy
+            $2 ~ /^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName)$/ { print "image " $1 " cannot be pulled: " ($3 == "" ? $2 : $3); exit }
+            $2 ~ /^(CrashLoopBackOff|CreateContainerConfigError|CreateContainerError|RunContainerError)$/ { print "the operator does not start (" $2 "): " $3; exit }'
 }
 
 available() {
