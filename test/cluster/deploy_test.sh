@@ -136,14 +136,14 @@ undeployed() {
     # what the operator could not do would be lost with it
     (sleep 20; kubectl get specialresource hello -o yaml; kubectl -n slipway logs deploy/slipway --all-containers --tail=20
         tail -n +"$(cat "$tap_dir/mark")" "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep '"code":403' | grep -o '"requestURI":"[^"]*","verb":"[^"]*"' | sort | uniq -c) >"$tap_dir/stuck" 2>&1 &
-    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && { make undeploy || { cat "$tap_dir/stuck"; false; }; } && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
+    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && { TIMEOUT=180 make undeploy || { cat "$tap_dir/stuck"; kubectl get specialresource hello -o 'jsonpath={.status.state} {.metadata.finalizers}'; false; }; } && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
         dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"
 }
 
 unpullable() {
     local out
-    out=$(make deploy TAG=never-made PULL_POLICY=IfNotPresent IMG=127.0.0.1:1/slipway:none TIMEOUT=60 2>&1)
-    [ $? -ne 0 ] && echo "$out" && [ "$(grep -c 'image 127.0.0.1:1/slipway:none cannot be pulled' <<<"$out")" = 1 ] && make undeploy
+    out=$(make deploy IMG=slipway.local/none:1 TIMEOUT=60 2>&1)
+    [ $? -ne 0 ] && echo "$out" && [ "$(grep -c 'image slipway.local/none:1 cannot be pulled' <<<"$out")" = 1 ] && make undeploy
 }
 
 no_rights() {
