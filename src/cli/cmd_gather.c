@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/loop.h"
-#include "cli/talk.h"
 #include "cli/cli.h"
 #include "cli/connect.h"
 #include "cli/live.h"
 #include "cli/redact.h"
 #include "cli/report.h"
+#include "cli/talk.h"
 #include "data/data.h"
 #include "recipe/pack.h"
 
@@ -120,7 +120,7 @@ static void gather_entry(struct gather *g, const char *resource, struct json_obj
     const char *name = sw_json_str(entry, "", "name", NULL);
     SW_ERR(err);
     int rc = sw_talk_kind(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
-                         sw_json_str(entry, "", "kind", NULL), &kind, &err);
+                          sw_json_str(entry, "", "kind", NULL), &kind, &err);
     note_space(g, ns);
     if (rc == 0)
         rc = sw_talk_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, &live, &err);
@@ -217,11 +217,11 @@ static void gather_log(struct gather *g, const char *ns, const char *pod, const 
                                     previous ? ".previous" : "");
     SW_ERR(err);
     if (sw_talk_logs(&g->conn, ns, pod,
-                    &(struct sw_request_opts){ .container = container,
-                                               .tail_lines = LOG_LINES,
-                                               .limit_bytes = LOG_BYTES,
-                                               .previous = previous },
-                    &text, &len, &err) < 0) {
+                     &(struct sw_request_opts){ .container = container,
+                                                .tail_lines = LOG_LINES,
+                                                .limit_bytes = LOG_BYTES,
+                                                .previous = previous },
+                     &text, &len, &err) < 0) {
         if (!previous)
             note(g, path, sw_err_text(&err));
         return;

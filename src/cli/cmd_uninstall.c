@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/talk.h"
 #include "cli/cli.h"
 #include "cli/connect.h"
+#include "cli/talk.h"
 #include "data/data.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
@@ -120,7 +120,7 @@ static void remove_labels(struct uninstall *u, struct json_object *resource,
         SW_ERR(err);
         if (any && !u->opts.plan &&
             sw_talk_patch(&u->conn, node_kind, NULL, sw_obj_name(sw_json_at(nodes, n)), patch,
-                         &err) < 0)
+                          &err) < 0)
             failed(u, &err);
     }
 }
@@ -163,7 +163,7 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
         rc = sw_talk_list(&u->conn, kind, NULL, NULL, &resources, err);
     if (rc == 0)
         rc = sw_talk_list(&u->conn, node_kind, NULL,
-                         &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
+                          &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
     bool found = !u->only;
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
         struct json_object *r = sw_json_at(resources, i);
@@ -237,8 +237,8 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
     SW_ERR(err);
     static const char *const fields[] = { "metadata.labels", NULL };
     if (sw_talk_list(&u->conn, kind, NULL,
-                    &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
-                    &items, &err) < 0) {
+                     &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
+                     &items, &err) < 0) {
         if (err.code != SW_NOTFOUND)
             failed(u, &err);
         return;

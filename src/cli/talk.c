@@ -81,7 +81,7 @@ int sw_talk_kinds(struct sw_connection *conn, struct sw_err *err)
 }
 
 int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char *kind,
-                const struct sw_kind **out, struct sw_err *err)
+                 const struct sw_kind **out, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     *out = NULL;
@@ -91,7 +91,7 @@ int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char
 }
 
 int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                const struct sw_request_opts *opts, struct json_object **items, struct sw_err *err)
+                 const struct sw_request_opts *opts, struct json_object **items, struct sw_err *err)
 {
     struct wait w = { .conn = conn, .items = json_object_new_array() };
     int rc = finish(&w, sw_kube_list(conn->kube, kind, ns, opts, on_answer, &w), err);
@@ -104,7 +104,7 @@ int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const c
 }
 
 int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-               const char *name, struct json_object **object, struct sw_err *err)
+                const char *name, struct json_object **object, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, NULL, on_answer, &w), err);
@@ -113,7 +113,7 @@ int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const ch
 }
 
 int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                  const char *name, const struct sw_request_opts *opts, struct sw_err *err)
+                   const char *name, const struct sw_request_opts *opts, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(&w, sw_kube_delete(conn->kube, kind, ns, name, opts, on_answer, &w), err);
@@ -122,7 +122,7 @@ int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const
 }
 
 int sw_talk_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                 const char *name, struct json_object *patch, struct sw_err *err)
+                  const char *name, struct json_object *patch, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(
@@ -143,7 +143,7 @@ static int take_text(struct wait *w, int rc, char **text, size_t *len)
 }
 
 int sw_talk_logs(struct sw_connection *conn, const char *ns, const char *pod,
-                const struct sw_request_opts *opts, char **text, size_t *len, struct sw_err *err)
+                 const struct sw_request_opts *opts, char **text, size_t *len, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     return take_text(&w, finish(&w, sw_kube_logs(conn->kube, ns, pod, opts, on_answer, &w), err),
@@ -151,7 +151,7 @@ int sw_talk_logs(struct sw_connection *conn, const char *ns, const char *pod,
 }
 
 int sw_talk_path(struct sw_connection *conn, const char *path, char **text, size_t *len,
-                struct sw_err *err)
+                 struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     return take_text(&w, finish(&w, sw_kube_raw(conn->kube, "GET", path, NULL, on_answer, &w), err),

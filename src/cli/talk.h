@@ -14,22 +14,22 @@ struct sw_connection;
 int sw_talk_kinds(struct sw_connection *conn, struct sw_err *err) SW_CHECKED;
 /** By apiVersion and kind; NULL and SW_NOTFOUND where it is not served. */
 int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char *kind,
-                const struct sw_kind **out, struct sw_err *err) SW_CHECKED;
+                 const struct sw_kind **out, struct sw_err *err) SW_CHECKED;
 /** Every page of a list, as one array. */
 int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                const struct sw_request_opts *opts, struct json_object **items,
-                struct sw_err *err) SW_CHECKED;
+                 const struct sw_request_opts *opts, struct json_object **items,
+                 struct sw_err *err) SW_CHECKED;
 int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-               const char *name, struct json_object **object, struct sw_err *err) SW_CHECKED;
+                const char *name, struct json_object **object, struct sw_err *err) SW_CHECKED;
 int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                  const char *name, const struct sw_request_opts *opts,
-                  struct sw_err *err) SW_CHECKED;
+                   const char *name, const struct sw_request_opts *opts,
+                   struct sw_err *err) SW_CHECKED;
 /** A merge patch. */
 int sw_talk_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                 const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;
+                  const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;
 int sw_talk_logs(struct sw_connection *conn, const char *ns, const char *pod,
-                const struct sw_request_opts *opts, char **text, size_t *len,
-                struct sw_err *err) SW_CHECKED;
+                 const struct sw_request_opts *opts, char **text, size_t *len,
+                 struct sw_err *err) SW_CHECKED;
 /** GET any path. */
 int sw_talk_path(struct sw_connection *conn, const char *path, char **text, size_t *len,
-                struct sw_err *err) SW_CHECKED;
+                 struct sw_err *err) SW_CHECKED;
