@@ -104,6 +104,14 @@ const struct sw_command sw_commands[] = {
       "what\n"
       "carries the label app.kubernetes.io/part-of=slipway.",
       sw_flags_uninstall, sw_cmd_uninstall },
+    { "preflight", "RECIPE|NAME", "check a recipe's driver containers against another kernel",
+      "Renders the recipe, or that of a SpecialResource on the cluster, for the kernel, and looks "
+      "into\n"
+      "the images of its driver containers: each must say that it is for that kernel, or be built "
+      "by\n"
+      "a BuildConfig of its vendor.\n\n"
+      "Exit status: 0 all of it is there, 1 it is not (or nobody can tell), 2 bad usage or input.",
+      sw_flags_preflight, sw_cmd_preflight },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };
