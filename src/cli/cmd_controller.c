@@ -23,7 +23,7 @@ struct controller_opts {
     struct sw_connect_opts connect;
     bool leader_elect;
     bool no_registries;
-    const char *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca;
+    const char *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
 };
 
 const struct sw_flag sw_flags_controller[] = {
@@ -51,6 +51,9 @@ const struct sw_flag sw_flags_controller[] = {
       "FILE", NULL, "mirrors of registries (default /etc/containers/registries.conf)" },
     { "registry-ca-file", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registry_ca), "FILE",
       NULL, "trust these CAs of registries too" },
+    { "upgrade-graph-url", 0, SW_FLAG_STRING, offsetof(struct controller_opts, graph_url), "URL",
+      NULL,
+      "where release images of versions are asked for (default: OpenShift's public service)" },
     { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
       "never ask a registry whether an image is there" },
     SW_CONNECT_FLAGS(struct controller_opts, connect),
@@ -104,6 +107,7 @@ static void start_work(void *arg)
     op->controller = sw_controller_open(
         op->conn.loop, op->conn.kube,
         &(struct sw_controller_opts){ .registries = op->opts.no_registries ? NULL : &registries,
+                                      .graph_url = op->opts.graph_url,
                                       .ns = own_namespace(op),
                                       .releases = releases(op),
                                       .helper = SW_SELF,

@@ -122,6 +122,8 @@ static void on_facts_timer(void *arg)
         next = r->next;
         resource_facts_changed(r);
     }
+    preflights_open(c);
+    modules_open(c);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------

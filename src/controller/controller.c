@@ -37,6 +37,8 @@ void sw_controller_close(struct sw_controller *c)
         return;
     cluster_close(c);
     resource_free_all(c);
+    preflights_close(c);
+    modules_close(c);
     images_close(c);
     toolkits_close(c);
     sw_registries_free(c->registries);

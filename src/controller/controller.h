@@ -46,6 +46,9 @@ struct sw_controller_opts {
     /** Ask registries (for driver containers' images and what driver toolkits are for), set up so;
      * NULL: never. */
     const struct sw_registries_opts *registries;
+    /** Which release image a version of OpenShift is (for modules that watch versions); NULL:
+     * $SLIPWAY_UPGRADE_GRAPH_URL, else the public service. Borrowed. */
+    const char *graph_url;
     /** Anything about the resource may look different now: ask sw_controller_status(). */
     void (*on_change)(const char *resource, void *arg);
     void (*on_event)(const struct sw_controller_event *event, void *arg);

@@ -43,6 +43,8 @@ struct sw_controller {
     struct sw_registries *registries; /* NULL: they are not asked */
     struct images *images;            /* driver containers' images that were asked for, or NULL */
     struct toolkits *toolkits;        /* or NULL */
+    struct preflights *preflights;
+    struct modules *modules;
     struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
     int64_t retry_ms;
     bool crds_synced, nodes_synced, resources_synced;
@@ -318,6 +320,13 @@ void toolkits_close(struct sw_controller *c);
 int images_find(struct sw_controller *c, const char *ns, const char *image, const char *arch,
                 const char **words);
 void images_close(struct sw_controller *c);
+
+/** Look after PreflightValidations (preflights.c) and SpecialResourceModules (modules.c), as soon
+ * as their kinds are served. May be called again. */
+void preflights_open(struct sw_controller *c);
+void preflights_close(struct sw_controller *c);
+void modules_open(struct sw_controller *c);
+void modules_close(struct sw_controller *c);
 void wants_close(struct sw_controller *c);
 /* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */
 struct json_object *cluster_values(struct sw_controller *c, struct resource *r,

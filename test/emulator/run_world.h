@@ -33,6 +33,7 @@ struct world {
     const char *only; /* the one resource that the controller looks after */
     bool real_clock;  /* other processes take part */
     const struct sw_registries_opts *registries; /* as the controller's */
+    const char *graph_url;
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault,
                        struct world *w);
     int trouble;
@@ -121,6 +122,7 @@ static inline void world_start(struct world *w)
     w->controller = sw_controller_open(w->conn.loop, w->conn.kube,
                                        &(struct sw_controller_opts){ .one_shot = w->one_shot,
                                                                      .registries = w->registries,
+                                                                     .graph_url = w->graph_url,
                                                                      .only = w->only,
                                                                      .releases = w->releases,
                                                                      .on_trouble = world_on_trouble,
