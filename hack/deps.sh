@@ -11,6 +11,9 @@ fedora="pkgconf-pkg-config json-c-devel libyaml-devel yajl-devel openssl-devel l
  protobuf-c-devel protobuf-c-compiler"
 modules="json-c zlib libarchive libcrypto libcurl libevent yajl yaml-0.1 cmocka libnghttp2 libprotobuf-c"
 
+# done without where it cannot be had: recipes from git
+git_debian=libgit2-dev git_fedora=libgit2-devel
+
 missing=
 command -v pkg-config >/dev/null 2>&1 || missing=pkg-config
 if [ -z "$missing" ]; then
@@ -20,14 +23,16 @@ if [ -z "$missing" ]; then
 fi
 need_kubectl=
 command -v kubectl >/dev/null 2>&1 || need_kubectl=1
-[ -n "$missing" ] || [ -n "$need_kubectl" ] || exit 0
+need_git=
+pkg-config --exists libgit2 2>/dev/null || need_git=1
+[ -n "$missing" ] || [ -n "$need_kubectl" ] || [ -n "$need_git" ] || exit 0
 
 root=
 if [ "$(id -u)" != 0 ]; then
     if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
         root=sudo
     else
-        [ -n "$missing" ] || exit 0 # only tests use kubectl; they say so themselves
+        [ -n "$missing" ] || exit 0 # only tests use kubectl; they say so themselves, as git recipes do
         echo "slipway: these are missing: $missing" >&2
         echo "slipway: not root, so install them yourself:" >&2
         echo "  Debian, Ubuntu:  apt-get install $(echo $debian)" >&2
@@ -42,10 +47,12 @@ if command -v apt-get >/dev/null 2>&1; then
     $root apt-get update -q >/dev/null || true # an old list may do
     [ -z "$missing" ] || $root apt-get install -y -q $debian >/dev/null
     [ -z "$need_kubectl" ] || $root apt-get install -y -q kubernetes-client >/dev/null || true
+    [ -z "$need_git" ] || $root apt-get install -y -q $git_debian >/dev/null || true
 elif command -v dnf >/dev/null 2>&1; then
     echo "slipway: installing build packages (dnf)" >&2
     [ -z "$missing" ] || $root dnf install -y -q $fedora
     [ -z "$need_kubectl" ] || $root dnf install -y -q kubernetes-client || true
+    [ -z "$need_git" ] || $root dnf install -y -q $git_fedora || true
 else
     echo "slipway: no apt-get and no dnf here; install the development files of: $missing" >&2
     exit 1

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "controller/fetch.h"
+#include "controller/secret.h"
 #include "fetch/cache.h"
 #include "fetch/fetch.h"
 
@@ -23,10 +24,11 @@ struct source {
     int code;
     char *words;
     struct sw_recipe *recipe;
-    char *content;            /* digest of all its files; NULL: not known */
-    struct json_object *maps; /* the ConfigMaps that it is made of, as they were read; owned */
-    char *wanted;             /* the one that is being read */
-    bool is_remote;           /* it was asked of somebody who may have another one later */
+    char *content;              /* digest of all its files; NULL: not known */
+    struct json_object *secret; /* of secretRef; NULL: none */
+    struct json_object *maps;   /* the ConfigMaps that it is made of, as they were read; owned */
+    char *wanted;               /* the one that is being read */
+    bool is_remote;             /* it was asked of somebody who may have another one later */
 };
 
 void source_free(struct source *s)
@@ -38,6 +40,7 @@ void source_free(struct source *s)
     sw_timer_free(s->timer);
     sw_recipe_free(s->recipe);
     json_object_put(s->maps);
+    json_object_put(s->secret);
     free(s->content);
     free(s->wanted);
     free(s->words);
@@ -117,6 +120,7 @@ static struct json_object *request_of(const struct source *s, const char *from)
     }
     if (c->cache_dir)
         sw_json_set_str(request, c->cache_dir, "cacheDir", NULL);
+    secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
     (void)json_object_object_add(request, "configMaps", json_object_get(s->maps));
     return request;
 }
@@ -299,12 +303,9 @@ static const struct {
     void (*load)(struct source *s);
 } schemes[] = { { "file://", load_file }, { "cm://", load_config_map } };
 
-void source_load(struct resource *r, struct source **out, source_fn *done, void *arg)
+static void load(struct source *s)
 {
-    struct source *s = *out = sw_zalloc(1, sizeof *s);
-    *s = (struct source){ .r = r, .done = done, .arg = arg };
-    s->timer = sw_timer_new(r->c->loop, on_settled, s);
-    s->maps = json_object_new_array();
+    struct resource *r = s->r;
     for (size_t i = 0; i < SW_COUNT(schemes); i++)
         if (sw_starts_with(url(r), schemes[i].scheme)) {
             schemes[i].load(s);
@@ -325,4 +326,49 @@ void source_load(struct resource *r, struct source **out, source_fn *done, void 
                "spec.chart.repository.url: '%s': recipes come from URLs that begin with %s", url(r),
                known);
     settle(s, SW_INVALID, &err);
+}
+
+/* ---- secretRef, before all ---------------------------------------------------------------------
+ */
+
+static void on_secret(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    s->req = NULL;
+    if (a->code < 0) {
+        SW_ERR(err);
+        sw_err_set(&err, a->code, "repository.secretRef: %s", sw_err_text(a->err));
+        s->is_remote = true; /* it may be made later */
+        settle(s, a->code, &err);
+        return;
+    }
+    s->secret = json_object_get(a->object);
+    load(s);
+}
+
+static void want_secret(struct source *s, struct json_object *ref)
+{
+    struct sw_controller *c = s->r->c;
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "Secret");
+    SW_ERR(err);
+    if (!kind)
+        settle(s, sw_err_set(&err, SW_UNAVAILABLE, "the server does not say what it serves"), &err);
+    else
+        s->req = sw_kube_get(c->kube, kind, sw_json_str(ref, c->ns, "namespace", NULL),
+                             sw_json_str(ref, "", "name", NULL),
+                             &(struct sw_request_opts){ .retries = 4 }, on_secret, s);
+}
+
+void source_load(struct resource *r, struct source **out, source_fn *done, void *arg)
+{
+    struct source *s = *out = sw_zalloc(1, sizeof *s);
+    *s = (struct source){ .r = r, .done = done, .arg = arg };
+    s->timer = sw_timer_new(r->c->loop, on_settled, s);
+    s->maps = json_object_new_array();
+    struct json_object *ref = sw_json_find(r->doc, "spec", "chart", "repository", "secretRef",
+                                           NULL);
+    if (ref)
+        want_secret(s, ref);
+    else
+        load(s);
 }

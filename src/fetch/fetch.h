@@ -27,7 +27,7 @@ struct sw_fetch_auth {
     const char *key_file;            /* PEM: its key; of git+ssh:// the private SSH key */
     bool insecure;                   /* certificates are not verified, because the user said so */
     const char *docker_config;       /* docker's config.json; NULL: where docker has it */
-    const char *known_hosts;         /* SSH's file; NULL: ~/.ssh/known_hosts */
+    const char *known_hosts; /* SSH's file; NULL: $SSH_KNOWN_HOSTS, else ~/.ssh/known_hosts */
 };
 
 /** Zero values are the defaults; strings are borrowed for the fetcher's life. */

@@ -303,7 +303,10 @@ static void make_home(struct child *c)
     SW_AUTO_CHARS *ssh = sw_printf("%s/.ssh", own);
     SW_AUTO_CHARS *link_path = sw_printf("%s/known_hosts", ssh);
     SW_AUTO_CHARS *usual = c->home ? sw_printf("%s/.ssh/known_hosts", c->home) : NULL;
-    const char *known = c->job->auth.known_hosts ? c->job->auth.known_hosts : usual;
+    const char *own_file = getenv("SSH_KNOWN_HOSTS");
+    const char *known = c->job->auth.known_hosts ? c->job->auth.known_hosts
+                        : own_file && *own_file  ? own_file
+                                                 : usual;
     if (mkdir(own, 0700) == 0 && mkdir(ssh, 0700) == 0 && known && symlink(known, link_path) < 0)
         (void)0; /* then no host is known, which it will say */
     (void)setenv("HOME", own, 1);

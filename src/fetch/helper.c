@@ -83,14 +83,46 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     return 0;
 }
 
+/* What libraries want as files and the request has as text: "caData" becomes "caFile". */
+static int write_files(struct json_object *request, char **dir, struct sw_err *err)
+{
+    static const struct {
+        const char *data, *file;
+    } rows[] = { { "caData", "caFile" },
+                 { "certData", "certFile" },
+                 { "keyData", "keyFile" },
+                 { "dockerConfigData", "dockerConfig" },
+                 { "knownHostsData", "knownHosts" } };
+    struct sw_cache *none = sw_cache_new(NULL, 0);
+    int rc = 0;
+    for (size_t i = 0; i < SW_COUNT(rows) && rc == 0; i++) {
+        const char *text = text_of(request, rows[i].data);
+        if (!text)
+            continue;
+        rc = *dir ? 0 : sw_cache_temp(none, dir, err);
+        SW_AUTO_CHARS *path = sw_printf("%s/%s", *dir ? *dir : "", rows[i].data);
+        if (rc == 0)
+            rc = sw_file_write(path, text, strlen(text), 0600, err);
+        if (rc == 0)
+            sw_json_set_str(request, path, rows[i].file, NULL);
+    }
+    sw_cache_free(none);
+    return rc;
+}
+
 void sw_fetch_do(struct json_object *request, struct json_object **answer, char **bundle,
                  size_t *len)
 {
     struct work w = { .request = request };
+    SW_AUTO_CHARS *dir = NULL;
     SW_ERR(err);
     *answer = json_object_new_object();
     *bundle = NULL;
-    int rc = get(&w, *answer, bundle, len, &err);
+    int rc = write_files(request, &dir, &err);
+    if (rc == 0)
+        rc = get(&w, *answer, bundle, len, &err);
+    if (dir)
+        sw_cache_remove(dir);
     (void)json_object_object_add(*answer, "code", json_object_new_int(rc));
     if (rc == SW_PENDING && w.want)
         sw_json_set_str(*answer, w.want, "want", NULL);

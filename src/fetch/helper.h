@@ -9,6 +9,9 @@
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}]}
  *
+ * Of the files also the text: "caData", "certData", "keyData", "dockerConfigData",
+ * "knownHostsData".
+ *
  *     {"code": 0, "name": "driver", "version": "1.2.3", "origin": "https://...", "digest":
  * "sha256:"}
  *     {"code": -7, "error": "https://host/charts/index.yaml: ..."}

@@ -135,6 +135,21 @@ refused() {
         shows nobody one web && ready nobody
 }
 t "a user that was forgotten" refused
+from_secret() {
+    kubectl create namespace slipway 2>/dev/null
+    kubectl create secret generic login -n slipway --from-literal=username=user \
+        --from-literal=password='pass word' &&
+        resource by-secret web 1.0.0 "$http/auth" 'secretRef: {name: login, namespace: slipway}' &&
+        shows by-secret one web && ready by-secret
+}
+t "a user in a Secret" from_secret
+no_secret() {
+    resource secretless web 1.0.0 "$http/auth" 'secretRef: {name: lost}' &&
+        complains secretless "repository.secretRef: " &&
+        kubectl create secret generic lost --from-literal=username=user \
+            --from-literal=password='pass word' && shows secretless one web
+}
+t "a Secret that comes later" no_secret
 secret_stays() { ! grep -r "pass word" controller.log emulate.log && ! kubectl get events -A | grep "pass word"; }
 t "the password is in no log" secret_stays
 unknown() { resource ftp web 1.0.0 ftp://host/x && complains ftp "recipes come from URLs that begin with file://"; }
@@ -154,10 +169,10 @@ from_archive() {
 t "an archive in a folder" from_archive
 from_git() {
     command -v git >/dev/null || return 0
-    git init -q -b main work && chart work/charts/g g 1.0.0 one && cd work && git add -A &&
+    git init -q -b main src.git && chart src.git/charts/g g 1.0.0 one && cd src.git && git add -A &&
         git -c user.name=t -c user.email=t@t commit -qm one && cd .. &&
-        resource g g 1.0.0 "git+file://$tap_dir/work//charts/g?ref=main" && shows g one g && ready g &&
-        chart work/charts/g g 1.0.0 two && git -C work -c user.name=t -c user.email=t@t commit -qam two &&
+        resource g g 1.0.0 "git+file://$tap_dir/src.git//charts/g?ref=main" && shows g one g && ready g &&
+        chart src.git/charts/g g 1.0.0 two && git -C src.git -c user.name=t -c user.email=t@t commit -qam two &&
         shows g two g
 }
 t "a git repository, and a commit to it" from_git

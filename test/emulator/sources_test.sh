@@ -95,7 +95,11 @@ t "the newest version of a chart in a repository" got "a 1.10.0" fetch a --repo 
 t "a range of versions" got "a 1.2.3" fetch a --repo "$http/ok/" --version "~1.2"
 t "a prerelease where it is asked for" got "a 2.0.0-rc.1" fetch a --repo "$http/ok" --version ">=2-0"
 t "a chart by its address" got "a 1.2.3" fetch "$http/ok/a-1.2.3.tgz"
-t "a chart in tar and zstd" got "a 1.2.3" fetch "$http/ok/a-1.2.3.tar.zst"
+if [ -s www/a-1.2.3.tar.zst ]; then
+    t "a chart in tar and zstd" got "a 1.2.3" fetch "$http/ok/a-1.2.3.tar.zst"
+else
+    skip "a chart in tar and zstd" "no zstd here"
+fi
 t "a chart is rendered from a repository" got "metadata: {name: a}" \
     "$slipway" render a --repo "$http/ok" --version 1.2.3
 
@@ -284,19 +288,19 @@ if ! command -v git >/dev/null; then
     plan
 fi
 export SLIPWAY_CACHE_DIR=$tap_dir/cache5
-g() { git -C "$tap_dir/work" -c user.name=t -c user.email=t@t "$@"; }
-mkdir work && g init -q -b main
-chart work/charts/g g 1.0.0 'dependencies: [{name: h, version: 1.x, repository: "file://../h"}]'
-chart work/charts/h h 1.0.0
-ln -s ../../h/templates/cm.yaml work/charts/g/templates/linked.yaml
-sed -i 's/name: h/name: linked-h/' work/charts/h/templates/cm.yaml
-echo "secret.txt" >work/charts/g/.helmignore
-echo no >work/charts/g/secret.txt
+g() { git -C "$tap_dir/work-tree" -c user.name=t -c user.email=t@t "$@"; }
+mkdir work-tree && g init -q -b main
+chart work-tree/charts/g g 1.0.0 'dependencies: [{name: h, version: 1.x, repository: "file://../h"}]'
+chart work-tree/charts/h h 1.0.0
+ln -s ../../h/templates/cm.yaml work-tree/charts/g/templates/linked.yaml
+sed -i 's/name: h/name: linked-h/' work-tree/charts/h/templates/cm.yaml
+echo "secret.txt" >work-tree/charts/g/.helmignore
+echo no >work-tree/charts/g/secret.txt
 g add -A && g commit -qm one && g tag v1 && g tag -a -m annotated v1a
 first=$(g rev-parse HEAD)
-sed -i s/1.0.0/1.1.0/ work/charts/g/Chart.yaml
+sed -i s/1.0.0/1.1.0/ work-tree/charts/g/Chart.yaml
 g commit -qam two && g branch old "$first"
-git clone -q --bare work www/repo.git
+git clone -q --bare work-tree www/repo.git
 git -C www/repo.git config http.uploadpack true
 git_url="git+https://127.0.0.1:$(cat https.port)/git/repo.git"
 
@@ -313,7 +317,7 @@ offline() {
 }
 t "a commit that was got is not asked for again" offline
 moves() {
-    sed -i s/1.1.0/1.2.0/ work/charts/g/Chart.yaml && g commit -qam three &&
+    sed -i s/1.1.0/1.2.0/ work-tree/charts/g/Chart.yaml && g commit -qam three &&
         g push -q "$tap_dir/www/repo.git" main && got "g 1.2.0" fetch "$git_url//charts/g" --ca-file ca.pem
 }
 t "a branch that moved is got anew" moves
@@ -338,8 +342,8 @@ t "a wrong token" fails 1 "who we are is not known there" \
 t "a path that leads outside" fails 2 "a path that leads outside the repository" \
     fetch "$git_url//../x" --ca-file ca.pem
 escapes() {
-    ln -s ../../../../etc/passwd work/charts/h/passwd && g add -A && g commit -qm four &&
-        fails 2 "a path that leads outside the repository" fetch "git+file://$tap_dir/work//charts/h"
+    ln -s ../../../../etc/passwd work-tree/charts/h/passwd && g add -A && g commit -qm four &&
+        fails 2 "a path that leads outside the repository" fetch "git+file://$tap_dir/work-tree//charts/h"
 }
 t "a link that leads outside" escapes
 git_slow() { # a server that takes the connection and says nothing

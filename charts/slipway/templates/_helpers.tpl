@@ -68,7 +68,7 @@ app.kubernetes.io/component: controller
 {{- end }}
 
 {{- /* What it does in its own namespace: the lock of the leader, recipes in ConfigMaps,
-     which resource depends on which. */ -}}
+     which resource depends on which, who it is to the sources of recipes. */ -}}
 {{- define "slipway.namespaceRules" -}}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
@@ -76,6 +76,9 @@ app.kubernetes.io/component: controller
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, patch]
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get]
 {{- end }}
 
 {{- define "slipway.podSpec" -}}
