@@ -2,8 +2,8 @@
 /* library: libcurl, loaded at first use. With it come two dozen libraries: five times the start-up
  * of a program that renders a directory and asks nobody.
  *
- * The names of libcurl's functions stand for pointers in the files that include this, so that a call
- * reads as in libcurl's manual. A function that is not in the list below does not link. */
+ * The names of libcurl's functions stand for pointers in the files that include this, so that a
+ * call reads as in libcurl's manual. A function that is not in the list below does not link. */
 #include <curl/curl.h>
 
 #define SW_CURL_FUNCTIONS(ROW)                                                                     \
