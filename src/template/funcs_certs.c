@@ -27,10 +27,13 @@ static int return_certificate(struct call *c, const char *cert, const char *key)
     return sw_return(c, sw_value_object(o));
 }
 
-/* A key takes long to make: as long as so many steps, about. */
-static int charge_key(struct call *c, int bits)
+/* A key takes long to make, one of RSA above all: as long as so many steps, about. */
+static int charge_key(struct call *c, const char *type, int bits)
 {
-    return sw_call_charge(c, bits > 2048 ? 1000000 : 200000);
+    bool quick = sw_streq(type, "ecdsa") || sw_streq(type, "ed25519");
+    return sw_call_charge(c, quick                                  ? 10000
+                             : bits > 2048 && sw_streq(type, "rsa") ? 1000000
+                                                                    : 200000);
 }
 
 static int fn_gen_private_key(struct call *c)
@@ -38,7 +41,7 @@ static int fn_gen_private_key(struct call *c)
     enum { BITS = 4096 };
     struct sw_value type = c->args[0];
     const char *name = type.len ? sw_arena_strndup(c->arena, type.as.s, type.len) : "rsa";
-    int rc = charge_key(c, BITS);
+    int rc = charge_key(c, name, BITS);
     if (rc < 0)
         return rc;
     EVP_PKEY *key = sw_key_generate(name, BITS);
@@ -101,7 +104,7 @@ static int subject_key(struct call *c, EVP_PKEY **key)
             return sw_call_fail(c, "parsing private key: %s", sw_err_text(c->x->err));
         return 0;
     }
-    int rc = charge_key(c, 2048);
+    int rc = charge_key(c, "rsa", 2048);
     if (rc == 0)
         *key = sw_key_generate("rsa", BITS);
     return rc < 0 ? rc : *key ? 0 : sw_call_fail(c, "error generating rsa key");
