@@ -196,7 +196,7 @@ $(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/nvml/abi.h
 
 $(TOOLS): $(BUILD)/test/%: test/tools/%.c $(BUILD)/rel/libslipway.a
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS_rel) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDRELEASE) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/rel/libslipway.a $(PKG_LIBS)
+	$(CC) $(STD) $(WARN) $(CFLAGS_rel) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDRELEASE) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/rel/libslipway.a $(PKG_LIBS) -levent_openssl -lcmocka
 
 $(BENCH): $(BUILD)/bench/%: test/bench/%.c $(BUILD)/rel/libslipway.a
 	@mkdir -p $(@D)

@@ -163,7 +163,7 @@ static void on_payload(int code, const char *words, const struct sw_payload *p, 
     } else {
         f->facts = sw_payload_facts(p, kernel, f->opts.os, f->opts.arch);
         f->kernel = sw_strdup(kernel ? kernel : p->kernel);
-        f->version = sw_strdup(p->version);
+        f->version = *p->version ? sw_strdup(p->version) : NULL;
     }
     sw_loop_stop(f->conn.loop);
 }
