@@ -54,6 +54,14 @@ schedule() { # NAME CONFIG
     cat "$dir/rate"
 }
 
+# CPU seconds that API server and etcd have used
+server_cpu() {
+    local p t=0
+    for p in kube-apiserver etcd; do
+        t=$((t + $(awk '{ print $14 + $15 }' "/proc/$(cat "$SLIPWAY_CLUSTER_DIR/pid/$p")/stat")))
+    done
+    echo "$t"
+}
 writes() { curl -s "http://127.0.0.1:$port/metrics" | awk '/^slipway_scheduler_requests_total/ && !/verb="(get|list|watch)"/ { n += $2 } END { print n + 0 }'; }
 rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 
@@ -63,19 +71,24 @@ measure() { # NODES
     extender
     build/slipway-scheduler --print-config --port "$port" --kubeconfig "$KUBECONFIG" >"$dir/with.yaml"
     sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
-    local plain stock rate w
+    local plain stock rate w cpu0 cpu1 cpu2 cpu3 cpu4
     "$load" pods "$pods" stock - >/dev/null
+    cpu0=$(server_cpu)
     stock=$(schedule stock "$dir/without.yaml")
+    cpu1=$(server_cpu)
     "$load" clear stock >/dev/null
     "$load" pods "$pods" das-scheduler mig.das.com/1g.5gb >/dev/null
+    cpu2=$(server_cpu)
     rate=$(schedule das-scheduler "$dir/with.yaml")
+    cpu3=$(server_cpu)
     w=$(writes)
     plain=$("$load" writes 2000)
-    awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$(rss $extender)" 'BEGIN {
+    cpu4=$(server_cpu)
+    awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$(rss $extender)" -v stock_ms="$(((cpu1 - cpu0) * 10000 / pods))" -v das_ms="$(((cpu3 - cpu2) * 10000 / pods))" -v write_ms="$(((cpu4 - cpu3) * 10000 / 2000))" 'BEGIN {
         target = s / 4 < 0.7 * pl / 4 ? s / 4 : 0.7 * pl / 4
         peer = n == 10 ? "1.6" : n == 100 ? "0.13" : "null"
         peer_writes = n == 10 ? "25" : n == 100 ? "302" : "null"
-        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, w / p, rss, peer, peer_writes }'
+        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, w / p, das_ms / 1000, stock_ms / 1000, write_ms / 1000, rss, peer, peer_writes }'
     [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
     kill $extender
 }

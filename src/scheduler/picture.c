@@ -203,7 +203,7 @@ static int read_gpu(const struct picture *p, struct node *n, struct json_object 
     struct sw_mig_gpu *gpu = &n->gpus[number];
     sw_mig_geometry_unref((struct sw_mig_geometry *)gpu->geometry);
     gpu->geometry = g;
-    gpu->barred = sw_streq(sw_json_str(doc, "", "health", NULL), "Unhealthy");
+    gpu->barred = !sw_json_bool(doc, true, "healthy", NULL);
     return 0;
 }
 

@@ -136,8 +136,8 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
 {
     struct scene *s = *state;
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
-    sw_json_set_str(sw_json_at(sw_json_find(acc, "status", "nodeResources", "nodeGpus", NULL), 0),
-                    "Unhealthy", "health", NULL);
+    sw_json_set(sw_json_at(sw_json_find(acc, "status", "nodeResources", "nodeGpus", NULL), 0),
+                json_object_new_boolean(false), "healthy", NULL);
     picture_see_node(s->p, "a", true);
     assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
