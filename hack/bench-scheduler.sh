@@ -105,5 +105,5 @@ big() { # NODES
     kill $extender
 }
 
-for n in ${NODES:-10 100 500}; do measure "$n"; done
+for n in ${NODES-10 100 500}; do measure "$n"; done
 [ "${BIG:-5000}" = 0 ] || big "${BIG:-5000}"
