@@ -246,6 +246,8 @@ static void test_bind_takes_three_writes(void **state)
     assert_string_equal(sw_json_str(claim, "", "spec", "profile", NULL), "1g.5gb");
     assert_string_equal(sw_json_str(claim, "", "spec", "gpuUUID", NULL), "GPU-a-0");
     assert_string_equal(sw_json_str(claim, "", "spec", "nodename", NULL), "a");
+    assert_string_equal(sw_obj_label(claim, "slipway.dev/node"), "a");
+    assert_string_equal(sw_obj_label(claim, "slipway.dev/pod-uid"), uid);
     assert_string_equal(sw_json_str(claim, "", "spec", "podRef", "uid", NULL), uid);
     assert_string_equal(sw_json_str(claim, "", "spec", "podRef", "namespace", NULL), "default");
     assert_int_equal(sw_json_int(claim, 0, "spec", "migPlacement", "size", NULL), 1);
