@@ -26,6 +26,7 @@ done
 whole empty-program 'null' build/bench/empty
 whole version 'null' build/slipway version
 shared=${SW_SHARED:-../shared}
+export SW_SHARED=$shared
 if [ -d "$shared/charts" ]; then
     for chart in gpu-operator simple-kmod; do # as published: goldens/ was put beside them
         cp -r "$shared/charts/$chart" "$work/" && rm -rf "$work/$chart/goldens"

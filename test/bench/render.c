@@ -55,7 +55,7 @@ static void read_templates(const char *chart)
         free(templates[--n_templates].path);
         free(templates[n_templates].text);
     }
-    (void)nftw(chart, add_template, 16, FTW_PHYS);
+    (void)nftw(chart, add_template, 16, 0);
 }
 
 static int parse(struct sw_err *err)
@@ -155,12 +155,13 @@ static void bench(const char *chart, const char *values_path, const struct peer 
 #define MEDIAN(field) median(runs, n, offsetof(struct figures, field))
 #define LEAST(field) least(runs, n, offsetof(struct figures, field))
     (void)printf("{\"bench\":\"render\",\"chart\":\"%s\",\"runs\":%zu,\"output_bytes\":%zu,"
-                 "\"parse_us\":%.0f,\"load_us\":%.0f,\"plan_us\":%.0f,\"plan_again_us\":%.0f,"
+                 "\"parsed_templates\":%zu,\"parse_us\":%.0f,\"load_us\":%.0f,\"plan_us\":%.0f,"
+                 "\"plan_again_us\":%.0f,"
                  "\"render_us\":%.0f,\"render_to_manifests_us\":%.0f,\"all_us\":%.0f,"
                  "\"parse_min_us\":%.0f,\"render_min_us\":%.0f,\"all_min_us\":%.0f",
-                 chart, n, bytes, MEDIAN(parse), MEDIAN(load), MEDIAN(plan), MEDIAN(again),
-                 MEDIAN(render), MEDIAN(manifests), MEDIAN(all), LEAST(parse), LEAST(render),
-                 LEAST(all));
+                 chart, n, bytes, n_templates, MEDIAN(parse), MEDIAN(load), MEDIAN(plan),
+                 MEDIAN(again), MEDIAN(render), MEDIAN(manifests), MEDIAN(all), LEAST(parse),
+                 LEAST(render), LEAST(all));
     if (peer)
         (void)printf(",\"helm\":{\"render_us\":%.0f,\"all_us\":%.0f},\"times_faster\":{"
                      "\"render\":%.1f,\"all\":%.1f}",
