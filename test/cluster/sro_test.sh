@@ -53,8 +53,8 @@ data: {kept: old, dropped: x}
 YAML
     kubectl patch specialresource adopted --type merge -p '{"spec":{"managementState":"Managed"}}' && ready adopted &&
         [ "$(kubectl get cm c -n adopted -o 'jsonpath={.data}')" = '{"kept":"new"}' ] &&
-        kubectl get cm c -n adopted -o json | grep -q '"manager": "slipway"' &&
-        ! kubectl get cm c -n adopted -o json | grep -q '"manager": "manager"'
+        kubectl get cm c -n adopted -o json --show-managed-fields | grep -q '"manager": "slipway"' &&
+        ! kubectl get cm c -n adopted -o json --show-managed-fields | grep -q '"manager": "manager"'
 }
 
 records() {
@@ -137,7 +137,8 @@ old_finalizer() {
 
 removes() { # a healthy end: nothing of them is left
     kubectl delete specialresource adopted rel parent child rights quota hooked going --timeout=120s &&
-        [ -z "$(kubectl get cm -A -l specialresource.openshift.io/owned=true -o name)" ]
+        [ -z "$(kubectl get cm -A -l specialresource.openshift.io/owned=true -o name)" ] &&
+        kubectl delete namespace adopted rights quota hooked --timeout=60s
 }
 
 t "the definition is established" start
