@@ -1,0 +1,93 @@
+# slipway rbac: what a recipe's objects call for, and no more. That the rights suffice is shown by a walk
+# on a real API server (test/cluster/deploy_test.sh).
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+chart=$tap_dir/c
+mkdir -p "$chart/templates" "$chart/crds"
+printf 'apiVersion: v2\nname: c\nversion: 0.1.0\n' >"$chart/Chart.yaml"
+cat >"$chart/crds/widget.yaml" <<'Y'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgetries.example.test}
+spec:
+  group: example.test
+  scope: Namespaced
+  names: {kind: Widget, plural: widgetries}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+Y
+cat >"$chart/templates/all.yaml" <<'Y'
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: d}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i/j:1}]}}}
+---
+apiVersion: example.test/v1
+kind: Widget
+metadata: {name: w}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: r}
+rules: [{apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: b}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:node-reader}
+subjects: []
+---
+apiVersion: security.openshift.io/v1
+kind: SecurityContextConstraints
+metadata: {name: s}
+Y
+# the rules of KIND in namespace NS ("" for the cluster) as "group/resource verb name" lines
+rules() { # KIND OPTION...
+    local kind=$1
+    shift
+    "$slipway" rbac "$chart" "$@" >"$tap_dir/out" || return 1
+    awk -v kind="$kind" 'function flush() { if (doc ~ "(^|\n)kind: " kind "\n") printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc $0 "\n" } END { flush() }' "$tap_dir/out"
+}
+has() { # KIND RESOURCE VERB [OPTION]...: some rule of that kind of role names both
+    local kind=$1 resource=$2 verb=$3
+    shift 3
+    rules "$kind" "$@" | awk -v r="  - $resource" -v v="  - $verb" '
+        /^- apiGroups:/ { if (fr && fv) found = 1; fr = fv = 0 } index($0, r) == 1 && length($0) == length(r) { fr = 1 } index($0, v) == 1 && length($0) == length(v) { fv = 1 }
+        END { exit !(found || (fr && fv)) }'
+}
+reads_everywhere() { has ClusterRole daemonsets watch && has ClusterRole widgetries list && ! has ClusterRole daemonsets create; }
+writes_at_home() { has Role daemonsets create && has Role widgetries patch && has Role pods watch && has Role pods/log get && ! has Role daemonsets watch; }
+plurals() { has ClusterRole securitycontextconstraints create && has ClusterRole customresourcedefinitions create && has Role widgetries delete; }
+hands_on() { has ClusterRole csinodes get && ! has ClusterRole clusterroles escalate; }
+by_name() { has ClusterRole clusterroles escalate --escalate && ! has ClusterRole csinodes get --escalate && rules ClusterRole --escalate | grep -q -- '- system:node-reader'; }
+binds_foreign() { rules ClusterRole | grep -B6 -A6 -- '- system:node-reader' | grep -q -- '- bind'; }
+everywhere() { has ClusterRole daemonsets create --cluster-wide && has ClusterRole namespaces create --cluster-wide && ! "$slipway" rbac "$chart" --cluster-wide | grep -q '^kind: Role$'; }
+other_account() { # all rights are the account's; the operator may only act as it
+    "$slipway" rbac "$chart" --service-account installer --operator-namespace ops >"$tap_dir/out" && has Role serviceaccounts impersonate --service-account installer --operator-namespace ops &&
+        [ "$(grep -c 'namespace: ops' "$tap_dir/out")" = 1 ] && grep -q 'name: slipway-as-installer' "$tap_dir/out"
+}
+same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
+applied() { # a server takes them, in the order in which they come
+    command -v kubectl >/dev/null || return 0
+    export KUBECONFIG=$tap_dir/kubeconfig
+    "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+    local emulator=$! rc r
+    until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
+    rc=0
+    for r in "$chart" recipes/nvidia-mig recipes/nvidia-gpu charts/example/simple-kmod; do "$slipway" rbac "$r" | kubectl apply -f - || rc=1; done
+    kill $emulator
+    return $rc
+}
+refused() { ! "$slipway" rbac "$tap_dir/none" 2>/dev/null && ! "$slipway" rbac 2>/dev/null; }
+
+t "kinds are read in the whole cluster" reads_everywhere
+t "and written in the recipe's namespace" writes_at_home
+t "plurals come from Kubernetes, from the recipe's definitions, or are guessed" plurals
+t "what the recipe's roles contain is held" hands_on
+t "or they may be handed on by name" by_name
+t "roles that are not the recipe's may be bound by name" binds_foreign
+t "a recipe that makes its namespace needs rights everywhere" everywhere
+t "another account gets them, and the operator may act as it" other_account
+t "equal recipes give equal rights" same_again
+t "a server takes what is printed" applied
+t "no recipe, no rights" refused
+plan
