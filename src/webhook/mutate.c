@@ -260,6 +260,27 @@ static void mutate_field(struct mutation *m, struct json_object *spec, const cha
     put_op(m, "/spec", spec, field, json_object_new_string(wanted));
 }
 
+/* An ephemeral container has no resources, but an environment, and it runs in the pod that has the
+ * slices: what opens other GPUs there is looked at when it is added. Those that were there before
+ * cannot be changed any more. */
+static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct json_object *old)
+{
+    struct json_object *spec = sw_json_get(pod, "spec");
+    struct json_object *list = sw_json_get(spec, "ephemeralContainers");
+    struct json_object *before = sw_json_find(old, "spec", "ephemeralContainers", NULL);
+    int rc = each_container(m, spec, visit_resources);
+    (void)json_object_put(m->ops); /* the pod's resources are what they are */
+    m->ops = json_object_new_array_ext(2);
+    for (size_t i = 0; rc == 0 && m->asks && i < sw_json_len(list); i++) {
+        struct json_object *c = sw_json_at(list, i);
+        char path[96];
+        (void)snprintf(path, sizeof path, "/spec/ephemeralContainers/%zu", i);
+        if (!sw_json_find_by(before, "name", sw_json_str(c, "", "name", NULL)))
+            rc = mutate_env(m, path, c);
+    }
+    return rc;
+}
+
 static int mutate_pod(struct mutation *m, struct json_object *pod)
 {
     struct json_object *spec = sw_json_get(pod, "spec");
@@ -303,12 +324,24 @@ static void add_status(struct json_object *response, int code, const char *reaso
     add(response, "status", status);
 }
 
-static bool is_pod_create(struct json_object *request)
+static bool is_pod(struct json_object *request, const char *operation, const char *subresource)
 {
-    return strcmp(sw_json_str(request, "CREATE", "operation", NULL), "CREATE") == 0 &&
+    return strcmp(sw_json_str(request, "CREATE", "operation", NULL), operation) == 0 &&
            strcmp(sw_json_str(request, "", "kind", "kind", NULL), "Pod") == 0 &&
            !*sw_json_str(request, "", "kind", "group", NULL) &&
-           !*sw_json_str(request, "", "subResource", NULL);
+           strcmp(sw_json_str(request, "", "subResource", NULL), subresource) == 0;
+}
+
+static int look_at(struct mutation *m, struct json_object *request)
+{
+    const bool created = is_pod(request, "CREATE", "");
+    struct json_object *pod = sw_json_get(request, "object");
+    if (!created && !is_pod(request, "UPDATE", "ephemeralcontainers"))
+        return 0;
+    if (!json_object_is_type(pod, json_type_object))
+        return sw_err_set(m->err, SW_INVALID, "request.object: expected a Pod");
+    return created ? mutate_pod(m, pod)
+                   : mutate_ephemeral(m, pod, sw_json_get(request, "oldObject"));
 }
 
 static int check_review(struct json_object *review, struct sw_err *err)
@@ -330,14 +363,7 @@ static int check_review(struct json_object *review, struct sw_err *err)
 static void answer_request(struct mutation *m, struct json_object *request, bool v1,
                            struct json_object *response, enum sw_webhook_outcome *outcome)
 {
-    struct json_object *pod = sw_json_get(request, "object");
-    int rc = 0;
-    if (is_pod_create(request)) {
-        if (!json_object_is_type(pod, json_type_object))
-            rc = sw_err_set(m->err, SW_INVALID, "request.object: expected a Pod");
-        else
-            rc = mutate_pod(m, pod);
-    }
+    const int rc = look_at(m, request);
     const bool changed = rc == 0 && sw_json_len(m->ops) > 0;
     *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
     add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));

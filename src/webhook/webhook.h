@@ -2,7 +2,7 @@
 /* webhook: mutating admission of pods that ask for MIG slices. What they ask of NVIDIA's names
  * becomes ours (nvidia.com/mig-1g.5gb -> mig.das.com/1g.5gb), and they go to the scheduler and the
  * runtime class that know slices. Whole GPUs (nvidia.com/gpu) and pods without slices are left as
- * they are.
+ * they are. Of a pod with slices ephemeral containers are looked at, too, when they are added.
  *
  * The mutation is a pure function of the review; the server around it is src/serve. It knows no
  * cluster and asks nobody anything, so dry runs are like any other. Source: Kubernetes "Dynamic

@@ -255,6 +255,56 @@ static void visible_devices_are_stripped_by_policy(void **state)
     assert_string_equal(sw_json_str(sw_json_at(env, 1), "", "name", NULL), "C");
 }
 
+/* kubectl debug, on a pod that has a slice or has none. */
+static void ephemeral_containers_are_looked_at_when_they_are_added(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *slice, *added;
+        enum sw_webhook_outcome refused, stripped;
+    } cases[] = {
+        { "mig.das.com/1g.5gb",
+          "{\"name\":\"new\",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"all\"}]}",
+          SW_WEBHOOK_DENIED, SW_WEBHOOK_MUTATED },
+        { "mig.das.com/1g.5gb", "{\"name\":\"new\",\"env\":[{\"name\":\"A\",\"value\":\"all\"}]}",
+          SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_UNCHANGED },
+        { "cpu",
+          "{\"name\":\"new\",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"all\"}]}",
+          SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_UNCHANGED },
+        /* an old one, and a pod that never came by here: neither can be changed any more */
+        { "nvidia.com/mig-1g.5gb", "{\"name\":\"new\"}", SW_WEBHOOK_UNCHANGED,
+          SW_WEBHOOK_UNCHANGED },
+    };
+    const struct sw_webhook_policy strip = { "s", "r", false, true };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *review = sw_printf(
+            "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
+            "\"uid\":\"u-1\",\"operation\":\"UPDATE\",\"subResource\":\"ephemeralcontainers\","
+            "\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},\"object\":{\"spec\":{"
+            "\"containers\":[{\"resources\":{\"limits\":{\"%s\":\"1\"},\"requests\":{\"%s\":\"1\"}}"
+            ","
+            "\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"all\"}]}],"
+            "\"ephemeralContainers\":[{\"name\":\"old\",\"env\":[{\"name\":\"NVIDIA_VISIBLE_"
+            "DEVICES\","
+            "\"value\":\"all\"}]},%s]}},\"oldObject\":{\"spec\":{\"ephemeralContainers\":["
+            "{\"name\":\"old\"}]}}}}",
+            cases[i].slice, cases[i].slice, cases[i].added);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+        assert_int_equal(outcome, cases[i].refused);
+        if (outcome == SW_WEBHOOK_DENIED)
+            assert_non_null(strstr(sw_json_str(response, "", "response", "status", "message", NULL),
+                                   "/spec/ephemeralContainers/1/env/0"));
+        SW_AUTO_JSON *stripped = answer(&strip, review, &outcome);
+        assert_int_equal(outcome, cases[i].stripped);
+        size_t n_ops;
+        SW_AUTO_JSON *spec = patched(review, stripped, &n_ops);
+        struct json_object *list = sw_json_get(spec, "ephemeralContainers");
+        assert_int_equal(n_ops, outcome == SW_WEBHOOK_MUTATED);
+        assert_int_equal(sw_json_len(sw_json_get(sw_json_at(list, 0), "env")), 1);
+    }
+}
+
 static void one_slice_by_two_names_is_refused(void **state)
 {
     (void)state;
@@ -355,6 +405,7 @@ int main(void)
         cmocka_unit_test(users_fields_are_kept_by_policy),
         cmocka_unit_test(visible_devices_are_refused_with_their_place),
         cmocka_unit_test(visible_devices_are_stripped_by_policy),
+        cmocka_unit_test(ephemeral_containers_are_looked_at_when_they_are_added),
         cmocka_unit_test(one_slice_by_two_names_is_refused),
         cmocka_unit_test(the_answer_has_the_questions_version),
         cmocka_unit_test(only_pods_being_created_are_looked_at),
