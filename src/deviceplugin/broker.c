@@ -433,14 +433,25 @@ void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *na
     broker_settle(b, now_ms);
 }
 
-void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms)
+static void review_all(struct dp_broker *b, int64_t now_ms)
 {
-    b->pods_synced |= pods;
-    b->claims_synced |= claims;
     struct dp_grant *g, *next;
     for (g = LIST_FIRST(&b->grants); g && b->pods_synced; g = next) {
         next = LIST_NEXT(g, link);
         grant_review(b, g, now_ms);
     }
     broker_settle(b, now_ms);
+}
+
+void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms)
+{
+    b->pods_synced |= pods;
+    b->claims_synced |= claims;
+    review_all(b, now_ms);
+}
+
+void dp_broker_on_gpus(struct dp_broker *b, int64_t now_ms)
+{
+    b->has_gpus = true;
+    review_all(b, now_ms);
 }

@@ -203,6 +203,9 @@ void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms)
 /** A claim of this node; taken. Its part of the broker's own is kept where it is known. */
 void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now_ms);
 void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *name, int64_t now_ms);
+/** There are GPUs to work on. Records of another life wait for it: after a boot the driver may come
+ * long after us. */
+void dp_broker_on_gpus(struct dp_broker *b, int64_t now_ms);
 /** All pods, all claims there are have been told. */
 void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms);
 

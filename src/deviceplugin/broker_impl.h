@@ -30,7 +30,7 @@ struct dp_broker {
     LIST_HEAD(dp_grants, dp_grant) grants;
     struct waiting_list allocating, starting;
     STAILQ_HEAD(dp_action_queue, dp_action) actions;
-    bool pods_synced, claims_synced;
+    bool pods_synced, claims_synced, has_gpus;
     int64_t look_ms; /* ask kubelet then; -1: not */
     bool looking;
     uint64_t n_grants; /* ever, for their names */

@@ -271,7 +271,8 @@ void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
     if (!b->pods_synced)
         return;
     if (g->adopted) {
-        review_adopted(b, g, now_ms);
+        if (b->has_gpus)
+            review_adopted(b, g, now_ms);
         return;
     }
     const struct dp_pod *pod = broker_pod(b, g->pod.uid);

@@ -50,9 +50,9 @@ static void log_error(struct sw_device_plugin *p, const char *event, const struc
 }
 
 struct step_tag {
-    char *grant_id;
     size_t i;
     double began;
+    char grant_id[]; /* one block: the worker may drop it */
 };
 
 static void on_step_done(struct dp_job *job, void *tag, void *arg)
@@ -64,7 +64,6 @@ static void on_step_done(struct dp_job *job, void *tag, void *arg)
     p->n.nvml_s += seconds() - t->began;
     p->n.step_errors += r.code < 0 && r.code != SW_NOTFOUND;
     dp_broker_on_step(p->broker, t->grant_id, t->i, job->step, &r, dp_plugin_now(p));
-    free(t->grant_id);
     free(t);
     dp_plugin_perform(p);
 }
@@ -89,8 +88,11 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
                           .gi_known = s->step >= DP_INSTANCE,
                           .gi = s->gi };
     (void)!sw_mig_profile_parse(s->profile, strlen(s->profile), &job.profile, NULL); /* is one */
-    struct step_tag *t = sw_zalloc(1, sizeof *t);
-    *t = (struct step_tag){ sw_strdup(a->grant_id), a->i, seconds() };
+    const size_t id_len = strlen(a->grant_id);
+    struct step_tag *t = sw_zalloc(1, sizeof *t + id_len + 1);
+    t->i = a->i;
+    t->began = seconds();
+    memcpy(t->grant_id, a->grant_id, id_len);
     if (!p->driver) { /* the GPUs have gone: nothing can be made, nothing is left */
         job.code = a->step == DP_STEP_REMOVE ? SW_UNAVAILABLE : SW_INVALID;
         (void)sw_err_set(&job.err, job.code, "no GPU: %s", p->no_gpu ? p->no_gpu : "");
@@ -224,6 +226,7 @@ static void use_driver(struct sw_device_plugin *p, struct dp_driver *d)
     for (size_t i = 0; i < p->n_resources; i++)
         p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
     p->worker = dp_worker_new(p->loop, d, on_step_done, p);
+    dp_broker_on_gpus(p->broker, dp_plugin_now(p));
     char count[24], profiles[24];
     (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
     (void)snprintf(profiles, sizeof profiles, "%zu", p->n_resources);
@@ -269,6 +272,7 @@ static void look_for_gpus(struct sw_device_plugin *p)
     if (rc < 0)
         say_no_gpu(p, rc == SW_NOTFOUND ? "NoGPU" : "NVMLFailed", sw_err_text(&err));
     dp_plugin_changed(p);
+    dp_plugin_perform(p);
 }
 
 static void look_at_health(struct sw_device_plugin *p)
