@@ -156,8 +156,10 @@ class Kubelet:
     def channel(self, resource):
         if resource not in self.channels:
             endpoint = self.registered[resource].endpoint
+            path = "%s/device-plugins/%s" % (self.folder, endpoint)
+            # kubelet's library names the socket's path there, which no host's name may look like
             self.channels[resource] = grpc.insecure_channel(
-                "unix:%s/device-plugins/%s" % (self.folder, endpoint))
+                "unix:" + path, options=[("grpc.default_authority", path)])
         return self.channels[resource]
 
     def method(self, resource, name, answer, stream=False):
