@@ -311,13 +311,15 @@ int sw_cmd_preflight(int argc, char **argv)
     SW_ERR(err);
     sw_log_set_level(SW_LOG_WARN);
     int rc = sw_cli_parse("preflight", argc, argv, &f.opts, 1, &rest);
-    if (rc == 0 && rest.n != 1) {
+    if (rc != 0) {
+        rc--; /* --help, or bad usage */
+    } else if (rest.n != 1) {
         rc = sw_cli_usage("preflight", "expected one recipe, or the name of a SpecialResource");
-    } else if (rc == 0 && !f.opts.kernel && !f.opts.image && !f.opts.toolkit) {
+    } else if (!f.opts.kernel && !f.opts.image && !f.opts.toolkit) {
         rc = sw_cli_usage("preflight", "expected --kernel, --image or --toolkit");
-    } else if (rc == 0 && f.opts.offline && (f.opts.image || f.opts.toolkit)) {
+    } else if (f.opts.offline && (f.opts.image || f.opts.toolkit)) {
         rc = sw_cli_usage("preflight", "--offline cannot look into --image or --toolkit");
-    } else if (rc == 0) {
+    } else {
         f.source = sw_strdup(rest.items[0]);
         rc = fly(&f, &err) < 0 ? sw_cli_fail("preflight", &err) : print(&f);
     }

@@ -264,8 +264,9 @@ static int by_name(const void *key, const void *row)
 {
     const struct sw_entry *e = key;
     const char *name = ((const struct keyword *)row)->name;
-    int c = strncmp(e->key, name, e->key_len);
-    return c ? c : name[e->key_len] ? -1 : 0;
+    size_t len = strlen(name); /* a key may hold NULs: only its length ends it */
+    int c = memcmp(e->key, name, e->key_len < len ? e->key_len : len);
+    return c ? c : (e->key_len > len) - (e->key_len < len);
 }
 
 static bool check_keywords(struct check *c, struct sw_value schema, struct sw_value v)

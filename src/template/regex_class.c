@@ -153,7 +153,7 @@ static int posix_class(struct regex_parser *p, struct sw_runes *set)
     size_t len = (size_t)(close - name);
     for (size_t i = 0; i < SW_COUNT(posix_classes); i++) {
         const char *have = posix_classes[i].name;
-        if (strncmp(have, name, len) == 0 && have[len] == '\0') {
+        if (strlen(have) == len && memcmp(have, name, len) == 0) { /* it may hold NULs */
             add_class(p, set, &posix_classes[i], negated);
             p->at = close + 2;
             return 1;

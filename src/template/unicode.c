@@ -222,9 +222,10 @@ const struct sw_rune_class *sw_rune_class_find(const char *name, size_t len)
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
         const char *have = sw_rune_classes[mid].name;
-        int c = strncmp(name, have, len);
-        if (c == 0 && have[len] != '\0')
-            c = -1;
+        size_t have_len = strlen(have); /* @name may hold NULs */
+        int c = memcmp(name, have, len < have_len ? len : have_len);
+        if (c == 0)
+            c = (len > have_len) - (len < have_len);
         if (c == 0)
             return &sw_rune_classes[mid];
         if (c > 0)
