@@ -58,9 +58,9 @@ static int find_usable(const struct picture *p, const char *name, const struct n
 {
     const struct node *node = picture_find_node(p, name);
     if (!node || !node->is_mig)
-        return sw_err_set(err, SW_INVALID, "no GPU here that can be cut");
+        return sw_err_set(err, SW_NOTFOUND, "no GPU here that can be cut");
     if (!node->labelled && !p->any_node)
-        return sw_err_set(err, SW_INVALID, "not labelled as able to cut GPUs");
+        return sw_err_set(err, SW_FORBIDDEN, "not labelled as able to cut GPUs");
     if (node->unready)
         return sw_err_set(err, SW_UNAVAILABLE, "%s", node->unready);
     *out = node;

@@ -5,8 +5,9 @@
 
 /** Whether all of @pod's slices fit on the node named @node now.
  * @return 0 | SW_PENDING (no room: somebody has to leave) | SW_UNAVAILABLE (not usable now:
- * nobody's leaving helps) | SW_INVALID (never). The words name no node, so that equal ones can be
- * counted. */
+ * nobody's leaving helps) | SW_NOTFOUND (no GPUs to cut) | SW_FORBIDDEN (not labelled) | SW_INVALID
+ * (never). The words name no node, so that equal ones can be counted; of a pod with one slice those
+ * of each code but SW_UNAVAILABLE are the same for all nodes. */
 int decide_fit(const struct picture *p, const struct pod *pod, const char *node,
                struct sw_err *err) SW_CHECKED;
 

@@ -1,5 +1,6 @@
 #include "scheduler/extender.h"
 
+#include <json-c/arraylist.h>
 #include <json-c/printbuf.h>
 #include <limits.h>
 #include <stdio.h>
@@ -162,19 +163,41 @@ void extender_put_error(struct printbuf *out, const char *why)
 
 struct verdict {
     int code;
-    char *why;
+    const char *why; /* of the answer's texts */
 };
 
+enum { N_CODES = -SW_CANCELED + 1 };
+
+/* The reasons in an answer: most nodes say the same, and thousands of copies take their time. */
+struct reasons {
+    struct array_list *texts; /* owned */
+    const char *of_code[N_CODES];
+};
+
+static const char *reason(struct reasons *r, const struct extender *x, const struct pod *pod,
+                          const char *node, int code)
+{
+    const bool common = pod->wants.n <= 1 && !pod->claims && code != SW_UNAVAILABLE;
+    if (common && r->of_code[-code])
+        return r->of_code[-code];
+    struct sw_err err = { 0 };
+    const int again = decide_fit(x->picture, pod, node, &err);
+    (void)again; /* the same, with words */
+    (void)array_list_add(r->texts, err.text);
+    return r->of_code[-code] = err.text;
+}
+
 static void judge(const struct extender *x, const struct pod *pod, struct json_object *names,
-                  struct verdict *verdicts, struct extender_told *told)
+                  struct verdict *verdicts, struct reasons *r, struct extender_told *told)
 {
     for (size_t i = 0; i < told->n_asked; i++) {
-        struct sw_err err = { 0 };
-        verdicts[i].code = decide_fit(x->picture, pod, name_at(names, i), &err);
-        verdicts[i].why = err.text;
-        told->n_fit += verdicts[i].code == 0;
-        if (verdicts[i].code && !told->why[0])
-            (void)snprintf(told->why, sizeof told->why, "%s", err.text);
+        struct verdict *v = &verdicts[i];
+        v->code = decide_fit(x->picture, pod, name_at(names, i), NULL);
+        told->n_fit += v->code == 0;
+        if (v->code)
+            v->why = reason(r, x, pod, name_at(names, i), v->code);
+        if (v->code && !told->why[0])
+            (void)snprintf(told->why, sizeof told->why, "%s", v->why);
     }
 }
 
@@ -233,15 +256,15 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
     const size_t n = sw_json_len(names);
     *told = (struct extender_told){ .pod = pod, .n_asked = n };
     struct verdict *verdicts = sw_zalloc(n + 1, sizeof *verdicts);
-    judge(x, pod, names, verdicts, told);
+    struct reasons reasons = { .texts = array_list_new2(free, 8) };
+    judge(x, pod, names, verdicts, &reasons, told);
     pod->refused = told->n_fit == 0 && n > 0;
     const bool named = n - told->n_fit <= FEW_NODES;
     put_fitting(out, names, verdicts, n);
     put_failed(out, names, verdicts, n, named, false);
     put_failed(out, names, verdicts, n, named, true);
     put(out, ",\"Error\":\"\"}");
-    for (size_t i = 0; i < n; i++)
-        free(verdicts[i].why);
+    array_list_free(reasons.texts);
     free(verdicts);
     return 0;
 }

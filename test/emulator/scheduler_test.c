@@ -560,6 +560,46 @@ static void test_claim_for_nobody_s_profile_wakes_nobody(void **state)
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
+/* Two replicas: any answers, one collects; when it is gone the other one does. */
+static void test_one_of_two_replicas_collects(void **state)
+{
+    struct sched_world *w = *state;
+    struct sw_scheduler *two[2] = { NULL };
+    static const char *const names[] = { "one", "two" };
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    kill_it(w);
+    for (int i = 0; i < 2; i++) {
+        const struct sw_scheduler_opts opts = { .ns = NS,
+                                                .node_label = "nvidia.com/mig.capable=true",
+                                                .extender = { .address = "127.0.0.1",
+                                                              .plain_http = true },
+                                                .leader_elect = true,
+                                                .lease_ns = NS,
+                                                .lease_name = "slipway-scheduler",
+                                                .identity = names[i] };
+        assert_int_equal(sw_scheduler_open(w->w.conn.loop, w->w.conn.config, &opts, &two[i], NULL),
+                         0);
+        w->s = two[i];
+        assert_true(world_until(&w->w, is_synced, NULL, 60000));
+    }
+    world_wait(&w->w, 30000);
+    w->s = two[0];
+    const bool first = metric(w, "slipway_scheduler_leading") == 1;
+    w->s = two[1];
+    assert_true((metric(w, "slipway_scheduler_leading") == 1) == !first);
+    add_claim(w, "left", "nobody", "u1", "created");
+    assert_true(world_until(&w->w, is_gone, "left", 60000));
+    sw_scheduler_close(two[!first]); /* whoever leads dies without a word */
+    w->s = two[first];
+    SW_AUTO_CHARS *url = sw_printf("http://127.0.0.1:%d", sw_scheduler_port(w->s));
+    w->config = sw_kube_config_new(url);
+    assert_int_equal(sw_kube_new(w->w.conn.loop, w->config, NULL, &w->ask, NULL), 0);
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}"); /* it answers at once */
+    add_claim(w, "again", "nobody", "u2", "created");
+    assert_true(world_until(&w->w, is_gone, "again", 120000));
+    assert_true(metric(w, "slipway_scheduler_leading") == 1);
+}
+
 static void on_counted(const struct sw_kube_answer *a, void *arg)
 {
     if (a->code == 0 && strcmp(a->text, "{\"Error\":\"\"}") == 0)
@@ -676,6 +716,7 @@ int main(void)
         T(test_node_is_touched_when_somebody_waits),
         T(test_node_is_touched_once_a_second_at_most),
         T(test_claim_for_nobody_s_profile_wakes_nobody),
+        T(test_one_of_two_replicas_collects),
         T(test_burst_of_binds_holds_the_next_question_back),
         T(test_nothing_is_written_at_rest),
         T(test_filter_writes_nothing),
