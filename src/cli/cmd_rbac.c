@@ -23,7 +23,7 @@ const struct sw_flag sw_flags_rbac[] = {
       "the operator's service account (default slipway)" },
     { "service-account", 0, SW_FLAG_STRING, FIELD(service_account), "NAME", NULL,
       "give the rights to this account, the resource's spec.serviceAccountName; the operator may "
-      "act as it" },
+      "act as it, and read" },
     { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
       "in all namespaces, and to make the recipe's own" },
     { "escalate", 0, SW_FLAG_BOOL, FIELD(escalate), NULL, NULL,

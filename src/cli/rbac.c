@@ -19,6 +19,10 @@ struct rights {
     const struct sw_rbac_opts *opts;
     const struct sw_rendered *rendered;
     struct json_object *by_scope, *held;
+    /* Where the resource has an account of its own: what the operator does itself all the same, as
+     * by_scope. Objects are written as that account; watches, records of releases and the builder's
+     * binding are the operator's. */
+    struct json_object *own;
 };
 
 /* What is known of a kind without asking anybody. */
@@ -128,14 +132,30 @@ static const char *scope_of(const struct rights *r, const char *ns)
     return r->opts->cluster_wide || is_rendered(r, "Namespace", ns) ? "" : ns;
 }
 
+static void add_verbs(struct json_object *scopes, const char *scope, const char *key,
+                      const char *const *verbs)
+{
+    struct json_object *set = child(child(scopes, scope, false), key, false);
+    for (; *verbs; verbs++)
+        (void)json_object_object_add(set, *verbs, json_object_new_boolean(true));
+}
+
 /* @ns "": in the whole cluster; @name NULL: of any name; the verbs end with NULL. */
 static void allow(struct rights *r, const char *ns, const char *group, const char *resource,
                   const char *name, const char *const *verbs)
 {
     SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", group, resource, name ? name : "");
-    struct json_object *set = child(child(r->by_scope, scope_of(r, ns), false), key, false);
-    for (; *verbs; verbs++)
-        (void)json_object_object_add(set, *verbs, json_object_new_boolean(true));
+    add_verbs(r->by_scope, scope_of(r, ns), key, verbs);
+    if (sw_streq(verbs[0], "get"))
+        add_verbs(r->own, scope_of(r, ns), key, verbs);
+}
+
+/* What is never done as the resource's account. */
+static void allow_own(struct rights *r, const char *ns, const char *group, const char *resource,
+                      const char *name, const char *const *verbs)
+{
+    SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", group, resource, name ? name : "");
+    add_verbs(r->opts->service_account ? r->own : r->by_scope, scope_of(r, ns), key, verbs);
 }
 
 static const char *const read_verbs[] = { "get", "list", "watch", NULL };
@@ -232,11 +252,12 @@ static void collect(struct rights *r)
         allow(r, "", "", "namespaces", o->ns, (const char *const[]){ "patch", "delete", NULL });
     /* releases are recorded beside the recipe's objects; the builder's account may pull its images
      */
-    allow(r, o->ns, "", "configmaps", NULL, read_verbs);
-    allow(r, o->ns, "", "configmaps", NULL, write_verbs);
-    allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
-    allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, (const char *const[]){ "patch", NULL });
-    allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
+    allow_own(r, o->ns, "", "configmaps", NULL, read_verbs);
+    allow_own(r, o->ns, "", "configmaps", NULL, write_verbs);
+    allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
+    allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS,
+              (const char *const[]){ "patch", NULL });
+    allow_own(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
     allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */
@@ -308,10 +329,11 @@ static void put_rule(struct json_object *rules, const char *key, struct json_obj
     (void)json_object_array_add(rules, rule);
 }
 
-static struct json_object *rules_of(const struct rights *r, const char *ns)
+static struct json_object *rules_of(struct json_object *scopes, struct json_object *all_held,
+                                    const char *ns)
 {
-    struct json_object *rules = json_object_new_array(), *map = sw_json_get(r->by_scope, ns);
-    struct json_object *held = sw_json_get(r->held, ns);
+    struct json_object *rules = json_object_new_array(), *map = sw_json_get(scopes, ns);
+    struct json_object *held = sw_json_get(all_held, ns);
     size_t n = 0;
     const char **keys = map ? sorted_keys(map, &n) : NULL;
     for (size_t i = 0; i < n; i++)
@@ -356,16 +378,32 @@ static void put_binding(struct json_object *list, const struct sw_rbac_opts *o, 
     (void)json_object_array_add(list, doc);
 }
 
-/* A role of a namespace, or of the cluster where @ns is "", and who has it. */
-static void put_role(struct json_object *list, const struct rights *r, const char *ns)
+/* A role of a namespace, or of the cluster where @ns is "". Returns its name. */
+static char *put_role(struct json_object *list, const struct sw_rbac_opts *o, const char *prefix,
+                      const char *ns, struct json_object *rules)
+{
+    char *name = sw_printf("%s-%s", prefix, o->name);
+    struct json_object *doc = manifest(o, RBAC_VERSION, *ns ? "Role" : "ClusterRole", name, ns);
+    sw_json_set(doc, rules, "rules", NULL);
+    (void)json_object_array_add(list, doc);
+    return name;
+}
+
+/* The operator's own role is named slipway-<name>, that of an account <account>-<name>. */
+static void put_roles(struct json_object *list, const struct rights *r, const char *ns)
 {
     const struct sw_rbac_opts *o = r->opts;
-    SW_AUTO_CHARS *name = sw_printf("slipway-%s", o->name);
-    struct json_object *doc = manifest(o, RBAC_VERSION, *ns ? "Role" : "ClusterRole", name, ns);
-    sw_json_set(doc, rules_of(r, ns), "rules", NULL);
-    (void)json_object_array_add(list, doc);
-    put_binding(list, o, ns, name, o->service_account ? o->ns : o->operator_ns,
-                o->service_account ? o->service_account : o->account);
+    struct json_object *mine = o->service_account ? r->own : r->by_scope;
+    if (sw_json_get(mine, ns)) {
+        SW_AUTO_CHARS *role = put_role(list, o, "slipway", ns,
+                                       rules_of(mine, o->service_account ? NULL : r->held, ns));
+        put_binding(list, o, ns, role, o->operator_ns, o->account);
+    }
+    if (o->service_account) {
+        SW_AUTO_CHARS *role = put_role(list, o, o->service_account, ns,
+                                       rules_of(r->by_scope, r->held, ns));
+        put_binding(list, o, ns, role, o->ns, o->service_account);
+    }
 }
 
 static void put_namespaces(struct json_object *list, const struct rights *r)
@@ -378,7 +416,7 @@ static void put_namespaces(struct json_object *list, const struct rights *r)
     free(keys);
 }
 
-/* The operator acts as the account, and needs nothing else for the recipe. */
+/* Objects are written as this account. */
 static void put_impersonation(struct json_object *list, const struct sw_rbac_opts *o)
 {
     SW_AUTO_CHARS *name = sw_printf("slipway-as-%s", o->service_account);
@@ -400,7 +438,8 @@ struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct 
     struct rights r = { .opts = opts,
                         .rendered = rendered,
                         .by_scope = json_object_new_object(),
-                        .held = json_object_new_object() };
+                        .held = json_object_new_object(),
+                        .own = json_object_new_object() };
     struct json_object *list = json_object_new_array();
     collect(&r);
     json_object_object_foreach(r.held, ns, rules)
@@ -408,15 +447,21 @@ struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct 
         (void)rules;
         (void)child(r.by_scope, ns, false);
     }
+    json_object_object_foreach(r.own, scope, map)
+    {
+        (void)map;
+        (void)child(r.by_scope, scope, false);
+    }
     size_t n;
     put_namespaces(list, &r);
     const char **keys = sorted_keys(r.by_scope, &n);
     for (size_t i = 0; i < n; i++)
-        put_role(list, &r, keys[i]);
+        put_roles(list, &r, keys[i]);
     if (opts->service_account)
         put_impersonation(list, opts);
     free(keys);
     json_object_put(r.by_scope);
     json_object_put(r.held);
+    json_object_put(r.own);
     return list;
 }

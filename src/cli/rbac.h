@@ -13,8 +13,8 @@ struct sw_rbac_opts {
     const char *ns;              /* where the recipe goes */
     const char *operator_ns;     /* where the operator's account is */
     const char *account;         /* the operator's account */
-    const char *service_account; /* the resource's spec.serviceAccountName: the rights are its, and
-                                    the operator may only act as it. NULL: none */
+    const char *service_account; /* the resource's spec.serviceAccountName: the rights to write are
+                                    its, and the operator may act as it and read. NULL: none */
     bool cluster_wide;           /* in all namespaces, and to make the recipe's own */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
     bool secrets;                /* templates ask for the builder's Secret */

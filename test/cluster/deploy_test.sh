@@ -110,6 +110,24 @@ edited() {
         until_ok 60 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]'
 }
 
+# The same chart in another namespace, written as an account that is told apart from the operator.
+as_account() {
+    "$slipway" rbac "$chart" --name hired --namespace hired --service-account installer >"$tap_dir/hired.yaml" && kubectl apply -f "$tap_dir/hired.yaml" &&
+        until_ok 10 kubectl auth can-i list daemonsets.apps -A --as=system:serviceaccount:slipway:slipway &&
+        kubectl apply -f - <<'YAML' || return 1
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: hired}
+spec:
+  namespace: hired
+  serviceAccountName: installer
+  chart: {name: hello, version: 0.2.0, repository: {name: here, url: "cm://slipway/hello"}}
+YAML
+    until_ok 60 eval '[ "$(kubectl get specialresource hired -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]' || { kubectl get specialresource hired -o 'jsonpath={.status.conditions[*].message}'; return 1; }
+    ! kubectl auth can-i create daemonsets.apps -n hired --as=system:serviceaccount:slipway:slipway &&
+        grep '"impersonatedUser"' "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep 'system:serviceaccount:hired:installer' | grep -q '"verb":"patch"'
+}
+
 # Every refused request of the operator's account since its rights were there.
 nothing_refused() {
     local log=$SLIPWAY_CLUSTER_DIR/log/audit.jsonl
@@ -136,7 +154,7 @@ undeployed() {
     # what the operator could not do would be lost with it
     (sleep 20; kubectl get specialresource hello -o yaml; kubectl -n slipway logs deploy/slipway --all-containers --tail=20
         tail -n +"$(cat "$tap_dir/mark")" "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep '"code":403' | grep -o '"requestURI":"[^"]*","verb":"[^"]*"' | sort | uniq -c) >"$tap_dir/stuck" 2>&1 &
-    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && { TIMEOUT=180 make undeploy || { cat "$tap_dir/stuck"; kubectl get specialresource hello -o 'jsonpath={.status.state} {.metadata.finalizers}'; false; }; } && kubectl delete -f "$tap_dir/rbac.yaml" --ignore-not-found &&
+    "$slipway" rbac "$chart" >"$tap_dir/rbac.yaml" && { TIMEOUT=180 make undeploy || { cat "$tap_dir/stuck"; kubectl get specialresource hello -o 'jsonpath={.status.state} {.metadata.finalizers}'; false; }; } && kubectl delete -f "$tap_dir/rbac.yaml" -f "$tap_dir/hired.yaml" --ignore-not-found &&
         dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"
 }
 
@@ -171,6 +189,7 @@ if [ -n "$node_ip" ]; then
     t "without a recipe's rights the resource says which one is missing" denied
     t "with what slipway rbac prints, a recipe from a ConfigMap walks to Ready" walks
     t "the edited recipe is walked again" edited
+    t "another account's rights serve a resource that names it" as_account
     t "another replica takes over" taken_over
     t "nothing that the operator asked for was refused" nothing_refused
     t "it uses less memory than it requests" small

@@ -61,9 +61,11 @@ hands_on() { has ClusterRole csinodes get && ! has ClusterRole clusterroles esca
 by_name() { has ClusterRole clusterroles escalate --escalate && ! has ClusterRole csinodes get --escalate && rules ClusterRole --escalate | grep -q -- '- system:node-reader'; }
 binds_foreign() { rules ClusterRole | grep -B6 -A6 -- '- system:node-reader' | grep -q -- '- bind'; }
 everywhere() { has ClusterRole daemonsets create --cluster-wide && has ClusterRole namespaces create --cluster-wide && ! "$slipway" rbac "$chart" --cluster-wide | grep -q '^kind: Role$'; }
-other_account() { # all rights are the account's; the operator may only act as it
+other_account() { # writes what the recipe has; the operator may act as it, read, and record releases
     "$slipway" rbac "$chart" --service-account installer --operator-namespace ops >"$tap_dir/out" && has Role serviceaccounts impersonate --service-account installer --operator-namespace ops &&
-        [ "$(grep -c 'namespace: ops' "$tap_dir/out")" = 1 ] && grep -q 'name: slipway-as-installer' "$tap_dir/out"
+        [ "$(grep -c 'namespace: ops' "$tap_dir/out")" = 3 ] && grep -q 'name: slipway-as-installer' "$tap_dir/out" &&
+        awk 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ /\n  name: slipway-c\n/) printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out" >"$tap_dir/own" &&
+        grep -q -- '- configmaps' "$tap_dir/own" && ! grep -q -- '- daemonsets' "$tap_dir/own" && ! grep -q -- '- widgetries' "$tap_dir/own"
 }
 same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
 applied() { # a server takes them, in the order in which they come
