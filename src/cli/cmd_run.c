@@ -377,6 +377,8 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
         (void)sw_cli_fail("run", &err); /* whatever the cause: it is the input */
         return SW_EXIT_USAGE;
     }
+    if (run->opts.source.registry_config) /* for the helper, which inherits it */
+        (void)setenv("REGISTRY_AUTH_FILE", run->opts.source.registry_config, 1);
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
         return sw_cli_fail("run", &err);
     walk(run);

@@ -141,6 +141,9 @@ static int set_auth(struct json_object *doc, const struct sw_source_flags *flags
     if (flags->insecure)
         sw_json_set(doc, json_object_new_boolean(true), "spec", "chart", "repository",
                     "insecure_skip_tls_verify", NULL);
+    if (flags->pass_credentials)
+        sw_json_set(doc, json_object_new_boolean(true), "spec", "chart", "repository",
+                    "pass_credentials_all", NULL);
     return 0;
 }
 

@@ -111,20 +111,16 @@ static void watch_maps(struct follow *f, struct json_object *maps)
 static void set_timer(struct follow *f, const struct source *s, int code)
 {
     int64_t usual_ms = f->r->c->opts.refresh_ms;
-    if (!source_is_remote(s) || f->r->c->opts.one_shot) {
-        sw_timer_stop(f->timer);
-        return;
-    }
-    if (code == SW_UNAVAILABLE) {
+    bool failed = code == SW_UNAVAILABLE;
+    if (failed && !f->r->c->opts.one_shot)
         sw_timer_set(f->timer, f->retry_ms);
-        f->retry_ms = f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2 : RETRY_MAX_MS;
-        return;
-    }
-    f->retry_ms = RETRY_MS;
-    if (usual_ms > 0)
+    else if (source_is_remote(s) && usual_ms > 0 && !f->r->c->opts.one_shot)
         sw_timer_set(f->timer, usual_ms);
     else
         sw_timer_stop(f->timer);
+    f->retry_ms = !failed                          ? RETRY_MS
+                  : f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2
+                                                   : RETRY_MAX_MS;
 }
 
 void follow_update(struct resource *r, const struct source *s, int code)
@@ -136,5 +132,6 @@ void follow_update(struct resource *r, const struct source *s, int code)
         f->timer = sw_timer_new(r->c->loop, look_again, f);
     }
     set_timer(f, s, code);
-    watch_maps(f, source_maps(s));
+    if (code != SW_UNAVAILABLE) /* else it did not come so far as to know */
+        watch_maps(f, source_maps(s));
 }

@@ -113,6 +113,9 @@ static struct json_object *request_of(const struct source *s, const char *from)
         sw_json_set_str(request, sw_json_str(repository, "", texts[i].field, NULL), texts[i].name,
                         NULL);
     (void)json_object_object_add(request, "insecure", json_object_new_boolean(insecure));
+    (void)json_object_object_add(
+        request, "passCredentials",
+        json_object_new_boolean(sw_json_bool(repository, false, "pass_credentials_all", NULL)));
     sw_json_set_str(request, from, "url", NULL);
     if (!sw_starts_with(from, "file://")) {
         sw_json_set_str(request, chart(s->r, "name"), "name", NULL);

@@ -272,8 +272,8 @@ static int fetch_commit(struct child *c, char **text, struct sw_err *err)
     SW_AUTO_CHARS *one = sw_printf("+%s:refs/slipway/it", ref ? ref : c->job->commit);
     rc = download(c, &s, &one, 1);
     if (!ref && !c->too_large && (rc < 0 || !has_commit(c, &s))) {
-        char heads[] = "+refs/heads/*:refs/slipway/heads/*",
-             tags[] = "+refs/tags/*:refs/slipway/tags/*";
+        SW_AUTO_CHARS *heads = sw_strdup("+refs/heads/*:refs/slipway/heads/*");
+        SW_AUTO_CHARS *tags = sw_strdup("+refs/tags/*:refs/slipway/tags/*");
         c->lib->remote_free(s.remote);
         c->lib->repository_free(s.repo);
         s = (struct session){ 0 };

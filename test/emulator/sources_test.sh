@@ -335,6 +335,15 @@ t "git by a name instead of an address" got "g 1.2.0" \
 t "git on a server of another name" fails 2 "the server is not trusted" \
     fetch "git+https://127.0.0.1:$(cat other.port)/git/repo.git//charts/g" --ca-file ca.pem
 private="git+https://127.0.0.1:$(cat https.port)/git/private/repo.git//charts/h"
+no_library() { # the loader finds this one first, and it is none
+    mkdir -p broken && local name && name=$(strings "$slipway" | grep -m1 '^libgit2\.so\.') &&
+        echo nothing >"broken/$name" &&
+        LD_LIBRARY_PATH=$tap_dir/broken fails 1 "git repositories are read by libgit2, which is not installed" \
+            fetch "git+file://$tap_dir/work-tree//charts/h?ref=v1"
+}
+if strings "$slipway" 2>/dev/null | grep -q '^libgit2\.so\.'; then
+    t "without libgit2" no_library
+fi
 t "a token" got "h 1.0.0" fetch "$private" --ca-file ca.pem --username user --password "pass word"
 t "no token" fails 1 "who we are is not known there" fetch "$private" --ca-file ca.pem
 t "a wrong token" fails 1 "who we are is not known there" \
