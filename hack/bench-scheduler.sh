@@ -32,10 +32,11 @@ cluster() {
 }
 
 extender() {
+    rm -f "$dir/extender"
     build/slipway-scheduler --port=0 --health-probe-bind-address=0 2>"$dir/extender" &
     extender=$!
     pids="$pids $extender"
-    until grep -q listening "$dir/extender"; do sleep 0.1; done
+    until grep -qs listening "$dir/extender"; do sleep 0.1; done
     port=$(sed -n 's/.*listening.* port=\([0-9]*\).*/\1/p' "$dir/extender")
     until curl -sf "http://127.0.0.1:$port/readyz" >/dev/null; do sleep 0.1; done
 }

@@ -73,10 +73,11 @@ steps_proxy() {
 }
 
 start_extender() { # [FLAG]...
+    rm -f "$steps_dir/extender" # the one before says that it listens, too
     "$scheduler" --namespace=$ns --port="${extender_port:-0}" --health-probe-bind-address=127.0.0.1:0 "$@" \
         2>"$steps_dir/extender" &
     echo $! >"$steps_dir/extender.pid"
-    until_ok 30 grep -q listening "$steps_dir/extender" || { cat "$steps_dir/extender"; return 1; }
+    until_ok 30 grep -qs listening "$steps_dir/extender" || { cat "$steps_dir/extender"; return 1; }
     extender_port=$(sed -n 's/.*listening.* port=\([0-9]*\).*/\1/p' "$steps_dir/extender")
     until_ok 30 curl -sf "http://127.0.0.1:$extender_port/readyz" || { cat "$steps_dir/extender"; return 1; }
 }

@@ -25,12 +25,13 @@ wrong() { # STATUS WORDS FLAG...
     [ $rc = "$status" ] && grep -q -- "$words" "$dir/err"
 }
 start() {
+    rm -f "$dir/log" # the one before says that it listens, too
     KUBECONFIG=$dir/kubeconfig $program --port=0 --health-probe-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 "$@" 2>"$dir/log" &
     echo $! >"$dir/pid"
-    until_ok 20 grep -q listening "$dir/log"
+    until_ok 20 grep -qs listening "$dir/log"
 }
 port_of() { sed -n "s/.*listening.* $1=\([0-9]*\).*/\1/p" "$dir/log"; }
-end() { kill -TERM "$(cat "$dir/pid")" && wait "$(cat "$dir/pid")"; }
+end() { kill -TERM "$(cat "$dir/pid")" && wait "$(cat "$dir/pid")" || { cat "$dir/log"; return 1; }; }
 without_server() {
     start || return 1
     local url=http://127.0.0.1:$(port_of port)
