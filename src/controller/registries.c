@@ -10,7 +10,7 @@
 #include "data/data.h"
 #include "kube/kube.h"
 
-enum { FRESH_MS = 30000, MAX_FILE_BYTES = 4 << 20, MAX_WAITING = 16 };
+enum { FRESH_MS = 30000, MAX_FILE_BYTES = 4 << 20, MAX_WAITING = 16, MAX_WARNED = 64 };
 
 struct sw_registries {
     struct sw_loop *loop;
@@ -19,8 +19,8 @@ struct sw_registries {
     struct sw_registry *registry;
     struct sw_mirrors *mirrors; /* a second copy, for rendering */
     struct sw_access *open;
-    int64_t read_at_ms; /* 0: never */
-    char *warned;       /* what was logged last */
+    int64_t read_at_ms;         /* 0: never */
+    struct json_object *warned; /* what was logged already: a map */
     /* as last read */
     struct json_object *pull_secret, *ca_bundle, *ca_by_host;
     struct json_object *policies; /* a list of them */
@@ -70,6 +70,7 @@ struct sw_registries *sw_registries_new(struct sw_loop *loop, struct sw_kube *ku
         r->opts.fresh_ms = FRESH_MS;
     r->registry = sw_registry_new(loop, &(struct sw_registry_opts){ .retry_ms = r->opts.retry_ms });
     r->policies = json_object_new_array();
+    r->warned = json_object_new_object();
     return r;
 }
 
@@ -87,7 +88,7 @@ void sw_registries_free(struct sw_registries *r)
     json_object_put(r->policies);
     free((char *)r->opts.conf);
     free((char *)r->opts.ca_file);
-    free(r->warned);
+    json_object_put(r->warned);
     free(r);
 }
 
@@ -119,10 +120,9 @@ void sw_access_close(struct sw_access *a)
 /* Only once for each text: it stays as it is until somebody mends it. */
 static void warn(struct sw_registries *r, const char *words)
 {
-    if (sw_streq(r->warned, words))
+    if (sw_json_get(r->warned, words) || sw_json_len(r->warned) >= MAX_WARNED)
         return;
-    free(r->warned);
-    r->warned = sw_strdup(words);
+    (void)json_object_object_add(r->warned, words, json_object_new_boolean(true));
     sw_log(SW_LOG_WARN, "registry settings", "problem", words, NULL);
 }
 

@@ -57,7 +57,8 @@ app.kubernetes.io/component: controller
 {{- end }}
 {{- end }}
 
-{{- /* Where facts come from that templates are given: versions, proxy, image mirrors, TLS profile. */ -}}
+{{- /* Where facts come from that templates are given: versions, proxy, image mirrors, TLS profile, the
+     driver toolkit; and what registries are asked with: the cluster's pull secret and CAs. */ -}}
 {{- define "slipway.openshiftRules" -}}
 - apiGroups: [config.openshift.io]
   resources: [clusterversions, proxies, infrastructures, images, imagedigestmirrorsets, imagetagmirrorsets, apiservers]
@@ -65,6 +66,18 @@ app.kubernetes.io/component: controller
 - apiGroups: [operator.openshift.io]
   resources: [imagecontentsourcepolicies]
   verbs: [get, list, watch]
+- apiGroups: [image.openshift.io]
+  resources: [imagestreams]
+  resourceNames: [driver-toolkit]
+  verbs: [get, list, watch]
+- apiGroups: [""]
+  resources: [configmaps]
+  resourceNames: [machine-config-osimageurl, user-ca-bundle]
+  verbs: [get, list, watch]
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [pull-secret]
+  verbs: [get]
 {{- end }}
 
 {{- /* What it does in its own namespace: the lock of the leader, recipes in ConfigMaps,
