@@ -262,6 +262,7 @@ struct op {
     struct json_object *doc;
     bool force, dry_run;
     char *uid, *propagation;
+    char *dropped; /* apply: fields that the server did not know; NULL: none */
     uint32_t node;
     size_t n_bytes;
     unsigned n_tries;
@@ -284,6 +285,11 @@ void inherit_begin(struct op *op, const struct sw_kind *kind);
 /* @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has none
  * there. */
 struct json_object *inherit_managed_fields(struct json_object *live, const char *manager);
+/* undeclared.c: remove the fields from @doc that @message says the server does not declare; their
+ * names are added to @names (heap). @return how many places were changed; 0: it says no such thing
+ */
+size_t undeclared_drop(struct json_object *doc, const char *message, char **names);
+
 void request_apply(struct resource *r, const struct sw_action *a);
 void request_delete(struct resource *r, const struct sw_action *a);
 void request_label(struct resource *r, const struct sw_action *a);

@@ -37,6 +37,7 @@ void op_free(struct op *op)
     free((char *)op->key.name);
     json_object_put(op->doc);
     free(op->uid);
+    free(op->dropped);
     free(op->propagation);
     if (op->release)
         op->release(op->more);
@@ -115,10 +116,43 @@ static char *account_of(const struct resource *r)
 /* ---- apply -------------------------------------------------------------------------------------
  */
 
+static void tell_dropped(struct op *op)
+{
+    SW_AUTO_CHARS *message = sw_printf("%s %s: this API server does not know %s: applied without",
+                                       op->key.kind, op->key.name, op->dropped);
+    sw_log(SW_LOG_WARN, "fields left out", "resource", op->r->name, "kind", op->key.kind, "name",
+           op->key.name, "fields", op->dropped, NULL);
+    event_record(op->r, &(struct sw_action){ .reason = "FieldsDropped",
+                                             .message = message,
+                                             .warning = true,
+                                             .at_ms = sw_loop_now_ms(op->r->c->loop) });
+    free(SW_TAKE(op->dropped));
+}
+
+/* Without what the server does not know. @return false: that is not what it refused */
+static bool apply_without(struct op *op, const struct sw_kube_answer *a)
+{
+    if (a->code != SW_INVALID)
+        return false;
+    struct json_object *less = sw_json_copy(op->doc);
+    if (!undeclared_drop(less, sw_err_text(a->err), &op->dropped)) {
+        json_object_put(less);
+        return false;
+    }
+    json_object_put(op->doc);
+    op->doc = less;
+    op_with_kind(op);
+    return true;
+}
+
 static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
+    if (apply_without(op, a))
+        return;
+    if (a->code == 0 && op->dropped && !op->dry_run)
+        tell_dropped(op);
     if (a->code == 0 && a->object)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))

@@ -215,8 +215,11 @@ static void set_versions(struct sw_emu_kind *kind, json_object *versions)
 static void serve(struct sw_crds *crds, json_object *crd)
 {
     struct sw_emu_kind *kind = declared(crds, crd);
+    bool was_served = kind->served;
     set_names(kind, sw_json_find(crd, "spec", "names", NULL));
     set_versions(kind, sw_json_find(crd, "spec", "versions", NULL));
+    if (!was_served && kind->served)
+        kind->since = crds->store->rv;
     kind->namespaced = strcmp(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced") == 0;
     if (!kind->crd)
         kind->crd = sw_zalloc(1, sizeof *kind->crd);

@@ -89,6 +89,8 @@ int sw_history_replay(struct sw_store *store, const struct sw_emu_kind *kind, ui
 {
     struct sw_history *h = &store->history;
     const struct sw_shelf *shelf = sw_store_shelf(kind);
+    if (rv < kind->since)
+        return SW_GONE; /* nothing is remembered of before it was served */
     if (!shelf || shelf->changed <= rv)
         return 0;
     if (rv < shelf->compacted)

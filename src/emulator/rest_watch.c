@@ -35,6 +35,13 @@ static const char *const names[] = {
     [SW_STORE_ADDED] = "ADDED", [SW_STORE_MODIFIED] = "MODIFIED", [SW_STORE_DELETED] = "DELETED"
 };
 
+/* The oldest version that a watch of the kind may start from. */
+static uint64_t oldest(const struct sw_emu_kind *kind)
+{
+    const struct sw_shelf *shelf = sw_store_shelf(kind);
+    return shelf && shelf->compacted > kind->since ? shelf->compacted : kind->since;
+}
+
 void sw_rest_watch_done(struct sw_req *req)
 {
     struct sw_watch *w = SW_TAKE(req->watch);
@@ -261,7 +268,7 @@ static void start(struct sw_watch *w, uint64_t from, bool initial)
         SW_STATUS(status);
         (void)sw_status_set(&status, 410, "Expired",
                             "too old resource version: %" PRIu64 " (%" PRIu64 ")", from,
-                            sw_store_shelf(req->kind)->compacted);
+                            oldest(req->kind));
         write_doc(w, "ERROR", sw_status_doc(&status));
         end_soon(w);
         return;

@@ -37,6 +37,7 @@ struct sw_emu_kind {
     bool has_status; /* the status subresource */
     bool has_scale;  /* the scale subresource */
     bool served;
+    uint64_t since; /* declared by a CRD: the store's version when it began to be served */
     const char *versions[SW_KIND_VERSIONS]; /* served ones, the preferred first, ended by NULL */
     const char *storage_version;            /* what documents in the store carry */
     const void *builtin;                    /* the emulator's own */

@@ -31,7 +31,7 @@ explained() {
 }
 
 crds_apply() {
-    kubectl apply -f deploy/crds &&
+    kubectl apply -k deploy/crds &&
         kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=30s &&
         kubectl apply -f states/scheduler/crds &&
         until_ok 20 explained
