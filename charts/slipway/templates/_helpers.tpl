@@ -132,6 +132,8 @@ containers:
     valueFrom:
       fieldRef:
         fieldPath: metadata.name
+  - name: SLIPWAY_CACHE_DIR
+    value: /tmp/cache
   {{- with .Values.emulatedMode }}
   - name: EMULATED_MODE
     value: {{ . | quote }}
@@ -177,10 +179,10 @@ containers:
   volumeMounts:
   - {name: tmp, mountPath: /tmp}
 volumes:
-# Charts are unpacked and git repositories fetched here.
+# Recipes that were downloaded (256 MiB at most), and git repositories while they are fetched.
 - name: tmp
   emptyDir:
-    sizeLimit: 256Mi
+    sizeLimit: 1Gi
 {{- with .Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
