@@ -74,7 +74,8 @@ steps_proxy() {
 
 start_extender() { # [FLAG]...
     rm -f "$steps_dir/extender" # the one before says that it listens, too
-    "$scheduler" --namespace=$ns --port="${extender_port:-0}" --health-probe-bind-address=127.0.0.1:0 "$@" \
+    KUBECONFIG=${extender_kubeconfig:-$KUBECONFIG} "$scheduler" --namespace=$ns --leader-elect \
+        --leader-elect-namespace=$ns --port="${extender_port:-0}" --health-probe-bind-address=127.0.0.1:0 "$@" \
         2>"$steps_dir/extender" &
     echo $! >"$steps_dir/extender.pid"
     until_ok 30 grep -qs listening "$steps_dir/extender" || { cat "$steps_dir/extender"; return 1; }
@@ -187,5 +188,6 @@ scheduler_steps() {
     t "a more important pod waits without harm" important_pod_waits
     t "killed and started again it knows what is taken" restarted
     t "claims of pods that are gone are collected" collected
+    [ -z "${extender_kubeconfig:-}" ] || t "nothing was refused to its service account" nothing_refused
     t "it ends on SIGTERM" stops
 }
