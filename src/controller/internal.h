@@ -185,6 +185,8 @@ void puller_close(struct resource *r);
 bool release_is_known(struct resource *r);
 /* Record how it went, once for each revision of recipe and values. */
 void release_settled(struct resource *r);
+/* What was deployed is being removed, and the resource stays: so do no records. */
+void release_remove(struct resource *r);
 void release_work_free(struct release_work *w);
 
 /* spec.debug: @doc without what looks like a secret goes to the log (debug.c). */

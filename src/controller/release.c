@@ -20,6 +20,7 @@ struct release_work {
     struct resource *r;
     struct lookups *lookups;
     const char *status;       /* to be recorded; NULL: only look */
+    bool removing;            /* all of them go */
     int64_t version;          /* of the record that is written */
     struct json_object *list; /* records there are: {name, labels} */
     size_t next;              /* of them, that is put right */
@@ -425,9 +426,9 @@ static void tidy_next(struct release_work *w)
     while (kind && w->next < sw_json_len(w->list)) {
         struct json_object *old = sw_json_at(w->list, w->next++);
         const char *name = sw_obj_name(old), *ns = resource_namespace(r);
-        if (version_of(old) >= w->version)
+        if (version_of(old) >= w->version && !w->removing)
             continue;
-        if (version_of(old) <= w->version - HISTORY) {
+        if (version_of(old) <= w->version - HISTORY || w->removing) {
             w->req = sw_kube_delete(r->c->kube, kind, ns, name, &opts, on_tidied, w);
             return;
         }
@@ -484,6 +485,10 @@ static void write_record(void *arg)
 static void on_looked(struct release_work *w)
 {
     struct resource *r = w->r;
+    if (w->removing) {
+        tidy_next(w);
+        return;
+    }
     remember(r, w->list);
     if (!w->status) {
         finish(w);
@@ -556,6 +561,20 @@ bool release_is_known(struct resource *r)
     if (!r->release.work)
         look(r, NULL);
     return r->release.known;
+}
+
+void release_remove(struct resource *r)
+{
+    if (r->c->opts.releases == SW_RELEASES_NONE)
+        return;
+    release_work_free(SW_TAKE(r->release.work));
+    free(SW_TAKE(r->release.done));
+    free(SW_TAKE(r->release.seen));
+    r->release.known = r->release.was_deployed = r->release.is_upgrade = false;
+    r->release.version = 0;
+    look(r, NULL);
+    if (r->release.work)
+        r->release.work->removing = true;
 }
 
 void release_settled(struct resource *r)

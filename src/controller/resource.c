@@ -417,10 +417,15 @@ void resource_refuse(struct resource *r, int code, const char *words)
     on_plan(r, code, words);
 }
 
+static bool is_removed(const struct resource *r)
+{
+    return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
+}
+
 static bool is_left_alone(const struct resource *r)
 {
-    const char *managed = sw_json_str(r->doc, "", "spec", "managementState", NULL);
-    return sw_streq(managed, "Removed") || sw_streq(managed, "Unmanaged");
+    return is_removed(r) ||
+           sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
 }
 
 void resource_depends_again(struct resource *r)
@@ -437,6 +442,8 @@ static void resource_changed(struct resource *r)
     if (is_deleting(r->doc) || is_left_alone(r)) {
         resource_set_fault(r, 0, NULL);
         puller_close(r);
+        if (is_removed(r) && !is_deleting(r->doc))
+            release_remove(r); /* of one that goes they go by their owner */
         follow_close(r);
         send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {

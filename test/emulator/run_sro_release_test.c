@@ -105,6 +105,30 @@ static void each_revision_is_recorded_once(void **state)
     chart_remove(root);
 }
 
+static void what_is_removed_is_no_release_any_more(void **state)
+{
+    (void)state;
+    struct world w = { .releases = SW_RELEASES_CONFIG_MAPS };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = simple(root);
+    world_open(&w);
+    sro_run(&w, dir);
+    sro_until(&w, "rel", "Ready", NULL);
+    json_object_put(record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "deployed"));
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
+                                 "{\"spec\":{\"managementState\":\"Removed\"}}"),
+                     0);
+    sro_until_gone(&w, "v1", "ConfigMap", "rel", "sh.helm.release.v1.rel.v1");
+    sro_until_gone(&w, "v1", "ConfigMap", "rel", "c");
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
+                                 "{\"spec\":{\"managementState\":\"Force\"}}"),
+                     0);
+    sro_until(&w, "rel", "Ready", NULL);
+    json_object_put(record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "deployed"));
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void releases_may_be_secrets(void **state)
 {
     (void)state;
@@ -273,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(release_is_recorded_as_helm_reads_it),
         cmocka_unit_test(each_revision_is_recorded_once),
+        cmocka_unit_test(what_is_removed_is_no_release_any_more),
         cmocka_unit_test(releases_may_be_secrets),
         cmocka_unit_test(release_that_is_too_large_is_a_warning),
         cmocka_unit_test(hook_of_the_install_runs_once),
