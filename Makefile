@@ -176,7 +176,7 @@ BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 
 .PHONY: test-programs bench-programs fuzz-programs
 test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(PROGRAMS:%=$(BUILD)/test/%) $(BUILD)/test/libnvidia-ml.so
-bench-programs: $(BENCH)
+bench-programs: $(BENCH) $(BUILD)/test/sched_load
 
 # cmocka.h wants these before it, and formatting sorts it to the front
 TEST_CPPFLAGS := -include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'
