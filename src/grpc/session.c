@@ -396,8 +396,8 @@ static nghttp2_session *new_h2(struct grpc_session *s)
     nghttp2_session_callbacks_set_on_frame_recv_callback(cbs, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(cbs, on_close);
     nghttp2_option_set_no_closed_streams(opt, 1);
-    /* grpc-go sends the path of a unix socket as :authority, which HTTP does not allow; what counts of
-     * the headers is looked at here */
+    /* grpc-go sends the path of a unix socket as :authority, which HTTP does not allow; what counts
+     * of the headers is looked at here */
     nghttp2_option_set_no_http_messaging(opt, s->is_server);
     nghttp2_option_set_max_outbound_ack(opt, 100); /* pings that are not waited for */
     const int rc = s->is_server ? nghttp2_session_server_new2(&h2, cbs, s, opt)
