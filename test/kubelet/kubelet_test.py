@@ -95,6 +95,8 @@ def a_pod_gets_its_slice_and_gives_it_back(api):
     assert not answer.cdi_devices
     assert w.gpus() == [(1, 3, 1, 1)]
     until("inUse", lambda: w.claims()[claim][0] == "inUse")
+    c = api.get(CLAIMS + "/" + claim)["status"]["conditions"][0]
+    assert (c["type"], c["status"], c["reason"]) == ("State", "True", "inUse") and all(c.values()), c
     assert w.cdi() == ["c1g.5gb_%s.cdi.json" % uuid]
     doc = json.load(open(w.dir + "/cdi/" + w.cdi()[0]))
     assert doc["kind"] == "mig.das.com/c1g.5gb" and doc["devices"][0]["name"] == uuid
