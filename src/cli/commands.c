@@ -10,7 +10,9 @@ const struct sw_command sw_commands[] = {
       "walked\n"
       "in this process until it is Ready, has failed, or the time is over, and left as it is "
       "then.\n"
-      "Run it again to go on.\n\n"
+      "Run it again to go on. It sets no finalizer, since it would not be there to take it off: "
+      "deleted,\n"
+      "the resource takes what it owns along, but not node labels and the namespace.\n\n"
       "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out.",
       sw_flags_run, sw_cmd_run },
     { "controller", "", "look after every SpecialResource of a cluster",
