@@ -262,6 +262,82 @@ static void an_object_that_the_selector_leaves_out_gives_no_version(void **state
     stop(&f);
 }
 
+/* ---- SRO's own example --------------------------------------------------------------------------
+ */
+
+static void add_crd(struct fixture *f, const char *group, const char *kind, const char *plural,
+                    bool namespaced)
+{
+    SW_AUTO_CHARS *singular = sw_strdup(kind);
+    for (char *c = singular; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c);
+    SW_AUTO_CHARS *crd = sw_printf(
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+        "\"metadata\":{\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"%s\",\"names\":{"
+        "\"kind\":\"%s\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[{\"name\":\"v1\","
+        "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
+        "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+        plural, group, group, namespaced ? "Namespaced" : "Cluster", kind, plural, singular);
+    assert_int_equal(world_create(&f->w, crd), 0);
+}
+
+static bool is_example_complete(struct fixture *f, void *arg)
+{
+    struct json_object *module = world_get(&f->w, "sro.openshift.io/v1beta1",
+                                           "SpecialResourceModule", NULL, "acm-simple-kmod");
+    SW_AUTO_CHARS *image = sw_printf("%s/dtk:%s", f->host, (const char *)arg);
+    return sw_json_bool(module, false, "status", "versions", image, "complete", NULL);
+}
+
+static void the_module_of_sros_examples_walks_unchanged(void **state)
+{
+    (void)state;
+    const char *shared = getenv("SW_SHARED");
+    if (!shared || !*shared)
+        skip();
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    install(&f);
+    add_crd(&f, "cluster.open-cluster-management.io", "ManagedCluster", "managedclusters", false);
+    add_crd(&f, "policy.open-cluster-management.io", "Policy", "policies", true);
+    add_crd(&f, "policy.open-cluster-management.io", "PlacementBinding", "placementbindings", true);
+    add_crd(&f, "apps.open-cluster-management.io", "PlacementRule", "placementrules", true);
+    world_start(&f.w);
+    world_wait(&f.w, 2000);
+    assert_int_equal(world_create(&f.w,
+                                  "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                                  "\"name\":\"acm-simple-kmod\"}}"),
+                     0);
+    assert_int_equal(world_create(&f.w,
+                                  "{\"apiVersion\":\"cluster.open-cluster-management.io/v1\","
+                                  "\"kind\":\"ManagedCluster\",\"metadata\":{\"name\":"
+                                  "\"spoke1\",\"labels\":{\"openshiftVersion\":\"4.10.20\"}}}"),
+                     0);
+    /* as the example has it, but for where the chart lies */
+    SW_AUTO_CHARS *path = sw_printf("%s/charts/acm-simple-kmod/acm-simple-kmod.yaml", shared);
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *module = NULL;
+    size_t len;
+    assert_int_equal(sw_file_read(path, 1 << 20, &text, &len, NULL), 0);
+    assert_int_equal(sw_yaml_parse(text, len, NULL, &module, NULL), 0);
+    SW_AUTO_CHARS *url = sw_printf("file://%s/charts/acm-simple-kmod", shared);
+    sw_json_set_str(module, url, "spec", "chart", "repository", "url", NULL);
+    SW_AUTO_CHARS *json = sw_json_text(module, SW_JSON_PLAIN, NULL);
+    assert_int_equal(world_create(&f.w, json), 0);
+    if (!until(&f, is_example_complete, "new"))
+        fail_msg("%s", json_object_to_json_string(world_get(&f.w, "sro.openshift.io/v1beta1",
+                                                            "SpecialResourceModule", NULL,
+                                                            "acm-simple-kmod")));
+    struct json_object *builds = world_get(&f.w, "build.openshift.io/v1", "BuildConfig",
+                                           "acm-simple-kmod", NULL);
+    assert_int_equal(sw_json_len(builds), 1);
+    assert_non_null(strstr(
+        sw_json_str(sw_json_at(builds, 0), "", "spec", "source", "dockerfile", NULL), "/dtk:new"));
+    stop(&f);
+}
+
 /* ---- preflight ----------------------------------------------------------------------------------
  */
 
@@ -340,6 +416,7 @@ int main(void)
         cmocka_unit_test(another_value_at_the_path_is_another_version),
         cmocka_unit_test(a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying),
         cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),
+        cmocka_unit_test(the_module_of_sros_examples_walks_unchanged),
         cmocka_unit_test(preflight_tells_each_verdict),
     };
     return cmocka_run_group_tests_name("run_module", tests, NULL, NULL);
