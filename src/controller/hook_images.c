@@ -1,6 +1,7 @@
 /* Images from a mirror: "docker.io=registry.local:5000/hub, quay.io/nvidia=..." says where images
  * whose name begins so are pulled from instead. The longest beginning that fits is taken. */
 #include "controller/hooks_in.h"
+#include "registry/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,20 +73,40 @@ int hook_mirror_image(const char *rules, const char *image, char **out, struct s
     return 0;
 }
 
-static int mirror(struct json_object *at, const char *key, const char *rules, struct sw_err *err)
+/* By the cluster's settings: its first mirror, where there is one. */
+static char *mirror_of_cluster(const struct sw_mirrors *mirrors, const char *image)
+{
+    struct sw_image_ref ref = { 0 };
+    struct sw_pull_sources sources = { 0 };
+    char *mirrored = NULL;
+    if (sw_image_ref_parse(image, &ref, NULL) == 0 &&
+        sw_mirrors_sources(mirrors, &ref, &sources, NULL) == 0 && sources.items[0].is_mirror)
+        mirrored = sw_image_ref_text(&sources.items[0].ref);
+    sw_pull_sources_done(&sources);
+    sw_image_ref_done(&ref);
+    return mirrored ? mirrored : sw_strdup(image);
+}
+
+static int mirror(struct json_object *at, const char *key, const char *rules,
+                  const struct sw_hook_env *env, struct sw_err *err)
 {
     const char *image = sw_json_str(at, "", key, NULL);
     SW_AUTO_CHARS *mirrored = NULL;
     if (!*image)
         return 0;
-    int rc = hook_mirror_image(rules, image, &mirrored, err);
+    int rc = 0;
+    if (sw_streq(rules, SW_MIRROR_CLUSTER))
+        mirrored = mirror_of_cluster(env->mirrors, image);
+    else
+        rc = hook_mirror_image(rules, image, &mirrored, err);
     if (rc == 0 && !sw_streq(image, mirrored))
         sw_json_set_str(at, mirrored, key, NULL);
     return rc;
 }
 
 /* What a build starts from. */
-static int mirror_build(struct json_object *doc, const char *rules, struct sw_err *err)
+static int mirror_build(struct json_object *doc, const char *rules, const struct sw_hook_env *env,
+                        struct sw_err *err)
 {
     static const char *const strategies[] = { "dockerStrategy", "sourceStrategy",
                                               "customStrategy" };
@@ -94,25 +115,29 @@ static int mirror_build(struct json_object *doc, const char *rules, struct sw_er
         struct json_object *from = sw_json_find(doc, "spec", "strategy", strategies[i], "from",
                                                 NULL);
         if (sw_streq(sw_json_str(from, "", "kind", NULL), "DockerImage"))
-            rc = mirror(from, "name", rules, err);
+            rc = mirror(from, "name", rules, env, err);
     }
     return rc;
+}
+
+const char *hook_mirror_rules(struct json_object *doc, struct json_object *resource)
+{
+    const char *own = sw_obj_annotation(doc, SW_IMAGE_MIRROR);
+    return own ? own : sw_obj_annotation(resource, SW_IMAGE_MIRROR);
 }
 
 int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     static const char *const lists[] = { "initContainers", "containers" };
-    const char *rules = sw_obj_annotation(doc, SW_IMAGE_MIRROR);
-    if (!rules)
-        rules = sw_obj_annotation(env->resource, SW_IMAGE_MIRROR);
+    const char *rules = hook_mirror_rules(doc, env->resource);
     if (!rules)
         return 0;
     struct json_object *pod = sw_hook_pod_template(doc);
-    int rc = mirror_build(doc, rules, err);
+    int rc = mirror_build(doc, rules, env, err);
     for (size_t l = 0; rc == 0 && l < SW_COUNT(lists); l++) {
         struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
         for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
-            rc = mirror(sw_json_at(list, i), "image", rules, err);
+            rc = mirror(sw_json_at(list, i), "image", rules, env, err);
     }
     return rc;
 }

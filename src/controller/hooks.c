@@ -241,8 +241,10 @@ const struct sw_hook sw_hooks[] = {
       "\"true\": its pods run only on nodes on which the states that its state needs have finished",
       .apply = follow_states },
     { SW_IMAGE_MIRROR, SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
-      "\"SOURCE=MIRROR, ...\": images whose name begins with SOURCE come from MIRROR; on the "
-      "SpecialResource it is for all manifests",
+      "\"SOURCE=MIRROR, ...\": images whose name begins with SOURCE come from MIRROR; \"cluster\": "
+      "from the first mirror that the cluster's own settings name; on the SpecialResource it is "
+      "for "
+      "all manifests",
       .apply = hook_mirror_images, .when = SW_HOOK_ALWAYS },
     { SW_SERVING_CERT, SW_HOOK_BEFORE_APPLY, "Service",
       "name of a Secret with a certificate for the Service: OpenShift's service CA makes it, else "

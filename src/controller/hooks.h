@@ -9,6 +9,7 @@
 
 struct json_object;
 struct sw_group;
+struct sw_mirrors;
 
 /** A certificate for a Service, and the CA that signed it: PEM, borrowed. */
 struct serving_text {
@@ -25,6 +26,7 @@ struct sw_hook_env {
     struct json_object *selector; /* labels of that group's nodes */
     struct json_object *values;   /* the run-time values: proxy, platform */
     struct json_object *needs;    /* labels that nodes have when what it needs is finished there */
+    const struct sw_mirrors *mirrors; /* of the cluster's registries; NULL: none are known */
     /** The certificate in Secret @ns/@secret, made for @service where there is none; @service NULL:
      * only if it is there. NULL: certificates are left alone.
      * @return 0 | SW_PENDING | SW_UNAVAILABLE */
@@ -64,6 +66,8 @@ extern const struct sw_hook sw_hooks[];
 #define SW_KERNEL_AFFINE SW_SRO_PREFIX "kernel-affine"
 #define SW_STATE_AFFINITY "slipway.dev/state-affinity"
 #define SW_IMAGE_MIRROR "slipway.dev/image-mirror"
+/** Its value for: as the cluster's own settings have it (docs/registries.md). */
+#define SW_MIRROR_CLUSTER "cluster"
 #define SW_SERVING_CERT "slipway.dev/serving-cert"
 #define SW_INJECT_CA "slipway.dev/inject-ca"
 #define SW_OBSERVE "slipway.dev/observe"

@@ -24,6 +24,8 @@ struct images {
     struct image_check *checks;
     int n;
     struct sw_timer *timer;
+    struct sw_access *mirrors; /* they are being read */
+    bool no_mirrors;           /* they cannot be */
 };
 
 static void ask(struct image_check *k);
@@ -45,8 +47,10 @@ void images_close(struct sw_controller *c)
         next = k->next;
         check_free(k);
     }
-    if (c->images)
+    if (c->images) {
         sw_timer_free(c->images->timer);
+        sw_access_close(c->images->mirrors);
+    }
     free(SW_TAKE(c->images));
 }
 
@@ -153,15 +157,44 @@ static struct image_check *add(struct sw_controller *c, const char *ns, const ch
     return k;
 }
 
+static void need_images(struct sw_controller *c)
+{
+    if (c->images)
+        return;
+    c->images = sw_zalloc(1, sizeof *c->images);
+    c->images->timer = sw_timer_new(c->loop, on_timer, c);
+}
+
+static void on_mirrors(int code, const char *words, struct sw_registry *registry SW_UNUSED,
+                       struct sw_logins *logins SW_UNUSED, void *arg)
+{
+    struct sw_controller *c = arg;
+    c->images->mirrors = NULL;
+    c->images->no_mirrors = code < 0;
+    if (code < 0)
+        sw_log(SW_LOG_WARN, "mirrors not read", "error", words, NULL);
+    tell(c, false);
+}
+
+int images_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
+{
+    *out = c->registries ? sw_registries_mirrors(c->registries) : NULL;
+    if (*out || !c->registries)
+        return 0;
+    need_images(c);
+    if (c->images->no_mirrors)
+        return 0;
+    if (!c->images->mirrors)
+        c->images->mirrors = sw_access_open(c->registries, NULL, on_mirrors, c);
+    return SW_PENDING;
+}
+
 int images_find(struct sw_controller *c, const char *ns, const char *image, const char *arch,
                 const char **words)
 {
     if (!c->registries || !*image)
         return 0;
-    if (!c->images) {
-        c->images = sw_zalloc(1, sizeof *c->images);
-        c->images->timer = sw_timer_new(c->loop, on_timer, c);
-    }
+    need_images(c);
     SW_AUTO_CHARS *platform = sw_printf("linux/%s", *arch ? arch : "amd64");
     struct image_check *k = find(c, ns, image, platform);
     int64_t now_ms = sw_loop_now_ms(c->loop);

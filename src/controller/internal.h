@@ -20,6 +20,7 @@ struct lookups;
 
 #define SW_STATE_NAMESPACE "(namespace)"
 
+struct sw_mirrors;
 struct sw_registries;
 
 struct sw_controller {
@@ -327,6 +328,9 @@ void toolkits_close(struct sw_controller *c);
  */
 int images_find(struct sw_controller *c, const char *ns, const char *image, const char *arch,
                 const char **words);
+/** The mirrors of the cluster's settings, borrowed until the next render; NULL: none are known.
+ * @return 0 | SW_PENDING: render_resume() will be called */
+int images_mirrors(struct sw_controller *c, const struct sw_mirrors **out);
 void images_close(struct sw_controller *c);
 
 /** Look after PreflightValidations (preflights.c) and SpecialResourceModules (modules.c), as soon

@@ -1,4 +1,5 @@
 /* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
+#include "controller/hooks_in.h"
 #include "controller/internal.h"
 
 #include "data/base64.h"
@@ -258,6 +259,17 @@ static int check_image(struct render_work *w, struct json_object *doc, const str
     return 0;
 }
 
+/* The cluster's mirrors, where the manifest is to use them. */
+static int find_mirrors(struct render_work *w, struct json_object *doc,
+                        const struct sw_mirrors **out, struct sw_err *err)
+{
+    if (!sw_streq(hook_mirror_rules(doc, w->r->doc), SW_MIRROR_CLUSTER) ||
+        images_mirrors(w->r->c, out) != SW_PENDING)
+        return 0;
+    w->waits_for_images = true;
+    return sw_err_set(err, SW_PENDING, "the cluster's mirrors are being read");
+}
+
 static int take_manifest(struct render_work *w, struct sw_rendered *rendered, size_t i,
                          const struct pass *pass, bool wait_all, struct sw_err *err)
 {
@@ -266,9 +278,14 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
     if (!(affine ? pass->want_affine : pass->want_common) ||
         (m->hook_events && !hook_is_due(w->r, m)))
         return 0;
+    const struct sw_mirrors *mirrors = NULL;
+    int rc = find_mirrors(w, m->doc, &mirrors, err);
+    if (rc < 0)
+        return rc;
     struct sw_hook_env env = {
         .resource = w->r->doc,
         .ns = resource_namespace(w->r),
+        .mirrors = mirrors,
         .namespaced = is_namespaced(w, rendered, m->doc),
         .from_crds = m->from_crds,
         .group = pass->group,
@@ -279,7 +296,7 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
         .serving_arg = w,
     };
     SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* others of this render look at it */
-    int rc = sw_hooks_apply(doc, &env, err);
+    rc = sw_hooks_apply(doc, &env, err);
     json_object_put(env.selector);
     json_object_put(env.needs);
     if (rc < 0)

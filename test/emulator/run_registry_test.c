@@ -245,6 +245,36 @@ static void pull_secrets_of_the_cluster_and_the_namespace_are_used(void **state)
     stop(&f);
 }
 
+static void manifests_that_ask_for_it_use_the_clusters_mirrors(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_file(&f, "mirrors.conf",
+               "[[registry]]\nprefix = \"quay.invalid/team\"\n"
+               "[[registry.mirror]]\nlocation = \"mirror.invalid/copy\"\n");
+    write_file(&f, "templates/0000-app.yaml",
+               "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: app\n  annotations:\n"
+               "    slipway.dev/image-mirror: cluster\n"
+               "spec:\n  selector: {matchLabels: {app: app}}\n  template:\n"
+               "    metadata: {labels: {app: app}}\n    spec:\n      containers:\n"
+               "      - {name: a, image: \"quay.invalid/team/app:1\"}\n"
+               "      - {name: b, image: \"quay.invalid/other/app:1\"}\n");
+    SW_AUTO_CHARS *conf = sw_printf("%s/mirrors.conf", f.dir);
+    struct sw_registries_opts opts = { .conf = conf, .retry_ms = 1 };
+    f.w.registries = &opts;
+    run_recipe(&f);
+    world_must_be_ready(&f.w);
+    struct json_object *app = world_get(&f.w, "apps/v1", "Deployment", "driver", "app");
+    struct json_object *list = sw_json_find(app, "spec", "template", "spec", "containers", NULL);
+    assert_string_equal(sw_json_str(sw_json_at(list, 0), "", "image", NULL),
+                        "mirror.invalid/copy/app:1");
+    assert_string_equal(sw_json_str(sw_json_at(list, 1), "", "image", NULL),
+                        "quay.invalid/other/app:1");
+    registry_stop(&f.r);
+    stop(&f);
+}
+
 /* ---- driver toolkits ----------------------------------------------------------------------------
  */
 
@@ -341,6 +371,7 @@ int main(void)
         cmocka_unit_test(an_image_for_a_new_kernel_that_is_not_there_is_named_and_waited_for),
         cmocka_unit_test(a_registry_that_cannot_tell_holds_nothing_up),
         cmocka_unit_test(pull_secrets_of_the_cluster_and_the_namespace_are_used),
+        cmocka_unit_test(manifests_that_ask_for_it_use_the_clusters_mirrors),
         cmocka_unit_test(toolkits_are_found_by_the_kernel_that_is_in_them),
     };
     return cmocka_run_group_tests_name("run_registry", tests, NULL, NULL);
