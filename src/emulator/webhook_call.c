@@ -206,7 +206,8 @@ struct sw_session *sw_session_new(struct sw_store *store, void (*ready)(void *ar
     s->store = store;
     s->ready = ready;
     s->arg = arg;
-    s->seed = sw_store_random(store) | 1;
+    /* another sequence than the store's own, or both would give out the same uids */
+    s->seed = sw_store_random(store) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     s->wake = sw_timer_new(sw_store_loop(store), on_wake, s);
     return s;
 }
