@@ -103,8 +103,10 @@ spec:
   podRef: {kind: Pod, namespace: default, name: $1, uid: $uid}
 YAML
         # kubectl 1.20 has no --subresource
-        kubectl proxy --port=0 >"$tap_dir/proxy" & local proxy=$!
-        until_ok 10 grep -q 127 "$tap_dir/proxy"
+        rm -f "$tap_dir/proxy" # of the one before
+        kubectl proxy --port=0 >"$tap_dir/proxy" &
+        local proxy=$!
+        until_ok 10 grep -qs 127 "$tap_dir/proxy"
         curl -sSf -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"status":{"state":"created"}}' \
             "http://$(sed 's/.* //' "$tap_dir/proxy")/apis/inference.redhat.com/v1alpha1/namespaces/$ns/allocationclaims/$uid-$node-main-$i/status" >/dev/null || return 1
         kill $proxy
