@@ -3,13 +3,14 @@
 . test/tap.sh
 slipway=${SLIPWAY:-build/slipway}
 export KUBECONFIG=$tap_dir/kubeconfig
-emulator=
-trap 'kill $emulator 2>/dev/null; rm -rf "$tap_dir"' EXIT
+# A test is a subshell: what it starts is noted in a file.
+: >"$tap_dir/pids"
+trap 'xargs -r kill <"$tap_dir/pids" 2>/dev/null; rm -rf "$tap_dir"' EXIT
 cluster() { # PLATFORM
-    [ -z "$emulator" ] || { kill "$emulator"; wait "$emulator" 2>/dev/null; }
+    xargs -r kill <"$tap_dir/pids" 2>/dev/null
     rm -f "$KUBECONFIG"
     "$slipway" emulate --platform "$1" --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
-    emulator=$!
+    echo $! >"$tap_dir/pids"
     until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
 }
 walks() { # RECIPE PLATFORM [OPTION]...
