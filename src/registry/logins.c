@@ -48,19 +48,22 @@ static void wipe(char *secret)
     free(secret);
 }
 
+static void entry_done(struct entry *e)
+{
+    free(e->host);
+    free(e->path);
+    free(e->username);
+    wipe(e->password);
+    wipe(e->identity_token);
+    wipe(e->registry_token);
+}
+
 void sw_logins_free(struct sw_logins *logins)
 {
     if (!logins || --logins->refs)
         return;
-    for (size_t i = 0; i < logins->n; i++) {
-        struct entry *e = &logins->entries[i];
-        free(e->host);
-        free(e->path);
-        free(e->username);
-        wipe(e->password);
-        wipe(e->identity_token);
-        wipe(e->registry_token);
-    }
+    for (size_t i = 0; i < logins->n; i++)
+        entry_done(&logins->entries[i]);
     for (size_t i = 0; i < logins->n_sources; i++)
         free(logins->sources[i]);
     free(logins->sources);
@@ -152,8 +155,7 @@ static int add_auths(struct sw_logins *logins, const char *source, struct json_o
         if (rc < 0)
             return sw_err_wrap(err, rc, "%s", source);
         if (!e->username && !e->identity_token && !e->registry_token) { /* kept elsewhere */
-            free(e->host);
-            free(e->path);
+            entry_done(e);
             logins->n--;
         }
     }
