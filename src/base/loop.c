@@ -10,8 +10,8 @@ struct sw_loop {
     bool virtual_clock;
     bool stopped;
     int64_t virtual_ms;
-    int64_t wall_ms;  /* how far the wall clock was set from what it says */
-    int64_t began_ms; /* real clock: the wall's time when the steady one stood at 0 */
+    int64_t wall_ms;        /* how far the wall clock was set from what it says */
+    int64_t began_ms;       /* real clock: the wall's time when the steady one stood at 0 */
     struct sw_timer *first; /* virtual clock only: running timers, the next one first */
 };
 

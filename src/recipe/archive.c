@@ -1,8 +1,8 @@
 /* Packaged charts as a source: tar, plain or packed with gzip or zstd, read by libarchive in
  * memory. libarchive is loaded when the first archive is read: with it come libxml2, ICU and a
  * C++ runtime, several times the start-up of a program that renders a directory. */
-#include "recipe/files.h"
 #include "base/library.h"
+#include "recipe/files.h"
 
 #include <archive.h>
 #include <archive_entry.h>
