@@ -75,7 +75,7 @@ PROTOS   := $(wildcard src/*/proto/*.proto)
 PB       := $(notdir $(PROTOS:%.proto=%.pb-c))
 
 # ---- everyday targets ---------------------------------------------------------------------------
-.PHONY: all build run test test-cluster check bench fuzz deps clean help install-deps
+.PHONY: all build run test test-cluster check bench fuzz deps deps-tests clean help install-deps
 .DEFAULT_GOAL := build
 
 build: $(PROGRAMS:%=$(BUILD)/%) ## build build/slipway and the other programs (the default)
@@ -85,11 +85,11 @@ run: deps ## build, and walk recipes/nvidia-mig to Ready on an embedded cluster
 	@$(MAKE) --no-print-directory -s build
 	@$(BUILD)/slipway run recipes/nvidia-mig --emulate $(ARGS)
 
-test: deps ## build everything with ASan and UBSan and run all tests that need no cluster
+test: deps-tests ## build everything with ASan and UBSan and run all tests that need no cluster
 	@$(MAKE) --no-print-directory -s test-programs
 	@hack/run-tests.sh
 
-test-cluster: deps ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
+test-cluster: deps-tests ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
 	@$(MAKE) --no-print-directory -s build
 	@hack/test-cluster.sh
 
@@ -102,6 +102,9 @@ bench: deps ## measure speed and memory; prints JSON
 
 deps: ## install missing build packages through the system's package manager
 	@hack/deps.sh
+
+deps-tests: ## install what the build and the tests need
+	@hack/deps.sh tests
 
 clean: ## remove build/
 	rm -rf $(BUILD)

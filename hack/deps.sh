@@ -1,6 +1,7 @@
 #!/bin/sh
-# deps.sh: see that what the build needs is there; install what is missing through the system's
-# package manager. Exit 1, saying what to install, where that may not be.
+# deps.sh [tests]: see that what the build needs (and with `tests`, what the tests use) is there;
+# install what is missing through the system's package manager. Exit 1, saying what to install, where
+# that may not be; what only tests use may be missing: they say so themselves.
 set -eu
 
 debian="pkg-config libjson-c-dev libyaml-dev libyajl-dev libssl-dev libcurl4-openssl-dev libevent-dev
@@ -14,6 +15,18 @@ modules="json-c zlib libarchive libcrypto libcurl libevent yajl yaml-0.1 cmocka 
 # done without where it cannot be had: recipes from git
 git_debian=libgit2-dev git_fedora=libgit2-devel
 
+# what the tests play the other side with, and look at answers with
+tools="curl jq openssl python3 xxd zstd"
+tools_debian="curl jq openssl procps python3 python3-grpcio python3-protobuf xxd zstd"
+tools_fedora="curl jq openssl procps-ng python3 python3-grpcio python3-protobuf vim-common zstd"
+need_tools=
+if [ "${1:-}" = tests ]; then
+    for t in $tools; do
+        command -v "$t" >/dev/null 2>&1 || need_tools=1
+    done
+    python3 -c 'import google.protobuf, grpc' 2>/dev/null || need_tools=1
+fi
+
 missing=
 command -v pkg-config >/dev/null 2>&1 || missing=pkg-config
 if [ -z "$missing" ]; then
@@ -25,7 +38,7 @@ need_kubectl=
 command -v kubectl >/dev/null 2>&1 || need_kubectl=1
 need_git=
 pkg-config --exists libgit2 2>/dev/null || need_git=1
-[ -n "$missing" ] || [ -n "$need_kubectl" ] || [ -n "$need_git" ] || exit 0
+[ -n "$missing" ] || [ -n "$need_kubectl" ] || [ -n "$need_git" ] || [ -n "$need_tools" ] || exit 0
 
 root=
 if [ "$(id -u)" != 0 ]; then
@@ -48,11 +61,13 @@ if command -v apt-get >/dev/null 2>&1; then
     [ -z "$missing" ] || $root apt-get install -y -q $debian >/dev/null
     [ -z "$need_kubectl" ] || $root apt-get install -y -q kubernetes-client >/dev/null || true
     [ -z "$need_git" ] || $root apt-get install -y -q $git_debian >/dev/null || true
+    [ -z "$need_tools" ] || $root apt-get install -y -q $tools_debian >/dev/null || true
 elif command -v dnf >/dev/null 2>&1; then
     echo "slipway: installing build packages (dnf)" >&2
     [ -z "$missing" ] || $root dnf install -y -q $fedora
     [ -z "$need_kubectl" ] || $root dnf install -y -q kubernetes-client || true
     [ -z "$need_git" ] || $root dnf install -y -q $git_fedora || true
+    [ -z "$need_tools" ] || $root dnf install -y -q $tools_fedora || true
 else
     echo "slipway: no apt-get and no dnf here; install the development files of: $missing" >&2
     exit 1

@@ -118,7 +118,7 @@ run-local: build install ## run the operator here, against the cluster of KUBECO
 info: ## which images, namespace and cluster the targets would use
 	@hack/deploy.sh info
 
-test-e2e: deps ## the tests on a real cluster; focus=REGEX picks some
+test-e2e: deps-tests ## the tests on a real cluster; focus=REGEX picks some
 	@TESTS='$(or $(focus),$(FOCUS))' $(MAKE) --no-print-directory test-cluster
 
 lint: check ## what check does

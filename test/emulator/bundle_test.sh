@@ -23,7 +23,7 @@ parsed() { # every manifest is one that a server takes
 }
 value() { sed -n "s/^  operators.operatorframework.io.bundle.$1: //p" "$bundle/metadata/annotations.yaml"; }
 
-generated() { SLIPWAY=$slipway hack/bundle.sh check; }
+generated() { env -u TAG -u IMG -u REGISTRY SLIPWAY="$slipway" hack/bundle.sh check; } # make exports them
 annotated() {
     [ "$(value mediatype.v1)" = registry+v1 ] && [ "$(value manifests.v1)" = manifests/ ] && [ "$(value metadata.v1)" = metadata/ ] && [ "$(value package.v1)" = slipway ] &&
         [[ ",$(value channels.v1)," == *",$(value channel.default.v1),"* ]] && diff <(sed -n 's/^  \(.*\): \(.*\)/\1=\2/p' "$bundle/metadata/annotations.yaml") <(sed -n 's/^LABEL //p' "$bundle/bundle.Dockerfile")

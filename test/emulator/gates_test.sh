@@ -61,7 +61,7 @@ meta = node["metadata"]
 labels = {k: v for k, v in meta["labels"].items() if "kubernetes.io/" in k and "feature" not in k}
 labels["kubernetes.io/hostname"] = "gpu-9"
 node["metadata"] = {"name": "gpu-9", "labels": labels,
-    "annotations": {k: v for k, v in meta["annotations"].items() if k.startswith("emulator.")}}
+    "annotations": {k: v for k, v in meta["annotations"].items() if k.startswith("emulator.slipway.dev/gpu")}}
 json.dump(node, sys.stdout)' | kubectl create -f - &&
         until_ok 20 is_capable
 }
