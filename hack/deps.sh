@@ -24,7 +24,7 @@ if [ "${1:-}" = tests ]; then
     for t in $tools; do
         command -v "$t" >/dev/null 2>&1 || need_tools=1
     done
-    python3 -c 'import google.protobuf, grpc' 2>/dev/null || need_tools=1
+    /usr/bin/python3 -c 'import google.protobuf, grpc' 2>/dev/null || need_tools=1
 fi
 
 missing=
