@@ -218,4 +218,4 @@ fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60);
 
 include make/ship.mk
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
