@@ -15,6 +15,17 @@ dump() {
     kinds=$(kubectl api-resources --verbs=list -o name | grep -v -e '^events' -e '^leases' -e componentstatuses | sort | paste -sd,)
     kubectl get "$kinds" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.labels} {.spec}{"\n"}{end}' | sort
 }
+# What other tests deleted is on its way still: begin when nothing goes any more.
+settled() {
+    dump >"$tap_dir/before"
+    for _ in $(seq 30); do
+        sleep 4
+        dump >"$tap_dir/later"
+        cmp -s "$tap_dir/before" "$tap_dir/later" &&
+            [ -z "$(kubectl get namespaces -o 'jsonpath={.items[?(@.status.phase=="Terminating")].metadata.name}')" ] && return
+        mv "$tap_dir/later" "$tap_dir/before"
+    done
+}
 
 packed() {
     make -s local-image-build && local p
@@ -177,7 +188,7 @@ if [ -n "$node_ip" ]; then
         kubectl patch specialresources.sro.openshift.io --all --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
         kubectl delete crd $c.sro.openshift.io --ignore-not-found >/dev/null 2>&1
     done
-    dump >"$tap_dir/before"
+    settled
     t "the images are packed and imported" packed
     t "an account without rights is told so, once" no_rights
     t "an image that cannot be pulled is told so, once" unpullable
