@@ -524,19 +524,15 @@ static const char *plain_proxy(void)
     return getenv("http_proxy") || getenv("REQUEST_METHOD") ? NULL : getenv("HTTP_PROXY");
 }
 
-static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_http_spec *spec)
+static void set_plain_proxy(CURL *easy, const struct sw_http_opts *o)
 {
-    for (const char *const *h = spec->headers; h && *h; h++)
-        t->headers = curl_slist_append(t->headers, *h);
-    t->headers = curl_slist_append(t->headers, "Expect:"); /* no round trip before the body */
-    (void)curl_easy_setopt(easy, CURLOPT_URL, spec->url);
-    /* HTTP/2 is agreed on in the TLS handshake: the first ones wait to learn whether they can share
-     * the connection. Without TLS there is nothing to wait for. */
-    bool tls = t->tls = sw_starts_with(spec->url, "https:");
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-                           (long)(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    const char *proxy = o->proxy_url ? NULL : plain_proxy();
+    if (proxy)
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
+}
+
+static void set_body(CURL *easy, const struct sw_http_spec *spec)
+{
     bool head = sw_streq(spec->method, "HEAD");
     bool may_have_body = !head && !sw_streq(spec->method, "GET") &&
                          !sw_streq(spec->method, "DELETE");
@@ -548,11 +544,34 @@ static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_
     }
     if (!head)
         (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
+}
+
+static struct curl_slist *header_list(const char *const *headers)
+{
+    /* no round trip before the body */
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    for (size_t i = 0; headers && headers[i]; i++)
+        list = curl_slist_append(list, headers[i]);
+    return list;
+}
+
+static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_http_spec *spec)
+{
+    t->headers = header_list(spec->headers);
+    (void)curl_easy_setopt(easy, CURLOPT_URL, spec->url);
+    /* HTTP/2 is agreed on in the TLS handshake: the first ones wait to learn whether they can share
+     * the connection. Without TLS there is nothing to wait for. */
+    bool tls = sw_starts_with(spec->url, "https:");
+    t->tls = tls;
+    long version = tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
+    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    set_body(easy, spec);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
     set_redirects(easy, spec, tls);
-    const char *proxy = tls || t->http->opts.proxy_url ? NULL : plain_proxy();
-    if (proxy)
-        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
+    if (!tls)
+        set_plain_proxy(easy, &t->http->opts);
     if (spec->buffer_bytes)
         (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
 }

@@ -12,7 +12,7 @@ enum { SECOND = 1000000000 };
 static int64_t from_seconds(double seconds)
 {
     double ns = seconds * SECOND;
-    return ns >= -0x1p63 && ns < 0x1p63 ? (int64_t)ns : INT64_MIN;
+    return ns >= -9223372036854775808.0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
 }
 
 static struct sw_value trimmed(struct sw_value s)
