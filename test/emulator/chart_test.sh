@@ -48,7 +48,7 @@ served() {
     local emulator=$! operator port
     until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml >/dev/null
-    port=$((20000 + RANDOM % 20000))
+    port=$((20000 + RANDOM % 12000)) # below the range that the kernel gives out
     "$slipway" controller --metrics-bind-address 127.0.0.1:$port --health-probe-bind-address 127.0.0.1:0 >"$tap_dir/operator.log" 2>&1 &
     operator=$!
     until_ok 20 eval 'curl -sf http://127.0.0.1:'$port'/metrics >"$tap_dir/metrics" && grep -q "^slipway_leader 1" "$tap_dir/metrics"'
