@@ -3,6 +3,7 @@
 # The last line is "N passed, N failed". A program that dies counts as one failure. What failed beside
 # others is run once more by itself, and said so: machines are busy, and then deadlines pass.
 set -u
+unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not for what tests make
 cd "$(dirname "$0")/.."
 export CMOCKA_MESSAGE_OUTPUT=TAP
 if [ -z "${SW_SHARED:-}" ] && [ -d ../shared ]; then SW_SHARED=$PWD/../shared; fi

@@ -2,6 +2,7 @@
 # test-cluster.sh: bring a real cluster up, run test/cluster/*_test.sh on it, bring it down. The last
 # line is "N passed, N failed". KEEP=1 leaves the cluster up; TESTS=regex picks tests by name.
 set -u
+unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not for what tests make
 cd "$(dirname "$0")/.."
 export SLIPWAY_CLUSTER_DIR=${SLIPWAY_CLUSTER_DIR:-$PWD/build/cluster}
 export SLIPWAY="$PWD/build/slipway" SLIPWAY_TEST="$PWD/build/test/slipway"
