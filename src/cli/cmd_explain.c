@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/loop.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/connect.h"
 #include "cli/explain.h"
 #include "cli/live.h"
+#include "cli/talk.h"
 #include "cli/text.h"
 #include "data/data.h"
 #include "data/time.h"
@@ -103,14 +103,14 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts,
     SW_ERR(err);
     SW_AUTO_JSON *resource = NULL;
     const char *state = rest->n > 1 ? rest->items[1] : NULL;
-    struct sw_ask ask = { conn, sw_loop_now_ms(conn->loop) + opts->timeout_ms };
-    int rc = sw_ask_get(&ask, "sro.openshift.io/v1beta1", "SpecialResource", NULL, rest->items[0],
-                        &(struct sw_request_opts){ .retries = 5 }, &resource, &err);
+    conn->until_ms = sw_loop_now_ms(conn->loop) + opts->timeout_ms;
+    int rc = sw_talk_find(conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, rest->items[0],
+                          &(struct sw_request_opts){ .retries = 5 }, &resource, &err);
     if (rc == 0 && state && !has_state(resource, state))
         rc = sw_err_set(&err, SW_NOTFOUND, "'%s' has no state '%s'", rest->items[0], state);
     if (rc < 0)
         return sw_cli_fail("explain", &err);
-    SW_AUTO_JSON *chain = sw_explain(&ask, resource, state);
+    SW_AUTO_JSON *chain = sw_explain(conn, resource, state);
     return print_chain(chain, sw_streq(opts->output, "json"));
 }
 

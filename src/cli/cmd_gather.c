@@ -123,7 +123,7 @@ static void gather_entry(struct gather *g, const char *resource, struct json_obj
                           sw_json_str(entry, "", "kind", NULL), &kind, &err);
     note_space(g, ns);
     if (rc == 0)
-        rc = sw_talk_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, &live, &err);
+        rc = sw_talk_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
     if (rc < 0)
         note(g, name, sw_err_text(&err));
     else

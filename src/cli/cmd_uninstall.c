@@ -88,7 +88,7 @@ static void remove_entry(struct uninstall *u, struct json_object *entry)
     if (sw_talk_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind, &err) <
         0)
         return; /* its definition is gone, and it with it */
-    int rc = sw_talk_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, &live, &err);
+    int rc = sw_talk_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
     if (rc == SW_NOTFOUND)
         return;
     if (rc < 0)
@@ -277,7 +277,7 @@ static void remove_definitions(struct uninstall *u)
         if (sw_yaml_parse(f->text, f->len_bytes, &(struct sw_yaml_opts){ .file = f->name }, &doc,
                           &why) < 0)
             continue;
-        if (sw_talk_get(&u->conn, kind, NULL, sw_obj_name(doc), &live, &why) == 0)
+        if (sw_talk_get(&u->conn, kind, NULL, sw_obj_name(doc), NULL, &live, &why) == 0)
             remove_object(u, kind, NULL, sw_obj_name(doc), NULL);
     }
 }

@@ -42,8 +42,9 @@ struct sw_connection {
     struct sw_kube *kube;
     struct event *interrupt, *terminate;
     const char *command;
-    bool is_down; /* the server does not answer, and that was said */
-    int signal;   /* the one that ended the loop; 0: none */
+    bool is_down;     /* the server does not answer, and that was said */
+    int signal;       /* the one that ended the loop; 0: none */
+    int64_t until_ms; /* talk.h waits for no answer longer, on the loop's clock; 0: for ever */
     void (*on_signal)(void *arg);
     void *arg;
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ask.h"
+#include "cli/talk.h"
 #include "data/data.h"
 #include "engine/gate.h"
 
@@ -87,7 +87,7 @@ static void add_event(struct json_object *link, struct json_object *event)
 }
 
 /* The last warnings about an object. */
-static void explain_events(const struct sw_ask *ask, struct json_object *object,
+static void explain_events(struct sw_connection *conn, struct json_object *object,
                            struct json_object *link)
 {
     SW_ERR(err);
@@ -96,7 +96,7 @@ static void explain_events(const struct sw_ask *ask, struct json_object *object,
     SW_AUTO_CHARS *selector = sw_printf("type=Warning,involvedObject.uid=%s",
                                         sw_json_str(object, "", "metadata", "uid", NULL));
     const struct sw_request_opts opts = { .field_selector = selector, .retries = RETRIES };
-    if (sw_ask_get(ask, "v1", "Event", *ns ? ns : "default", NULL, &opts, &events, &err) < 0)
+    if (sw_talk_find(conn, "v1", "Event", *ns ? ns : "default", NULL, &opts, &events, &err) < 0)
         return; /* they are an extra; who may not read them sees the rest */
     json_object_array_sort(events, by_time);
     size_t n = sw_json_len(events);
@@ -119,7 +119,7 @@ static char *last_line(const char *text)
     return begin == len ? NULL : sw_strndup(text + begin, len - begin);
 }
 
-static void add_log(const struct sw_ask *ask, struct json_object *pod, const char *container,
+static void add_log(struct sw_connection *conn, struct json_object *pod, const char *container,
                     bool previous, struct json_object *link)
 {
     SW_ERR(err);
@@ -127,7 +127,8 @@ static void add_log(const struct sw_ask *ask, struct json_object *pod, const cha
     const struct sw_request_opts opts = { .container = container,
                                           .tail_lines = 3,
                                           .previous = previous };
-    if (sw_ask_logs(ask, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &err) < 0)
+    size_t len;
+    if (sw_talk_logs(conn, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &len, &err) < 0)
         return;
     SW_AUTO_CHARS *line = last_line(text);
     if (line)
@@ -144,7 +145,7 @@ static char *how_it_ended(struct json_object *ended)
                      sw_json_str(ended, "Error", "reason", NULL), *message ? ": " : "", message);
 }
 
-static void explain_container(const struct sw_ask *ask, struct json_object *pod,
+static void explain_container(struct sw_connection *conn, struct json_object *pod,
                               struct json_object *status, bool init, struct json_object *link)
 {
     struct json_object *waiting = sw_json_find(status, "state", "waiting", NULL);
@@ -175,7 +176,7 @@ static void explain_container(const struct sw_ask *ask, struct json_object *pod,
     struct json_object *leaf = link_new(failed ? "Failed" : "Waiting", what);
     set(leaf, "why", why);
     if (end || (!waiting && !ended))
-        add_log(ask, pod, name, !failed && before && waiting, leaf);
+        add_log(conn, pod, name, !failed && before && waiting, leaf);
     add(link, leaf);
 }
 
@@ -186,7 +187,8 @@ static bool pod_is_fine(struct json_object *pod)
            sw_streq(sw_json_str(ready, "", "status", NULL), "True");
 }
 
-static void explain_pod(const struct sw_ask *ask, struct json_object *pod, struct json_object *link)
+static void explain_pod(struct sw_connection *conn, struct json_object *pod,
+                        struct json_object *link)
 {
     static const char *const lists[] = { "initContainerStatuses", "containerStatuses" };
     struct json_object *scheduled = sw_obj_condition(pod, "PodScheduled");
@@ -203,10 +205,10 @@ static void explain_pod(const struct sw_ask *ask, struct json_object *pod, struc
     for (size_t l = 0; l < SW_COUNT(lists); l++) {
         struct json_object *list = sw_json_find(pod, "status", lists[l], NULL);
         for (size_t i = 0; i < sw_json_len(list); i++)
-            explain_container(ask, pod, sw_json_at(list, i), l == 0, leaf);
+            explain_container(conn, pod, sw_json_at(list, i), l == 0, leaf);
     }
     explain_deletion(pod, leaf);
-    explain_events(ask, pod, leaf);
+    explain_events(conn, pod, leaf);
     add(link, leaf);
 }
 
@@ -227,7 +229,7 @@ static char *pods_selector(struct json_object *object)
     return text;
 }
 
-static void explain_pods(const struct sw_ask *ask, struct json_object *object,
+static void explain_pods(struct sw_connection *conn, struct json_object *object,
                          struct json_object *link)
 {
     SW_ERR(err);
@@ -236,7 +238,7 @@ static void explain_pods(const struct sw_ask *ask, struct json_object *object,
     if (!selector)
         return;
     const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
-    if (sw_ask_get(ask, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) < 0) {
+    if (sw_talk_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) < 0) {
         add_words(link, "Waiting", "its pods", sw_err_text(&err));
         return;
     }
@@ -244,7 +246,7 @@ static void explain_pods(const struct sw_ask *ask, struct json_object *object,
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         struct json_object *pod = sw_json_at(pods, i);
         if (!pod_is_fine(pod) && n++ < MOST_PODS)
-            explain_pod(ask, pod, link);
+            explain_pod(conn, pod, link);
     }
     if (n > MOST_PODS) {
         SW_AUTO_CHARS *what = sw_printf("%zu more pods", n - MOST_PODS);
@@ -260,7 +262,7 @@ static const char *const is_of[] = {
 };
 
 /* @item: of the inventory. Objects that are ready have no part in it. */
-static void explain_object(const struct sw_ask *ask, struct json_object *item,
+static void explain_object(struct sw_connection *conn, struct json_object *item,
                            struct json_object *link)
 {
     SW_ERR(err);
@@ -272,8 +274,8 @@ static void explain_object(const struct sw_ask *ask, struct json_object *item,
                *ns = sw_json_str(item, "", "namespace", NULL),
                *name = sw_json_str(item, "", "name", NULL);
     SW_AUTO_CHARS *what = sw_printf("%s %s%s%s", kind, ns, *ns ? "/" : "", name);
-    int rc = sw_ask_get(ask, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
-                        &live, &err);
+    int rc = sw_talk_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
+                          &live, &err);
     if (rc < 0 && rc != SW_NOTFOUND) {
         add_words(link, "Waiting", what, sw_err_text(&err));
         return;
@@ -285,7 +287,7 @@ static void explain_object(const struct sw_ask *ask, struct json_object *item,
     if (verdict.kind == SW_VERDICT_READY)
         return;
     if (live && sw_streq(kind, "Pod")) {
-        explain_pod(ask, live, link);
+        explain_pod(conn, live, link);
         return;
     }
     struct json_object *leaf = link_new(is_of[verdict.kind], what);
@@ -294,8 +296,8 @@ static void explain_object(const struct sw_ask *ask, struct json_object *item,
     if (!live)
         return;
     explain_deletion(live, leaf);
-    explain_pods(ask, live, leaf);
-    explain_events(ask, live, leaf);
+    explain_pods(conn, live, leaf);
+    explain_events(conn, live, leaf);
 }
 
 /* ---- states ------------------------------------------------------------------------------------
@@ -329,7 +331,7 @@ static void explain_kernels(struct json_object *state, struct json_object *link)
     }
 }
 
-static void explain_state(const struct sw_ask *ask, struct json_object *status,
+static void explain_state(struct sw_connection *conn, struct json_object *status,
                           struct json_object *state, struct json_object *chain)
 {
     const char *name = sw_json_str(state, "", "name", NULL);
@@ -344,12 +346,12 @@ static void explain_state(const struct sw_ask *ask, struct json_object *status,
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
         if (sw_streq(sw_json_str(item, "", "state", NULL), name))
-            explain_object(ask, item, link);
+            explain_object(conn, item, link);
     }
     add(chain, link);
 }
 
-struct json_object *sw_explain(const struct sw_ask *ask, struct json_object *resource,
+struct json_object *sw_explain(struct sw_connection *conn, struct json_object *resource,
                                const char *state)
 {
     struct json_object *status = sw_json_get(resource, "status");
@@ -366,7 +368,7 @@ struct json_object *sw_explain(const struct sw_ask *ask, struct json_object *res
         struct json_object *s = sw_json_at(states, i);
         bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
         if (state ? sw_streq(sw_json_str(s, "", "name", NULL), state) : !ready)
-            explain_state(ask, status, s, chain);
+            explain_state(conn, status, s, chain);
     }
     return chain;
 }

@@ -24,7 +24,6 @@ static void answer(struct wait *w, int code, const struct sw_err *err)
     w->code = code;
     if (code < 0)
         sw_err_set(&w->err, code, "%s", err ? sw_err_text(err) : sw_code_name(code));
-    sw_loop_stop(w->conn->loop);
 }
 
 static void on_done(int code, const struct sw_err *err, void *arg)
@@ -58,15 +57,23 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
     answer(w, a->code, a->err);
 }
 
+/* How long the loop may still run. */
+static int64_t left_ms(const struct sw_connection *conn)
+{
+    return conn->until_ms ? conn->until_ms - sw_loop_now_ms(conn->loop) : 60000;
+}
+
 /* Run until @req has answered; what it brought stays in @w on success. */
 static int finish(struct wait *w, struct sw_kube_request *req, struct sw_err *err)
 {
-    while (!w->answered && !w->conn->signal)
-        sw_loop_run(w->conn->loop);
+    struct sw_connection *conn = w->conn;
+    while (!w->answered && !conn->signal && left_ms(conn) > 0)
+        sw_loop_step(conn->loop, left_ms(conn));
     int rc = w->code;
     if (!w->answered) {
         sw_kube_cancel(req);
-        rc = sw_err_set(err, SW_UNAVAILABLE, "interrupted");
+        rc = sw_err_set(err, SW_UNAVAILABLE,
+                        conn->signal ? "interrupted" : "the API server did not answer in time");
     } else if (rc < 0) {
         rc = sw_err_move(err, &w->err);
     }
@@ -104,12 +111,26 @@ int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const c
 }
 
 int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                const char *name, struct json_object **object, struct sw_err *err)
+                const char *name, const struct sw_request_opts *opts, struct json_object **object,
+                struct sw_err *err)
 {
     struct wait w = { .conn = conn };
-    int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, NULL, on_answer, &w), err);
+    int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, opts, on_answer, &w), err);
     *object = w.object;
     return rc;
+}
+
+int sw_talk_find(struct sw_connection *conn, const char *api_version, const char *kind,
+                 const char *ns, const char *name, const struct sw_request_opts *opts,
+                 struct json_object **out, struct sw_err *err)
+{
+    const struct sw_kind *k = sw_kube_kind_find(conn->kube, api_version, kind);
+    int rc = k ? 0 : sw_talk_kind(conn, api_version, kind, &k, err);
+    if (rc < 0)
+        return rc;
+    const char *in = k->namespaced && ns && *ns ? ns : NULL;
+    return name ? sw_talk_get(conn, k, in, name, opts, out, err)
+                : sw_talk_list(conn, k, in, opts, out, err);
 }
 
 int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,

@@ -1,26 +1,32 @@
 #pragma once
 /* talk: what commands say to the API server one after another, reading and changing: each call runs
- * the connection's loop until its answer is there. (ask.h: questions alone, with a deadline.) */
+ * the connection's loop until its answer is there, or its deadline (until_ms) is past. */
 #include "base/base.h"
 #include "kube/kube.h"
 
 struct json_object;
 struct sw_connection;
 
-/* All of these: 0 | what sw_kube's requests answer | SW_UNAVAILABLE where a signal came. Objects
- * and texts are the caller's. */
+/* All of these: 0 | what sw_kube's requests answer | SW_UNAVAILABLE where a signal came or the
+ * deadline. Objects and texts are the caller's. */
 
 /** Learn every kind that is served. */
 int sw_talk_kinds(struct sw_connection *conn, struct sw_err *err) SW_CHECKED;
 /** By apiVersion and kind; NULL and SW_NOTFOUND where it is not served. */
 int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char *kind,
                  const struct sw_kind **out, struct sw_err *err) SW_CHECKED;
+/** One object (@name), or with no name the list of all as an array, by apiVersion and kind.
+ * @ns: left aside where the kind has none */
+int sw_talk_find(struct sw_connection *conn, const char *api_version, const char *kind,
+                 const char *ns, const char *name, const struct sw_request_opts *opts,
+                 struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** Every page of a list, as one array. */
 int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                  const struct sw_request_opts *opts, struct json_object **items,
                  struct sw_err *err) SW_CHECKED;
 int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                const char *name, struct json_object **object, struct sw_err *err) SW_CHECKED;
+                const char *name, const struct sw_request_opts *opts, struct json_object **object,
+                struct sw_err *err) SW_CHECKED;
 int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                    const char *name, const struct sw_request_opts *opts,
                    struct sw_err *err) SW_CHECKED;
