@@ -344,7 +344,7 @@ static int write_archive(struct gather *g, struct sw_err *err)
 {
     char now[21], *bytes = NULL;
     size_t len = 0;
-    sw_time_rfc3339(sw_loop_now_ms(g->conn.loop), now);
+    sw_time_rfc3339(sw_loop_wall_ms(g->conn.loop), now);
     for (char *c = now; *c; c++)
         *c = *c == ':' ? '-' : *c;
     SW_AUTO_CHARS *folder = sw_printf("slipway-gather-%s", now);

@@ -111,7 +111,7 @@ static void add_verdict(struct validation *v, const char *name, const char *stat
                         const char *reason)
 {
     char now[21];
-    sw_time_rfc3339(sw_loop_now_ms(v->c->loop), now);
+    sw_time_rfc3339(sw_loop_wall_ms(v->c->loop), now);
     struct json_object *old = sw_json_find_by(v->statuses, "name", name);
     bool same = sw_streq(sw_json_str(old, "", "verificationStatus", NULL), status);
     struct json_object *entry = json_object_new_object();

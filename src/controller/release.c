@@ -111,7 +111,7 @@ static struct json_object *info_of(const struct release_work *w)
     struct resource *r = w->r;
     bool deployed = sw_streq(w->status, "deployed");
     struct json_object *info = json_object_new_object();
-    sw_time_rfc3339(sw_loop_now_ms(r->c->loop), now);
+    sw_time_rfc3339(sw_loop_wall_ms(r->c->loop), now);
     sw_json_set_str(info, sw_json_str(r->seen, now, "metadata", "creationTimestamp", NULL),
                     "first_deployed", NULL);
     sw_json_set_str(info, now, "last_deployed", NULL);
@@ -308,7 +308,7 @@ static struct json_object *object_of(const struct release_work *w, const char *p
     struct json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
     SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
-    SW_AUTO_CHARS *now = sw_printf("%" PRId64, sw_loop_now_ms(r->c->loop) / 1000);
+    SW_AUTO_CHARS *now = sw_printf("%" PRId64, sw_loop_wall_ms(r->c->loop) / 1000);
     const char *const labels[][2] = {
         { "owner", "helm" },    { "name", r->name },   { "status", w->status },
         { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, r->release.digest }
