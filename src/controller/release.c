@@ -2,7 +2,7 @@
  * deployed: one record for each revision of recipe and values, ten kept. A record is JSON, packed,
  * in a ConfigMap or a Secret; its labels say what it is.
  * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
-#include "controller/release.h"
+#include "controller/release_in.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,21 +11,7 @@
 #include "data/base64.h"
 #include "recipe/pack.h"
 
-#define DIGEST_LABEL "slipway.dev/digest"
-
 enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
-
-/* One look at the records, and what is done about them. */
-struct release_work {
-    struct resource *r;
-    struct lookups *lookups;
-    const char *status;       /* to be recorded; NULL: only look */
-    bool removing;            /* all of them go */
-    int64_t version;          /* of the record that is written */
-    struct json_object *list; /* records there are: {name, labels} */
-    size_t next;              /* of them, that is put right */
-    struct sw_kube_request *req;
-};
 
 /* ---- what is deployed --------------------------------------------------------------------------
  */
@@ -102,230 +88,6 @@ static void remember(struct resource *r, struct json_object *list)
     memcpy(r->release.digest, digest, sizeof digest);
 }
 
-/* ---- a record ----------------------------------------------------------------------------------
- */
-
-static struct json_object *info_of(const struct release_work *w)
-{
-    char now[21];
-    struct resource *r = w->r;
-    bool deployed = sw_streq(w->status, "deployed");
-    struct json_object *info = json_object_new_object();
-    sw_time_rfc3339(sw_loop_wall_ms(r->c->loop), now);
-    sw_json_set_str(info, sw_json_str(r->seen, now, "metadata", "creationTimestamp", NULL),
-                    "first_deployed", NULL);
-    sw_json_set_str(info, now, "last_deployed", NULL);
-    sw_json_set_str(info, "", "deleted", NULL);
-    sw_json_set_str(info,
-                    !deployed        ? "Release failed"
-                    : w->version > 1 ? "Upgrade complete"
-                                     : "Install complete",
-                    "description", NULL);
-    sw_json_set_str(info, w->status, "status", NULL);
-    return info;
-}
-
-static struct json_object *file_of(const struct sw_recipe_file *file)
-{
-    struct json_object *doc = json_object_new_object();
-    size_t len;
-    SW_AUTO_CHARS *text = sw_base64_encode(file->bytes, file->len, &len);
-    sw_json_set_str(doc, file->name, "name", NULL);
-    sw_json_set_str(doc, text, "data", NULL);
-    return doc;
-}
-
-static bool is_known_file(const char *name)
-{
-    static const char *const known[] = { "Chart.yaml", "Chart.lock", "values.yaml",
-                                         "values.schema.json" };
-    for (size_t i = 0; i < SW_COUNT(known); i++)
-        if (sw_streq(name, known[i]))
-            return true;
-    return sw_starts_with(name, "charts/");
-}
-
-static struct json_object *values_of(const struct sw_recipe_file *file)
-{
-    struct json_object *values = NULL;
-    SW_ERR(err);
-    if (sw_yaml_parse(file->bytes, file->len, &(struct sw_yaml_opts){ .file = file->name }, &values,
-                      &err) < 0 ||
-        !values)
-        return json_object_new_object();
-    return values;
-}
-
-static struct json_object *chart_of(struct resource *r)
-{
-    struct json_object *chart = json_object_new_object(), *templates = json_object_new_array(),
-                       *others = json_object_new_array(), *values = NULL;
-    struct sw_files files = sw_files_init(NULL);
-    SW_ERR(err);
-    if (sw_recipe_list_files(r->recipe, &files, &err) < 0)
-        sw_log(SW_LOG_DEBUG, "files of the recipe", "error", sw_err_text(&err), NULL);
-    for (size_t i = 0; i < files.n; i++) {
-        const char *name = files.items[i].name;
-        if (sw_streq(name, "values.yaml"))
-            values = values_of(&files.items[i]);
-        else if (!is_known_file(name))
-            (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
-                                        file_of(&files.items[i]));
-    }
-    sw_files_done(&files);
-    struct json_object *metadata = sw_json_copy(
-        (struct json_object *)sw_recipe_metadata(r->recipe)); /* read only */
-    (void)json_object_object_add(chart, "metadata", metadata);
-    (void)json_object_object_add(chart, "lock", NULL);
-    (void)json_object_object_add(chart, "templates", templates);
-    (void)json_object_object_add(chart, "values", values ? values : json_object_new_object());
-    (void)json_object_object_add(chart, "schema", NULL);
-    (void)json_object_object_add(chart, "files", others);
-    return chart;
-}
-
-static struct json_object *hook_of(const struct sw_rendered_doc *doc, const struct sw_manifest *m)
-{
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } events[] = { { SW_HOOK_PRE_INSTALL, "pre-install" },
-                   { SW_HOOK_POST_INSTALL, "post-install" },
-                   { SW_HOOK_PRE_DELETE, "pre-delete" },
-                   { SW_HOOK_POST_DELETE, "post-delete" },
-                   { SW_HOOK_PRE_UPGRADE, "pre-upgrade" },
-                   { SW_HOOK_POST_UPGRADE, "post-upgrade" },
-                   { SW_HOOK_PRE_ROLLBACK, "pre-rollback" },
-                   { SW_HOOK_POST_ROLLBACK, "post-rollback" },
-                   { SW_HOOK_TEST, "test" } };
-    struct json_object *hook = json_object_new_object(), *when = json_object_new_array(),
-                       *last = json_object_new_object();
-    SW_AUTO_CHARS *text = sw_strndup(doc->text, doc->len);
-    sw_json_set_str(hook, sw_obj_name(m->doc), "name", NULL);
-    sw_json_set_str(hook, sw_obj_kind(m->doc), "kind", NULL);
-    sw_json_set_str(hook, doc->path, "path", NULL);
-    sw_json_set_str(hook, text, "manifest", NULL);
-    for (size_t i = 0; i < SW_COUNT(events); i++)
-        if (m->hook_events & events[i].bit)
-            (void)json_object_array_add(when, json_object_new_string(events[i].name));
-    (void)json_object_object_add(hook, "events", when);
-    sw_json_set_str(last, "", "started_at", NULL);
-    sw_json_set_str(last, "", "completed_at", NULL);
-    sw_json_set_str(last, "", "phase", NULL);
-    (void)json_object_object_add(hook, "last_run", last);
-    sw_json_set(hook, json_object_new_int(m->hook_weight), "weight", NULL);
-    return hook;
-}
-
-/* The manifests as `helm get manifest` prints them, and the hooks apart. */
-static int add_manifests(struct release_work *w, struct json_object *release, struct sw_err *err)
-{
-    struct resource *r = w->r;
-    SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
-    struct sw_render_env env = render_env(r, values, w->lookups);
-    SW_AUTO(sw_rendered) *rendered = NULL;
-    env.no_crds = true;
-    int rc = sw_recipe_render(r->plan, &env, SW_ALL_STATES, &rendered, err);
-    if (rc < 0)
-        return rc;
-    struct printbuf *text = printbuf_new();
-    struct json_object *hooks = json_object_new_array();
-    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++) {
-        const struct sw_rendered_doc *doc = sw_rendered_doc(rendered, i);
-        if (!doc->n_manifests)
-            continue;
-        if (doc->hook_events) {
-            (void)json_object_array_add(
-                hooks, hook_of(doc, sw_rendered_manifest(rendered, doc->first_manifest)));
-            continue;
-        }
-        sprintbuf(text, "---\n# Source: %s\n", doc->path);
-        (void)printbuf_memappend(text, doc->text, (int)doc->len);
-        (void)printbuf_memappend(text, "\n", 1);
-    }
-    (void)json_object_object_add(release, "manifest",
-                                 json_object_new_string_len(text->buf, text->bpos));
-    (void)json_object_object_add(release, "hooks", hooks);
-    printbuf_free(text);
-    return 0;
-}
-
-static int make_record(struct release_work *w, struct json_object **out, struct sw_err *err)
-{
-    struct resource *r = w->r;
-    SW_AUTO_JSON *release = json_object_new_object();
-    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
-    sw_json_set_str(release, r->name, "name", NULL);
-    (void)json_object_object_add(release, "info", info_of(w));
-    (void)json_object_object_add(release, "chart", chart_of(r));
-    (void)json_object_object_add(release, "config", set ? sw_json_copy(set) : NULL);
-    int rc = add_manifests(w, release, err);
-    if (rc < 0)
-        return rc;
-    sw_json_set(release, json_object_new_int64(w->version), "version", NULL);
-    sw_json_set_str(release, resource_namespace(r), "namespace", NULL);
-    *out = SW_TAKE(release);
-    return 0;
-}
-
-/* ---- in an object ------------------------------------------------------------------------------
- */
-
-static bool in_secrets(const struct release_work *w)
-{
-    return w->r->c->opts.releases == SW_RELEASES_SECRETS;
-}
-
-static const struct sw_kind *kind_of(const struct release_work *w)
-{
-    return sw_kube_kind_find(w->r->c->kube, "v1", in_secrets(w) ? "Secret" : "ConfigMap");
-}
-
-/* Bytes of a Secret are base64 once more. */
-static struct json_object *data_of(const struct release_work *w, const char *packed)
-{
-    struct json_object *data = json_object_new_object();
-    size_t len = strlen(packed), twice;
-    SW_AUTO_CHARS *again = in_secrets(w) ? sw_base64_encode(packed, len, &twice) : NULL;
-    sw_json_set_str(data, again ? again : packed, "release", NULL);
-    return data;
-}
-
-static struct json_object *owner_of(const struct resource *r)
-{
-    struct json_object *owner = json_object_new_object(), *list = json_object_new_array();
-    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
-    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
-    sw_json_set_str(owner, r->name, "name", NULL);
-    sw_json_set_str(owner, r->uid, "uid", NULL);
-    (void)json_object_array_add(list, owner);
-    return list;
-}
-
-static struct json_object *object_of(const struct release_work *w, const char *packed)
-{
-    struct resource *r = w->r;
-    struct json_object *doc = json_object_new_object();
-    SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
-    SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
-    SW_AUTO_CHARS *now = sw_printf("%" PRId64, sw_loop_wall_ms(r->c->loop) / 1000);
-    const char *const labels[][2] = {
-        { "owner", "helm" },    { "name", r->name },   { "status", w->status },
-        { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, r->release.digest }
-    };
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, in_secrets(w) ? "Secret" : "ConfigMap", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
-    for (size_t i = 0; i < SW_COUNT(labels); i++)
-        sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
-    sw_json_set(doc, owner_of(r), "metadata", "ownerReferences", NULL);
-    if (in_secrets(w))
-        sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
-    (void)json_object_object_add(doc, "data", data_of(w, packed));
-    return doc;
-}
-
 /* ---- the work ----------------------------------------------------------------------------------
  */
 
@@ -394,7 +156,7 @@ static void on_tidied(const struct sw_kube_answer *a, void *arg)
 static void on_old(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
-    const struct sw_kind *kind = kind_of(w);
+    const struct sw_kind *kind = release_kind(w);
     w->req = NULL;
     if (a->code < 0 || !kind) {
         tidy_next(w);
@@ -402,7 +164,8 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
     }
     const char *text = sw_json_str(a->object, "", "data", "release", NULL);
     size_t len = strlen(text);
-    SW_AUTO_CHARS *once = in_secrets(w) ? sw_base64_decode(text, len, &len) : sw_strdup(text);
+    SW_AUTO_CHARS *once = release_in_secrets(w) ? sw_base64_decode(text, len, &len)
+                                                : sw_strdup(text);
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
     SW_AUTO_JSON *patch = json_object_new_object();
@@ -410,7 +173,7 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
     if (once && release_unpack(once, strlen(once), &release, &err) == 0) {
         sw_json_set_str(release, "superseded", "info", "status", NULL);
         SW_AUTO_CHARS *packed = release_pack(release);
-        (void)json_object_object_add(patch, "data", data_of(w, packed));
+        (void)json_object_object_add(patch, "data", release_data(w, packed));
     }
     w->req = sw_kube_patch(w->r->c->kube, kind, resource_namespace(w->r), sw_obj_name(a->object),
                            SW_PATCH_MERGE, patch, &(struct sw_request_opts){ .retries = RETRIES },
@@ -421,7 +184,7 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
 static void tidy_next(struct release_work *w)
 {
     struct resource *r = w->r;
-    const struct sw_kind *kind = kind_of(w);
+    const struct sw_kind *kind = release_kind(w);
     const struct sw_request_opts opts = { .retries = RETRIES };
     while (kind && w->next < sw_json_len(w->list)) {
         struct json_object *old = sw_json_at(w->list, w->next++);
@@ -457,10 +220,10 @@ static void write_record(void *arg)
 {
     struct release_work *w = arg;
     struct resource *r = w->r;
-    const struct sw_kind *kind = kind_of(w);
+    const struct sw_kind *kind = release_kind(w);
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
-    int rc = make_record(w, &release, &err);
+    int rc = release_make(w, &release, &err);
     if (rc == SW_PENDING)
         return; /* a lookup; it comes back here */
     if (rc < 0 || !kind) {
@@ -476,7 +239,7 @@ static void write_record(void *arg)
         give_up(w, SW_INVALID, why);
         return;
     }
-    SW_AUTO_JSON *doc = object_of(w, packed);
+    SW_AUTO_JSON *doc = release_object(w, packed);
     w->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(doc), doc,
                            &(struct sw_request_opts){ .force = true, .retries = RETRIES },
                            on_written, w);
@@ -526,7 +289,7 @@ static void look(struct resource *r, const char *status)
     *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
     w->lookups = lookups_new(r, write_record, w);
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", r->name);
-    const struct sw_kind *kind = kind_of(w);
+    const struct sw_kind *kind = release_kind(w);
     if (!kind) {
         r->release.known = true;
         finish(w);
