@@ -10,7 +10,6 @@
 
 struct sw_yaml_decoder {
     struct sw_yaml_source src;
-    char *mended; /* owned; what src reads instead of the caller's text */
     const struct sw_sink *sink;
     struct sw_err *err;
     struct sw_keyset keys;

@@ -4,7 +4,6 @@
 
 #include "data/json.h"
 #include "data/yaml_decode.h"
-#include "data/yaml_mend.h"
 
 enum { DEFAULT_MAX_DEPTH = 512 };
 static const size_t default_max_bytes = (size_t)16 << 20;
@@ -16,7 +15,7 @@ static int decoder_init(struct sw_yaml_decoder *d, const char *text, size_t len_
     static const struct sw_yaml_opts defaults;
     if (!opts)
         opts = &defaults;
-    size_t mended_len, max_bytes = opts->max_bytes ? opts->max_bytes : default_max_bytes;
+    size_t max_bytes = opts->max_bytes ? opts->max_bytes : default_max_bytes;
     if (len_bytes > max_bytes) {
         int rc = sw_err_set(err, SW_INVALID, "%zu bytes are more than the %zu allowed", len_bytes,
                             max_bytes);
@@ -28,12 +27,7 @@ static int decoder_init(struct sw_yaml_decoder *d, const char *text, size_t len_
         .allow_duplicate = opts->allow_duplicate,
         .max_depth = opts->max_depth ? opts->max_depth : DEFAULT_MAX_DEPTH,
         .max_alias_bytes = max_bytes,
-        .mended = sw_yaml_mend(text, len_bytes, &mended_len),
     };
-    if (d->mended) {
-        text = d->mended;
-        len_bytes = mended_len;
-    }
     sw_yaml_source_init(&d->src, text, len_bytes, opts->file, opts->first_line, err);
     d->src.go_words = opts->go_words;
     return 0;
@@ -43,14 +37,13 @@ static void decoder_done(struct sw_yaml_decoder *d)
 {
     sw_yaml_source_done(&d->src);
     sw_keyset_done(&d->keys);
-    free(d->mended);
 }
 
 /* go-yaml reads a document whole before it looks at what is in it, so errors of syntax win. */
 static void look_on(struct sw_yaml_decoder *d)
 {
     struct sw_yaml_event e = { 0 };
-    if (d->src.parser.error != YAML_NO_ERROR || d->src.failed)
+    if (sw_yaml_source_is_broken(&d->src))
         return;
     while (e.type != YAML_DOCUMENT_END_EVENT && e.type != YAML_STREAM_END_EVENT)
         if (sw_yaml_source_next(&d->src, &e) < 0)

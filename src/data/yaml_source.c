@@ -4,37 +4,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/yaml_mend.h"
+#include "data/yaml_quick.h"
+
 enum { MAX_ANCHORS = 4096 }; /* aliases look through them */
 
-void sw_yaml_source_init(struct sw_yaml_source *s, const char *text, size_t len_bytes,
-                         const char *file, int first_line, struct sw_err *err)
+static struct sw_yaml_source new_source(const char *text, size_t len, const char *file,
+                                        int first_line, struct sw_err *err)
 {
-    *s = (struct sw_yaml_source){
+    return (struct sw_yaml_source){
         .text = text,
-        .len = len_bytes,
+        .len = len,
         .file = file,
         .first_line = first_line > 0 ? first_line : 1,
         .replay_at = SIZE_MAX,
         .err = err,
     };
-    bool utf16 = len_bytes >= 2 && ((text[0] == '\xff' && text[1] == '\xfe') ||
-                                    (text[0] == '\xfe' && text[1] == '\xff'));
-    s->look.bangs = !utf16 && len_bytes && memchr(text, '!', len_bytes);
-    s->look.slashes = !utf16 && sw_has_escape(text, len_bytes, '/');
-    if (len_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+}
+
+static void init_slow(struct sw_yaml_source *s)
+{
+    size_t mended_len;
+    s->bytes = sw_yaml_mend(s->text, s->len, &mended_len);
+    if (s->bytes) {
+        s->text = s->bytes;
+        s->len = mended_len;
+    }
+    const char *text = s->text;
+    bool utf16 = s->len >= 2 && ((text[0] == '\xff' && text[1] == '\xfe') ||
+                                 (text[0] == '\xfe' && text[1] == '\xff'));
+    s->look.bangs = !utf16 && s->len && memchr(text, '!', s->len);
+    s->look.slashes = !utf16 && sw_has_escape(text, s->len, '/');
+    if (s->len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         s->look.byte = 3;
     if (!yaml_parser_initialize(&s->parser))
         abort(); /* out of memory */
-    yaml_parser_set_input_string(&s->parser, (const unsigned char *)text, len_bytes);
+    yaml_parser_set_input_string(&s->parser, (const unsigned char *)text, s->len);
+}
+
+void sw_yaml_source_init_slow(struct sw_yaml_source *s, const char *text, size_t len_bytes,
+                              const char *file, int first_line, struct sw_err *err)
+{
+    *s = new_source(text, len_bytes, file, first_line, err);
+    init_slow(s);
+}
+
+void sw_yaml_source_init(struct sw_yaml_source *s, const char *text, size_t len_bytes,
+                         const char *file, int first_line, struct sw_err *err)
+{
+    *s = new_source(text, len_bytes, file, first_line, err);
+    if (!sw_yaml_quick(text, len_bytes, s->first_line, &s->quick, &s->n_quick, &s->bytes))
+        init_slow(s);
 }
 
 void sw_yaml_source_done(struct sw_yaml_source *s)
 {
-    yaml_event_delete(&s->event);
-    yaml_parser_delete(&s->parser);
+    if (!s->quick) {
+        yaml_event_delete(&s->event);
+        yaml_parser_delete(&s->parser);
+    }
     sw_arena_free(s->arena);
+    free(s->quick);
+    free(s->bytes);
     free(s->recorded);
     free(s->anchors);
+}
+
+bool sw_yaml_source_is_broken(const struct sw_yaml_source *s)
+{
+    return s->failed || (!s->quick && s->parser.error != YAML_NO_ERROR);
 }
 
 void sw_yaml_source_reset(struct sw_yaml_source *s)
@@ -327,6 +365,11 @@ int sw_yaml_source_next(struct sw_yaml_source *s, struct sw_yaml_event *out)
 {
     if (s->replay_at != SIZE_MAX) {
         *out = s->recorded[s->replay_at++];
+        return 0;
+    }
+    if (s->quick) { /* no anchors: nothing to record. The last one is the end of the stream. */
+        *out = s->quick[s->quick_at];
+        s->quick_at += s->quick_at + 1 < s->n_quick;
         return 0;
     }
     int rc = read_live(s, out);

@@ -42,7 +42,11 @@ struct sw_yaml_anchor {
 
 struct sw_yaml_source {
     yaml_parser_t parser;
-    yaml_event_t event; /* the live one, to be deleted before the next */
+    yaml_event_t event;          /* the live one, to be deleted before the next */
+    struct sw_yaml_event *quick; /* all events, of ordinary text: there is no parser then */
+    size_t quick_at, n_quick;
+    char *bytes; /* owned: what the quick events point into, or what the parser reads instead of the
+                    caller's text */
     const char *text, *file;
     size_t len;
     int first_line;
@@ -63,9 +67,16 @@ struct sw_yaml_source {
     struct sw_err *err;
 };
 
+/** @text: the caller's, until sw_yaml_source_done(). */
 void sw_yaml_source_init(struct sw_yaml_source *s, const char *text, size_t len_bytes,
                          const char *file, int first_line, struct sw_err *err);
+/** The same, by libyaml in any case: what the quick reader is compared with. */
+void sw_yaml_source_init_slow(struct sw_yaml_source *s, const char *text, size_t len_bytes,
+                              const char *file, int first_line, struct sw_err *err);
 void sw_yaml_source_done(struct sw_yaml_source *s);
+
+/** Whether reading has failed, so that there are no more events. */
+bool sw_yaml_source_is_broken(const struct sw_yaml_source *s);
 
 /** The next event, live or played again. */
 int sw_yaml_source_next(struct sw_yaml_source *s, struct sw_yaml_event *out);

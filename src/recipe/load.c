@@ -360,27 +360,44 @@ static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
     return 0;
 }
 
-/* Whether a line of the text is nothing but blanks, at least one, and SRO's annotation. */
-static bool is_kernel_affine(const struct sw_recipe_file *file)
+/* Annotations that a look at the text finds, before anything is rendered. */
+static const struct annotation {
+    const char *before, *behind; /* the slash */
+    bool alone; /* nothing but blanks, at least one, before it on its line: SRO's rule */
+    uint8_t mark;
+} annotations[] = {
+    { "specialresource.openshift.io", "kernel-affine:", true, SW_MARK_KERNEL_AFFINE },
+    { "helm.sh", "resource-group", false, SW_MARK_GROUP },
+};
+
+static bool is_alone(const char *text, const char *at)
 {
-    static const char key[] = "specialresource.openshift.io/kernel-affine:";
-    const char *at = file->bytes, *end = file->bytes + file->len;
-    while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1))) {
-        const char *before = at;
-        while (before > file->bytes && (before[-1] == ' ' || before[-1] == '\t'))
-            before--;
-        if (before < at && (before == file->bytes || before[-1] == '\n'))
-            return true;
-        at += sizeof key - 1;
-    }
-    return false;
+    const char *before = at;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        before--;
+    return before < at && (before == text || before[-1] == '\n');
 }
 
+static bool is_at(const struct annotation *a, const struct sw_recipe_file *file, const char *slash)
+{
+    size_t before = strlen(a->before), behind = strlen(a->behind);
+    const char *from = slash - before;
+    return (size_t)(slash - file->bytes) >= before &&
+           (size_t)(file->bytes + file->len - slash - 1) >= behind &&
+           memcmp(slash + 1, a->behind, behind) == 0 && memcmp(from, a->before, before) == 0 &&
+           (!a->alone || is_alone(file->bytes, from));
+}
+
+/* By their slashes, of which there are few: the files are large, and there are many. */
 static uint8_t marks_of(const struct sw_recipe_file *file)
 {
-    static const char group[] = "helm.sh/resource-group";
-    return (is_kernel_affine(file) ? SW_MARK_KERNEL_AFFINE : 0) |
-           (memmem(file->bytes, file->len, group, sizeof group - 1) ? SW_MARK_GROUP : 0);
+    const char *at = file->bytes, *end = file->bytes + file->len;
+    uint8_t marks = 0;
+    for (; at < end && (at = memchr(at, '/', (size_t)(end - at))); at++)
+        for (size_t i = 0; i < SW_COUNT(annotations); i++)
+            if (is_at(&annotations[i], file, at))
+                marks |= annotations[i].mark;
+    return marks;
 }
 
 /* Files that are neither templates nor for .Files: read already, or by others. */
