@@ -1,0 +1,19 @@
+#pragma once
+/* What the files of dependencies share: depend.c follows them, depend_child.c makes what is not
+ * there. */
+#include "controller/internal.h"
+
+#define ANN_PARENT "slipway.dev/dependency-of"
+#define ANN_DIGEST "slipway.dev/dependency-digest"
+
+/** Of an entry of spec.dependencies; borrowed. */
+struct json_object *depend_chart(struct json_object *entry);
+/** "" where it has none. */
+const char *depend_name(struct json_object *entry);
+void depend_outcome_done(struct depend_outcome *o);
+
+/** depend_child.c: make the child of @entry, or bring it to @digest (of the entry), where that is
+ * not being done already; what fails stands in r->making_fault until the next try. */
+void depend_make_child(struct resource *r, struct json_object *entry, const char *digest);
+/** Give up, where nothing is on its way to the server yet. */
+void depend_stop_making(struct resource *r);
