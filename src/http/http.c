@@ -1,61 +1,13 @@
-#include "http/http.h"
+#include "http/internal.h"
 
 #include <event2/event.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/queue.h>
-#include <sys/socket.h>
 
 #include "base/base.h"
 #include "base/loop.h"
 #include "http/tls.h"
-
-enum { SPARE_HANDLES = 16, UNACKED_MS = 20000 };
-
-enum transfer_state { T_PENDING, T_RUNNING, T_DEAD };
-
-struct sw_http_transfer {
-    struct sw_http *http;
-    TAILQ_ENTRY(sw_http_transfer) in_all;
-    enum transfer_state state;
-    CURL *easy;
-    struct curl_slist *headers;
-    struct curl_slist *connect_to;
-    struct sw_http_spec spec; /* only numbers and callbacks are used after the start */
-    struct sw_timer *whole;
-    struct sw_timer *quiet; /* until the status line, then between bytes */
-    int status;             /* of the answer whose headers are complete; 0: not yet */
-    bool tls;               /* the address asked first is https */
-    bool paused, resumed;   /* on_data takes nothing for now; it will again */
-    bool passing;           /* the answer now coming is a redirect that will be followed */
-    size_t len_bytes;       /* of the body so far */
-    int stop_code;          /* set: why on_data, or a timer, ended it */
-    struct sw_err stop_err;
-    char curl_text[CURL_ERROR_SIZE];
-};
-
-struct deferred {
-    SLIST_ENTRY(deferred) next;
-    void (*free_fn)(void *p);
-    void *p;
-};
-
-struct sw_http {
-    struct sw_loop *loop;
-    struct sw_http_opts opts;
-    char *strings[5];            /* owned copies of the options' */
-    struct sw_http_tls *own_tls; /* where the user gave none */
-    CURLM *multi;
-    struct event *timer; /* libcurl's, on the real clock whatever the loop's: see on_curl_timer() */
-    int depth;           /* of our frames on the stack */
-    bool doomed;
-    TAILQ_HEAD(transfer_list, sw_http_transfer) all;
-    SLIST_HEAD(deferred_list, deferred) deferred;
-    CURL *spare[SPARE_HANDLES];
-    int n_spare;
-};
 
 /* ---- callbacks' frames --------------------------------------------------------------------------
  */
@@ -349,15 +301,6 @@ static int on_curl_timer(CURLM *multi SW_UNUSED, long in_ms, void *arg)
     return 0;
 }
 
-/** Notice a server that has vanished (no FIN, no RST) although nothing times out by itself there.
- */
-static int on_new_socket(void *arg SW_UNUSED, curl_socket_t fd, curlsocktype type SW_UNUSED)
-{
-    unsigned unacked_ms = UNACKED_MS;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacked_ms, sizeof unacked_ms);
-    return CURL_SOCKOPT_OK; /* without it the deadlines still hold */
-}
-
 static void set_stop(struct sw_http_transfer *t, int code, struct sw_err *err)
 {
     t->stop_code = code;
@@ -475,107 +418,6 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
 /* ---- starting -----------------------------------------------------------------------------------
  */
 
-static void set_server(CURL *easy, struct sw_http_transfer *t)
-{
-    const struct sw_http_opts *o = &t->http->opts;
-    (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, o->user_agent);
-    if (o->username) {
-        (void)curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-        (void)curl_easy_setopt(easy, CURLOPT_USERNAME, o->username);
-        (void)curl_easy_setopt(easy, CURLOPT_PASSWORD, o->password ? o->password : "");
-    }
-    if (o->proxy_url)
-        (void)curl_easy_setopt(easy, CURLOPT_PROXY, o->proxy_url);
-    if (o->direct)
-        (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    if (o->connect_to) {
-        t->connect_to = curl_slist_append(NULL, o->connect_to);
-        (void)curl_easy_setopt(easy, CURLOPT_CONNECT_TO, t->connect_to);
-    }
-    if (o->tls)
-        sw_http_tls_setup(o->tls, easy);
-    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
-    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-    (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
-}
-
-static void set_redirects(CURL *easy, const struct sw_http_spec *spec, bool tls)
-{
-    bool tls_only = tls && !spec->may_downgrade;
-#if LIBCURL_VERSION_NUM >= 0x075500
-    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, tls_only ? "https" : "http,https");
-#else
-    long both = CURLPROTO_HTTP | CURLPROTO_HTTPS;
-    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS, both);
-    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, tls_only ? (long)CURLPROTO_HTTPS : both);
-#endif
-    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, spec->max_redirects ? 1L : 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)spec->max_redirects);
-}
-
-/** libcurl reads http_proxy in lower case only, lest a CGI's request header names a proxy; others
- * take HTTP_PROXY too where they are no CGI. */
-static const char *plain_proxy(void)
-{
-    return getenv("http_proxy") || getenv("REQUEST_METHOD") ? NULL : getenv("HTTP_PROXY");
-}
-
-static void set_plain_proxy(CURL *easy, const struct sw_http_opts *o)
-{
-    const char *proxy = o->proxy_url ? NULL : plain_proxy();
-    if (proxy)
-        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
-}
-
-static void set_body(CURL *easy, const struct sw_http_spec *spec)
-{
-    bool head = sw_streq(spec->method, "HEAD");
-    bool may_have_body = !head && !sw_streq(spec->method, "GET") &&
-                         !sw_streq(spec->method, "DELETE");
-    if (head)
-        (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-    else if (spec->body || may_have_body) { /* an empty one says so: "Content-Length: 0" */
-        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)spec->body_len);
-        (void)curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body ? spec->body : "");
-    }
-    if (!head)
-        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
-}
-
-static struct curl_slist *header_list(const char *const *headers)
-{
-    /* no round trip before the body */
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
-    for (size_t i = 0; headers && headers[i]; i++)
-        list = curl_slist_append(list, headers[i]);
-    return list;
-}
-
-static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_http_spec *spec)
-{
-    t->headers = header_list(spec->headers);
-    (void)curl_easy_setopt(easy, CURLOPT_URL, spec->url);
-    /* HTTP/2 is agreed on in the TLS handshake: the first ones wait to learn whether they can share
-     * the connection. Without TLS there is nothing to wait for. */
-    bool tls = sw_starts_with(spec->url, "https:");
-    t->tls = tls;
-    long version = tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
-    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    set_body(easy, spec);
-    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
-    set_redirects(easy, spec, tls);
-    if (!tls)
-        set_plain_proxy(easy, &t->http->opts);
-    if (spec->buffer_bytes)
-        (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
-}
-
 static void set_callbacks(CURL *easy, struct sw_http_transfer *t)
 {
     (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, (char *)t);
@@ -593,8 +435,7 @@ struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_htt
     t->easy = http->n_spare ? http->spare[--http->n_spare] : curl_easy_init();
     if (!t->easy)
         abort(); /* no memory */
-    set_server(t->easy, t);
-    set_request(t->easy, t, spec);
+    sw_http_setup(t, spec);
     set_callbacks(t->easy, t);
     t->spec = *spec;
     t->whole = sw_timer_new(http->loop, on_whole_over, t);
