@@ -1,4 +1,4 @@
-/* A call from its start to its answer: places in turn, tries, and what came. */
+/* A call from its start to its answer: places in turn, tries. */
 #include "registry/call.h"
 
 #include <json-c/printbuf.h>
@@ -11,88 +11,11 @@
 #include "data/path.h"
 
 enum {
-    TIMEOUT_MS = 30000,
-    RETRIES = 2,
-    RETRY_MS = 1000,
-    MAX_RETRY_MS = 60000,
     MAX_MANIFEST = 4 << 20,
     MAX_BLOB = 16 << 20,
     MAX_ERROR = 64 << 10,
-    MAX_PAGES = 100,
     REDIRECTS = 5,
 };
-
-/* ---- the registry ------------------------------------------------------------------------------
- */
-
-struct sw_registry *sw_registry_new(struct sw_loop *loop, const struct sw_registry_opts *opts)
-{
-    struct sw_registry *reg = sw_zalloc(1, sizeof *reg);
-    reg->loop = loop;
-    if (opts)
-        reg->opts = *opts;
-    reg->opts.user_agent = sw_strdup(reg->opts.user_agent ? reg->opts.user_agent : "slipway");
-    if (!reg->opts.timeout_ms)
-        reg->opts.timeout_ms = TIMEOUT_MS;
-    if (!reg->opts.retries)
-        reg->opts.retries = RETRIES;
-    if (!reg->opts.retry_ms)
-        reg->opts.retry_ms = RETRY_MS;
-    return reg;
-}
-
-void sw_registry_free(struct sw_registry *reg)
-{
-    if (!reg)
-        return;
-    files_free(reg);
-    while (reg->calls)
-        sw_registry_cancel(reg->calls);
-    places_free(reg);
-    tokens_free(reg);
-    cached_free(reg);
-    sw_mirrors_free(reg->mirrors);
-    json_object_put(reg->ca_by_host);
-    free(reg->ca_bundle);
-    free((char *)reg->opts.user_agent);
-    free(reg);
-}
-
-void sw_registry_set_mirrors(struct sw_registry *reg, struct sw_mirrors *mirrors)
-{
-    sw_mirrors_free(reg->mirrors);
-    reg->mirrors = mirrors;
-}
-
-static int check_pem(const char *source, const char *pem, struct sw_err *err)
-{
-    SW_AUTO(sw_http_tls) *tls = NULL;
-    return sw_http_tls_new(&(struct sw_http_tls_opts){ .source = source, .ca_data = pem }, &tls,
-                           err);
-}
-
-int sw_registry_set_cas(struct sw_registry *reg, const char *bundle, struct json_object *by_host,
-                        struct sw_err *err)
-{
-    int rc = bundle ? check_pem("the CA bundle", bundle, err) : 0;
-    if (by_host && rc == 0) {
-        json_object_object_foreach(by_host, host, pem) if (rc == 0)
-            rc = check_pem(host, json_object_get_string(pem), err);
-    }
-    if (rc < 0 || (sw_streq(reg->ca_bundle, bundle) && sw_json_equal(reg->ca_by_host, by_host)))
-        return rc;
-    free(reg->ca_bundle);
-    json_object_put(reg->ca_by_host);
-    reg->ca_bundle = bundle ? sw_strdup(bundle) : NULL;
-    reg->ca_by_host = sw_json_copy(by_host);
-    for (struct place *p = reg->places, *next; p; p = next) { /* those in use go by themselves */
-        next = p->next;
-        p->stale = true;
-        p->n_users++;
-        place_leave(reg, p);
-    }
-    return 0;
-}
 
 /* ---- the end -----------------------------------------------------------------------------------
  */
@@ -201,170 +124,6 @@ void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err
     answer_error(c, c->worst.code, &c->worst);
 }
 
-/* ---- what came ---------------------------------------------------------------------------------
- */
-
-static void refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
-{
-    SW_ERR(err);
-    va_list ap;
-    va_start(ap, fmt);
-    (void)sw_err_vset(&err, code, fmt, ap);
-    va_end(ap);
-    call_failed(c, code, again, &err);
-}
-
-/* The registry's own words: {"errors": [{"code", "message"}]}. The caller's, NULL: none. */
-static char *words_of_error(struct sw_registry_call *c)
-{
-    SW_AUTO_JSON *doc = NULL;
-    if (sw_json_parse(c->body->buf, (size_t)c->body->bpos, NULL, &doc, NULL) < 0)
-        return NULL;
-    struct json_object *e = sw_json_at(sw_json_get(doc, "errors"), 0);
-    const char *code = sw_json_str(e, "", "code", NULL);
-    const char *message = sw_json_str(e, "", "message", NULL);
-    return *code || *message ? sw_printf("%.80s%s%.200s", code, *message ? ": " : "", message)
-                             : NULL;
-}
-
-static void on_bad_status(struct sw_registry_call *c, int64_t retry_after_ms)
-{
-    SW_AUTO_CHARS *words = words_of_error(c);
-    const char *more = words ? words : "", *colon = words ? ": " : "";
-    static const char *const missing[] = { [CALL_CHECK] = "there is no such image",
-                                           [CALL_MANIFEST] = "there is no such image",
-                                           [CALL_BLOB] = "there is no such layer",
-                                           [CALL_TAGS] = "there is no such repository" };
-    SW_AUTO_CHARS *logins = sw_logins_sources(c->logins);
-    int status = c->status;
-    if (status == 404) {
-        refuse(c, SW_NOTFOUND, false, "%s%s%s", missing[c->kind], colon, more);
-    } else if (status == 401 || status == 403) {
-        struct sw_login login;
-        const struct sw_image_ref *ref = &c->sources.items[c->at].ref;
-        if (sw_logins_find(c->logins, ref->host, ref->repo, &login))
-            refuse(c, SW_FORBIDDEN, false, "the registry refuses the login of %s (HTTP %d%s%s)",
-                   login.source, status, colon, more);
-        else
-            refuse(c, SW_FORBIDDEN, false,
-                   "the registry wants a login (HTTP %d%s%s), and there is none for it in: %s",
-                   status, colon, more, logins);
-    } else if (status == 429 || status >= 500) {
-        if (retry_after_ms > c->reg->opts.retry_ms && c->n_tries < c->reg->opts.retries) {
-            c->n_tries++;
-            call_forget_answer(c);
-            sw_timer_set(c->timer, retry_after_ms > MAX_RETRY_MS ? MAX_RETRY_MS : retry_after_ms);
-            return;
-        }
-        refuse(c, SW_UNAVAILABLE, true, "HTTP %d%s%s", status, colon, more);
-    } else {
-        refuse(c, SW_INVALID, false, "HTTP %d%s%s", status, colon, more);
-    }
-}
-
-static const char *wanted_digest(const struct sw_registry_call *c)
-{
-    return c->digest ? c->digest : c->ref.digest;
-}
-
-/* An index, where an image for a platform is wanted: ask again, for that one. */
-static void follow_index(struct sw_registry_call *c, struct json_object *index)
-{
-    SW_ERR(err);
-    const char *digest;
-    int rc = manifest_choose(index, c->platform, &digest, &err);
-    if (rc < 0) {
-        call_failed(c, rc, false, &err);
-        return;
-    }
-    if (c->digest) {
-        refuse(c, SW_INVALID, false, "an index within an index");
-        return;
-    }
-    c->digest = sw_strdup(digest);
-    call_forget_answer(c);
-    call_send(c);
-}
-
-static void on_manifest(struct sw_registry_call *c)
-{
-    SW_ERR(err);
-    SW_AUTO_CHARS *digest = digester_end(&c->digester);
-    const char *wanted = wanted_digest(c);
-    bool comparable = c->said_digest && sw_starts_with(c->said_digest, c->digester.algorithm);
-    if (wanted ? !sw_streq(digest, wanted) : comparable && !sw_streq(digest, c->said_digest)) {
-        refuse(c, SW_INVALID, false, "the manifest that came is %s, not %s", digest,
-               wanted ? wanted : c->said_digest);
-        return;
-    }
-    SW_AUTO_JSON *doc = NULL;
-    enum manifest_form form;
-    int rc = manifest_read(c->body->buf, (size_t)c->body->bpos, c->media_type, &doc, &form, &err);
-    if (rc < 0) {
-        call_failed(c, rc, false, &err);
-        return;
-    }
-    if (form == MANIFEST_INDEX && c->platform) {
-        follow_index(c, doc);
-        return;
-    }
-    call_answer(c, &(struct sw_registry_answer){ .digest = digest,
-                                                 .bytes = c->body->buf,
-                                                 .len_bytes = (size_t)c->body->bpos,
-                                                 .doc = doc });
-}
-
-/* A HEAD says of an index only that it is there: for a platform it is read. */
-static void on_head(struct sw_registry_call *c)
-{
-    bool index = c->media_type &&
-                 (strstr(c->media_type, "image.index") || strstr(c->media_type, "manifest.list"));
-    if (c->platform && (index || !c->media_type)) {
-        c->kind = CALL_MANIFEST;
-        call_forget_answer(c);
-        call_send(c);
-        return;
-    }
-    const char *wanted = wanted_digest(c);
-    SW_AUTO_CHARS *digest = SW_TAKE(c->said_digest);
-    if (!digest && wanted)
-        digest = sw_strdup(wanted);
-    call_answer(c, &(struct sw_registry_answer){ .digest = digest });
-}
-
-static void on_blob_end(struct sw_registry_call *c)
-{
-    SW_AUTO_CHARS *digest = digester_end(&c->digester);
-    if (!sw_streq(digest, c->digest)) {
-        refuse(c, SW_INVALID, false, "the layer that came is %s, not %s", digest, c->digest);
-        return;
-    }
-    call_answer(c, &(struct sw_registry_answer){ .digest = digest });
-}
-
-static void on_tags(struct sw_registry_call *c)
-{
-    SW_AUTO_JSON *doc = NULL;
-    SW_ERR(err);
-    int rc = sw_json_parse(c->body->buf, (size_t)c->body->bpos,
-                           &(struct sw_json_opts){ .file = "tag list" }, &doc, &err);
-    if (rc < 0) {
-        call_failed(c, rc, false, &err);
-        return;
-    }
-    struct json_object *tags = sw_json_get(doc, "tags");
-    for (size_t i = 0; i < sw_json_len(tags); i++)
-        (void)json_object_array_add(c->tags, json_object_get(sw_json_at(tags, i)));
-    if (c->next_page && ++c->n_pages < MAX_PAGES) {
-        call_send(c);
-        return;
-    }
-    SW_AUTO_JSON *all = SW_TAKE(c->tags);
-    call_answer(c, &(struct sw_registry_answer){ .doc = all });
-}
-
 /* ---- a transfer --------------------------------------------------------------------------------
  */
 
@@ -446,16 +205,8 @@ static void on_done(const struct sw_http_result *r, void *arg)
     } else if (r->http_status == 401 && !c->challenged) {
         c->challenged = true;
         call_log_in(c);
-    } else if (r->http_status != 200) {
-        on_bad_status(c, r->retry_after_ms);
-    } else if (c->kind == CALL_CHECK) {
-        on_head(c);
-    } else if (c->kind == CALL_MANIFEST) {
-        on_manifest(c);
-    } else if (c->kind == CALL_BLOB) {
-        on_blob_end(c);
     } else {
-        on_tags(c);
+        call_arrived(c, r->retry_after_ms);
     }
 }
 
@@ -463,7 +214,7 @@ static char *address_of(struct sw_registry_call *c)
 {
     SW_AUTO_CHARS *base = place_address(c->place);
     const struct sw_image_ref *ref = &c->sources.items[c->at].ref;
-    const char *digest = wanted_digest(c);
+    const char *digest = call_wanted_digest(c);
     if (c->kind == CALL_BLOB)
         return sw_printf("%s/v2/%s/blobs/%s", base, ref->repo, c->digest);
     if (c->kind == CALL_TAGS && c->next_page)
@@ -490,7 +241,7 @@ void call_send(struct sw_registry_call *c)
     printbuf_reset(c->body);
     c->n_bytes = 0;
     digester_done(&c->digester);
-    digester_init(&c->digester, c->kind == CALL_TAGS ? NULL : wanted_digest(c));
+    digester_init(&c->digester, c->kind == CALL_TAGS ? NULL : call_wanted_digest(c));
     c->transfer = sw_http_start(
         c->place->http, &(struct sw_http_spec){ .method = c->kind == CALL_CHECK ? "HEAD" : "GET",
                                                 .url = url,
@@ -498,7 +249,7 @@ void call_send(struct sw_registry_call *c)
                                                 .answer_ms = c->reg->opts.timeout_ms,
                                                 .idle_ms = c->reg->opts.timeout_ms,
                                                 .max_redirects = REDIRECTS,
-                                                .may_downgrade = wanted_digest(c),
+                                                .may_downgrade = call_wanted_digest(c),
                                                 .on_data = on_data,
                                                 .on_header = on_header,
                                                 .on_done = on_done,

@@ -5,6 +5,8 @@
 struct printbuf;
 struct sw_timer;
 
+enum { MAX_RETRY_MS = 60000 };
+
 enum call_kind { CALL_CHECK, CALL_MANIFEST, CALL_BLOB, CALL_TAGS };
 
 struct sw_registry_call {
@@ -55,6 +57,10 @@ void call_send(struct sw_registry_call *c);
 void call_forget_answer(struct sw_registry_call *c);
 /** This place said no: try it again if that may help, go on with the next one, or answer. */
 void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err *err);
+/** answer.c: an answer is there (c->status, c->body): understand it, go on or answer. */
+void call_arrived(struct sw_registry_call *c, int64_t retry_after_ms);
+/** answer.c: of the manifest that is asked for; NULL: the tag's. */
+const char *call_wanted_digest(const struct sw_registry_call *c);
 /** Answer, and end. */
 void call_answer(struct sw_registry_call *c, const struct sw_registry_answer *answer);
 
