@@ -378,6 +378,7 @@ TOML
     mkdir -p "$dir/pause-root"
     cp "$cache/pause/pause" "$dir/pause-root/pause"
     image slipway.local/pause:1 "$dir/pause-root" /pause
+    cgroup_root
     free_port; kubelet_port=$port
     free_port; health=$port
     cat >"$dir/kubelet.yaml" <<YAML
@@ -389,6 +390,7 @@ readOnlyPort: 0
 healthzBindAddress: 127.0.0.1
 healthzPort: $health
 cgroupDriver: cgroupfs
+cgroupRoot: /$bridge
 failSwapOn: false
 enforceNodeAllocatable: []
 cgroupsPerQOS: true
@@ -412,6 +414,31 @@ YAML
 
 node_is_ready() {
     [ "$(kc get node "$node_name" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]
+}
+
+# Where the control groups are mounted, one line each (version 1: one for each controller).
+cgroup_mounts() { awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts; }
+
+# Control groups of this node's own: a kubelet ends whatever it does not know in its root, also the
+# pods of another cluster on this machine.
+cgroup_root() {
+    local m f
+    cgroup_mounts | while read -r m; do
+        for f in $(cat "$m/cgroup.controllers" 2>/dev/null); do
+            echo "+$f" >"$m/cgroup.subtree_control" 2>/dev/null || true
+        done
+        mkdir -p "$m/$bridge" 2>/dev/null || continue
+        for f in cpuset.mems cpuset.cpus; do
+            [ ! -f "$m/$bridge/$f" ] || [ -f "$m/cgroup.controllers" ] || cat "$m/$f" >"$m/$bridge/$f"
+        done
+    done
+}
+
+cgroup_root_gone() { # NAME
+    local m
+    cgroup_mounts | while read -r m; do
+        [ ! -d "$m/$1" ] || find "$m/$1" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    done
 }
 
 # The node's own address: a bridge that pods hang on. Reaches nothing but this machine.
@@ -520,7 +547,10 @@ down() {
     awk -v d="$dir/" 'index($2, d) == 1 { print $2 }' /proc/mounts | sort -r | while read -r f; do
         umount -l "$f" 2>/dev/null || true
     done
-    [ ! -f "$dir/bridge" ] || ip link del "$(cat "$dir/bridge")" 2>/dev/null || true
+    if [ -f "$dir/bridge" ]; then
+        cgroup_root_gone "$(cat "$dir/bridge")"
+        ip link del "$(cat "$dir/bridge")" 2>/dev/null || true
+    fi
     rm -rf "$dir"
 }
 
