@@ -63,6 +63,20 @@ struct sw_serve_opts {
     int max_conns;             /* 0: 1024 */
 };
 
+/** Rows for a program's table of options (base/options.h): @at(field) is the offset of its
+ * settings' cert, key, ca, min_version and suites. */
+#define SW_SERVE_TLS_OPTIONS(at)                                                                   \
+    { "tlscert", SW_OPTION_TEXT, at(cert), "certificate chain, PEM; read again when it changes" }, \
+        { "tlskey", SW_OPTION_TEXT, at(key), "the certificate's key, PEM" },                       \
+        { "cacert", SW_OPTION_TEXT, at(ca),                                                        \
+          "the certificate must be signed by one of these, PEM" },                                 \
+        { "tls-min-version", SW_OPTION_TEXT, at(min_version),                                      \
+          "VersionTLS12 (default) or VersionTLS13" },                                              \
+    {                                                                                              \
+        "tls-cipher-suites", SW_OPTION_TEXT, at(suites),                                           \
+            "comma-separated; default: OpenSSL's choice"                                           \
+    }
+
 /** Listen and serve on @loop. A certificate that is not there yet is waited for: until then nobody
  * is answered.
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */

@@ -24,13 +24,7 @@ static const struct sw_option flags[] = {
     { "listen", SW_OPTION_TEXT, AT(listen), "address to listen on (default 0.0.0.0)" },
     { "port", SW_OPTION_NUMBER, AT(port), "port to listen on (default 8443)" },
     { "tls", SW_OPTION_SWITCH, AT(tls), "serve HTTPS (default true)" },
-    { "tlscert", SW_OPTION_TEXT, AT(cert), "certificate chain, PEM; read again when it changes" },
-    { "tlskey", SW_OPTION_TEXT, AT(key), "the certificate's key, PEM" },
-    { "cacert", SW_OPTION_TEXT, AT(ca), "the certificate must be signed by one of these, PEM" },
-    { "tls-min-version", SW_OPTION_TEXT, AT(min_version),
-      "VersionTLS12 (default) or VersionTLS13" },
-    { "tls-cipher-suites", SW_OPTION_TEXT, AT(suites),
-      "comma-separated; default: OpenSSL's choice" },
+    SW_SERVE_TLS_OPTIONS(AT),
     { "scheduler-name", SW_OPTION_TEXT, AT(scheduler),
       "schedulerName of pods with slices (default das-scheduler; empty: left alone)" },
     { "runtime-class", SW_OPTION_TEXT, AT(runtime_class),
@@ -66,15 +60,17 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
                                 s->visible_devices);
     *o = (struct sw_webhook_server_opts){
         .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1 },
-        .address = s->listen,
-        .port = s->port,
-        .plain_http = !s->tls,
-        .cert_file = s->cert,
-        .key_file = s->key,
-        .ca_file = s->ca && *s->ca ? s->ca : NULL,
-        .min_version = s->min_version,
-        .cipher_suites = s->suites,
-        .drain_ms = (int64_t)s->drain_s * 1000,
+        .serve = {
+            .address = s->listen,
+            .port = s->port,
+            .plain_http = !s->tls,
+            .cert_file = s->cert,
+            .key_file = s->key,
+            .ca_file = s->ca && *s->ca ? s->ca : NULL,
+            .min_version = s->min_version,
+            .cipher_suites = s->suites,
+            .drain_ms = (int64_t)s->drain_s * 1000,
+        },
     };
     return sw_options_log_level(PROGRAM, s->log_level);
 }

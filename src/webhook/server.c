@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "serve/serve.h"
 #include "webhook/metrics.h"
 #include "webhook/webhook.h"
 
@@ -94,26 +93,11 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
     s->loop = loop;
     s->policy = opts->policy;
     s->reader = sw_webhook_reader_new();
-    const struct sw_serve_opts serve = {
-        .routes = routes,
-        .n_routes = SW_COUNT(routes),
-        .arg = s,
-        .on_stopped = on_stopped,
-        .address = opts->address,
-        .port = opts->port,
-        .plain_http = opts->plain_http,
-        .cert_file = opts->cert_file,
-        .key_file = opts->key_file,
-        .ca_file = opts->ca_file,
-        .min_version = opts->min_version,
-        .cipher_suites = opts->cipher_suites,
-        .request_ms = opts->request_ms,
-        .idle_ms = opts->idle_ms,
-        .reload_ms = opts->reload_ms,
-        .drain_ms = opts->drain_ms,
-        .max_body_bytes = opts->max_body_bytes,
-        .max_conns = opts->max_conns,
-    };
+    struct sw_serve_opts serve = opts->serve;
+    serve.routes = routes;
+    serve.n_routes = SW_COUNT(routes);
+    serve.arg = s;
+    serve.on_stopped = on_stopped;
     const int rc = sw_serve_open(loop, &serve, &s->serve, err);
     if (rc < 0) {
         sw_webhook_server_close(s);

@@ -15,6 +15,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "serve/serve.h"
 
 /* ---- the mutation ------------------------------------------------------------------------------
  */
@@ -65,19 +66,7 @@ int sw_webhook_read(const struct sw_webhook_reader *reader, const struct sw_webh
 /** Zero is the default of each. Everything is borrowed until sw_webhook_server_close(). */
 struct sw_webhook_server_opts {
     struct sw_webhook_policy policy;
-    const char *address;              /* NULL: 0.0.0.0 (and "::" where it is given) */
-    int port;                         /* 0: any free one */
-    bool plain_http;                  /* no TLS */
-    const char *cert_file, *key_file; /* PEM; read again when they change */
-    const char *ca_file;              /* NULL, or whom the certificate is to be signed by */
-    const char *min_version;          /* "VersionTLS12" (the default) ... "VersionTLS13" */
-    const char *cipher_suites; /* comma-separated, IANA's or OpenSSL's names; NULL: OpenSSL's */
-    int64_t request_ms;        /* for a handshake, for a request to arrive; 0: 10 s */
-    int64_t idle_ms;           /* between requests; 0: 120 s */
-    int64_t reload_ms;         /* how often the files are looked at; 0: 1 s */
-    int64_t drain_ms;          /* from stop until the door closes; 0: at once */
-    size_t max_body_bytes;     /* 0: 3 MiB */
-    int max_conns;             /* 0: 1024 */
+    struct sw_serve_opts serve; /* but its routes, arg and on_stopped, which are the webhook's */
 };
 
 struct sw_webhook_server;

@@ -10,9 +10,6 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,48 +19,10 @@
 #include <unistd.h>
 
 #include "data/data.h"
+#include "unit/identity.h"
 
 /* ---- certificates ------------------------------------------------------------------------------
  */
-
-struct identity {
-    EVP_PKEY *key;
-    X509 *cert;
-};
-
-static void add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
-{
-    X509V3_CTX ctx;
-    X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
-    X509_EXTENSION *ext = X509V3_EXT_conf_nid(NULL, &ctx, nid, value);
-    assert_non_null(ext);
-    assert_int_equal(X509_add_ext(cert, ext, -1), 1);
-    X509_EXTENSION_free(ext);
-}
-
-static struct identity make_identity(const char *name, const struct identity *ca)
-{
-    static long serial;
-    struct identity id = { .key = EVP_EC_gen("P-256"), .cert = X509_new() };
-    X509 *issuer = ca ? ca->cert : id.cert;
-    (void)X509_set_version(id.cert, 2);
-    (void)ASN1_INTEGER_set(X509_get_serialNumber(id.cert), ++serial);
-    (void)X509_gmtime_adj(X509_getm_notBefore(id.cert), -3600);
-    (void)X509_gmtime_adj(X509_getm_notAfter(id.cert), 3600);
-    (void)X509_NAME_add_entry_by_txt(X509_get_subject_name(id.cert), "CN", MBSTRING_ASC,
-                                     (const unsigned char *)name, -1, -1, 0);
-    (void)X509_set_issuer_name(id.cert, X509_get_subject_name(issuer));
-    (void)X509_set_pubkey(id.cert, id.key);
-    add_extension(id.cert, issuer, NID_basic_constraints, ca ? "CA:FALSE" : "critical,CA:TRUE");
-    assert_true(X509_sign(id.cert, ca ? ca->key : id.key, EVP_sha256()) > 0);
-    return id;
-}
-
-static void identity_done(struct identity *id)
-{
-    EVP_PKEY_free(id->key);
-    X509_free(id->cert);
-}
 
 static void write_pem(const char *path, X509 *cert, EVP_PKEY *key)
 {
@@ -115,9 +74,9 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->dir));
     (void)snprintf(f->cert, sizeof f->cert, "%s/tls.crt", f->dir);
     (void)snprintf(f->key, sizeof f->key, "%s/tls.key", f->dir);
-    f->ca = make_identity("test-ca", NULL);
-    f->first = make_identity("first", &f->ca);
-    f->second = make_identity("second", &f->ca);
+    f->ca = make_identity("test-ca", NULL, NULL);
+    f->first = make_identity("first", NULL, &f->ca);
+    f->second = make_identity("second", NULL, &f->ca);
     f->client = SSL_CTX_new(TLS_client_method());
     (void)X509_STORE_add_cert(SSL_CTX_get_cert_store(f->client), f->ca.cert);
     SSL_CTX_set_verify(f->client, SSL_VERIFY_PEER, NULL);
@@ -134,10 +93,10 @@ static void write_first(const struct fixture *f)
 static void start(struct fixture *f, struct sw_webhook_server_opts opts)
 {
     SW_ERR(err);
-    opts.address = "127.0.0.1";
-    opts.cert_file = f->cert;
-    opts.key_file = f->key;
-    opts.reload_ms = opts.reload_ms ? opts.reload_ms : 20;
+    opts.serve.address = "127.0.0.1";
+    opts.serve.cert_file = f->cert;
+    opts.serve.key_file = f->key;
+    opts.serve.reload_ms = opts.serve.reload_ms ? opts.serve.reload_ms : 20;
     opts.policy = (struct sw_webhook_policy){ "das-scheduler", "nvidia-legacy", false, false };
     f->loop = sw_loop_new(NULL);
     if (sw_webhook_server_open(f->loop, &opts, &f->server, &err) < 0)
@@ -364,7 +323,7 @@ static void refuses_what_is_wrong_with_a_status(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f, (struct sw_webhook_server_opts){ .max_body_bytes = 1000 });
+    start(f, (struct sw_webhook_server_opts){ .serve.max_body_bytes = 1000 });
     static const struct {
         const char *request;
         int status;
@@ -429,7 +388,7 @@ static void slow_clients_are_hung_up_on(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f, (struct sw_webhook_server_opts){ .request_ms = 300, .idle_ms = 60000 });
+    start(f, (struct sw_webhook_server_opts){ .serve.request_ms = 300, .serve.idle_ms = 60000 });
     struct wire silent, slow, idle;
     assert_true(dial(f, &idle, false));
     assert_int_equal(ask_status(&idle, GET("/healthz")), 200);
@@ -497,11 +456,11 @@ static void versions_and_suites_are_the_ones_asked_for(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f,
-          (struct sw_webhook_server_opts){
-              .min_version = "VersionTLS12",
-              .cipher_suites = "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,"
-                               "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_AES_256_GCM_SHA384" });
+    start(f, (struct sw_webhook_server_opts){
+                 .serve.min_version = "VersionTLS12",
+                 .serve.cipher_suites =
+                     "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,"
+                     "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_AES_256_GCM_SHA384" });
     struct wire w;
     assert_true(dial(f, &w, false));
     assert_string_equal(SSL_get_cipher_name(w.ssl), "TLS_AES_256_GCM_SHA384");
@@ -520,7 +479,7 @@ static void tls_12_is_refused_where_13_is_the_least(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f, (struct sw_webhook_server_opts){ .min_version = "VersionTLS13" });
+    start(f, (struct sw_webhook_server_opts){ .serve.min_version = "VersionTLS13" });
     (void)SSL_CTX_set_max_proto_version(f->client, TLS1_2_VERSION);
     struct wire w;
     assert_false(dial(f, &w, false));
@@ -548,7 +507,7 @@ static void stopping_lets_requests_finish(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f, (struct sw_webhook_server_opts){ .drain_ms = 200 });
+    start(f, (struct sw_webhook_server_opts){ .serve.drain_ms = 200 });
     struct wire busy, idle, other;
     SW_AUTO_CHARS *review = sw_printf(REVIEW, 1), *request = post(review), *body = NULL;
     assert_true(dial(f, &busy, false));
@@ -571,7 +530,7 @@ static void too_many_connections_wait_their_turn(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f, (struct sw_webhook_server_opts){ .max_conns = 2, .plain_http = true });
+    start(f, (struct sw_webhook_server_opts){ .serve.max_conns = 2, .serve.plain_http = true });
     struct wire w[3];
     SW_AUTO_CHARS *body = NULL;
     for (int i = 0; i < 2; i++) {
@@ -593,11 +552,13 @@ static void bad_options_are_named(void **state)
         struct sw_webhook_server_opts opts;
         const char *words;
     } rows[] = {
-        { { .cert_file = "a", .key_file = "b", .min_version = "TLS9" }, "'TLS9'" },
-        { { .cert_file = "a", .key_file = "b", .cipher_suites = "TLS_AES_128_GCM_SHA256,NOPE" },
+        { { .serve = { .cert_file = "a", .key_file = "b", .min_version = "TLS9" } }, "'TLS9'" },
+        { { .serve = { .cert_file = "a",
+                       .key_file = "b",
+                       .cipher_suites = "TLS_AES_128_GCM_SHA256,NOPE" } },
           "'NOPE'" },
-        { { .cert_file = "a" }, "key file" },
-        { { .plain_http = true, .address = "no.address" }, "no.address" },
+        { { .serve = { .cert_file = "a" } }, "key file" },
+        { { .serve = { .plain_http = true, .address = "no.address" } }, "no.address" },
     };
     f->loop = sw_loop_new(NULL);
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
