@@ -75,7 +75,8 @@ struct sim {
     struct sim_recipe recipe;
     const char *revision;
     int64_t generation;
-    bool deleting;
+    bool deleting, orphan;
+    int64_t timeout_ms;
     enum sw_management management;
     const char *node_selector; /* JSON with ' */
 
@@ -542,6 +543,23 @@ static inline void sim_delete(struct sim *sim, const struct sw_action *a)
         sim_remove(sim, doc);
 }
 
+static inline void sim_release(struct sim *sim, const struct sw_action *a)
+{
+    sim_log(sim, "release %s %s", a->key.kind, a->key.name);
+    size_t at = sim->n_queue;
+    (void)sim_answer(sim, a, SW_EV_RELEASED);
+    struct json_object *doc = sim_get(sim, &a->key);
+    if (sim->queue[at].event.code != 0)
+        return;
+    if (!doc || (a->uid && !sw_streq(a->uid, sw_obj_uid(doc)))) {
+        sim->queue[at].event.code = SW_NOTFOUND;
+        return;
+    }
+    (void)sw_json_del(doc, "metadata", "annotations", "slipway.dev/resource", NULL);
+    (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
+    sim_touch(sim, doc);
+}
+
 static inline void sim_label_node(struct sim *sim, const struct sw_action *a)
 {
     sim->n_labels++;
@@ -605,6 +623,9 @@ static inline void sim_perform(struct sim *sim, const struct sw_action *a)
         break;
     case SW_ACT_DELETE:
         sim_delete(sim, a);
+        break;
+    case SW_ACT_RELEASE:
+        sim_release(sim, a);
         break;
     case SW_ACT_LABEL:
         sim_label_node(sim, a);
@@ -888,6 +909,8 @@ static inline void sim_spec(struct sim *sim)
                             .generation = sim->generation,
                             .management = sim->management,
                             .deleting = sim->deleting,
+                            .orphan = sim->orphan,
+                            .timeout_ms = sim->timeout_ms,
                             .node_selector = selector,
                             .states = states,
                             .n_states = sim->recipe.n_states,

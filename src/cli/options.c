@@ -1,11 +1,12 @@
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/time.h"
 
 /* What every command understands; offset is unused. */
 const struct sw_flag sw_common_flags[] = {
@@ -216,25 +217,5 @@ int sw_cli_parse(const char *command, int argc, char **argv, void *opts, size_t 
 
 int sw_cli_duration(const char *text, int64_t *ms, struct sw_err *err)
 {
-    static const struct {
-        const char *unit;
-        double ms;
-    } units[] = { { "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 }, { "", 1e3 } };
-    double total = 0;
-    const char *at = text;
-    do {
-        char *end;
-        double value = isdigit((unsigned char)*at) ? strtod(at, &end) : (end = (char *)at, -1.0);
-        size_t len = strspn(end, "hms"), i = 0;
-        while (i < SW_COUNT(units) &&
-               (strlen(units[i].unit) != len || memcmp(units[i].unit, end, len) != 0))
-            i++;
-        if (value < 0 || i == SW_COUNT(units) || (!len && (end[0] || at != text)) || value > 1e9)
-            return sw_err_set(err, SW_INVALID, "'%s' is not a duration such as 90s, 5m or 1h30m",
-                              text);
-        total += value * units[i].ms;
-        at = end + len;
-    } while (*at);
-    *ms = (int64_t)total;
-    return 0;
+    return sw_span_parse(text, ms, err);
 }

@@ -162,6 +162,19 @@ bool resolve_is_needed(struct json_object *doc);
 int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
                  struct sw_err *err);
 
+/* ---- what the spec says beyond SRO's fields (policy.c) ------------------------------------------
+ */
+
+struct policy {
+    bool orphan, rollback;
+    int64_t timeout_ms;           /* of states without one of their own; 0: none */
+    struct json_object *timeouts; /* by state; checked; borrowed from the document, or NULL */
+};
+/* @return 0 | SW_INVALID: the message names the field */
+int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err);
+/* Of the state @name, whose label ends in @label (or NULL); 0: it has none of its own. */
+int64_t policy_timeout(const struct policy *policy, const char *name, const char *label);
+
 /* ---- dependencies (depend.c) -------------------------------------------------------------------
  */
 
@@ -280,6 +293,9 @@ void op_free(struct op *op);
 void op_with_kind(struct op *op);
 /* The same after a pause, as the answer was one that will change by itself. */
 void op_again(struct op *op);
+/* Step the engine with the answer; the op is gone. */
+void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *words,
+               struct json_object *object, const char *text);
 
 /* Go on with an apply whose kind is known. */
 void request_begin_apply(struct op *op, const struct sw_kind *kind);
@@ -296,6 +312,8 @@ size_t undeclared_drop(struct json_object *doc, const char *message, char **name
 void request_apply(struct resource *r, const struct sw_action *a);
 void request_delete(struct resource *r, const struct sw_action *a);
 void request_label(struct resource *r, const struct sw_action *a);
+/* Take slipway's marks off an object (orphan.c). */
+void request_release(struct resource *r, const struct sw_action *a);
 void request_status(struct resource *r, const struct sw_action *a);
 void request_logs(struct resource *r, const struct sw_action *a);
 void request_finalizer(struct resource *r, bool add);

@@ -77,8 +77,8 @@ void op_with_kind(struct op *op)
 }
 
 /* Tell the engine the answer, after the op that waited for it is gone. */
-static void answer(struct op *op, enum sw_event_kind kind, int code, const char *words,
-                   struct json_object *object, const char *text)
+void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *words,
+               struct json_object *object, const char *text)
 {
     struct resource *r = op->r;
     struct op copy = *op;
@@ -157,7 +157,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
         hub_namespace_is_new(op->r->c->hub, op->key.name);
-    answer(op, SW_EV_APPLIED, a->code, words_of(a), a->object, NULL);
+    op_answer(op, SW_EV_APPLIED, a->code, words_of(a), a->object, NULL);
 }
 
 void request_begin_apply(struct op *op, const struct sw_kind *kind)
@@ -173,7 +173,7 @@ void request_begin_apply(struct op *op, const struct sw_kind *kind)
 
 static void apply_failed(struct op *op, int code, const char *words)
 {
-    answer(op, SW_EV_APPLIED, code, words, NULL, NULL);
+    op_answer(op, SW_EV_APPLIED, code, words, NULL, NULL);
 }
 
 void request_apply(struct resource *r, const struct sw_action *a)
@@ -194,7 +194,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    answer(op, SW_EV_DELETED, a->code, words_of(a), a->object, NULL);
+    op_answer(op, SW_EV_DELETED, a->code, words_of(a), a->object, NULL);
 }
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
@@ -211,7 +211,7 @@ static void begin_delete(struct op *op, const struct sw_kind *kind)
 
 static void delete_failed(struct op *op, int code, const char *words)
 {
-    answer(op, SW_EV_DELETED, code, words, NULL, NULL);
+    op_answer(op, SW_EV_DELETED, code, words, NULL, NULL);
 }
 
 void request_delete(struct resource *r, const struct sw_action *a)
@@ -240,7 +240,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
                                        sw_json_find(a->object, "metadata", "labels", NULL),
                                        strtoull(version, NULL, 10));
     }
-    answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
+    op_answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
     if (changed) /* others' labels, too: the watch will bring nothing that is new then */
         cluster_node_changed(c, node);
 }
@@ -256,7 +256,7 @@ static void begin_label(struct op *op, const struct sw_kind *kind)
 
 static void label_failed(struct op *op, int code, const char *words)
 {
-    answer(op, SW_EV_LABELED, code, words, NULL, NULL);
+    op_answer(op, SW_EV_LABELED, code, words, NULL, NULL);
 }
 
 void request_label(struct resource *r, const struct sw_action *a)
@@ -284,7 +284,7 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
         /* the one thing that the status cannot say */
         sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", words_of(a), NULL);
     }
-    answer(op, SW_EV_STATUS_WRITTEN, a->code, words_of(a), NULL, NULL);
+    op_answer(op, SW_EV_STATUS_WRITTEN, a->code, words_of(a), NULL, NULL);
 }
 
 /* What others may have added to the status stays: only what differs is sent. */
@@ -304,7 +304,7 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
 
 static void status_failed(struct op *op, int code, const char *words)
 {
-    answer(op, SW_EV_STATUS_WRITTEN, code, words, NULL, NULL);
+    op_answer(op, SW_EV_STATUS_WRITTEN, code, words, NULL, NULL);
 }
 
 static const struct sw_key *own_key(struct resource *r, struct sw_key *key)
@@ -333,7 +333,7 @@ static void on_logs(const struct sw_kube_answer *a, void *arg)
     const char *text = a->text ? a->text : "";
     size_t skip = a->len_bytes > op->n_bytes ? a->len_bytes - op->n_bytes : 0;
     SW_AUTO_CHARS *tail = a->code == 0 ? sw_strndup(text + skip, a->len_bytes - skip) : NULL;
-    answer(op, SW_EV_LOGS, a->code, words_of(a), NULL, tail);
+    op_answer(op, SW_EV_LOGS, a->code, words_of(a), NULL, tail);
 }
 
 void request_logs(struct resource *r, const struct sw_action *a)

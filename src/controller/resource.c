@@ -113,7 +113,7 @@ static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw
     [SW_ACT_DELETE] = request_delete,  [SW_ACT_LABEL] = request_label,
     [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = do_event,
     [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
-    [SW_ACT_FINALIZED] = do_finalized,
+    [SW_ACT_FINALIZED] = do_finalized, [SW_ACT_RELEASE] = request_release,
 };
 
 static void step_once(struct resource *r, struct sw_event *event)
@@ -332,7 +332,7 @@ static const char *title_of(const struct sw_recipe_state *s)
     return s->templates[0] + (strchr(s->chart, '/') ? 0 : strlen(s->chart) + 1);
 }
 
-static void graph_of(const struct sw_plan *plan, struct graph *g)
+static void graph_of(const struct sw_plan *plan, const struct policy *policy, struct graph *g)
 {
     size_t n = plan ? sw_plan_n_states(plan) : 0, n_needs = 0;
     for (size_t i = 0; i < n; i++)
@@ -350,6 +350,7 @@ static void graph_of(const struct sw_plan *plan, struct graph *g)
             .title = title_of(s),
             .needs = needs,
             .kernel_affine = s->kernel_affine,
+            .timeout_ms = policy_timeout(policy, s->name, s->label),
         };
         if (!s->n_needs)
             *needs++ = 0;
@@ -379,7 +380,13 @@ static void send_spec(struct resource *r)
         spec.reason = r->depends.reason;
     }
     SW_ERR(err);
+    struct policy policy = { 0 };
     int rc = management_of(r, &spec.management, &err);
+    int policy_rc = policy_read(r->doc, &policy, rc < 0 ? NULL : &err);
+    spec.orphan = policy.orphan;
+    spec.timeout_ms = policy.timeout_ms;
+    if (rc == 0 && !spec.deleting)
+        rc = policy_rc;
     if (rc == 0 && !spec.deleting)
         rc = check_selector(r, &err);
     if (rc < 0 && !spec.code) {
@@ -389,7 +396,7 @@ static void send_spec(struct resource *r)
         resource_set_fault(r, rc, spec.message);
     }
     struct graph g;
-    graph_of(r->plan, &g);
+    graph_of(r->plan, &policy, &g);
     spec.states = g.states;
     spec.n_states = g.n;
     free(r->revision);

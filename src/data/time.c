@@ -1,6 +1,9 @@
 #include "data/time.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Exactly @n digits. */
 static bool take_digits(const char **p, int n, int *out)
@@ -96,4 +99,75 @@ int sw_time_parse(const char *text, int64_t *ms, struct sw_err *err)
     int64_t minutes = days * 1440 + hour * 60 + minute - offset;
     *ms = (minutes * 60 + second) * 1000 + fraction;
     return 0;
+}
+
+/* ---- spans -------------------------------------------------------------------------------------
+ */
+
+enum { DAY_MS = 86400000 };
+
+/* One number with its unit, added to @ms. */
+static bool take_part(const char **p, double *ms, bool *plain)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = { { "ms", 1 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 } };
+    double n = 0, scale = 1;
+    const char *from = *p;
+    for (; **p >= '0' && **p <= '9' && *p - from < 12; (*p)++)
+        n = n * 10 + (**p - '0');
+    bool digits = *p > from;
+    if (take(p, '.'))
+        for (from = *p; **p >= '0' && **p <= '9' && *p - from < 9; (*p)++, digits = true)
+            n += (**p - '0') * (scale /= 10);
+    if (!digits)
+        return false;
+    *plain = **p == '\0';
+    for (size_t i = 0; i < SW_COUNT(units); i++) {
+        size_t len = strlen(units[i].name);
+        if (strncmp(*p, units[i].name, len) != 0)
+            continue;
+        *p += len;
+        *ms += n * units[i].ms;
+        return true;
+    }
+    *ms += n * 1000;
+    return *plain;
+}
+
+int sw_span_parse(const char *text, int64_t *ms, struct sw_err *err)
+{
+    const char *p = text;
+    double sum = 0;
+    size_t n = 0;
+    bool good = *p != '\0', plain = false;
+    for (; good && *p; n++)
+        good = take_part(&p, &sum, &plain);
+    if (!good || (plain && n > 1) || sum > 366.0 * DAY_MS)
+        return sw_err_set(err, SW_INVALID, "'%s' is not a duration such as 90s, 5m or 1h30m", text);
+    *ms = (int64_t)(sum + 0.5);
+    return 0;
+}
+
+char *sw_span_text(int64_t ms)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = { { "h", 3600000 }, { "m", 60000 }, { "s", 1000 }, { "ms", 1 } };
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < SW_COUNT(units); i++) {
+        if (ms < units[i].ms)
+            continue;
+        char *longer = sw_printf("%s%" PRId64 "%s", text, ms / units[i].ms, units[i].name);
+        free(text);
+        text = longer;
+        ms %= units[i].ms;
+    }
+    if (!*text) {
+        free(text);
+        text = sw_strdup("0s");
+    }
+    return text;
 }

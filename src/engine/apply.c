@@ -43,6 +43,17 @@ static void send_delete(struct sw_engine *e, struct object *o)
     e->status_dirty = true;
 }
 
+/* It stays where it is, and is not slipway's any more. */
+static void send_release(struct sw_engine *e, struct object *o)
+{
+    struct sw_action *a = act_add(e, SW_ACT_RELEASE);
+    a->serial = o->serial = act_serial(e);
+    act_key(e, a, o);
+    a->uid = o->uid && *o->uid ? sw_arena_strdup(e->arena, o->uid) : NULL;
+    o->doing = DOING_RELEASE;
+    e->status_dirty = true;
+}
+
 /* ---- applying ----------------------------------------------------------------------------------
  */
 
@@ -67,7 +78,8 @@ static bool repair_is_due(struct sw_engine *e, struct object *o)
 static bool must_go_first(const struct object *o)
 {
     return o->present && o->gate->replace &&
-           (o->must_replace || (o->live_hash != o->hash && !o->adopted && !o->inherited));
+           (o->redo || o->must_replace ||
+            (o->live_hash != o->hash && !o->adopted && !o->inherited));
 }
 
 static void bring_about(struct sw_engine *e, struct object *o)
@@ -125,11 +137,25 @@ static bool delete_is_due(struct sw_engine *e, const struct object *o)
     return true;
 }
 
+/* Would it go with the resource, or look as if it were slipway's, though it is to stay? */
+static bool is_to_be_released(const struct sw_engine *e, const struct object *o)
+{
+    bool marked = o->present && o->ours && !o->dying && !o->released && !o->borrowed;
+    return marked && !(o->gate && (o->gate->observe || o->gate->dry_run)) &&
+           (o->keep || o->adopted || engine_orphans(e));
+}
+
 /* @return true: it is forgotten, there is nothing (any more) that is slipway's to delete. */
 static bool get_rid_of(struct sw_engine *e, struct object *o)
 {
     bool never_was = !o->looked && o->unseen.code && !o->our_uid;
-    if (never_was || (o->looked && o->doing == DOING_NOTHING && !object_is_removable(o))) {
+    if (o->looked && is_to_be_released(e, o)) {
+        if (delete_is_due(e, o))
+            send_release(e, o);
+        return false;
+    }
+    if (never_was || o->released ||
+        (o->looked && o->doing == DOING_NOTHING && !object_is_removable(o))) {
         object_forget(e, o);
         return true;
     }
@@ -268,14 +294,29 @@ static void deleted(struct sw_engine *e, struct object *o, const struct sw_event
     }
 }
 
+static void released(struct sw_engine *e, struct object *o, const struct sw_event *event)
+{
+    if (event->code < 0 && event->code != SW_NOTFOUND) {
+        fault_set(&o->fault, event->code, event->message);
+        o->retry_ms = e->now_ms + act_backoff(e, o->n_tries++, fault_lasts(&o->fault));
+        return;
+    }
+    fault_done(&o->fault);
+    o->released = true;
+}
+
 void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
-    enum doing doing = event->kind == SW_EV_APPLIED ? DOING_APPLY : DOING_DELETE;
+    enum doing doing = event->kind == SW_EV_APPLIED    ? DOING_APPLY
+                       : event->kind == SW_EV_RELEASED ? DOING_RELEASE
+                                                       : DOING_DELETE;
     if (o->doing != doing || o->serial != event->serial)
         return;
     o->doing = DOING_NOTHING;
     if (doing == DOING_DELETE)
         deleted(e, o, event);
+    else if (doing == DOING_RELEASE)
+        released(e, o, event);
     else if (event->code < 0)
         refused(o, event);
     else

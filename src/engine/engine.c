@@ -256,6 +256,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_SYNCED] = on_synced,
     [SW_EV_APPLIED] = on_answered,
     [SW_EV_DELETED] = on_answered,
+    [SW_EV_RELEASED] = on_answered,
     [SW_EV_LABELED] = on_labeled,
     [SW_EV_STATUS_WRITTEN] = status_answered,
     [SW_EV_LOGS] = on_all_logs,

@@ -18,7 +18,8 @@
  *
  * Events say "look again": doubled, late and reordered ones do no harm, and lost ones only until
  * the next. An answer that never comes is the one thing that stops it, so each SW_ACT_RENDER,
- * _APPLY, _DELETE, _LABEL, _STATUS and _LOGS must be answered exactly once, by success or by code.
+ * _APPLY, _DELETE, _RELEASE, _LABEL, _STATUS and _LOGS must be answered exactly once, by success or
+ * by code.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,6 +57,7 @@ enum sw_event_kind {
     SW_EV_APPLIED,  /* answer: @serial, @key, @code; @object: as the server answered */
     SW_EV_DELETED,  /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well. That it
                        is gone is told by SW_EV_OBSERVED */
+    SW_EV_RELEASED, /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well */
     SW_EV_LABELED,  /* answer: @serial, @node, @code. On success the roster has the new labels
                        already */
     SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
@@ -83,6 +85,8 @@ struct sw_state_spec {
     size_t n_needs;
     bool kernel_affine; /* rendered once for each group (roster.h) of the resource's nodes */
     bool hidden;        /* what comes before the recipe (the namespace): not in the status */
+    int64_t timeout_ms; /* how long it may take to get ready; 0: as SW_ANN_TIMEOUT on its objects
+                           says, else as the resource does */
 };
 
 struct sw_spec {
@@ -90,6 +94,9 @@ struct sw_spec {
     int64_t generation;
     enum sw_management management;
     bool deleting;                     /* has a deletionTimestamp: remove all, then FINALIZED */
+    bool orphan;                       /* when deleting: leave all objects, without slipway's marks,
+                                          and the labels of the nodes, by which pods find them */
+    int64_t timeout_ms;                /* of states that have none of their own; 0: none */
     struct json_object *node_selector; /* map of labels or NULL: the nodes of the resource */
     struct json_object *taints;        /* array {key,value,effect} or NULL: those that the resource
                                           itself sets, so they do not exclude a node */
@@ -167,6 +174,8 @@ enum sw_action_kind {
     SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run; @inherit: SRO wrote it
                        last, so its fields are to be taken over first */
     SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: whatever is there), @propagation */
+    SW_ACT_RELEASE, /* take slipway's marks off @key (owner reference, labels, annotations), only
+                       if it has @uid; the object stays, nobody's from now on */
     SW_ACT_LABEL,   /* merge patch of metadata.labels of @node (@key.name): @doc, a map of label to
                        value or null. All that is known for the node by now, in one */
     SW_ACT_STATUS,  /* @doc is the resource's .status from now on. One at a time */

@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "data/jsonpath.h"
 #include "data/path.h"
+#include "data/time.h"
 #include "engine/gate_in.h"
 #include "engine/pattern.h"
 #include "engine/pod.h"
@@ -78,6 +79,26 @@ static int read_logs(struct json_object *manifest, struct sw_gate *gate, struct 
     return 0;
 }
 
+static int read_timeout(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    const char *text = sw_obj_annotation(manifest, SW_ANN_TIMEOUT);
+    int rc = text ? sw_span_parse(text, &gate->timeout_ms, err) : 0;
+    return rc < 0 ? sw_err_wrap(err, rc, "annotation " SW_ANN_TIMEOUT) : 0;
+}
+
+static int read_retries(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    const char *text = sw_obj_annotation(manifest, SW_ANN_RETRIES);
+    gate->n_retries = -1;
+    if (!text)
+        return 0;
+    if (!*text || strlen(text) > 6 || strspn(text, "0123456789") != strlen(text))
+        return sw_err_set(err, SW_INVALID,
+                          "annotation " SW_ANN_RETRIES ": '%s' is no number such as 3", text);
+    gate->n_retries = strtol(text, NULL, 10);
+    return 0;
+}
+
 static bool always_awaited(struct json_object *manifest)
 {
     const char *kind = sw_obj_kind(manifest);
@@ -91,6 +112,10 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     int rc = read_custom(manifest, gate, err);
     if (rc == 0)
         rc = read_logs(manifest, gate, err);
+    if (rc == 0)
+        rc = read_timeout(manifest, gate, err);
+    if (rc == 0)
+        rc = read_retries(manifest, gate, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s %s", sw_obj_kind(manifest), sw_obj_name(manifest));
     read_node_labels(manifest, gate);

@@ -65,6 +65,12 @@ const char *sw_kstatus_kind(size_t i);
 /** "true": where a change is refused because a field is immutable, delete and create again. */
 #define SW_ANN_REPLACE "slipway.dev/replace"
 
+/** A span of time ("30m"): the state is Failed when it takes longer to get ready. On any object of
+ * the state; the longest counts. */
+#define SW_ANN_TIMEOUT "slipway.dev/timeout"
+/** A number: a Job, or a Pod that is to end, is run again at most so often when it failed. */
+#define SW_ANN_RETRIES "slipway.dev/retries"
+
 struct sw_gate;
 
 /** Read the annotations of a manifest. @wait_all: its chart has every object awaited.

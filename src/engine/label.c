@@ -18,6 +18,7 @@ struct look {
     struct sw_engine *e;
     uint32_t node;
     bool was_lost, lost; /* deselected, or not heard of */
+    bool unsure;         /* it cannot be said yet whether it still is */
     int64_t lost_ms;     /* since when */
     bool done_changed;
 };
@@ -29,35 +30,6 @@ static bool has_label(const struct sw_engine *e, const struct state *s, uint32_t
 
 /* ---- grace -------------------------------------------------------------------------------------
  */
-
-static struct lost_node *find_lost(struct sw_engine *e, uint32_t node)
-{
-    for (size_t i = 0; i < e->n_lost; i++)
-        if (e->lost[i].node == node)
-            return &e->lost[i];
-    return NULL;
-}
-
-static void forget_lost(struct sw_engine *e, uint32_t node)
-{
-    struct lost_node *l = find_lost(e, node);
-    if (l)
-        *l = e->lost[--e->n_lost];
-}
-
-static void add_lost(struct sw_engine *e, uint32_t node, int64_t since_ms)
-{
-    struct lost_node *l = find_lost(e, node);
-    if (!l) {
-        SW_GROW(e->lost, e->n_lost, e->cap_lost);
-        l = &e->lost[e->n_lost++];
-        *l = (struct lost_node){ .node = node };
-    }
-    l->since_ms = since_ms;
-    l->expired = since_ms + e->opts.grace_ms <= e->now_ms;
-    if (!l->expired)
-        act_wake(e, since_ms + e->opts.grace_ms);
-}
 
 /* The node lost what made it one of the state's: that alone takes a label off only after a while.
  */
@@ -192,8 +164,10 @@ static bool is_given_up(struct sw_engine *e, const struct state *s, uint32_t nod
 static enum want want_by_node(struct look *l, struct state *s)
 {
     struct sw_engine *e = l->e;
-    if (!s->begun || !pods_are_known(e, s))
+    if (!s->begun || !pods_are_known(e, s)) {
+        l->unsure = true;
         return WANT_KEEP;
+    }
     bool member = is_node_of(e, s, l->node);
     bool labels = node_has_gate_labels(e, s, l->node);
     bool pods = pods_are_ready(e, s, l->node);
@@ -234,12 +208,16 @@ static bool all_removed(const struct sw_engine *e)
 
 static enum want want(struct look *l, struct state *s)
 {
+    if (engine_orphans(l->e))
+        return WANT_KEEP;
     if (engine_removes_all(l->e))
         return all_removed(l->e) ? WANT_CLEAR : WANT_KEEP;
     if (s->phase == PH_REMOVED)
         return s->listed ? WANT_KEEP : WANT_CLEAR;
     if (s->phase == PH_REMOVING)
         return WANT_KEEP;
+    /* after a restart it is not known at first which nodes are its own */
+    l->unsure = l->unsure || s->phase == PH_ASKING || !state_is_rendered(s);
     return s->node_by_node ? want_by_node(l, s) : want_at_once(l, s);
 }
 
@@ -306,15 +284,15 @@ static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *p
 /* @return whether it has finished or unfinished a state. */
 static bool look_at(struct sw_engine *e, uint32_t node)
 {
-    const struct lost_node *before = find_lost(e, node);
+    const struct lost_node *before = lost_find(e, node);
     struct look l = { .e = e, .node = node, .was_lost = before != NULL };
     l.lost_ms = before ? before->since_ms : 0;
     (void)bits_put(&e->dirty, node, false);
     struct json_object *patch = difference(&l);
-    if (!l.lost)
-        forget_lost(e, node);
-    else if (!before)
-        add_lost(e, node, e->now_ms);
+    if (!l.lost && !l.unsure)
+        lost_forget(e, node);
+    else if (l.lost && !before)
+        lost_add(e, node, e->now_ms);
     if (patch)
         send_patch(e, node, patch);
     if (l.done_changed)
@@ -339,17 +317,7 @@ static void look_at_given_up(struct sw_engine *e, struct state *s)
 
 static void look_at_expired(struct sw_engine *e)
 {
-    for (size_t i = 0; i < e->n_lost; i++) {
-        struct lost_node *l = &e->lost[i];
-        if (l->expired)
-            continue;
-        if (l->since_ms + e->opts.grace_ms > e->now_ms) {
-            act_wake(e, l->since_ms + e->opts.grace_ms);
-            continue;
-        }
-        l->expired = true;
-        (void)bits_put(&e->dirty, l->node, true);
-    }
+    lost_update(e);
     for (size_t i = 0; i < e->n_states; i++)
         look_at_given_up(e, e->states[i]);
 }
@@ -399,7 +367,7 @@ void label_forget_node(struct sw_engine *e, uint32_t node)
 {
     (void)bits_put(&e->dirty, node, false);
     (void)bits_put(&e->busy, node, false);
-    forget_lost(e, node);
+    lost_forget(e, node);
     for (size_t i = 0; i < e->n_states; i++)
         if (bits_put(&e->states[i]->done, node, false))
             e->status_dirty = true;
@@ -409,7 +377,7 @@ void label_selector_changed(struct sw_engine *e)
 {
     for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
         if (sw_roster_name(e->roster, n) && !node_selected(e, n))
-            add_lost(e, n, e->now_ms - e->opts.grace_ms);
+            lost_add(e, n, e->now_ms - e->opts.grace_ms);
 }
 
 void label_answered(struct sw_engine *e, const struct sw_event *event)

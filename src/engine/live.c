@@ -87,7 +87,7 @@ void object_drop_live(struct object *o)
 
 static void see_nothing(struct object *o)
 {
-    o->present = o->dying = o->ours = o->borrowed = o->inherited = false;
+    o->present = o->dying = o->ours = o->borrowed = o->inherited = o->redo = false;
     o->live_hash = o->live_fingerprint = o->version = 0;
     o->n_wanted = 0;
     take_text(&o->uid, NULL);

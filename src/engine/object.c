@@ -338,6 +338,8 @@ bool object_is_applied(const struct object *o)
         return true;
     if (o->gate->dry_run)
         return o->done_hash == o->hash;
+    if (o->redo)
+        return false;
     if (o->failed_why)
         return true;
     if (o->done_hash == o->hash && !o->dying)

@@ -15,6 +15,7 @@ static const char *const event_names[SW_EV_COUNT] = {
     [SW_EV_SYNCED] = "synced",
     [SW_EV_APPLIED] = "applied",
     [SW_EV_DELETED] = "deleted",
+    [SW_EV_RELEASED] = "released",
     [SW_EV_LABELED] = "labeled",
     [SW_EV_STATUS_WRITTEN] = "status-written",
     [SW_EV_LOGS] = "logs",
@@ -27,7 +28,7 @@ static const char *const action_names[SW_ACT_COUNT] = {
     [SW_ACT_RENDER] = "render", [SW_ACT_WATCH] = "watch",         [SW_ACT_UNWATCH] = "unwatch",
     [SW_ACT_APPLY] = "apply",   [SW_ACT_DELETE] = "delete",       [SW_ACT_LABEL] = "label",
     [SW_ACT_STATUS] = "status", [SW_ACT_EVENT] = "event",         [SW_ACT_TIMER] = "timer",
-    [SW_ACT_LOGS] = "logs",     [SW_ACT_FINALIZED] = "finalized",
+    [SW_ACT_LOGS] = "logs",     [SW_ACT_FINALIZED] = "finalized", [SW_ACT_RELEASE] = "release",
 };
 
 const char *sw_event_kind_name(enum sw_event_kind kind)
@@ -78,6 +79,7 @@ static struct json_object *state_json(const struct sw_state_spec *s)
     json_object_object_add(out, "needs", needs);
     put_int(out, "kernelAffine", s->kernel_affine);
     put_int(out, "hidden", s->hidden);
+    put_int(out, "timeout", s->timeout_ms);
     return out;
 }
 
@@ -89,6 +91,8 @@ static struct json_object *spec_json(const struct sw_spec *spec, bool brief)
     put_int(out, "generation", spec->generation);
     put_int(out, "management", spec->management);
     put_int(out, "deleting", spec->deleting);
+    put_int(out, "orphan", spec->orphan);
+    put_int(out, "timeout", spec->timeout_ms);
     put_doc(out, "nodeSelector", spec->node_selector, false);
     put_doc(out, "taints", spec->taints, false);
     put_text(out, "revision", spec->revision);

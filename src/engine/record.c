@@ -38,6 +38,8 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->ready_ms = read_time(doc, "readyAt");
     s->since_ms = read_time(doc, "since");
     s->shut_ms = read_time(doc, "shutAt");
+    s->awaited_ms = read_time(doc, "awaitedSince");
+    s->n_redone = (unsigned)sw_json_int(doc, 0, "retries", NULL);
     s->begun = read_hex(doc, "revision");
     s->shown = sw_strdup(sw_json_str(doc, "", "phase", NULL));
     s->told = sw_strdup(s->shown);
@@ -102,6 +104,7 @@ void record_read(struct sw_engine *e, struct json_object *status)
         read_object(e, sw_json_at(inventory, i));
     for (size_t i = 0; i < e->n_states; i++)
         state_sort(e->states[i]);
+    lost_read(e, sw_json_find(status, "lostNodes", NULL));
     if (status) {
         e->written = sw_json_copy(status);
         e->conditions = json_object_get(sw_json_find(e->written, "conditions", NULL));

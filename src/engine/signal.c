@@ -53,7 +53,8 @@ bool need_is_met(struct sw_engine *e, const struct state *s, const struct state 
         return false; /* what it is ready with may be out of date */
     if (need->phase == PH_READY)
         return true;
-    return need->phase == PH_GATED && need->node_by_node && need->label && need->done.count > 0 &&
+    bool goes_on = need->phase == PH_GATED || (need->phase == PH_FAILED && need->late);
+    return goes_on && need->node_by_node && need->label && need->done.count > 0 &&
            follows_node_by_node(s, need);
 }
 
@@ -256,9 +257,14 @@ static enum trouble trouble(struct sw_engine *e, const struct state *s)
 
 static bool retry_due(struct sw_engine *e, struct state *s)
 {
-    if (trouble(e, s) == TROUBLE_NONE)
-        return s->phase == PH_RETRYING;
-    int64_t at = s->nudged ? s->tried_ms + e->opts.retry_min_ms : s->retry_ms;
+    bool redo = false;
+    if (trouble(e, s) == TROUBLE_NONE) {
+        redo = s->phase == PH_FAILED && patience_can_redo(s);
+        if (!redo)
+            return s->phase == PH_RETRYING;
+    }
+    /* what ran and failed changes by itself while it ends: that is no new cause */
+    int64_t at = s->nudged && !redo ? s->tried_ms + e->opts.retry_min_ms : s->retry_ms;
     if (at > s->retry_ms)
         at = s->retry_ms;
     if (e->now_ms >= at)
@@ -353,7 +359,8 @@ static bool q_gate_open(struct sw_engine *e, struct state *s)
 
 static bool q_gate_shut(struct sw_engine *e, struct state *s)
 {
-    return !state_gate_is_open(e, s) && !gate_failed(s) && trouble(e, s) == TROUBLE_NONE;
+    bool late = s->late && s->begun == s->digest && !patience_has_moved(s);
+    return !state_gate_is_open(e, s) && !gate_failed(s) && !late && trouble(e, s) == TROUBLE_NONE;
 }
 
 static bool q_gate_held(struct sw_engine *e, struct state *s)
@@ -365,6 +372,17 @@ static bool q_gate_failed(struct sw_engine *e, struct state *s)
 {
     (void)e;
     return gate_failed(s);
+}
+
+static bool q_late(struct sw_engine *e, struct state *s)
+{
+    return patience_is_over(e, s);
+}
+
+static bool q_renewed(struct sw_engine *e, struct state *s)
+{
+    return s->begun && s->begun != s->digest && trouble(e, s) == TROUBLE_NONE &&
+           state_is_rendered(s);
 }
 
 static bool q_retry(struct sw_engine *e, struct state *s)
@@ -397,6 +415,8 @@ static const struct question questions[SG_COUNT] = {
     [SG_GATE_SHUT] = { "gate shut", q_gate_shut, "not all that is awaited is ready" },
     [SG_GATE_HELD] = { "gate held", q_gate_held, "only what others own is not ready, and it was" },
     [SG_GATE_FAILED] = { "gate failed", q_gate_failed, "an awaited object says that it failed" },
+    [SG_LATE] = { "late", q_late, "it has not been ready for longer than it may" },
+    [SG_RENEWED] = { "renewed", q_renewed, "its content is another than what failed" },
     [SG_RETRY] = { "retry", q_retry, "the back-off is over, or the cause has changed" },
 };
 

@@ -372,6 +372,11 @@ bool engine_removes_all(const struct sw_engine *e)
     return e->deleting || e->management == SW_REMOVED;
 }
 
+bool engine_orphans(const struct sw_engine *e)
+{
+    return e->deleting && e->orphan;
+}
+
 bool node_selected(const struct sw_engine *e, uint32_t node)
 {
     return sw_roster_matches(e->roster, node, e->node_selector) &&
@@ -402,6 +407,7 @@ static void take_state(struct sw_engine *e, const struct sw_state_spec *from, si
     s->listed = true;
     s->hidden = from->hidden;
     s->affine = from->kernel_affine;
+    s->timeout_ms = from->timeout_ms;
     take_text(&s->title, from->title ? from->title : from->name);
     free(s->label);
     s->label = from->label ? sw_printf(LABEL_PREFIX "%s-%s", e->name, from->label) : NULL;
@@ -446,6 +452,8 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     e->generation = spec->generation;
     e->management = spec->management;
     e->deleting = spec->deleting;
+    e->orphan = spec->orphan;
+    e->timeout_ms = spec->timeout_ms;
     take_doc(&e->node_selector, spec->node_selector);
     take_doc(&e->taints, spec->taints);
     fault_done(&e->spec_fault);

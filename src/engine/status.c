@@ -140,6 +140,9 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_time(doc, "readyAt", s->ready_ms);
     add_time(doc, "since", s->since_ms);
     add_time(doc, "shutAt", s->shut_ms);
+    add_time(doc, "awaitedSince", s->awaited_ms);
+    if (s->n_redone)
+        add_number(doc, "retries", s->n_redone);
     add_hex(doc, "revision", s->begun);
     if (!s->affine || s->n_variants == 0)
         return doc;
@@ -323,6 +326,9 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     }
     json_object_object_add(doc, "states", states);
     json_object_object_add(doc, "inventory", inventory);
+    struct json_object *lost = lost_doc(e);
+    if (lost)
+        json_object_object_add(doc, "lostNodes", lost);
     return doc;
 }
 

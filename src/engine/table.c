@@ -51,7 +51,9 @@ static void calm(struct sw_engine *e, struct state *s)
 
 static void back_off(struct sw_engine *e, struct state *s)
 {
-    s->retry_ms = e->now_ms + act_backoff(e, s->n_tries++, s->phase == PH_FAILED);
+    unsigned n = s->n_redone > s->n_tries ? s->n_redone : s->n_tries;
+    s->retry_ms = e->now_ms + act_backoff(e, n, s->phase == PH_FAILED);
+    s->n_tries++;
 }
 
 /* Forget what failed; what failed to render is asked for again. */
@@ -62,8 +64,27 @@ static void retry(struct sw_engine *e, struct state *s)
     for (size_t i = 0; i < s->n_variants; i++)
         if (s->variants[i]->fault.code)
             s->variants[i]->stale = true;
+    patience_redo(s);
+    if (s->late)
+        s->awaited_ms = 0;
+    s->late = false;
     s->tried_ms = e->now_ms;
     s->nudged = false;
+}
+
+/* It gets another content, and as much time as ever. */
+static void renew(struct sw_engine *e, struct state *s)
+{
+    s->n_redone = 0;
+    for (size_t i = 0; i < s->n_objects; i++)
+        s->objects[i]->n_redone = 0;
+    retry(e, s);
+}
+
+static void be_late(struct sw_engine *e, struct state *s)
+{
+    patience_note_late(s);
+    gate_shut(e, s);
 }
 
 static void leave(struct sw_engine *e, struct state *s)
@@ -127,6 +148,7 @@ const struct table_row table_rows[] = {
     { PH_APPLYING, SG_APPLIED, PH_GATED, calm, NULL, "the cluster has all objects" },
     { PH_APPLYING, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
       "a stage failed that others wait for" },
+    { PH_APPLYING, SG_LATE, PH_FAILED, be_late, "StateFailed", "it takes longer than it may" },
 
     { PH_GATED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
     { PH_GATED, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
@@ -139,6 +161,7 @@ const struct table_row table_rows[] = {
       "it was ready, and what is missing is not slipway's" },
     { PH_GATED, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
       "an object says that it failed" },
+    { PH_GATED, SG_LATE, PH_FAILED, be_late, "StateFailed", "it takes longer than it may" },
 
     { PH_READY, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
     { PH_READY, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
@@ -167,6 +190,7 @@ const struct table_row table_rows[] = {
     { PH_RETRYING, SG_RETRY, PH_ASKING, retry, NULL, "try again" },
 
     { PH_FAILED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_FAILED, SG_RENEWED, PH_PENDING, renew, NULL, "its content is another than what failed" },
     { PH_FAILED, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "what had failed is ready" },
     { PH_FAILED, SG_GATE_SHUT, PH_GATED, NULL, NULL, "what had failed is under way again" },
     { PH_FAILED, SG_RETRY, PH_ASKING, retry, NULL, "try again: seldom, or when the cause changed" },
@@ -263,6 +287,7 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
     s->phase = row->to;
     if (row->act)
         row->act(e, s);
+    patience_entered(e, s);
     if (row->to == PH_RETRYING || row->to == PH_FAILED)
         state_note_failure(e, s);
     if (row->to == PH_RETRYING || row->to == PH_FAILED)

@@ -8,6 +8,7 @@
  *   workers.c  pods and builds of an object       apply.c    applying, retiring, removing
  *   table.c    the transitions                    signal.c   what makes one happen
  *   label.c    node labels                        status.c   the status document
+ *   lost.c     nodes not heard of                 patience.c deadlines, and what is run again
  *   words.c    messages */
 #include "engine/bits.h"
 #include "engine/engine.h"
@@ -53,6 +54,8 @@ enum signal {
     SG_GATE_SHUT,   /* not all */
     SG_GATE_HELD,   /* not all, only foreign objects stand open, and it was ready before */
     SG_GATE_FAILED, /* an awaited object says that it failed */
+    SG_LATE,        /* it has not been ready for longer than it may */
+    SG_RENEWED,     /* it failed with other content than it has now */
     SG_RETRY,       /* the back-off is over, or its cause has changed */
     SG_COUNT
 };
@@ -65,7 +68,7 @@ struct fault {
     char *message;
 };
 
-enum doing { DOING_NOTHING, DOING_APPLY, DOING_DELETE };
+enum doing { DOING_NOTHING, DOING_APPLY, DOING_DELETE, DOING_RELEASE };
 
 /* Order within a stage; see struct sw_rendered_object. */
 enum rank {
@@ -132,6 +135,9 @@ struct object {
     uint64_t sent_hash;
     bool fresh; /* it was applied just now: how it looks next is how it should look */
     bool must_replace;
+    bool redo;     /* it ran to its end and failed: to be deleted and applied again */
+    bool released; /* it stays, and is not slipway's any more */
+    unsigned n_redone;
     struct fault fault;
     unsigned n_tries; /* of a deletion */
     int64_t retry_ms;
@@ -168,6 +174,11 @@ struct state {
     int64_t started_ms, ready_ms, since_ms; /* 0: never */
     int64_t shut_ms;                        /* when its gate shut; 0: open, or never was */
     bool given_up;                          /* that was too long ago: its labels are taken off */
+    int64_t timeout_ms;                     /* as the resource has it for this state; 0: none */
+    int64_t awaited_ms; /* since when it is to get ready; 0: it is, or has not begun */
+    bool late;          /* that was too long ago... */
+    size_t late_ready;  /* ... and so much of it was ready then; SIZE_MAX: all was applied */
+    unsigned n_redone;  /* how often what failed has been run again */
     unsigned n_tries;
     int64_t retry_ms, tried_ms;
     /* how it failed last: shown while the same is tried again */
@@ -204,7 +215,8 @@ struct stray {
     struct json_object *live;
 };
 
-/* A node that carries a label of the resource and is deselected or not heard of: see grace_ms. */
+/* A node that carries a label of the resource and is deselected or not heard of: see grace_ms. It
+ * is written down, so that the grace does not begin anew with a restart. */
 struct lost_node {
     uint32_t node;
     int64_t since_ms;
@@ -233,7 +245,8 @@ struct sw_engine {
     char *name, *uid, *revision, *blocked;
     int64_t generation;
     enum sw_management management;
-    bool deleting, finalized;
+    bool deleting, finalized, orphan;
+    int64_t timeout_ms; /* of states that have none of their own */
     struct json_object *node_selector, *taints;
     struct fault spec_fault;
     char *spec_reason;
@@ -408,6 +421,8 @@ bool node_selected(const struct sw_engine *e, uint32_t node);
 /** Something about @s is different: failures may be over, words may be others. */
 void state_nudge(struct sw_engine *e, struct state *s);
 bool engine_removes_all(const struct sw_engine *e);
+/** Is all to be left as it is, without slipway's marks? */
+bool engine_orphans(const struct sw_engine *e);
 /** Is there a state that needs it, and is not removed yet? */
 bool state_is_needed(const struct sw_engine *e, const struct state *s);
 /** Put the state's objects in order and count them anew. */
@@ -464,6 +479,35 @@ void label_forget_node(struct sw_engine *e, uint32_t node);
 void label_answered(struct sw_engine *e, const struct sw_event *event);
 bool label_is_settled(const struct sw_engine *e);
 void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total);
+
+/* ---- lost.c ------------------------------------------------------------------------------------
+ */
+
+struct lost_node *lost_find(struct sw_engine *e, uint32_t node);
+void lost_add(struct sw_engine *e, uint32_t node, int64_t since_ms);
+void lost_forget(struct sw_engine *e, uint32_t node);
+/** Look again at those whose grace is over. */
+void lost_update(struct sw_engine *e);
+/** [{since, nodes}], NULL: none is lost. */
+struct json_object *lost_doc(const struct sw_engine *e);
+void lost_read(struct sw_engine *e, struct json_object *list);
+
+/* ---- patience.c --------------------------------------------------------------------------------
+ */
+
+/** It has entered a phase. */
+void patience_entered(struct sw_engine *e, struct state *s);
+/** It is too late. */
+void patience_note_late(struct state *s);
+/** Has what was late come apart, or got on, since? */
+bool patience_has_moved(const struct state *s);
+/** Has it not been ready for longer than it may? */
+bool patience_is_over(struct sw_engine *e, const struct state *s);
+int64_t patience_timeout(const struct sw_engine *e, const struct state *s);
+/** Is there something in it that ran to its end and failed, and may be run again? */
+bool patience_can_redo(const struct state *s);
+/** Have it run again. */
+void patience_redo(struct state *s);
 
 /* ---- status.c, words.c -------------------------------------------------------------------------
  */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/time.h"
 #include "engine/walk.h"
 
 bool state_is_done(const struct state *s)
@@ -132,6 +133,16 @@ static const char *say_removing(struct sw_engine *e, const struct state *s, cons
     return s->n_objects ? "waits for the states that need it to go" : "";
 }
 
+static const char *say_late(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    SW_AUTO_CHARS *span = sw_span_text(patience_timeout(e, s));
+    const char *why = say_fault(e, s, reason);
+    if (!why)
+        why = say_applying(e, s, reason);
+    *reason = "Timeout";
+    return sw_arena_printf(e->arena, "not ready within %s: %s", span, why ? why : "");
+}
+
 void state_forget_failure(struct state *s)
 {
     free(s->failed_why);
@@ -152,7 +163,7 @@ void state_note_failure(struct sw_engine *e, struct state *s)
 
 static bool is_trying_again(const struct state *s)
 {
-    return s->failed_why && s->n_tries > 0 && s->failed_digest == s->digest &&
+    return s->failed_why && (s->n_tries > 0 || s->n_redone > 0) && s->failed_digest == s->digest &&
            (s->phase == PH_ASKING || s->phase == PH_LOOKING || s->phase == PH_APPLYING);
 }
 
@@ -169,6 +180,8 @@ const char *words_state(struct sw_engine *e, const struct state *s, const char *
         *reason = sw_arena_strdup(e->arena, s->failed_reason);
         return sw_arena_strdup(e->arena, s->failed_why);
     }
+    if (s->phase == PH_FAILED && s->late)
+        return say_late(e, s, reason);
     switch (s->phase) {
     case PH_READY:
     case PH_REMOVED:

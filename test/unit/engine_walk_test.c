@@ -283,7 +283,7 @@ static void a_failed_stage_fails_the_state(void **state)
           .objects = { { .kind = "Job",
                          .name = "a1",
                          .awaited = true,
-                         .annotations = "{'sim/stuck':'1'}",
+                         .annotations = "{'sim/stuck':'1','slipway.dev/retries':'0'}",
                          .stage = -1 },
                        { .kind = "ConfigMap", .name = "a2" } } }, );
     struct sim *sim = walked(&recipe);
@@ -1663,6 +1663,310 @@ static void a_render_may_fail_just_when_the_turn_comes(void **state)
     }
 }
 
+/* ---- patience ----------------------------------------------------------------------------------
+ */
+
+static const char *reason_of(struct sim *sim, const char *state)
+{
+    struct json_object *doc = sw_engine_status(sim->engine, sim->now_ms);
+    struct json_object *s = sw_json_find_by(sw_json_get(doc, "states"), "name", state);
+    const char *reason = sim_keep(sim, sw_json_str(s, "", "reason", NULL));
+    json_object_put(doc);
+    return reason;
+}
+
+static const struct sim_recipe slow = STATES(
+    { .name = "a",
+      .objects = { { .kind = "Deployment",
+                     .name = "a1",
+                     .awaited = true,
+                     .annotations = "{'sim/stuck':'1','slipway.dev/timeout':'2m'}" } } },
+    { .name = "b", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "b1" } } }, );
+
+static void a_state_that_takes_too_long_fails_and_still_recovers(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&slow);
+    sim_start(sim);
+    sim_run(sim, 100000);
+    expect_phase(sim, "a", "Waiting");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Failed");
+    assert_string_equal(reason_of(sim, "a"), "Timeout");
+    expect_message(sim, "a", "not ready within 2m: Deployment ns/a1");
+    assert_string_equal(condition(sim, "Errored", "status"), "True");
+    size_t writes = sim->n_applies + sim->n_statuses;
+    sim_run(sim, 3600000);
+    assert_int_equal(sim->n_applies + sim->n_statuses, writes); /* told once */
+    (void)sim_live_deployment(sim, sim_find(sim, "Deployment", "a1"));
+    sim_run(sim, 10000);
+    expect_phase(sim, "a", "Ready");
+    expect_phase(sim, "b", "Ready");
+    sim_free(sim);
+}
+
+static void a_restart_does_not_move_the_deadline(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&slow);
+    sim_start(sim);
+    sim_run(sim, 100000);
+    sim_restart(sim);
+    sim_run(sim, 15000);
+    expect_phase(sim, "a", "Waiting");
+    sim_run(sim, 10000);
+    expect_phase(sim, "a", "Failed");
+    sim_restart(sim);
+    sim_run(sim, 1000);
+    expect_phase(sim, "a", "Failed");
+    sim_free(sim);
+}
+
+static void new_content_gets_time_anew(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&slow);
+    sim_start(sim);
+    sim_run(sim, 160000);
+    expect_phase(sim, "a", "Failed");
+    edit(sim, 0, 0);
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Waiting");
+    sim_run(sim, 120000);
+    expect_phase(sim, "a", "Failed");
+    sim_free(sim);
+}
+
+static void a_stage_may_take_too_long_as_well(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Deployment",
+                         .name = "a1",
+                         .awaited = true,
+                         .stage = -1,
+                         .annotations = "{'sim/stuck':'1'}" },
+                       { .kind = "ConfigMap", .name = "a2" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim->timeout_ms = 60000; /* the resource's own, for all states */
+    sim_start(sim);
+    sim_run(sim, 70000);
+    expect_phase(sim, "a", "Failed");
+    (void)sim_live_deployment(sim, sim_find(sim, "Deployment", "a1"));
+    sim_run(sim, 3600000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
+static void a_late_node_holds_no_other_up(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a", .objects = { { .kind = "DaemonSet", .name = "a1", .awaited = true } } },
+        { .name = "b",
+          NEEDS(0),
+          .objects = { { .kind = "DaemonSet",
+                         .name = "b1",
+                         .awaited = true,
+                         .needs_label = SIM_LABEL "a" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim->timeout_ms = 60000;
+    sim->frozen = true;
+    sim_start(sim);
+    sim_run(sim, 1000);
+    while (!sim_find(sim, "Pod", "a1-n0") || !sim_find(sim, "Pod", "a1-n1"))
+        (void)sim_live_daemon_set(sim, sim_find(sim, "DaemonSet", "a1"));
+    (void)sim_live_daemon_set(sim, sim_find(sim, "DaemonSet", "a1"));
+    sim_run(sim, 70000);
+    expect_phase(sim, "a", "Failed");
+    (void)sim_live_pod(sim, sim_find(sim, "Pod", "a1-n0"));
+    sim_run(sim, 10000);
+    assert_non_null(sim_find(sim, "DaemonSet", "b1")); /* n0 goes on */
+    assert_null(sim_label(sim, "n1", "a"));
+    sim->frozen = false;
+    sim_run(sim, 60000);
+    expect_phase(sim, "b", "Ready");
+    sim_free(sim);
+}
+
+#define JOB_FAILED                                                                                 \
+    "{'conditions':[{'type':'Failed','status':'True','reason':'BackoffLimitExceeded',"             \
+    "'message':'it failed'}]}"
+
+static const struct sim_recipe job = STATES(
+    { .name = "a",
+      .objects = { { .kind = "ConfigMap", .name = "a0" },
+                   { .kind = "Job",
+                     .name = "a1",
+                     .awaited = true,
+                     .annotations = "{'slipway.dev/retries':'2'}" },
+                   { .kind = "Pod", .name = "a2", .awaited = true } } }, );
+
+static void fail_job(struct sim *sim)
+{
+    if (sim_find(sim, "Job", "a1"))
+        set_status(sim, "Job", "a1", JOB_FAILED);
+}
+
+static void what_ran_and_failed_is_run_again_for_a_while(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&job);
+    sim->frozen = true;
+    sim_start(sim);
+    sim_run(sim, 1000);
+    for (size_t i = 0; i < 20; i++) {
+        fail_job(sim);
+        sim_run(sim, 1000);
+        if (i == 0)
+            expect_phase(sim, "a", "Failed");
+    }
+    sim_run(sim, 3600000);
+    assert_int_equal(sim->n_deletes, 2); /* as often as it may */
+    expect_phase(sim, "a", "Failed");
+    edit(sim, 0,
+         0); /* the cause may be another now: it is run again at once, and may be twice more */
+    sim_run(sim, 1000);
+    assert_int_equal(sim->n_deletes, 3);
+    sim->frozen = false;
+    sim_run(sim, 1000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
+static void it_is_run_again_less_and_less_often(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a", .objects = { { .kind = "Pod", .name = "a1", .awaited = true } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim->frozen = true;
+    sim_start(sim);
+    sim_run(sim, 1000);
+    for (size_t i = 0; i < 3600; i++) {
+        if (sim_find(sim, "Pod", "a1"))
+            set_status(sim, "Pod", "a1", "{'phase':'Failed'}");
+        sim_run(sim, 1000);
+    }
+    assert_in_range(sim->n_deletes, 10, 20); /* every 5 minutes at last */
+    sim->frozen = false;
+    sim_run(sim, 600000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
+/* ---- what stays --------------------------------------------------------------------------------
+ */
+
+static void what_is_orphaned_stays_without_slipway_s_marks(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&chain);
+    sim_clear_log(sim);
+    sim->deleting = sim->orphan = true;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_true(sim->finalized);
+    expect_never(sim, "delete");
+    expect_order(sim, "release Pod c1", "release DaemonSet b1");
+    struct json_object *kept = sim_find(sim, "DaemonSet", "b1");
+    assert_non_null(kept);
+    assert_null(sw_obj_annotation(kept, "slipway.dev/resource"));
+    assert_string_equal(sim_label(sim, "n0", "b"), "Ready"); /* pods select by it */
+    sim_free(sim);
+}
+
+static void a_release_that_is_refused_or_cut_short_is_tried_again(void **state)
+{
+    (void)state;
+    struct refusal no = { SW_ACT_RELEASE, "b1", SW_FORBIDDEN, 0 };
+    struct sim *sim = walked(&chain);
+    sim->arg = &no;
+    sim->refuse = refuse;
+    sim->deleting = sim->orphan = true;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_false(sim->finalized);
+    assert_true(no.n > 1);
+    sim_restart(sim);
+    no.code = 0;
+    sim_run(sim, 600000);
+    assert_true(sim->finalized);
+    assert_non_null(sim_find(sim, "DaemonSet", "b1"));
+    sim_free(sim);
+}
+
+static void what_is_to_be_kept_is_released(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "ConfigMap", .name = "a1" },
+                       { .kind = "Secret",
+                         .name = "a2",
+                         .annotations = "{'helm.sh/resource-policy':'keep'}" } } }, );
+    struct sim *sim = walked(&recipe);
+    sim->deleting = true;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_true(sim->finalized);
+    assert_null(sim_find(sim, "ConfigMap", "a1"));
+    struct json_object *kept = sim_find(sim, "Secret", "a2");
+    assert_non_null(kept);
+    assert_null(sw_json_find(kept, "metadata", "ownerReferences", NULL));
+    sim_free(sim);
+}
+
+/* ---- grace over restarts -----------------------------------------------------------------------
+ */
+
+static void a_restart_neither_prolongs_nor_ends_the_grace(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&chain);
+    sim_roster_put(sim, "n1", "k1", false);
+    struct json_object *pod = sim_find(sim, "Pod", "b1-n1");
+    (void)sim_set_status(sim, pod, sim_json("{'phase':'Running'}"));
+    sim_step(sim,
+             &(struct sw_event){ .kind = SW_EV_NODE, .node = sw_roster_find(sim->roster, "n1") });
+    sim->frozen = true;
+    sim_run(sim, 180000);
+    assert_string_equal(sim_label(sim, "n1", "b"), "Ready");
+    struct json_object *lost = sw_json_at(sw_json_get(sim->status, "lostNodes"), 0);
+    assert_string_equal(json_object_get_string(sw_json_at(sw_json_get(lost, "nodes"), 0)), "n1");
+    sim_restart(sim);
+    sim_run(sim, 100000);
+    assert_string_equal(sim_label(sim, "n1", "b"), "Ready"); /* 4:40 */
+    sim_run(sim, 40000);
+    assert_null(sim_label(sim, "n1", "b")); /* 5:20: not 5 minutes after the restart */
+    assert_string_equal(sim_label(sim, "n0", "b"), "Ready");
+    assert_null(sw_json_get(sim->status, "lostNodes"));
+    sim_free(sim);
+}
+
+static void a_node_that_comes_back_in_time_is_forgiven(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&chain);
+    uint32_t n1 = sw_roster_find(sim->roster, "n1");
+    sim->frozen = true;
+    for (int i = 0; i < 4; i++) {
+        sim_roster_put(sim, "n1", "k1", i % 2);
+        (void)sim_set_status(sim, sim_find(sim, "Pod", "b1-n1"),
+                             i % 2 ? sim_json("{'phase':'Running','conditions':[{'type':'Ready',"
+                                              "'status':'True'}]}")
+                                   : sim_json("{'phase':'Running'}"));
+        sim_step(sim, &(struct sw_event){ .kind = SW_EV_NODE, .node = n1 });
+        sim_run(sim, 240000);
+        assert_string_equal(sim_label(sim, "n1", "b"), "Ready");
+        sim_restart(sim);
+        sim_run(sim, 1000);
+    }
+    assert_null(sw_json_get(sim->status, "lostNodes"));
+    sim_free(sim);
+}
+
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
@@ -1791,6 +2095,18 @@ int main(void)
         TEST(it_can_be_removed_before_it_began),
         TEST(a_render_may_fail_while_objects_are_looked_at),
         TEST(a_render_may_fail_just_when_the_turn_comes),
+        TEST(a_state_that_takes_too_long_fails_and_still_recovers),
+        TEST(a_restart_does_not_move_the_deadline),
+        TEST(new_content_gets_time_anew),
+        TEST(a_stage_may_take_too_long_as_well),
+        TEST(a_late_node_holds_no_other_up),
+        TEST(what_ran_and_failed_is_run_again_for_a_while),
+        TEST(it_is_run_again_less_and_less_often),
+        TEST(what_is_orphaned_stays_without_slipway_s_marks),
+        TEST(a_release_that_is_refused_or_cut_short_is_tried_again),
+        TEST(what_is_to_be_kept_is_released),
+        TEST(a_restart_neither_prolongs_nor_ends_the_grace),
+        TEST(a_node_that_comes_back_in_time_is_forgiven),
         TEST(every_row_was_taken),
         TEST(every_phase_is_entered_and_left),
         TEST(no_row_is_hidden_by_another),
