@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/utf8.h"
+
 enum {
     MAX_NESTING = 64,
     MAX_KEY = 1000, /* libyaml wants the colon within 1024 characters */
@@ -26,6 +28,7 @@ struct quick {
     int line;       /* from 1 */
     int column;     /* from 0, of the first character of the line */
     bool is_marker; /* the line is "---" */
+    bool is_wide;   /* not all is ASCII: columns have to be counted */
     int depth;
     char *bytes; /* the copy */
     struct sw_yaml_event *events;
@@ -37,12 +40,19 @@ static bool read_node(struct quick *q, int parent);
 /* ---- events ------------------------------------------------------------------------------------
  */
 
+static struct sw_place place_at(const struct quick *q, const char *at)
+{
+    int column = (int)(at - q->line_start) + 1;
+    for (const char *p = q->line_start; q->is_wide && p < at; p++)
+        column -= ((unsigned char)*p & 0xc0) == 0x80;
+    return (struct sw_place){ q->line, column };
+}
+
 static struct sw_yaml_event *emit(struct quick *q, yaml_event_type_t type, const char *at)
 {
     SW_GROW(q->events, q->n, q->cap);
     struct sw_yaml_event *e = &q->events[q->n++];
-    *e = (struct sw_yaml_event){ .type = type,
-                                 .place = { q->line, (int)(at - q->line_start) + 1 } };
+    *e = (struct sw_yaml_event){ .type = type, .place = place_at(q, at) };
     return e;
 }
 
@@ -66,7 +76,7 @@ static void emit_empty(struct quick *q, const struct sw_place *place)
 
 static struct sw_place place_here(const struct quick *q)
 {
-    return (struct sw_place){ q->line, (int)(q->at - q->line_start) + 1 };
+    return place_at(q, q->at);
 }
 
 /* ---- lines -------------------------------------------------------------------------------------
@@ -516,26 +526,45 @@ static bool read_node(struct quick *q, int parent)
 /* ---- documents ---------------------------------------------------------------------------------
  */
 
-/* Bytes that no part of this reader is made for. In pieces of one size compilers look at many at
- * once. */
+enum { ODD = 1, WIDE = 0x80 };
+
+/* ODD: bytes that no part of this reader is made for. In pieces of one size compilers look at many
+ * at once. */
 static unsigned char find_odd(const char *text, size_t len)
 {
     unsigned char odd = 0;
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
-        odd |= (unsigned char)((c < 0x20) & (c != '\n')) | (c > 0x7e);
+        odd |= (unsigned char)((c < 0x20) & (c != '\n')) | (c == 0x7f) | (c & WIDE);
     }
     return odd;
 }
 
-static bool is_ordinary(const char *text, size_t len)
+/* UTF-8 of what libyaml calls printable, without line ends other than a newline. */
+static bool is_printable(const char *text, size_t len)
+{
+    const char *end = text + len;
+    while (text < end) {
+        uint32_t rune;
+        bool valid;
+        text += sw_utf8_decode(text, end, &rune, &valid);
+        if (!valid || (rune >= 0x7f && rune < 0xa0) || rune == 0x2028 || rune == 0x2029 ||
+            rune == 0xfeff || rune == 0xfffe || rune == 0xffff)
+            return false;
+    }
+    return true;
+}
+
+static bool is_ordinary(const char *text, size_t len, bool *is_wide)
 {
     enum { PIECE = 64 };
     unsigned char odd = 0;
     size_t at = 0;
     for (; len - at >= PIECE; at += PIECE)
         odd |= find_odd(text + at, PIECE);
-    return !(odd | find_odd(text + at, len - at));
+    odd |= find_odd(text + at, len - at);
+    *is_wide = odd & WIDE;
+    return !(odd & ODD) && (!*is_wide || is_printable(text, len));
 }
 
 /* A document without a node has an empty one: libyaml says it stands where the next document or the
@@ -579,9 +608,9 @@ static bool read_stream(struct quick *q)
 bool sw_yaml_quick(const char *text, size_t len_bytes, int first_line,
                    struct sw_yaml_event **events, size_t *n_events, char **bytes)
 {
-    if (len_bytes > max_bytes || !is_ordinary(text, len_bytes))
-        return false;
     struct quick q = { .text = text, .at = text, .end = text + len_bytes, .line = first_line };
+    if (len_bytes > max_bytes || !is_ordinary(text, len_bytes, &q.is_wide))
+        return false;
     q.bytes = sw_alloc(len_bytes + 1);
     if (len_bytes)
         memcpy(q.bytes, text, len_bytes);

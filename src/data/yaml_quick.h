@@ -1,7 +1,7 @@
 #pragma once
 /* yaml_quick: the YAML that people and templates mostly write, read in one pass: block maps and
- * lists, scalars on one line, literal blocks, short flow collections, comments, several documents,
- * all in ASCII. Whatever else there is, mistakes above all, is libyaml's: this reader then gives up
+ * lists, scalars on one line, literal blocks, short flow collections, comments, several documents.
+ * Whatever else there is, mistakes above all, is libyaml's: this reader then gives up
  * and has said nothing. The events are the ones that libyaml would have given; the fuzz target
  * yaml_quick compares them. Internal to data. */
 #include <stdbool.h>

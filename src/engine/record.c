@@ -41,6 +41,8 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->awaited_ms = read_time(doc, "awaitedSince");
     s->n_redone = (unsigned)sw_json_int(doc, 0, "retries", NULL);
     s->begun = read_hex(doc, "revision");
+    free(s->shown); /* a status that names a state twice: the last one counts */
+    free(s->told);
     s->shown = sw_strdup(sw_json_str(doc, "", "phase", NULL));
     s->told = sw_strdup(s->shown);
 }

@@ -27,6 +27,7 @@ static void ordinary_text_is_taken(void **state SW_UNUSED)
         "a: 1\nb:\n  c: [x, \"y\"]\n  d: {}\n",
         "apiVersion: v1\nkind: List\nitems:\n- a: 'b'\n  c: |-\n    text\n\n    more\n- d\n",
         "---\n# Source: x\na: b\n---\nc: d # why\n",
+        "# \xe2\x80\x9cwide\xe2\x80\x9d\n\xc3\xa4: \xc3\xb6 # \xc3\xbc\n",
         "\"quoted key\": \"with \\\"escapes\\\" and\\n\"\n",
     };
     for (size_t i = 0; i < SW_COUNT(texts); i++)
@@ -38,7 +39,7 @@ static void what_is_out_of_the_ordinary_or_wrong_is_left(void **state SW_UNUSED)
 {
     static const char *const texts[] = {
         "a: &x 1\nb: *x\n",   "<<: {a: b}\n",   "a: !!str 1\n",    "a: >-\n  folded\n",
-        "a: one\n  two\n",    "? a\n: b\n",     "a:\tb\n",         "a: \xc3\xa4\n",
+        "a: one\n  two\n",    "? a\n: b\n",     "a:\tb\n",         "a: \xc2\x85\n",
         "a: b: c\n",          "a: [b,\n  c]\n", "a: \"b\n  c\"\n", "a: |2\n  b\n",
         "- a\nb: c\n",        "a: b\n c: d\n",  "a: {b:}\n",       "a: \"\\x41\"\n",
         "%YAML 1.1\n---\n",   "--- a\n",        "a: b\n...\n",     "a: [b, ?]\n",
