@@ -68,7 +68,7 @@ cert() { # NAME SUBJECT-ALT-NAME
     openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
         -extfile "$1.ext" -out "$1.pem" >/dev/null 2>&1
 }
-cert server IP:127.0.0.1,DNS:localhost
+cert server IP:127.0.0.1,DNS:localhost,DNS:charts.example
 cert client DNS:client
 cert other DNS:other.example,IP:192.0.2.1
 
@@ -369,6 +369,40 @@ P
     return $rc
 }
 t "a git server that is silent" git_slow
+
+# ---- proxies -------------------------------------------------------------------------------------
+
+: >proxy.log
+python3 "$root/test/emulator/proxy.py" proxy.port proxy.log 2>proxy.err &
+pids="$pids $!"
+until_ok 20 test -s proxy.port
+proxy=http://127.0.0.1:$(cat proxy.port)
+by_proxy() { # LINE WORDS COMMAND...: with those words on stdout, and the proxy was asked for that
+    local line=$1
+    shift
+    : >proxy.log
+    export SLIPWAY_CACHE_DIR && SLIPWAY_CACHE_DIR=$(mktemp -d -p "$tap_dir")
+    https_proxy=$proxy http_proxy=$proxy got "$@" && cat proxy.log && grep -qF "$line" proxy.log
+}
+around_proxy() { # WORDS COMMAND...: what no_proxy names is asked itself
+    : >proxy.log
+    export SLIPWAY_CACHE_DIR && SLIPWAY_CACHE_DIR=$(mktemp -d -p "$tap_dir")
+    https_proxy=$proxy http_proxy=$proxy no_proxy=example.com,127.0.0.1 got "$@" && ! grep . proxy.log
+}
+https_port=$(cat https.port)
+t "a chart repository through a proxy" by_proxy "CONNECT charts.example:$https_port " "a 1.11.0" \
+    fetch a --repo "https://charts.example:$https_port/ok" --ca-file ca.pem
+t "a registry through a proxy" by_proxy "CONNECT charts.example:$https_port " "a 1.2.3" \
+    fetch "oci://charts.example:$https_port/charts/a:1.2.3" --ca-file ca.pem --username user --password "pass word"
+t "git through a proxy" by_proxy "CONNECT charts.example:$https_port " "g 1.0.0" \
+    fetch "git+https://charts.example:$https_port/git/repo.git//charts/g?ref=v1" --ca-file ca.pem
+t "a chart repository around the proxy" around_proxy "a 1.11.0" fetch a --repo "$https/ok" --ca-file ca.pem
+t "a registry around the proxy" around_proxy "a 1.2.3" fetch "$oci/charts/a:1.2.3" --ca-file ca.pem \
+    --username user --password "pass word"
+t "git around the proxy" around_proxy "g 1.0.0" fetch "$git_url//charts/g?ref=v1" --ca-file ca.pem
+t "a proxy where nobody listens" env https_proxy=http://127.0.0.1:1 bash -c \
+    '! "$0" "$@" 2>err && cat err && grep -q "127.0.0.1" err' "$slipway" fetch a --repo "$https/ok" --ca-file ca.pem
+export SLIPWAY_CACHE_DIR=$tap_dir/cache6
 
 sshd=${SSHD:-/usr/sbin/sshd}
 if [ -x "$sshd" ]; then
