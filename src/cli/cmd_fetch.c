@@ -42,6 +42,8 @@ static struct json_object *report_of(const struct sw_recipe *recipe, const struc
         struct json_object *item = json_object_new_object();
         sw_json_set_str(item, one->origin, "origin", NULL);
         sw_json_set_str(item, one->digest, "digest", NULL);
+        if (one->signer)
+            sw_json_set_str(item, one->signer, "signer", NULL);
         (void)json_object_object_add(item, "cached", json_object_new_boolean(one->cached));
         (void)json_object_array_add(got, item);
     }
@@ -56,8 +58,9 @@ static char *text_of(struct json_object *doc)
     for (size_t i = 0; i < sw_json_len(got); i++) {
         struct json_object *one = sw_json_at(got, i);
         const char *digest = sw_json_str(one, "", "digest", NULL);
-        char *more = sw_printf("%s%s%s%s%s\n", text, sw_json_str(one, "", "origin", NULL),
-                               *digest ? " " : "", digest,
+        const char *signer = sw_json_str(one, "", "signer", NULL);
+        char *more = sw_printf("%s%s%s%s%s%s%s\n", text, sw_json_str(one, "", "origin", NULL),
+                               *digest ? " " : "", digest, *signer ? " signed by " : "", signer,
                                sw_json_bool(one, false, "cached", NULL) ? " (cached)" : "");
         free(text);
         text = more;

@@ -15,7 +15,8 @@ struct sw_source_flags {
     const char *username, *password, *ca_file, *cert_file, *key_file, *registry_config;
     const char *cache_dir;
     int64_t fetch_timeout_ms;
-    bool insecure, pass_credentials;
+    bool insecure, pass_credentials, verify;
+    const char *keyring;
 };
 
 #define SW_SOURCE_FLAG(at, field) ((at) + offsetof(struct sw_source_flags, field))
@@ -45,6 +46,10 @@ struct sw_source_flags {
                       "do not verify certificates"),                                               \
         SW_SOURCE_ROW(at, "registry-config", SW_FLAG_STRING, registry_config, "FILE",              \
                       "docker's config.json for oci:// (default: where docker has it)"),           \
+        SW_SOURCE_ROW(at, "verify", SW_FLAG_BOOL, verify, NULL,                                    \
+                      "take only packed charts that somebody in the keyring has signed (gpgv)"),   \
+        SW_SOURCE_ROW(at, "keyring", SW_FLAG_STRING, keyring, "FILE",                              \
+                      "public keys whose signatures count (default pubring.* of ~/.gnupg)"),       \
         SW_SOURCE_ROW(at, "cache-dir", SW_FLAG_STRING, cache_dir, "DIR",                           \
                       "keep downloads there (default $SLIPWAY_CACHE_DIR, ~/.cache/slipway)"),      \
         SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fetch/internal.h"
+#include "fetch/provenance.h"
 #include "http/http.h"
 
 /* Every source by the start of its name. */
@@ -11,10 +12,12 @@ static const struct source {
     const char *scheme;
     int (*get)(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                struct sw_err *err);
+    bool is_signed; /* there is a place for signatures */
 } sources[] = {
-    { "https://", fetch_repository }, { "http://", fetch_repository }, { "oci://", fetch_oci },
-    { "git+https://", fetch_git },    { "git+http://", fetch_git },    { "git+ssh://", fetch_git },
-    { "git+file://", fetch_git },     { "cm://", fetch_config_map },
+    { "https://", fetch_repository, true }, { "http://", fetch_repository, true },
+    { "oci://", fetch_oci, true },          { "git+https://", fetch_git, false },
+    { "git+http://", fetch_git, false },    { "git+ssh://", fetch_git, false },
+    { "git+file://", fetch_git, false },    { "cm://", fetch_config_map, false },
 };
 
 static const struct source *find_source(const char *url)
@@ -78,8 +81,10 @@ void sw_fetcher_free(struct sw_fetcher *f)
     for (size_t i = 0; i < f->n_got; i++) {
         free((char *)f->got[i].origin);
         free((char *)f->got[i].digest);
+        free((char *)f->got[i].signer);
     }
     free(f->got);
+    free(f->signer);
     free(f->first_host);
     free(f);
 }
@@ -130,6 +135,25 @@ int fetch_take_archive(const char *origin, const char *digest, char *bytes, size
     return 0;
 }
 
+int fetch_verify(struct sw_fetcher *f, struct sw_provenance *p, struct sw_err *err)
+{
+    p->keyring = f->opts.keyring;
+    sw_chars_auto(&f->signer);
+    f->signer = NULL;
+    return sw_provenance_check(p, &f->signer, err);
+}
+
+static void note_got(struct sw_fetcher *f, const char *origin, const char *digest)
+{
+    SW_GROW(f->got, f->n_got, f->cap_got);
+    f->got[f->n_got++] = (struct sw_fetched){
+        .origin = sw_strdup(origin),
+        .digest = sw_strdup(digest),
+        .signer = SW_TAKE(f->signer),
+        .cached = f->cached,
+    };
+}
+
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                    struct sw_err *err)
 {
@@ -147,15 +171,40 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     if (f->n_got >= MAX_GETS)
         return sw_err_set(err, SW_INVALID, "%s: more than %d charts in one recipe", shown,
                           MAX_GETS);
+    if (f->opts.verify && !source->is_signed)
+        return sw_err_set(err, SW_INVALID, "%s: --verify: only packed charts are signed", shown);
     f->cached = false;
     int rc = source->get(f, ask, got, err);
-    if (rc < 0) {
+    if (rc < 0)
         sw_recipe_got_done(got);
-        return rc;
-    }
-    SW_GROW(f->got, f->n_got, f->cap_got);
-    f->got[f->n_got++] = (struct sw_fetched){ sw_strdup(got->origin), sw_strdup(got->digest),
-                                              f->cached };
+    else
+        note_got(f, got->origin, got->digest);
+    return rc;
+}
+
+int sw_fetcher_read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
+                           struct sw_err *err)
+{
+    SW_AUTO_CHARS *signature = sw_printf("%s.prov", path);
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_CHARS *archive = NULL;
+    const char *slash = strrchr(path, '/');
+    struct sw_provenance p = { .name = slash ? slash + 1 : path };
+    int rc = sw_file_read(path, f->opts.max_bytes, &archive, &p.archive_len, err);
+    if (rc == 0)
+        rc = sw_file_read(signature, f->opts.max_bytes, &text, &p.text_len, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "--verify");
+    p.archive = archive;
+    p.text = text;
+    rc = fetch_verify(f, &p, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", signature);
+    SW_AUTO_CHARS *digest = sw_digest_of(archive, p.archive_len);
+    f->cached = false;
+    note_got(f, path, digest);
+    *bytes = SW_TAKE(archive);
+    *len = p.archive_len;
     return 0;
 }
 

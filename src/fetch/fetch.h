@@ -37,6 +37,8 @@ struct sw_fetch_opts {
     size_t cache_bytes;    /* the cache is kept under so much; default 256 MiB */
     size_t max_bytes;      /* of one download; default 64 MiB */
     int64_t timeout_ms;    /* for all that is got; default 2 minutes */
+    bool verify;           /* only packed charts that somebody in the keyring has signed */
+    const char *keyring;   /* as sw_provenance.keyring */
     /** A ConfigMap of the cluster. @*out: given away.
      * @return 0 | SW_NOTFOUND | any error. NULL: cm:// cannot be read. */
     int (*config_map)(void *arg, const char *ns, const char *name, struct json_object **out,
@@ -58,11 +60,18 @@ SW_DEFINE_AUTO(sw_fetcher, sw_fetcher_free)
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                    struct sw_err *err);
 
+/** A packed chart on this machine, signed by the file beside it (@path with ".prov"). It counts as
+ * got.
+ * @*bytes is the caller's. @return as sw_file_read() and sw_provenance_check() */
+int sw_fetcher_read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
+                           struct sw_err *err) SW_CHECKED;
+
 /** One thing that was got, in the order of asking. Borrowed from the fetcher. */
 struct sw_fetched {
     const char *origin;
     const char *digest;
-    bool cached; /* it was in the cache: no part of it was downloaded */
+    const char *signer; /* NULL: nobody asked */
+    bool cached;        /* it was in the cache: no part of it was downloaded */
 };
 size_t sw_fetcher_n_got(const struct sw_fetcher *f);
 const struct sw_fetched *sw_fetcher_got(const struct sw_fetcher *f, size_t i);

@@ -23,7 +23,8 @@ struct sw_fetcher {
     struct git_store *stores;
     struct sw_fetched *got; /* strings owned */
     size_t n_got, cap_got;
-    bool cached; /* what is being got now came from the cache */
+    bool cached;  /* what is being got now came from the cache */
+    char *signer; /* who signed it; owned */
 };
 
 enum { MAX_GETS = 256 }; /* charts of one recipe */
@@ -47,6 +48,10 @@ int fetch_config_map(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
                      struct sw_recipe_got *got, struct sw_err *err);
 
 void fetch_git_done(struct sw_fetcher *f);
+
+struct sw_provenance;
+/** Whether the signature holds; who signed is kept. @return as sw_provenance_check() */
+int fetch_verify(struct sw_fetcher *f, struct sw_provenance *p, struct sw_err *err);
 
 /** What a downloaded packed chart becomes; @bytes is taken. Its digest must be @digest, where that
  * is not "". @return 0 | SW_INVALID */

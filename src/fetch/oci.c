@@ -8,6 +8,7 @@
 #include "data/semver.h"
 #include "fetch/index.h"
 #include "fetch/internal.h"
+#include "fetch/provenance.h"
 #include "registry/registry.h"
 
 #define CONFIG_TYPE "application/vnd.cncf.helm.config.v1+json"
@@ -15,6 +16,8 @@
 static const char *const layer_types[] = { "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
                                            "application/vnd.cncf.helm.chart.content.v1.tar",
                                            "application/tar+gzip" };
+
+#define PROVENANCE_TYPE "application/vnd.cncf.helm.chart.provenance.v1.prov"
 
 /* One conversation with a registry. */
 struct session {
@@ -305,6 +308,27 @@ static int get_layer(struct session *s, const char *digest, struct sw_err *err)
     return rc;
 }
 
+/* The layer that says who signed the other one. */
+static int verify(struct session *s, const char *digest, const char *archive, size_t len,
+                  struct sw_err *err)
+{
+    if (!*digest)
+        return sw_err_set(err, SW_INVALID, "--verify: it is not signed: no layer of that type");
+    bool cached = s->f->cached;
+    int rc = get_layer(s, digest, err);
+    s->f->cached = cached;
+    SW_AUTO_CHARS *text = SW_TAKE(s->bytes);
+    SW_AUTO_CHARS *is = sw_digest_of(text, s->len);
+    if (rc == 0 && !sw_streq(is, digest))
+        rc = sw_err_set(err, SW_INVALID, "its digest is %s, expected %s", is, digest);
+    struct sw_provenance p = {
+        .archive = archive, .archive_len = len, .text = text, .text_len = s->len
+    };
+    if (rc == 0)
+        rc = fetch_verify(s->f, &p, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "--verify") : 0;
+}
+
 static int get(struct session *s, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                struct sw_err *err)
 {
@@ -319,12 +343,19 @@ static int get(struct session *s, const struct sw_recipe_ask *ask, struct sw_rec
     SW_AUTO_CHARS *layer = sw_strdup(sw_json_str(find_layer(s->doc), "", "digest", NULL));
     if (!*layer)
         return sw_err_set(err, SW_INVALID, "an image, not a chart: no layer of a chart's type");
+    SW_AUTO_CHARS *signature = sw_strdup(
+        sw_json_str(sw_json_find_by(sw_json_get(s->doc, "layers"), "mediaType", PROVENANCE_TYPE),
+                    "", "digest", NULL));
     SW_AUTO_CHARS *origin = sw_printf("oci://%s/%s%s%s@%s", s->ref.host, s->ref.repo,
                                       s->ref.tag ? ":" : "", s->ref.tag ? s->ref.tag : "",
                                       s->digest);
     rc = get_layer(s, layer, err);
+    SW_AUTO_CHARS *bytes = SW_TAKE(s->bytes);
+    size_t len = s->len;
+    if (rc == 0 && s->f->opts.verify)
+        rc = verify(s, signature, bytes, len, err);
     if (rc == 0)
-        rc = fetch_take_archive(origin, layer, SW_TAKE(s->bytes), s->len, got, err);
+        rc = fetch_take_archive(origin, layer, SW_TAKE(bytes), len, got, err);
     if (rc == 0)
         got->version = SW_TAKE(version);
     return rc;

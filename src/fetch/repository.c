@@ -5,6 +5,7 @@
 #include "data/path.h"
 #include "fetch/index.h"
 #include "fetch/internal.h"
+#include "fetch/provenance.h"
 
 /* ---- addresses ---------------------------------------------------------------------------------
  */
@@ -91,6 +92,27 @@ static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t 
     return 0;
 }
 
+/* The file beside the archive says who signed it. */
+static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size_t len,
+                  struct sw_err *err)
+{
+    size_t path_len = strcspn(url, "?#");
+    SW_AUTO_CHARS *path = sw_strndup(url, path_len);
+    SW_AUTO_CHARS *beside = sw_printf("%s.prov%s", path, url + path_len);
+    SW_AUTO_CHARS *shown = fetch_redact(beside);
+    SW_AUTO_CHARS *text = NULL;
+    struct sw_provenance p = { .name = strrchr(path, '/') + 1,
+                               .archive = bytes,
+                               .archive_len = len };
+    bool cached = f->cached;
+    int rc = download(f, beside, &text, &p.text_len, err);
+    f->cached = cached;
+    p.text = text;
+    if (rc == 0)
+        rc = fetch_verify(f, &p, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "--verify: %s", shown) : 0;
+}
+
 /* A packaged chart; @digest "": unknown. What has a digest is downloaded once. */
 static int get_archive(struct sw_fetcher *f, const char *url, const char *digest,
                        struct sw_recipe_got *got, struct sw_err *err)
@@ -98,12 +120,15 @@ static int get_archive(struct sw_fetcher *f, const char *url, const char *digest
     SW_AUTO_CHARS *shown = fetch_redact(url);
     SW_AUTO_CHARS *full = *digest && !strchr(digest, ':') ? sw_printf("sha256:%s", digest)
                                                           : sw_strdup(digest);
-    char *bytes = NULL;
+    SW_AUTO_CHARS *bytes = NULL;
     size_t len = 0;
     f->cached = *full && sw_cache_get(f->cache, full, &bytes, &len);
     int rc = f->cached ? 0 : download(f, url, &bytes, &len, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "%s", shown)
-                  : fetch_take_archive(shown, full, bytes, len, got, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", shown);
+    if (f->opts.verify)
+        rc = verify(f, url, bytes, len, err);
+    return rc < 0 ? rc : fetch_take_archive(shown, full, SW_TAKE(bytes), len, got, err);
 }
 
 /* ---- a repository ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ root, port_file, log_file = sys.argv[1:4]
 tls = sys.argv[4:]
 USER = "Basic " + base64.b64encode(b"user:pass word").decode()
 CHART = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+PROVENANCE = "application/vnd.cncf.helm.chart.provenance.v1.prov"
 CONFIG = "application/vnd.cncf.helm.config.v1+json"
 OCI = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -28,12 +29,14 @@ def manifest(name):
     path = f"{chart}-{tag.replace('_', '+')}.tgz"
     if not os.path.exists(os.path.join(root, path)):
         return None
-    layer = read(path)
+    layers = [(CHART, read(path))]
+    if os.path.exists(os.path.join(root, path + ".prov")):
+        layers.append((PROVENANCE, read(path + ".prov")))
     config = b"{}"
     return json.dumps({
         "schemaVersion": 2, "mediaType": OCI,
         "config": {"mediaType": CONFIG, "digest": digest(config), "size": len(config)},
-        "layers": [{"mediaType": CHART, "digest": digest(layer), "size": len(layer)}],
+        "layers": [{"mediaType": t, "digest": digest(b), "size": len(b)} for t, b in layers],
     }).encode()
 
 
@@ -126,8 +129,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200, json.dumps({"name": name, "tags": tags}).encode()) \
                 if tags else self.answer(404, b"{}")
         if kind == "blobs":
-            for c in charts():
-                body = read(c + ".tgz")
+            for name in sorted(f for f in os.listdir(root) if ".tgz" in f):
+                body = read(name)
                 if digest(body) == last:
                     return self.answer(200, body)
             return self.answer(404, b"{}")
