@@ -145,13 +145,10 @@ int fetch_verify(struct sw_fetcher *f, struct sw_provenance *p, struct sw_err *e
 
 static void note_got(struct sw_fetcher *f, const char *origin, const char *digest)
 {
+    char *signer = SW_TAKE(f->signer);
     SW_GROW(f->got, f->n_got, f->cap_got);
-    f->got[f->n_got++] = (struct sw_fetched){
-        .origin = sw_strdup(origin),
-        .digest = sw_strdup(digest),
-        .signer = SW_TAKE(f->signer),
-        .cached = f->cached,
-    };
+    f->got[f->n_got++] = (struct sw_fetched){ sw_strdup(origin), sw_strdup(digest), signer,
+                                              f->cached };
 }
 
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
