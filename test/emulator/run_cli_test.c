@@ -218,12 +218,12 @@ static void timeout_exits_3_and_says_where_it_stood(void **state)
         "specialresource.openshift.io/wait: \"true\"}\nspec:\n  selector: {matchLabels: {a: b}}\n"
         "  template:\n    metadata: {labels: {a: b}}\n    spec:\n      nodeSelector: {no: where}\n"
         "      containers: [{name: c, image: quay.io/x/y:1}]\n");
-    OUTCOME o = SLIPWAY("run", recipe, "--emulate", "--delays", "0", "--timeout", "1s");
+    OUTCOME o = SLIPWAY("run", recipe, "--emulate", "--delays", "0", "--timeout", "5s");
     assert_int_equal(o.exit, 3);
     assert_has(o.err, "mod timed out");
     assert_has(o.err, "state '0000'");
     assert_has(o.err, "Deployment mod/slow");
-    OUTCOME j = SLIPWAY("run", recipe, "--emulate", "--delays", "0", "--timeout", "1s", "-o",
+    OUTCOME j = SLIPWAY("run", recipe, "--emulate", "--delays", "0", "--timeout", "5s", "-o",
                         "json");
     assert_int_equal(j.exit, 3);
     SW_AUTO_JSON *doc = parse(j.out);
@@ -294,7 +294,7 @@ static void bad_input_gets_one_clear_message(void **state)
         put("Chart.yaml", cases[i].chart);
         put("templates/0000-a.yaml", cases[i].template);
         OUTCOME o = SLIPWAY("run", recipe, "--emulate", "--delays", "0", "--timeout",
-                            cases[i].exit == 3 ? "1s" : "20s");
+                            cases[i].exit == 3 ? "5s" : "20s");
         if (o.exit != cases[i].exit)
             fail_msg("case %zu: exit %d: %s", i, o.exit, o.err);
         assert_has(o.err, cases[i].want);

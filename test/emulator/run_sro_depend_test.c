@@ -268,9 +268,9 @@ static void ping_pong_of_sro_walks_with_its_dependency(void **state)
 {
     (void)state;
     const char *shared = getenv("SW_SHARED");
-    SW_AUTO_CHARS *from = sw_printf("%s/charts/ping-pong", shared ? shared : "");
-    if (!shared || access(from, R_OK) != 0)
+    if (!shared || !*shared)
         skip();
+    SW_AUTO_CHARS *from = sw_printf("%s/charts/ping-pong", shared);
     struct world w = { 0 };
     char *root = chart_root();
     SW_AUTO_CHARS *dir = sw_printf("%s/ping-pong", root);
