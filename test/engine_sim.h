@@ -79,9 +79,11 @@ struct sim {
     int64_t timeout_ms;
     enum sw_management management;
     const char *node_selector; /* JSON with ' */
+    const char *own_taints, *tolerations, *overlap;
 
     struct json_object *store;  /* "apiVersion|kind|ns|name" -> document */
     struct json_object *nodes;  /* name -> labels */
+    struct json_object *taints; /* name -> {taints, record} */
     struct json_object *status; /* of the resource, as last written */
     uint64_t version;
     struct sim_watch *watches;
@@ -313,13 +315,27 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
         pairs[2 * n + 1] = json_object_get_string(value);
         n++;
     }
+    struct json_object *list = sw_json_find(sim->taints, name, "taints", NULL);
+    struct sw_roster_taint taints[8];
+    size_t n_taints = 0;
+    for (; n_taints < sw_json_len(list); n_taints++) {
+        struct json_object *t = sw_json_at(list, n_taints);
+        taints[n_taints] = (struct sw_roster_taint){ sw_json_str(t, "", "key", NULL),
+                                                     sw_json_str(t, "", "value", NULL),
+                                                     sw_json_str(t, "", "effect", NULL),
+                                                     sw_json_str(t, "", "timeAdded", NULL) };
+    }
     return sw_roster_put(sim->roster,
-                         &(struct sw_roster_facts){ .name = name,
-                                                    .group = group,
-                                                    .labels = pairs,
-                                                    .n_labels = n,
-                                                    .ready = ready,
-                                                    .version = ++sim->version },
+                         &(struct sw_roster_facts){
+                             .name = name,
+                             .taints = taints,
+                             .n_taints = n_taints,
+                             .taint_record = sw_json_str(sim->taints, "", name, "record", NULL),
+                             .group = group,
+                             .labels = pairs,
+                             .n_labels = n,
+                             .ready = ready,
+                             .version = ++sim->version },
                          NULL);
 }
 
@@ -327,6 +343,16 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
 static inline void sim_node(struct sim *sim, const char *name, const char *labels)
 {
     json_object_object_add(sim->nodes, name, sim_json(labels));
+    const char *kernel = sw_json_str(sim->nodes, "", name, "kernel", NULL);
+    uint32_t node = sim_roster_put(sim, name, kernel, true);
+    if (sim->engine)
+        sim_push(sim, SW_EV_NODE)->event.node = node;
+}
+
+/* Somebody (not slipway) sets the node's taints: JSON with ' of the whole list. */
+static inline void sim_taint(struct sim *sim, const char *name, const char *taints)
+{
+    sw_json_set(sim->taints, sim_json(taints), name, "taints", NULL);
     const char *kernel = sw_json_str(sim->nodes, "", name, "kernel", NULL);
     uint32_t node = sim_roster_put(sim, name, kernel, true);
     if (sim->engine)
@@ -583,7 +609,15 @@ static inline void sim_label_node(struct sim *sim, const struct sw_action *a)
         else
             json_object_object_del(labels, key);
     }
+    if (a->retaint) {
+        sim_log(sim, "taint %s %s", a->key.name, a->record ? a->record : "-");
+        sw_json_set(sim->taints, json_object_get(a->taints), a->key.name, "taints", NULL);
+        sw_json_set_str(sim->taints, a->record ? a->record : "", a->key.name, "record", NULL);
+    }
     (void)sw_roster_put_labels(sim->roster, a->node, labels, ++sim->version);
+    sw_roster_put_taints(sim->roster, a->node,
+                         sw_json_find(sim->taints, a->key.name, "taints", NULL),
+                         sw_json_str(sim->taints, "", a->key.name, "record", NULL));
     sim_push(sim, SW_EV_NODE)->event.node = a->node;
 }
 
@@ -904,6 +938,8 @@ static inline void sim_spec(struct sim *sim)
                                             .hidden = s->hidden };
     }
     struct json_object *selector = sim->node_selector ? sim_json(sim->node_selector) : NULL;
+    struct json_object *taints = sim->own_taints ? sim_json(sim->own_taints) : NULL;
+    struct json_object *tolerations = sim->tolerations ? sim_json(sim->tolerations) : NULL;
     struct sw_spec spec = { .name = "r",
                             .uid = SIM_UID,
                             .generation = sim->generation,
@@ -912,12 +948,18 @@ static inline void sim_spec(struct sim *sim)
                             .orphan = sim->orphan,
                             .timeout_ms = sim->timeout_ms,
                             .node_selector = selector,
+                            .taints = taints,
+                            .tolerations = tolerations,
+                            .overlap = sim->overlap,
+                            .overlap_with = sim->overlap,
                             .states = states,
                             .n_states = sim->recipe.n_states,
                             .revision = sim->revision,
                             .status = sim->status };
     sim_step(sim, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
     json_object_put(selector);
+    json_object_put(taints);
+    json_object_put(tolerations);
 }
 
 static inline void sim_clear_queue(struct sim *sim)
@@ -954,6 +996,7 @@ static inline struct sim *sim_new(const struct sim_recipe *recipe, uint64_t seed
     sim->generation = 1;
     sim->store = json_object_new_object();
     sim->nodes = json_object_new_object();
+    sim->taints = json_object_new_object();
     if (getenv("SIM_TRACE"))
         sim->trace = stderr;
     return sim;
@@ -976,6 +1019,7 @@ static inline void sim_free(struct sim *sim)
     sw_roster_free(sim->roster);
     json_object_put(sim->store);
     json_object_put(sim->nodes);
+    json_object_put(sim->taints);
     json_object_put(sim->status);
     sw_arena_free(sim->arena);
     free(sim->log);

@@ -19,7 +19,7 @@ static void open_watches(struct sw_controller *c);
 
 struct choice {
     struct sw_controller *c;
-    struct json_object *selector;
+    struct json_object *selector, *tolerations;
 };
 
 static bool is_chosen(const char *name, void *arg)
@@ -28,18 +28,20 @@ static bool is_chosen(const char *name, void *arg)
     const struct sw_roster *roster = choice->c->roster;
     uint32_t node = sw_roster_find(roster, name);
     return node != SW_NO_NODE && sw_roster_matches(roster, node, choice->selector) &&
-           !sw_roster_is_tainted(roster, node, NULL);
+           !sw_roster_is_tainted(roster, node, choice->tolerations);
 }
 
 bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node)
 {
-    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL) };
+    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
+    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL), tolerations };
     return is_chosen(node, &choice);
 }
 
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out)
 {
-    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL) };
+    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
+    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL), tolerations };
     sw_facts_groups(c->facts, is_chosen, &choice, out);
 }
 
@@ -132,6 +134,7 @@ static void on_facts_timer(void *arg)
 void cluster_node_changed(struct sw_controller *c, uint32_t node)
 {
     depend_soon(c); /* a selector may match now, or not any more */
+    overlap_node(c, node);
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
         if (r->started)
@@ -152,6 +155,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
         .n_labels = node->n_labels,
         .taints = (const struct sw_roster_taint *)node->taints,
         .n_taints = node->n_taints,
+        .taint_record = node->taint_record,
         .ready = node->ready,
         .unschedulable = node->unschedulable,
         .version = strtoull(w->resource_version ? w->resource_version : "0", NULL, 10),
@@ -168,7 +172,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
         kernels_label(r, sw_facts_find_group(c->facts, group));
 }
 _Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
-               "both are key, value, effect");
+               "both are key, value, effect, added");
 
 static void on_node(const struct sw_watch_event *w, void *arg)
 {

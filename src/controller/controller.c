@@ -37,6 +37,7 @@ void sw_controller_close(struct sw_controller *c)
         return;
     cluster_close(c);
     resource_free_all(c);
+    overlap_close(c);
     preflights_close(c);
     modules_close(c);
     images_close(c);

@@ -1,4 +1,5 @@
 #include "controller/hooks_in.h"
+#include "controller/partition.h"
 
 #include "data/data.h"
 #include "facts/facts.h"
@@ -237,6 +238,13 @@ const struct sw_hook sw_hooks[] = {
       .apply = make_affine },
     { "node-selector", SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
       "spec.nodeSelector of the resource is merged into the pods'", .apply = select_nodes },
+    { "tolerations", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "the taints that the resource sets on its nodes, and spec.tolerations, are tolerated by the "
+      "pods",
+      .apply = hook_tolerate },
+    { "priority", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "spec.priorityClassName of the resource, for pods that name none",
+      .apply = hook_set_priority },
     { SW_STATE_AFFINITY, SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "\"true\": its pods run only on nodes on which the states that its state needs have finished",
       .apply = follow_states },
@@ -269,6 +277,10 @@ const struct sw_hook sw_hooks[] = {
     { "release", SW_HOOK_BEFORE_APPLY, "*",
       "the annotations and the label by which Helm knows a release's objects",
       .apply = mark_release },
+    { "overrides", SW_HOOK_BEFORE_APPLY, "*",
+      "spec.overrides of the resource: tolerations, nodeSelector, affinity, resources and "
+      "priorityClassName of pods, JSON patches of any object",
+      .apply = hook_override },
     { SW_SRO_PREFIX "wait", SW_HOOK_WAIT, "*",
       "\"true\": the state ends only when the object is ready by its kind's rule", .apply = NULL },
     { SW_SRO_PREFIX "wait-for-logs", SW_HOOK_WAIT, "DaemonSet",

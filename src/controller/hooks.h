@@ -33,6 +33,8 @@ struct sw_hook_env {
     int (*serving)(void *arg, const char *ns, const char *secret, const char *service,
                    struct serving_text *out, struct sw_err *err);
     void *serving_arg;
+    uint64_t
+        *overrides_used; /* one bit for each of spec.overrides that changed it; NULL: not asked */
 };
 
 enum sw_hook_phase {

@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "controller/hooks.h"
 #include "controller/hub.h"
+#include "controller/partition.h"
 #include "data/data.h"
 #include "engine/engine.h"
 #include "facts/facts.h"
@@ -47,6 +48,7 @@ struct sw_controller {
     struct preflights *preflights;
     struct modules *modules;
     struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
+    struct sw_timer *overlap_timer; /* NULL until two resources may share nodes */
     int64_t retry_ms;
     bool crds_synced, nodes_synced, resources_synced;
 
@@ -91,6 +93,18 @@ struct release_info {
     struct release_work *work;
 };
 
+/* Resources that select nodes of this one, too (overlap.c). */
+struct overlap_item {
+    char *other;
+    size_t n_nodes;
+};
+struct overlap {
+    char *words, *with; /* NULL: none */
+    bool is_bad;        /* one of them is of the same chart */
+    struct overlap_item *items;
+    size_t n, cap;
+};
+
 struct resource {
     struct sw_controller *c;
     struct resource *next;
@@ -133,6 +147,11 @@ struct resource {
     struct sw_timer *serving_timer;
     unsigned serving_round;
     int64_t making_due_ms; /* not to be tried again before */
+    uint64_t *claims;      /* one bit a node of the roster (overlap.c) */
+    size_t n_claims;       /* in words */
+    struct overlap overlap;
+    uint64_t overrides_used; /* of spec.overrides, one bit each: it was for some object */
+    char *overrides_told;    /* the revision for which it was said which are not used */
 };
 
 struct resource *resource_find(struct sw_controller *c, const char *name);
@@ -150,6 +169,19 @@ const char *resource_namespace(const struct resource *r);
 void plan_work_free(struct plan_work *w);
 void render_work_free(struct render_work *w);
 void resource_set_fault(struct resource *r, int code, const char *words);
+
+/* What r->overlap says is another. */
+void resource_overlap_changed(struct resource *r);
+
+/* ---- resources that share nodes (overlap.c) ----------------------------------------------------
+ */
+
+/* The resource is new or another one. */
+void overlap_resource(struct resource *r);
+/* What the roster says of a node is new. */
+void overlap_node(struct sw_controller *c, uint32_t node);
+void overlap_drop(struct resource *r);
+void overlap_close(struct sw_controller *c);
 
 /* ---- templates in the resource (resolve.c) -----------------------------------------------------
  */

@@ -146,6 +146,17 @@ static void put_conditions(struct printbuf *out, const char *resource, struct js
     }
 }
 
+static void put_overlaps(struct printbuf *out, const struct resource *r)
+{
+    for (size_t i = 0; i < r->overlap.n; i++) {
+        (void)printbuf_memappend(out, "slipway_overlapping_nodes{", 26);
+        put_label(out, "specialresource", r->name);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "other", r->overlap.items[i].other);
+        sprintbuf(out, "} %zu\n", r->overlap.items[i].n_nodes);
+    }
+}
+
 static void put_request(const struct sw_kube_count *count, void *arg)
 {
     struct printbuf *out = arg;
@@ -184,6 +195,10 @@ char *sw_controller_metrics(struct sw_controller *c)
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_conditions(objects, r->name, status);
     }
+    put_head(objects, "slipway_overlapping_nodes", "gauge",
+             "Nodes that another resource selects as well, with no dependency between the two");
+    for (struct resource *r = c->resources; r; r = r->next)
+        put_overlaps(objects, r);
     (void)printbuf_memappend(out, objects->buf, objects->bpos);
     put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
     sprintbuf(out, "slipway_nodes %zu\n", sw_roster_count(c->roster));

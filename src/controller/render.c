@@ -294,6 +294,7 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
         .needs = needs_of(w->r, m->state),
         .serving = find_serving,
         .serving_arg = w,
+        .overrides_used = &w->r->overrides_used,
     };
     SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* others of this render look at it */
     rc = sw_hooks_apply(doc, &env, err);
@@ -382,13 +383,34 @@ static int render_namespace(struct render_work *w, struct sw_err *err)
     return rc;
 }
 
+/* What pods of the recipe, and of its users, may name. */
+static int render_priority_classes(struct render_work *w, struct sw_err *err)
+{
+    struct json_object *doc;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && (doc = partition_priority_class(w->r->doc, i)); i++) {
+        rc = sw_hooks_apply(doc,
+                            &(struct sw_hook_env){ .resource = w->r->doc,
+                                                   .ns = resource_namespace(w->r),
+                                                   .overrides_used = &w->r->overrides_used },
+                            err);
+        if (rc == 0)
+            add(w, doc, false, 0);
+        else
+            json_object_put(doc);
+    }
+    return rc;
+}
+
 /* ---- begin and end -----------------------------------------------------------------------------
  */
 
 static int render(struct render_work *w, struct sw_err *err)
 {
-    if (sw_streq(w->state, SW_STATE_NAMESPACE))
-        return render_namespace(w, err);
+    if (sw_streq(w->state, SW_STATE_NAMESPACE)) {
+        int rc = render_namespace(w, err);
+        return rc == 0 ? render_priority_classes(w, err) : rc;
+    }
     int state = w->r->plan ? sw_plan_find_state(w->r->plan, w->state) : -1;
     if (state < 0)
         return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);

@@ -1,6 +1,7 @@
 /* The engine's wishes as requests, and their answers as its events. */
 #include "controller/internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,19 +228,46 @@ void request_delete(struct resource *r, const struct sw_action *a)
 /* ---- labels of a node --------------------------------------------------------------------------
  */
 
+/* @return whether the roster has it now */
+static bool put_node(struct sw_controller *c, uint32_t node, struct json_object *doc)
+{
+    const char *version = sw_json_str(doc, "0", "metadata", "resourceVersion", NULL);
+    bool changed = sw_roster_put_labels(c->roster, node,
+                                        sw_json_find(doc, "metadata", "labels", NULL),
+                                        strtoull(version, NULL, 10));
+    if (changed)
+        sw_roster_put_taints(
+            c->roster, node, sw_json_find(doc, "spec", "taints", NULL),
+            sw_json_str(doc, "", "metadata", "annotations", SW_TAINTS_ANNOTATION, NULL));
+    return changed;
+}
+
+/* It was changed by somebody else meanwhile: what is it now? */
+static void on_reread(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct sw_controller *c = op->r->c;
+    uint32_t node = op->node;
+    op->req = NULL;
+    bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
+    op_answer(op, SW_EV_LABELED, a->code < 0 ? a->code : SW_CONFLICT, words_of(a), NULL, NULL);
+    if (changed)
+        cluster_node_changed(c, node);
+}
+
 static void on_labeled(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     struct sw_controller *c = op->r->c;
     uint32_t node = op->node;
-    bool changed = false;
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "Node");
     op->req = NULL;
-    if (a->code == 0 && a->object) {
-        const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
-        changed = sw_roster_put_labels(c->roster, node,
-                                       sw_json_find(a->object, "metadata", "labels", NULL),
-                                       strtoull(version, NULL, 10));
+    if (a->code == SW_CONFLICT && kind) {
+        op->req = sw_kube_get(c->kube, kind, NULL, op->key.name,
+                              &(struct sw_request_opts){ .retries = RETRIES }, on_reread, op);
+        return;
     }
+    bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
     op_answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
     if (changed) /* others' labels, too: the watch will bring nothing that is new then */
         cluster_node_changed(c, node);
@@ -247,11 +275,26 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
 
 static void begin_label(struct op *op, const struct sw_kind *kind)
 {
-    struct json_object *body = json_object_new_object();
-    sw_json_set(body, json_object_get(op->doc), "metadata", "labels", NULL);
-    op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, body,
+    op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
                             &(struct sw_request_opts){ .retries = RETRIES }, on_labeled, op);
-    json_object_put(body);
+}
+
+/* The whole patch. A list of taints is only good for the node as it was read. */
+static struct json_object *node_patch(const struct sw_action *a)
+{
+    struct json_object *body = json_object_new_object();
+    if (sw_json_len(a->doc))
+        sw_json_set(body, json_object_get(a->doc), "metadata", "labels", NULL);
+    if (!a->retaint)
+        return body;
+    SW_AUTO_CHARS *version = sw_printf("%" PRIu64, a->version);
+    if (a->version)
+        sw_json_set_str(body, version, "metadata", "resourceVersion", NULL);
+    sw_json_set(body, a->record ? json_object_new_string(a->record) : NULL, "metadata",
+                "annotations", SW_TAINTS_ANNOTATION, NULL);
+    sw_json_set(body, sw_json_len(a->taints) ? json_object_get(a->taints) : NULL, "spec", "taints",
+                NULL);
+    return body;
 }
 
 static void label_failed(struct op *op, int code, const char *words)
@@ -263,7 +306,7 @@ void request_label(struct resource *r, const struct sw_action *a)
 {
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, a->key.name }, a->serial);
     op->node = a->node;
-    op->doc = json_object_get(a->doc);
+    op->doc = node_patch(a);
     op->begin = begin_label;
     op->failed = label_failed;
     op_with_kind(op);

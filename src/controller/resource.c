@@ -126,6 +126,23 @@ static void step_once(struct resource *r, struct sw_event *event)
     r->stepping = false;
 }
 
+/* An override that is for no object is most likely misspelt: said once, when all is rendered. */
+static void tell_unused(struct resource *r)
+{
+    if (!sw_json_find(r->doc, "spec", "overrides", NULL) || r->renders || r->plan_work ||
+        sw_engine_phase(r->engine) != SW_PHASE_READY || sw_streq(r->overrides_told, r->revision))
+        return;
+    free(r->overrides_told);
+    r->overrides_told = sw_strdup(r->revision);
+    SW_AUTO_CHARS *unused = overrides_unused(r->doc, r->overrides_used);
+    if (!unused)
+        return;
+    SW_AUTO_CHARS *words = sw_printf("no object of the recipe is meant by %s", unused);
+    sw_log(SW_LOG_WARN, "override is not used", "resource", r->name, "why", words, NULL);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "OverrideUnused", .message = words });
+}
+
 void resource_step(struct resource *r, struct sw_event *event)
 {
     assert(!r->stepping);
@@ -133,6 +150,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     todo_run(r);
     depend_changed(r);
     release_settled(r);
+    tell_unused(r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }
@@ -196,6 +214,8 @@ static void resource_free(struct resource *r)
     while (r->renders)
         render_work_free(r->renders);
     depend_drop(r);
+    overlap_drop(r);
+    free(r->overrides_told);
     serving_close(r);
     release_work_free(r->release.work);
     sw_timer_free(r->release.timer);
@@ -389,12 +409,20 @@ static void send_spec(struct resource *r)
         rc = policy_rc;
     if (rc == 0 && !spec.deleting)
         rc = check_selector(r, &err);
+    if (rc == 0 && !spec.deleting)
+        rc = partition_check(r->doc, &err);
     if (rc < 0 && !spec.code) {
         spec.code = rc;
         spec.message = sw_err_text(&err);
         spec.reason = "ErrorHasOccurred";
         resource_set_fault(r, rc, spec.message);
     }
+    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
+    spec.taints = sw_json_find(r->doc, "spec", "taints", NULL);
+    spec.tolerations = tolerations;
+    spec.overlap = r->overlap.words;
+    spec.overlap_with = r->overlap.with;
+    spec.overlap_is_bad = r->overlap.is_bad;
     struct graph g;
     graph_of(r->plan, &policy, &g);
     spec.states = g.states;
@@ -411,6 +439,7 @@ static void send_spec(struct resource *r)
 static void on_plan(struct resource *r, int code, const char *words)
 {
     resource_set_fault(r, code, words);
+    r->overrides_used = 0; /* all is rendered again, or nothing */
     if (code == 0) {
         (void)depend_update(r);
         puller_want(r);
@@ -435,6 +464,12 @@ static bool is_left_alone(const struct resource *r)
            sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
 }
 
+void resource_overlap_changed(struct resource *r)
+{
+    if (r->started && !is_deleting(r->doc) && !is_left_alone(r))
+        send_spec(r);
+}
+
 void resource_depends_again(struct resource *r)
 {
     if (!r->fault && r->plan && !is_left_alone(r) && depend_update(r))
@@ -446,6 +481,7 @@ void resource_depends_again(struct resource *r)
 static void resource_changed(struct resource *r)
 {
     r->making_due_ms = 0;
+    overlap_resource(r);
     if (is_deleting(r->doc) || is_left_alone(r)) {
         resource_set_fault(r, 0, NULL);
         puller_close(r);

@@ -42,6 +42,10 @@ static void free_texts(struct sw_engine *e)
     free(e->uid);
     free(e->revision);
     free(e->blocked);
+    free(e->overlap);
+    free(e->overlap_with);
+    free(e->told_overlap);
+    free(e->told_clash);
     free(e->spec_reason);
     free(e->told_reason);
     fault_done(&e->spec_fault);
@@ -70,6 +74,7 @@ void sw_engine_free(struct sw_engine *engine)
     bits_done(&e->later);
     (void)json_object_put(e->node_selector);
     (void)json_object_put(e->taints);
+    (void)json_object_put(e->tolerations);
     (void)json_object_put(e->written);
     (void)json_object_put(e->writing);
     (void)json_object_put(e->conditions);

@@ -98,8 +98,9 @@ struct sw_spec {
                                           and the labels of the nodes, by which pods find them */
     int64_t timeout_ms;                /* of states that have none of their own; 0: none */
     struct json_object *node_selector; /* map of labels or NULL: the nodes of the resource */
-    struct json_object *taints;        /* array {key,value,effect} or NULL: those that the resource
-                                          itself sets, so they do not exclude a node */
+    struct json_object *taints;        /* array {key,value,effect} or NULL: set on its nodes, which
+                                          they do not exclude */
+    struct json_object *tolerations;   /* as in a Pod, or NULL: of other taints that do not */
     const struct sw_state_spec *states;
     size_t n_states;
     /** Different whenever a render may come out differently: of recipe, values, resource. */
@@ -108,6 +109,11 @@ struct sw_spec {
      * condition ("ChartFailure"). The states of before, if any, stay as they are. */
     int code;
     const char *message, *reason;
+    /** What other resources select the same nodes: words, or NULL. @overlap_is_bad: it is hardly
+     * meant so (a condition either way, and a warning then). */
+    const char *overlap,
+        *overlap_with; /* @overlap_with: their names; an Event for each other one */
+    bool overlap_is_bad;
     /** Something outside must come first (another resource): words, or NULL. Nothing new is
      * started meanwhile. */
     const char *blocked;
@@ -177,7 +183,10 @@ enum sw_action_kind {
     SW_ACT_RELEASE, /* take slipway's marks off @key (owner reference, labels, annotations), only
                        if it has @uid; the object stays, nobody's from now on */
     SW_ACT_LABEL,   /* merge patch of metadata.labels of @node (@key.name): @doc, a map of label to
-                       value or null. All that is known for the node by now, in one */
+                       value or null. All that is known for the node by now, in one. @retaint:
+                       its taints become @taints, and what is written down about them @record
+                       (NULL: nothing), if the node is still as it was at @version; else the roster
+                       is to be told what it is now, and the answer is SW_CONFLICT */
     SW_ACT_STATUS,  /* @doc is the resource's .status from now on. One at a time */
     SW_ACT_EVENT,   /* a Kubernetes Event about the resource: @warning, @reason, @message */
     SW_ACT_TIMER,   /* one per engine: SW_EV_TIMER at @at_ms, instead of the last one; 0: none */
@@ -207,6 +216,10 @@ struct sw_action {
     bool force, dry_run, inherit;
     const char *uid, *propagation;
     uint32_t node;
+    bool retaint;
+    struct json_object *taints;
+    const char *record;
+    uint64_t version;
     bool warning;
     const char *reason, *message;
     int64_t at_ms;

@@ -269,14 +269,42 @@ static struct json_object *difference(struct look *l)
     return patch;
 }
 
-static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *patch)
+/* What the resource itself keeps others off its nodes with: from the moment at which it is known to
+ * be walked, until the last of it is gone. */
+static enum want want_taints(struct look *l)
+{
+    struct sw_engine *e = l->e;
+    if (engine_orphans(e))
+        return WANT_KEEP;
+    if (engine_removes_all(e))
+        return all_removed(e) ? WANT_CLEAR : WANT_KEEP;
+    if (e->spec_fault.code)
+        return WANT_KEEP;
+    if (node_selected(e, l->node))
+        return e->blocked ? WANT_KEEP : WANT_SET;
+    if (!taint_is_set(e, l->node))
+        return WANT_KEEP;
+    l->lost = true;
+    bool over = l->was_lost && l->lost_ms + e->opts.grace_ms <= e->now_ms;
+    return over ? WANT_CLEAR : WANT_KEEP;
+}
+
+/* @patch: of labels, taken. @taints NULL: they stay as they are. */
+static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *patch,
+                       const struct taint_patch *taints)
 {
     struct sw_action *a = act_add(e, SW_ACT_LABEL);
     a->serial = act_serial(e);
     a->node = node;
     a->key = (struct sw_key){ "v1", "Node", NULL,
                               sw_arena_strdup(e->arena, sw_roster_name(e->roster, node)) };
-    a->doc = act_keep(e, patch);
+    a->doc = act_keep(e, patch ? patch : json_object_new_object());
+    if (taints) {
+        a->retaint = true;
+        a->taints = act_keep(e, taints->taints);
+        a->record = taints->record;
+        a->version = sw_roster_version(e->roster, node);
+    }
     (void)bits_put(&e->busy, node, true);
     e->status_dirty = true;
 }
@@ -289,12 +317,15 @@ static bool look_at(struct sw_engine *e, uint32_t node)
     l.lost_ms = before ? before->since_ms : 0;
     (void)bits_put(&e->dirty, node, false);
     struct json_object *patch = difference(&l);
+    struct taint_patch taints;
+    enum want w = want_taints(&l);
+    bool retaint = w != WANT_KEEP && taint_difference(e, node, w == WANT_SET, &taints);
     if (!l.lost && !l.unsure)
         lost_forget(e, node);
     else if (l.lost && !before)
         lost_add(e, node, e->now_ms);
-    if (patch)
-        send_patch(e, node, patch);
+    if (patch || retaint)
+        send_patch(e, node, patch, retaint ? &taints : NULL);
     if (l.done_changed)
         e->status_dirty = true;
     return l.done_changed;
@@ -386,6 +417,8 @@ void label_answered(struct sw_engine *e, const struct sw_event *event)
         return;
     label_node_changed(e, event->node);
     e->status_dirty = true;
+    if (event->code == SW_CONFLICT)
+        return; /* the roster has by now what was changed meanwhile */
     if (event->code == 0 || event->code == SW_NOTFOUND) {
         e->n_label_tries = 0;
         fault_done(&e->label_fault);

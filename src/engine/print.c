@@ -95,11 +95,13 @@ static struct json_object *spec_json(const struct sw_spec *spec, bool brief)
     put_int(out, "timeout", spec->timeout_ms);
     put_doc(out, "nodeSelector", spec->node_selector, false);
     put_doc(out, "taints", spec->taints, false);
+    put_doc(out, "tolerations", spec->tolerations, false);
     put_text(out, "revision", spec->revision);
     put_int(out, "code", spec->code);
     put_text(out, "message", spec->message);
     put_text(out, "reason", spec->reason);
     put_text(out, "blocked", spec->blocked);
+    put_text(out, "overlap", spec->overlap);
     put_doc(out, "status", spec->status, brief);
     for (size_t i = 0; i < spec->n_states; i++)
         json_object_array_add(states, state_json(&spec->states[i]));
@@ -179,6 +181,8 @@ char *sw_action_json(const struct sw_action *action, bool brief)
     put_int(out, "inherit", action->inherit);
     if (action->kind == SW_ACT_LABEL)
         json_object_object_add(out, "node", json_object_new_int64(action->node));
+    put_doc(out, "taints", action->taints, false);
+    put_text(out, "record", action->record);
     put_int(out, "warning", action->warning);
     put_text(out, "reason", action->reason);
     put_text(out, "message", action->message);

@@ -14,12 +14,12 @@ struct pair {
 };
 
 struct taint {
-    uint32_t key, value, effect;
+    uint32_t key, value, effect, added;
 };
 
 struct node {
     char *name; /* NULL: nobody has this number */
-    uint32_t group;
+    uint32_t group, record;
     uint32_t n_labels, n_taints;
     struct pair *labels; /* in the order of key's number, so that two lists can be compared */
     struct taint *taints;
@@ -55,17 +55,24 @@ static void drop_labels(struct sw_roster *r, struct node *n)
     free(n->labels);
 }
 
+static void drop_taints(struct sw_roster *r, struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_taints; i++) {
+        pool_drop(r->pool, n->taints[i].key);
+        pool_drop(r->pool, n->taints[i].value);
+        pool_drop(r->pool, n->taints[i].effect);
+        pool_drop(r->pool, n->taints[i].added);
+    }
+    free(n->taints);
+    pool_drop(r->pool, n->record);
+}
+
 static void node_done(struct sw_roster *r, struct node *n)
 {
     if (!n->name)
         return;
     drop_labels(r, n);
-    for (uint32_t i = 0; i < n->n_taints; i++) {
-        pool_drop(r->pool, n->taints[i].key);
-        pool_drop(r->pool, n->taints[i].value);
-        pool_drop(r->pool, n->taints[i].effect);
-    }
-    free(n->taints);
+    drop_taints(r, n);
     pool_drop(r->pool, n->group);
     free(n->name);
     *n = (struct node){ 0 };
@@ -103,11 +110,20 @@ static const char *or_empty(const char *s)
     return s ? s : "";
 }
 
+static struct taint hold_taint(struct sw_roster *r, const struct sw_roster_taint *t)
+{
+    return (struct taint){ pool_hold(r->pool, or_empty(t->key)),
+                           pool_hold(r->pool, or_empty(t->value)),
+                           pool_hold(r->pool, or_empty(t->effect)),
+                           pool_hold(r->pool, or_empty(t->added)) };
+}
+
 static void node_init(struct sw_roster *r, struct node *n, const struct sw_roster_facts *f)
 {
     *n = (struct node){
         .name = sw_strdup(f->name),
         .group = pool_hold(r->pool, or_empty(f->group)),
+        .record = pool_hold(r->pool, or_empty(f->taint_record)),
         .n_labels = (uint32_t)f->n_labels,
         .n_taints = (uint32_t)f->n_taints,
         .labels = sw_zalloc(f->n_labels, sizeof *n->labels),
@@ -121,15 +137,14 @@ static void node_init(struct sw_roster *r, struct node *n, const struct sw_roste
                                       pool_hold(r->pool, f->labels[2 * i + 1]) };
     sort_labels(n);
     for (size_t i = 0; i < f->n_taints; i++)
-        n->taints[i] = (struct taint){ pool_hold(r->pool, or_empty(f->taints[i].key)),
-                                       pool_hold(r->pool, or_empty(f->taints[i].value)),
-                                       pool_hold(r->pool, or_empty(f->taints[i].effect)) };
+        n->taints[i] = hold_taint(r, &f->taints[i]);
 }
 
 static bool same_node(const struct node *a, const struct node *b)
 {
-    return a->group == b->group && a->ready == b->ready && a->unschedulable == b->unschedulable &&
-           a->n_labels == b->n_labels && a->n_taints == b->n_taints &&
+    return a->group == b->group && a->record == b->record && a->ready == b->ready &&
+           a->unschedulable == b->unschedulable && a->n_labels == b->n_labels &&
+           a->n_taints == b->n_taints &&
            (a->n_labels == 0 || !memcmp(a->labels, b->labels, a->n_labels * sizeof *a->labels)) &&
            (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
 }
@@ -228,6 +243,36 @@ bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_o
     return true;
 }
 
+static const char *text_of(struct json_object *map, const char *key)
+{
+    struct json_object *value = NULL;
+    if (json_object_is_type(map, json_type_object))
+        (void)json_object_object_get_ex(map, key, &value);
+    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+}
+
+void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_object *taints,
+                          const char *record)
+{
+    if (node >= roster->n || !roster->nodes[node].name)
+        return;
+    struct node *n = &roster->nodes[node], fresh = { 0 };
+    size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
+                                                                : 0;
+    fresh.taints = sw_zalloc(count, sizeof *fresh.taints);
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *t = json_object_array_get_idx(taints, i);
+        struct sw_roster_taint facts = { text_of(t, "key"), text_of(t, "value"),
+                                         text_of(t, "effect"), text_of(t, "timeAdded") };
+        fresh.taints[fresh.n_taints++] = hold_taint(roster, &facts);
+    }
+    fresh.record = pool_hold(roster->pool, or_empty(record));
+    drop_taints(roster, n);
+    n->taints = fresh.taints;
+    n->n_taints = fresh.n_taints;
+    n->record = fresh.record;
+}
+
 uint32_t sw_roster_remove(struct sw_roster *roster, const char *name)
 {
     uint32_t number = sw_roster_find(roster, name);
@@ -307,5 +352,18 @@ struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t 
     const struct taint *t = &get(roster, node)->taints[i];
     return (struct sw_roster_taint){ pool_text(roster->pool, t->key),
                                      pool_text(roster->pool, t->value),
-                                     pool_text(roster->pool, t->effect) };
+                                     pool_text(roster->pool, t->effect),
+                                     pool_text(roster->pool, t->added) };
+}
+
+const char *sw_roster_taint_record(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? pool_text(roster->pool, n->record) : "";
+}
+
+uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->version : 0;
 }

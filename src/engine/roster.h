@@ -16,6 +16,7 @@ struct sw_roster;
 
 struct sw_roster_taint {
     const char *key, *value, *effect;
+    const char *added; /* its timeAdded as it is written; "" or NULL: none */
 };
 
 /** What is told of a node; all borrowed for the call. */
@@ -29,6 +30,9 @@ struct sw_roster_facts {
     size_t n_labels;
     const struct sw_roster_taint *taints;
     size_t n_taints;
+    /** Which of the taints are slipway's, as it wrote that down on the node (taint.c); "" or NULL:
+     * none. */
+    const char *taint_record;
     bool ready;         /* its Ready condition is True */
     bool unschedulable; /* cordoned */
     /** The resourceVersion as a number, 0 if unknown. A node older than what is known is ignored,
@@ -49,6 +53,10 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
  * so that all engines are told. @return false: older than what is known, or no such node */
 bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
                           uint64_t version);
+/** The same of its taints (@taints: the document's spec.taints) and of what is written down about
+ * them, out of the answer whose labels were put just now. */
+void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_object *taints,
+                          const char *record);
 /** Its number becomes another node's only after the next put: step the engines with SW_EV_NODE
  * first. @return the number it had, or SW_NO_NODE */
 uint32_t sw_roster_remove(struct sw_roster *roster, const char *name);
@@ -68,6 +76,10 @@ bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
 size_t sw_roster_n_taints(const struct sw_roster *roster, uint32_t node);
 /** @i below sw_roster_n_taints(). Borrowed likewise. */
 struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t node, size_t i);
+/** "" without. Borrowed likewise. */
+const char *sw_roster_taint_record(const struct sw_roster *roster, uint32_t node);
+/** The resourceVersion that all this was read at; 0: unknown. */
+uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node);
 
 /* ---- which nodes are meant ---------------------------------------------------------------------
  */

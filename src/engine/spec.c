@@ -380,7 +380,7 @@ bool engine_orphans(const struct sw_engine *e)
 bool node_selected(const struct sw_engine *e, uint32_t node)
 {
     return sw_roster_matches(e->roster, node, e->node_selector) &&
-           !sw_roster_is_tainted(e->roster, node, e->taints);
+           !sw_roster_is_tainted(e->roster, node, e->tolerations);
 }
 
 static void take_text(char **to, const char *from)
@@ -437,11 +437,23 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
         take_needs(e, spec, i);
 }
 
+/* A taint, read as a toleration, tolerates itself. */
+static struct json_object *tolerations_of(const struct sw_spec *spec)
+{
+    struct json_object *all = json_object_new_array();
+    struct json_object *const lists[] = { spec->taints, spec->tolerations };
+    for (size_t l = 0; l < SW_COUNT(lists); l++)
+        for (size_t i = 0; i < sw_json_len(lists[l]); i++)
+            (void)json_object_array_add(all, sw_json_copy(sw_json_at(lists[l], i)));
+    return all;
+}
+
 void spec_take(struct sw_engine *e, const struct sw_spec *spec)
 {
+    SW_AUTO_JSON *tolerations = tolerations_of(spec);
     bool first = !e->told;
     bool other_nodes = !first && !(sw_json_equal(e->node_selector, spec->node_selector) &&
-                                   sw_json_equal(e->taints, spec->taints));
+                                   sw_json_equal(e->tolerations, tolerations));
     bool again = first || !sw_streq(e->revision, spec->revision);
     e->told = true;
     take_text(&e->name, spec->name);
@@ -456,6 +468,10 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     e->timeout_ms = spec->timeout_ms;
     take_doc(&e->node_selector, spec->node_selector);
     take_doc(&e->taints, spec->taints);
+    take_doc(&e->tolerations, tolerations);
+    take_text(&e->overlap, spec->overlap);
+    take_text(&e->overlap_with, spec->overlap_with);
+    e->overlap_is_bad = spec->overlap_is_bad;
     fault_done(&e->spec_fault);
     if (spec->code)
         fault_set(&e->spec_fault, spec->code, spec->message);

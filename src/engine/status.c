@@ -299,12 +299,54 @@ static struct json_object *condition_doc(struct sw_engine *e, const struct summa
     return doc;
 }
 
+#define OVERLAPPING "Overlapping"
+
+static bool was_overlapping(struct json_object *conditions)
+{
+    struct json_object *old = sw_json_find_by(conditions, "type", OVERLAPPING);
+    return sw_streq(sw_json_str(old, "", "status", NULL), "True");
+}
+
+/* Of resources that share nodes, or did. NULL: there is nothing to say. */
+static struct json_object *overlap_doc(struct sw_engine *e)
+{
+    struct json_object *old = sw_json_find_by(e->conditions, "type", OVERLAPPING);
+    bool is = e->overlap && !e->deleting;
+    if (!is && !old)
+        return NULL;
+    struct json_object *doc = json_object_new_object();
+    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
+    char now[21];
+    if (!*since || was_overlapping(e->conditions) != is)
+        since = sw_time_rfc3339(e->now_ms, now);
+    add_text(doc, "type", OVERLAPPING);
+    add_text(doc, "status", is ? "True" : "False");
+    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
+    add_text(doc, "lastTransitionTime", since);
+    add_text(doc, "reason", !is ? "NodesItsOwn" : e->overlap_is_bad ? "SameRecipe" : "NodesShared");
+    add_text(doc, "message", is ? e->overlap : "No other resource selects the same nodes");
+    return doc;
+}
+
+/* Told when others take part than before; a restart brings none. */
+static void tell_overlap(struct sw_engine *e)
+{
+    if (e->overlap && !sw_streq(e->overlap_with, e->told_overlap) &&
+        (e->told_overlap || !was_overlapping(sw_json_get(e->written, "conditions"))))
+        act_event(e, e->overlap_is_bad, "Overlap", "%s", e->overlap);
+    free(e->told_overlap);
+    e->told_overlap = sw_strdup(e->overlap ? e->overlap_with : "");
+}
+
 static struct json_object *conditions_doc(struct sw_engine *e, const struct summary *sum)
 {
     static const enum sw_phase order[] = { SW_PHASE_READY, SW_PHASE_PROGRESSING, SW_PHASE_ERRORED };
     struct json_object *all = json_object_new_array();
     for (size_t i = 0; i < SW_COUNT(order); i++)
         json_object_array_add(all, condition_doc(e, sum, order[i]));
+    struct json_object *overlap = overlap_doc(e);
+    if (overlap)
+        json_object_array_add(all, overlap);
     return all;
 }
 
@@ -460,6 +502,7 @@ void status_update(struct sw_engine *e)
     e->status_dirty = false;
     e->told_phase = sum.phase;
     tell(e, &sum);
+    tell_overlap(e);
     if (sw_json_equal(doc, e->written))
         (void)json_object_put(doc);
     else

@@ -9,7 +9,7 @@
  *   table.c    the transitions                    signal.c   what makes one happen
  *   label.c    node labels                        status.c   the status document
  *   lost.c     nodes not heard of                 patience.c deadlines, and what is run again
- *   words.c    messages */
+ *   taint.c    node taints                        words.c    messages */
 #include "engine/bits.h"
 #include "engine/engine.h"
 #include "engine/gate_in.h"
@@ -248,6 +248,10 @@ struct sw_engine {
     bool deleting, finalized, orphan;
     int64_t timeout_ms; /* of states that have none of their own */
     struct json_object *node_selector, *taints;
+    struct json_object *tolerations;             /* of what does not exclude a node: @taints too */
+    char *overlap, *overlap_with, *told_overlap; /* NULL: none */
+    bool overlap_is_bad;
+    char *told_clash; /* of taints, by the last Event */
     struct fault spec_fault;
     char *spec_reason;
 
@@ -508,6 +512,19 @@ int64_t patience_timeout(const struct sw_engine *e, const struct state *s);
 bool patience_can_redo(const struct state *s);
 /** Have it run again. */
 void patience_redo(struct state *s);
+
+/* ---- taint.c -----------------------------------------------------------------------------------
+ */
+
+struct taint_patch {
+    struct json_object *taints; /* all of them, the caller's */
+    const char *record;         /* of the step's arena; NULL: nothing to write down */
+};
+/** Are there taints on the node that slipway has set for this resource? */
+bool taint_is_set(struct sw_engine *e, uint32_t node);
+/** What the node's taints should be: with the resource's, or (!@wanted) without those that were set
+ * for it. @return false: they are */
+bool taint_difference(struct sw_engine *e, uint32_t node, bool wanted, struct taint_patch *out);
 
 /* ---- status.c, words.c -------------------------------------------------------------------------
  */

@@ -27,7 +27,12 @@ struct sw_os {
 
 struct sw_taint {
     const char *key, *value, *effect;
+    const char *added; /* timeAdded as it is written, "" without */
 };
+
+/** Where it stands on a node which of its taints slipway has set there, for which resource: JSON,
+ * {"<resource>": ["<key>=<value>:<effect>", ...]}. */
+#define SW_TAINTS_ANNOTATION "slipway.dev/taints"
 
 /** What is looked at in a Node. All strings are its own. */
 struct sw_node {
@@ -36,6 +41,7 @@ struct sw_node {
     char *arch;     /* "amd64" */
     char *os_image; /* nodeInfo's */
     char *boot_id;
+    char *taint_record; /* text of SW_TAINTS_ANNOTATION, "" without */
     struct sw_os os;
     bool ready, unschedulable;
     size_t n_labels, n_taints;

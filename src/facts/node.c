@@ -9,6 +9,7 @@
 
 const char *const sw_node_fields[] = {
     "metadata.labels",
+    "metadata.annotations.slipway\\.dev/taints",
     "spec.taints",
     "spec.unschedulable",
     "status.conditions[*].type",
@@ -72,20 +73,20 @@ static void parse_taints(struct sw_node *node, struct json_object *taints)
 {
     size_t n = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints) : 0;
     size_t len = 0;
-    static const char *const fields[] = { "key", "value", "effect" };
+    static const char *const fields[] = { "key", "value", "effect", "timeAdded" };
     for (size_t i = 0; i < n; i++)
-        for (size_t f = 0; f < 3; f++)
+        for (size_t f = 0; f < SW_COUNT(fields); f++)
             len += strlen(text(json_object_array_get_idx(taints, i), fields[f])) + 1;
     node->taints = sw_alloc(n * sizeof *node->taints + len);
     node->n_taints = n;
     char *at = (char *)(node->taints + n);
     for (size_t i = 0; i < n; i++) {
-        const char *copy[3];
-        for (size_t f = 0; f < 3; f++) {
+        const char *copy[SW_COUNT(fields)];
+        for (size_t f = 0; f < SW_COUNT(fields); f++) {
             copy[f] = at;
             at = stpcpy(at, text(json_object_array_get_idx(taints, i), fields[f])) + 1;
         }
-        node->taints[i] = (struct sw_taint){ copy[0], copy[1], copy[2] };
+        node->taints[i] = (struct sw_taint){ copy[0], copy[1], copy[2], copy[3] };
     }
 }
 
@@ -112,6 +113,7 @@ struct sw_node *sw_node_parse(struct json_object *object)
     node->name = sw_strdup(text(meta, "name"));
     parse_labels(node, member(meta, "labels"));
     parse_taints(node, member(spec, "taints"));
+    node->taint_record = sw_strdup(text(member(meta, "annotations"), SW_TAINTS_ANNOTATION));
     const char *kernel = text(info, "kernelVersion"), *label = sw_node_label(node, SW_KERNEL_LABEL);
     node->kernel = sw_strdup(*kernel || !label ? kernel : label);
     node->arch = sw_strdup(text(info, "architecture"));
@@ -132,6 +134,7 @@ void sw_node_free(struct sw_node *node)
     free(node->arch);
     free(node->os_image);
     free(node->boot_id);
+    free(node->taint_record);
     free(node->labels);
     free(node->taints);
     sw_os_done(&node->os);

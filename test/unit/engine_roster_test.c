@@ -166,19 +166,19 @@ static const struct taint_case {
     const char *tolerations;
     bool tainted;
 } taints[] = {
-    { { "gpu", "x", "NoSchedule" }, "[]", true },
-    { { "gpu", "x", "NoExecute" }, "[]", true },
-    { { "gpu", "x", "PreferNoSchedule" }, "[]", false },
-    { { "node.kubernetes.io/unschedulable", "", "NoSchedule" }, "[]", false },
-    { { "node.kubernetes.io/not-ready", "", "NoExecute" }, "[]", false },
-    { { "gpu", "x", "NoSchedule" }, "[{'key':'gpu','value':'x'}]", false },
-    { { "gpu", "x", "NoSchedule" }, "[{'key':'gpu','value':'y'}]", true },
-    { { "gpu", "x", "NoSchedule" }, "[{'key':'gpu','operator':'Exists'}]", false },
-    { { "gpu", "x", "NoSchedule" },
+    { { "gpu", "x", "NoSchedule", "" }, "[]", true },
+    { { "gpu", "x", "NoExecute", "" }, "[]", true },
+    { { "gpu", "x", "PreferNoSchedule", "" }, "[]", false },
+    { { "node.kubernetes.io/unschedulable", "", "NoSchedule", "" }, "[]", false },
+    { { "node.kubernetes.io/not-ready", "", "NoExecute", "" }, "[]", false },
+    { { "gpu", "x", "NoSchedule", "" }, "[{'key':'gpu','value':'x'}]", false },
+    { { "gpu", "x", "NoSchedule", "" }, "[{'key':'gpu','value':'y'}]", true },
+    { { "gpu", "x", "NoSchedule", "" }, "[{'key':'gpu','operator':'Exists'}]", false },
+    { { "gpu", "x", "NoSchedule", "" },
       "[{'key':'gpu','operator':'Exists','effect':'NoExecute'}]",
       true },
-    { { "gpu", "x", "NoSchedule" }, "[{'operator':'Exists'}]", false },
-    { { "gpu", "x", "NoSchedule" }, "[{'key':'','value':'x'}]", true },
+    { { "gpu", "x", "NoSchedule", "" }, "[{'operator':'Exists'}]", false },
+    { { "gpu", "x", "NoSchedule", "" }, "[{'key':'','value':'x'}]", true },
 };
 
 static void taints_keep_away_unless_tolerated(void **state)
