@@ -24,6 +24,8 @@ const struct sw_flag sw_flags_rbac[] = {
     { "service-account", 0, SW_FLAG_STRING, FIELD(service_account), "NAME", NULL,
       "give the rights to this account, the resource's spec.serviceAccountName; the operator may "
       "act as it, and read" },
+    { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
+      "those of the resource's spec.priorityClasses, too" },
     { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
       "in all namespaces, and to make the recipe's own" },
     { "escalate", 0, SW_FLAG_BOOL, FIELD(escalate), NULL, NULL,

@@ -351,6 +351,17 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     add(chain, link);
 }
 
+static void explain_overlap(struct json_object *status, struct json_object *chain)
+{
+    struct json_object *c = sw_json_find_by(sw_json_get(status, "conditions"), "type",
+                                            "Overlapping");
+    if (!sw_streq(sw_json_str(c, "", "status", NULL), "True"))
+        return;
+    struct json_object *leaf = link_new("Overlapping", sw_json_str(c, "", "message", NULL));
+    set(leaf, "since", sw_json_str(c, "", "lastTransitionTime", NULL));
+    add(chain, leaf);
+}
+
 struct json_object *sw_explain(struct sw_connection *conn, struct json_object *resource,
                                const char *state)
 {
@@ -364,6 +375,7 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *chain = link_new(is, what);
     set(chain, "why", text);
     explain_deletion(resource, chain);
+    explain_overlap(status, chain);
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *s = sw_json_at(states, i);
         bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");

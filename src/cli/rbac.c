@@ -258,6 +258,8 @@ static void collect(struct rights *r)
     allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS,
               (const char *const[]){ "patch", NULL });
     allow_own(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
+    if (o->priority_classes)
+        allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, write_verbs);
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
     allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */

@@ -18,6 +18,7 @@ struct sw_rbac_opts {
     bool cluster_wide;           /* in all namespaces, and to make the recipe's own */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
     bool secrets;                /* templates ask for the builder's Secret */
+    bool priority_classes;       /* the resource has spec.priorityClasses */
 };
 
 /** @return a list of manifests in the order to apply them; the caller's. Equal recipes give equal

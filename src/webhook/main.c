@@ -13,7 +13,7 @@
 
 struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
-    const char *scheduler, *runtime_class, *user_fields, *visible_devices, *log_level;
+    const char *scheduler, *runtime_class, *user_fields, *visible_devices, *tolerate, *log_level;
     int port, drain_s;
     bool tls, test_hooks, help, version;
 };
@@ -33,6 +33,10 @@ static const struct sw_option flags[] = {
       "override (default) or keep the two fields where a pod sets them itself" },
     { "visible-devices", SW_OPTION_TEXT, AT(visible_devices),
       "refuse (default) pods with slices that set NVIDIA_VISIBLE_DEVICES, or strip it" },
+    { "tolerate", SW_OPTION_TEXT, AT(tolerate),
+      "RESOURCE[=KEY],...: pods that ask for the extended resource (* at its end: any rest) "
+      "tolerate "
+      "the taint KEY (default: the resource's name)" },
     { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 2)" },
     { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
     { "testHooks", SW_OPTION_SWITCH, AT(test_hooks),
@@ -58,8 +62,11 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
     if (strip < 0)
         return sw_options_fault(PROGRAM, "--visible-devices: '%s' is neither refuse nor strip",
                                 s->visible_devices);
+    const char *fault = sw_webhook_tolerate_fault(s->tolerate);
+    if (fault)
+        return sw_options_fault(PROGRAM, "--tolerate: '%s': %s", s->tolerate, fault);
     *o = (struct sw_webhook_server_opts){
-        .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1 },
+        .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1, s->tolerate },
         .serve = {
             .address = s->listen,
             .port = s->port,

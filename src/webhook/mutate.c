@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "mig/mig.h"
+#include "webhook/tolerate.h"
 #include "webhook/webhook.h"
 
 /* Different profiles that one container may ask for; more than any GPU has. */
@@ -281,9 +282,23 @@ static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct 
     return rc;
 }
 
+static void mutate_tolerations(struct mutation *m, struct json_object *spec)
+{
+    SW_AUTO_JSON *more = webhook_tolerations(m->policy->tolerate, spec);
+    if (!sw_json_len(more))
+        return;
+    if (!sw_json_get(spec, "tolerations")) {
+        add_op(m, "add", "/spec", "tolerations", SW_TAKE(more));
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(more); i++)
+        add_op(m, "add", "/spec/tolerations", "-", json_object_get(sw_json_at(more, i)));
+}
+
 static int mutate_pod(struct mutation *m, struct json_object *pod)
 {
     struct json_object *spec = sw_json_get(pod, "spec");
+    mutate_tolerations(m, spec); /* by what the pod calls what it asks for */
     int rc = each_container(m, spec, visit_resources);
     if (rc == 0 && m->asks)
         rc = each_container(m, spec, mutate_env);

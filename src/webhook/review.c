@@ -25,6 +25,7 @@ static const char *const fields[] = {
     "request.object.metadata.generateName",
     "request.object.spec.schedulerName",
     "request.object.spec.runtimeClassName",
+    "request.object.spec.tolerations",
     "request.object.spec.ephemeralContainers.name",
     "request.oldObject.spec.ephemeralContainers.name",
     CONTAINER("containers"),

@@ -2,7 +2,8 @@
 /* webhook: mutating admission of pods that ask for MIG slices. What they ask of NVIDIA's names
  * becomes ours (nvidia.com/mig-1g.5gb -> mig.das.com/1g.5gb), and they go to the scheduler and the
  * runtime class that know slices. Whole GPUs (nvidia.com/gpu) and pods without slices are left as
- * they are. Of a pod with slices ephemeral containers are looked at, too, when they are added.
+ * they are, but for tolerations of the taints on the nodes that have them. Of a pod with slices
+ * ephemeral containers are looked at, too, when they are added.
  *
  * The mutation is a pure function of the review; the server around it is src/serve. It knows no
  * cluster and asks nobody anything, so dry runs are like any other. Source: Kubernetes "Dynamic
@@ -27,7 +28,14 @@ struct sw_webhook_policy {
     const char *runtime_class;
     bool keep_user_fields;      /* what the pod sets itself stays ("default-scheduler" is unset) */
     bool strip_visible_devices; /* take NVIDIA_VISIBLE_DEVICES out instead of refusing the pod */
+    /** "RESOURCE[=KEY],...": pods that ask for the extended resource ("*" at its end stands for any
+     * rest) get a toleration of the taint with that key (its own name, without), Exists,
+     * NoSchedule. NULL or "": none. */
+    const char *tolerate;
 };
+
+/** What is wrong with such rules; NULL: nothing. */
+const char *sw_webhook_tolerate_fault(const char *rules);
 
 enum sw_webhook_outcome { SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_MUTATED, SW_WEBHOOK_DENIED };
 

@@ -14,7 +14,8 @@
 #include "data/data.h"
 #include "data_util.h"
 
-static const struct sw_webhook_policy defaults = { "das-scheduler", "nvidia-legacy", false, false };
+static const struct sw_webhook_policy defaults = { "das-scheduler", "nvidia-legacy", false, false,
+                                                   NULL };
 
 static char *review_of(const char *version, const char *spec)
 {
@@ -186,12 +187,12 @@ static void users_fields_are_kept_by_policy(void **state)
         struct sw_webhook_policy policy;
         const char *has, *scheduler, *runtime_class;
     } cases[] = {
-        { { "s", "r", true, false }, ",\"schedulerName\":\"mine\"", "mine", "r" },
-        { { "s", "r", true, false }, ",\"schedulerName\":\"default-scheduler\"", "s", "r" },
-        { { "s", "r", true, false }, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
-        { { "s", "r", false, false }, ",\"runtimeClassName\":\"kata\"", "s", "r" },
-        { { "s", "", false, false }, "", "s", "" },
-        { { "", NULL, false, false }, ",\"schedulerName\":\"mine\"", "mine", "" },
+        { { "s", "r", true, false, NULL }, ",\"schedulerName\":\"mine\"", "mine", "r" },
+        { { "s", "r", true, false, NULL }, ",\"schedulerName\":\"default-scheduler\"", "s", "r" },
+        { { "s", "r", true, false, NULL }, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
+        { { "s", "r", false, false, NULL }, ",\"runtimeClassName\":\"kata\"", "s", "r" },
+        { { "s", "", false, false, NULL }, "", "s", "" },
+        { { "", NULL, false, false, NULL }, ",\"schedulerName\":\"mine\"", "mine", "" },
     };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         SW_AUTO_CHARS *spec = sw_printf("{\"containers\":[{" SLICE "}]%s}", cases[i].has);
@@ -240,7 +241,7 @@ static void visible_devices_are_refused_with_their_place(void **state)
 static void visible_devices_are_stripped_by_policy(void **state)
 {
     (void)state;
-    const struct sw_webhook_policy policy = { "s", "r", false, true };
+    const struct sw_webhook_policy policy = { "s", "r", false, true, NULL };
     SW_AUTO_CHARS *review = review_of(
         "v1", "{\"containers\":[{" SLICE ",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":"
               "\"all\"},{\"name\":\"B\",\"value\":\"b\"},{\"name\":\"NVIDIA_VISIBLE_DEVICES\","
@@ -275,7 +276,7 @@ static void ephemeral_containers_are_looked_at_when_they_are_added(void **state)
         { "nvidia.com/mig-1g.5gb", "{\"name\":\"new\"}", SW_WEBHOOK_UNCHANGED,
           SW_WEBHOOK_UNCHANGED },
     };
-    const struct sw_webhook_policy strip = { "s", "r", false, true };
+    const struct sw_webhook_policy strip = { "s", "r", false, true, NULL };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         SW_AUTO_CHARS *review = sw_printf(
             "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
@@ -398,6 +399,61 @@ static void what_is_no_review_is_refused(void **state)
     }
 }
 
+static const struct {
+    const char *rules, *spec, *expected;
+} toleration_rows[] = {
+#define T(key) "{\"key\":\"" key "\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}"
+    { "nvidia.com/gpu", C("{\"limits\":{\"nvidia.com/gpu\":\"1\"}}") "}",
+      "[" T("nvidia.com/gpu") "]" },
+    { "*",
+      C("{\"requests\":{\"amd.com/gpu\":1,\"cpu\":1,\"hugepages-2Mi\":1,\"a.kubernetes.io/"
+        "b\":1}}") "}",
+      "[" T("amd.com/gpu") "]" },
+    { "x.com/y, nvidia.com/*=gpu",
+      C("{\"limits\":{\"nvidia.com/gpu\":1,\"nvidia.com/other\":1}}") "}", "[" T("gpu") "]" },
+    { "nvidia.com/gpu", C("{\"limits\":{\"nvidia.com/gpus\":1}}") "}", NULL },
+    { "", C("{\"limits\":{\"nvidia.com/gpu\":1}}") "}", NULL },
+    { "nvidia.com/gpu", C("{\"limits\":{\"nvidia.com/gpu\":1}}") ",\"tolerations\":[" T("a") "]}",
+      "[" T("a") "," T("nvidia.com/gpu") "]" },
+    { "nvidia.com/gpu",
+      C("{\"limits\":{\"nvidia.com/gpu\":1}}") ",\"tolerations\":[{\"operator\":\"Exists\"}]}",
+      "[{\"operator\":\"Exists\"}]" },
+    { "mig.das.com/*=gpu,nvidia.com/mig-*=gpu",
+      "{\"initContainers\":[{\"name\":\"i\",\"resources\":{\"limits\":{\"nvidia.com/"
+      "mig-1g.5gb\":1}}}]}",
+      "[" T("gpu") "]" },
+};
+
+static void pods_that_ask_tolerate_the_taint(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(toleration_rows); i++) {
+        struct sw_webhook_policy policy = defaults;
+        policy.tolerate = toleration_rows[i].rules;
+        assert_null(sw_webhook_tolerate_fault(policy.tolerate));
+        SW_AUTO_CHARS *review = review_of("v1", toleration_rows[i].spec);
+        enum sw_webhook_outcome outcome;
+        size_t n;
+        SW_AUTO_JSON *response = answer(&policy, review, &outcome);
+        SW_AUTO_JSON *spec = patched(review, response, &n);
+        SW_AUTO_JSON *wanted = toleration_rows[i].expected ? parse(toleration_rows[i].expected)
+                                                           : NULL;
+        if (!sw_json_equal(sw_json_get(spec, "tolerations"), wanted))
+            fail_msg("%s, %s: %s", toleration_rows[i].rules, toleration_rows[i].spec,
+                     json_object_to_json_string(spec));
+    }
+}
+
+static void rules_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "gpu", "=x", "nvidia.com/*gpu", "nvidia.com/gpu=a/b/c",
+                                       "nvidia.com/gpu=" };
+    for (size_t i = 0; i < SW_COUNT(bad); i++)
+        if (!sw_webhook_tolerate_fault(bad[i]))
+            fail_msg("%s is taken", bad[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +467,8 @@ int main(void)
         cmocka_unit_test(only_pods_being_created_are_looked_at),
         cmocka_unit_test(a_pod_that_is_none_is_denied),
         cmocka_unit_test(what_is_no_review_is_refused),
+        cmocka_unit_test(pods_that_ask_tolerate_the_taint),
+        cmocka_unit_test(rules_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
