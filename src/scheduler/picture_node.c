@@ -1,0 +1,119 @@
+/* Nodes, and what of their GPUs is taken. */
+#include "scheduler/picture_in.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct node *picture_find_node(const struct picture *p, const char *name)
+{
+    return picture_look_up(p->nodes, name);
+}
+
+struct node *picture_need_node(struct picture *p, const char *name)
+{
+    struct node *n = picture_find_node(p, name);
+    if (n)
+        return n;
+    n = sw_zalloc(1, sizeof *n);
+    n->name = sw_strdup(name);
+    picture_insert(p->nodes, n->name, n);
+    return n;
+}
+
+void picture_has_grown(struct picture *p, struct node *n)
+{
+    n->grown = true;
+    p->any_grown = true;
+}
+
+void picture_free_gpus(struct node *n)
+{
+    for (size_t i = 0; i < n->n_gpus; i++) {
+        sw_mig_geometry_unref((struct sw_mig_geometry *)n->gpus[i].geometry);
+        free(n->uuids[i]);
+    }
+    free(n->gpus);
+    free(n->uuids);
+    n->gpus = NULL;
+    n->uuids = NULL;
+    n->n_gpus = 0;
+}
+
+void picture_free_node(struct node *n)
+{
+    picture_free_gpus(n);
+    free(n->unready);
+    free(n->name);
+    free(n);
+}
+
+/* Nothing refers to it and nothing is said of it: forget it. */
+void picture_maybe_forget_node(struct picture *p, struct node *n)
+{
+    if (n->labelled || n->is_mig || n->unready || n->claims)
+        return;
+    (void)lh_table_delete(p->nodes, n->name);
+    picture_free_node(n);
+}
+
+size_t picture_need_gpu(struct node *n, const char *uuid)
+{
+    for (size_t i = 0; i < n->n_gpus; i++)
+        if (strcmp(n->uuids[i], uuid) == 0)
+            return i;
+    n->gpus = sw_realloc(n->gpus, n->n_gpus + 1, sizeof *n->gpus);
+    n->uuids = sw_realloc(n->uuids, n->n_gpus + 1, sizeof *n->uuids);
+    n->gpus[n->n_gpus] = (struct sw_mig_gpu){ 0 };
+    n->uuids[n->n_gpus] = sw_strdup(uuid);
+    return n->n_gpus++;
+}
+
+/* A slice whose profile its GPU does not know takes its place all the same. */
+static const struct sw_mig_kind *kind_of(const struct claim *c)
+{
+    static const struct sw_mig_kind unknown;
+    return c->kind ? c->kind : &unknown;
+}
+
+/* What is taken is worked out anew: claims may overlap, and then giving one back must not free what
+ * the other has. */
+void picture_count_use(struct node *n, size_t gpu)
+{
+    n->gpus[gpu].use = (struct sw_mig_use){ 0 };
+    for (const struct claim *c = n->claims; c; c = c->next)
+        if (c->gpu == gpu)
+            sw_mig_take(&n->gpus[gpu].use, kind_of(c), c->place);
+}
+
+void picture_see_node(struct picture *p, const char *name, bool labelled)
+{
+    struct node *n = labelled ? picture_need_node(p, name) : picture_find_node(p, name);
+    if (!n)
+        return;
+    if (labelled && !n->labelled)
+        picture_has_grown(p, n);
+    n->labelled = labelled;
+    picture_maybe_forget_node(p, n);
+}
+
+void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
+                     struct sw_mig_gpu *gpus)
+{
+    bool any = false;
+    if (node->n_gpus)
+        memcpy(gpus, node->gpus, node->n_gpus * sizeof *gpus);
+    for (size_t i = 0; i < n_pods; i++)
+        any |= pods[i]->claims != NULL;
+    if (!any)
+        return;
+    for (size_t i = 0; i < node->n_gpus; i++)
+        gpus[i].use = (struct sw_mig_use){ 0 };
+    for (const struct claim *c = node->claims; c; c = c->next) {
+        bool out = false;
+        for (size_t i = 0; i < n_pods; i++)
+            out |= c->pod == pods[i];
+        if (!out)
+            sw_mig_take(&gpus[c->gpu].use, kind_of(c), c->place);
+    }
+}
