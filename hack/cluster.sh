@@ -204,6 +204,7 @@ YAML
         --token-auth-file "$dir/tokens.csv" --allow-privileged=true \
         --kubelet-client-certificate "$dir/pki/admin.crt" --kubelet-client-key "$dir/pki/admin.key" \
         --kubelet-preferred-address-types InternalIP --endpoint-reconciler-type none \
+        --enable-aggregator-routing=true \
         --enable-admission-plugins NodeRestriction --audit-policy-file "$dir/audit.yaml" \
         --audit-log-path "$dir/log/audit.jsonl" ${SLIPWAY_APISERVER_ARGS:-}
     wait_for 60 kube-apiserver kc get --raw /readyz
@@ -454,9 +455,16 @@ node_network() {
     echo "$bridge" >"$dir/bridge"
 }
 
+# There is no kube-proxy. What pods need of it is the API server's own service; the API server itself
+# calls webhooks at their endpoints (--enable-aggregator-routing).
+service_of_api() { # -A | -D
+    iptables -w -t nat "$1" PREROUTING -i "$bridge" -d 10.96.0.1/32 -p tcp --dport 443 \
+        -j DNAT --to-destination "$node_ip:$api_port" 2>/dev/null
+}
+
 # What a run before this one left to know: ports, the node, how it was started.
 remember() {
-    printf 'api_port=%s node_name=%s no_node=%s\n' "$api_port" "$node_name" "$no_node" >"$dir/facts"
+    printf 'api_port=%s node_name=%s no_node=%s node_ip=%s\n' "$api_port" "$node_name" "$no_node" "$node_ip" >"$dir/facts"
 }
 
 runs() { [ -f "$dir/pid/$1" ] && kill -0 "$(cat "$dir/pid/$1")" 2>/dev/null; }
@@ -509,6 +517,7 @@ new_cluster() { # WITH_OPENSHIFT
     [ -z "$1" ] || [ -n "$no_node" ] || registry
     control_plane
     managers
+    [ -n "$no_node" ] || service_of_api -A || say "pods cannot reach the service kubernetes: no NAT here"
     [ -n "$no_node" ] || node
     remember
     trap - EXIT INT TERM
@@ -548,8 +557,10 @@ down() {
         umount -l "$f" 2>/dev/null || true
     done
     if [ -f "$dir/bridge" ]; then
-        cgroup_root_gone "$(cat "$dir/bridge")"
-        ip link del "$(cat "$dir/bridge")" 2>/dev/null || true
+        bridge=$(cat "$dir/bridge")
+        [ ! -f "$dir/facts" ] || (. "$dir/facts"; service_of_api -D) || true
+        cgroup_root_gone "$bridge"
+        ip link del "$bridge" 2>/dev/null || true
     fi
     rm -rf "$dir"
 }

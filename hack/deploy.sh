@@ -223,6 +223,8 @@ resources_left() { k get specialresources.sro.openshift.io -o name 2>/dev/null |
 cmd_undeploy() {
     local end left
     reach
+    # it would make its resource anew
+    k delete dasoperators.inference.redhat.com --all --ignore-not-found >/dev/null 2>&1 || true
     left=$(resources_left)
     if [ -n "$left" ]; then
         say "removing $(tr '\n' ' ' <<<"$left")"
@@ -250,37 +252,18 @@ cmd_uninstall() {
     crds | k delete --ignore-not-found --wait=true -f -
 }
 
-das_resource() {
-    cat <<YAML
-apiVersion: sro.openshift.io/v1beta1
-kind: SpecialResource
-metadata:
-  name: nvidia-mig
-spec:
-  namespace: $das_namespace
-  chart:
-    name: nvidia-mig
-    version: 0.1.0
-    repository:
-      name: recipes
-      url: file:///recipes/nvidia-mig
-  set:
-    webhook: {image: "$(related webhook)"}
-    scheduler: {image: "$(related scheduler)"}
-    device-plugin: {image: "$(related device-plugin daemonset)"${EMULATED_MODE:+, emulatedMode: $EMULATED_MODE}}
-YAML
-}
-
 cmd_das() {
     cmd_deploy
     [ -x "$here/build/slipway" ] || die "build/slipway is needed to say which rights the recipe needs (make)"
     "$here/build/slipway" rbac "$here/recipes/nvidia-mig" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
         apply "the rights of recipe nvidia-mig"
-    das_resource | apply "recipe nvidia-mig"
+    apply "DASOperator cluster" <"$here/deploy/03_instaslice_operator.cr.yaml"
+    say "the operator walks recipe nvidia-mig ($KUBECTL get dasoperator cluster; slipway status nvidia-mig)"
 }
 
 cmd_undas() {
     reach
+    k delete dasoperators.inference.redhat.com cluster --ignore-not-found --wait=true --timeout="${TIMEOUT}s"
     k delete specialresource nvidia-mig --ignore-not-found --wait=true --timeout="${TIMEOUT}s"
     k delete clusterrole,clusterrolebinding -l slipway.dev/recipe=nvidia-mig --ignore-not-found
 }

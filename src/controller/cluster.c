@@ -126,6 +126,7 @@ static void on_facts_timer(void *arg)
     }
     preflights_open(c);
     modules_open(c);
+    das_open(c);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ void sw_controller_close(struct sw_controller *c)
     overlap_close(c);
     preflights_close(c);
     modules_close(c);
+    das_close(c);
     images_close(c);
     toolkits_close(c);
     sw_registries_free(c->registries);

@@ -47,6 +47,7 @@ struct sw_controller {
     struct toolkits *toolkits;        /* or NULL */
     struct preflights *preflights;
     struct modules *modules;
+    struct das *das; /* NULL: its kind is not served */
     struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
     struct sw_timer *overlap_timer; /* NULL until two resources may share nodes */
     int64_t retry_ms;
@@ -383,12 +384,14 @@ int images_find(struct sw_controller *c, const char *ns, const char *image, cons
 int images_mirrors(struct sw_controller *c, const struct sw_mirrors **out);
 void images_close(struct sw_controller *c);
 
-/** Look after PreflightValidations (preflights.c) and SpecialResourceModules (modules.c), as soon
- * as their kinds are served. May be called again. */
+/** Look after PreflightValidations (preflights.c), SpecialResourceModules (modules.c) and the
+ * DASOperator (das.c), as soon as their kinds are served. May be called again. */
 void preflights_open(struct sw_controller *c);
 void preflights_close(struct sw_controller *c);
 void modules_open(struct sw_controller *c);
 void modules_close(struct sw_controller *c);
+void das_open(struct sw_controller *c);
+void das_close(struct sw_controller *c);
 void wants_close(struct sw_controller *c);
 /* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */
 struct json_object *cluster_values(struct sw_controller *c, struct resource *r,
