@@ -373,7 +373,11 @@ disabled_plugins = ["io.containerd.grpc.v1.stream"]
     bin_dir = "/usr/lib/cni"
     conf_dir = "$dir/cni"
 TOML
-    start containerd containerd --config "$dir/containerd.toml"
+    # kubelet's folder for device plugins cannot be chosen: it is another one in here, so that no other
+    # kubelet's plugins are in it
+    mkdir -p "$dir/device-plugins" /var/lib/kubelet/device-plugins
+    start containerd unshare -m --propagation private sh -c \
+        'mount --bind "$0" /var/lib/kubelet/device-plugins && exec containerd --config "$1"' "$dir/device-plugins" "$dir/containerd.toml"
     wait_for 60 containerd ctr -a "$dir/containerd.sock" version
     pause_image
     mkdir -p "$dir/pause-root"
@@ -405,7 +409,7 @@ imageGCHighThresholdPercent: 100
 nodeStatusUpdateFrequency: 5s
 syncFrequency: 10s
 YAML
-    start kubelet "$bin/kubelet" --config "$dir/kubelet.yaml" --kubeconfig "$dir/kubelet.kubeconfig" \
+    start kubelet nsenter -m -t "$(cat "$dir/pid/containerd")" "$bin/kubelet" --config "$dir/kubelet.yaml" --kubeconfig "$dir/kubelet.kubeconfig" \
         --container-runtime remote --container-runtime-endpoint "unix://$dir/containerd.sock" \
         --hostname-override "$node_name" --node-ip "$node_ip" --root-dir "$dir/kubelet" \
         --node-labels "node.kubernetes.io/instance-type=slipway" ${SLIPWAY_KUBELET_ARGS:-}

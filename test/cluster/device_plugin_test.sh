@@ -149,7 +149,7 @@ kubelet_restarts() {
     pid=$(cat "$dir/pid/kubelet")
     mapfile -d '' -t args <"/proc/$pid/cmdline"
     kill -TERM "$pid" && until_ok 20 eval "! kill -0 $pid 2>/dev/null"
-    setsid "${args[@]}" >>"$dir/log/kubelet.log" 2>&1 </dev/null &
+    setsid nsenter -m -t "$(cat "$dir/pid/containerd")" "${args[@]}" >>"$dir/log/kubelet.log" 2>&1 </dev/null &
     echo $! >"$dir/pid/kubelet"
     until_ok 150 eval '[ "$(kubectl -n $ns logs ds/das-daemonset 2>/dev/null | grep -c " registered resource")" -ge '$((before + 7))' ]' &&
         until_ok 120 capacity 14 $resource && [ "$(states)" = inUse ] && kubectl get pod slice | grep -q Running

@@ -4,7 +4,7 @@
 . test/tap.sh
 ns=das-operator
 dir=$SLIPWAY_CLUSTER_DIR
-state=/var/lib/slipway cdi=/var/run/cdi
+cdi=$dir/slicing/cdi journal=$dir/slicing/journal
 export TAG=e2e REGISTRY=slipway.local PULL_POLICY=Never KUBECTL=kubectl TIMEOUT=120 EMULATED_MODE=enabled
 
 if [ -z "$(kubectl get nodes -o name)" ]; then
@@ -45,7 +45,7 @@ spec:
   set:
     scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never}
     webhook: {imagePullPolicy: Never}
-    device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources}}
+    device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources, cdi: $cdi, journal: $journal}}
     validation: {image: "slipway.local/shell:1", imagePullPolicy: Never}
 YAML
 }

@@ -16,7 +16,7 @@ parsed() { # every manifest is one that a server takes
     for f in "$bundle"/manifests/*.yaml; do
         case $f in
         *clusterserviceversion*) parse "$f" >"$tap_dir/csv.json" ;;
-        *sro.openshift.io*) parse "$f" >"$tap_dir/$(basename "$f" .yaml).crd.json" ;;
+        *sro.openshift.io* | *inference.redhat.com*) parse "$f" >"$tap_dir/$(basename "$f" .yaml).crd.json" ;;
         *) parse "$f" >/dev/null ;;
         esac || return 1
     done
@@ -37,8 +37,8 @@ owned() { # what is owned is defined here, and what is defined is owned
 }
 sampled() { # one example each, valid for the definitions
     csv '(.metadata.annotations["alm-examples"] | fromjson | map(.kind) | sort) == ([.spec.customresourcedefinitions.owned[].kind] | sort)' || return 1
-    kubectl apply -f deploy/crds/sro.openshift.io_preflightvalidations.yaml -f deploy/crds/sro.openshift.io_specialresourcemodules.yaml -f deploy/crds/sro.openshift.io_specialresources.yaml &&
-        until_ok 10 eval 'kubectl get specialresources,specialresourcemodules,preflightvalidations >/dev/null 2>&1' &&
+    kubectl apply -f deploy/crds/sro.openshift.io_preflightvalidations.yaml -f deploy/crds/sro.openshift.io_specialresourcemodules.yaml -f deploy/crds/sro.openshift.io_specialresources.yaml -f deploy/crds/inference.redhat.com_dasoperators.yaml &&
+        until_ok 10 eval 'kubectl get specialresources,specialresourcemodules,preflightvalidations,dasoperators >/dev/null 2>&1' &&
         csv -r '.metadata.annotations["alm-examples"]' | jq '{apiVersion: "v1", kind: "List", items: .}' | kubectl apply --validate=strict --dry-run=server -f -
 }
 told() { csv '.spec.displayName != "" and (.spec.description | length) > 100 and (.spec.maintainers[0].email | test("@")) and .spec.provider.name != "" and (.spec.keywords | length) > 0 and all(.spec.links[]; .url | test("^https://"))
