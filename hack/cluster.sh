@@ -10,7 +10,7 @@
 #                                     `slipway emulate` at work on them, and a registry that has one
 #                                     image under every name for the node to pull. A cluster that is
 #                                     up is left as it is, and what is missing in it is started
-#   cluster.sh image NAME DIR CMD...  pack DIR as an image that runs CMD, and import it
+#   cluster.sh image NAME DIR CMD...  pack DIR as an image that runs CMD, and import it (as $IMAGE_USER)
 #   cluster.sh env                    print KUBECONFIG=... for eval
 #   cluster.sh down                   end what up started, by pid, and remove its data
 #
@@ -109,8 +109,8 @@ build() {
 }
 
 # ---- up ------------------------------------------------------------------------------------------
-# Ports that are free now, one after another from a random start.
-next_port=$((20000 + RANDOM % 20000))
+# Ports that are free now, one after another from a random start, below those that the kernel hands out.
+next_port=$((10000 + RANDOM % 22000))
 free_port() {
     while (exec 3<>"/dev/tcp/127.0.0.1/$next_port") 2>/dev/null; do next_port=$((next_port + 1)); done
     port=$next_port
@@ -260,7 +260,7 @@ pack() {
     layer=$(sha256sum "$tmp/layer.tar" | cut -d' ' -f1)
     cat >"$tmp/config.json" <<JSON
 {"architecture":"$(dpkg --print-architecture 2>/dev/null || echo amd64)","os":"linux","created":"1970-01-01T00:00:00Z",
-"config":{"Cmd":[$cmd],"Env":["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]},
+"config":{"User":"${IMAGE_USER:-}","Cmd":[$cmd],"Env":["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]},
 "rootfs":{"type":"layers","diff_ids":["sha256:$layer"]},"history":[{"created":"1970-01-01T00:00:00Z"}]}
 JSON
 }
@@ -307,8 +307,9 @@ int main(int argc, char **argv)
 }
 C
     gcc -static -Os -o "$root/bin/wait" "$dir/stand-in/program.c"
-    for p in bin/sleep bin/modprobe bin/true server client; do ln -f "$root/bin/wait" "$root/$p"; done
+    for p in bin/sleep bin/modprobe bin/true bin/nfd-master bin/nfd-worker server client; do ln -f "$root/bin/wait" "$root/$p"; done
     pack "$1" "$root" /bin/wait
+    sed -i 's/"Cmd"/"Entrypoint"/' "$1/config.json" # a pod's args are no command
     printf '{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json",
 "config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":%d,"digest":"sha256:%s"},
 "layers":[{"mediaType":"application/vnd.docker.image.rootfs.diff.tar","size":%d,"digest":"sha256:%s"}]}' \

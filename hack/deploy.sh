@@ -11,7 +11,7 @@
 # From the environment: KUBECTL (kubectl, else oc), KUBECONFIG, IMG, REGISTRY, TAG, NAMESPACE
 # (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), MONITORING (no), EMULATED_MODE, RELATED_IMAGES
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
-# PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120).
+# PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 : "${NAMESPACE:=slipway}" "${REGISTRY:=quay.io/slipway}" "${TIMEOUT:=120}" "${EMULATED_MODE:=}" "${API_SERVER:=}"
@@ -255,9 +255,14 @@ cmd_uninstall() {
 cmd_das() {
     cmd_deploy
     [ -x "$here/build/slipway" ] || die "build/slipway is needed to say which rights the recipe needs (make)"
-    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
+    # what the recipe brings along follows from what this cluster serves
+    local v served=""
+    for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || served="$served -a $v"; done
+    v=$(k get --raw /version | tr -d ' \n' | sed -n 's/.*"gitVersion":"v\([0-9.]*\).*/\1/p')
+    # shellcheck disable=SC2086
+    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $served --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
         apply "the rights of recipe nvidia-mig"
-    apply "DASOperator cluster" <"$here/deploy/03_instaslice_operator.cr.yaml"
+    apply "DASOperator cluster" <"${DAS_CR:-$here/deploy/03_instaslice_operator.cr.yaml}"
     say "the operator walks recipe nvidia-mig ($KUBECTL get dasoperator cluster; slipway status nvidia-mig)"
 }
 

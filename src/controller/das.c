@@ -118,7 +118,6 @@ static void add_generation(struct json_object *list, size_t i, struct json_objec
     sw_json_set_str(g, i == 0 ? "daemonsets" : "deployments", "resource", NULL);
     sw_json_set_str(g, sw_obj_namespace(part), "namespace", NULL);
     sw_json_set_str(g, components[i].name, "name", NULL);
-    sw_json_set_str(g, "", "hash", NULL);
     sw_json_set(g, json_object_new_int64(sw_json_int(part, 0, "metadata", "generation", NULL)),
                 "lastGeneration", NULL);
     (void)json_object_array_add(list, g);
@@ -192,10 +191,10 @@ static void add_conditions(struct das *d, struct json_object *list, const char *
     add_condition(
         d, list, "Progressing", !ready, ready ? "AllComponentsAtDesiredState" : "Reconciling",
         ready ? "the recipe nvidia-mig is Ready" : "the recipe nvidia-mig is being walked");
-    add_condition(d, list, "Degraded", d->trouble || failed || (lacks && ready),
-                  d->trouble || failed || (lacks && ready) ? "ComponentReplicaMismatch"
-                                                           : "AllComponentsHealthy",
-                  d->trouble || failed || (lacks && ready) ? why : "");
+    const bool bad = d->trouble || failed || (lacks && ready);
+    add_condition(d, list, "Degraded", bad,
+                  bad ? "ComponentReplicaMismatch" : "AllComponentsHealthy",
+                  bad ? why : "no component lacks what it should have");
 }
 
 static void write_status(struct das *d)

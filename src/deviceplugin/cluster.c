@@ -310,9 +310,13 @@ void dp_cluster_open(struct sw_device_plugin *p)
     p->pods = sw_kube_watch_open(
         p->kube, &dp_kind_pod,
         &(struct sw_watch_opts){ .field_selector = here, .fields = pod_fields }, on_pod, p);
+    char label[SW_MIG_NODE_LABEL_LEN];
+    SW_AUTO_CHARS *ours = sw_printf(SW_MIG_NODE_LABEL "=%s",
+                                    sw_mig_node_label(p->opts.node, label));
     p->claims = sw_kube_watch_open(
         p->kube, &dp_kind_claim,
-        &(struct sw_watch_opts){ .ns = p->opts.ns, .fields = claim_fields }, on_claim, p);
+        &(struct sw_watch_opts){ .ns = p->opts.ns, .label_selector = ours, .fields = claim_fields },
+        on_claim, p);
 }
 
 void dp_cluster_close(struct sw_device_plugin *p)

@@ -61,6 +61,12 @@ enum sw_mig_owner {
  * profile) Source: k8s-device-plugin's resource naming (mixed strategy); DAS's device plugin. */
 int sw_mig_resource_parse(const char *name, size_t len_bytes, struct sw_mig_profile *out,
                           enum sw_mig_owner *owner, struct sw_err *err) SW_CHECKED;
+/** An AllocationClaim's label that says its node, so that a node's device plugin watches its own
+ * claims only: the node's name, or a hash where a label's value is too short for it.
+ * @return @buf */
+#define SW_MIG_NODE_LABEL "slipway.dev/node"
+enum { SW_MIG_NODE_LABEL_LEN = 64 };
+char *sw_mig_node_label(const char *node, char buf[static SW_MIG_NODE_LABEL_LEN]);
 /** The part of our resource's name after the prefix: "1g.5gb-plus-me". @return @buf */
 char *sw_mig_resource_text(const struct sw_mig_profile *p, char buf[static SW_MIG_NAME_LEN]);
 

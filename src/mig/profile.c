@@ -99,6 +99,17 @@ char *sw_mig_profile_text(const struct sw_mig_profile *p, char buf[static SW_MIG
     return print(p, "+", buf);
 }
 
+char *sw_mig_node_label(const char *node, char buf[static SW_MIG_NODE_LABEL_LEN])
+{
+    const size_t len = strlen(node);
+    if (len < SW_MIG_NODE_LABEL_LEN)
+        memcpy(buf, node, len + 1);
+    else
+        (void)snprintf(buf, SW_MIG_NODE_LABEL_LEN, "%016llx",
+                       (unsigned long long)sw_fnv64a(node, len));
+    return buf;
+}
+
 char *sw_mig_resource_text(const struct sw_mig_profile *p, char buf[static SW_MIG_NAME_LEN])
 {
     return print(p, "-plus-", buf);

@@ -12,7 +12,6 @@ enum {
     WRITE_MS = 4000,   /* for one write */
     FORWARD_MS = 7000, /* nothing new is begun after: the scheduler waits for 10 s */
     RETRIES = 2,
-    MAX_LABEL = 63, /* bytes of a label's value */
 };
 
 struct bind {
@@ -317,7 +316,7 @@ static void mark_created(struct bind *b)
 
 static struct json_object *claim_body(const struct bind *b, const struct claim *c)
 {
-    char profile[SW_MIG_NAME_LEN];
+    char profile[SW_MIG_NAME_LEN], label[SW_MIG_NODE_LABEL_LEN];
     const struct pod *pod = b->pod;
     const struct want *want = &pod->wants.list[c->want];
     struct json_object *doc = json_object_new_object();
@@ -328,8 +327,8 @@ static struct json_object *claim_body(const struct bind *b, const struct claim *
     sw_json_set_str(doc, "slipway-scheduler", "metadata", "labels", "app.kubernetes.io/managed-by",
                     NULL);
     sw_json_set_str(doc, pod->uid, "metadata", "labels", "slipway.dev/pod-uid", NULL);
-    if (strlen(c->node->name) <= MAX_LABEL)
-        sw_json_set_str(doc, c->node->name, "metadata", "labels", "slipway.dev/node", NULL);
+    sw_json_set_str(doc, sw_mig_node_label(c->node->name, label), "metadata", "labels",
+                    SW_MIG_NODE_LABEL, NULL);
     sw_json_set_str(doc, sw_mig_profile_text(&c->profile, profile), "spec", "profile", NULL);
     sw_json_set_str(doc, "Pod", "spec", "podRef", "kind", NULL);
     sw_json_set_str(doc, b->ask.ns, "spec", "podRef", "namespace", NULL);

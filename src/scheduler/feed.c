@@ -13,10 +13,10 @@ enum { RETRY_MS = 2000 };
 static const char *const node_fields[] = { "metadata.name", NULL };
 static const char *const accelerator_fields[] = { "spec.acceleratorType", "status.nodeResources",
                                                   "status.conditions", NULL };
-static const char *const claim_fields[] = {
-    "spec.profile", "spec.podRef", "spec.gpuUUID", "spec.migPlacement", "spec.nodename",
-    "status.state", NULL
-};
+static const char *const claim_fields[] = { "metadata.labels",   "spec.profile",
+                                            "spec.podRef",       "spec.gpuUUID",
+                                            "spec.migPlacement", "spec.nodename",
+                                            "status.state",      NULL };
 static const char *const pod_fields[] = {
     "metadata.creationTimestamp",
     "spec.nodeName",

@@ -46,6 +46,7 @@ struct claim {
     uint16_t want;    /* reserved: which of the pod's */
     bool seen;        /* the API server told of it */
     bool held;        /* somebody is at work on it: it stays whatever is seen */
+    bool labelled;    /* its label names its node: the device plugin sees it */
     bool checking;    /* somebody asks whether its pod is gone */
     int64_t since_ms; /* in the picture, or since its pod was bound; for whoever collects */
     struct claim *prev, *next;         /* of the node */

@@ -162,6 +162,12 @@ static void claim_gone(struct picture *p, const char *name, const char *uid)
     picture_drop_claim(p, c);
 }
 
+static bool is_labelled(struct json_object *obj, const char *node)
+{
+    char label[SW_MIG_NODE_LABEL_LEN];
+    return sw_streq(sw_obj_label(obj, SW_MIG_NODE_LABEL), sw_mig_node_label(node, label));
+}
+
 int picture_see_claim(struct picture *p, const char *name, const char *uid, struct json_object *obj,
                       int64_t now_ms, struct sw_err *err)
 {
@@ -187,6 +193,7 @@ int picture_see_claim(struct picture *p, const char *name, const char *uid, stru
                               picture_need_pod(p, s.pod_uid, s.pod_ns, s.pod_name), now_ms);
     p->n_reserved -= !c->seen;
     c->seen = true;
+    c->labelled = is_labelled(obj, s.node);
     c->state = s.state;
     set_text(&c->uid, sw_obj_uid(obj));
     set_text(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));

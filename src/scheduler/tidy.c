@@ -251,6 +251,47 @@ static void collect_claims(struct tidy *t, int64_t now_ms)
     }
 }
 
+/* ---- labelling ---------------------------------------------------------------------------------
+ */
+
+static void on_labelled(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "claim not labelled", "error", sw_err_text(a->err), NULL);
+}
+
+/* Of somebody else's scheduler, or an older one: without the label the node's plugin does not see
+ * it.
+ */
+static void label_claim(struct tidy *t, struct claim *c)
+{
+    char label[SW_MIG_NODE_LABEL_LEN];
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, sw_mig_node_label(c->node->name, label), "metadata", "labels",
+                    SW_MIG_NODE_LABEL, NULL);
+    c->labelled = true; /* until it is seen without */
+    (void)sw_kube_patch(t->s->kube, t->s->feeds[FEED_CLAIMS].kind, t->s->opts.ns, c->name,
+                        SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 },
+                        on_labelled, t);
+}
+
+static void label_claims(struct tidy *t)
+{
+    enum { MAX_LABELLED = 32 }; /* at once */
+    unsigned n = 0;
+    for (struct lh_entry *e = lh_table_head(t->s->picture->claims); e && n < MAX_LABELLED;
+         e = e->next) {
+        struct claim *c = lh_entry_v(e);
+        if (!c->seen || c->held || c->labelled)
+            continue;
+        label_claim(t, c);
+        n++;
+    }
+}
+
+/* ---- leading -----------------------------------------------------------------------------------
+ */
+
 /* The scheduler asked about a pod that the watch has never told of: it was deleted before. */
 static void forget_pods(struct picture *p, int64_t now_ms)
 {
@@ -270,13 +311,12 @@ static void on_collect(void *arg)
     if (sched_feed_trouble(t->s))
         return;
     forget_pods(t->s->picture, now_ms);
-    if (t->leading)
+    if (t->leading) {
+        label_claims(t);
         collect_claims(t, now_ms);
+    }
     sched_tidy_look(t->s);
 }
-
-/* ---- leading -----------------------------------------------------------------------------------
- */
 
 void sched_tidy_look(struct sw_scheduler *s)
 {

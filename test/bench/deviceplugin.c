@@ -230,7 +230,8 @@ static void one_pod(int i, int start, const char *gpu)
     make(CLAIMS,
          sw_printf(
              "{\"apiVersion\":\"inference.redhat.com/v1alpha1\",\"kind\":\"AllocationClaim\","
-             "\"metadata\":{\"name\":\"c%d\"},\"spec\":{\"profile\":\"1g.5gb\",\"nodename\":"
+             "\"metadata\":{\"name\":\"c%d\",\"labels\":{\"slipway.dev/"
+             "node\":\"node\"}},\"spec\":{\"profile\":\"1g.5gb\",\"nodename\":"
              "\"node\",\"gpuUUID\":\"%s\",\"migPlacement\":{\"start\":%d,\"size\":1},\"podRef\":"
              "{\"namespace\":\"default\",\"name\":\"p%d\",\"uid\":\"%s\"}}}",
              i, gpu, start, i, sw_obj_uid(pod)));

@@ -94,7 +94,7 @@ YAML
         kubectl create -f - <<YAML || return 1
 apiVersion: inference.redhat.com/v1alpha1
 kind: AllocationClaim
-metadata: {name: $uid-$node-main-$i, namespace: $ns}
+metadata: {name: $uid-$node-main-$i, namespace: $ns, labels: {slipway.dev/node: $node}}
 spec:
   profile: 1g.5gb
   nodename: $node

@@ -1,10 +1,12 @@
-# Slices end to end, as the users of the Dynamic Accelerator Slicer know it: `make deploy-das`, the
-# nvidia-mig recipe walked by the operator, and then pods that ask for slices. Real are the API server,
-# its calls of the webhook, kube-scheduler, kubelet, the four programs' images; made up are the GPUs.
+# Slices end to end, as users of the Dynamic Accelerator Slicer know them: `make deploy-das`, the
+# DASOperator, the recipe walked by the operator, and then pods that ask for slices. Real are the API
+# server and its calls of the webhook, kube-scheduler, kubelet and the four programs in their images;
+# the rules stand in for OpenShift's operators, and the GPUs are made up.
 . test/tap.sh
 ns=das-operator
 dir=$SLIPWAY_CLUSTER_DIR
 cdi=$dir/slicing/cdi journal=$dir/slicing/journal
+profile=nvidia.com/mig-1g.5gb
 export TAG=e2e REGISTRY=slipway.local PULL_POLICY=Never KUBECTL=kubectl TIMEOUT=120 EMULATED_MODE=enabled
 
 if [ -z "$(kubectl get nodes -o name)" ]; then
@@ -15,7 +17,7 @@ node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
 ctrs() { ctr -a "$dir/containerd.sock" -n k8s.io "$@"; }
 
 # ---- the ground ----------------------------------------------------------------------------------
-# A small root with a shell, under the names that the recipe and DAS's samples use.
+# A small root with a shell, under the names that the recipe and the samples use.
 shell_root() { # DIR
     local p lib
     mkdir -p "$1/bin"
@@ -25,43 +27,215 @@ shell_root() { # DIR
             mkdir -p "$1${lib%/*}" && cp -L "$lib" "$1$lib"
         done
     done
-    ln -s dash "$1/bin/sh"
+    ln -sf dash "$1/bin/sh"
 }
 
 packed() {
     local p
     make -s local-image-build || return 1
     for p in build/images/*.tar; do ctrs images import "$p" || return 1; done
-    shell_root "$tap_dir/shell" && mkdir -p "$tap_dir/scheduler" && cp "${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}/kube-scheduler" "$tap_dir/scheduler/" &&
-        PATH=/bin hack/cluster.sh image quay.io/prometheus/busybox:latest "$tap_dir/shell" sh &&
+    shell_root "$tap_dir/shell" && mkdir -p "$tap_dir/scheduler" &&
+        cp "${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}/kube-scheduler" "$tap_dir/scheduler/" &&
+        hack/cluster.sh image quay.io/prometheus/busybox:latest "$tap_dir/shell" sh &&
         hack/cluster.sh image slipway.local/shell:1 "$tap_dir/shell" sh &&
-        hack/cluster.sh image slipway.local/kube-scheduler:v1.20.2 "$tap_dir/scheduler" /kube-scheduler
+        IMAGE_USER=65532 hack/cluster.sh image slipway.local/kube-scheduler:v1.20.2 "$tap_dir/scheduler" /kube-scheduler
 }
 
 # What differs here from a cluster that has GPUs: where things lie, and which images can be had.
-values() {
+operator_resource() {
     cat <<YAML
+apiVersion: inference.redhat.com/v1alpha1
+kind: DASOperator
+metadata: {name: cluster}
 spec:
-  set:
+  managementState: Managed
+  logLevel: Normal
+  operatorLogLevel: Normal
+  unsupportedConfigOverrides:
+    cert-manager: {enabled: false}
+    webhook: {imagePullPolicy: Never, certificates: slipway}
     scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never}
-    webhook: {imagePullPolicy: Never}
     device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources, cdi: $cdi, journal: $journal}}
     validation: {image: "slipway.local/shell:1", imagePullPolicy: Never}
 YAML
 }
 
-deployed() {
-    kubectl label --overwrite node "$node" nvidia.com/mig.capable=true && make -s deploy-das &&
-        until_ok 30 kubectl get specialresource nvidia-mig && kubectl patch specialresource nvidia-mig --type merge -p "$(values)"
+deployed() { # NFD would find the GPU by its PCI id; the GPU operator's rules do the rest
+    kubectl label --overwrite node "$node" feature.node.kubernetes.io/pci-10de.present=true nvidia.com/mig.capable- &&
+        operator_resource >"$tap_dir/das.yaml" && DAS_CR=$tap_dir/das.yaml make -s deploy-das && until_ok 60 kubectl get specialresource nvidia-mig
 }
 
-condition() { kubectl get specialresource nvidia-mig -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}"; }
-ready() { [ "$(condition Ready)" = True ]; }
+das() { kubectl get dasoperator cluster -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}/{.status.conditions[?(@.type==\"$1\")].reason}"; }
+das_is() { [ "$(das Available)" = True/AllRequiredComponentsAvailable ] && [ "$(das Progressing)" = False/AllComponentsAtDesiredState ] && [ "$(das Degraded)" = False/AllComponentsHealthy ]; }
 walked() {
-    until_ok 300 ready || { kubectl get specialresource nvidia-mig -o yaml; kubectl get pods -A; return 1; }
+    until_ok 300 das_is || { kubectl get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
+    [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 6 ] &&
+        kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
+            mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all
+}
+
+# ---- pods ----------------------------------------------------------------------------------------
+show='echo visible=$NVIDIA_VISIBLE_DEVICES cuda=$CUDA_VISIBLE_DEVICES; trap "exit 0" TERM; while :; do sleep 0.2; done'
+
+# pod NAME LIMITS...: a container for each LIMITS; "init:LIMITS" makes an init container
+pod() {
+    local name=$1 n=0 l init="" main=""
+    shift
+    for l in "$@"; do
+        n=$((n + 1))
+        if [ "${l#init:}" != "$l" ]; then
+            init="$init
+  - {name: i$n, image: slipway.local/shell:1, imagePullPolicy: Never, command: [sh, -c, 'echo visible=\$NVIDIA_VISIBLE_DEVICES'], resources: {limits: {${l#init:}}}}"
+        else
+            main="$main
+  - {name: c$n, image: slipway.local/shell:1, imagePullPolicy: Never, command: [sh, -c, '$show'], resources: {limits: {$l}}}"
+        fi
+    done
+    kubectl apply -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $name, labels: {slices: test}}
+spec:
+  terminationGracePeriodSeconds: 1
+  ${init:+initContainers:$init}
+  containers:$main
+YAML
+}
+
+runs() { kubectl wait --for=condition=Ready "pod/$1" --timeout="${2:-90}s" || { kubectl describe pod "$1" | tail -15; kubectl -n $ns logs ds/das-daemonset | tail -8; return 1; }; }
+claims() { kubectl -n $ns get allocationclaims -o "jsonpath={range .items[?(@.spec.podRef.name==\"$1\")]}${2:-\{.status.state\}}{\"\\n\"}{end}"; }
+states_are() { [ "$(claims "$1" | sort | uniq -c | tr -s ' ')" = " $2 $3" ]; } # POD COUNT STATE
+nothing_left() { [ -z "$(kubectl -n $ns get allocationclaims -o name)" ] && [ -z "$(ls "$cdi" 2>/dev/null)" ] && [ -z "$(find "$journal" -name '*.json' 2>/dev/null)" ]; }
+gone() { kubectl delete pod "$@" --wait=false && until_ok 90 nothing_left || { kubectl -n $ns get allocationclaims -o wide; ls "$cdi" "$journal"; return 1; }; }
+log_of() { kubectl logs "$@"; }
+# The UUIDs that a container sees are those of the pod's CDI files and claims, each once.
+sees() { # POD CONTAINER COUNT
+    local log n
+    log=$(kubectl logs "$1" -c "$2") || return 1
+    echo "$log"
+    n=$(sed -n 's/^visible=\([^ ]*\).*/\1/p' <<<"$log" | tr , '\n' | grep -c '^MIG-[0-9a-f-]*$')
+    [ "$n" = "$3" ] && [ "$(sed -n 's/^visible=\([^ ]*\).*/\1/p' <<<"$log" | tr , '\n' | sort -u | wc -l)" = "$3" ]
+}
+overlap() { # any two slices on the same place of the same GPU
+    kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.spec.gpuUUID} {.spec.migPlacement.start} {.spec.migPlacement.size}{"\n"}{end}' |
+        awk '{ for (i = $2; i < $2 + $3; i++) if (seen[$1, i]++) { print "twice: " $1, i; bad = 1 } } END { exit !bad }'
+}
+
+one_slice() {
+    pod one "$profile: 1" && [ "$(kubectl get pod one -o 'jsonpath={.spec.schedulerName} {.spec.runtimeClassName} {.spec.containers[0].resources.limits.mig\.das\.com/1g\.5gb}')" = "das-scheduler nvidia-legacy 1" ] &&
+        runs one && sees one c1 1 && until_ok 20 states_are one 1 inUse &&
+        ls "$cdi" | grep -q "^c1g.5gb_$(kubectl logs one | sed 's/visible=\([^ ]*\).*/\1/').cdi.json\$"
+}
+sample() { # as it stands in the tree
+    kubectl apply -f test/test-pod-emulated.yaml && until_ok 90 eval '[ "$(kubectl get pod test-emulated -o "jsonpath={.status.phase}")" = Succeeded ]' &&
+        kubectl logs test-emulated | grep -q '^NVIDIA_VISIBLE_DEVICES=MIG-' && kubectl logs test-emulated | grep -q '^CUDA_VISIBLE_DEVICES=0$' && gone test-emulated one
+}
+many_ways() { # three in one container; several containers; an init container; two profiles, all at once
+    pod three "$profile: 3" && pod mixed "init:$profile: 1" "$profile: 1" 'nvidia.com/mig-2g.10gb: 1' && pod both 'nvidia.com/mig-3g.20gb: 1, nvidia.com/mig-1g.5gb: 1' &&
+        runs three && runs mixed && runs both && sees three c1 3 && sees mixed i1 1 && sees mixed c2 1 && sees mixed c3 1 && sees both c1 2 &&
+        until_ok 20 states_are mixed 3 inUse && until_ok 20 states_are both 2 inUse && ! overlap
+}
+they_go() { gone three mixed both; }
+refused() { # by the webhook, with the place
+    local out
+    out=$(kubectl run sly --image=slipway.local/shell:1 --restart=Never --env NVIDIA_VISIBLE_DEVICES=all --limits=$profile=1 2>&1)
+    [ $? -ne 0 ] && echo "$out" && grep -q NVIDIA_VISIBLE_DEVICES <<<"$out"
+}
+start_0_twice() { # on both GPUs, and a third waits and says for what; deleted while it waits nothing is left of it
+    pod whole-a 'nvidia.com/mig-7g.40gb: 1' && pod whole-b 'nvidia.com/mig-7g.40gb: 1' && runs whole-a && runs whole-b &&
+        [ "$(kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.spec.migPlacement.start}{"\n"}{end}' | sort | uniq -c | tr -s ' ')" = " 2 0" ] &&
+        pod whole-c 'nvidia.com/mig-7g.40gb: 1' &&
+        until_ok 30 eval 'kubectl get pod whole-c -o "jsonpath={.status.conditions[0].message}" | grep -q "room for 0 of 1 x 7g.40gb"' && [ -z "$(claims whole-c)" ] &&
+        gone whole-c whole-a whole-b
+}
+available() { [ "$(kubectl get deployment "$1" -o 'jsonpath={.status.readyReplicas}')" = "$2" ]; }
+# More pods than slices: the rest wait, and run as others go.
+overcommit() {
+    kubectl create -f - <<YAML && until_ok 90 available crowd 4 || { kubectl get pods; return 1; }
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: crowd}
+spec:
+  replicas: 6
+  selector: {matchLabels: {app: crowd}}
+  template:
+    metadata: {labels: {app: crowd}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+      - {name: c, image: slipway.local/shell:1, imagePullPolicy: Never, command: [sh, -c, '$show'], resources: {limits: {nvidia.com/mig-3g.20gb: 1}}}
+YAML
+    [ "$(kubectl get pods -l app=crowd --field-selector spec.nodeName= -o name | wc -l)" = 2 ] && ! overlap
+}
+bound_of_crowd() { kubectl get pods -l app=crowd -o 'jsonpath={range .items[?(@.spec.nodeName)]}{.metadata.name}{"\n"}{end}' | sort; }
+# One that runs is deleted, while the extender of the leader is killed in the one case.
+next_runs() {
+    local victim claim begin
+    victim=$(bound_of_crowd | head -1)
+    claim=$(kubectl -n $ns get allocationclaims -o "jsonpath={.items[?(@.spec.podRef.name==\"$victim\")].metadata.name}")
+    kubectl delete pod "$victim" --wait=false
+    until_ok 60 eval '! kubectl -n $ns get allocationclaim "'"$claim"'" >/dev/null 2>&1'
+    begin=$(date +%s%N)
+    until_ok 60 eval '[ "$(bound_of_crowd | grep -cv "^'"$victim"'\$")" = 4 ]' || return 1
+    echo $((($(date +%s%N) - begin) / 1000000)) >"$tap_dir/bound-ms"
+    until_ok 60 available crowd 4 && ! overlap
+}
+# kill PROGRAM: KILL to what runs in a pod under that name
+killed() {
+    local pid n=0
+    for pid in $(pgrep -x "$(cut -c1-15 <<<"$1")"); do
+        if grep -q kubepods "/proc/$pid/cgroup" && grep -q "$(cat "$dir/bridge")" "/proc/$pid/cgroup"; then kill -KILL "$pid" && n=$((n + 1)); fi
+    done
+    [ $n -gt 0 ]
+}
+# All three programs die while the crowd is replaced: afterwards claims, CDI files and pods agree.
+in_the_middle() {
+    kubectl delete pods -l app=crowd --wait=false && sleep 0.5 && killed slipway-scheduler && killed slipway-device-plugin && killed slipway-webhook
+    until_ok 150 eval 'available crowd 4 && [ "$(kubectl -n $ns get allocationclaims -o "jsonpath={range .items[*]}{.status.state}{\"\n\"}{end}" | sort | uniq -c | tr -s " ")" = " 4 inUse" ]' ||
+        { kubectl get pods -o wide; kubectl -n $ns get pods; kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.spec.podRef.name} {.status.state}{"\n"}{end}'; kubectl get events | tail -20; return 1; }
+    ! overlap && [ "$(ls "$cdi" | wc -l)" = 4 ] && until_ok 60 das_is
+}
+crowd_goes() { kubectl delete deployment crowd && until_ok 90 nothing_left; }
+repaired() { # what the operator looks after comes back
+    kubectl -n $ns delete networkpolicy das-allow-egress-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-dns
+}
+un# The GPU operator's one object that the recipe looks at.
+cluster_policy() {
+    kubectl apply -f - <<'YAML' && kubectl wait --for=condition=Established crd/clusterpolicies.nvidia.com --timeout=30s && until_ok 10 kubectl apply -f "$tap_dir/policy.yaml"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: clusterpolicies.nvidia.com}
+spec:
+  group: nvidia.com
+  scope: Cluster
+  names: {kind: ClusterPolicy, listKind: ClusterPolicyList, plural: clusterpolicies, singular: clusterpolicy}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+YAML
+}
+
+deployed() {
+    printf 'apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpu-cluster-policy}\nstatus: {state: ready}\n' >"$tap_dir/policy.yaml"
+    cluster_policy || return 1
+    TIMEOUT=180 make -s undeploy-das && ! kubectl get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&
+        [ -z "$(kubectl -n $ns get deploy,ds -o name 2>/dev/null)" ] && ! kubectl get mutatingwebhookconfiguration das-mutating-webhook-configuration 2>/dev/null &&
+        TIMEOUT=180 make -s undeploy
 }
 
 t "the images are packed from the build" packed
 t "make deploy-das" deployed
-t "the recipe is walked to Ready" walked
+t "the recipe is walked, and the DASOperator says so" walked
+t "a pod asks for a slice: rewritten, placed, made, seen" one_slice
+t "the sample pod runs, and its slice goes with it" sample
+t "three in one container, containers, init containers, two profiles" many_ways
+t "they go and leave nothing" they_go
+t "a pod that opens all GPUs is refused" refused
+t "a whole GPU twice, and a third that waits" start_0_twice
+t "more pods than slices: the rest wait" overcommit
+t "the next one runs when a slice is free" next_runs
+[ ! -f "$tap_dir/bound-ms" ] || echo "# from the claim's deletion until a waiting pod is bound: $(cat "$tap_dir/bound-ms") ms"
+t "scheduler, plugin and webhook die in the middle" in_the_middle
+t "the crowd goes and leaves nothing" crowd_goes
+t "a deleted NetworkPolicy comes back" repaired
+t "make undeploy-das and undeploy take it away" undeployed
 plan

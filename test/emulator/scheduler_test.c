@@ -449,6 +449,18 @@ static void test_claims_of_vanished_pods_are_collected(void **state)
     assert_true(world_until(&w->w, is_gone, "in-use", 180000));
 }
 
+static bool is_labelled(struct world *w, void *arg)
+{
+    return sw_streq(sw_obj_label(world_get(w, CLAIMS, NS, arg), "slipway.dev/node"), "a");
+}
+
+static void test_claims_of_others_get_the_label_of_their_node(void **state)
+{
+    struct sched_world *w = *state;
+    add_claim(w, "theirs", "nobody", "u1", "inUse");
+    assert_true(world_until(&w->w, is_labelled, "theirs", 60000));
+}
+
 static void test_claims_of_living_pods_stay(void **state)
 {
     struct sched_world *w = *state;
@@ -711,6 +723,7 @@ int main(void)
         T(test_killed_at_any_write),
         T(test_left_on_another_node_is_cleared_first),
         T(test_claims_of_vanished_pods_are_collected),
+        T(test_claims_of_others_get_the_label_of_their_node),
         T(test_claims_of_living_pods_stay),
         T(test_claim_of_a_pod_that_is_never_bound_is_collected),
         T(test_node_is_touched_when_somebody_waits),

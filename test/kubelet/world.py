@@ -296,7 +296,7 @@ class World:
         name = "%s-%s-c0-%d" % (pod["metadata"]["uid"], NODE, len(self.claims()) if n is None else n)
         self.api.post(CLAIMS, {
             "apiVersion": "inference.redhat.com/v1alpha1", "kind": "AllocationClaim",
-            "metadata": {"name": name},
+            "metadata": {"name": name, "labels": {"slipway.dev/node": NODE}},
             "spec": {"profile": profile, "nodename": NODE, "gpuUUID": self.gpu(gpu),
                      "migPlacement": {"start": start, "size": size},
                      "podRef": {"kind": "Pod", "name": pod["metadata"]["name"], "namespace": "default",
