@@ -103,7 +103,7 @@ YAML
 }
 
 runs() { kubectl wait --for=condition=Ready "pod/$1" --timeout="${2:-90}s" || { kubectl describe pod "$1" | tail -15; kubectl -n $ns logs ds/das-daemonset | tail -8; return 1; }; }
-claims() { kubectl -n $ns get allocationclaims -o "jsonpath={range .items[?(@.spec.podRef.name==\"$1\")]}${2:-\{.status.state\}}{\"\\n\"}{end}"; }
+claims() { kubectl -n $ns get allocationclaims -o "jsonpath={range .items[?(@.spec.podRef.name==\"$1\")]}{.status.state}{\"\\n\"}{end}"; }
 states_are() { [ "$(claims "$1" | sort | uniq -c | tr -s ' ')" = " $2 $3" ]; } # POD COUNT STATE
 nothing_left() { [ -z "$(kubectl -n $ns get allocationclaims -o name)" ] && [ -z "$(ls "$cdi" 2>/dev/null)" ] && [ -z "$(find "$journal" -name '*.json' 2>/dev/null)" ]; }
 gone() { kubectl delete pod "$@" --wait=false && until_ok 90 nothing_left || { kubectl -n $ns get allocationclaims -o wide; ls "$cdi" "$journal"; return 1; }; }
@@ -188,10 +188,11 @@ killed() {
     done
     [ $n -gt 0 ]
 }
+crowd_agrees() { available crowd 4 && [ "$(kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.status.state}{"\n"}{end}' | sort | uniq -c | tr -s ' ')" = " 4 inUse" ]; }
 # All three programs die while the crowd is replaced: afterwards claims, CDI files and pods agree.
 in_the_middle() {
     kubectl delete pods -l app=crowd --wait=false && sleep 0.5 && killed slipway-scheduler && killed slipway-device-plugin && killed slipway-webhook
-    until_ok 150 eval 'available crowd 4 && [ "$(kubectl -n $ns get allocationclaims -o "jsonpath={range .items[*]}{.status.state}{\"\n\"}{end}" | sort | uniq -c | tr -s " ")" = " 4 inUse" ]' ||
+    until_ok 150 crowd_agrees ||
         { kubectl get pods -o wide; kubectl -n $ns get pods; kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.spec.podRef.name} {.status.state}{"\n"}{end}'; kubectl get events | tail -20; return 1; }
     ! overlap && [ "$(ls "$cdi" | wc -l)" = 4 ] && until_ok 60 das_is
 }
@@ -199,24 +200,7 @@ crowd_goes() { kubectl delete deployment crowd && until_ok 90 nothing_left; }
 repaired() { # what the operator looks after comes back
     kubectl -n $ns delete networkpolicy das-allow-egress-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-dns
 }
-un# The GPU operator's one object that the recipe looks at.
-cluster_policy() {
-    kubectl apply -f - <<'YAML' && kubectl wait --for=condition=Established crd/clusterpolicies.nvidia.com --timeout=30s && until_ok 10 kubectl apply -f "$tap_dir/policy.yaml"
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: clusterpolicies.nvidia.com}
-spec:
-  group: nvidia.com
-  scope: Cluster
-  names: {kind: ClusterPolicy, listKind: ClusterPolicyList, plural: clusterpolicies, singular: clusterpolicy}
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-YAML
-}
-
-deployed() {
-    printf 'apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpu-cluster-policy}\nstatus: {state: ready}\n' >"$tap_dir/policy.yaml"
-    cluster_policy || return 1
+undeployed() {
     TIMEOUT=180 make -s undeploy-das && ! kubectl get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&
         [ -z "$(kubectl -n $ns get deploy,ds -o name 2>/dev/null)" ] && ! kubectl get mutatingwebhookconfiguration das-mutating-webhook-configuration 2>/dev/null &&
         TIMEOUT=180 make -s undeploy
