@@ -2,7 +2,6 @@
  * its conditions tell how that goes. */
 #include "emulator/run_world.h"
 
-
 #define DAS "inference.redhat.com/v1alpha1"
 #define SRO "sro.openshift.io/v1beta1"
 
