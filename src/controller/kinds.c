@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_AT_ONCE = 16, RETRY_MS = 1000 };
+enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, MOST_TRIES = 60 };
 
 /* One group version that a CRD speaks of. */
 struct stale {
     struct sw_controller *c;
     struct stale *next;
     char *api_version; /* "*": everything */
+    bool awaited;      /* a CRD says that it is served */
+    unsigned n_tries;
     struct sw_kube_request *req;
 };
 
@@ -51,7 +53,9 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
     if (code < 0 && code != SW_NOTFOUND) /* not served any more is an answer */
         sw_log(SW_LOG_DEBUG, "discovery failed", "api", s->api_version, "error",
                err ? sw_err_text(err) : "", NULL);
-    if (code == SW_UNAVAILABLE)
+    /* a server that is busy calls a CRD established before it serves it */
+    const bool early = code == SW_NOTFOUND && s->awaited && ++s->n_tries < MOST_TRIES;
+    if (code == SW_UNAVAILABLE || early)
         sw_timer_set(c->kinds_timer, RETRY_MS);
     else
         forget(s);
@@ -72,12 +76,14 @@ static void on_kinds_timer(void *arg)
         ask(s);
 }
 
-static void add(struct sw_controller *c, const char *api_version)
+static void add(struct sw_controller *c, const char *api_version, bool awaited)
 {
     size_t n = 0;
     for (struct stale *s = c->stale; s; s = s->next, n++) {
         if (!sw_streq(s->api_version, api_version))
             continue;
+        s->awaited = awaited;
+        s->n_tries = 0;
         if (!s->req)
             return;
         /* the answer on its way may be older than this change */
@@ -88,6 +94,7 @@ static void add(struct sw_controller *c, const char *api_version)
     struct stale *s = sw_zalloc(1, sizeof *s);
     *s = (struct stale){ .c = c,
                          .next = c->stale,
+                         .awaited = awaited,
                          .api_version = sw_strdup(n < ALL_AT_ONCE ? api_version : "*") };
     c->stale = s;
     sw_timer_set(c->kinds_timer, 0);
@@ -105,7 +112,7 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
     const char *kind = sw_json_str(crd, "", "spec", "names", "kind", NULL);
     const char *group = sw_json_str(crd, "", "spec", "group", NULL);
     if (gone && !*group) { /* its deletion was missed, and with it what it was */
-        add(c, "*");
+        add(c, "*", false);
         return;
     }
     if (!gone && !is_established(crd))
@@ -115,7 +122,7 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
         SW_AUTO_CHARS *api_version = sw_printf("%s/%s", group, sw_json_str(v, "", "name", NULL));
         bool served = !gone && sw_json_bool(v, false, "served", NULL);
         if (served == !sw_kube_kind_find(c->kube, api_version, kind))
-            add(c, api_version);
+            add(c, api_version, served);
     }
 }
 

@@ -158,6 +158,26 @@ static void a_deleted_resource_comes_back_and_goes_with_the_operator(void **stat
     world_close(&w);
 }
 
+/* A busy server: the CRD is established, and discovery does not know it yet. */
+static void serve_late(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                       struct world *w)
+{
+    static int n;
+    (void)w;
+    if (!sw_streq(req->verb, "get") || !sw_streq(req->path, "/apis/cert-manager.io/v1") || n > 9)
+        return;
+    n++;
+    *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 404 };
+}
+
+static void a_kind_that_is_served_late_is_waited_for(void **state SW_UNUSED)
+{
+    struct world w = { .on_request = serve_late };
+    start(&w, "{}");
+    must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
+    world_close(&w);
+}
+
 static void unmanaged_is_left_alone(void **state SW_UNUSED)
 {
     struct world w = { 0 };
@@ -176,6 +196,7 @@ int main(void)
         cmocka_unit_test(removed_takes_the_resource_away_and_managed_brings_it_back),
         cmocka_unit_test(a_deleted_resource_comes_back_and_goes_with_the_operator),
         cmocka_unit_test(unmanaged_is_left_alone),
+        cmocka_unit_test(a_kind_that_is_served_late_is_waited_for),
     };
     return cmocka_run_group_tests_name("run_das", tests, NULL, NULL);
 }
