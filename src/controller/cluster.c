@@ -206,10 +206,13 @@ static void on_node(const struct sw_watch_event *w, void *arg)
 
 void cluster_kinds_changed(struct sw_controller *c)
 {
+    sw_timer_stop(c->kinds_news);
     read_kinds(c);
+    kinds_look(c);
     hub_kinds_changed(c->hub);
     open_watches(c);
     cluster_facts_changed(c);
+    wants_resume(c);
 }
 
 static void on_crd(const struct sw_watch_event *w, void *arg)

@@ -48,9 +48,9 @@ struct sw_controller {
     struct preflights *preflights;
     struct modules *modules;
     struct das *das; /* NULL: its kind is not served */
-    struct sw_timer *retry_timer, *facts_timer, *kinds_timer;
+    struct sw_timer *retry_timer, *facts_timer, *kinds_timer, *kinds_news;
     struct sw_timer *overlap_timer; /* NULL until two resources may share nodes */
-    int64_t retry_ms;
+    int64_t retry_ms, kinds_retry_ms;
     bool crds_synced, nodes_synced, resources_synced;
 
     char *kube_version;
@@ -362,6 +362,11 @@ void cluster_kinds_changed(struct sw_controller *c);
 /* kinds.c */
 void kinds_open(struct sw_controller *c);
 void kinds_close(struct sw_controller *c);
+/* Ask again, after a pause, for what nobody answered for. */
+void kinds_look(struct sw_controller *c);
+/* Is known what the server serves of all that @r's recipe speaks of? Else plan_resume() will be
+ * called. */
+bool kinds_ready(struct resource *r);
 /* A CRD was added or changed, or is gone (@crd: as it last was). */
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
 /* Facts or kinds are different: every resource is to look at them, soon. */
@@ -392,6 +397,8 @@ void modules_open(struct sw_controller *c);
 void modules_close(struct sw_controller *c);
 void das_open(struct sw_controller *c);
 void das_close(struct sw_controller *c);
+/* More is known than before: go on with the plans that wait. */
+void wants_resume(struct sw_controller *c);
 void wants_close(struct sw_controller *c);
 /* The values that templates of @r see for nodes of @group (NULL: the first). The caller's. */
 struct json_object *cluster_values(struct sw_controller *c, struct resource *r,

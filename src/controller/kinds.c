@@ -1,13 +1,13 @@
 /* What the server serves, kept up to date: a CRD that came, changed or went has its own group
  * versions asked for anew, and no others. A cluster has dozens of them, an operator brings ten
- * CRDs.
- */
+ * CRDs. A group version that nobody answered for is asked for until somebody does: what is not
+ * known of it is not taken for "not served". */
 #include "controller/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, MOST_TRIES = 60 };
+enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, RETRY_MAX_MS = 60000, MOST_TRIES = 60 };
 
 /* One group version that a CRD speaks of. */
 struct stale {
@@ -18,8 +18,6 @@ struct stale {
     unsigned n_tries;
     struct sw_kube_request *req;
 };
-
-static void ask(struct stale *s);
 
 static bool is_asking(const struct sw_controller *c)
 {
@@ -45,6 +43,15 @@ static void forget(struct stale *s)
     stale_free(s);
 }
 
+static bool is_doubtful(const struct sw_controller *c, const char *api_version)
+{
+    const char *name;
+    for (size_t at = 0; (name = sw_kube_next_doubtful(c->kube, &at));)
+        if (sw_streq(name, api_version))
+            return true;
+    return false;
+}
+
 static void on_discovered(int code, const struct sw_err *err, void *arg)
 {
     struct stale *s = arg;
@@ -55,9 +62,7 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
                err ? sw_err_text(err) : "", NULL);
     /* a server that is busy calls a CRD established before it serves it */
     const bool early = code == SW_NOTFOUND && s->awaited && ++s->n_tries < MOST_TRIES;
-    if (code == SW_UNAVAILABLE || early)
-        sw_timer_set(c->kinds_timer, RETRY_MS);
-    else
+    if (code != SW_UNAVAILABLE && !early && !is_doubtful(c, s->api_version))
         forget(s);
     if (!is_asking(c))
         cluster_kinds_changed(c);
@@ -76,28 +81,107 @@ static void on_kinds_timer(void *arg)
         ask(s);
 }
 
+static struct stale *find(struct sw_controller *c, const char *api_version, size_t *n)
+{
+    struct stale *s = c->stale;
+    for (*n = 0; s && !sw_streq(s->api_version, api_version); s = s->next)
+        ++*n;
+    return s;
+}
+
+static struct stale *stale_new(struct sw_controller *c, const char *api_version)
+{
+    struct stale *s = sw_zalloc(1, sizeof *s);
+    *s = (struct stale){ .c = c, .next = c->stale, .api_version = sw_strdup(api_version) };
+    return c->stale = s;
+}
+
 static void add(struct sw_controller *c, const char *api_version, bool awaited)
 {
-    size_t n = 0;
-    for (struct stale *s = c->stale; s; s = s->next, n++) {
-        if (!sw_streq(s->api_version, api_version))
-            continue;
-        s->awaited = awaited;
-        s->n_tries = 0;
-        if (!s->req)
-            return;
-        /* the answer on its way may be older than this change */
+    size_t n;
+    struct stale *s = find(c, api_version, &n);
+    if (s) /* an answer on its way may be older than this change */
         sw_kube_cancel(SW_TAKE(s->req));
-        sw_timer_set(c->kinds_timer, 0);
-        return;
-    }
-    struct stale *s = sw_zalloc(1, sizeof *s);
-    *s = (struct stale){ .c = c,
-                         .next = c->stale,
-                         .awaited = awaited,
-                         .api_version = sw_strdup(n < ALL_AT_ONCE ? api_version : "*") };
-    c->stale = s;
+    else
+        s = stale_new(c, n < ALL_AT_ONCE ? api_version : "*");
+    s->awaited = awaited;
+    s->n_tries = 0;
     sw_timer_set(c->kinds_timer, 0);
+}
+
+static bool is_awaiting(const struct sw_controller *c)
+{
+    for (const struct stale *s = c->stale; s; s = s->next)
+        if (s->awaited)
+            return true;
+    return false;
+}
+
+void kinds_look(struct sw_controller *c)
+{
+    const char *name;
+    size_t n;
+    for (size_t at = 0; (name = sw_kube_next_doubtful(c->kube, &at));) {
+        if (find(c, name, &n))
+            continue;
+        (void)stale_new(c, name);
+        sw_log(SW_LOG_WARN, "the server lists a group version and does not say its kinds", "api",
+               name, NULL);
+    }
+    if (!c->stale) {
+        c->kinds_retry_ms = RETRY_MS;
+    } else if (!is_asking(c) && !sw_timer_is_set(c->kinds_timer)) {
+        sw_timer_set(c->kinds_timer, is_awaiting(c) ? RETRY_MS : c->kinds_retry_ms);
+        c->kinds_retry_ms = c->kinds_retry_ms * 2 < RETRY_MAX_MS ? c->kinds_retry_ms * 2
+                                                                 : RETRY_MAX_MS;
+    }
+}
+
+/* Somebody asked for one kind, and more came to light. */
+static void on_news(void *arg)
+{
+    struct sw_controller *c = arg;
+    if (!c->discovery && !is_asking(c))
+        cluster_kinds_changed(c);
+}
+
+static void note_news(void *arg)
+{
+    struct sw_controller *c = arg;
+    sw_timer_set(c->kinds_news, 0);
+}
+
+/* ---- is enough known? --------------------------------------------------------------------------
+ */
+
+/* What the controller itself looks at; not every cluster serves it. */
+static const char *const own_versions[] = {
+    "v1",
+    "rbac.authorization.k8s.io/v1",
+    "apiextensions.k8s.io/v1",
+    "config.openshift.io/v1",
+    "image.openshift.io/v1",
+    "operator.openshift.io/v1alpha1",
+    SW_GROUP_VERSION,
+};
+
+static bool is_own(const char *api_version)
+{
+    for (size_t i = 0; i < SW_COUNT(own_versions); i++)
+        if (sw_streq(own_versions[i], api_version))
+            return true;
+    return false;
+}
+
+bool kinds_ready(struct resource *r)
+{
+    struct sw_kube *kube = r->c->kube;
+    const char *name;
+    for (size_t at = 0; (name = sw_kube_next_doubtful(kube, &at));)
+        if (!sw_kube_kinds_known(kube, name) &&
+            (is_own(name) || (r->recipe && sw_recipe_mentions(r->recipe, name))))
+            return false;
+    return true;
 }
 
 static bool is_established(struct json_object *crd)
@@ -129,6 +213,9 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
 void kinds_open(struct sw_controller *c)
 {
     c->kinds_timer = sw_timer_new(c->loop, on_kinds_timer, c);
+    c->kinds_news = sw_timer_new(c->loop, on_news, c);
+    c->kinds_retry_ms = RETRY_MS;
+    sw_kube_on_kinds(c->kube, note_news, c);
 }
 
 void kinds_close(struct sw_controller *c)
@@ -138,5 +225,7 @@ void kinds_close(struct sw_controller *c)
         c->stale = s->next;
         stale_free(s);
     }
+    sw_kube_on_kinds(c->kube, NULL, NULL);
     sw_timer_free(c->kinds_timer);
+    sw_timer_free(c->kinds_news);
 }

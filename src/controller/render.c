@@ -90,12 +90,17 @@ static bool is_namespaced_by_crd(const struct sw_rendered *rendered, struct json
     return *sw_obj_namespace(doc);
 }
 
-static bool is_namespaced(const struct render_work *w, const struct sw_rendered *rendered,
-                          struct json_object *doc)
+static int find_scope(const struct render_work *w, const struct sw_rendered *rendered,
+                      struct json_object *doc, bool *namespaced, struct sw_err *err)
 {
-    const struct sw_kind *kind = sw_kube_kind_find(w->r->c->kube, sw_obj_api_version(doc),
-                                                   sw_obj_kind(doc));
-    return kind ? kind->namespaced : is_namespaced_by_crd(rendered, doc);
+    struct sw_kube *kube = w->r->c->kube;
+    const char *api_version = sw_obj_api_version(doc);
+    const struct sw_kind *kind = sw_kube_kind_find(kube, api_version, sw_obj_kind(doc));
+    if (!kind && !sw_kube_kinds_known(kube, api_version)) /* a guess would be applied */
+        return sw_err_set(err, SW_UNAVAILABLE, "the server does not say what kinds '%s' has",
+                          api_version);
+    *namespaced = kind ? kind->namespaced : is_namespaced_by_crd(rendered, doc);
+    return 0;
 }
 
 /* ---- objects -----------------------------------------------------------------------------------
@@ -279,14 +284,17 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
         (m->hook_events && !hook_is_due(w->r, m)))
         return 0;
     const struct sw_mirrors *mirrors = NULL;
+    bool namespaced = false;
     int rc = find_mirrors(w, m->doc, &mirrors, err);
+    if (rc == 0)
+        rc = find_scope(w, rendered, m->doc, &namespaced, err);
     if (rc < 0)
         return rc;
     struct sw_hook_env env = {
         .resource = w->r->doc,
         .ns = resource_namespace(w->r),
         .mirrors = mirrors,
-        .namespaced = is_namespaced(w, rendered, m->doc),
+        .namespaced = namespaced,
         .from_crds = m->from_crds,
         .group = pass->group,
         .selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL,

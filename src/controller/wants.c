@@ -45,7 +45,7 @@ static bool is_final(const struct sw_watch_event *w)
            (w->type == SW_WATCH_ERROR && w->code != SW_UNAVAILABLE && w->code != SW_GONE);
 }
 
-static void resume_all(struct sw_controller *c)
+void wants_resume(struct sw_controller *c)
 {
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
@@ -64,7 +64,7 @@ static void on_source(const struct sw_watch_event *w, void *arg)
         cluster_facts_changed(c);
     if (is_final(w) && !s->known) {
         s->known = true;
-        resume_all(c);
+        wants_resume(c);
     }
 }
 
@@ -74,8 +74,8 @@ static bool want_source(struct sw_controller *c, size_t i)
     const struct sw_facts_source *from = &sw_facts_sources[i];
     struct source_watch *s = &c->sources[i];
     const struct sw_kind *kind = sw_kube_kind_find(c->kube, from->api_version, from->kind);
-    if (!kind)
-        return true; /* nobody can say */
+    if (!kind) /* nobody can say, or not yet */
+        return sw_kube_kinds_known(c->kube, from->api_version);
     if (!s->watch) {
         s->c = c;
         s->watch = sw_kube_watch_open(c->kube, kind,
@@ -119,6 +119,8 @@ bool wants_ready(struct resource *r)
     static const char *const push_secret[] = { "pushSecretName", NULL };
     static const char *const toolkit[] = { "driverToolkitImage", "clusterUpgradeInfo", NULL };
     struct sw_controller *c = r->c;
+    if (!kinds_ready(r))
+        return false;
     if (!sw_kube_serves(c->kube, "config.openshift.io"))
         return true;
     if (!c->sources)

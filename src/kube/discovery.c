@@ -8,6 +8,8 @@
 #include "data/data.h"
 #include "kube/internal.h"
 
+enum { RETRIES = 2 };
+
 enum document { DOC_CORE, DOC_GROUPS, DOC_GROUP, DOC_VERSION };
 
 /** A document that was asked for. */
@@ -84,14 +86,26 @@ static int learn(struct fetch *f, const struct sw_kube_answer *a, struct sw_err 
     return kube_kinds_learn_groups(kinds, f->document == DOC_CORE, a->object, &f->aggregated, err);
 }
 
+static void tell_kinds(struct sw_kube *k)
+{
+    uint64_t signature = kube_kinds_signature(k->kinds);
+    if (!k->on_kinds || !LIST_EMPTY(&k->fetches) || signature == k->kinds_told)
+        return;
+    k->kinds_told = signature;
+    k->on_kinds(k->kinds_arg);
+}
+
 static void on_document(const struct sw_kube_answer *a, void *arg)
 {
     struct fetch *f = arg;
+    struct sw_kube *k = f->k;
     SW_ERR(err);
     LIST_REMOVE(f, in_all); /* whoever asks from here on asks anew */
     int rc = learn(f, a, &err);
     /* one group's own server may be down: that is no failure of finding the others */
-    bool partial = f->document == DOC_VERSION && a->http_status >= 500;
+    bool partial = f->document == DOC_VERSION;
+    if (rc < 0 && partial)
+        kube_kinds_doubt(k->kinds, f->name);
     for (size_t i = 0; i < f->n_waiters; i++) {
         struct discovery *d = f->waiters[i]; /* its memory outlives this turn, if cancelled too */
         d->n_open--;
@@ -103,6 +117,14 @@ static void on_document(const struct sw_kube_answer *a, void *arg)
             check_done(d);
     }
     fetch_free(f);
+    tell_kinds(k);
+}
+
+void sw_kube_on_kinds(struct sw_kube *k, void (*fn)(void *arg), void *arg)
+{
+    k->on_kinds = fn;
+    k->kinds_arg = arg;
+    k->kinds_told = kube_kinds_signature(k->kinds);
 }
 
 static char *document_path(enum document document, const char *name)
@@ -122,6 +144,7 @@ static void send_fetch(struct fetch *f)
     char *path = document_path(f->document, f->name);
     struct request_spec spec = { .verb = "get",
                                  .method = "GET",
+                                 .retries = RETRIES,
                                  .resource = sw_strdup("discovery"),
                                  .what = sw_printf("discovery of %s", path),
                                  .path = path,

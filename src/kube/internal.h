@@ -47,6 +47,9 @@ struct sw_kube {
     struct sw_kube_counts *counts;
     struct sw_kube_kinds *kinds;
     LIST_HEAD(fetch_list, fetch) fetches; /* discovery documents on their way */
+    void (*on_kinds)(void *arg);
+    void *kinds_arg;
+    uint64_t kinds_told; /* the signature of what on_kinds knows of */
     struct token *token;
     struct lh_table *warned;
 };
@@ -188,6 +191,10 @@ void kube_kinds_learn_group(struct sw_kube_kinds *kinds, const char *group,
 /** Learn from an APIResourceList of one group version; NULL: it is not served. */
 int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_version,
                              struct json_object *doc, struct sw_err *err);
+/** Nobody answered when asked for this group version's kinds. */
+void kube_kinds_doubt(struct sw_kube_kinds *kinds, const char *api_version);
+/** Another number whenever something else is served than before. */
+uint64_t kube_kinds_signature(const struct sw_kube_kinds *kinds);
 /** Why a kind was not found: which part of its name is not served. */
 void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_version,
                         const char *kind, struct sw_err *err);

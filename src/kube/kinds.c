@@ -10,6 +10,8 @@
 struct version_row {
     const char *api_version;
     bool served;
+    bool known;    /* its kinds were told once */
+    bool doubtful; /* the last question for them had no answer */
 };
 
 struct sw_kube_kinds {
@@ -55,17 +57,22 @@ static bool in_group(const char *api_version, const char *group)
     return strlen(group) == len && strncmp(api_version, group, len) == 0;
 }
 
+static struct version_row *find_version(const struct sw_kube_kinds *kinds, const char *api_version)
+{
+    for (size_t i = 0; i < kinds->n_versions; i++)
+        if (sw_streq(kinds->versions[i].api_version, api_version))
+            return &kinds->versions[i];
+    return NULL;
+}
+
 static void mark_version(struct sw_kube_kinds *kinds, const char *api_version, bool served)
 {
     if (!api_version || !api_version[0])
         return; /* a list with something else in it */
-    for (size_t i = 0; i < kinds->n_versions; i++) {
-        if (sw_streq(kinds->versions[i].api_version, api_version)) {
-            kinds->versions[i].served = served;
-            return;
-        }
-    }
-    if (!served)
+    struct version_row *row = find_version(kinds, api_version);
+    if (row)
+        row->served = served;
+    if (row || !served)
         return;
     SW_GROW(kinds->versions, kinds->n_versions, kinds->cap_versions);
     kinds->versions[kinds->n_versions++] = (struct version_row){
@@ -83,10 +90,40 @@ static void unserve(struct sw_kube_kinds *kinds, const char *api_version)
 
 static bool version_served(const struct sw_kube_kinds *kinds, const char *api_version)
 {
+    const struct version_row *row = find_version(kinds, api_version);
+    return row && row->served;
+}
+
+/** Its kinds were told just now, or @told is false: nobody answered. */
+static void note_told(struct sw_kube_kinds *kinds, const char *api_version, bool told)
+{
+    struct version_row *row = find_version(kinds, api_version);
+    if (!row)
+        return;
+    row->known |= told;
+    row->doubtful = !told;
+}
+
+void kube_kinds_doubt(struct sw_kube_kinds *kinds, const char *api_version)
+{
+    note_told(kinds, api_version, false);
+}
+
+/** Another number whenever something else is served. */
+uint64_t kube_kinds_signature(const struct sw_kube_kinds *kinds)
+{
+    uint64_t sum = 0;
     for (size_t i = 0; i < kinds->n_versions; i++)
-        if (sw_streq(kinds->versions[i].api_version, api_version))
-            return kinds->versions[i].served;
-    return false;
+        if (kinds->versions[i].served)
+            sum += (uint64_t)(uintptr_t)kinds->versions[i].api_version * 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < kinds->n_rows; i++) {
+        const struct sw_kind *row = kinds->rows[i];
+        uint64_t is = (uint64_t)(uintptr_t)row * 3 + (uint64_t)(uintptr_t)row->plural * 5 +
+                      row->verbs * 4u + row->namespaced * 2u + row->has_status;
+        if (row->served)
+            sum += is * 0xbf58476d1ce4e5b9u;
+    }
+    return sum;
 }
 
 static void unserve_missing(struct sw_kube_kinds *kinds)
@@ -189,6 +226,7 @@ int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_versio
         !sw_streq(sw_obj_kind(doc), "APIResourceList"))
         return sw_err_set(err, SW_INVALID, "%s: discovery answers no APIResourceList", api_version);
     mark_version(kinds, api_version, doc != NULL);
+    note_told(kinds, api_version, true);
     unserve(kinds, api_version);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *item = sw_json_at(list, i);
@@ -211,8 +249,11 @@ static void learn_aggregated_version(struct sw_kube_kinds *kinds, const char *gr
     const char *name = sw_json_str(version, "", "version", NULL);
     SW_AUTO_CHARS *api_version = sw_printf("%s%s%s", group, group[0] ? "/" : "", name);
     struct json_object *list = sw_json_get(version, "resources");
+    bool told = sw_json_len(list) ||
+                !sw_streq(sw_json_str(version, "", "freshness", NULL), "Stale");
     mark_version(kinds, api_version, true);
-    if (sw_streq(sw_json_str(version, "", "freshness", NULL), "Stale") && !sw_json_len(list))
+    note_told(kinds, api_version, told);
+    if (!told)
         return; /* its server does not answer: what was known stays */
     unserve(kinds, api_version);
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -338,6 +379,22 @@ bool sw_kube_serves(const struct sw_kube *k, const char *name)
             return true;
     }
     return false;
+}
+
+bool sw_kube_kinds_known(const struct sw_kube *k, const char *api_version)
+{
+    const struct version_row *row = find_version(k->kinds, api_version);
+    return !row || !row->served || row->known;
+}
+
+const char *sw_kube_next_doubtful(const struct sw_kube *k, size_t *at)
+{
+    while (*at < k->kinds->n_versions) {
+        const struct version_row *row = &k->kinds->versions[(*at)++];
+        if (row->served && (!row->known || row->doubtful))
+            return row->api_version;
+    }
+    return NULL;
 }
 
 void sw_kube_each_api(const struct sw_kube *k, void (*each)(const char *api, void *arg), void *arg)

@@ -106,10 +106,22 @@ struct sw_kube_request *sw_kube_kind(struct sw_kube *k, const char *api_version,
  * versions
  * (@api_version NULL; two requests), or every kind of every version ("*"; two requests where the
  * server aggregates its discovery, Kubernetes 1.26, else one more for each group version). A group
- * whose server is down does not fail "*": its kinds stay as they were known. */
+ * version that cannot be asked for does not fail "*": its kinds stay as they were known, and
+ * sw_kube_next_doubtful() names it. */
 struct sw_kube_request *sw_kube_discover(struct sw_kube *k, const char *api_version,
                                          sw_kube_done_fn *cb, void *arg);
 
+/** Call @fn (NULL: nobody) whenever the server has been found to serve something else than before,
+ * by any question, a single kind's too; not while more answers are on their way. From within an
+ * answer: @fn only notes it. One at a time. */
+void sw_kube_on_kinds(struct sw_kube *k, void (*fn)(void *arg), void *arg);
+/** Whether the kinds of a group version ("apps/v1") are known, as far as it is served: false where
+ * it stands in the list of groups and nobody has answered for it yet, so that a kind that is not
+ * found may be there all the same. */
+bool sw_kube_kinds_known(const struct sw_kube *k, const char *api_version);
+/** Those of which that is not known, or of which the last question had no answer (ask again), one
+ * after the other; @at: 0 at first. NULL behind the last. Borrowed until sw_kube_free(). */
+const char *sw_kube_next_doubtful(const struct sw_kube *k, size_t *at);
 /** Whether "apps/v1" or a whole group "apps" was served at the last look. "" asks for core. */
 bool sw_kube_serves(const struct sw_kube *k, const char *group_or_version);
 /** Call @each with "v1", "apps/v1", "apps/v1/Deployment", ... (Helm's .Capabilities.APIVersions):
