@@ -123,6 +123,21 @@ static inline void chaos_seed(const struct chaos *c, uint64_t seed)
     chaos_one(c, name, sw_trial_random(seed, c->n_requests));
 }
 
+/* Nothing fails, but answers overtake each other. */
+static inline void chaos_delay(const struct chaos *c, uint64_t seed)
+{
+    SW_AUTO_CHARS *name = sw_printf("delay-%llu", (unsigned long long)seed);
+    SW_AUTO_CHARS *text = sw_printf("{\"plan\":{\"seed\":%llu,\"faults\":["
+                                    "{\"probability\":0.1,\"delay\":\"%llums\"},"
+                                    "{\"probability\":0.3,\"delay\":\"%llums\"},"
+                                    "{\"probability\":0.5,\"delay\":\"%llums\"}]}}",
+                                    (unsigned long long)seed,
+                                    (unsigned long long)(seed * 7919 % 3001 + 1),
+                                    (unsigned long long)(seed * 104729 % 307 + 1),
+                                    (unsigned long long)(seed * 1299709 % 29 + 1));
+    chaos_one(c, name, json_tokener_parse(text));
+}
+
 /* Run @one for each number from @from, @n of them, in c->jobs processes. A process that dies counts
  * as a failure. */
 static inline void chaos_all(const struct chaos *c, uint64_t from, uint64_t n,

@@ -1,69 +1,85 @@
 /* chaos: the controller is killed after every one of its requests (sweep), random faults and kills
- * (seeds), or both. Prints what fails, a file for `slipway replay` each, and last "N passed, N
- * failed"; exit 1 if any failed. */
+ * (seeds), answers that take their time (delays), or all of it. Prints what fails, a file for
+ * `slipway replay` each, and last "N passed, N failed"; exit 1 if any failed. */
 #include "chaos.h"
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: chaos sweep RECIPE... | chaos seeds FROM N RECIPE... | "
-                          "chaos all N RECIPE...\n");
+    (void)fprintf(stderr, "usage: chaos [--kubernetes] sweep RECIPE...\n"
+                          "       chaos [--kubernetes] seeds FROM N RECIPE...\n"
+                          "       chaos [--kubernetes] delays FROM N RECIPE...\n"
+                          "       chaos [--kubernetes] all N RECIPE...\n");
     return 2;
 }
 
 struct task {
+    const char *platform;
     bool sweep;
-    uint64_t from, n; /* seeds */
-    struct counts sum;
+    uint64_t from, n_seeds, n_delays;
+    unsigned passed, failed;
 };
 
-static void add(struct task *t, const struct chaos *c)
+static void run_some(struct task *t, const struct chaos *c, uint64_t from, uint64_t n,
+                     void (*one)(const struct chaos *c, uint64_t i))
 {
-    t->sum.passed += c->counts->passed;
-    t->sum.failed += c->counts->failed;
+    if (!n)
+        return;
+    chaos_all(c, from, n, one);
+    t->passed += c->counts->passed;
+    t->failed += c->counts->failed;
 }
 
 static int run(struct task *t, const char *recipe)
 {
     struct chaos c = { .recipe = recipe,
+                       .platform = t->platform,
                        .dir = "build/chaos",
                        .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN) };
     if (chaos_init(&c) < 0)
         return 1;
-    (void)printf("%s: %llu requests, %llu seeds\n", recipe,
-                 (unsigned long long)(t->sweep ? c.n_requests : 0), (unsigned long long)t->n);
-    if (t->sweep) {
-        chaos_all(&c, 1, c.n_requests, chaos_kill_at);
-        add(t, &c);
-    }
-    if (t->n) {
-        chaos_all(&c, t->from, t->n, chaos_seed);
-        add(t, &c);
-    }
+    uint64_t n_kills = t->sweep ? c.n_requests : 0;
+    (void)printf("%s: %llu kills, %llu seeds, %llu with delays\n", recipe,
+                 (unsigned long long)n_kills, (unsigned long long)t->n_seeds,
+                 (unsigned long long)t->n_delays);
+    run_some(t, &c, 1, n_kills, chaos_kill_at);
+    run_some(t, &c, t->from, t->n_seeds, chaos_seed);
+    run_some(t, &c, t->from, t->n_delays, chaos_delay);
     chaos_done(&c);
     return 0;
 }
 
+/* What is to be done, and how many words say so; 0: it is not understood. */
+static int read_task(struct task *t, int argc, char **argv)
+{
+    int at = argc > 1 && strcmp(argv[1], "--kubernetes") == 0 ? 2 : 1;
+    t->platform = at == 2 ? "kubernetes" : NULL;
+    t->from = 1;
+    if (argc - at >= 2 && strcmp(argv[at], "sweep") == 0) {
+        t->sweep = true;
+        return at + 1;
+    }
+    if (argc - at >= 3 && strcmp(argv[at], "all") == 0) {
+        t->sweep = true;
+        t->n_seeds = strtoull(argv[at + 1], NULL, 10);
+        return at + 2;
+    }
+    bool seeds = argc - at >= 4 && strcmp(argv[at], "seeds") == 0;
+    if (!seeds && (argc - at < 4 || strcmp(argv[at], "delays") != 0))
+        return 0;
+    t->from = strtoull(argv[at + 1], NULL, 10);
+    *(seeds ? &t->n_seeds : &t->n_delays) = strtoull(argv[at + 2], NULL, 10);
+    return at + 3;
+}
+
 int main(int argc, char **argv)
 {
-    struct task t = { .from = 1 };
-    int first;
-    if (argc >= 3 && strcmp(argv[1], "sweep") == 0) {
-        t.sweep = true;
-        first = 2;
-    } else if (argc >= 5 && strcmp(argv[1], "seeds") == 0) {
-        t.from = strtoull(argv[2], NULL, 10);
-        t.n = strtoull(argv[3], NULL, 10);
-        first = 4;
-    } else if (argc >= 4 && strcmp(argv[1], "all") == 0) {
-        t.sweep = true;
-        t.n = strtoull(argv[2], NULL, 10);
-        first = 3;
-    } else {
+    struct task t = { 0 };
+    int first = read_task(&t, argc, argv);
+    if (!first)
         return usage();
-    }
     for (int i = first; i < argc; i++)
         if (run(&t, argv[i]) != 0)
             return 1;
-    (void)printf("%u passed, %u failed\n", t.sum.passed, t.sum.failed);
-    return t.sum.failed > 0;
+    (void)printf("%u passed, %u failed\n", t.passed, t.failed);
+    return t.failed > 0;
 }

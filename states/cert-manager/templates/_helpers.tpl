@@ -1,6 +1,7 @@
 {{/*
 How cert-manager comes onto this cluster: observe, olm or manifests. What this state installed
-itself carries the owner mark, so the answer stays the same when the API is served later on.
+itself carries the owner mark, so the answer stays the same when the API is served later on. Asked
+is what makes the API served: its definition is there, and marked, before anything else of this state.
 */}}
 {{- define "cert-manager.mode" -}}
 {{- $install := ternary "olm" "manifests" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
@@ -13,7 +14,7 @@ itself carries the owner mark, so the answer stays the same when the API is serv
 {{- if eq $install "olm" -}}
 {{- $found = lookup "operators.coreos.com/v1alpha1" "Subscription" .Values.olm.namespace .Values.olm.package -}}
 {{- else -}}
-{{- $found = lookup "apps/v1" "Deployment" .Values.namespace "cert-manager" -}}
+{{- $found = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "certificates.cert-manager.io" -}}
 {{- end -}}
 {{- $owned := dig "metadata" "labels" "specialresource.openshift.io/owned" "" (default dict $found) -}}
 {{- ternary $install "observe" (eq $owned "true") -}}
