@@ -170,7 +170,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     if (changed)
         cluster_node_changed(c, number);
     for (struct resource *r = c->resources; changed && *group && r; r = r->next)
-        kernels_label(r, sw_facts_find_group(c->facts, group));
+        kernels_label_node(r, sw_facts_find_group(c->facts, group), number);
 }
 _Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
                "both are key, value, effect, added");

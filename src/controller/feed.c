@@ -139,7 +139,7 @@ static void feed_changed(struct feed *f, const struct sw_watch_event *w)
 void sub_tell_known(struct sub *s)
 {
     struct feed *f = s->feed;
-    bool synced = sw_kube_watch_is_synced(f->watch);
+    bool synced = sw_kube_watch_is_synced(f->watch) || f->unlisted;
     if (!s->key.name) {
         if (synced)
             tell(s, &(struct hub_news){ .key = &s->key, .synced = true });
@@ -223,15 +223,29 @@ void sub_leave(struct sub *s)
         s->hub->has_ended = true;
 }
 
-static struct feed *feed_open(struct hub *hub, const struct sw_kind *kind, const char *ns,
-                              const char *name, const char *selector, enum sw_watch_use use)
+static bool is_shared(const char *ns, const char *name, const char *selector)
 {
-    bool of_owned = sw_streq(selector, OWNED_SELECTOR) && !ns;
-    for (struct feed *f = hub->feeds; f && (name || of_owned); f = f->next)
+    return name || (sw_streq(selector, OWNED_SELECTOR) && !ns);
+}
+
+static struct feed *feed_find(const struct hub *hub, const struct sw_kind *kind, const char *ns,
+                              const char *name, const char *selector)
+{
+    for (struct feed *f = hub->feeds; f && is_shared(ns, name, selector); f = f->next)
         if (f->kind == kind && hub_same_ns(f->ns, ns) && sw_streq(f->name, name) &&
             sw_streq(f->selector, selector))
             return f;
-    struct feed *f = sw_zalloc(1, sizeof *f);
+    return NULL;
+}
+
+static struct feed *feed_open(struct hub *hub, const struct sw_kind *kind, const char *ns,
+                              const char *name, const char *selector, enum sw_watch_use use,
+                              bool unlisted)
+{
+    struct feed *f = feed_find(hub, kind, ns, name, selector);
+    if (f)
+        return f;
+    f = sw_zalloc(1, sizeof *f);
     *f = (struct feed){
         .hub = hub,
         .next = hub->feeds,
@@ -239,7 +253,8 @@ static struct feed *feed_open(struct hub *hub, const struct sw_kind *kind, const
         .ns = hub_copy(ns),
         .name = hub_copy(name),
         .selector = hub_copy(selector),
-        .of_owned = of_owned,
+        .of_owned = is_shared(ns, NULL, selector),
+        .unlisted = unlisted,
         .seen = lh_kchar_table_new(16, free_seen),
     };
     hub->feeds = f;
@@ -248,20 +263,38 @@ static struct feed *feed_open(struct hub *hub, const struct sw_kind *kind, const
         &(struct sw_watch_opts){ .ns = ns,
                                  .name = name,
                                  .label_selector = selector,
+                                 .unlisted = unlisted,
                                  .fields = use == SW_USE_WORKERS ? worker_fields : NULL },
         on_watch, f);
     return f;
 }
 
-void sub_join(struct sub *s, const struct sw_kind *kind)
+/* How the feed that @s joins is opened: one of all that is owned, or of its own. */
+struct feed_shape {
+    const char *ns, *name, *selector;
+};
+
+static struct feed_shape shape_of(const struct sub *s)
 {
     bool by_owner = s->key.name && !s->foreign && s->use == SW_USE_WHOLE &&
                     !sw_streq(s->key.kind, "Pod");
-    const char *ns = s->key.ns && *s->key.ns ? s->key.ns : NULL;
     if (by_owner)
-        s->feed = feed_open(s->hub, kind, NULL, NULL, OWNED_SELECTOR, s->use);
-    else
-        s->feed = feed_open(s->hub, kind, ns, s->key.name, s->key.name ? NULL : s->selector,
-                            s->use);
+        return (struct feed_shape){ .selector = OWNED_SELECTOR };
+    return (struct feed_shape){ .ns = s->key.ns && *s->key.ns ? s->key.ns : NULL,
+                                .name = s->key.name,
+                                .selector = s->key.name ? NULL : s->selector };
+}
+
+bool sub_has_feed(const struct sub *s, const struct sw_kind *kind)
+{
+    struct feed_shape f = shape_of(s);
+    return feed_find(s->hub, kind, f.ns, f.name, f.selector);
+}
+
+void sub_join(struct sub *s, const struct sw_kind *kind)
+{
+    struct feed_shape f = shape_of(s);
+    s->feed = feed_open(s->hub, kind, f.ns, f.name, f.selector, s->use,
+                        !s->foreign && hub_knows_absent(s->hub, &s->key));
     s->feed->n_subs++;
 }

@@ -76,8 +76,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     s->req = NULL;
     if (code == 0) {
         s->no_kind = false;
-        sub_join(s, kind);
-        sub_tell_known(s);
+        sub_begin(s, kind);
     } else if (code == SW_UNAVAILABLE) {
         hub_retry_later(s->hub);
     } else {
@@ -92,8 +91,7 @@ static void start(struct sub *s)
     s->to_start = false;
     if (kind) {
         s->no_kind = false;
-        sub_join(s, kind);
-        sub_tell_known(s);
+        sub_begin(s, kind);
     } else if (!s->req) {
         s->req = sw_kube_kind(s->hub->kube, s->key.api_version, s->key.kind, on_kind, s);
     }
@@ -116,7 +114,7 @@ static void on_retry(void *arg)
     struct hub *hub = arg;
     hub->telling++;
     for (struct sub *s = hub->subs; s; s = s->next) {
-        if (s->ended || s->req || s->no_kind)
+        if (s->ended || s->req || s->no_kind || s->waits_for_ns)
             continue;
         if (!s->feed)
             start(s);

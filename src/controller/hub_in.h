@@ -18,6 +18,7 @@ struct feed {
     const struct sw_kind *kind;
     char *ns, *name, *selector; /* as it was opened; each may be NULL */
     bool of_owned;              /* shows only what slipway owns */
+    bool unlisted;              /* was opened where nothing was: there is no list to wait for */
     struct sw_kube_watch *watch;
     struct lh_table *seen; /* "namespace/name" -> document that nobody was told yet, or NULL */
     size_t n_subs;
@@ -40,7 +41,8 @@ struct sub {
     bool foreign;                /* follow it by name: it is not ours */
     bool told;                   /* knows whether it is there */
     bool to_start;
-    bool waits_for_ns; /* its namespace is being looked for first */
+    bool waits_for_ns;             /* its namespace is being looked for first */
+    const struct sw_kind *to_join; /* and then this kind's feed is joined */
 };
 
 struct absence;
@@ -69,6 +71,8 @@ void hub_sweep(struct hub *hub);
 /* feed.c */
 void sub_join(struct sub *s, const struct sw_kind *kind);
 void sub_leave(struct sub *s);
+/* Is there a feed for it already? */
+bool sub_has_feed(const struct sub *s, const struct sw_kind *kind);
 /* Tell a subscription what its feed knows, as soon as that is certain. */
 void sub_tell_known(struct sub *s);
 void sub_tell_object(struct sub *s, struct json_object *object);
@@ -78,5 +82,8 @@ void feed_close(struct feed *f);
 /* look.c */
 /* The owner's watch does not show it: is it somebody else's? Ask, and tell. */
 void sub_look(struct sub *s);
+/* Join a feed of @kind and tell what is known; first find out whether its namespace is there, where
+ * that spares a list. */
+void sub_begin(struct sub *s, const struct sw_kind *kind);
 bool hub_knows_absent(struct hub *hub, const struct sw_key *key);
 void hub_look_done(struct hub *hub);

@@ -130,7 +130,7 @@ struct resource {
     uint64_t recipe_digest_of;
     struct release_info release;
     struct sw_plan *plan;
-    struct sw_kube_watch *secret_watch, *puller_watch;
+    struct sw_kube_watch *secret_watch;
     struct sw_timer *puller_timer; /* to try again */
     char *puller_ns;
     int64_t puller_wait_ms;
@@ -407,6 +407,8 @@ struct json_object *cluster_values(struct sw_controller *c, struct resource *r,
 bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node);
 /* See that @group's nodes of @r carry the label of their kernel (kernels.c). */
 void kernels_label(struct resource *r, const struct sw_group *group);
+/* The same of one node. */
+void kernels_label_node(struct resource *r, const struct sw_group *group, uint32_t node);
 /* Groups of the nodes that @r selects; sw_groups_done(). */
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out);
 void controller_trouble(struct sw_controller *c, int code, const char *why);

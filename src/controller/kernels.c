@@ -8,6 +8,9 @@
 static void on_labelled(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
+    struct sw_controller *c = op->r->c;
+    uint32_t node = sw_roster_find(c->roster, op->key.name);
+    bool changed = false;
     op->req = NULL;
     if (a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) {
         op_again(op);
@@ -16,7 +19,15 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
     if (a->code < 0) /* the DaemonSet says that it matches no node; the next render tries again */
         sw_log(SW_LOG_WARN, "kernel label not written", "node", op->key.name, "error",
                sw_err_text(a->err), NULL);
-    op_free(op); /* the node's watch brings the label */
+    if (a->code == 0 && a->object && node != SW_NO_NODE) {
+        const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
+        changed = sw_roster_put_labels(c->roster, node,
+                                       sw_json_find(a->object, "metadata", "labels", NULL),
+                                       strtoull(version, NULL, 10));
+    }
+    op_free(op);
+    if (changed) /* the watch will bring nothing that is new then */
+        cluster_node_changed(c, node);
 }
 
 static void begin(struct op *op, const struct sw_kind *kind)
@@ -60,16 +71,29 @@ static bool has_affine_states(const struct resource *r)
     return false;
 }
 
-void kernels_label(struct resource *r, const struct sw_group *group)
+static void label_if_due(struct resource *r, const struct sw_group *group, uint32_t node)
 {
     const struct sw_roster *roster = r->c->roster;
-    if (!group || !has_affine_states(r) || sw_label_value_fault(group->kernel))
-        return;
-    for (uint32_t i = 0; i < sw_roster_end(roster); i++) {
-        const char *name = sw_roster_name(roster, i);
-        if (name && sw_streq(sw_roster_group(roster, i), group->id) &&
-            !sw_streq(sw_roster_label(roster, i, SW_KERNEL_LABEL), group->kernel) &&
-            cluster_selects(r->c, r, name) && !is_under_way(r, name))
-            label(r, name, group->kernel);
-    }
+    const char *name = sw_roster_name(roster, node);
+    if (name && sw_streq(sw_roster_group(roster, node), group->id) &&
+        !sw_streq(sw_roster_label(roster, node, SW_KERNEL_LABEL), group->kernel) &&
+        cluster_selects(r->c, r, name) && !is_under_way(r, name))
+        label(r, name, group->kernel);
+}
+
+static bool is_due(const struct resource *r, const struct sw_group *group)
+{
+    return group && has_affine_states(r) && !sw_label_value_fault(group->kernel);
+}
+
+void kernels_label(struct resource *r, const struct sw_group *group)
+{
+    for (uint32_t i = 0; is_due(r, group) && i < sw_roster_end(r->c->roster); i++)
+        label_if_due(r, group, i);
+}
+
+void kernels_label_node(struct resource *r, const struct sw_group *group, uint32_t node)
+{
+    if (is_due(r, group))
+        label_if_due(r, group, node);
 }

@@ -11,6 +11,7 @@ enum { LOOK_RETRIES = 4, ABSENT_MS = 1000, NEW_NAMESPACE_MS = 60000 };
 struct absence {
     struct absence *next;
     struct sw_key key;
+    bool of_namespace; /* that is not there either */
     int64_t until_ms;
 };
 
@@ -29,15 +30,26 @@ static bool same_key(const struct sw_key *a, const struct sw_key *b)
            sw_streq(a->api_version, b->api_version);
 }
 
+static bool is_namespace(const struct sw_key *key)
+{
+    return sw_streq(key->kind, "Namespace") && sw_streq(key->api_version, "v1");
+}
+
+static bool covers(const struct absence *a, const struct sw_key *key)
+{
+    if (a->key.kind)
+        return same_key(&a->key, key);
+    if (is_namespace(key))
+        return a->of_namespace && sw_streq(a->key.ns, key->name);
+    return key->ns && sw_streq(a->key.ns, key->ns);
+}
+
 bool hub_knows_absent(struct hub *hub, const struct sw_key *key)
 {
     int64_t now_ms = sw_loop_now_ms(hub->loop);
-    for (struct absence *a = hub->absences; a; a = a->next) {
-        bool covers = a->key.kind ? same_key(&a->key, key)
-                                  : key->ns && sw_streq(a->key.ns, key->ns);
-        if (covers && a->until_ms > now_ms)
+    for (struct absence *a = hub->absences; a; a = a->next)
+        if (covers(a, key) && a->until_ms > now_ms)
             return true;
-    }
     return false;
 }
 
@@ -55,23 +67,33 @@ static void forget_absences(struct hub *hub, int64_t before_ms)
     }
 }
 
-static void remember_absence(struct hub *hub, const struct sw_key *key, int64_t for_ms)
+static struct absence *remember_absence(struct hub *hub, const struct sw_key *key, int64_t for_ms)
 {
     int64_t now_ms = sw_loop_now_ms(hub->loop);
     forget_absences(hub, now_ms);
     struct absence *a = sw_zalloc(1, sizeof *a);
-    *a = (struct absence){ hub->absences, hub_key_copy(key), now_ms + for_ms };
-    hub->absences = a;
+    *a = (struct absence){ .next = hub->absences,
+                           .key = hub_key_copy(key),
+                           .until_ms = now_ms + for_ms };
+    return hub->absences = a;
+}
+
+static void forget_namespace_absence(struct hub *hub, const char *ns)
+{
+    for (struct absence *a = hub->absences; a; a = a->next)
+        if (a->of_namespace && sw_streq(a->key.ns, ns))
+            a->of_namespace = false;
 }
 
 void hub_namespace_is_new(struct hub *hub, const char *ns)
 {
-    remember_absence(hub, &(struct sw_key){ .ns = ns }, NEW_NAMESPACE_MS);
+    forget_namespace_absence(hub, ns);
+    (void)remember_absence(hub, &(struct sw_key){ .ns = ns }, NEW_NAMESPACE_MS);
 }
 
 void hub_is_absent(struct hub *hub, const struct sw_key *key)
 {
-    remember_absence(hub, key, ABSENT_MS);
+    (void)remember_absence(hub, key, ABSENT_MS);
 }
 
 /* ---- one object --------------------------------------------------------------------------------
@@ -126,15 +148,16 @@ static void ns_look_free(struct ns_look *l)
     free(l);
 }
 
-static bool is_namespace(const struct sub *s)
-{
-    return sw_streq(s->key.kind, "Namespace") && sw_streq(s->key.api_version, "v1");
-}
-
 /* The namespace that an object is in, or is. */
 static const char *ns_of(const struct sub *s)
 {
-    return is_namespace(s) ? s->key.name : s->key.ns;
+    return is_namespace(&s->key) ? s->key.name : s->key.ns;
+}
+
+static void join(struct sub *s)
+{
+    sub_join(s, SW_TAKE(s->to_join));
+    sub_tell_known(s);
 }
 
 static void on_ns_looked(const struct sw_kube_answer *answer, void *arg)
@@ -145,15 +168,17 @@ static void on_ns_looked(const struct sw_kube_answer *answer, void *arg)
     l->until_ms = sw_loop_now_ms(hub->loop) + ABSENT_MS;
     bool absent = answer->code == SW_NOTFOUND;
     if (absent)
-        remember_absence(hub, &(struct sw_key){ .ns = l->ns }, ABSENT_MS);
+        remember_absence(hub, &(struct sw_key){ .ns = l->ns }, ABSENT_MS)->of_namespace = true;
     hub->telling++;
     for (struct sub *s = hub->subs; s; s = s->next) {
         if (!s->waits_for_ns || s->ended || !sw_streq(ns_of(s), l->ns))
             continue;
         s->waits_for_ns = false;
-        if (absent)
+        if (s->to_join)
+            join(s);
+        else if (absent)
             sub_tell_object(s, NULL);
-        else if (is_namespace(s))
+        else if (is_namespace(&s->key))
             looked(s, answer);
         else
             ask(s);
@@ -178,32 +203,44 @@ static struct ns_look *find_look(struct hub *hub, const char *ns)
     return NULL;
 }
 
-static void ask_namespace_first(struct sub *s)
+/* @return false: there is nobody to ask, or its namespace is there */
+static bool ask_namespace(struct sub *s)
 {
     struct hub *hub = s->hub;
     struct ns_look *l = find_look(hub, ns_of(s));
     const struct sw_kind *kind = sw_kube_kind_find(hub->kube, "v1", "Namespace");
-    if (!kind || (l && !l->req)) {
-        ask(s);
-        return;
-    }
+    if (!kind || (l && !l->req))
+        return false;
     s->waits_for_ns = true;
     if (l)
-        return;
+        return true;
     l = sw_zalloc(1, sizeof *l);
     *l = (struct ns_look){ .hub = hub, .next = hub->ns_looks, .ns = sw_strdup(ns_of(s)) };
     hub->ns_looks = l;
     l->req = sw_kube_get(hub->kube, kind, NULL, l->ns,
                          &(struct sw_request_opts){ .retries = LOOK_RETRIES }, on_ns_looked, l);
+    return true;
+}
+
+static bool is_in_namespace(const struct sub *s, const struct sw_kind *kind)
+{
+    return is_namespace(&s->key) || (kind->namespaced && s->key.ns && *s->key.ns);
+}
+
+void sub_begin(struct sub *s, const struct sw_kind *kind)
+{
+    s->to_join = kind;
+    bool spares_a_list = is_in_namespace(s, kind) && !sub_has_feed(s, kind) &&
+                         !hub_knows_absent(s->hub, &s->key);
+    if (!spares_a_list || !ask_namespace(s))
+        join(s);
 }
 
 void sub_look(struct sub *s)
 {
     if (s->req || s->waits_for_ns)
         return;
-    if (is_namespace(s) || (s->feed->kind->namespaced && s->key.ns && *s->key.ns))
-        ask_namespace_first(s);
-    else
+    if (!is_in_namespace(s, s->feed->kind) || !ask_namespace(s))
         ask(s);
 }
 

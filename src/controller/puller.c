@@ -76,34 +76,37 @@ static void bind(struct resource *r, struct json_object *binding)
     op_with_kind(op);
 }
 
-static void on_binding(const struct sw_watch_event *w, void *arg)
+static void on_binding(const struct hub_news *news, void *arg, uint64_t watch SW_UNUSED)
 {
     struct resource *r = arg;
-    bool there = w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED;
-    if (there && !has_builder(w->object, r->puller_ns))
-        bind(r, w->object);
+    if (news->object && !has_builder(news->object, r->puller_ns))
+        bind(r, news->object);
 }
+
+/* The engine numbers its own from 1 on. */
+#define WATCH UINT64_MAX
 
 static void watch_binding(struct resource *r)
 {
-    struct sw_kube *kube = r->c->kube;
-    const struct sw_kind *kind = sw_kube_kind_find(kube, RBAC, "RoleBinding");
-    if (kind)
-        r->puller_watch = sw_kube_watch_open(
-            kube, kind, &(struct sw_watch_opts){ .ns = r->puller_ns, .name = BINDING }, on_binding,
-            r);
+    hub_subscribe(r->c->hub,
+                  &(struct sw_action){ .key = { RBAC, "RoleBinding", r->puller_ns, BINDING },
+                                       .use = SW_USE_STATUS,
+                                       .watch = WATCH },
+                  on_binding, r);
 }
 
 static void on_puller_timer(void *arg)
 {
     struct resource *r = arg;
-    sw_kube_watch_close(SW_TAKE(r->puller_watch));
+    hub_unsubscribe(r->c->hub, r, WATCH);
     watch_binding(r); /* tells what it is now */
 }
 
 void puller_close(struct resource *r)
 {
-    sw_kube_watch_close(SW_TAKE(r->puller_watch));
+    if (!r->puller_ns)
+        return;
+    hub_unsubscribe(r->c->hub, r, WATCH);
     sw_timer_free(SW_TAKE(r->puller_timer));
     free(SW_TAKE(r->puller_ns));
 }

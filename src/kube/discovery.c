@@ -8,8 +8,6 @@
 #include "data/data.h"
 #include "kube/internal.h"
 
-enum { RETRIES = 2 };
-
 enum document { DOC_CORE, DOC_GROUPS, DOC_GROUP, DOC_VERSION };
 
 /** A document that was asked for. */
@@ -144,7 +142,6 @@ static void send_fetch(struct fetch *f)
     char *path = document_path(f->document, f->name);
     struct request_spec spec = { .verb = "get",
                                  .method = "GET",
-                                 .retries = RETRIES,
                                  .resource = sw_strdup("discovery"),
                                  .what = sw_printf("discovery of %s", path),
                                  .path = path,

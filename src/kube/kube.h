@@ -292,6 +292,10 @@ struct sw_watch_opts {
     const char *const *fields;
     int page_size; /* 0: 500 */
     int idle_ms;   /* begin anew after so long without a byte; 0: 5 minutes */
+    /** Do without the first list: the watch itself brings what there is, as it comes ("Get State
+     * and Start at Most Recent"). One question less, for who needs no SYNCED: that comes with a
+     * bookmark, a minute later, or with the list that follows when the watch ends before. */
+    bool unlisted;
 };
 
 /** Tell about every object of a kind, from now on, whatever happens to the connection: list in

@@ -34,6 +34,7 @@ struct sw_kube_watch {
 
     bool closed;
     bool must_list; /* where to go on after a pause */
+    bool partial;   /* there may be objects older than resource_version that were not told */
     bool synced;
     struct sw_timer *pause;
     struct sw_kube_request *list;
@@ -159,6 +160,14 @@ static void on_listed_item(struct json_object *object, void *arg)
         on_there(w, &o, object, true);
 }
 
+/** All that there is has been told. */
+static void on_whole(struct sw_kube_watch *w)
+{
+    w->synced = true;
+    w->partial = false;
+    tell(w, SW_WATCH_SYNCED, NULL, NULL);
+}
+
 static void on_list_end(struct sw_kube_watch *w, const char *resource_version)
 {
     struct seen_object gone;
@@ -171,8 +180,7 @@ static void on_list_end(struct sw_kube_watch *w, const char *resource_version)
     w->resource_version = sw_strdup(resource_version);
     w->must_list = false;
     w->n_expired = 0;
-    w->synced = true;
-    tell(w, SW_WATCH_SYNCED, NULL, NULL);
+    on_whole(w);
     if (!w->closed)
         start_watch(w);
 }
@@ -278,7 +286,9 @@ static int on_event(void *arg, const char *type, struct json_object *object, str
     if (w->closed)
         return SW_CANCELED;
     note_version(w, o.resource_version); /* last: what was not told must come again */
-    return 0;
+    if (is_bookmark && w->partial)       /* what there was came before it */
+        on_whole(w);
+    return w->closed ? SW_CANCELED : 0;
 }
 
 /** Once for each watch, as soon as its status is known: its end may be minutes away. */
@@ -359,6 +369,8 @@ static void on_end(struct sw_kube_watch *w, const struct sw_http_result *r)
 {
     SW_ERR(err);
     int code = read_end(w, r, &err);
+    if (w->partial)
+        w->must_list = true;
     bool lived = r->http_status == 200 &&
                  (w->lived || sw_loop_now_ms(w->k->loop) - w->began_ms >= GOOD_LIFE_MS);
     drop_transfer(w);
@@ -395,7 +407,8 @@ static char *watch_url(struct sw_kube_watch *w)
     SW_AUTO_CHARS *path = collection_path(w);
     kube_path_add(&path, "watch", "true");
     kube_path_add(&path, "allowWatchBookmarks", "true");
-    kube_path_add(&path, "resourceVersion", w->resource_version);
+    if (!w->partial)
+        kube_path_add(&path, "resourceVersion", w->resource_version);
     kube_path_add_int(&path, "timeoutSeconds", SERVER_S + (int)(kube_random(w->k) * SERVER_S));
     return sw_printf("%s%s", w->k->base_url, path);
 }
@@ -480,7 +493,11 @@ struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind
     /* if it cannot be compiled the list fails with the same words, and they are told */
     SW_ERR(err);
     (void)kube_projection((const char *const *)w->fields, &w->projection, &err);
-    start_list(w);
+    w->partial = opts && opts->unlisted;
+    if (w->partial)
+        start_watch(w);
+    else
+        start_list(w);
     return w;
 }
 

@@ -5,6 +5,14 @@
 
 #include <cmocka.h>
 
+/* Hundreds of walks: where memory came from is not noted, which takes a fifth of the time, and what
+ * is freed is used again sooner. `build/test/slipway replay FILE` tells more. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "malloc_context_size=0:quarantine_size_mb=32";
+}
+
 static const char mig[] = SW_SOURCE_DIR "/recipes/nvidia-mig";
 static const char kmod[] = SW_SOURCE_DIR "/charts/example/simple-kmod";
 
@@ -31,19 +39,19 @@ static void simple_kmod_survives_a_kill_after_any_request(void **state)
 static void nvidia_mig_survives_a_kill_after_any_request(void **state)
 {
     (void)state;
-    all(mig, 5, 0, chaos_kill_at);
+    all(mig, 1, 0, chaos_kill_at);
 }
 
 static void simple_kmod_survives_random_faults(void **state)
 {
     (void)state;
-    all(kmod, 1, 10, chaos_seed);
+    all(kmod, 1, 25, chaos_seed);
 }
 
 static void nvidia_mig_survives_random_faults(void **state)
 {
     (void)state;
-    all(mig, 1, 10, chaos_seed);
+    all(mig, 1, 25, chaos_seed);
 }
 
 int main(void)

@@ -275,6 +275,50 @@ static void everything_is_discovered_even_if_one_group_is_down(void **state)
     stop(&f);
 }
 
+static void what_nobody_answered_for_is_no_no(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    size_t at = 0;
+    start(&f, usual);
+    sw_kube_discover(f.k, "*", on_done, &f);
+    run_until(f.loop, &f.n, 1);
+    assert_string_equal(sw_kube_next_doubtful(f.k, &at), "x.io/v1beta1");
+    assert_null(sw_kube_next_doubtful(f.k, &at));
+    assert_false(sw_kube_kinds_known(f.k, "x.io/v1beta1"));
+    assert_true(sw_kube_kinds_known(f.k, "x.io/v1"));
+    assert_true(sw_kube_kinds_known(f.k, "y.io/v1")); /* nobody serves it: that is known */
+    stop(&f);
+}
+
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void whatever_is_learned_is_told_once(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    int told = 0;
+    start(&f, without_x);
+    sw_kube_on_kinds(f.k, count, &told);
+    sw_kube_discover(f.k, "*", on_done, &f);
+    run_until(f.loop, &f.n, 1);
+    assert_int_equal(told, 1);
+    sw_kube_discover(f.k, "*", on_done, &f);
+    run_until(f.loop, &f.n, 2);
+    assert_int_equal(told, 1);
+    f.pages = usual;
+    find(&f, "x.io/v1", "Thing");
+    assert_int_equal(told, 2);
+    f.pages = without_x;
+    sw_kube_discover(f.k, NULL, on_done, &f);
+    run_until(f.loop, &f.n, 4);
+    assert_int_equal(told, 3);
+    stop(&f);
+}
+
 static void aggregated_discovery_needs_two_questions(void **state)
 {
     (void)state;
@@ -374,6 +418,8 @@ int main(void)
         cmocka_unit_test(a_kind_that_appears_is_found_the_next_time),
         cmocka_unit_test(a_kind_that_goes_keeps_its_row),
         cmocka_unit_test(everything_is_discovered_even_if_one_group_is_down),
+        cmocka_unit_test(what_nobody_answered_for_is_no_no),
+        cmocka_unit_test(whatever_is_learned_is_told_once),
         cmocka_unit_test(aggregated_discovery_needs_two_questions),
         cmocka_unit_test(the_versions_alone_are_two_questions),
         cmocka_unit_test(one_version_is_looked_at_anew),
