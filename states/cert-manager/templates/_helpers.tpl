@@ -1,7 +1,8 @@
 {{/*
 How cert-manager comes onto this cluster: observe, olm or manifests. What this state installed
 itself carries the owner mark, so the answer stays the same when the API is served later on. Asked
-is what makes the API served: its definition is there, and marked, before anything else of this state.
+is what makes the API served: its definition is there, and marked, before anything else of this state,
+or not there yet, while others of the group are.
 */}}
 {{- define "cert-manager.mode" -}}
 {{- $install := ternary "olm" "manifests" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
@@ -17,6 +18,7 @@ is what makes the API served: its definition is there, and marked, before anythi
 {{- $found = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "certificates.cert-manager.io" -}}
 {{- end -}}
 {{- $owned := dig "metadata" "labels" "specialresource.openshift.io/owned" "" (default dict $found) -}}
-{{- ternary $install "observe" (eq $owned "true") -}}
+{{- $begun := and (eq $install "manifests") (empty $found) -}}
+{{- ternary $install "observe" (or $begun (eq $owned "true")) -}}
 {{- end -}}
 {{- end -}}
