@@ -100,10 +100,12 @@ static void add(struct sw_controller *c, const char *api_version, bool awaited)
 {
     size_t n;
     struct stale *s = find(c, api_version, &n);
+    if (!s && n >= ALL_AT_ONCE)
+        s = find(c, api_version = "*", &n);
     if (s) /* an answer on its way may be older than this change */
         sw_kube_cancel(SW_TAKE(s->req));
     else
-        s = stale_new(c, n < ALL_AT_ONCE ? api_version : "*");
+        s = stale_new(c, api_version);
     s->awaited = awaited;
     s->n_tries = 0;
     sw_timer_set(c->kinds_timer, 0);

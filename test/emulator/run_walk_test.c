@@ -96,11 +96,11 @@ static void quick_walk_costs_few_requests(void **state)
 {
     (void)state;
     struct world w = { .on_request = count_from_the_resource };
-    world_open_with(&w, &(struct sw_emulator_opts){ 0 });
+    world_open_with(&w, &(struct sw_emulator_opts){ .n_nodes = 3 });
     world_run(&w, KMOD);
     world_must_be_ready(&w);
     print_message("# simple-kmod: %d requests, %d writes\n", (int)w.n_requests, (int)w.n_writes);
-    assert_true(w.n_requests <= 64);
+    assert_true(w.n_requests <= 40);
     world_close(&w);
 }
 

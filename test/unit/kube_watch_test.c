@@ -174,6 +174,41 @@ static void a_list_is_told_then_events(void **state)
     stop(&f);
 }
 
+static void without_a_list_the_watch_brings_what_there_is(void **state)
+{
+    (void)state;
+    struct fixture f = { .lists = { LIST("90", "") } };
+    start_watching(&f, &(struct sw_watch_opts){ .unlisted = true });
+    assert_null(strstr(f.watch_path, "resourceVersion"));
+    send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "6")) EVENT("ADDED", NODE("a", "1", "5")));
+    run_until(f.loop, &f.n_told, 2);
+    assert_false(sw_kube_watch_is_synced(f.w));
+    send_chunk(f.watch, BOOKMARK("50"));
+    run_until(f.loop, &f.n_told, 3);
+    assert_string_equal(f.told, "+b +a =sync");
+    end_chunks(f.watch);
+    run_until(f.loop, &f.n_watches, 2);
+    assert_non_null(strstr(f.watch_path, "resourceVersion=50&"));
+    assert_int_equal(f.n_lists, 0);
+    stop(&f);
+}
+
+static void without_a_list_a_watch_cut_short_lists_after_all(void **state)
+{
+    (void)state;
+    struct fixture f = { .lists = {
+                             LIST("90", NODE("a", "1", "5") "," NODE("b", "2", "6")) } };
+    start_watching(&f, &(struct sw_watch_opts){ .unlisted = true });
+    send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "6")) EVENT("ADDED", NODE("c", "3", "7")));
+    run_until(f.loop, &f.n_told, 2);
+    conn_reset(f.watch); /* a is older than what was told */
+    run_until(f.loop, &f.n_watches, 2);
+    assert_string_equal(f.told, "+b +c +a -? -c =sync");
+    assert_non_null(strstr(f.watch_path, "resourceVersion=90&"));
+    assert_int_equal(f.n_lists, 1);
+    stop(&f);
+}
+
 static void an_event_may_be_split_anywhere(void **state)
 {
     (void)state;
@@ -564,6 +599,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_is_told_then_events),
+        cmocka_unit_test(without_a_list_the_watch_brings_what_there_is),
+        cmocka_unit_test(without_a_list_a_watch_cut_short_lists_after_all),
         cmocka_unit_test(an_event_may_be_split_anywhere),
         cmocka_unit_test(a_broken_watch_goes_on_where_it_stopped),
         cmocka_unit_test(a_bookmark_moves_the_place_to_go_on_from),
