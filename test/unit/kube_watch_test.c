@@ -196,8 +196,7 @@ static void without_a_list_the_watch_brings_what_there_is(void **state)
 static void without_a_list_a_watch_cut_short_lists_after_all(void **state)
 {
     (void)state;
-    struct fixture f = { .lists = {
-                             LIST("90", NODE("a", "1", "5") "," NODE("b", "2", "6")) } };
+    struct fixture f = { .lists = { LIST("90", NODE("a", "1", "5") "," NODE("b", "2", "6")) } };
     start_watching(&f, &(struct sw_watch_opts){ .unlisted = true });
     send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "6")) EVENT("ADDED", NODE("c", "3", "7")));
     run_until(f.loop, &f.n_told, 2);
