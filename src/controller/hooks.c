@@ -222,6 +222,29 @@ static int set_protocol(struct json_object *doc, const struct sw_hook_env *env S
     return 0;
 }
 
+/* ---- drivers that are replaced node by node
+ * ------------------------------------------------------
+ */
+
+static bool is_driver(struct json_object *doc)
+{
+    return sw_streq(sw_obj_annotation(doc, SW_DRIVER), "true") ||
+           sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container");
+}
+
+/* Its pods are deleted by slipway when their node's turn comes, not by the DaemonSet controller. */
+static int upgrade_by_node(struct json_object *doc, const struct sw_hook_env *env,
+                           struct sw_err *err SW_UNUSED)
+{
+    struct json_object *policy = sw_json_find(env->resource, "spec", "upgradePolicy", NULL);
+    if (!json_object_is_type(policy, json_type_object) || !is_driver(doc))
+        return 0;
+    (void)sw_json_del(doc, "spec", "updateStrategy", NULL);
+    sw_json_set_str(doc, "OnDelete", "spec", "updateStrategy", "type", NULL);
+    sw_json_set_str(doc, "by-node", "metadata", "annotations", "slipway.dev/upgrade", NULL);
+    return 0;
+}
+
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
@@ -270,6 +293,10 @@ const struct sw_hook sw_hooks[] = {
     { "protocol", SW_HOOK_BEFORE_APPLY, "Service " POD_MAKERS,
       "ports without a protocol get TCP, which server-side apply needs before Kubernetes 1.21",
       .apply = set_protocol },
+    { SW_DRIVER, SW_HOOK_BEFORE_APPLY, "DaemonSet",
+      "\"true\": where the resource has spec.upgradePolicy its old pods are replaced node by node, "
+      "as those of driver containers are",
+      .apply = upgrade_by_node, .when = SW_HOOK_ALWAYS },
     { "owner", SW_HOOK_BEFORE_APPLY, "*",
       "the label " SW_OWNED_LABEL "=true, on pod templates too, and an owner reference (not on "
       "namespaces, nor on what comes from crds/)",

@@ -73,6 +73,7 @@ extern const struct sw_hook sw_hooks[];
 #define SW_SERVING_CERT "slipway.dev/serving-cert"
 #define SW_INJECT_CA "slipway.dev/inject-ca"
 #define SW_OBSERVE "slipway.dev/observe"
+#define SW_DRIVER "slipway.dev/driver"
 #define SW_DRY_RUN "slipway.dev/dry-run"
 
 /** Does an annotation of the manifest say "true"? */

@@ -153,6 +153,7 @@ struct resource {
     struct overlap overlap;
     uint64_t overrides_used; /* of spec.overrides, one bit each: it was for some object */
     char *overrides_told;    /* the revision for which it was said which are not used */
+    struct upgrade *upgrade; /* of drivers node by node (upgrade.c), or NULL */
 };
 
 struct resource *resource_find(struct sw_controller *c, const char *name);
@@ -207,6 +208,16 @@ struct policy {
 int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err);
 /* Of the state @name, whose label ends in @label (or NULL); 0: it has none of its own. */
 int64_t policy_timeout(const struct policy *policy, const char *name, const char *label);
+
+/* ---- drivers replaced node by node (upgrade.c) --------------------------------------------------
+ */
+
+struct upgrade;
+/* Look, soon, whether a node is next. */
+void upgrade_soon(struct resource *r);
+/* Everything is removed: the finalizer goes when no node is under way any more. */
+void upgrade_finalize(struct resource *r);
+void upgrade_close(struct resource *r);
 
 /* ---- dependencies (depend.c) -------------------------------------------------------------------
  */

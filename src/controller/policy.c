@@ -3,6 +3,7 @@
 #include "controller/internal.h"
 
 #include "data/time.h"
+#include "engine/upgrade.h"
 
 static int read_word(struct json_object *doc, const char *field, const char *yes, const char *no,
                      bool *out, struct sw_err *err)
@@ -40,6 +41,10 @@ int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err)
 {
     *out = (struct policy){ .rollback = sw_json_bool(doc, false, "spec", "rollback", NULL) };
     int rc = read_word(doc, "deletionPolicy", "orphan", "delete", &out->orphan, err);
+    struct sw_upgrade_policy upgrade;
+    struct json_object *upgrades = sw_json_find(doc, "spec", "upgradePolicy", NULL);
+    if (rc == 0 && upgrades)
+        rc = sw_upgrade_policy_read(upgrades, &upgrade, err);
     return rc < 0 ? rc : read_timeouts(doc, out, err);
 }
 

@@ -104,7 +104,7 @@ static void do_timer(struct resource *r, const struct sw_action *a)
 
 static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
-    request_finalizer(r, false);
+    upgrade_finalize(r);
 }
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
@@ -151,6 +151,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     depend_changed(r);
     release_settled(r);
     tell_unused(r);
+    upgrade_soon(r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }
@@ -217,6 +218,7 @@ static void resource_free(struct resource *r)
     overlap_drop(r);
     free(r->overrides_told);
     serving_close(r);
+    upgrade_close(r);
     release_work_free(r->release.work);
     sw_timer_free(r->release.timer);
     free(r->release.done);

@@ -177,10 +177,9 @@ static bool create_pod(struct sw_ctl *ctl, const struct ds *ds, const struct sw_
 {
     SW_AUTO_CHARS *prefix = sw_printf("%s-", sw_obj_name(ds->doc));
     json_object *pod = sw_workload_pod(ds->doc, prefix);
-    SW_AUTO_CHARS *generation = sw_printf(
-        "%lld", (long long)sw_json_int(ds->doc, 1, "metadata", "generation", NULL));
+    const char *generation = sw_obj_annotation(ds->doc, "deprecated.daemonset.template.generation");
     sw_json_set_str(sw_workload_labels(pod), ds->hash, hash_label, NULL);
-    sw_json_set_str(sw_workload_labels(pod), generation, generation_label, NULL);
+    sw_json_set_str(sw_workload_labels(pod), generation ? generation : "1", generation_label, NULL);
     sw_json_set(pod, json_object_get(ds->fit.tolerations), "spec", "tolerations", NULL);
     pin(pod, sw_obj_name(node->doc));
     return sw_ctl_create(ctl, ctl->kinds.pod, pod, ds->doc) == 0;

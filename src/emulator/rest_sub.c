@@ -244,12 +244,14 @@ static int check_eviction(struct sw_req *req, json_object *body, struct sw_statu
 {
     const char *version = sw_obj_api_version(body);
     bool v1 = strcmp(version, "policy/v1") == 0, beta = strcmp(version, "policy/v1beta1") == 0;
-    if ((v1 && req->store->minor >= 22) || (beta && req->store->minor < 25) || !version[0])
+    /* v1beta1 of this subresource was never taken away */
+    if ((v1 && req->store->minor >= 22) || beta || !version[0])
         return 0;
     return sw_status_bad_request(status,
                                  "Eviction in version \"%s\" cannot be handled as a Eviction: no "
                                  "kind \"Eviction\" is registered for version \"%s\"",
-                                 v1 ? "v1" : "v1beta1", version);
+                                 strchr(version, '/') ? strchr(version, '/') + 1 : version,
+                                 version);
 }
 
 static void evict(struct sw_req *req, struct sw_object *object)

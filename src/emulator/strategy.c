@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -20,8 +21,25 @@ static void keep_old(struct sw_write *w, const char *key)
         json_object_object_del(w->doc, key);
 }
 
+/* How often the template has changed is in an annotation: nobody else's to write. Source: the
+ * DaemonSet strategy of kube-apiserver, and its conversion to apps/v1. */
+#define TEMPLATE_GENERATION "deprecated.daemonset.template.generation"
+
+static void count_template(struct sw_write *w)
+{
+    const char *was = w->old ? sw_obj_annotation(w->old, TEMPLATE_GENERATION) : NULL;
+    int64_t n = was ? strtoll(was, NULL, 10) : 1;
+    if (w->old && !sw_json_equal(sw_json_find(w->old, "spec", "template", NULL),
+                                 sw_json_find(w->doc, "spec", "template", NULL)))
+        n++;
+    SW_AUTO_CHARS *text = sw_printf("%lld", (long long)n);
+    sw_json_set_str(w->doc, text, "metadata", "annotations", TEMPLATE_GENERATION, NULL);
+}
+
 int sw_strategy_create(struct sw_write *w)
 {
+    if (sw_write_is(w, "apps", "DaemonSet"))
+        count_template(w);
     if (!keeps_status(w))
         json_object_object_del(w->doc, "status");
     return 0;
@@ -108,6 +126,8 @@ int sw_strategy_update(struct sw_write *w)
 /* Once all stages that change the document have run. */
 void sw_strategy_generation(struct sw_write *w)
 {
+    if (w->op == SW_OP_UPDATE && sw_write_is(w, "apps", "DaemonSet"))
+        count_template(w);
     bool counts = w->op == SW_OP_UPDATE && sw_kind_has_generation(w->kind);
     if (!counts || sw_streq(w->subresource, "status"))
         return;

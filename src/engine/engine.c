@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <json-c/linkhash.h>
 
+#include "data/json.h"
 #include "engine/walk.h"
 
 #define MINUTE_MS 60000
@@ -78,6 +79,7 @@ void sw_engine_free(struct sw_engine *engine)
     (void)json_object_put(e->written);
     (void)json_object_put(e->writing);
     (void)json_object_put(e->conditions);
+    (void)json_object_put(e->upgrade);
     sw_arena_free(e->arena);
     free(e);
 }
@@ -247,6 +249,15 @@ static void on_all_logs(struct sw_engine *e, const struct sw_event *event)
     each_object(e, event, on_logs);
 }
 
+static void on_upgrade(struct sw_engine *e, const struct sw_event *event)
+{
+    if (sw_json_equal(e->upgrade, event->object))
+        return;
+    (void)json_object_put(e->upgrade);
+    e->upgrade = json_object_get(event->object);
+    e->status_dirty = true;
+}
+
 static void on_timer(struct sw_engine *e, const struct sw_event *event)
 {
     (void)event;
@@ -267,6 +278,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_LOGS] = on_all_logs,
     [SW_EV_NODE] = on_node,
     [SW_EV_FACTS] = on_facts,
+    [SW_EV_UPGRADE] = on_upgrade,
     [SW_EV_TIMER] = on_timer,
 };
 

@@ -65,6 +65,8 @@ enum sw_event_kind {
     SW_EV_NODE,           /* @node in the roster has changed or (name NULL there) is gone */
     SW_EV_FACTS,          /* what templates see has changed (facts, API kinds): render again, and
                              try again at once what failed for lack of a kind */
+    SW_EV_UPGRADE,        /* @object: how the upgrade of drivers goes, for the status; NULL: there
+                             is none */
     SW_EV_TIMER,          /* the time of the last SW_ACT_TIMER has come. Harmless at any time */
     SW_EV_COUNT
 };
@@ -266,6 +268,28 @@ enum sw_phase sw_engine_phase(const struct sw_engine *engine);
 void sw_engine_each_workload(const struct sw_engine *engine,
                              void (*each)(const struct sw_key *key, const char *nodes, void *arg),
                              void *arg);
+
+/* ---- drivers that are upgraded node by node (drivers.c; see upgrade.h)
+ * ---------------------------
+ */
+
+/** A node on which DaemonSets with SW_ANN_UPGRADE have pods, or should have. */
+struct sw_driver_node {
+    uint32_t node;
+    bool outdated; /* a pod of an older template is there */
+    bool finished; /* all of them are there, new and ready, and their states' labels are set */
+};
+
+/** Is there a DaemonSet that is upgraded node by node, and are the pods of all of them known? */
+bool sw_engine_has_drivers(const struct sw_engine *engine);
+bool sw_engine_knows_drivers(struct sw_engine *engine);
+/** In the order of the nodes' numbers. */
+void sw_engine_each_driver_node(const struct sw_engine *engine,
+                                void (*each)(const struct sw_driver_node *node, void *arg),
+                                void *arg);
+/** Each pod of an older template on @node that is not being deleted. */
+void sw_engine_each_old_pod(const struct sw_engine *engine, uint32_t node,
+                            void (*each)(const char *ns, const char *name, void *arg), void *arg);
 
 /* ---- for people, records and tests -------------------------------------------------------------
  */

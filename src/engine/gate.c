@@ -123,6 +123,8 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
     gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
                                       "driver-container");
+    gate->by_node = sw_streq(sw_obj_kind(manifest), "DaemonSet") &&
+                    sw_streq(sw_obj_annotation(manifest, SW_ANN_UPGRADE), "by-node");
     gate->observe = is_true(manifest, SW_ANN_OBSERVE);
     gate->hold = is_true(manifest, SW_ANN_HOLD);
     gate->dry_run = is_true(manifest, SW_ANN_DRY_RUN);

@@ -71,6 +71,10 @@ const char *sw_kstatus_kind(size_t i);
 /** A number: a Job, or a Pod that is to end, is run again at most so often when it failed. */
 #define SW_ANN_RETRIES "slipway.dev/retries"
 
+/** "by-node": a DaemonSet whose old pods are deleted node after node (upgrade.h): one of an older
+ * template that is ready counts where it is until its turn comes. Set by the controller. */
+#define SW_ANN_UPGRADE "slipway.dev/upgrade"
+
 struct sw_gate;
 
 /** Read the annotations of a manifest. @wait_all: its chart has every object awaited.

@@ -20,6 +20,7 @@ struct sw_gate {
     bool runs_to_completion; /* a Job, or a Pod that is meant to end */
     char *vendor;            /* of a driver container, or NULL */
     bool driver_container;   /* it runs the vendor's driver */
+    bool by_node;            /* see SW_ANN_UPGRADE */
     int64_t timeout_ms;      /* 0: none */
     int64_t n_retries;       /* of what has run to its end and failed; -1: any number */
     char **node_labels;      /* that each node must carry */

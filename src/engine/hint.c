@@ -36,6 +36,7 @@ static const struct {
     { "Unschedulable", NULL, "see what the pod asks for that no node has" },
     { "BackoffLimitExceeded", NULL, "read the Job's logs; change or delete it to run it again" },
     { "PodFailed", NULL, "read the pod's log; change or delete it to run it again" },
+    { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },
     { "WaitingForLogs", NULL, "read the pod's log" },
 };
 

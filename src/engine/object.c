@@ -266,7 +266,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);
-    bool watched = o->awaited || (gate->driver_container && gate->vendor);
+    bool watched = o->awaited || gate->by_node || (gate->driver_container && gate->vendor);
     take_workers(e, o, watched ? workers_new(r->doc) : NULL);
     e->has_builds = e->has_builds || build_may_sleep(o);
     o->asleep = o->asleep && build_may_sleep(o);

@@ -73,6 +73,10 @@ bool patience_has_moved(const struct state *s)
 bool patience_is_over(struct sw_engine *e, const struct state *s)
 {
     int64_t timeout_ms = patience_timeout(e, s);
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->gate->by_node &&
+            sw_streq(s->objects[i]->verdict.reason, "OldPods"))
+            return false; /* each node has a deadline of its own */
     if (!timeout_ms || !s->awaited_ms || state_is_rendering(s))
         return false;
     if (s->awaited_ms + timeout_ms <= e->now_ms)

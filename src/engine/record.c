@@ -107,6 +107,7 @@ void record_read(struct sw_engine *e, struct json_object *status)
     for (size_t i = 0; i < e->n_states; i++)
         state_sort(e->states[i]);
     lost_read(e, sw_json_find(status, "lostNodes", NULL));
+    e->upgrade = sw_json_copy(sw_json_get(status, "upgrade"));
     if (status) {
         e->written = sw_json_copy(status);
         e->conditions = json_object_get(sw_json_find(e->written, "conditions", NULL));

@@ -292,6 +292,27 @@ static const struct node *get(const struct sw_roster *r, uint32_t number)
     return number < r->n && r->nodes[number].name ? &r->nodes[number] : NULL;
 }
 
+bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n && n->unschedulable;
+}
+
+uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->version : 0;
+}
+
+void sw_roster_each_label(const struct sw_roster *roster, uint32_t node,
+                          void (*each)(const char *key, const char *value, void *arg), void *arg)
+{
+    const struct node *n = get(roster, node);
+    for (uint32_t i = 0; n && i < n->n_labels; i++)
+        each(pool_text(roster->pool, n->labels[i].key), pool_text(roster->pool, n->labels[i].value),
+             arg);
+}
+
 uint32_t sw_roster_end(const struct sw_roster *roster)
 {
     return (uint32_t)roster->n;
@@ -360,10 +381,4 @@ const char *sw_roster_taint_record(const struct sw_roster *roster, uint32_t node
 {
     const struct node *n = get(roster, node);
     return n ? pool_text(roster->pool, n->record) : "";
-}
-
-uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node)
-{
-    const struct node *n = get(roster, node);
-    return n ? n->version : 0;
 }

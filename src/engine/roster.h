@@ -73,6 +73,11 @@ const char *sw_roster_group(const struct sw_roster *roster, uint32_t node);
 /** The label's value or NULL. Borrowed likewise. */
 const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key);
 bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
+/** Is it cordoned, as of the last put? */
+bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node);
+/** Call @each with every label of the node; borrowed for the call. */
+void sw_roster_each_label(const struct sw_roster *roster, uint32_t node,
+                          void (*each)(const char *key, const char *value, void *arg), void *arg);
 size_t sw_roster_n_taints(const struct sw_roster *roster, uint32_t node);
 /** @i below sw_roster_n_taints(). Borrowed likewise. */
 struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t node, size_t i);

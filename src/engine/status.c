@@ -368,6 +368,8 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     }
     json_object_object_add(doc, "states", states);
     json_object_object_add(doc, "inventory", inventory);
+    if (e->upgrade)
+        json_object_object_add(doc, "upgrade", json_object_get(e->upgrade));
     struct json_object *lost = lost_doc(e);
     if (lost)
         json_object_object_add(doc, "lostNodes", lost);

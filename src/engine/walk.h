@@ -9,7 +9,8 @@
  *   table.c    the transitions                    signal.c   what makes one happen
  *   label.c    node labels                        status.c   the status document
  *   lost.c     nodes not heard of                 patience.c deadlines, and what is run again
- *   taint.c    node taints                        words.c    messages */
+ *   taint.c    node taints                        words.c    messages
+ *   drivers.c  nodes whose drivers are replaced */
 #include "engine/bits.h"
 #include "engine/engine.h"
 #include "engine/gate_in.h"
@@ -286,6 +287,7 @@ struct sw_engine {
     int64_t status_retry_ms;
     enum sw_phase told_phase;
     char *told_reason;
+    struct json_object *upgrade;    /* how the upgrade of drivers goes, or NULL */
     struct json_object *conditions; /* as in the last document made */
     bool was_ready;
 
@@ -397,6 +399,15 @@ void workers_drop_strays(struct sw_engine *e);
  */
 char *workers_nodes(const struct sw_engine *e, const struct object *o);
 void workers_forget_node(struct object *o, uint32_t node);
+
+/* Where the pods of drivers are: any; of an older template; not (all) new and ready. */
+struct driver_marks {
+    struct bits has, old, unfit;
+};
+void workers_mark_drivers(const struct object *o, struct driver_marks *m);
+/** Each pod of an older template on the node that is not being deleted. */
+void workers_each_old(const struct object *o, uint32_t node,
+                      void (*each)(const char *ns, const char *name, void *arg), void *arg);
 
 /** Can a pod of @o, of its present template, not pull its image? */
 bool workers_lack_image(const struct object *o);

@@ -17,7 +17,7 @@
 struct worker {
     char *name;
     uint32_t node;
-    bool ready;
+    bool ready, dying;
     uint64_t version;
     uint64_t owner;   /* its owner's uid, hashed; 0: not told */
     int64_t template; /* -1: not told */
@@ -186,13 +186,14 @@ static bool see(struct sw_engine *e, const struct object *o, struct worker *work
     worker->verdict = (struct sw_verdict){ 0 };
     worker->node = sw_roster_find(e->roster, sw_json_str(live, NULL, "spec", "nodeName", NULL));
     worker->ready = !w->builds && pod_is_ready(live);
+    worker->dying = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     worker->template = template ? strtoll(template, NULL, 10) : -1;
     worker->number = w->builds ? build_number(live) : 0;
     worker->logged = worker->logged && worker->ready;
     sw_kstatus(live, &worker->verdict);
     bool differs = old.node != worker->node || old.owner != worker->owner ||
-                   old.ready != worker->ready || old.template != worker->template ||
-                   old.verdict.kind != worker->verdict.kind ||
+                   old.ready != worker->ready || old.dying != worker->dying ||
+                   old.template != worker->template || old.verdict.kind != worker->verdict.kind ||
                    !sw_streq(old.verdict.message, worker->verdict.message);
     sw_verdict_done(&old.verdict);
     return differs;
@@ -247,17 +248,23 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
  */
 
 /* Pods of an object that was here before under the same name carry its uid. */
+static bool is_its_own(const struct object *o, const struct worker *worker)
+{
+    return !worker->owner || !o->uid || worker->owner == sw_fnv64a(o->uid, strlen(o->uid));
+}
+
 static bool is_current(const struct object *o, const struct worker *worker)
 {
-    if (worker->owner && o->uid && worker->owner != sw_fnv64a(o->uid, strlen(o->uid)))
+    if (!is_its_own(o, worker))
         return false;
     return o->template <0 || worker->template <0 || o->template == worker->template;
 }
 
 static bool is_finished(const struct object *o, const struct worker *worker)
 {
-    return worker->ready && is_current(o, worker) &&
-           (!o->gate || !o->gate->log_pattern || worker->logged);
+    /* what is upgraded node by node does its work until its turn comes */
+    bool counts = o->gate && o->gate->by_node ? is_its_own(o, worker) : is_current(o, worker);
+    return worker->ready && counts && (!o->gate || !o->gate->log_pattern || worker->logged);
 }
 
 static size_t count_nodes(struct object *o)
@@ -387,6 +394,39 @@ bool workers_has(const struct object *o, uint32_t node)
 bool workers_ready_on(const struct object *o, uint32_t node)
 {
     return o->workers && bits_has(&o->workers->ready, node);
+}
+
+void workers_mark_drivers(const struct object *o, struct driver_marks *m)
+{
+    struct lh_entry *entry;
+    if (!o->workers || o->workers->builds)
+        return;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (worker->node == SW_NO_NODE)
+            continue;
+        bool current = is_current(o, worker);
+        (void)bits_put(&m->has, worker->node, true);
+        if (!current)
+            (void)bits_put(&m->old, worker->node, true);
+        if (!current || !is_finished(o, worker) || worker->dying)
+            (void)bits_put(&m->unfit, worker->node, true);
+    }
+}
+
+void workers_each_old(const struct object *o, uint32_t node,
+                      void (*each)(const char *ns, const char *name, void *arg), void *arg)
+{
+    struct lh_entry *entry;
+    if (!o->workers || o->workers->builds)
+        return;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (worker->node == node && !worker->dying && !is_current(o, worker))
+            each(o->key.ns, worker->name, arg);
+    }
 }
 
 bool workers_lack_image(const struct object *o)

@@ -153,8 +153,11 @@ static void a_budget_stops_evictions(void **state)
     assert_string_equal(
         str(sw_json_at(sw_json_find(doc, "details", "causes", NULL), 0), "reason", NULL, NULL),
         "DisruptionBudget");
+    api_must(api, 429, "POST", PODS "/q/eviction", NULL, /* as kubectl 1.20 asks */
+             "{\"apiVersion\":\"policy/v1beta1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":"
+             "\"q\"}}");
     api_must(api, 400, "POST", PODS "/q/eviction", NULL,
-             "{\"apiVersion\":\"policy/v1beta1\",\"kind\":\"Eviction\"}");
+             "{\"apiVersion\":\"policy/v2\",\"kind\":\"Eviction\"}");
 }
 
 static void a_pod_is_bound_once(void **state)

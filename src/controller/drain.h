@@ -1,0 +1,31 @@
+#pragma once
+/* drain: empties one node by the Eviction API, as `kubectl drain` does: pods of DaemonSets, mirror
+ * pods and pods that have ended stay, budgets are waited for. Nothing is evicted while there is a
+ * pod that may not be: what cannot be finished is not begun. Source: Kubernetes "API-initiated
+ * Eviction", kubectl's drain filters. */
+#include <stdbool.h>
+
+struct drain;
+struct sw_controller;
+struct sw_upgrade_policy;
+
+/** Begin; @policy is read at once. @changed is called whenever another answer may be had, never
+ * before this returned. */
+struct drain *drain_open(struct sw_controller *c, const char *node,
+                         const struct sw_upgrade_policy *policy, void (*changed)(void *arg),
+                         void *arg);
+/** Nothing more is evicted. NULL is accepted. */
+void drain_close(struct drain *d);
+
+/** Has everything gone that had to? */
+bool drain_is_done(const struct drain *d);
+/** Is there a pod that may not be evicted? */
+bool drain_is_refused(const struct drain *d);
+/** What is waited for, or refused; "" for nothing. Borrowed until the next call. */
+const char *drain_words(struct drain *d);
+
+/** What @pod is to a drain: NULL: it stays; "": it is to be evicted; else why it may not be. Pure.
+ * @self: the name of the process's own pod, in @self_ns; either may be NULL. */
+struct json_object;
+const char *drain_filter(struct json_object *pod, const struct sw_upgrade_policy *policy,
+                         const char *self_ns, const char *self);
