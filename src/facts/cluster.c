@@ -38,9 +38,36 @@ const struct sw_facts_source sw_facts_sources[] = {
       "cluster",
       "proxy: the networks of pods and services, which no proxy leads to",
       { "proxy" } },
+    { "config.openshift.io/v1",
+      "APIServer",
+      NULL,
+      "cluster",
+      "tlsSecurityProfile: the TLS version and cipher suites that servers are to offer",
+      { "tlsSecurityProfile" } },
     { 0 },
 };
-enum { SOURCE_VERSION, SOURCE_PROXY, SOURCE_OS_IMAGE, SOURCE_TOOLKIT, SOURCE_NETWORK };
+enum { SOURCE_VERSION, SOURCE_PROXY, SOURCE_OS_IMAGE, SOURCE_TOOLKIT, SOURCE_NETWORK, SOURCE_TLS };
+
+#define TLS_13 "TLS_AES_128_GCM_SHA256,TLS_AES_256_GCM_SHA384,TLS_CHACHA20_POLY1305_SHA256"
+#define TLS_12                                                                                     \
+    "ECDHE-ECDSA-AES128-GCM-SHA256,ECDHE-RSA-AES128-GCM-SHA256,ECDHE-ECDSA-AES256-GCM-SHA384,"     \
+    "ECDHE-RSA-AES256-GCM-SHA384,ECDHE-ECDSA-CHACHA20-POLY1305,ECDHE-RSA-CHACHA20-POLY1305"
+
+/* OpenShift's TLS profiles (config.openshift.io/v1 TLSSecurityProfile), which are Mozilla's
+ * recommendations of version 5; without Diffie-Hellman of RSA's kind, which needs parameters that a
+ * server has to bring along. The second is the default. */
+static const struct {
+    const char *type, *min_version, *ciphers;
+} tls_profiles[] = {
+    { "Old", "VersionTLS10",
+      TLS_13 "," TLS_12 ",ECDHE-ECDSA-AES128-SHA256,ECDHE-RSA-AES128-SHA256,ECDHE-ECDSA-AES128-SHA,"
+             "ECDHE-RSA-AES128-SHA,ECDHE-ECDSA-AES256-SHA384,ECDHE-RSA-AES256-SHA384,"
+             "ECDHE-ECDSA-AES256-SHA,ECDHE-RSA-AES256-SHA,AES128-GCM-SHA256,AES256-GCM-SHA384,"
+             "AES128-SHA256,AES256-SHA256,AES128-SHA,AES256-SHA" },
+    { "Intermediate", "VersionTLS12", TLS_13 "," TLS_12 },
+    { "Modern", "VersionTLS13", TLS_13 },
+};
+enum { TLS_DEFAULT = 1 };
 
 void cluster_facts_done(struct cluster_facts *c)
 {
@@ -51,6 +78,9 @@ void cluster_facts_done(struct cluster_facts *c)
     free(c->no_proxy);
     free(c->trusted_ca);
     free(c->networks);
+    free(c->tls_type);
+    free(c->tls_min_version);
+    free(c->tls_ciphers);
     json_object_put(c->toolkit_tags);
     json_object_put(c->toolkits);
     *c = (struct cluster_facts){ 0 };
@@ -155,6 +185,43 @@ static bool put_proxy(struct cluster_facts *c, struct json_object *object)
     return changed;
 }
 
+static bool put_tls_custom(struct cluster_facts *c, struct json_object *custom)
+{
+    struct json_object *list = DIG(custom, "ciphers");
+    SW_AUTO_CHARS *all = sw_strdup("");
+    for (size_t i = 0; i < length(list); i++) {
+        const char *cipher = string_of(json_object_array_get_idx(list, i));
+        char *longer = sw_printf("%s%s%s", all, *all ? "," : "", cipher ? cipher : "");
+        free(all);
+        all = longer;
+    }
+    const char *version = string_of(DIG(custom, "minTLSVersion"));
+    const bool changed = replace(&c->tls_min_version, version);
+    return replace(&c->tls_ciphers, all) || changed;
+}
+
+static bool put_tls(struct cluster_facts *c, struct json_object *object)
+{
+    struct json_object *profile = DIG(object, "spec", "tlsSecurityProfile");
+    const char *type = string_of(DIG(profile, "type"));
+    size_t row = TLS_DEFAULT;
+    if (!object) { /* there is none: nobody says anything */
+        bool gone = replace(&c->tls_type, NULL);
+        gone |= replace(&c->tls_min_version, NULL);
+        return replace(&c->tls_ciphers, NULL) || gone;
+    }
+    if (sw_streq(type, "Custom")) {
+        const bool changed = replace(&c->tls_type, type);
+        return put_tls_custom(c, DIG(profile, "custom")) || changed;
+    }
+    for (size_t i = 0; i < SW_COUNT(tls_profiles); i++)
+        if (sw_streq(type, tls_profiles[i].type))
+            row = i;
+    bool changed = replace(&c->tls_type, tls_profiles[row].type);
+    changed |= replace(&c->tls_min_version, tls_profiles[row].min_version);
+    return replace(&c->tls_ciphers, tls_profiles[row].ciphers) || changed;
+}
+
 static bool put_os_image(struct cluster_facts *c, struct json_object *object)
 {
     return replace(&c->os_image_url, string_of(DIG(object, "data", "osImageURL")));
@@ -185,7 +252,7 @@ bool sw_facts_put_source(struct sw_facts *facts, size_t i, struct json_object *o
     static bool (*const readers[])(struct cluster_facts *, struct json_object *) = {
         [SOURCE_VERSION] = put_version,   [SOURCE_PROXY] = put_proxy,
         [SOURCE_OS_IMAGE] = put_os_image, [SOURCE_TOOLKIT] = put_toolkit,
-        [SOURCE_NETWORK] = put_network,
+        [SOURCE_NETWORK] = put_network,   [SOURCE_TLS] = put_tls,
     };
     _Static_assert(SW_COUNT(readers) + 1 == SW_COUNT(sw_facts_sources), "a reader for each source");
     return readers[i](&facts->cluster, object);

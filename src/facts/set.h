@@ -7,7 +7,8 @@ struct cluster_facts {
     char *version; /* "4.10.3" */
     char *os_image_url;
     char *http_proxy, *https_proxy, *no_proxy, *trusted_ca;
-    char *networks;                   /* of pods and services: CIDRs, comma separated */
+    char *networks; /* of pods and services: CIDRs, comma separated */
+    char *tls_type, *tls_min_version, *tls_ciphers; /* ciphers: comma separated */
     bool updating;                    /* another version is wanted than the one that runs */
     struct json_object *toolkit_tags; /* tag of the driver-toolkit ImageStream -> image */
     struct json_object *toolkits;     /* image -> what is in it, see sw_facts_put_toolkit() */

@@ -104,6 +104,16 @@ static char *whole_no_proxy(const struct cluster_facts *c, const char *no_proxy)
     return all;
 }
 
+/* What a server is to be told; nothing where the cluster says nothing. */
+static struct json_object *tls_profile(const struct cluster_facts *c)
+{
+    struct json_object *profile = json_object_new_object();
+    put(profile, "type", c->tls_type);
+    put(profile, "minTLSVersion", c->tls_min_version);
+    put(profile, "cipherSuites", c->tls_ciphers);
+    return profile;
+}
+
 /* Both spellings: SRO's own, and the one of OpenShift's Proxy object that recipes were written
  * with. */
 static struct json_object *proxy(const struct sw_facts *facts)
@@ -150,6 +160,8 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     put(values, "pushSecretName", ask->push_secret);
     put(values, "osImageURL", facts->cluster.os_image_url);
     (void)json_object_object_add(values, "proxy", proxy(facts));
+    if (facts->cluster.tls_type && *facts->cluster.tls_type)
+        (void)json_object_object_add(values, "tlsSecurityProfile", tls_profile(&facts->cluster));
     for (size_t i = 0; i < SW_COUNT(group_names); i++)
         put(names, group_names[i].key, group_names[i].name);
     (void)json_object_object_add(values, "groupName", names);

@@ -49,6 +49,13 @@ static bool has_no_resource(struct world *w, void *arg SW_UNUSED)
     return resource(w) == NULL;
 }
 
+/* @arg: the uid of the one before */
+static bool is_another(struct world *w, void *arg)
+{
+    struct json_object *now = resource(w);
+    return now && !sw_streq(sw_obj_uid(now), arg);
+}
+
 /* @arg: "Type=Status/Reason" */
 static bool says(struct world *w, void *arg)
 {
@@ -148,9 +155,7 @@ static void a_deleted_resource_comes_back_and_goes_with_the_operator(void **stat
     assert_true(world_until(&w, has_resource, NULL, 60000));
     SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(resource(&w)));
     assert_int_equal(world_delete(&w, SRO, "SpecialResource", NULL, "nvidia-mig"), 0);
-    assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
-    assert_true(world_until(&w, has_resource, NULL, 60000));
-    assert_string_not_equal(uid, sw_obj_uid(resource(&w)));
+    assert_true(world_until(&w, is_another, uid, 10 * 60000));
     assert_int_equal(world_delete(&w, DAS, "DASOperator", NULL, "cluster"), 0);
     assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
     world_wait(&w, 30000);
@@ -178,6 +183,28 @@ static void a_kind_that_is_served_late_is_waited_for(void **state SW_UNUSED)
     world_close(&w);
 }
 
+static bool webhook_has(struct world *w, void *arg)
+{
+    struct json_object *d = world_get(w, "apps/v1", "Deployment", "das-operator",
+                                      "das-operator-webhook");
+    return d && strstr(json_object_to_json_string(d), arg) != NULL;
+}
+
+/* On OpenShift the webhook follows the profile that the cluster's API server has. */
+static void the_webhook_follows_the_clusters_tls_profile(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    assert_true(world_until(&w, webhook_has, "--tls-min-version=VersionTLS12", 10 * 60000));
+    assert_true(webhook_has(&w, "tls-profile-hash"));
+    assert_int_equal(
+        world_patch(&w, "config.openshift.io/v1", "APIServer", NULL, "cluster", NULL,
+                    "{\"spec\":{\"tlsSecurityProfile\":{\"type\":\"Modern\",\"modern\":{}}}}"),
+        0);
+    assert_true(world_until(&w, webhook_has, "--tls-min-version=VersionTLS13", 60000));
+    world_close(&w);
+}
+
 static void unmanaged_is_left_alone(void **state SW_UNUSED)
 {
     struct world w = { 0 };
@@ -196,6 +223,7 @@ int main(void)
         cmocka_unit_test(removed_takes_the_resource_away_and_managed_brings_it_back),
         cmocka_unit_test(a_deleted_resource_comes_back_and_goes_with_the_operator),
         cmocka_unit_test(unmanaged_is_left_alone),
+        cmocka_unit_test(the_webhook_follows_the_clusters_tls_profile),
         cmocka_unit_test(a_kind_that_is_served_late_is_waited_for),
     };
     return cmocka_run_group_tests_name("run_das", tests, NULL, NULL);

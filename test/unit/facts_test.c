@@ -331,6 +331,37 @@ static void values_without_openshift_are_empty_not_an_error(void **state)
     sw_facts_free(f);
 }
 
+/* OpenShift's words become what the servers' flags take. */
+static void test_tls_profile(void **state)
+{
+    (void)state;
+    struct sw_facts *f = cluster();
+    struct sw_groups g;
+    sw_facts_groups(f, NULL, NULL, &g);
+    struct json_object *v = sw_facts_values(f, &(struct sw_facts_ask){ .groups = &g });
+    assert_false(json_object_object_get_ex(v, "tlsSecurityProfile", NULL));
+    json_object_put(v);
+    put_source(f, 5, "{\"spec\":{}}", true);
+    put_source(f, 5, "{\"spec\":{\"tlsSecurityProfile\":{\"type\":\"Intermediate\"}}}", false);
+    put_source(f, 5, "{\"spec\":{\"tlsSecurityProfile\":{\"type\":\"Modern\",\"modern\":{}}}}",
+               true);
+    v = sw_facts_values(f, &(struct sw_facts_ask){ .groups = &g });
+    assert_value(v, "tlsSecurityProfile", "type", NULL, "Modern");
+    assert_value(v, "tlsSecurityProfile", "minTLSVersion", NULL, "VersionTLS13");
+    json_object_put(v);
+    put_source(f, 5,
+               "{\"spec\":{\"tlsSecurityProfile\":{\"type\":\"Custom\",\"custom\":{\"ciphers\":["
+               "\"A\",\"B\"],"
+               "\"minTLSVersion\":\"VersionTLS11\"}}}}",
+               true);
+    v = sw_facts_values(f, &(struct sw_facts_ask){ .groups = &g });
+    assert_value(v, "tlsSecurityProfile", "minTLSVersion", NULL, "VersionTLS11");
+    assert_value(v, "tlsSecurityProfile", "cipherSuites", NULL, "A,B");
+    json_object_put(v);
+    sw_groups_done(&g);
+    sw_facts_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +376,7 @@ int main(void)
         cmocka_unit_test(same_kernel_name_on_two_machines_is_two_groups),
         cmocka_unit_test(suffix_is_the_one_that_sro_gives),
         cmocka_unit_test(values_carry_every_name_and_strings_only),
+        cmocka_unit_test(test_tls_profile),
         cmocka_unit_test(values_without_openshift_are_empty_not_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
