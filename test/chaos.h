@@ -19,7 +19,7 @@ struct chaos {
     const char *recipe, *platform; /* platform: NULL for OpenShift */
     const char *dir;               /* where files for replay go */
     int jobs;
-    unsigned stride;          /* of the sweep: every so many requests; 0: each */
+    int nodes;                /* 0: the usual five */
     struct json_object *want; /* the undisturbed end */
     uint64_t n_requests;      /* of the undisturbed walk */
     struct counts {
@@ -32,6 +32,8 @@ static inline struct json_object *chaos_doc(const struct chaos *c, struct json_o
     json_object_object_add(doc, "recipe", json_object_new_string(c->recipe));
     if (c->platform)
         json_object_object_add(doc, "platform", json_object_new_string(c->platform));
+    if (c->nodes)
+        json_object_object_add(doc, "nodes", json_object_new_int(c->nodes));
     return doc;
 }
 
@@ -109,7 +111,6 @@ static inline void chaos_one(const struct chaos *c, const char *name, struct jso
 
 static inline void chaos_kill_at(const struct chaos *c, uint64_t n)
 {
-    n = (n - 1) * (c->stride ? c->stride : 1) + 1;
     SW_AUTO_CHARS *name = sw_printf("kill-%llu", (unsigned long long)n);
     struct json_object *doc = json_object_new_object(), *kills = json_object_new_array();
     json_object_array_add(kills, json_object_new_uint64(n));

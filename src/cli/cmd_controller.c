@@ -64,7 +64,7 @@ struct operator
 {
     struct controller_opts opts;
     struct sw_connection conn;
-    struct sw_controller *controller; /* NULL: not leading */
+    struct sw_controller *controller; /* NULL: has not led yet */
     struct sw_lease *lease;
     struct sw_timer *stop_timer;
     struct sw_endpoint *metrics, *health;
@@ -123,8 +123,12 @@ static void start_work(void *arg)
 
 static void on_started(void *arg)
 {
+    struct operator* op = arg;
     sw_log(SW_LOG_INFO, "leading", "lease", LEASE_NAME, NULL);
-    start_work(arg);
+    if (op->controller)
+        sw_controller_resume(op->controller);
+    else
+        start_work(op);
 }
 
 /* By the time this returns nothing may be written any more: what is under way is cancelled. */
@@ -132,7 +136,7 @@ static void on_stopped(const char *why, void *arg)
 {
     struct operator* op = arg;
     sw_log(SW_LOG_WARN, "not leading any more", "why", why, NULL);
-    sw_controller_close(SW_TAKE(op->controller));
+    sw_controller_pause(op->controller); /* what it has read stays: it will compete again */
 }
 
 static void on_new_leader(const char *identity, void *arg SW_UNUSED)
@@ -178,11 +182,16 @@ static int compete(struct operator* op, struct sw_err *err)
 /* ---- HTTP --------------------------------------------------------------------------------------
  */
 
+static bool leads(const struct operator* op)
+{
+    return op->controller && !sw_controller_is_paused(op->controller);
+}
+
 /* What a process can say whether it leads or not; the rest is the leader's to say. */
 static char *serve_metrics(void *arg, int *status SW_UNUSED)
 {
     struct operator* op = arg;
-    SW_AUTO_CHARS *work = op->controller ? sw_controller_metrics(op->controller) : sw_strdup("");
+    SW_AUTO_CHARS *work = leads(op) ? sw_controller_metrics(op->controller) : sw_strdup("");
     const char *release = getenv("RELEASE_VERSION"); /* of the cluster that it came with */
     return sw_printf(
         "# HELP slipway_build_info 1; the labels are the version and $RELEASE_VERSION\n"
@@ -191,7 +200,7 @@ static char *serve_metrics(void *arg, int *status SW_UNUSED)
         "# HELP slipway_leader 1 for the replica that looks after the resources\n"
         "# TYPE slipway_leader gauge\n"
         "slipway_leader %d\n%s",
-        sw_version, release ? release : "", op->controller != NULL, work);
+        sw_version, release ? release : "", leads(op), work);
 }
 
 static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
@@ -203,9 +212,9 @@ static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
 static char *serve_ready(void *arg, int *status)
 {
     struct operator* op = arg;
-    bool waiting = op->lease && !op->controller;
+    bool waiting = op->lease && !leads(op);
     bool ready = sw_kube_is_up(op->conn.kube) &&
-                 (waiting || (op->controller && sw_controller_is_synced(op->controller)));
+                 (waiting || (leads(op) && sw_controller_is_synced(op->controller)));
     *status = ready ? 200 : 503;
     return sw_strdup(ready ? "ok\n" : "not ready: the cluster has not been read yet\n");
 }

@@ -84,6 +84,10 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
 static void on_started(void *arg)
 {
     struct walk *w = arg;
+    if (w->controller) {
+        sw_controller_resume(w->controller);
+        return;
+    }
     w->controller = sw_controller_open(
         w->conn.loop, w->kube, &(struct sw_controller_opts){ .on_event = on_event, .arg = w });
 }
@@ -93,7 +97,7 @@ static void on_stopped(const char *why, void *arg)
     struct walk *w = arg;
     SW_AUTO_CHARS *line = sw_printf("not leading any more: %s", why);
     say(w, line);
-    sw_controller_close(SW_TAKE(w->controller));
+    sw_controller_pause(w->controller);
 }
 
 static int give_birth(struct walk *w, struct sw_err *err)
@@ -204,8 +208,8 @@ static void look(struct walk *w, struct sw_trial_end *end)
     SW_AUTO_JSON *status = w->controller
                                ? sw_controller_status(w->controller, sw_obj_name(w->resource))
                                : NULL;
-    end->words = sw_printf("%s", w->controller ? sw_json_str(status, "no status", "state", NULL)
-                                               : "nobody leads");
+    end->words = sw_printf("%s", status ? sw_json_str(status, "no status", "state", NULL)
+                                        : "nobody leads");
 }
 
 static int prepare(struct walk *w, struct sw_err *err)

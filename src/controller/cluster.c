@@ -124,6 +124,8 @@ static void on_facts_timer(void *arg)
         next = r->next;
         resource_facts_changed(r);
     }
+    if (c->paused)
+        return;
     preflights_open(c);
     modules_open(c);
     das_open(c);
@@ -249,7 +251,7 @@ static void open_watches(struct sw_controller *c)
         c->node_watch = sw_kube_watch_open(
             c->kube, kind, &(struct sw_watch_opts){ .fields = sw_node_fields }, on_node, c);
     kind = sw_kube_kind_find(c->kube, SW_GROUP_VERSION, "SpecialResource");
-    if (!c->resource_watch && kind && c->nodes_synced)
+    if (!c->resource_watch && kind && c->nodes_synced && !c->paused)
         c->resource_watch = sw_kube_watch_open(
             c->kube, kind, &(struct sw_watch_opts){ .name = c->only }, resource_on_watch, c);
     if (!kind && c->nodes_synced)
@@ -322,6 +324,12 @@ void cluster_open(struct sw_controller *c)
     c->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);
     kinds_open(c);
     discover(c);
+}
+
+void cluster_close_resources(struct sw_controller *c)
+{
+    sw_kube_watch_close(SW_TAKE(c->resource_watch));
+    c->resources_synced = false;
 }
 
 void cluster_close(struct sw_controller *c)

@@ -31,16 +31,40 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
     return c;
 }
 
-void sw_controller_close(struct sw_controller *c)
+/* All that writes for somebody. */
+static void let_go(struct sw_controller *c)
 {
-    if (!c)
-        return;
-    cluster_close(c);
     resource_free_all(c);
     overlap_close(c);
     preflights_close(c);
     modules_close(c);
     das_close(c);
+}
+
+void sw_controller_pause(struct sw_controller *c)
+{
+    c->paused = true;
+    cluster_close_resources(c);
+    let_go(c);
+}
+
+void sw_controller_resume(struct sw_controller *c)
+{
+    c->paused = false;
+    cluster_kinds_changed(c); /* opens what may be opened, as after any news */
+}
+
+bool sw_controller_is_paused(const struct sw_controller *c)
+{
+    return c->paused;
+}
+
+void sw_controller_close(struct sw_controller *c)
+{
+    if (!c)
+        return;
+    cluster_close(c);
+    let_go(c);
     images_close(c);
     toolkits_close(c);
     sw_registries_free(c->registries);

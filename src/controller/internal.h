@@ -52,6 +52,7 @@ struct sw_controller {
     struct sw_timer *overlap_timer; /* NULL until two resources may share nodes */
     int64_t retry_ms, kinds_retry_ms;
     bool crds_synced, nodes_synced, resources_synced;
+    bool paused; /* reads, and acts for nobody */
 
     char *kube_version;
     const char **apis; /* what is served, for .Capabilities; strings owned */
@@ -368,6 +369,8 @@ void event_record(struct resource *r, const struct sw_action *a);
 
 void cluster_open(struct sw_controller *c);
 void cluster_close(struct sw_controller *c);
+/* Look at no SpecialResource any more, until open_watches() may again. */
+void cluster_close_resources(struct sw_controller *c);
 /* Discovery has something new. */
 void cluster_kinds_changed(struct sw_controller *c);
 /* kinds.c */

@@ -229,7 +229,9 @@ static int toleration_seconds(struct sw_write *w)
 {
     static const char *const keys[] = { "node.kubernetes.io/not-ready",
                                         "node.kubernetes.io/unreachable" };
-    if (!is_pod(w))
+    bool written = w->op == SW_OP_CREATE ||
+                   w->op == SW_OP_UPDATE; /* an apply may have put its own */
+    if (!written || !sw_write_is(w, "", "Pod"))
         return 0;
     json_object *list = sw_json_need_list(w->doc, "spec", "tolerations", NULL);
     bool missing[SW_COUNT(keys)];

@@ -16,14 +16,15 @@ const char *__asan_default_options(void)
 static const char mig[] = SW_SOURCE_DIR "/recipes/nvidia-mig";
 static const char kmod[] = SW_SOURCE_DIR "/charts/example/simple-kmod";
 
-static void all(const char *recipe, unsigned stride, uint64_t n,
+/* @nodes: 0 for five; @n: 0 for as many as the walk has requests */
+static void all(const char *recipe, int nodes, uint64_t n,
                 void (*one)(const struct chaos *c, uint64_t i))
 {
     struct chaos c = {
-        .recipe = recipe, .dir = SW_SOURCE_DIR "/build/chaos", .jobs = 2, .stride = stride
+        .recipe = recipe, .dir = SW_SOURCE_DIR "/build/chaos", .jobs = 2, .nodes = nodes
     };
     assert_int_equal(chaos_init(&c), 0);
-    chaos_all(&c, 1, n ? n : (c.n_requests + stride - 1) / stride, one);
+    chaos_all(&c, 1, n ? n : c.n_requests, one);
     unsigned passed = c.counts->passed, failed = c.counts->failed;
     chaos_done(&c);
     assert_int_equal(failed, 0);
@@ -33,25 +34,25 @@ static void all(const char *recipe, unsigned stride, uint64_t n,
 static void simple_kmod_survives_a_kill_after_any_request(void **state)
 {
     (void)state;
-    all(kmod, 1, 0, chaos_kill_at);
+    all(kmod, 0, 0, chaos_kill_at);
 }
 
 static void nvidia_mig_survives_a_kill_after_any_request(void **state)
 {
     (void)state;
-    all(mig, 1, 0, chaos_kill_at);
+    all(mig, 3, 0, chaos_kill_at);
 }
 
 static void simple_kmod_survives_random_faults(void **state)
 {
     (void)state;
-    all(kmod, 1, 25, chaos_seed);
+    all(kmod, 0, 25, chaos_seed);
 }
 
 static void nvidia_mig_survives_random_faults(void **state)
 {
     (void)state;
-    all(mig, 1, 25, chaos_seed);
+    all(mig, 0, 25, chaos_seed);
 }
 
 int main(void)
