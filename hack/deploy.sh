@@ -131,8 +131,8 @@ render() { # FOLDER...
     { k kustomize "$dir" 2>"$dir/log" || die "kustomize: $(tail -1 "$dir/log")"; } | fit
 }
 
-# An SCC names the account in a text, which kustomize does not know for a namespace; before
-# Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console, which else wants
+# An SCC names the account in a text, which kustomize does not know for a namespace, and one before
+# 2.1 does not rename a Namespace; before Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console, which else wants
 # dashboards in a namespace of its own.
 fit() {
     local pdb=policy/v1 console=1 served
@@ -141,7 +141,8 @@ fit() {
         grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
         grep -q '^console.openshift.io/' <<<"$served" || console=
     fi
-    awk -v console="$console" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+    awk -v console="$console" -v namespace="$NAMESPACE" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+            if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " namespace "\n", doc)
             if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if (console || doc !~ /(^|\n)kind: ConsoleLink\n/) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
         sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"

@@ -1,3 +1,4 @@
+/* The third version, as JSON: for each group version its kinds, with the schemas of custom ones. */
 #include "emulator/openapi.h"
 
 #include <string.h>
@@ -7,32 +8,16 @@
 #include "emulator/crd.h"
 #include "emulator/status.h"
 
-/* ---- v2 -----------------------------------------------------------------------------------------
- */
-
-/* Older clients read it as protobuf only; an empty message is an empty description, with which they
- * validate nothing and fall back to what they know of the built-in kinds. */
-void sw_openapi_v2(struct sw_req *req)
-{
-    const char *accept = sw_http_header(req->http, "accept");
-    if (accept && strstr(accept, "proto-openapi")) {
-        sw_rest_send(req, 200, "application/octet-stream", "", 0); /* as old servers call it */
-        return;
-    }
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "2.0", "swagger", NULL);
-    sw_json_set_str(doc, "Kubernetes", "info", "title", NULL);
-    sw_json_set_str(doc, sw_rest_version(req->rest), "info", "version", NULL);
-    sw_json_set(doc, json_object_new_object(), "paths", NULL);
-    sw_rest_send_doc(req, 200, doc);
-}
-
-/* ---- v3 -----------------------------------------------------------------------------------------
- */
-
 static char *group_path(const char *group, const char *version)
 {
     return group[0] ? sw_printf("apis/%s/%s", group, version) : sw_printf("api/%s", version);
+}
+
+char *sw_openapi_path(const struct sw_emu_kind *kind, const char *version)
+{
+    SW_AUTO_CHARS *base = group_path(kind->group, version);
+    return sw_printf("/%s/%s%s/{name}", base, kind->namespaced ? "namespaces/{namespace}/" : "",
+                     kind->plural);
 }
 
 static void send_index(struct sw_req *req)
@@ -122,9 +107,7 @@ static json_object *patch_operation(const struct sw_req *req, const struct sw_em
 static void describe(const struct sw_req *req, const struct sw_emu_kind *kind, const char *version,
                      json_object *doc)
 {
-    SW_AUTO_CHARS *base = group_path(kind->group, version);
-    SW_AUTO_CHARS *path = sw_printf(
-        "/%s/%s%s/{name}", base, kind->namespaced ? "namespaces/{namespace}/" : "", kind->plural);
+    SW_AUTO_CHARS *path = sw_openapi_path(kind, version);
     SW_AUTO_CHARS *name = schema_name(kind, version);
     sw_json_set(doc, patch_operation(req, kind, version), "paths", path, "patch", NULL);
     sw_json_set(doc, schema_of(kind, version), "components", "schemas", name, NULL);

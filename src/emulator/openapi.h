@@ -4,5 +4,7 @@
  * for `kubectl explain`. */
 #include "emulator/rest.h"
 
+/** "/apis/apps/v1/namespaces/{namespace}/deployments/{name}", heap. */
+char *sw_openapi_path(const struct sw_emu_kind *kind, const char *version);
 void sw_openapi_v2(struct sw_req *req);
 void sw_openapi_v3(struct sw_req *req);

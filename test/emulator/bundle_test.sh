@@ -39,7 +39,7 @@ sampled() { # one example each, valid for the definitions
     csv '(.metadata.annotations["alm-examples"] | fromjson | map(.kind) | sort) == ([.spec.customresourcedefinitions.owned[].kind] | sort)' || return 1
     kubectl apply -f deploy/crds/sro.openshift.io_preflightvalidations.yaml -f deploy/crds/sro.openshift.io_specialresourcemodules.yaml -f deploy/crds/sro.openshift.io_specialresources.yaml -f deploy/crds/inference.redhat.com_dasoperators.yaml &&
         until_ok 10 eval 'kubectl get specialresources,specialresourcemodules,preflightvalidations,dasoperators >/dev/null 2>&1' &&
-        csv -r '.metadata.annotations["alm-examples"]' | jq '{apiVersion: "v1", kind: "List", items: .}' | kubectl apply --validate=strict --dry-run=server -f -
+        csv -r '.metadata.annotations["alm-examples"]' | jq '{apiVersion: "v1", kind: "List", items: .}' | kubectl apply --validate=true --dry-run=server -f -
 }
 told() { csv '.spec.displayName != "" and (.spec.description | length) > 100 and (.spec.maintainers[0].email | test("@")) and .spec.provider.name != "" and (.spec.keywords | length) > 0 and all(.spec.links[]; .url | test("^https://"))
     and (.spec.icon[0].mediatype | IN("image/svg+xml", "image/png", "image/jpeg", "image/gif")) and (.spec.icon[0].base64data | @base64d | test("<svg")) and (.spec.maturity | IN("planning","pre-alpha","alpha","beta","stable","mature","inactive","deprecated"))'; }

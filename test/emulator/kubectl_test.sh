@@ -119,6 +119,8 @@ conflict() {
 battery() { # KUBECTL NAME
     K=$1
     t "$2: apply" says 'deployment.apps/web created' "$K" apply -f "$dir/app.yaml"
+    t "$2: a dry run on the server" says 'deployment.apps/web configured (server dry run)' \
+        bash -c "sed 's/replicas: 2/replicas: 7/' '$dir/app.yaml' | '$K' apply --dry-run=server -f -"
     t "$2: apply again" says 'deployment.apps/web unchanged' "$K" apply -f "$dir/app.yaml"
     t "$2: get" says 'web    0/2' "$K" get deployments
     t "$2: get -o wide" says 'nginx:1' "$K" get deploy web -o wide
@@ -145,6 +147,8 @@ battery() { # KUBECTL NAME
     t "$2: apply a CRD" says 'created' "$K" apply -f "$dir/crd.yaml"
     t "$2: wait for it" says 'condition met' "$K" wait --for=condition=established \
         crd/widgets.ex.io --timeout=20s
+    t "$2: a dry run of a custom resource" says 'widget.ex.io/w created (server dry run)' \
+        "$K" create --dry-run=server -f "$dir/widget.yaml"
     t "$2: apply a custom resource" says 'widget.ex.io/w created' "$K" apply -f "$dir/widget.yaml"
     t "$2: get it with its columns" says 'red' "$K" get wd
     t "$2: a bad one is refused" refused 'spec.color: Unsupported value: "green"' \

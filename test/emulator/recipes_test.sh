@@ -29,7 +29,7 @@ linted() { [ -z "$("$slipway" lint "$1" 2>&1)" ]; }
 
 # A kernel that runs only on nodes without GPUs needs no driver.
 other_kernel() {
-    cluster kubernetes && kubectl patch node worker-0 --subresource=status --type merge -p '{"status":{"nodeInfo":{"kernelVersion":"6.1.0-9-generic"}}}' &&
+    cluster kubernetes && kubectl get node worker-0 -o json | jq '.status.nodeInfo.kernelVersion = "6.1.0-9-generic"' | kubectl replace --raw /api/v1/nodes/worker-0/status -f - &&
         "$slipway" run recipes/nvidia-gpu --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
         [ "$(kubectl -n nvidia-gpu get daemonsets -o 'jsonpath={range .items[*]}{.status.desiredNumberScheduled}{"\n"}{end}' | grep -c '^0$')" = 1 ]
 }
