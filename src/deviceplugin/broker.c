@@ -142,7 +142,7 @@ struct dp_action *broker_act(struct dp_broker *b, enum dp_act act)
     return a;
 }
 
-void broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
+struct dp_action *broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
 {
     struct dp_action *a = broker_act(b, DP_ACT_TELL);
     va_list ap;
@@ -150,6 +150,7 @@ void broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
     a->words = sw_vprintf(fmt, ap);
     va_end(ap);
     a->code = code;
+    return a;
 }
 
 struct dp_action *dp_broker_next(struct dp_broker *b)

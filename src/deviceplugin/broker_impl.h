@@ -39,7 +39,7 @@ struct dp_broker {
 
 /* broker.c */
 struct dp_action *broker_act(struct dp_broker *b, enum dp_act act);
-void broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
+struct dp_action *broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 struct dp_pod *broker_pod(const struct dp_broker *b, const char *uid);
 struct dp_pod *broker_pod_named(const struct dp_broker *b, const char *ns, const char *name);

@@ -18,6 +18,12 @@ const struct sw_kind dp_kind_pod = { .group = "",
 const struct sw_kind dp_kind_node = {
     .group = "", .version = "v1", .api_version = "v1", .kind = "Node", .plural = "nodes"
 };
+const struct sw_kind dp_kind_event = { .group = "",
+                                       .version = "v1",
+                                       .api_version = "v1",
+                                       .kind = "Event",
+                                       .plural = "events",
+                                       .namespaced = true };
 const struct sw_kind dp_kind_claim = { .group = GROUP,
                                        .version = "v1alpha1",
                                        .api_version = GROUP "/v1alpha1",
@@ -299,6 +305,44 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
     } else {
         w->request = sw_kube_delete(p->kube, &dp_kind_claim, w->ns, w->name, NULL, on_written, w);
     }
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+static void on_event(const struct sw_kube_answer *answer, void *arg SW_UNUSED)
+{
+    if (answer->code < 0) /* it is for people: losing one harms nothing, and the log has it */
+        sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(answer->err), NULL);
+}
+
+void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, const char *reason,
+                      const char *words)
+{
+    char now[21];
+    SW_AUTO_JSON *doc = json_object_new_object();
+    SW_AUTO_CHARS *name = sw_printf("%s.%llx", pod->name,
+                                    (unsigned long long)dp_plugin_now(p) * 1000000 +
+                                        p->n.events++ % 1000000);
+    sw_time_rfc3339(dp_plugin_now(p), now);
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Event", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, pod->ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "v1", "involvedObject", "apiVersion", NULL);
+    sw_json_set_str(doc, "Pod", "involvedObject", "kind", NULL);
+    sw_json_set_str(doc, pod->ns, "involvedObject", "namespace", NULL);
+    sw_json_set_str(doc, pod->name, "involvedObject", "name", NULL);
+    sw_json_set_str(doc, pod->uid, "involvedObject", "uid", NULL);
+    sw_json_set_str(doc, reason, "reason", NULL);
+    sw_json_set_str(doc, words, "message", NULL);
+    sw_json_set_str(doc, "Warning", "type", NULL);
+    sw_json_set_str(doc, "slipway-device-plugin", "source", "component", NULL);
+    sw_json_set_str(doc, p->opts.node, "source", "host", NULL);
+    sw_json_set_str(doc, now, "firstTimestamp", NULL);
+    sw_json_set_str(doc, now, "lastTimestamp", NULL);
+    sw_json_set(doc, json_object_new_int(1), "count", NULL);
+    (void)sw_kube_create(p->kube, &dp_kind_event, pod->ns, NULL, doc, NULL, on_event, p);
 }
 
 /* ---- opening -----------------------------------------------------------------------------------

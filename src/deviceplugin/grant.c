@@ -169,9 +169,10 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, int64_t now_ms, const c
     const bool failed = g->state == DP_MAKING;
     g->state = DP_UNDOING;
     g->undo_next = false;
-    broker_tell(b, failed ? SW_UNAVAILABLE : 0,
-                "slices of pod %s/%s, container %s are taken down: %s", g->pod.ns, g->pod.name,
-                g->container, g->why);
+    struct dp_action *told = broker_tell(b, failed ? SW_UNAVAILABLE : 0,
+                                         "slices of pod %s/%s, container %s are taken down: %s",
+                                         g->pod.ns, g->pod.name, g->container, g->why);
+    told->ref = dp_ref_copy(&g->pod);
     answer(b, g, SW_UNAVAILABLE, g->why);
     if (g->remaking && broker_pod(b, g->pod.uid))
         evict(b, g);
@@ -192,7 +193,8 @@ static void removed(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s,
     }
     if (g->n_failed++ == 0) /* said once, tried until it works */
         broker_tell(b, r->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
-                    s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->words);
+                    s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->words)
+            ->ref = dp_ref_copy(&g->pod);
     g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
 }
 

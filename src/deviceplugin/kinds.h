@@ -3,4 +3,5 @@
  * wait, not fail. Internal to deviceplugin. */
 #include "kube/kube.h"
 
-extern const struct sw_kind dp_kind_pod, dp_kind_node, dp_kind_claim, dp_kind_accelerator;
+extern const struct sw_kind dp_kind_pod, dp_kind_node, dp_kind_claim, dp_kind_event,
+    dp_kind_accelerator;

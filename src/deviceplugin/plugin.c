@@ -148,8 +148,10 @@ static void do_forget(struct sw_device_plugin *p, const struct dp_action *a)
         log_error(p, "record not removed", &err);
 }
 
-static void do_tell(struct sw_device_plugin *p SW_UNUSED, const struct dp_action *a)
+static void do_tell(struct sw_device_plugin *p, const struct dp_action *a)
 {
+    if (a->code < 0 && a->ref.uid)
+        dp_cluster_event(p, &a->ref, "SliceFailed", a->words);
     sw_log(a->code < 0 ? SW_LOG_WARN : SW_LOG_INFO, "slices", "what", a->words, NULL);
 }
 

@@ -55,7 +55,7 @@ struct sw_device_plugin {
 
     struct {
         uint64_t allocated, refused, steps, step_errors, registrations, evictions;
-        uint64_t swaps, journal_errors;
+        uint64_t swaps, journal_errors, events;
         double allocate_s, nvml_s;
     } n;
 };
@@ -102,6 +102,10 @@ void dp_held_ask(struct sw_device_plugin *p);
 void dp_cluster_open(struct sw_device_plugin *p);
 void dp_cluster_close(struct sw_device_plugin *p);
 void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a);
+/** A warning about @pod that `kubectl describe` shows. Written once, and not again where it is
+ * lost. */
+void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, const char *reason,
+                      const char *words);
 
 /* accelerator.c */
 struct dp_accelerator *dp_accelerator_new(struct sw_device_plugin *p);

@@ -25,6 +25,7 @@ struct node {
     bool is_mig;   /* a NodeAccelerator of nvidia-mig was seen */
     bool grown;    /* there is more room than pods were told of */
     int64_t touched_ms;
+    int64_t deselected_ms; /* since when it has a NodeAccelerator and no label; 0: it is not so */
     size_t n_gpus;
     struct sw_mig_gpu *gpus; /* use: of all claims and reservations */
     char **uuids;            /* one each; GPUs that only claims know have no geometry */

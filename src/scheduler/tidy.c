@@ -21,6 +21,7 @@ enum {
     UNSEEN_MS = 5000,       /* a claim may be seen before its pod is */
     UNCONFIRMED_MS = 60000, /* a pod that was only asked about */
     LOST_NODE_MS = 60000,
+    DESELECTED_MS = 60000,
 };
 
 struct tidy {
@@ -251,6 +252,37 @@ static void collect_claims(struct tidy *t, int64_t now_ms)
     }
 }
 
+/* ---- nodes that are not slipway's any more
+ * -------------------------------------------------------
+ */
+
+static void on_disowned(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "NodeAccelerator not deleted", "error", sw_err_text(a->err), NULL);
+}
+
+/* The label went, and with it the device plugin; when the last claim is gone, too, nobody says any
+ * more what the node has. (Where the Node goes, its NodeAccelerator goes with it.) */
+static void disown_nodes(struct tidy *t, int64_t now_ms)
+{
+    const struct picture *p = t->s->picture;
+    for (struct lh_entry *e = lh_table_head(p->nodes); e && !p->any_node; e = e->next) {
+        struct node *n = lh_entry_v(e);
+        if (n->labelled || !n->is_mig || n->claims)
+            n->deselected_ms = 0;
+        else if (!n->deselected_ms)
+            n->deselected_ms = now_ms;
+        else if (now_ms - n->deselected_ms > DESELECTED_MS) {
+            n->deselected_ms = now_ms; /* once a while, should it come again */
+            sw_log(SW_LOG_INFO, "node deselected: its NodeAccelerator goes", "node", n->name, NULL);
+            (void)sw_kube_delete(t->s->kube, t->s->feeds[FEED_ACCELERATORS].kind, t->s->opts.ns,
+                                 n->name, &(struct sw_request_opts){ .retries = 1 }, on_disowned,
+                                 t);
+        }
+    }
+}
+
 /* ---- labelling ---------------------------------------------------------------------------------
  */
 
@@ -313,6 +345,7 @@ static void on_collect(void *arg)
     forget_pods(t->s->picture, now_ms);
     if (t->leading) {
         label_claims(t);
+        disown_nodes(t, now_ms);
         collect_claims(t, now_ms);
     }
     sched_tidy_look(t->s);

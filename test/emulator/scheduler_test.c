@@ -449,6 +449,21 @@ static void test_claims_of_vanished_pods_are_collected(void **state)
     assert_true(world_until(&w->w, is_gone, "in-use", 180000));
 }
 
+static bool has_no_accelerator(struct world *w, void *arg)
+{
+    return world_get(w, "inference.redhat.com/v1alpha1", "NodeAccelerator", NS, arg) == NULL;
+}
+
+static void test_accelerator_of_a_deselected_node_goes(void **state)
+{
+    struct sched_world *w = *state;
+    assert_false(has_no_accelerator(&w->w, "a"));
+    assert_int_equal(world_patch(&w->w, "v1", "Node", NULL, "a", NULL,
+                                 "{\"metadata\":{\"labels\":{\"nvidia.com/mig.capable\":null}}}"),
+                     0);
+    assert_true(world_until(&w->w, has_no_accelerator, "a", 180000));
+}
+
 static bool is_labelled(struct world *w, void *arg)
 {
     return sw_streq(sw_obj_label(world_get(w, CLAIMS, NS, arg), "slipway.dev/node"), "a");
@@ -724,6 +739,7 @@ int main(void)
         T(test_left_on_another_node_is_cleared_first),
         T(test_claims_of_vanished_pods_are_collected),
         T(test_claims_of_others_get_the_label_of_their_node),
+        T(test_accelerator_of_a_deselected_node_goes),
         T(test_claims_of_living_pods_stay),
         T(test_claim_of_a_pod_that_is_never_bound_is_collected),
         T(test_node_is_touched_when_somebody_waits),

@@ -404,6 +404,9 @@ def a_slice_that_cannot_be_made_is_undone(api):
             "no MIG device" in e.details(), e.details()
         until("undone", lambda: not w.gpus() and not w.journal() and w.states() == ["created"] * 2)
         assert set(w.claims()) == set(claims)
+        told = until("an Event", lambda: [e for e in api.get("/api/v1/namespaces/default/events")["items"]
+                                          if e["involvedObject"].get("uid") == pod["metadata"]["uid"]])
+        assert told[0]["reason"] == "SliceFailed" and told[0]["type"] == "Warning", told
         w.close()
 
 
