@@ -351,6 +351,31 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     add(chain, link);
 }
 
+/* Which nodes have not got their new driver, and what holds each up. */
+static void explain_upgrade(struct json_object *status, struct json_object *chain)
+{
+    struct json_object *upgrade = sw_json_get(status, "upgrade");
+    struct json_object *nodes = sw_json_get(upgrade, "nodes");
+    if (!sw_json_len(nodes))
+        return;
+    bool failed = sw_json_int(upgrade, 0, "failed", NULL) > 0;
+    struct json_object *link = link_new(failed ? "Retrying" : "Waiting", "upgrade of drivers");
+    SW_AUTO_CHARS *why = sw_printf("%d of %d nodes have the new driver",
+                                   (int)sw_json_int(upgrade, 0, "upToDate", NULL),
+                                   (int)sw_json_int(upgrade, 0, "total", NULL));
+    set(link, "why", why);
+    for (size_t i = 0; i < sw_json_len(nodes); i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        SW_AUTO_CHARS *what = sw_printf("node %s  %s", sw_json_str(node, "", "name", NULL),
+                                        sw_json_str(node, "", "step", NULL));
+        struct json_object *of = link_new("Waiting", what);
+        set(of, "why", sw_json_str(node, "", "message", NULL));
+        set(of, "since", sw_json_str(node, "", "since", NULL));
+        add(link, of);
+    }
+    add(chain, link);
+}
+
 static void explain_overlap(struct json_object *status, struct json_object *chain)
 {
     struct json_object *c = sw_json_find_by(sw_json_get(status, "conditions"), "type",
@@ -376,6 +401,7 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     set(chain, "why", text);
     explain_deletion(resource, chain);
     explain_overlap(status, chain);
+    explain_upgrade(status, chain);
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *s = sw_json_at(states, i);
         bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");

@@ -93,6 +93,9 @@ struct json_object *sw_report_json(const struct sw_report *report)
         (void)json_object_array_add(nodes, node);
     }
     (void)json_object_object_add(out, "nodes", nodes);
+    struct json_object *upgrade = sw_json_get(report->status, "upgrade");
+    if (upgrade)
+        (void)json_object_object_add(out, "upgrade", json_object_get(upgrade));
     SW_AUTO_CHARS *trouble = sw_report_trouble(report);
     if (*trouble)
         sw_json_set_str(out, trouble, "message", NULL);

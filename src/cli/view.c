@@ -274,6 +274,33 @@ static void put_node_table(struct sw_line *line, struct json_object *doc)
     }
 }
 
+/* Nodes whose driver is being replaced, those where that failed, and those that wait for it. */
+static void put_upgrade_table(struct sw_line *line, struct json_object *upgrade)
+{
+    struct json_object *nodes = sw_json_get(upgrade, "nodes");
+    size_t n = sw_json_len(nodes);
+    int column = 4;
+    for (size_t i = 0; i < n; i++)
+        column = wider(column, sw_text_width(sw_json_str(sw_json_at(nodes, i), "", "name", NULL)));
+    sw_line_end(line);
+    sw_line_put(line, SW_BOLD, "UPGRADE");
+    sw_line_printf(line, SW_PLAIN, "  %d of %d nodes have the new driver",
+                   (int)sw_json_int(upgrade, 0, "upToDate", NULL),
+                   (int)sw_json_int(upgrade, 0, "total", NULL));
+    sw_line_end(line);
+    for (size_t i = 0; i < n && i < MAX_NODE_ROWS; i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        const char *step = sw_json_str(node, "", "step", NULL);
+        bool failed = sw_streq(step, "drain-failed") || sw_streq(step, "restart-failed");
+        sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "name", NULL));
+        sw_line_pad(line, column + GAP);
+        sw_line_put(line, failed ? SW_RED : SW_YELLOW, step);
+        sw_line_pad(line, column + GAP + 16);
+        sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "message", NULL));
+        sw_line_end(line);
+    }
+}
+
 char *sw_report_tables(const struct sw_report *report, const struct sw_style *style)
 {
     struct sw_line line = { .out = printbuf_new(), .style = style };
@@ -287,6 +314,9 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
         sw_line_end(&line);
         put_node_table(&line, doc);
     }
+    struct json_object *upgrade = sw_json_get(report->status, "upgrade");
+    if (sw_json_len(sw_json_get(upgrade, "nodes")))
+        put_upgrade_table(&line, upgrade);
     json_object_put(doc);
     free(t.rows);
     return finish(&line);

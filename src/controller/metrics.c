@@ -157,6 +157,19 @@ static void put_overlaps(struct printbuf *out, const struct resource *r)
     }
 }
 
+static void put_upgrade(struct printbuf *out, const char *resource, struct json_object *status)
+{
+    static const char *const steps[] = { "upToDate", "inProgress", "waiting", "failed" };
+    struct json_object *upgrade = sw_json_get(status, "upgrade");
+    for (size_t i = 0; upgrade && i < SW_COUNT(steps); i++) {
+        (void)printbuf_memappend(out, "slipway_upgrade_nodes{", 22);
+        put_label(out, "specialresource", resource);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "step", steps[i]);
+        sprintbuf(out, "} %d\n", (int)sw_json_int(upgrade, 0, steps[i], NULL));
+    }
+}
+
 static void put_request(const struct sw_kube_count *count, void *arg)
 {
     struct printbuf *out = arg;
@@ -199,6 +212,12 @@ char *sw_controller_metrics(struct sw_controller *c)
              "Nodes that another resource selects as well, with no dependency between the two");
     for (struct resource *r = c->resources; r; r = r->next)
         put_overlaps(objects, r);
+    put_head(objects, "slipway_upgrade_nodes", "gauge",
+             "Nodes by how far the replacement of their driver is");
+    for (struct resource *r = c->resources; r; r = r->next) {
+        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
+        put_upgrade(objects, r->name, status);
+    }
     (void)printbuf_memappend(out, objects->buf, objects->bpos);
     put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
     sprintbuf(out, "slipway_nodes %zu\n", sw_roster_count(c->roster));

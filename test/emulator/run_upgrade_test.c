@@ -339,6 +339,9 @@ static void a_paused_upgrade_waits(void **state)
     assert_int_equal(s.gated, s.nodes);
     struct json_object *sr = world_get(&w, SR, NULL, "driver");
     assert_int_equal(sw_json_int(sr, 0, "status", "upgrade", "waiting", NULL), s.nodes);
+    SW_AUTO_CHARS *metrics = sw_controller_metrics(w.controller);
+    assert_non_null(strstr(metrics, "slipway_upgrade_nodes{specialresource=\"driver\",step=\""
+                                    "upToDate\"} 0\n"));
     assert_non_null(
         strstr(json_object_to_json_string(sw_json_find(sr, "status", "upgrade", NULL)), "paused"));
     patch(&w, "{\"spec\":{\"upgradePolicy\":{\"autoUpgrade\":true}}}");

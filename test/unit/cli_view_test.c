@@ -141,6 +141,23 @@ static void tables_tell_nodes_and_their_states(void **state)
     done(&r);
 }
 
+static void tables_tell_whose_driver_is_being_replaced(void **state)
+{
+    (void)state;
+    struct json_object *status = parse(
+        "{\"upgrade\":{\"total\":3,\"upToDate\":1,\"nodes\":[{\"name\":\"n1\",\"step\":\"drain\","
+        "\"message\":\"2 pods are still there\"},{\"name\":\"n2\",\"step\":\"waiting\"}]}}");
+    struct sw_report r = { .name = "r", .status = status };
+    SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(text, "UPGRADE  1 of 3 nodes have the new driver");
+    assert_non_null(strstr(text, "n1"));
+    assert_non_null(strstr(text, "2 pods are still there"));
+    struct json_object *doc = sw_report_json(&r);
+    assert_int_equal(sw_json_int(doc, 0, "upgrade", "total", NULL), 3);
+    json_object_put(doc);
+    done(&r);
+}
+
 static void document_has_the_promised_shape(void **state)
 {
     (void)state;
@@ -219,6 +236,7 @@ int main(void)
         cmocka_unit_test(colours_come_only_when_asked_for),
         cmocka_unit_test(control_characters_of_others_do_not_reach_the_terminal),
         cmocka_unit_test(tables_tell_nodes_and_their_states),
+        cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
         cmocka_unit_test(document_has_the_promised_shape),
         cmocka_unit_test(trouble_is_the_condition_where_no_state_says_more),
         cmocka_unit_test(nothing_known_is_shown_too),
