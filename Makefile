@@ -178,7 +178,7 @@ TOOLS := $(patsubst test/tools/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 
 .PHONY: test-programs bench-programs fuzz-programs
-test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(PROGRAMS:%=$(BUILD)/test/%) $(BUILD)/test/libnvidia-ml.so
+test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(BUILD)/test/sched_load $(PROGRAMS:%=$(BUILD)/test/%) $(BUILD)/test/libnvidia-ml.so
 bench-programs: $(BENCH) $(BUILD)/test/sched_load
 
 # cmocka.h wants these before it, and formatting sorts it to the front

@@ -13,7 +13,8 @@
 
 struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
-    const char *scheduler, *runtime_class, *user_fields, *visible_devices, *tolerate, *log_level;
+    const char *scheduler, *runtime_class, *user_fields, *visible_devices, *env_from, *tolerate,
+        *log_level;
     int port, drain_s;
     bool tls, test_hooks, help, version;
 };
@@ -33,6 +34,8 @@ static const struct sw_option flags[] = {
       "override (default) or keep the two fields where a pod sets them itself" },
     { "visible-devices", SW_OPTION_TEXT, AT(visible_devices),
       "refuse (default) pods with slices that set NVIDIA_VISIBLE_DEVICES, or strip it" },
+    { "env-from", SW_OPTION_TEXT, AT(env_from),
+      "warn (default), refuse or allow: pods with slices whose envFrom could set it" },
     { "tolerate", SW_OPTION_TEXT, AT(tolerate),
       "RESOURCE[=KEY],...: pods that ask for the extended resource (* at its end: any rest) "
       "tolerate "
@@ -62,11 +65,19 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
     if (strip < 0)
         return sw_options_fault(PROGRAM, "--visible-devices: '%s' is neither refuse nor strip",
                                 s->visible_devices);
+    const int env_from = strcmp(s->env_from, "warn") == 0     ? SW_WEBHOOK_ENV_WARN
+                         : strcmp(s->env_from, "refuse") == 0 ? SW_WEBHOOK_ENV_REFUSE
+                         : strcmp(s->env_from, "allow") == 0  ? SW_WEBHOOK_ENV_ALLOW
+                                                              : -1;
+    if (env_from < 0)
+        return sw_options_fault(PROGRAM, "--env-from: '%s' is none of warn, refuse and allow",
+                                s->env_from);
     const char *fault = sw_webhook_tolerate_fault(s->tolerate);
     if (fault)
         return sw_options_fault(PROGRAM, "--tolerate: '%s': %s", s->tolerate, fault);
     *o = (struct sw_webhook_server_opts){
-        .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1, s->tolerate },
+        .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1, s->tolerate,
+                    (enum sw_webhook_env_from)env_from },
         .serve = {
             .address = s->listen,
             .port = s->port,
@@ -129,6 +140,7 @@ int main(int argc, char **argv)
                           .runtime_class = "nvidia-legacy",
                           .user_fields = "override",
                           .visible_devices = "refuse",
+                          .env_from = "warn",
                           .log_level = "info",
                           .drain_s = 2 };
     int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);

@@ -1,5 +1,6 @@
 /* From AdmissionReview to AdmissionReview. */
 #include <openssl/evp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +58,16 @@ static void put_op(struct mutation *m, const char *path, struct json_object *map
     add_op(m, json_object_object_get_ex(map, key, NULL) ? "replace" : "add", path, key, value);
 }
 
-static void warn(struct mutation *m, const char *path, const char *name)
+__attribute__((format(printf, 2, 3))) static void warn(struct mutation *m, const char *fmt, ...)
 {
     if (!m->warnings)
         m->warnings = json_object_new_array();
     if (sw_json_len(m->warnings) >= 8)
         return; /* the API server cuts them off anyway */
-    SW_AUTO_CHARS *text = sw_printf(
-        "%s: '%.80s' names no MIG profile such as 1g.5gb and is left alone", path, name);
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *text = sw_vprintf(fmt, ap);
+    va_end(ap);
     json_object_array_add(m->warnings, json_object_new_string(text));
 }
 
@@ -103,7 +106,7 @@ static int note_slice(struct mutation *m, struct slices *s, const char *path, co
     struct sw_mig_profile profile;
     enum sw_mig_owner owner;
     if (sw_mig_resource_parse(key, strlen(key), &profile, &owner, NULL) < 0) {
-        warn(m, path, key);
+        warn(m, "%s: '%.80s' names no MIG profile such as 1g.5gb and is left alone", path, key);
         return 0;
     }
     char name[sizeof s->list[0].name] = SW_MIG_DAS_PREFIX;
@@ -203,11 +206,36 @@ static bool opens_gpus(struct json_object *entry)
            (strcmp(value, "none") != 0 && strcmp(value, "void") != 0);
 }
 
+/* envFrom may bring any variable whose name begins with its prefix; what is in it, only kubelet
+ * reads. */
+static int check_env_from(struct mutation *m, const char *path, struct json_object *container)
+{
+    struct json_object *list = sw_json_get(container, "envFrom");
+    for (size_t i = 0; m->policy->env_from != SW_WEBHOOK_ENV_ALLOW && i < sw_json_len(list); i++) {
+        const char *prefix = sw_json_str(sw_json_at(list, i), "", "prefix", NULL);
+        if (strncmp(prefix, "NVIDIA_VISIBLE_DEVICES", strlen(prefix)) != 0)
+            continue;
+        if (m->policy->env_from == SW_WEBHOOK_ENV_REFUSE)
+            return sw_err_set(
+                m->err, SW_FORBIDDEN,
+                "%s/envFrom/%zu: could set NVIDIA_VISIBLE_DEVICES, which is the device "
+                "plugin's for pods with MIG slices; give it a prefix",
+                path, i);
+        warn(m,
+             "%s/envFrom/%zu: if NVIDIA_VISIBLE_DEVICES is in it, the container opens other GPUs "
+             "than its slices; a prefix keeps it out",
+             path, i);
+    }
+    return 0;
+}
+
 /* From the end, so that the indices of what is still to go stay right. */
 static int mutate_env(struct mutation *m, const char *path, struct json_object *container)
 {
     struct json_object *env = sw_json_get(container, "env");
     char at[192], index[24];
+    if (check_env_from(m, path, container) < 0)
+        return SW_FORBIDDEN;
     (void)snprintf(at, sizeof at, "%s/env", path);
     if (!json_object_is_type(env, json_type_array))
         return 0;

@@ -10,7 +10,7 @@
     "request.object.spec." list ".resources.limits",                                               \
         "request.object.spec." list ".resources.requests",                                         \
         "request.object.spec." list ".env.name", "request.object.spec." list ".env.value",         \
-        "request.object.spec." list ".env.valueFrom"
+        "request.object.spec." list ".env.valueFrom", "request.object.spec." list ".envFrom"
 
 static const char *const fields[] = {
     "apiVersion",

@@ -21,6 +21,9 @@
 /* ---- the mutation ------------------------------------------------------------------------------
  */
 
+/** What of envFrom, whose ConfigMaps and Secrets the webhook does not see. */
+enum sw_webhook_env_from { SW_WEBHOOK_ENV_WARN, SW_WEBHOOK_ENV_REFUSE, SW_WEBHOOK_ENV_ALLOW };
+
 /** Zero leaves schedulerName and runtimeClassName alone, overrides the user's where they are given
  * here, and refuses NVIDIA_VISIBLE_DEVICES. Texts are borrowed. */
 struct sw_webhook_policy {
@@ -32,6 +35,7 @@ struct sw_webhook_policy {
      * rest) get a toleration of the taint with that key (its own name, without), Exists,
      * NoSchedule. NULL or "": none. */
     const char *tolerate;
+    enum sw_webhook_env_from env_from; /* where it could set NVIDIA_VISIBLE_DEVICES */
 };
 
 /** What is wrong with such rules; NULL: nothing. */

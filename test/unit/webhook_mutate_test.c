@@ -15,7 +15,7 @@
 #include "data_util.h"
 
 static const struct sw_webhook_policy defaults = { "das-scheduler", "nvidia-legacy", false, false,
-                                                   NULL };
+                                                   NULL, 0 };
 
 static char *review_of(const char *version, const char *spec)
 {
@@ -187,12 +187,15 @@ static void users_fields_are_kept_by_policy(void **state)
         struct sw_webhook_policy policy;
         const char *has, *scheduler, *runtime_class;
     } cases[] = {
-        { { "s", "r", true, false, NULL }, ",\"schedulerName\":\"mine\"", "mine", "r" },
-        { { "s", "r", true, false, NULL }, ",\"schedulerName\":\"default-scheduler\"", "s", "r" },
-        { { "s", "r", true, false, NULL }, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
-        { { "s", "r", false, false, NULL }, ",\"runtimeClassName\":\"kata\"", "s", "r" },
-        { { "s", "", false, false, NULL }, "", "s", "" },
-        { { "", NULL, false, false, NULL }, ",\"schedulerName\":\"mine\"", "mine", "" },
+        { { "s", "r", true, false, NULL, 0 }, ",\"schedulerName\":\"mine\"", "mine", "r" },
+        { { "s", "r", true, false, NULL, 0 },
+          ",\"schedulerName\":\"default-scheduler\"",
+          "s",
+          "r" },
+        { { "s", "r", true, false, NULL, 0 }, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
+        { { "s", "r", false, false, NULL, 0 }, ",\"runtimeClassName\":\"kata\"", "s", "r" },
+        { { "s", "", false, false, NULL, 0 }, "", "s", "" },
+        { { "", NULL, false, false, NULL, 0 }, ",\"schedulerName\":\"mine\"", "mine", "" },
     };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         SW_AUTO_CHARS *spec = sw_printf("{\"containers\":[{" SLICE "}]%s}", cases[i].has);
@@ -241,7 +244,7 @@ static void visible_devices_are_refused_with_their_place(void **state)
 static void visible_devices_are_stripped_by_policy(void **state)
 {
     (void)state;
-    const struct sw_webhook_policy policy = { "s", "r", false, true, NULL };
+    const struct sw_webhook_policy policy = { "s", "r", false, true, NULL, 0 };
     SW_AUTO_CHARS *review = review_of(
         "v1", "{\"containers\":[{" SLICE ",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":"
               "\"all\"},{\"name\":\"B\",\"value\":\"b\"},{\"name\":\"NVIDIA_VISIBLE_DEVICES\","
@@ -254,6 +257,39 @@ static void visible_devices_are_stripped_by_policy(void **state)
     assert_int_equal(sw_json_len(env), 2);
     assert_string_equal(sw_json_str(sw_json_at(env, 0), "", "name", NULL), "B");
     assert_string_equal(sw_json_str(sw_json_at(env, 1), "", "name", NULL), "C");
+}
+
+/* What a ConfigMap holds nobody sees here: said, refused or let through, unless a prefix rules it
+ * out. */
+static void env_from_is_warned_of_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        enum sw_webhook_env_from policy;
+        const char *from;
+        bool denied, warned;
+    } cases[] = {
+        { SW_WEBHOOK_ENV_WARN, "{\"configMapRef\":{\"name\":\"c\"}}", false, true },
+        { SW_WEBHOOK_ENV_WARN, "{\"prefix\":\"NVIDIA_\",\"secretRef\":{\"name\":\"c\"}}", false,
+          true },
+        { SW_WEBHOOK_ENV_WARN, "{\"prefix\":\"APP_\",\"configMapRef\":{\"name\":\"c\"}}", false,
+          false },
+        { SW_WEBHOOK_ENV_REFUSE, "{\"configMapRef\":{\"name\":\"c\"}}", true, false },
+        { SW_WEBHOOK_ENV_REFUSE, "{\"prefix\":\"APP_\",\"configMapRef\":{\"name\":\"c\"}}", false,
+          false },
+        { SW_WEBHOOK_ENV_ALLOW, "{\"configMapRef\":{\"name\":\"c\"}}", false, false },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        const struct sw_webhook_policy policy = { .env_from = cases[i].policy };
+        SW_AUTO_CHARS *spec = sw_printf("{\"containers\":[{" SLICE ",\"envFrom\":[%s]}]}",
+                                        cases[i].from);
+        SW_AUTO_CHARS *review = review_of("v1", spec);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&policy, review, &outcome);
+        assert_int_equal(outcome == SW_WEBHOOK_DENIED, cases[i].denied);
+        assert_int_equal(sw_json_len(sw_json_find(response, "response", "warnings", NULL)),
+                         cases[i].warned);
+    }
 }
 
 /* kubectl debug, on a pod that has a slice or has none. */
@@ -276,7 +312,7 @@ static void ephemeral_containers_are_looked_at_when_they_are_added(void **state)
         { "nvidia.com/mig-1g.5gb", "{\"name\":\"new\"}", SW_WEBHOOK_UNCHANGED,
           SW_WEBHOOK_UNCHANGED },
     };
-    const struct sw_webhook_policy strip = { "s", "r", false, true, NULL };
+    const struct sw_webhook_policy strip = { "s", "r", false, true, NULL, 0 };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         SW_AUTO_CHARS *review = sw_printf(
             "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
@@ -461,6 +497,7 @@ int main(void)
         cmocka_unit_test(users_fields_are_kept_by_policy),
         cmocka_unit_test(visible_devices_are_refused_with_their_place),
         cmocka_unit_test(visible_devices_are_stripped_by_policy),
+        cmocka_unit_test(env_from_is_warned_of_or_refused),
         cmocka_unit_test(ephemeral_containers_are_looked_at_when_they_are_added),
         cmocka_unit_test(one_slice_by_two_names_is_refused),
         cmocka_unit_test(the_answer_has_the_questions_version),
