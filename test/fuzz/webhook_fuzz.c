@@ -10,8 +10,9 @@
 static void as_review(const uint8_t *data, size_t size)
 {
     static struct sw_webhook_reader *reader;
-    const struct sw_webhook_policy policy = { "s", "r", size & 1, size & 2,
-                                              size & 4 ? "*,a/b=c" : NULL };
+    const struct sw_webhook_policy policy = {
+        "s", "r", size & 1, size & 2, size & 4 ? "*,a/b=c" : NULL, size % 3
+    };
     if (!reader)
         reader = sw_webhook_reader_new();
     struct sw_webhook_answer a;
