@@ -46,6 +46,16 @@ PKGS := $(sort $(foreach m,$(MODULES),$(PKGS_$(m))))
 CC       ?= gcc
 CLANG    ?= clang
 BUILD    := build
+# make ARCH=arm64: programs for another machine, in build/arm64, with its libraries in SYSROOT
+# (hack/sysroot.sh) and Debian's cross compiler (gcc-aarch64-linux-gnu)
+ifneq ($(ARCH),)
+TRIPLET  := $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-linux-gnu
+SYSROOT  ?= build/sysroot-$(ARCH)
+BUILD    := build/$(ARCH)
+override CC := $(CCACHE) $(TRIPLET)-gcc --sysroot=$(abspath $(SYSROOT))
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(abspath $(SYSROOT)) PKG_CONFIG_LIBDIR=$(abspath $(SYSROOT))/usr/lib/$(TRIPLET)/pkgconfig:$(abspath $(SYSROOT))/usr/share/pkgconfig pkg-config
+endif
+PKG_CONFIG ?= pkg-config
 STD      := -std=gnu17 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -55,8 +65,8 @@ SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined 
 LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now
 export SW_SHARED ?= $(wildcard ../shared)
 
-PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS   = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm
+PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
 
 SRC      := $(wildcard src/*/*.c)
 MAINS    := $(wildcard src/*/main.c)
@@ -161,7 +171,7 @@ $(PB:%=$(BUILD)/gen/%.c): $(BUILD)/gen/%.pb-c.c: $(PROTOS)
 generated: $(GEN) $(PB:%=$(BUILD)/gen/%.h)
 
 define program
-LIBS_$(1) = $$(shell pkg-config --libs $(sort $(foreach m,$(OF_$(1)),$(PKGS_$(m)))) 2>/dev/null) $(or $(LIBM_$(1)),-lm)
+LIBS_$(1) = $$(shell $(PKG_CONFIG) --libs $(sort $(foreach m,$(OF_$(1)),$(PKGS_$(m)))) 2>/dev/null) $(or $(LIBM_$(1)),-lm)
 
 $(BUILD)/$(1): $(BUILD)/rel/src/$(DIR_$(1))/main.o $(BUILD)/rel/libslipway.a
 	$$(CC) $$(CFLAGS_rel) $$(CFLAGS) $$(LDRELEASE) $$(LDFLAGS) -o $$@ $$^ $$(LIBS_$(1))

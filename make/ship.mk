@@ -35,8 +35,9 @@ reference = $(if $(filter slipway,$(1)),$(IMG),$(REGISTRY)/$(1):$(TAG))
 .PHONY: local-image-build local-image-push local-image-load build-push-parallel manifests \
     install uninstall deploy undeploy deploy-das deploy-das-ocp undeploy-das undeploy-das-ocp manager run-local info \
     lint lint-fix test-e2e
-local-image-build: build ## pack all programs as images into build/images (no daemon, no network)
-	@hack/image.sh build $(PROGRAMS)
+IMAGE_ARCH := $(if $(ARCH),--arch $(ARCH) --sysroot $(SYSROOT) --programs $(BUILD) --out $(BUILD)/images)
+local-image-build: build ## pack all programs as images into build/images (no daemon, no network); ARCH=arm64
+	@hack/image.sh build $(IMAGE_ARCH) $(PROGRAMS)
 
 local-image-push: $(PROGRAMS:%=push-image-%) ## push the images of build/images (podman, docker, or plain HTTP)
 
@@ -49,7 +50,7 @@ build-push-parallel: local-image-build ## pack and push all images, side by side
 define image_targets
 .PHONY: local-image-build-$(1) local-image-push-$(1) push-image-$(1)
 local-image-build-$(1): build
-	@hack/image.sh build $(1)
+	@hack/image.sh build $(IMAGE_ARCH) $(1)
 push-image-$(1):
 	@hack/image.sh send $(BUILD)/images/$(1) $(call reference,$(1))
 local-image-push-$(1): push-image-$(1)

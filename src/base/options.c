@@ -1,4 +1,5 @@
 #include "base/options.h"
+#include "base/loglevel.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,11 +98,10 @@ int sw_options_parse(const char *program, const struct sw_option *table, size_t 
 
 int sw_options_log_level(const char *program, const char *name)
 {
-    static const char *const levels[] = { "error", "warn", "info", "debug" };
-    for (size_t i = 0; i < SW_COUNT(levels); i++)
-        if (strcmp(levels[i], name) == 0) {
-            sw_log_set_level((enum sw_log_level)i);
-            return 0;
-        }
+    enum sw_log_level level;
+    if (sw_log_level_parse(name, &level)) {
+        sw_log_set_level(level);
+        return 0;
+    }
     return sw_options_fault(program, "--log-level: '%s' is none of error, warn, info, debug", name);
 }

@@ -1,5 +1,6 @@
 /* controller: the operator itself. It serves health and metrics, competes for leadership where
  * asked to, and looks after every SpecialResource for as long as it leads. */
+#include "base/loglevel.h"
 #include "base/loop.h"
 #include "cli/cli.h"
 #include "cli/connect.h"
@@ -23,7 +24,8 @@ struct controller_opts {
     struct sw_connect_opts connect;
     bool leader_elect;
     bool no_registries;
-    const char *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
+    const char *log_file, *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca,
+        *graph_url;
 };
 
 const struct sw_flag sw_flags_controller[] = {
@@ -54,6 +56,8 @@ const struct sw_flag sw_flags_controller[] = {
     { "upgrade-graph-url", 0, SW_FLAG_STRING, offsetof(struct controller_opts, graph_url), "URL",
       NULL,
       "where release images of versions are asked for (default: OpenShift's public service)" },
+    { "log-level-file", 0, SW_FLAG_STRING, offsetof(struct controller_opts, log_file), "FILE", NULL,
+      "follow the log level in this file, while there is one" },
     { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
       "never ask a registry whether an image is there" },
     SW_CONNECT_FLAGS(struct controller_opts, connect),
@@ -67,6 +71,7 @@ struct operator
     struct sw_controller *controller; /* NULL: has not led yet */
     struct sw_lease *lease;
     struct sw_timer *stop_timer;
+    struct sw_log_file *log_file;
     struct sw_endpoint *metrics, *health;
     char *identity;
 };
@@ -203,6 +208,26 @@ static char *serve_metrics(void *arg, int *status SW_UNUSED)
         sw_version, release ? release : "", leads(op), work);
 }
 
+static void add_traced(const struct sw_kube_traced *t, void *arg)
+{
+    char **text = arg;
+    char when[21];
+    (void)sw_time_rfc3339(t->wall_ms, when);
+    char *longer = sw_printf("%s%s %s %s %d %lld ms\n", *text, when, t->verb, t->path,
+                             t->http_status, (long long)t->took_ms);
+    free(*text);
+    *text = longer;
+}
+
+/* For `slipway gather`: what was asked of the API server last. */
+static char *serve_requests(void *arg, int *status SW_UNUSED)
+{
+    struct operator* op = arg;
+    char *text = sw_strdup("");
+    sw_kube_each_traced(op->conn.kube, add_traced, &text);
+    return text;
+}
+
 static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
 {
     return sw_strdup("ok\n");
@@ -221,7 +246,9 @@ static char *serve_ready(void *arg, int *status)
 
 static int serve(struct operator* op, struct sw_err *err)
 {
-    static const struct sw_endpoint_path metrics[] = { { "/metrics", serve_metrics }, { 0 } };
+    static const struct sw_endpoint_path metrics[] = { { "/metrics", serve_metrics },
+                                                       { "/requests", serve_requests },
+                                                       { 0 } };
     static const struct sw_endpoint_path health[] = {
         { "/healthz", serve_health }, { "/livez", serve_health }, { "/readyz", serve_ready }, { 0 }
     };
@@ -261,6 +288,7 @@ static int operate(struct operator* op)
     op->conn.arg = op;
     if (serve(op, &err) < 0 || (op->opts.leader_elect && compete(op, &err) < 0))
         return sw_cli_fail("controller", &err);
+    op->log_file = sw_log_file_open(op->conn.loop, op->opts.log_file);
     sw_log(SW_LOG_INFO, "slipway", "version", sw_version, "server", sw_kube_server(op->conn.kube),
            NULL);
     if (!op->opts.leader_elect)
@@ -279,6 +307,7 @@ int sw_cmd_controller(int argc, char **argv)
     sw_endpoint_close(op.health);
     sw_controller_close(op.controller);
     sw_lease_close(op.lease);
+    sw_log_file_close(op.log_file);
     sw_connection_done(&op.conn);
     free(op.identity);
     return rc;

@@ -253,10 +253,11 @@ static void gather_pod(struct gather *g, struct json_object *pod, bool always)
     put_object(g, "pods", pod);
 }
 
-static void gather_metrics(struct gather *g, const char *ns, const char *pod)
+/* What the operator says at its port: metrics, and its last requests to the API server. */
+static void gather_port(struct gather *g, const char *ns, const char *pod, const char *what)
 {
-    SW_AUTO_CHARS *from = sw_printf("/api/v1/namespaces/%s/pods/%s:8080/proxy/metrics", ns, pod);
-    SW_AUTO_CHARS *path = sw_printf("metrics/%s.txt", pod);
+    SW_AUTO_CHARS *from = sw_printf("/api/v1/namespaces/%s/pods/%s:8080/proxy/%s", ns, pod, what);
+    SW_AUTO_CHARS *path = sw_printf("%s/%s.txt", what, pod);
     char *text = NULL;
     size_t len = 0;
     SW_ERR(err);
@@ -275,8 +276,10 @@ static void gather_space(struct gather *g, const char *ns)
         struct json_object *pod = sw_json_at(pods, i);
         const char *part = sw_json_str(pod, "", "metadata", "labels", "app.kubernetes.io/component",
                                        NULL);
-        if (own && sw_streq(part, "controller"))
-            gather_metrics(g, ns, sw_obj_name(pod));
+        if (own && sw_streq(part, "controller")) {
+            gather_port(g, ns, sw_obj_name(pod), "metrics");
+            gather_port(g, ns, sw_obj_name(pod), "requests");
+        }
         gather_pod(g, pod, own);
     }
 }

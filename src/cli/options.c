@@ -1,3 +1,4 @@
+#include "base/loglevel.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -107,10 +108,9 @@ static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err
 
 static void set_log_level(const char *name)
 {
-    static const char *const levels[] = { "error", "warn", "info", "debug" };
-    for (size_t i = 0; i < SW_COUNT(levels); i++)
-        if (sw_streq(name, levels[i]))
-            sw_log_set_level((enum sw_log_level)i);
+    enum sw_log_level level;
+    if (sw_log_level_parse(name, &level))
+        sw_log_set_level(level);
 }
 
 static void print_flag(const struct sw_flag *f)

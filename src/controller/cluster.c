@@ -76,6 +76,8 @@ struct json_object *cluster_values(struct sw_controller *c, struct resource *r,
                                           .resource = resource,
                                           .push_secret = r->push_secret });
     sw_groups_done(&groups);
+    if (c->related)
+        sw_json_set(values, json_object_get(c->related), "global", "relatedImages", NULL);
     return values;
 }
 
@@ -319,6 +321,7 @@ void cluster_open(struct sw_controller *c)
 {
     sw_facts_set_proxy(c->facts, setting("HTTP_PROXY", "http_proxy"),
                        setting("HTTPS_PROXY", "https_proxy"), setting("NO_PROXY", "no_proxy"));
+    c->related = related_images();
     c->retry_ms = RETRY_MIN_MS;
     c->retry_timer = sw_timer_new(c->loop, discover, c);
     c->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);
@@ -340,6 +343,8 @@ void cluster_close(struct sw_controller *c)
     sw_kube_watch_close(c->resource_watch);
     sw_kube_watch_close(c->node_watch);
     sw_kube_watch_close(c->crd_watch);
+    das_close(c);
+    json_object_put(c->related);
     sw_timer_free(c->retry_timer);
     sw_timer_free(c->facts_timer);
     drop_apis(c);

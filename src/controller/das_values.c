@@ -1,4 +1,5 @@
 /* The DASOperator's spec as values of the nvidia-mig recipe. */
+#include "base/loglevel.h"
 #include "controller/das.h"
 
 #include <stdio.h>
@@ -151,5 +152,5 @@ void das_log_level(struct json_object *doc)
     const char *level = sw_json_str(doc, "", "spec", "operatorLogLevel", NULL);
     for (size_t i = 0; i < SW_COUNT(log_levels); i++)
         if (strcmp(log_levels[i].theirs, level) == 0)
-            sw_log_set_level(log_levels[i].level);
+            sw_log_level_change(log_levels[i].level, "DASOperator/cluster");
 }

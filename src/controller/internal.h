@@ -41,7 +41,8 @@ struct sw_controller {
     struct sw_kube_request *discovery, *version;
     struct stale *stale; /* kinds.c: group versions to be asked for anew */
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
-    struct source_watch *sources;     /* one for each of sw_facts_sources, or NULL */
+    struct json_object *related;  /* images of the states, by the operator's environment; or NULL */
+    struct source_watch *sources; /* one for each of sw_facts_sources, or NULL */
     struct sw_registries *registries; /* NULL: they are not asked */
     struct images *images;            /* driver containers' images that were asked for, or NULL */
     struct toolkits *toolkits;        /* or NULL */
@@ -385,6 +386,11 @@ bool kinds_ready(struct resource *r);
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
 /* Facts or kinds are different: every resource is to look at them, soon. */
 void cluster_facts_changed(struct sw_controller *c);
+
+/* related.c */
+/* {part: image} as RELATED_IMAGES and RELATED_IMAGE_<PART>_IMAGE of the environment say; NULL: they
+ * say nothing. */
+struct json_object *related_images(void);
 /** What the roster says of @node is new: every resource looks at it again. */
 void cluster_node_changed(struct sw_controller *c, uint32_t node);
 /* Watch what the resource and (once it is loaded) r->recipe speak of. @return false: not all of it

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loglevel.h"
 #include "base/options.h"
 #include "deviceplugin/deviceplugin.h"
 #include "kube/kube.h"
@@ -16,7 +17,7 @@
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
     const char *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
-    const char *health_address, *metrics_address, *log_level;
+    const char *health_address, *metrics_address, *log_level, *log_file;
     int count, claim_s;
     bool emulated, help, version;
 };
@@ -55,6 +56,8 @@ static const struct sw_option flags[] = {
       "for /metrics on a port of its own (default 0: none)" },
     { "boot-id-file", SW_OPTION_TEXT, AT(boot_id_file), "default /proc/sys/kernel/random/boot_id" },
     { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
+    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+      "follow the level in this file, while there is one" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
     { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT
@@ -204,6 +207,7 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
 {
     SW_ERR(err);
     struct process p = { .loop = sw_loop_new(NULL) };
+    struct sw_log_file *log_file = sw_log_file_open(p.loop, s->log_file);
     int rc = open_cluster(&p, s, &err);
     if (rc == 0)
         rc = sw_device_plugin_open(p.loop, p.kube, opts, &p.plugin, &err);
@@ -219,6 +223,7 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
     sw_serve_close(p.health);
     sw_device_plugin_close(p.plugin);
     sw_kube_free(p.kube);
+    sw_log_file_close(log_file);
     sw_loop_free(p.loop);
     return rc == 0 ? EXIT_SUCCESS : rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
 }

@@ -141,6 +141,7 @@ static void kube_free_memory(void *arg)
     struct sw_kube *k = arg;
     sw_http_tls_free(k->tls);
     kube_counts_free(k->counts);
+    kube_trace_free(k->trace);
     kube_kinds_free(k->kinds);
     kube_token_free(k->token);
     if (k->warned)
@@ -199,6 +200,7 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
         return rc;
     }
     k->counts = kube_counts_new();
+    k->trace = kube_trace_new();
     k->kinds = kube_kinds_new();
     k->token = kube_token_new();
     k->warned = lh_kchar_table_new(16, free_warning);

@@ -45,6 +45,7 @@ struct sw_kube {
     int n_in_flight;
 
     struct sw_kube_counts *counts;
+    struct sw_kube_trace *trace;
     struct sw_kube_kinds *kinds;
     LIST_HEAD(fetch_list, fetch) fetches; /* discovery documents on their way */
     void (*on_kinds)(void *arg);
@@ -68,6 +69,15 @@ struct sw_kube_counts *kube_counts_new(void);
 void kube_counts_free(struct sw_kube_counts *counts);
 void kube_counts_add(struct sw_kube_counts *counts, const char *verb, const char *resource,
                      int http_status);
+
+/* ---- the last requests (trace.c) ---------------------------------------------------------------
+ */
+
+struct sw_kube_trace *kube_trace_new(void);
+void kube_trace_free(struct sw_kube_trace *trace);
+/** @verb: static. @sent_ms: on the loop's clock; 0: not known. */
+void kube_trace_add(struct sw_kube *k, const char *verb, const char *path, int http_status,
+                    int64_t sent_ms);
 
 /* ---- headers (headers.c) -----------------------------------------------------------------------
  */
@@ -153,6 +163,7 @@ struct sw_kube_request {
     struct sw_http_transfer *transfer;
     char *page; /* list: the continue token of the page asked for; NULL: the first */
     int n_tries;
+    int64_t sent_ms;      /* the last try */
     struct sw_err broken; /* set: it could not even be sent */
     /* of the answer that is coming */
     struct printbuf *body;

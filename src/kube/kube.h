@@ -325,5 +325,15 @@ struct sw_kube_count {
 };
 void sw_kube_each_count(const struct sw_kube *k,
                         void (*each)(const struct sw_kube_count *count, void *arg), void *arg);
+/** One of the last requests, answered or given up. */
+struct sw_kube_traced {
+    int64_t wall_ms, took_ms; /* when it was over; 0: a watch, which goes on */
+    const char *verb;         /* as of sw_kube_count */
+    const char *path;         /* its beginning, with the query */
+    int http_status;          /* 0: no answer */
+};
+/** The last 500, the oldest first. */
+void sw_kube_each_traced(const struct sw_kube *k,
+                         void (*each)(const struct sw_kube_traced *traced, void *arg), void *arg);
 /** Sum over what fits; NULL fits all. */
 uint64_t sw_kube_n_requests(const struct sw_kube *k, const char *verb, const char *resource);

@@ -58,6 +58,7 @@ void kube_request_over(struct sw_kube_request *r)
     if (r->state == RQ_RUNNING) {
         r->k->n_in_flight--;
         kube_counts_add(r->k->counts, r->spec.verb, r->spec.resource, 0);
+        kube_trace_add(r->k, r->spec.verb, r->spec.path, 0, r->sent_ms);
     }
     r->state = RQ_OVER;
     LIST_REMOVE(r, in_all);
@@ -304,6 +305,7 @@ static void on_done(const struct sw_http_result *result, void *arg)
     r->state = RQ_WAITING;
     k->n_in_flight--;
     kube_counts_add(k->counts, r->spec.verb, r->spec.resource, result->http_status);
+    kube_trace_add(k, r->spec.verb, r->spec.path, result->http_status, r->sent_ms);
     if (result->http_status == 401)
         kube_token_doubt(k->token);
     if (sw_log_enabled(SW_LOG_DEBUG))
@@ -389,6 +391,7 @@ static void start(struct sw_kube_request *r)
                                  .arg = r };
     r->state = RQ_RUNNING;
     r->n_tries++;
+    r->sent_ms = sw_loop_now_ms(k->loop);
     k->n_in_flight++;
     r->transfer = sw_http_start(k->http, &spec);
     kube_headers_done(&headers);

@@ -295,8 +295,10 @@ static int on_event(void *arg, const char *type, struct json_object *object, str
 static void count(struct sw_kube_watch *w, int http_status)
 {
     SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
-    if (!w->counted)
+    if (!w->counted) {
         kube_counts_add(w->k->counts, "watch", resource, http_status);
+        kube_trace_add(w->k, "watch", resource, http_status, 0);
+    }
     w->counted = true;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/loglevel.h"
 #include "base/options.h"
 #include "scheduler/scheduler.h"
 
@@ -15,7 +16,7 @@
 struct settings {
     const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
     const char *listen, *cert, *key, *ca, *min_version, *suites;
-    const char *health, *metrics, *log_level, *lease_ns, *kube_version;
+    const char *health, *metrics, *log_level, *log_file, *lease_ns, *kube_version;
     int port, drain_s;
     bool tls, leader_elect, print_config, help, version;
 };
@@ -47,6 +48,8 @@ static const struct sw_option flags[] = {
       "of the Lease slipway-scheduler (default the pod's, else --namespace)" },
     { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 0)" },
     { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
+    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+      "follow the level in this file, while there is one" },
     { "print-config", SW_OPTION_SWITCH, AT(print_config),
       "print a KubeSchedulerConfiguration that uses this extender, and exit" },
     { "kube-version", SW_OPTION_TEXT, AT(kube_version),
@@ -109,11 +112,13 @@ static int run(const struct settings *s, struct sw_scheduler_opts *opts,
     SW_ERR(err);
     struct sw_loop *loop = sw_loop_new(NULL);
     struct sw_scheduler *sched = NULL;
+    struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
     opts->on_stopped = on_stopped;
     opts->arg = loop;
     const int rc = sw_scheduler_open(loop, config, opts, &sched, &err);
     if (rc < 0) {
         (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
+        sw_log_file_close(log_file);
         sw_loop_free(loop);
         return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
     }
@@ -126,6 +131,7 @@ static int run(const struct settings *s, struct sw_scheduler_opts *opts,
     event_free(term);
     event_free(intr);
     sw_scheduler_close(sched);
+    sw_log_file_close(log_file);
     sw_loop_free(loop);
     return EXIT_SUCCESS;
 }

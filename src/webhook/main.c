@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loglevel.h"
 #include "base/options.h"
 #include "webhook/webhook.h"
 
@@ -14,7 +15,7 @@
 struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
     const char *scheduler, *runtime_class, *user_fields, *visible_devices, *env_from, *tolerate,
-        *log_level;
+        *log_level, *log_file;
     int port, drain_s;
     bool tls, test_hooks, help, version;
 };
@@ -42,6 +43,8 @@ static const struct sw_option flags[] = {
       "the taint KEY (default: the resource's name)" },
     { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 2)" },
     { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
+    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+      "follow the level in this file, while there is one" },
     { "testHooks", SW_OPTION_SWITCH, AT(test_hooks),
       "check the options and the certificate, then exit" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
@@ -103,9 +106,11 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
     SW_ERR(err);
     struct sw_loop *loop = sw_loop_new(NULL);
     struct sw_webhook_server *server = NULL;
+    struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
     const int rc = sw_webhook_server_open(loop, opts, &server, &err);
     if (rc < 0) {
         (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
+        sw_log_file_close(log_file);
         sw_loop_free(loop);
         return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
     }
@@ -123,6 +128,7 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
         event_free(intr);
     }
     sw_webhook_server_close(server);
+    sw_log_file_close(log_file);
     sw_loop_free(loop);
     return EXIT_SUCCESS;
 }

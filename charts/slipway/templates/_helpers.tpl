@@ -126,6 +126,7 @@ containers:
   - --metrics-bind-address=:{{ .Values.metrics.port }}
   - --health-probe-bind-address=:8081
   - --log-level={{ .Values.logLevel }}
+  - --log-level-file=/etc/slipway/logLevel
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -184,11 +185,17 @@ containers:
       drop: [ALL]
   volumeMounts:
   - {name: tmp, mountPath: /tmp}
+  - {name: config, mountPath: /etc/slipway, readOnly: true}
 volumes:
 # Recipes that were downloaded (256 MiB at most), and git repositories while they are fetched.
 - name: tmp
   emptyDir:
     sizeLimit: 1Gi
+# kubectl create configmap slipway-config --from-literal=logLevel=debug: acts while the pod runs
+- name: config
+  configMap:
+    name: slipway-config
+    optional: true
 {{- with .Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
