@@ -205,7 +205,7 @@ YAML
         --kubelet-client-certificate "$dir/pki/admin.crt" --kubelet-client-key "$dir/pki/admin.key" \
         --kubelet-preferred-address-types InternalIP --endpoint-reconciler-type none \
         --enable-aggregator-routing=true \
-        --enable-admission-plugins NodeRestriction --audit-policy-file "$dir/audit.yaml" \
+        --enable-admission-plugins NodeRestriction,ExtendedResourceToleration --audit-policy-file "$dir/audit.yaml" \
         --audit-log-path "$dir/log/audit.jsonl" ${SLIPWAY_APISERVER_ARGS:-}
     wait_for 60 kube-apiserver kc get --raw /readyz
 }

@@ -10,6 +10,7 @@
 #include "cli/connect.h"
 #include "cli/talk.h"
 #include "data/data.h"
+#include "facts/facts.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
 #define API_VERSION "sro.openshift.io/v1beta1"
@@ -99,7 +100,74 @@ static void remove_entry(struct uninstall *u, struct json_object *entry)
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
 }
 
-/* The labels that the resource's states set, by their whole keys. */
+static bool is_ours(struct json_object *mine, struct json_object *taint)
+{
+    SW_AUTO_CHARS *words = sw_printf("%s=%s:%s", sw_json_str(taint, "", "key", NULL),
+                                     sw_json_str(taint, "", "value", NULL),
+                                     sw_json_str(taint, "", "effect", NULL));
+    for (size_t i = 0; i < sw_json_len(mine); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(mine, i)), words))
+            return true;
+    return false;
+}
+
+/* The taints that the node's record says were set for the resource, into @patch. What a second
+ * resource wanted, too, is in its own part of the record. @return whether there are any */
+static bool remove_taints(struct uninstall *u, const char *resource, struct json_object *node,
+                          struct json_object *patch)
+{
+    const char *text = sw_obj_annotation(node, SW_TAINTS_ANNOTATION);
+    SW_AUTO_JSON *record = NULL;
+    SW_ERR(err);
+    if (!text || sw_json_parse(text, strlen(text), NULL, &record, &err) < 0)
+        return false;
+    SW_AUTO_JSON *mine = json_object_get(sw_json_get(record, resource));
+    if (!mine)
+        return false;
+    json_object_object_del(record, resource);
+    struct json_object *left = json_object_new_array(),
+                       *all = sw_json_find(node, "spec", "taints", NULL);
+    for (size_t i = 0; i < sw_json_len(all); i++) {
+        struct json_object *taint = sw_json_at(all, i);
+        bool others = false;
+        json_object_object_foreach(record, name, list)
+        {
+            (void)name;
+            others = others || is_ours(list, taint);
+        }
+        if (!is_ours(mine, taint) || others)
+            (void)json_object_array_add(left, sw_json_copy(taint));
+        else
+            say(u, "untaint", "Node", NULL, sw_obj_name(node), sw_json_str(taint, "", "key", NULL));
+    }
+    SW_AUTO_CHARS *rest = sw_json_text(record, SW_JSON_PLAIN, NULL);
+    bool none = sw_json_len(left) == 0;
+    sw_json_set(patch, none ? NULL : left, "spec", "taints", NULL);
+    if (none)
+        json_object_put(left);
+    sw_json_set(patch, sw_json_len(record) ? json_object_new_string(rest) : NULL, "metadata",
+                "annotations", SW_TAINTS_ANNOTATION, NULL);
+    sw_json_set_str(patch, sw_json_str(node, "", "metadata", "resourceVersion", NULL), "metadata",
+                    "resourceVersion", NULL);
+    return true;
+}
+
+/* As the node is now: another resource's part may just have been taken off. */
+static bool remove_taints_of(struct uninstall *u, const char *resource, struct json_object *node,
+                             struct json_object *patch)
+{
+    SW_AUTO_JSON *live = NULL;
+    SW_ERR(err);
+    if (!sw_obj_annotation(node, SW_TAINTS_ANNOTATION))
+        return false;
+    if (u->opts.plan)
+        return remove_taints(u, resource, node, patch);
+    return sw_talk_find(&u->conn, "v1", "Node", NULL, sw_obj_name(node),
+                        &(struct sw_request_opts){ .retries = 3 }, &live, &err) == 0 &&
+           remove_taints(u, resource, live, patch);
+}
+
+/* The labels that the resource's states set, by their whole keys; and its taints. */
 static void remove_labels(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *nodes)
 {
@@ -107,7 +175,7 @@ static void remove_labels(struct uninstall *u, struct json_object *resource,
     for (size_t n = 0; n < sw_json_len(nodes); n++) {
         struct json_object *labels = sw_json_find(sw_json_at(nodes, n), "metadata", "labels", NULL);
         SW_AUTO_JSON *patch = json_object_new_object();
-        bool any = false;
+        bool any = remove_taints_of(u, sw_obj_name(resource), sw_json_at(nodes, n), patch);
         for (size_t i = 0; i < sw_json_len(states); i++) {
             const char *label = sw_json_str(sw_json_at(states, i), "", "label", NULL);
             if (!*label || !sw_json_get(labels, label))
@@ -151,7 +219,9 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
 {
     const struct sw_kind *kind, *node_kind;
     SW_AUTO_JSON *resources = NULL, *nodes = NULL;
-    static const char *const node_fields[] = { "metadata.labels", NULL };
+    static const char *const node_fields[] = { "metadata.labels",
+                                               "metadata.annotations.slipway\\.dev/taints",
+                                               "spec.taints", NULL };
     int rc = sw_talk_kind(&u->conn, API_VERSION, "SpecialResource", &kind, err);
     if (rc == SW_NOTFOUND) {
         sw_err_done(err);

@@ -42,6 +42,8 @@ kind: SpecialResource
 metadata: {name: hello}
 spec:
   namespace: hello
+  nodeSelector: {kubernetes.io/hostname: gpu-0}
+  taints: [{key: example.com/hello, effect: NoSchedule}]
   chart: {name: hello, version: 0.1.0, repository: {name: here, url: "cm://slipway/hello", password: topsecret}}
 YAML
     "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/operator.log" 2>&1 &
@@ -72,7 +74,7 @@ without_rights() { ! KUBECONFIG=/nonexistent "$slipway" gather -o "$tap_dir/none
 asked() { ! "$slipway" uninstall 2>/dev/null && ! "$slipway" uninstall --plan --yes 2>/dev/null && ! "$slipway" uninstall nobody --plan 2>/dev/null; }
 planned() { # says it, and does nothing
     dump >"$tap_dir/d1" && "$slipway" uninstall --plan >"$tap_dir/plan" && cat "$tap_dir/plan" && dump | diff "$tap_dir/d1" - &&
-        grep -qx 'delete DaemonSet hello/agent' "$tap_dir/plan" && grep -q '^unlabel Node .*state-hello-0000$' "$tap_dir/plan" && grep -qx 'delete Deployment slipway/slipway' "$tap_dir/plan" && grep -qx 'delete Namespace slipway' "$tap_dir/plan"
+        grep -qx 'delete DaemonSet hello/agent' "$tap_dir/plan" && grep -q '^unlabel Node .*state-hello-0000$' "$tap_dir/plan" && grep -q '^untaint Node gpu-0: example.com/hello' "$tap_dir/plan" && grep -qx 'delete Deployment slipway/slipway' "$tap_dir/plan" && grep -qx 'delete Namespace slipway' "$tap_dir/plan"
 }
 foreign_kept() { # an object made anew by somebody else under the same name stays
     kubectl -n hello delete daemonset agent && kubectl -n hello create -f - <<'YAML' || return 1
