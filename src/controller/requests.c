@@ -385,7 +385,8 @@ void request_logs(struct resource *r, const struct sw_action *a)
     op->n_bytes = a->n_bytes;
     /* the server counts lines, not bytes from the end: a few lines hold the bytes asked for */
     op->req = sw_kube_logs(r->c->kube, op->key.ns, op->key.name,
-                           &(struct sw_request_opts){ .tail_lines = 20, .retries = RETRIES },
+                           &(struct sw_request_opts){
+                               .container = a->container, .tail_lines = 20, .retries = RETRIES },
                            on_logs, op);
 }
 

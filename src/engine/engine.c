@@ -198,6 +198,11 @@ static void on_answered(struct sw_engine *e, const struct sw_event *event)
 static void on_logs(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
     bool was_ready = object_is_ready(o);
+    if (blame_take(o, event)) {
+        /* the state stands where it stood: its words are others */
+        e->status_dirty = true;
+        return;
+    }
     if (!workers_take_logs(e, o, event))
         return;
     object_judge(o);
@@ -326,8 +331,10 @@ static void finalize(struct sw_engine *e)
 static void ask_for_logs(struct sw_engine *e)
 {
     for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
             workers_logs(e, e->states[i]->objects[k]);
+            blame_ask(e, e->states[i]->objects[k]);
+        }
 }
 
 static void note_prepared(struct sw_engine *e)

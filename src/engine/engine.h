@@ -192,7 +192,8 @@ enum sw_action_kind {
     SW_ACT_STATUS,  /* @doc is the resource's .status from now on. One at a time */
     SW_ACT_EVENT,   /* a Kubernetes Event about the resource: @warning, @reason, @message */
     SW_ACT_TIMER,   /* one per engine: SW_EV_TIMER at @at_ms, instead of the last one; 0: none */
-    SW_ACT_LOGS,    /* the last @n_bytes of the log of pod @key */
+    SW_ACT_LOGS, /* the last @n_bytes of the log of pod @key, of its @container (NULL: the only one)
+                  */
     SW_ACT_FINALIZED, /* all is removed: the finalizer may go */
     SW_ACT_COUNT
 };
@@ -226,6 +227,7 @@ struct sw_action {
     const char *reason, *message;
     int64_t at_ms;
     size_t n_bytes;
+    const char *container;
 };
 
 struct sw_actions {

@@ -25,6 +25,7 @@ struct sw_verdict {
     enum sw_verdict_kind kind;
     char *reason;
     char *message;
+    char *container; /* of a pod: it has ended, and its log may say why; NULL: none has */
 };
 void sw_verdict_done(struct sw_verdict *verdict);
 #define SW_VERDICT(name) __attribute__((cleanup(sw_verdict_done))) struct sw_verdict name = { 0 }

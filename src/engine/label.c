@@ -445,3 +445,13 @@ void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, s
         *total += has || is_node_of(e, s, n);
     }
 }
+
+struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most)
+{
+    struct json_object *names = json_object_new_array();
+    for (uint32_t n = 0; n < sw_roster_end(e->roster) && sw_json_len(names) < most; n++)
+        if (sw_roster_name(e->roster, n) && !has_label(e, s, n) && is_node_of(e, s, n))
+            (void)json_object_array_add(names,
+                                        json_object_new_string(sw_roster_name(e->roster, n)));
+    return names;
+}

@@ -164,6 +164,7 @@ static void object_free(struct object *o)
     free(o->foreign);
     free(o->missing);
     free(o->unserved_why);
+    blame_done(o);
     sw_verdict_done(&o->judged);
     sw_verdict_done(&o->verdict);
     fault_done(&o->fault);
@@ -435,6 +436,8 @@ const char *object_why(struct sw_engine *e, const struct object *o, const char *
 {
     *reason = o->verdict.reason;
     const char *pod = workers_why(e, o, reason);
-    return sw_arena_printf(e->arena, "%s %s%s%s", object_words(e, o), o->verdict.message,
-                           pod ? "; " : "", pod ? pod : "");
+    const char *line = blame_line(o);
+    return sw_arena_printf(e->arena, "%s %s%s%s%s%s", object_words(e, o), o->verdict.message,
+                           pod ? "; " : "", pod ? pod : "", line ? "; the end of its log: " : "",
+                           line ? line : "");
 }

@@ -43,6 +43,8 @@ static bool container_trouble(struct json_object *container, bool init, struct s
         SW_AUTO_CHARS *last = ending(sw_json_find(container, "lastState", "terminated", NULL));
         sw_verdict_set(out, SW_VERDICT_WAITING, reason, "%s %s: %s%s%s%s%s", what, name, reason,
                        *message ? ": " : "", message, *last ? ", last " : "", last);
+        if (*last)
+            out->container = sw_strdup(name);
         /* A pod that is being started says this of all its containers: look for a better reason. */
         return !sw_streq(reason, "PodInitializing") && !sw_streq(reason, "ContainerCreating");
     }
@@ -50,6 +52,7 @@ static bool container_trouble(struct json_object *container, bool init, struct s
         SW_AUTO_CHARS *how = ending(ended);
         sw_verdict_set(out, SW_VERDICT_WAITING, sw_json_str(ended, "Terminated", "reason", NULL),
                        "%s %s ended: %s", what, name, how);
+        out->container = sw_strdup(name);
         return true;
     }
     if (!init && !sw_json_bool(container, false, "ready", NULL))
@@ -96,6 +99,7 @@ static void pod_failed(struct json_object *pod, struct sw_verdict *out)
             SW_AUTO_CHARS *how = ending(ended);
             sw_verdict_set(out, SW_VERDICT_FAILED, "PodFailed", "failed: container %s ended: %s",
                            sw_json_str(sw_json_at(statuses, i), "?", "name", NULL), how);
+            out->container = sw_strdup(sw_json_str(sw_json_at(statuses, i), "?", "name", NULL));
             return;
         }
     }

@@ -189,6 +189,7 @@ char *sw_action_json(const struct sw_action *action, bool brief)
     put_text(out, "message", action->message);
     put_int(out, "at", action->at_ms);
     put_int(out, "bytes", (int64_t)action->n_bytes);
+    put_text(out, "container", action->container);
     put_doc(out, "doc", action->doc, brief && action->kind != SW_ACT_LABEL);
     return line(out);
 }

@@ -68,6 +68,28 @@ static struct json_object *count_objects(const struct state *s, const struct var
     return counts;
 }
 
+enum { MOST_LISTED = 5 }; /* of objects and nodes that are not ready: more would say the same */
+
+/* Each object that the state waits for, and why. NULL: none. */
+static struct json_object *list_awaited(struct sw_engine *e, const struct state *s)
+{
+    struct json_object *list = NULL;
+    for (size_t i = 0; i < s->n_objects && sw_json_len(list) < MOST_LISTED; i++) {
+        const struct object *o = s->objects[i];
+        const char *reason;
+        if (!o->text || !o->awaited || object_is_ready(o) || !o->verdict.message)
+            continue;
+        struct json_object *doc = json_object_new_object();
+        add_text(doc, "object", object_words(e, o));
+        add_text(doc, "class", o->verdict.kind == SW_VERDICT_FAILED ? "Failed" : "Waiting");
+        add_text(doc, "message", object_why(e, o, &reason));
+        add_text(doc, "reason", reason);
+        list = list ? list : json_object_new_array();
+        json_object_array_add(list, doc);
+    }
+    return list;
+}
+
 static struct json_object *count_nodes(struct sw_engine *e, const struct state *s)
 {
     struct json_object *counts = json_object_new_object();
@@ -75,6 +97,8 @@ static struct json_object *count_nodes(struct sw_engine *e, const struct state *
     label_count(e, s, &labelled, &total);
     add_number(counts, "labelled", labelled);
     add_number(counts, "total", total);
+    if (s->begun && labelled < total)
+        json_object_object_add(counts, "missing", label_missing(e, s, MOST_LISTED));
     return counts;
 }
 
@@ -134,6 +158,9 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
     json_object_object_add(doc, "needs", names_of_needs(s));
     json_object_object_add(doc, "objects", count_objects(s, NULL));
+    struct json_object *awaited = s->begun ? list_awaited(e, s) : NULL;
+    if (awaited)
+        json_object_object_add(doc, "awaits", awaited);
     if (s->label)
         json_object_object_add(doc, "nodes", count_nodes(e, s));
     add_time(doc, "startedAt", s->started_ms);

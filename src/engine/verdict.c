@@ -7,6 +7,7 @@ void sw_verdict_done(struct sw_verdict *verdict)
 {
     free(verdict->reason);
     free(verdict->message);
+    free(verdict->container);
     *verdict = (struct sw_verdict){ 0 };
 }
 

@@ -10,7 +10,8 @@
  *   label.c    node labels                        status.c   the status document
  *   lost.c     nodes not heard of                 patience.c deadlines, and what is run again
  *   taint.c    node taints                        words.c    messages
- *   drivers.c  nodes whose drivers are replaced */
+ *   drivers.c  nodes whose drivers are replaced
+ *   blame.c    the end of a failed container's log */
 #include "engine/bits.h"
 #include "engine/engine.h"
 #include "engine/gate_in.h"
@@ -129,6 +130,12 @@ struct object {
     uint64_t watch, workers_watch; /* 0: none */
     char *unserved_why;
     struct fault unseen; /* it, or its workers, cannot be looked at */
+    struct {
+        char *pod, *container, *line; /* whose log was asked for, and its end */
+        uint64_t serial;              /* 0: not being asked for */
+        int64_t asked_ms;
+        bool changed; /* something of its workers is different since */
+    } blame;
 
     /* what is being done */
     enum doing doing;
@@ -412,6 +419,20 @@ void workers_each_old(const struct object *o, uint32_t node,
 /** Can a pod of @o, of its present template, not pull its image? */
 bool workers_lack_image(const struct object *o);
 
+/** The pod that says most about why @o is not ready, and what. @return false: none does */
+bool workers_culprit(const struct object *o, const char **pod, const struct sw_verdict **verdict);
+
+/* ---- blame.c -----------------------------------------------------------------------------------
+ */
+
+/** Ask for the log of the container that is to blame, if there is one and it was not asked yet. */
+void blame_ask(struct sw_engine *e, struct object *o);
+/** @return whether it was the answer, and says something */
+bool blame_take(struct object *o, const struct sw_event *event);
+/** The last line of that log, while it is to blame; NULL: not known. */
+const char *blame_line(const struct object *o);
+void blame_done(struct object *o);
+
 /* ---- build.c -----------------------------------------------------------------------------------
  */
 
@@ -494,6 +515,8 @@ void label_forget_node(struct sw_engine *e, uint32_t node);
 void label_answered(struct sw_engine *e, const struct sw_event *event);
 bool label_is_settled(const struct sw_engine *e);
 void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total);
+/** The names of nodes that the state is not finished on, @most of them; an array, the caller's. */
+struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most);
 
 /* ---- lost.c ------------------------------------------------------------------------------------
  */

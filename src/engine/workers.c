@@ -239,6 +239,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
     uint32_t before = worker->node;
     if (!see(e, o, worker, live))
         return false;
+    o->blame.changed = true;
     label_node_changed(e, before);
     label_node_changed(e, worker->node);
     return true;
@@ -317,6 +318,17 @@ static const struct worker *most_telling(const struct object *o)
             best = worker;
     }
     return best;
+}
+
+bool workers_culprit(const struct object *o, const char **pod, const struct sw_verdict **verdict)
+{
+    bool pods = o->workers && !o->workers->builds && o->present;
+    const struct worker *worker = pods ? most_telling(o) : NULL;
+    if (!worker)
+        return false;
+    *pod = worker->name;
+    *verdict = &worker->verdict;
+    return true;
 }
 
 const char *workers_why(struct sw_engine *e, const struct object *o, const char **reason)

@@ -152,19 +152,72 @@ YAML
 
 no_crds() { ! kubectl get crd -o name | grep -q 'nvidia.com$'; }
 
+# What stands in for cert-manager: its definitions and its Deployment. The cluster's rules do its work.
+cert_manager() {
+    chart cert-manager <<'YAML'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cert-manager, annotations: {specialresource.openshift.io/wait: "true"}}
+spec:
+  selector: {matchLabels: {app: cert-manager}}
+  template:
+    metadata: {labels: {app: cert-manager}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: main, image: "slipway.local/pause:1"}]
+YAML
+    mkdir -p "$tap_dir/cert-manager/crds" && for kind in Issuer Certificate; do
+        local one=${kind,,}
+        cat >"$tap_dir/cert-manager/crds/$one.yaml" <<YAML
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ${one}s.cert-manager.io}
+spec:
+  group: cert-manager.io
+  scope: Namespaced
+  names: {kind: $kind, listKind: ${kind}List, plural: ${one}s, singular: $one}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+YAML
+    done
+}
+
 # SRO's example with a key pair of its own, as its users put one there.
 ping_pong() {
-    cp -r "$SW_SHARED/charts/ping-pong" "$tap_dir/" && chmod -R u+w "$tap_dir/ping-pong" &&
+    cert_manager && cp -r "$SW_SHARED/charts/ping-pong" "$tap_dir/" && chmod -R u+w "$tap_dir/ping-pong" &&
         openssl req -x509 -newkey rsa:2048 -nodes -days 10 -subj /CN=ca -keyout "$tap_dir/key" -out "$tap_dir/crt" 2>/dev/null || return 1
     printf 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: ping-pong-ca-key-pair\ndata:\n  tls.crt: %s\n  tls.key: %s\n' \
         "$(base64 -w0 <"$tap_dir/crt")" "$(base64 -w0 <"$tap_dir/key")" >"$tap_dir/ping-pong/templates/0001_secret.yaml"
     resource ping-pong ping-pong "  dependencies:
-  - chart: {name: cert-manager, version: '>=0.0.0', repository: {name: r, url: 'file://$PWD/states/cert-manager'}}
-    set: {kind: Values, apiVersion: sro.openshift.io/v1beta1, installCRDs: true}" && until_ok 240 says ping-pong "Ready:" ||
-        { kubectl get specialresource -o yaml | grep -A4 'state:'; kubectl get pods -A; return 1; }
+  - chart: {name: cert-manager, version: 0.0.1, repository: {name: r, url: 'file://$tap_dir/cert-manager'}}
+    set: {kind: Values, apiVersion: sro.openshift.io/v1beta1}" && until_ok 200 says ping-pong "Ready:" ||
+        { kubectl get specialresource -o 'jsonpath={range .items[*]}{.metadata.name} {.status.state}{"\n"}{end}'; kubectl get pods -A; return 1; }
     says cert-manager "Ready:" && [ "$(kubectl -n ping-pong get deploy ping-pong-client -o 'jsonpath={.status.readyReplicas}')" = 1 ] &&
         kubectl delete specialresource ping-pong --timeout=120s && kubectl delete specialresource cert-manager --timeout=120s
 }
+
+# The end of a log is in the resource itself.
+failing() {
+    chart failing <<'YAML'
+apiVersion: batch/v1
+kind: Job
+metadata: {name: it, annotations: {specialresource.openshift.io/wait: "true"}}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {labels: {app: it}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: "slipway.local/pause:1", command: ["/none"]}]
+YAML
+    resource failing failing '  tolerations: [{operator: Exists}]' && until_ok 120 says failing 'Job failing/it' && until_ok 120 blamed &&
+        kubectl describe specialresource failing | grep -q 'Awaits' && kubectl delete specialresource failing --timeout=60s
+}
+blamed() { kubectl get specialresource failing -o 'jsonpath={.status.states[0].awaits[0].message}' | grep -q 'pod it-.*container main'; }
 
 t "the ground is ready" start
 OPERATOR_NAMESPACE=default "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
@@ -177,6 +230,7 @@ t "PriorityClasses are made, changed and removed" priorities
 t "overrides change objects, and what does not fit is said" overrides
 t "what cannot be is refused by the schema" refused
 t "resources that share nodes say so" overlaps
+t "a container that fails is named in the status" failing
 t "deleting takes off exactly what was set" takes_off
 if [ -d "${SW_SHARED:-}/charts/gpu-operator/crds" ]; then
     t "the GPU operator's CRDs go through a recipe" gpu_operator_crds

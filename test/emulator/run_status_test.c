@@ -1,0 +1,216 @@
+/* What a user reads in the resource when something stands still: the container, its exit code, the
+ * end of its log, the objects and nodes that are waited for, since when; and nothing twice. */
+#include "run_sro.h"
+
+#define WAIT "    " SRO "wait: 'true'\n"
+#define FAILS                                                                                      \
+    "        emulator.slipway.dev/exit-code: '7'\n        emulator.slipway.dev/log: \"loading\\n"  \
+    "no such device\"\n"
+
+static const char job[] = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: it\n"
+                          "  annotations:\n" WAIT "spec:\n  backoffLimit: 0\n  template:\n"
+                          "    metadata:\n      annotations:\n" FAILS
+                          "    spec:\n      restartPolicy: Never\n      containers:\n"
+                          "      - name: helper\n        image: i\n      - name: main\n"
+                          "        image: i\n";
+static const char daemon_set[] =
+    "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: it\n  annotations:\n" WAIT
+    "spec:\n  selector:\n    matchLabels:\n      app: it\n  template:\n    metadata:\n"
+    "      labels:\n        app: it\n      annotations:\n" FAILS
+    "    spec:\n      containers:\n      - name: main\n        image: i\n";
+static const char map[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
+
+struct scene {
+    struct world w;
+    char *root, *dir;
+};
+
+static void scene_open(struct scene *s, const char *manifest)
+{
+    *s = (struct scene){ .root = chart_root() };
+    world_open(&s->w);
+    s->dir = CHART(s->root, "r", { "templates/0000-map.yaml", map },
+                   { "templates/1000-it.yaml", manifest });
+    sro_run(&s->w, s->dir);
+}
+
+static void scene_close(struct scene *s)
+{
+    world_close(&s->w);
+    free(s->dir);
+    chart_remove(s->root);
+}
+
+static struct json_object *state_of(struct world *w, const char *name)
+{
+    struct json_object *states = sw_json_find(sro_get(w, "r"), "status", "states", NULL);
+    return sw_json_find_by(states, "name", name);
+}
+
+static void expect_words(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("'%s' is not in '%s'", words, text);
+}
+
+static void a_failed_job_names_container_exit_code_and_log(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, job);
+    sro_until(&s.w, "r", "Errored", "the end of its log: no such device");
+    struct json_object *st = state_of(&s.w, "1000");
+    assert_string_equal(sw_json_str(st, "", "class", NULL), "Failed");
+    const char *message = sw_json_str(st, "", "message", NULL);
+    expect_words(message, "Job r/it");
+    expect_words(message, "exit code 7");
+    assert_true(*sw_json_str(st, "", "since", NULL));
+    struct json_object *one = sw_json_at(sw_json_get(st, "awaits"), 0);
+    assert_string_equal(sw_json_str(one, "", "object", NULL), "Job r/it");
+    assert_string_equal(sw_json_str(one, "", "class", NULL), "Failed");
+    expect_words(sw_json_str(one, "", "message", NULL), "no such device");
+    scene_close(&s);
+}
+
+static void a_crashing_daemonset_names_pod_node_and_log(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, daemon_set);
+    sro_until(&s.w, "r", "Progressing", "the end of its log: no such device");
+    struct json_object *st = state_of(&s.w, "1000");
+    const char *message = sw_json_str(st, "", "message", NULL);
+    expect_words(message, "pod it-");
+    expect_words(message, " on node ");
+    expect_words(message, "exit code 7");
+    struct json_object *nodes = sw_json_get(st, "nodes");
+    size_t n = sw_json_len(sw_json_get(nodes, "missing"));
+    assert_true(n > 0);
+    assert_int_equal(sw_json_int(nodes, -1, "labelled", NULL), 0);
+    assert_true((int64_t)n <= sw_json_int(nodes, 0, "total", NULL));
+    scene_close(&s);
+}
+
+static void what_is_ready_awaits_nothing(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, map);
+    sro_until(&s.w, "r", "Ready", NULL);
+    assert_null(sw_json_get(state_of(&s.w, "1000"), "awaits"));
+    assert_null(sw_json_find(state_of(&s.w, "1000"), "nodes", "missing", NULL));
+    scene_close(&s);
+}
+
+static void waiting_writes_and_logs_nothing(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, job);
+    sro_until(&s.w, "r", "Errored", "no such device");
+    world_wait(&s.w, 2 * 60000);
+    world_count(&s.w);
+    world_wait(&s.w, 60000);
+    assert_true(s.w.n_requests < 10);
+    scene_close(&s);
+}
+
+/* What was applied is written down: nothing has to be rendered to take it away. */
+static void a_broken_recipe_can_be_deleted(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, map);
+    sro_until(&s.w, "r", "Ready", NULL);
+    assert_int_equal(world_patch(&s.w, SR_VERSION, "SpecialResource", NULL, "r", NULL,
+                                 "{\"spec\":{\"chart\":{\"repository\":{\"url\":"
+                                 "\"file:///nowhere\"}}}}"),
+                     0);
+    sro_until(&s.w, "r", "Errored", NULL);
+    assert_int_equal(world_delete(&s.w, SR_VERSION, "SpecialResource", NULL, "r"), 0);
+    sro_until_gone(&s.w, SR_VERSION, "SpecialResource", NULL, "r");
+    assert_null(world_get(&s.w, "v1", "ConfigMap", "r", "c"));
+    scene_close(&s);
+}
+
+/* ---- a recipe in a ConfigMap -------------------------------------------------------------------
+ */
+
+#define RECIPE                                                                                     \
+    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"recipe\","             \
+    "\"namespace\":\"default\"},\"data\":{"                                                        \
+    "\"0000-a.yaml\":\"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: a}\\ndata: {v: '1'}\"," \
+    "\"1000-b.yaml\":\"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: b}\\ndata: {v: '1'}\"," \
+    "\"2000-c.yaml\":\"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: c}\\ndata: {v: '1'}\""  \
+    "}}"
+#define RESOURCE                                                                                   \
+    "{\"apiVersion\":\"" SR_VERSION "\",\"kind\":\"SpecialResource\",\"metadata\":{\"name\":"      \
+    "\"r\"},\"spec\":{\"namespace\":\"r\",\"chart\":{\"name\":\"recipe\",\"version\":\"0.0.1\","   \
+    "\"repository\":{\"name\":\"x\",\"url\":\"cm://default/recipe\"}}}}"
+
+static const char *version_of(struct world *w, const char *name)
+{
+    return sw_json_str(world_get(w, "v1", "ConfigMap", "r", name), "", "metadata",
+                       "resourceVersion", NULL);
+}
+
+static bool b_is_new(struct world *w, void *arg SW_UNUSED)
+{
+    struct json_object *b = world_get(w, "v1", "ConfigMap", "r", "b");
+    return sw_streq(sw_json_str(b, "", "data", "v", NULL), "2");
+}
+
+static size_t n_applies;
+
+static void count_applies(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                          struct world *w SW_UNUSED)
+{
+    n_applies += sw_streq(req->verb, "patch") && strstr(req->path, "/namespaces/r/configmaps/") &&
+                 !strstr(req->path, "sh.helm");
+}
+
+static void editing_one_file_walks_only_what_changed(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(root, "other", { "templates/0000-map.yaml", map });
+    world_open(&w);
+    sro_run(&w, dir); /* installs the definitions */
+    sro_until(&w, "other", "Ready", NULL);
+    assert_int_equal(world_create(&w, RECIPE), 0);
+    assert_int_equal(world_create(&w, RESOURCE), 0);
+    w.name = "r";
+    sro_until(&w, "r", "Ready", NULL);
+    SW_AUTO_CHARS *a = sw_strdup(version_of(&w, "a"));
+    SW_AUTO_CHARS *c = sw_strdup(version_of(&w, "c"));
+    world_wait(&w, 60000);
+    w.on_request = count_applies;
+    n_applies = 0;
+    assert_int_equal(world_patch(&w, "v1", "ConfigMap", "default", "recipe", NULL,
+                                 "{\"data\":{\"1000-b.yaml\":\"apiVersion: v1\\nkind: "
+                                 "ConfigMap\\nmetadata: {name: b}\\ndata: {v: '2'}\"}}"),
+                     0);
+    assert_true(world_until(&w, b_is_new, NULL, 60000));
+    sro_until(&w, "r", "Ready", NULL);
+    assert_int_equal(n_applies, 1);
+    assert_string_equal(version_of(&w, "a"), a);
+    assert_string_equal(version_of(&w, "c"), c);
+    world_close(&w);
+    chart_remove(root);
+}
+
+#define TEST(f) cmocka_unit_test(f)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_failed_job_names_container_exit_code_and_log),
+        TEST(a_crashing_daemonset_names_pod_node_and_log),
+        TEST(what_is_ready_awaits_nothing),
+        TEST(waiting_writes_and_logs_nothing),
+        TEST(a_broken_recipe_can_be_deleted),
+        TEST(editing_one_file_walks_only_what_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
