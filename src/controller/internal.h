@@ -355,6 +355,10 @@ struct json_object *inherit_managed_fields(struct json_object *live, const char 
  */
 size_t undeclared_drop(struct json_object *doc, const char *message, char **names);
 
+/* quantity.c: where @message says that the server takes texts only, write quantities in @doc that
+ * are numbers as texts. @return how many there were */
+size_t quantity_write_out(struct json_object *doc, const char *message);
+
 void request_apply(struct resource *r, const struct sw_action *a);
 void request_delete(struct resource *r, const struct sw_action *a);
 void request_label(struct resource *r, const struct sw_action *a);

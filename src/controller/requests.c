@@ -130,13 +130,15 @@ static void tell_dropped(struct op *op)
     free(SW_TAKE(op->dropped));
 }
 
-/* Without what the server does not know. @return false: that is not what it refused */
+/* Without what the server does not know, or written as it wants it. @return false: that is not what
+ * it refused */
 static bool apply_without(struct op *op, const struct sw_kube_answer *a)
 {
     if (a->code != SW_INVALID)
         return false;
     struct json_object *less = sw_json_copy(op->doc);
-    if (!undeclared_drop(less, sw_err_text(a->err), &op->dropped)) {
+    if (!undeclared_drop(less, sw_err_text(a->err), &op->dropped) &&
+        !quantity_write_out(less, sw_err_text(a->err))) {
         json_object_put(less);
         return false;
     }

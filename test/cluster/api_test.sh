@@ -200,6 +200,16 @@ apiVersion: v1
 kind: Service
 metadata: {name: undeclared}
 spec: {ports: [{name: a, port: 80}, {name: b, port: 81}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: numbers}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: numbers}}
+  template:
+    metadata: {labels: {app: numbers}}
+    spec: {containers: [{name: c, image: none, resources: {limits: {cpu: 1, example.com/gpu: 2}}}]}
 YAML
 }
 
@@ -210,7 +220,8 @@ undeclared_is_dropped() {
     [ $rc -eq 0 ] && [ "$(grep -c 'fields left out.*kind=CustomResourceDefinition.*fields=x-kubernetes-validations' "$tap_dir/o")" = 1 ] &&
         grep -q 'fields left out.*kind=ValidatingWebhookConfiguration.*fields=matchConditions' "$tap_dir/o" &&
         kubectl get events -A | grep -q 'FieldsDropped.*does not know matchConditions' &&
-        [ "$(kubectl -n undeclared get service undeclared -o 'jsonpath={.spec.ports[*].protocol}')" = "TCP TCP" ]
+        [ "$(kubectl -n undeclared get service undeclared -o 'jsonpath={.spec.ports[*].protocol}')" = "TCP TCP" ] &&
+        [ "$(kubectl -n undeclared get deployment numbers -o 'jsonpath={.spec.template.spec.containers[0].resources.limits.example\.com/gpu}')" = 2 ]
 }
 
 denied() { # RBAC: who may not is told what
