@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/protobuf.h"
 #include "emulator/rest.h"
 #include "emulator/status.h"
 #include "emulator/webhook.h"
@@ -49,6 +50,15 @@ static int parse_json(struct sw_req *req, json_object **out, struct sw_status *s
     return 0;
 }
 
+static int parse_protobuf(struct sw_req *req, json_object **out, struct sw_status *status)
+{
+    SW_ERR(err);
+    int rc = sw_protobuf_read(req->http->body, req->http->body_len, out, &err);
+    if (rc == SW_NOTFOUND) /* a custom resource, which has no form as protobuf */
+        return sw_status_set(status, 415, "UnsupportedMediaType", "%s", sw_err_text(&err));
+    return rc < 0 ? sw_status_bad_request(status, "%s", sw_err_text(&err)) : 0;
+}
+
 int sw_rest_body(struct sw_req *req, json_object **out, struct sw_status *status)
 {
     const char *type = req->info.content_type ? req->info.content_type : "application/json";
@@ -56,7 +66,10 @@ int sw_rest_body(struct sw_req *req, json_object **out, struct sw_status *status
         return parse_yaml(req, out, status);
     if (is_type(type, "application/json"))
         return parse_json(req, out, status);
-    return unknown_type("application/json, application/yaml", status);
+    if (is_type(type, "application/vnd.kubernetes.protobuf"))
+        return parse_protobuf(req, out, status);
+    return unknown_type("application/json, application/yaml, application/vnd.kubernetes.protobuf",
+                        status);
 }
 
 /* ---- options ------------------------------------------------------------------------------------
