@@ -54,6 +54,14 @@ host_arch() {
     esac
 }
 
+tool() { # NAME: of the compiler for that architecture
+    case $arch in
+    "$(host_arch)") echo "$1" ;;
+    amd64) echo "x86_64-linux-gnu-$1" ;;
+    arm64) echo "aarch64-linux-gnu-$1" ;;
+    esac
+}
+
 find_library() { # SONAME: its file
     local d
     while read -r d; do
@@ -99,7 +107,7 @@ closure() {
 # A libarchive with the functions that slipway calls and nothing else, from the static library.
 own_archive=
 make_archive() {
-    local static zstd symbols cc=${CROSS_CC:-gcc}
+    local static zstd symbols cc=${CROSS_CC:-$(tool gcc)$([ "$sysroot" = / ] || echo " --sysroot=$sysroot")}
     static=$(find_library libarchive.a) || { say "no libarchive.a here: the shared library goes into the image"; return 0; }
     zstd=$(find_library libzstd.so.1) || die "libzstd.so.1 is not there"
     symbols=$(sed -n 's/.*{ "\(archive_[a-z0-9_]*\)", .*/\1/p' "$here"/src/*/*.c | sort -u)
@@ -366,7 +374,7 @@ prepare() { # PROGRAM...: strip them, find what they link and what they share
     make_archive
     for p in "$@"; do
         [ -x "$programs/$p" ] || die "$programs/$p is not there: build it first (make)"
-        "${STRIP:-strip}" -o "$work/bin/$p" "$programs/$p"
+        "${STRIP:-$(tool strip)}" -o "$work/bin/$p" "$programs/$p"
         chmod 755 "$work/bin/$p"
         closure "$work/bin/$p" >"$work/$p.closure"
     done

@@ -102,6 +102,32 @@ listed() {
     "$slipway" bundle recipes/nvidia-gpu --list -a nfd.openshift.io/v1 >"$tap_dir/images" && cat "$tap_dir/images" && grep -q '^nvcr.io/nvidia/k8s-device-plugin:' "$tap_dir/images" && [ "$(sort -u "$tap_dir/images" | wc -l)" = "$(wc -l <"$tap_dir/images")" ] &&
         diff <("$slipway" render recipes/nvidia-gpu -a nfd.openshift.io/v1 | sed -n 's/^ *\(- \)\{0,1\}image: "\{0,1\}\([^"]*\)"\{0,1\}$/\2/p' | sort -u) <(sort "$tap_dir/images" | grep -vE 'quay.io/slipway/nvidia-driver$|centos') | grep '^<' | wc -l | grep -qx 0
 }
+with_digests() { # each image by what the registry says it is; one that is not there is named
+    mkdir -p "$tap_dir/apps/templates"
+    mkfifo "$tap_dir/stdin"
+    build/test/registry-server app:1 etc/motd=one tool:2 etc/motd=two <"$tap_dir/stdin" >"$tap_dir/host" &
+    local registry=$! host digest rc
+    exec 7>"$tap_dir/stdin"
+    until_ok 20 test -s "$tap_dir/host"
+    host=$(cat "$tap_dir/host")
+    printf 'apiVersion: v2\nname: apps\nversion: 1.0.0\n' >"$tap_dir/apps/Chart.yaml"
+    cat >"$tap_dir/apps/templates/0000-pods.yaml" <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: apps}
+spec:
+  initContainers: [{name: tool, image: "$host/tool:2"}]
+  containers: [{name: app, image: "$host/app:{{ .Values.tag | default 1 }}"}]
+YAML
+    "$slipway" bundle "$tap_dir/apps" --digests --mirror "$host=reg.local/x" -o "$tap_dir/d.tgz" && mkdir -p "$tap_dir/d" && tar -C "$tap_dir/d" -xzf "$tap_dir/d.tgz" --strip-components=1 &&
+        cat "$tap_dir/d/images.txt" && digest=$(curl -sI -H 'Accept: application/vnd.oci.image.manifest.v1+json' "http://$host/v2/app/manifests/1" | tr -d '\r' | sed -n 's/^[Dd]ocker-[Cc]ontent-[Dd]igest: //p') &&
+        grep -qF "$host/app@$digest" "$tap_dir/d/images.txt" && grep -qE "^$host/tool@sha256:[0-9a-f]{64}" "$tap_dir/d/images.txt" && grep -qF "$host/app@$digest" "$tap_dir/d/mirror.sh" &&
+        ! "$slipway" bundle "$tap_dir/apps" --set tag=gone --digests -o "$tap_dir/e.tgz" 2>"$tap_dir/err" && cat "$tap_dir/err" && grep -q "image $host/app:gone" "$tap_dir/err" && [ ! -e "$tap_dir/e.tgz" ]
+    rc=$?
+    exec 7>&-
+    kill $registry 2>/dev/null
+    return $rc
+}
 bundled() { # what is in it renders the same; the mirrors are written in three ways
     "$slipway" bundle recipes/simple-kmod --mirror registry.access.redhat.com=reg.local/redhat --mirror quay.io=reg.local/quay -o "$tap_dir/b.tgz" && mkdir -p "$tap_dir/b" && tar -C "$tap_dir/b" -xzf "$tap_dir/b.tgz" --strip-components=1 &&
         "$slipway" render "$tap_dir/b/simple-kmod-0.1.0.tgz" | diff - <("$slipway" render recipes/simple-kmod) && sh -n "$tap_dir/b/mirror.sh" && grep -q 'docker://reg.local/redhat/ubi9' "$tap_dir/b/mirror.sh" && grep -q 'source: quay.io' "$tap_dir/b/mirrors.yaml" &&
@@ -124,5 +150,6 @@ t "an object that is another one by now is left" foreign_kept
 t "--yes leaves the cluster as it was, without an operator" uninstalled
 t "a second time there is nothing to do" nothing_left
 t "bundle lists each image once" listed
+t "bundle --digests pins each image by its registry, or says which is not there" with_digests
 t "bundle packs a recipe that renders the same, and the way to the mirrors" bundled
 plan
