@@ -73,6 +73,7 @@ void sw_engine_free(struct sw_engine *engine)
     bits_done(&e->dirty);
     bits_done(&e->busy);
     bits_done(&e->later);
+    bits_done(&e->counted);
     (void)json_object_put(e->node_selector);
     (void)json_object_put(e->taints);
     (void)json_object_put(e->tolerations);
@@ -227,7 +228,8 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
     for (size_t i = 0; i < e->n_states; i++)
         state_node_changed(e, e->states[i], event->node);
     label_node_changed(e, event->node);
-    e->status_dirty = true;
+    if (label_concerns(e, event->node)) /* the status speaks of its own nodes only */
+        e->status_dirty = true;
 }
 
 /* The answer has brought the node's labels along, those that others have set meanwhile too. */

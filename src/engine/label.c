@@ -404,10 +404,19 @@ void label_forget_node(struct sw_engine *e, uint32_t node)
             e->status_dirty = true;
 }
 
+/* Is anything of ours on the node that would have to go? */
+static bool is_marked(struct sw_engine *e, uint32_t node)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (has_label(e, e->states[i], node))
+            return true;
+    return taint_is_set(e, node);
+}
+
 void label_selector_changed(struct sw_engine *e)
 {
     for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
-        if (sw_roster_name(e->roster, n) && !node_selected(e, n))
+        if (sw_roster_name(e->roster, n) && !node_selected(e, n) && is_marked(e, n))
             lost_add(e, n, e->now_ms - e->opts.grace_ms);
 }
 
@@ -440,9 +449,11 @@ void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, s
     for (uint32_t n = 0; n < sw_roster_end(e->roster); n++) {
         if (!sw_roster_name(e->roster, n))
             continue;
-        bool has = has_label(e, s, n);
+        bool has = has_label(e, s, n), counts = has || is_node_of(e, s, n);
         *labelled += has;
-        *total += has || is_node_of(e, s, n);
+        *total += counts;
+        if (counts)
+            (void)bits_put(&e->counted, n, true);
     }
 }
 
@@ -454,4 +465,16 @@ struct json_object *label_missing(struct sw_engine *e, const struct state *s, si
             (void)json_object_array_add(names,
                                         json_object_new_string(sw_roster_name(e->roster, n)));
     return names;
+}
+
+bool label_concerns(struct sw_engine *e, uint32_t node)
+{
+    if (bits_has(&e->counted, node) || !sw_roster_name(e->roster, node) || node_selected(e, node) ||
+        lost_find(e, node))
+        return true;
+    for (size_t i = 0; i < e->n_states; i++)
+        if (has_label(e, e->states[i], node) || bits_has(&e->states[i]->done, node) ||
+            is_node_of(e, e->states[i], node))
+            return true;
+    return false;
 }

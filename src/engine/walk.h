@@ -278,6 +278,7 @@ struct sw_engine {
     /* node labels */
     struct bits dirty, busy; /* nodes to look at; nodes being patched */
     struct bits later;       /* nodes to look at when a render has come */
+    struct bits counted;     /* nodes that the status has ever counted */
     struct lost_node *lost;
     size_t n_lost, cap_lost;
     struct fault label_fault;
@@ -514,6 +515,8 @@ void label_selector_changed(struct sw_engine *e);
 void label_forget_node(struct sw_engine *e, uint32_t node);
 void label_answered(struct sw_engine *e, const struct sw_event *event);
 bool label_is_settled(const struct sw_engine *e);
+/* Does the status speak of this node, or did it? */
+bool label_concerns(struct sw_engine *e, uint32_t node);
 void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total);
 /** The names of nodes that the state is not finished on, @most of them; an array, the caller's. */
 struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most);
