@@ -61,8 +61,8 @@ struct sw_controller_opts {
 /** Begin. @kube is borrowed and must outlive it; nobody else closes its requests. */
 struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
                                          const struct sw_controller_opts *opts);
-/** Stop acting at once, as sw_controller_close(): requests under way are cancelled, resources are let
- * go. What was read of the cluster stays and is kept up to date (nodes, kinds, facts), so that
+/** Stop acting at once, as sw_controller_close(): requests under way are cancelled, resources are
+ * let go. What was read of the cluster stays and is kept up to date (nodes, kinds, facts), so that
  * sw_controller_resume() begins where another process would still be reading. */
 void sw_controller_pause(struct sw_controller *c);
 /** Act again, on what the cluster says now. */

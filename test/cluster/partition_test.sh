@@ -237,7 +237,7 @@ if [ -d "${SW_SHARED:-}/charts/gpu-operator/crds" ]; then
     if [ -n "${PING_PONG:-}" ]; then
         t "SRO's ping-pong walks with its dependency" ping_pong
     else
-        skip "SRO's ping-pong walks with its dependency" "docs/todo.md: a Deployment beside crds/ is seen late"
+        skip "SRO's ping-pong walks with its dependency" "docs/todo.md: it goes on waiting for its dependency"
     fi
 else
     skip "the GPU operator's CRDs go through a recipe" "SW_SHARED is not set"

@@ -14,8 +14,9 @@
 #include "data/data.h"
 #include "data_util.h"
 
-static const struct sw_webhook_policy defaults = { "das-scheduler", "nvidia-legacy", false, false,
-                                                   NULL, 0 };
+static const struct sw_webhook_policy defaults = {
+    "das-scheduler", "nvidia-legacy", false, false, NULL, 0
+};
 
 static char *review_of(const char *version, const char *spec)
 {
