@@ -474,7 +474,7 @@ void resource_overlap_changed(struct resource *r)
 
 void resource_depends_again(struct resource *r)
 {
-    if (!r->fault && r->plan && !is_left_alone(r) && depend_update(r))
+    if ((!r->fault || r->fault_of_render) && r->plan && !is_left_alone(r) && depend_update(r))
         send_spec(r);
 }
 

@@ -80,6 +80,23 @@ static void deleted_child_is_made_again(void **state)
     chart_remove(root);
 }
 
+static void template_that_fails_is_said_when_the_dependency_is_ready(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *text = own(root, "a", "b");
+    SW_AUTO_CHARS *a = CHART(root, "a", { "a.yaml", text }, { "values.yaml", plain },
+                             { "templates/0000-bad.yaml", "a: {{ .Values.none.at.all }}\n" });
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "b", "Ready", NULL);
+    sro_until(&w, "a", "Errored", "0000-bad.yaml");
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void cycle_is_refused_and_named(void **state)
 {
     (void)state;
@@ -304,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dependency_is_made_and_ready_first_at_any_depth),
         cmocka_unit_test(deleted_child_is_made_again),
+        cmocka_unit_test(template_that_fails_is_said_when_the_dependency_is_ready),
         cmocka_unit_test(cycle_is_refused_and_named),
         cmocka_unit_test(chart_of_a_dependency_that_is_not_there_is_said),
         cmocka_unit_test(values_of_a_dependency_follow_its_entry),
