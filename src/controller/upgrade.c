@@ -433,12 +433,12 @@ static struct json_object *status_of(const struct upgrade *u, const struct gathe
 /* @doc is taken. */
 static void tell_engine(struct upgrade *u, struct json_object *doc)
 {
-    SW_AUTO_JSON *mine = doc;
-    if (sw_json_equal(doc, u->told))
-        return;
-    json_object_put(u->told);
-    u->told = json_object_get(doc);
-    resource_step(u->r, &(struct sw_event){ .kind = SW_EV_UPGRADE, .object = doc });
+    if (!sw_json_equal(doc, u->told)) {
+        json_object_put(u->told);
+        u->told = json_object_get(doc);
+        resource_step(u->r, &(struct sw_event){ .kind = SW_EV_UPGRADE, .object = doc });
+    }
+    json_object_put(doc);
 }
 
 /* ---- a look at all of it -----------------------------------------------------------------------
