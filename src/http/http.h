@@ -108,7 +108,7 @@ struct sw_http_spec {
     int64_t timeout_ms; /* for all of it; 0: none */
     int64_t answer_ms;  /* until its status line has come; 0: none */
     int64_t idle_ms;    /* between bytes after that; 0: none */
-    long buffer_bytes;  /* read so much at once; 0: 16 KiB */
+    long buffer_bytes;  /* without TLS: read so much at once; 0: 16 KiB */
     size_t max_bytes;   /* of the body; one byte more ends it with SW_INVALID; 0: any */
     /** Follow so many redirects; 0: none, the answer is the 3xx itself. Credentials (basic, and an
      * Authorization header) go to the first host only, and never from https to http. */

@@ -117,7 +117,10 @@ static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_
     set_redirects(easy, spec, tls);
     if (!tls)
         set_plain_proxy(easy, &t->http->opts);
-    if (spec->buffer_bytes)
+    /* Transfers that share an HTTP/2 connection keep libcurl's own size: before its 8.1, a frame is
+     * copied into the buffer of the transfer that it is for while another one reads, and with
+     * buffers of several sizes it was seen to write behind the end of a smaller one (7.88.1). */
+    if (spec->buffer_bytes && !tls)
         (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
 }
 
