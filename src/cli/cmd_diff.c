@@ -5,9 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/loop.h"
+#include "cli/cluster_facts.h"
 #include "cli/connect.h"
 #include "cli/recipe_flags.h"
+#include "cli/resource.h"
+#include "cli/talk.h"
 #include "controller/hooks.h"
 #include "data/data.h"
 #include "kube/kube.h"
@@ -37,76 +39,15 @@ struct work {
     char *version;                /* of the server */
     const char **apis;            /* what it serves; strings owned */
     size_t n_apis, cap_apis;
-    bool colours, changed, failed;
+    struct sw_cluster_facts facts; /* nothing where --facts was given */
+    bool colours, changed, failed, gave_up;
 };
 
-/* ---- one question at a time ---------------------------------------------------------------------
- */
-
-struct answer {
-    struct sw_loop *loop;
-    bool is_there;
-    int code;
-    struct json_object *object; /* owned */
-    struct sw_err err;
+/* Of all that is rendered at once. */
+struct pass {
+    const struct sw_group *group; /* NULL: no node's kernel is known */
+    struct json_object *values;
 };
-
-static void answer_done(struct answer *a)
-{
-    json_object_put(a->object);
-    sw_err_done(&a->err);
-}
-
-static void settle(struct answer *a, int code, const struct sw_err *err)
-{
-    a->is_there = true;
-    a->code = code;
-    if (code < 0)
-        sw_err_set(&a->err, code, "%s", sw_err_text(err));
-    sw_loop_stop(a->loop);
-}
-
-static void on_answer(const struct sw_kube_answer *got, void *arg)
-{
-    struct answer *a = arg;
-    a->object = json_object_get(got->object);
-    settle(a, got->code, got->err);
-}
-
-static void on_discovered(int code, const struct sw_err *err, void *arg)
-{
-    settle(arg, code, err);
-}
-
-/* @a waits for @req; a signal ends the waiting. @return the answer's code */
-static int wait_for(struct work *w, struct answer *a, struct sw_kube_request *req)
-{
-    sw_loop_run(w->conn.loop);
-    if (a->is_there)
-        return a->code;
-    sw_kube_cancel(req);
-    return a->code = sw_err_set(&a->err, SW_CANCELED, "interrupted");
-}
-
-static int get(struct work *w, const struct sw_kind *kind, struct json_object *doc,
-               struct answer *a)
-{
-    *a = (struct answer){ .loop = w->conn.loop };
-    const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL;
-    return wait_for(w, a,
-                    sw_kube_get(w->conn.kube, kind, ns, sw_obj_name(doc),
-                                &(struct sw_request_opts){ .retries = RETRIES }, on_answer, a));
-}
-
-static int try_apply(struct work *w, const struct sw_kind *kind, struct json_object *doc,
-                     struct answer *a)
-{
-    *a = (struct answer){ .loop = w->conn.loop };
-    const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL;
-    const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
-    return wait_for(
-        w, a, sw_kube_apply(w->conn.kube, kind, ns, sw_obj_name(doc), doc, &opts, on_answer, a));
-}
 
 /* ---- showing ------------------------------------------------------------------------------------
  */
@@ -208,19 +149,22 @@ static void complain(struct work *w, const struct sw_manifest *m, const char *wo
 static int compare_served(struct work *w, const struct sw_manifest *m, const struct sw_kind *kind,
                           struct json_object *doc)
 {
-    struct answer live, dry = { 0 };
-    int rc = get(w, kind, doc, &live);
+    SW_ERR(err);
+    SW_AUTO_JSON *live = NULL;
+    SW_AUTO_JSON *dry = NULL;
+    const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
+    const struct sw_request_opts look = { .retries = RETRIES },
+                                 try = { .retries = RETRIES, .dry_run = true, .force = true };
+    int rc = sw_talk_get(&w->conn, kind, ns, name, &look, &live, &err);
     bool is_new = rc == SW_NOTFOUND;
     if (rc == 0 || is_new)
-        rc = try_apply(w, kind, doc, &dry);
+        rc = sw_talk_apply(&w->conn, kind, ns, name, doc, &try, &dry, &err);
     if (rc == 0)
-        compare(w, live.object, dry.object);
+        compare(w, live, dry);
     else if (is_new && rc == SW_NOTFOUND) /* its namespace is not there either */
         compare(w, NULL, doc);
     else
-        complain(w, m, sw_err_text(dry.code < 0 ? &dry.err : &live.err));
-    answer_done(&live);
-    answer_done(&dry);
+        complain(w, m, sw_err_text(&err));
     return rc == SW_UNAVAILABLE || rc == SW_CANCELED ? rc : 0;
 }
 
@@ -234,24 +178,22 @@ static bool is_applied(const struct sw_manifest *m)
     return !m->hook_events || (m->hook_events & events);
 }
 
-static int look_at(struct work *w, const struct sw_manifest *m)
+/* @pass: what the manifest was rendered with */
+static int look_at(struct work *w, const struct sw_manifest *m, const struct pass *pass)
 {
     SW_ERR(err);
     SW_AUTO_JSON *doc = sw_json_copy(m->doc);
-    const char *name = sw_obj_name(doc);
     const struct sw_kind *kind = sw_kube_kind_find(w->conn.kube, sw_obj_api_version(doc),
                                                    sw_obj_kind(doc));
-    if (!m->from_crds && sw_hook_asked(doc, SW_KERNEL_AFFINE)) {
-        (void)fprintf(
-            stderr, "slipway diff: %s:%d: %s '%s' is applied once for each kernel; not compared\n",
-            m->path, m->line, sw_obj_kind(doc), name);
-        return 0;
-    }
+    SW_AUTO_JSON *selector = pass->group ? sw_facts_selector(w->facts.facts, pass->group) : NULL;
     struct sw_hook_env env = {
         .resource = w->resource,
         .ns = w->ns,
         .namespaced = kind ? kind->namespaced : *sw_obj_namespace(doc) != '\0',
         .from_crds = m->from_crds,
+        .group = pass->group,
+        .selector = selector,
+        .values = pass->values,
     };
     if (sw_hooks_apply(doc, &env, &err) < 0) {
         complain(w, m, sw_err_text(&err));
@@ -277,47 +219,66 @@ static void on_api(const char *api, void *arg)
 
 static int discover(struct work *w, struct sw_err *err)
 {
-    struct answer a = { .loop = w->conn.loop };
-    int rc = wait_for(w, &a, sw_kube_discover(w->conn.kube, "*", on_discovered, &a));
-    if (rc == 0) {
-        sw_kube_each_api(w->conn.kube, on_api, w);
-        a = (struct answer){ .loop = w->conn.loop };
-        rc = wait_for(w, &a, sw_kube_version(w->conn.kube, NULL, on_answer, &a));
-    }
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *version = NULL;
+    size_t len;
+    int rc = sw_talk_kinds(&w->conn, err);
     if (rc == 0)
-        w->version = sw_strdup(sw_json_str(a.object, "", "gitVersion", NULL));
-    else
-        sw_err_set(err, rc, "%s", sw_err_text(&a.err));
-    answer_done(&a);
-    return rc;
+        rc = sw_talk_path(&w->conn, "/version", &text, &len, err);
+    if (rc == 0)
+        rc = sw_json_parse(text, len, NULL, &version, err);
+    if (rc < 0)
+        return rc;
+    sw_kube_each_api(w->conn.kube, on_api, w);
+    w->version = sw_strdup(sw_json_str(version, "", "gitVersion", NULL));
+    return 0;
 }
 
-/* The resource whose objects these are: the cluster's, else one as `slipway run` would make it. */
-static int find_resource(struct work *w, const char *name, const char *ns, struct sw_err *err)
+/* The resource as `slipway run` would make it, over the one that is there. */
+static int make_resource(struct work *w, const char *source, struct sw_err *err)
 {
-    struct json_object *doc = w->resource = json_object_new_object();
-    sw_json_set_str(doc, "sro.openshift.io/v1beta1", "apiVersion", NULL);
-    sw_json_set_str(doc, "SpecialResource", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    const struct sw_kind *kind = sw_kube_kind_find(w->conn.kube, sw_obj_api_version(doc),
-                                                   sw_obj_kind(doc));
-    if (kind) {
-        struct answer a;
-        int rc = get(w, kind, doc, &a);
-        if (rc == 0) {
-            json_object_put(w->resource);
-            w->resource = json_object_get(a.object);
-        } else if (rc != SW_NOTFOUND) {
-            sw_err_set(err, rc, "%s", sw_err_text(&a.err));
-        }
-        answer_done(&a);
-        if (rc < 0 && rc != SW_NOTFOUND)
-            return rc;
-    }
-    if (ns || !*sw_json_str(w->resource, "", "spec", "namespace", NULL))
-        sw_json_set_str(w->resource, ns ? ns : name, "spec", "namespace", NULL);
-    w->ns = sw_json_str(w->resource, "", "spec", "namespace", NULL);
+    const struct sw_recipe_flags *flags = &w->opts.recipe;
+    const struct sw_opened_recipe *o = &w->opened;
+    const struct sw_resource_opts opts = {
+        .recipe = source,
+        .source = &flags->source,
+        .connect = &w->opts.connect,
+        .name = flags->name,
+        .ns = flags->namespace,
+        .values = { .files = o->files.items,
+                    .n_files = o->files.n,
+                    .json = flags->set_json.items,
+                    .n_json = flags->set_json.n,
+                    .set = flags->set.items,
+                    .n_set = flags->set.n,
+                    .string = flags->set_string.items,
+                    .n_string = flags->set_string.n,
+                    .file = flags->set_file.items,
+                    .n_file = flags->set_file.n },
+    };
+    SW_AUTO_JSON *made = NULL;
+    SW_AUTO_JSON *live = NULL;
+    int rc = sw_resource_make(&opts, &made, err);
+    const struct sw_kind *kind = sw_kube_kind_find(w->conn.kube, "sro.openshift.io/v1beta1",
+                                                   "SpecialResource");
+    const struct sw_request_opts look = { .retries = RETRIES };
+    if (rc == 0 && kind)
+        rc = sw_talk_get(&w->conn, kind, NULL, sw_obj_name(made), &look, &live, err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        return rc;
+    w->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
+    w->ns = sw_json_str(w->resource, sw_obj_name(w->resource), "spec", "namespace", NULL);
     return 0;
+}
+
+/* What templates are told: of the cluster and @group (NULL: its first one), or by --facts. */
+static struct json_object *values_for(struct work *w, const struct sw_group *group)
+{
+    if (w->opened.facts)
+        return json_object_get(w->opened.facts);
+    return sw_facts_values(w->facts.facts, &(struct sw_facts_ask){ .groups = &w->facts.groups,
+                                                                   .group = group,
+                                                                   .resource = w->resource });
 }
 
 static int prepare(struct work *w, const char *source, struct sw_err *err)
@@ -330,10 +291,16 @@ static int prepare(struct work *w, const char *source, struct sw_err *err)
     if (rc == 0)
         rc = discover(w, err);
     if (rc == 0)
-        rc = find_resource(w, flags->name ? flags->name : sw_recipe_name(o->recipe),
-                           flags->namespace, err);
+        rc = make_resource(w, source, err);
+    if (rc == 0 && !flags->facts)
+        rc = sw_cluster_facts_read(&w->conn, w->resource, &w->facts, err);
+    struct json_object *set = sw_json_find(w->resource, "spec", "set", NULL);
+    SW_AUTO(sw_values) *told = sw_values_new();
+    if (rc == 0 && set)
+        rc = sw_values_add_json(told, set, err);
     if (rc < 0)
         return rc;
+    o->env.release = sw_obj_name(w->resource);
     o->env.namespace = w->ns;
     if (!flags->kube_version)
         o->env.kube_version = w->version;
@@ -342,25 +309,43 @@ static int prepare(struct work *w, const char *source, struct sw_err *err)
         o->env.n_api_versions = w->n_apis;
         o->env.add_api_versions = false;
     }
-    return sw_recipe_plan(o->recipe, o->values, &o->env, &o->plan, err);
+    SW_AUTO_JSON *values = values_for(w, NULL);
+    o->env.facts = values;
+    return sw_recipe_plan(o->recipe, told, &o->env, &o->plan, err);
 }
 
 /* ---- the command --------------------------------------------------------------------------------
  */
 
-static int diff(struct work *w, const char *source, struct sw_err *err)
+/* All of the recipe, as nodes of one kernel would have it; of what is the same for all kernels only
+ * in the first pass. */
+static int look_at_all(struct work *w, const struct sw_group *group, bool first, struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *rendered = NULL;
-    int rc = prepare(w, source, err);
-    if (rc == 0)
-        rc = sw_recipe_render(w->opened.plan, &w->opened.env, SW_ALL_STATES, &rendered, err);
-    if (rc < 0)
-        return rc;
+    SW_AUTO_JSON *values = values_for(w, group);
+    const struct pass pass = { group, values };
+    w->opened.env.facts = values;
+    int rc = sw_recipe_render(w->opened.plan, &w->opened.env, SW_ALL_STATES, &rendered, err);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++) {
         const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
-        rc = is_applied(m) ? look_at(w, m) : 0;
+        bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
+        if (!is_applied(m) || (affine ? !group : !first))
+            continue;
+        if (look_at(w, m, &pass) < 0) { /* what went wrong was said where it did */
+            w->gave_up = true;
+            break;
+        }
     }
-    return 0; /* what went wrong was said where it did */
+    return rc;
+}
+
+static int diff(struct work *w, const char *source, struct sw_err *err)
+{
+    const struct sw_groups *groups = &w->facts.groups;
+    int rc = prepare(w, source, err);
+    for (size_t i = 0; rc == 0 && !w->gave_up && (i == 0 || i < groups->n); i++)
+        rc = look_at_all(w, groups->n ? groups->items[i] : NULL, i == 0, err);
+    return rc;
 }
 
 static void work_done(struct work *w)
@@ -368,6 +353,7 @@ static void work_done(struct work *w)
     sw_connection_done(&w->conn);
     sw_opened_recipe_done(&w->opened);
     sw_recipe_flags_done(&w->opts.recipe);
+    sw_cluster_facts_done(&w->facts);
     json_object_put(w->resource);
     for (size_t i = 0; i < w->n_apis; i++)
         free((char *)w->apis[i]);

@@ -30,6 +30,10 @@ int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const ch
 int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                    const char *name, const struct sw_request_opts *opts,
                    struct sw_err *err) SW_CHECKED;
+/** Server-side apply; @*out as it is then (or would be: opts->dry_run). */
+int sw_talk_apply(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                  const char *name, struct json_object *doc, const struct sw_request_opts *opts,
+                  struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** A merge patch. */
 int sw_talk_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                   const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;

@@ -117,9 +117,8 @@ static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_
     set_redirects(easy, spec, tls);
     if (!tls)
         set_plain_proxy(easy, &t->http->opts);
-    /* Transfers that share an HTTP/2 connection keep libcurl's own size: before its 8.1, a frame is
-     * copied into the buffer of the transfer that it is for while another one reads, and with
-     * buffers of several sizes it was seen to write behind the end of a smaller one (7.88.1). */
+    /* Transfers that share an HTTP/2 connection keep libcurl's own size: with buffers of several
+     * sizes, 7.88.1 was seen (by valgrind) to write a frame behind the end of a smaller one. */
     if (spec->buffer_bytes && !tls)
         (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
 }

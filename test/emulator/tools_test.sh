@@ -193,10 +193,16 @@ t "diff: none once it is applied" none_once_applied
 t "diff: only what changes is shown" only_what_changes
 t "diff: kinds that are not served are named" names_unserved_kinds
 t "diff: values of Secrets are not shown" hides_secrets
+once_a_kernel() { # the resource's own values and each kernel's objects: two kernels, two DaemonSets
+    "$slipway" run charts/example/simple-kmod --timeout 60s && differs 0 charts/example/simple-kmod &&
+        [ ! -s "$tap_dir/diff" ] && differs 1 charts/example/simple-kmod --set-json 'buildArgs=[]' &&
+        [ "$(grep -c '^+++ build.openshift.io/v1 BuildConfig' "$tap_dir/diff")" -eq 2 ]
+}
 none_of_a_large_recipe() {
     "$slipway" run recipes/nvidia-mig --timeout 120s && differs 0 recipes/nvidia-mig
 }
 
+t "diff: what is applied once for each kernel is compared for each" once_a_kernel
 t "diff: errors end with 2" tells_errors
 t "diff: none of a recipe with dependencies and hooks, once it is applied" none_of_a_large_recipe
 
