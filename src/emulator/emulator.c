@@ -91,6 +91,7 @@ static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
     rc = sw_ctl_open(emu->store, opts, &emu->ctl, err);
     if (rc < 0)
         return rc;
+    sw_store_born(emu->store);
     SW_AUTO_CHARS *plain = sw_printf("1.%d", minor);
     return sw_rest_open(&(struct sw_rest_config){ .loop = loop,
                                                   .store = emu->store,

@@ -188,6 +188,8 @@ static void create_pending(void *arg)
     }
     forget_looking(rules);
     json_object_put(list);
+    if (rules->backend.begun)
+        rules->backend.begun(rules->backend.self);
 }
 
 void sw_rules_retry_pending(struct sw_rules *rules)

@@ -46,6 +46,8 @@ struct sw_rules_backend {
                  struct sw_err *err);
     /** @now: without a grace period. What is not there is no error. */
     int (*remove)(void *self, const struct sw_rules_ref *ref, bool now, struct sw_err *err);
+    /** Objects of the start were created; NULL: nobody wants to know. */
+    void (*begun)(void *self);
 };
 
 /* ---- life ---------------------------------------------------------------------------------------

@@ -162,6 +162,12 @@ void sw_rules_store_free(struct sw_rules_store *self)
     free(self);
 }
 
+static void begun(void *arg)
+{
+    const struct sw_rules_store *self = arg;
+    sw_store_born(self->store);
+}
+
 struct sw_rules_backend sw_rules_store_backend(struct sw_rules_store *self)
 {
     return (struct sw_rules_backend){ .self = self,
@@ -171,5 +177,6 @@ struct sw_rules_backend sw_rules_store_backend(struct sw_rules_store *self)
                                       .watch = watch,
                                       .create = create,
                                       .patch = patch,
-                                      .remove = delete };
+                                      .remove = delete,
+                                      .begun = begun };
 }

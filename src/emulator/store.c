@@ -329,6 +329,11 @@ char *sw_store_time(struct sw_store *store, char buf[static 21])
     return sw_time_rfc3339(sw_loop_now_ms(store->loop), buf);
 }
 
+void sw_store_born(struct sw_store *store)
+{
+    store->born = store->rv;
+}
+
 uint64_t sw_store_version(const struct sw_store *store)
 {
     return store->rv;

@@ -107,6 +107,8 @@ const struct sw_emu_kind *sw_store_kind_of(struct sw_store *store, json_object *
 
 /** The store's resourceVersion: that of the last change. */
 uint64_t sw_store_version(const struct sw_store *store);
+/** The cluster is up as it is now: no list is older than that, not even one that is late. */
+void sw_store_born(struct sw_store *store);
 struct sw_loop *sw_store_loop(struct sw_store *store);
 
 /* ---- writing: all that an API server does, admission included

@@ -69,6 +69,7 @@ struct sw_store {
     struct sw_kinds *kinds;
     int minor; /* of the Kubernetes version */
     uint64_t rv;
+    uint64_t born;           /* rv when the cluster was up: nobody has seen it earlier */
     uint64_t random;         /* state of the generator */
     struct lh_table *by_uid; /* uid -> struct sw_object */
     struct lh_table *owned;  /* owner's uid -> struct sw_owned */
