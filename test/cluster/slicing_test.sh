@@ -205,6 +205,14 @@ undeployed() {
         TIMEOUT=180 make -s undeploy
 }
 
+cleared() { # what the programs' own tests have left on this cluster is not the recipe's
+    kubectl delete namespace "$ns" --ignore-not-found --timeout=90s
+    kubectl get clusterrole,clusterrolebinding,mutatingwebhookconfiguration -o name | grep '/das-' | xargs -r kubectl delete
+    kubectl -n kube-system get role,rolebinding -o name | grep '/das-' | xargs -r kubectl -n kube-system delete
+    kubectl get crd -o name | grep 'inference.redhat.com$' | xargs -r kubectl delete --timeout=60s
+}
+
+t "nothing is there of what will be deployed" cleared
 t "the images are packed from the build" packed
 t "make deploy-das" deployed
 [ $tap_bad = 0 ] || plan
