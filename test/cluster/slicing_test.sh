@@ -206,6 +206,7 @@ undeployed() {
 }
 
 cleared() { # what the programs' own tests have left on this cluster is not the recipe's
+    kubectl delete node mig-a mig-b --ignore-not-found # no kubelet is on them
     kubectl delete namespace "$ns" --ignore-not-found --timeout=90s
     kubectl get clusterrole,clusterrolebinding,mutatingwebhookconfiguration -o name | grep '/das-' | xargs -r kubectl delete
     kubectl -n kube-system get role,rolebinding -o name | grep '/das-' | xargs -r kubectl -n kube-system delete
