@@ -16,6 +16,10 @@ ok=0 bad=0
 for t in test/cluster/*_test.sh; do
     n=$(basename "$t" .sh)
     [ -z "${TESTS:-}" ] || grep -qE "$TESTS" <<<"$n" || continue
+    if [ -z "${TESTS:-}" ] && grep -q '^# Wants a cluster of its own' "$t"; then
+        echo "    $n: wants a cluster of its own: make test-cluster TESTS=$n"
+        continue
+    fi
     timeout "${SW_TEST_TIMEOUT:-600}" bash "$t" >"$logs/$n.log" 2>&1 </dev/null
     rc=$?
     if [ $rc -ne 0 ]; then # once more: a busy machine lets deadlines pass

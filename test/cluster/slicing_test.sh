@@ -2,6 +2,7 @@
 # DASOperator, the recipe walked by the operator, and then pods that ask for slices. Real are the API
 # server and its calls of the webhook, kube-scheduler, kubelet and the four programs in their images;
 # the rules stand in for OpenShift's operators, and the GPUs are made up.
+# Wants a cluster of its own: it deploys what other tests put there in part.
 . test/tap.sh
 ns=das-operator
 dir=$SLIPWAY_CLUSTER_DIR
