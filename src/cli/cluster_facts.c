@@ -2,24 +2,11 @@
 
 #include "cli/connect.h"
 #include "cli/talk.h"
+#include "controller/nodes.h"
 #include "controller/partition.h"
 #include "data/data.h"
-#include "engine/roster.h"
 
 enum { RETRIES = 3 };
-
-struct choice {
-    const struct sw_roster *roster;
-    struct json_object *selector, *tolerations;
-};
-
-static bool is_chosen(const char *name, void *arg)
-{
-    const struct choice *choice = arg;
-    uint32_t node = sw_roster_find(choice->roster, name);
-    return node != SW_NO_NODE && sw_roster_matches(choice->roster, node, choice->selector) &&
-           !sw_roster_is_tainted(choice->roster, node, choice->tolerations);
-}
 
 static void put_node(struct sw_roster *roster, struct sw_facts *facts, struct json_object *doc)
 {
@@ -27,19 +14,7 @@ static void put_node(struct sw_roster *roster, struct sw_facts *facts, struct js
     if (!node)
         return;
     SW_AUTO_CHARS *group = sw_group_id(node);
-    const struct sw_roster_facts row = {
-        .name = node->name,
-        .group = group,
-        .labels = node->labels,
-        .n_labels = node->n_labels,
-        .taints = (const struct sw_roster_taint *)node->taints,
-        .n_taints = node->n_taints,
-        .taint_record = node->taint_record,
-        .ready = node->ready,
-        .unschedulable = node->unschedulable,
-    };
-    (void)sw_roster_put(roster, &row, NULL);
-    (void)sw_facts_put_node(facts, node);
+    (void)nodes_put(roster, facts, node, group, 0, NULL, NULL);
     sw_node_free(node);
 }
 
@@ -66,14 +41,14 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
         return rc;
     struct sw_roster *roster = sw_roster_new();
     SW_AUTO_JSON *tolerations = partition_tolerations(resource);
-    struct choice choice = { roster, sw_json_find(resource, "spec", "nodeSelector", NULL),
-                             tolerations };
+    struct nodes_choice choice = { roster, sw_json_find(resource, "spec", "nodeSelector", NULL),
+                                   tolerations };
     out->facts = sw_facts_new();
     for (size_t i = 0; i < sw_json_len(nodes); i++)
         put_node(roster, out->facts, sw_json_at(nodes, i));
     sw_facts_set_openshift(out->facts, sw_kube_serves(conn->kube, "config.openshift.io"));
     read_sources(conn, out->facts);
-    sw_facts_groups(out->facts, is_chosen, &choice, &out->groups);
+    sw_facts_groups(out->facts, nodes_is_chosen, &choice, &out->groups);
     sw_roster_free(roster);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* The cluster as a whole: its nodes, the kinds it serves, the objects that facts come from. What
  * changes here goes to every resource. */
 #include "controller/internal.h"
+#include "controller/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,32 +18,20 @@ static void open_watches(struct sw_controller *c);
 /* ---- values ------------------------------------------------------------------------------------
  */
 
-struct choice {
-    struct sw_controller *c;
-    struct json_object *selector, *tolerations;
-};
-
-static bool is_chosen(const char *name, void *arg)
-{
-    const struct choice *choice = arg;
-    const struct sw_roster *roster = choice->c->roster;
-    uint32_t node = sw_roster_find(roster, name);
-    return node != SW_NO_NODE && sw_roster_matches(roster, node, choice->selector) &&
-           !sw_roster_is_tainted(roster, node, choice->tolerations);
-}
-
 bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL), tolerations };
-    return is_chosen(node, &choice);
+    struct nodes_choice choice = { c->roster, sw_json_find(r->doc, "spec", "nodeSelector", NULL),
+                                   tolerations };
+    return nodes_is_chosen(node, &choice);
 }
 
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct choice choice = { c, sw_json_find(r->doc, "spec", "nodeSelector", NULL), tolerations };
-    sw_facts_groups(c->facts, is_chosen, &choice, out);
+    struct nodes_choice choice = { c->roster, sw_json_find(r->doc, "spec", "nodeSelector", NULL),
+                                   tolerations };
+    sw_facts_groups(c->facts, nodes_is_chosen, &choice, out);
 }
 
 /* The resource without what changes as it is walked: what templates see must not depend on that. */
@@ -153,21 +142,10 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     if (!node)
         return;
     SW_AUTO_CHARS *group = sw_group_id(node);
-    const struct sw_roster_facts facts = {
-        .name = node->name,
-        .group = group,
-        .labels = node->labels,
-        .n_labels = node->n_labels,
-        .taints = (const struct sw_roster_taint *)node->taints,
-        .n_taints = node->n_taints,
-        .taint_record = node->taint_record,
-        .ready = node->ready,
-        .unschedulable = node->unschedulable,
-        .version = strtoull(w->resource_version ? w->resource_version : "0", NULL, 10),
-    };
-    bool changed;
-    uint32_t number = sw_roster_put(c->roster, &facts, &changed);
-    bool groups_changed = sw_facts_put_node(c->facts, node);
+    bool changed, groups_changed;
+    uint64_t version = strtoull(w->resource_version ? w->resource_version : "0", NULL, 10);
+    uint32_t number = nodes_put(c->roster, c->facts, node, group, version, &changed,
+                                &groups_changed);
     sw_node_free(node);
     if (groups_changed)
         cluster_facts_changed(c);
@@ -176,8 +154,6 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     for (struct resource *r = c->resources; changed && *group && r; r = r->next)
         kernels_label_node(r, sw_facts_find_group(c->facts, group), number);
 }
-_Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
-               "both are key, value, effect, added");
 
 static void on_node(const struct sw_watch_event *w, void *arg)
 {
