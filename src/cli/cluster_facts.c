@@ -39,7 +39,7 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
     int rc = sw_talk_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, err);
     if (rc < 0)
         return rc;
-    struct sw_roster *roster = sw_roster_new();
+    struct sw_roster *roster = out->roster = sw_roster_new();
     SW_AUTO_JSON *tolerations = partition_tolerations(resource);
     struct nodes_choice choice = { roster, sw_json_find(resource, "spec", "nodeSelector", NULL),
                                    tolerations };
@@ -49,7 +49,6 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
     sw_facts_set_openshift(out->facts, sw_kube_serves(conn->kube, "config.openshift.io"));
     read_sources(conn, out->facts);
     sw_facts_groups(out->facts, nodes_is_chosen, &choice, &out->groups);
-    sw_roster_free(roster);
     return 0;
 }
 
@@ -57,5 +56,6 @@ void sw_cluster_facts_done(struct sw_cluster_facts *facts)
 {
     sw_groups_done(&facts->groups);
     sw_facts_free(facts->facts);
+    sw_roster_free(facts->roster);
     *facts = (struct sw_cluster_facts){ 0 };
 }

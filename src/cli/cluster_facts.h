@@ -9,7 +9,8 @@ struct sw_connection;
 
 struct sw_cluster_facts {
     struct sw_facts *facts;
-    struct sw_groups groups; /* of the nodes that the resource takes */
+    struct sw_roster *roster; /* all nodes */
+    struct sw_groups groups;  /* of the nodes that the resource takes */
 };
 
 /** Read nodes and the single objects that facts come from; what may not be read is not known.

@@ -1,6 +1,6 @@
-/* slipway plan: what will be done to nodes while drivers are replaced, before it is done. Decided
- * by the very functions that the controller asks (engine/upgrade.h, controller/drain.h), played
- * through as if all went well. Nothing is written. */
+/* slipway plan: what will be done to nodes - taints, labels, drivers that are replaced - before it
+ * is done, for a resource as it is on the cluster or as a recipe would make it. Nothing is written.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +10,22 @@
 
 #include "base/loop.h"
 #include "cli/connect.h"
+#include "cli/draft.h"
+#include "cli/node_plan.h"
+#include "cli/recipe_flags.h"
 #include "cli/talk.h"
-#include "cli/text.h"
-#include "controller/drain.h"
+#include "controller/nodes.h"
+#include "controller/partition.h"
 #include "data/data.h"
-#include "engine/upgrade.h"
+#include "engine/gate.h"
 
 /* As diff's. */
 enum { NO_ACTION = 0, SOME_ACTION = 1, TROUBLE = 2 };
 
+enum { RETRIES = 5 };
+
 struct plan_opts {
+    struct sw_recipe_flags recipe;
     struct sw_connect_opts connect;
     const char *output;
     bool all;
@@ -33,198 +39,191 @@ const struct sw_flag sw_flags_plan[] = {
       "text, or json: one document" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct plan_opts, timeout_ms), "TIME", NULL,
       "give up after so long (default 30s)" },
+    SW_RECIPE_FLAGS(offsetof(struct plan_opts, recipe)),
     SW_CONNECT_FLAGS(struct plan_opts, connect),
     { 0 },
 };
 
 struct plan {
-    const struct plan_opts *opts;
-    struct sw_connection conn;
-    const char *name;
-    struct json_object *resource, *nodes, *sets, *pods; /* owned */
-    struct sw_upgrade_policy policy;
-    bool has_policy, was_paused;
-    struct sw_upgrade_node *facts;
-    size_t n;
-    struct json_object *actions, *waiting; /* owned */
+    struct plan_opts opts;
+    struct sw_draft draft; /* a recipe's; of a resource only its connection, facts and document */
+    struct sw_node_plan nodes;
+    char *name;
 };
 
-/* ---- reading -----------------------------------------------------------------------------------
+/* ---- a resource on the cluster ------------------------------------------------------------------
  */
 
-static int read_all(struct plan *p, struct sw_err *err)
+static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by_node)
 {
-    const struct sw_request_opts opts = { .retries = 5 };
-    int rc = sw_talk_find(&p->conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, p->name,
-                          &opts, &p->resource, err);
-    const char *ns = sw_json_str(p->resource, "", "spec", "namespace", NULL);
-    struct json_object *policy = sw_json_find(p->resource, "spec", "upgradePolicy", NULL);
-    if (rc == 0)
-        rc = sw_upgrade_policy_read(policy, &p->policy, err);
-    if (rc == 0)
-        rc = sw_talk_find(&p->conn, "v1", "Node", NULL, NULL, &opts, &p->nodes, err);
-    if (rc == 0)
-        rc = sw_talk_find(&p->conn, "apps/v1", "DaemonSet", *ns ? ns : p->name, NULL, &opts,
-                          &p->sets, err);
-    if (rc == 0)
-        rc = sw_talk_find(&p->conn, "v1", "Pod", NULL, NULL, &opts, &p->pods, err);
-    p->has_policy = policy != NULL;
-    p->was_paused = p->policy.paused;
-    p->policy.paused = false; /* a plan is for deciding whether to begin */
-    return rc;
+    struct sw_node_plan *n = &p->nodes;
+    SW_GROW(n->states, n->n_states, n->cap_states);
+    n->states[n->n_states] = (struct sw_node_plan_state){ label, json_object_new_array(), by_node };
+    return &n->states[n->n_states++];
 }
 
-/* The driver's DaemonSet that the pod is of, or NULL. */
-static struct json_object *driver_of(const struct plan *p, struct json_object *pod)
+static const char *state_of(const struct plan *p, struct json_object *set)
 {
-    struct json_object *owner = sw_json_at(sw_json_find(pod, "metadata", "ownerReferences", NULL),
-                                           0);
-    for (size_t i = 0; i < sw_json_len(p->sets); i++) {
-        struct json_object *ds = sw_json_at(p->sets, i);
-        if (sw_streq(sw_obj_annotation(ds, "slipway.dev/upgrade"), "by-node") &&
-            sw_streq(sw_obj_annotation(ds, "slipway.dev/resource"), p->name) &&
-            sw_streq(sw_obj_uid(ds), sw_json_str(owner, "", "uid", NULL)))
-            return ds;
+    struct json_object *inventory = sw_json_find(p->draft.resource, "status", "inventory", NULL);
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *entry = sw_json_at(inventory, i);
+        if (*sw_obj_uid(set) && sw_streq(sw_json_str(entry, "", "uid", NULL), sw_obj_uid(set)))
+            return sw_json_str(entry, "", "state", NULL);
     }
     return NULL;
 }
 
-static const char *label_of(struct json_object *node, const char *prefix, const char *name)
+static int64_t count_chosen(const struct sw_draft *d)
 {
-    SW_AUTO_CHARS *key = sw_printf("%s%s", prefix, name);
-    return sw_obj_label(node, key);
-}
-
-static void look_at_pods(const struct plan *p, struct sw_upgrade_node *node, bool *any)
-{
-    node->finished = true;
-    for (size_t i = 0; i < sw_json_len(p->pods); i++) {
-        struct json_object *pod = sw_json_at(p->pods, i);
-        if (!sw_streq(sw_json_str(pod, "", "spec", "nodeName", NULL), node->name))
-            continue;
-        struct json_object *ds = driver_of(p, pod);
-        if (!ds)
-            continue;
-        const char *now = sw_obj_annotation(ds, "deprecated.daemonset.template.generation");
-        bool old = p->opts->all || !sw_streq(now, sw_obj_label(pod, "pod-template-generation"));
-        struct json_object *ready = sw_obj_condition(pod, "Ready");
-        *any = true;
-        node->outdated = node->outdated || old;
-        node->finished = node->finished && !old &&
-                         sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+    SW_AUTO_JSON *tolerations = partition_tolerations(d->resource);
+    struct nodes_choice choice = { d->facts.roster,
+                                   sw_json_find(d->resource, "spec", "nodeSelector", NULL),
+                                   tolerations };
+    int64_t n = 0;
+    for (uint32_t i = 0; i < sw_roster_end(d->facts.roster); i++) {
+        const char *name = sw_roster_name(d->facts.roster, i);
+        n += name && nodes_is_chosen(name, &choice);
     }
+    return n;
 }
 
-static bool has_other_cordon(struct json_object *node, const char *name)
+/* Its states as its status has them, with the DaemonSets that are there. A state that counts other
+ * nodes than the resource chooses is one of the nodes that its DaemonSets run on. */
+static int read_states(struct plan *p, struct sw_err *err)
 {
-    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
-    SW_AUTO_CHARS *own = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, name);
-    if (!json_object_is_type(labels, json_type_object))
-        return false;
-    json_object_object_foreach(labels, key, value)
-    {
-        (void)value;
-        if (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, own))
-            return true;
+    SW_AUTO_JSON *sets = NULL;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    struct json_object *states = sw_json_find(p->draft.resource, "status", "states", NULL);
+    int64_t chosen = count_chosen(&p->draft);
+    int rc = sw_talk_find(&p->draft.conn, "apps/v1", "DaemonSet", p->draft.ns, NULL, &opts, &sets,
+                          err);
+    for (size_t i = 0; rc == 0 && i < sw_json_len(states); i++) {
+        struct json_object *state = sw_json_at(states, i);
+        const char *label = sw_json_str(state, "", "label", NULL);
+        bool by_node = sw_json_int(state, 0, "nodes", "total", NULL) != chosen;
+        struct sw_node_plan_state *s = add_state(p, *label ? sw_strdup(label) : NULL, by_node);
+        for (size_t k = 0; k < sw_json_len(sets); k++)
+            if (sw_streq(state_of(p, sw_json_at(sets, k)), sw_json_str(state, "", "name", NULL)))
+                (void)json_object_array_add(s->sets, json_object_get(sw_json_at(sets, k)));
     }
-    return false;
+    return rc;
 }
 
-static void look_at_nodes(struct plan *p)
+static int read_resource(struct plan *p, struct sw_err *err)
 {
-    p->facts = sw_zalloc(sw_json_len(p->nodes) + 1, sizeof *p->facts);
-    for (size_t i = 0; i < sw_json_len(p->nodes); i++) {
-        struct json_object *node = sw_json_at(p->nodes, i);
-        struct json_object *ready = sw_obj_condition(node, "Ready");
-        const char *since = label_of(node, SW_UPGRADE_SINCE_LABEL, p->name);
-        struct sw_upgrade_node f = {
-            .name = sw_obj_name(node),
-            .ready = sw_streq(sw_json_str(ready, "", "status", NULL), "True"),
-            .unschedulable = sw_json_bool(node, false, "spec", "unschedulable", NULL),
-            .skipped = sw_streq(sw_obj_label(node, SW_UPGRADE_SKIP_LABEL), "true"),
-            .step = sw_upgrade_step_find(label_of(node, SW_UPGRADE_LABEL, p->name)),
-            .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
-            .cordoned = label_of(node, SW_UPGRADE_CORDON_LABEL, p->name) != NULL,
-            .shared = has_other_cordon(node, p->name),
-        };
-        bool any = f.step != SW_UP_NONE;
-        look_at_pods(p, &f, &any);
-        if (any)
-            p->facts[p->n++] = f;
-    }
+    struct sw_draft *d = &p->draft;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    int rc = sw_talk_find(&d->conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, p->name,
+                          &opts, &d->resource, err);
+    if (rc < 0)
+        return rc;
+    const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
+    d->ns = *ns ? ns : p->name;
+    rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
+    return rc == 0 ? read_states(p, err) : rc;
 }
 
-/* ---- what will be done -------------------------------------------------------------------------
+/* ---- a recipe -----------------------------------------------------------------------------------
  */
 
-static void add_pod(struct json_object *list, struct json_object *pod, const char *why)
+static bool is_awaited(const struct sw_recipe_state *state, struct json_object *doc)
 {
-    struct json_object *entry = json_object_new_object();
-    sw_json_set_str(entry, sw_obj_namespace(pod), "namespace", NULL);
-    sw_json_set_str(entry, sw_obj_name(pod), "name", NULL);
-    if (why && *why)
-        sw_json_set_str(entry, why, "refused", NULL);
-    (void)json_object_array_add(list, entry);
+    SW_ERR(ignored);
+    struct sw_gate *gate = NULL;
+    if (sw_gate_new(doc, state->wait_all, &gate, &ignored) < 0)
+        return state->wait_all;
+    bool awaited = sw_gate_is_awaited(gate);
+    sw_gate_free(gate);
+    return awaited;
 }
 
-/* Those that a drain evicts; or the old driver's. */
-static struct json_object *pods_on(const struct plan *p, const char *node, bool drivers)
+/* As the server would have it: a new template has another number, by which old pods are known. */
+static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind *kind,
+               struct json_object **doc, struct sw_err *err)
 {
-    struct json_object *list = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(p->pods); i++) {
-        struct json_object *pod = sw_json_at(p->pods, i);
-        if (!sw_streq(sw_json_str(pod, "", "spec", "nodeName", NULL), node))
-            continue;
-        const char *why = drivers ? NULL : drain_filter(pod, &p->policy, NULL, NULL);
-        if (drivers ? driver_of(p, pod) != NULL : why != NULL)
-            add_pod(list, pod, why);
-    }
-    return list;
+    SW_AUTO_JSON *dry = NULL;
+    const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
+    int rc = sw_talk_apply(&p->draft.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc), *doc,
+                           &opts, &dry, err);
+    if (rc == SW_NOTFOUND) /* its namespace is not there yet */
+        return 0;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    json_object_put(*doc);
+    *doc = SW_TAKE(dry);
+    return 0;
 }
 
-static struct json_object *action(const struct plan *p, size_t round, const char *node,
-                                  const char *what)
-{
-    struct json_object *doc = json_object_new_object();
-    sw_json_set(doc, json_object_new_int64((int64_t)round + 1), "round", NULL);
-    sw_json_set_str(doc, node, "node", NULL);
-    sw_json_set_str(doc, what, "action", NULL);
-    (void)json_object_array_add(p->actions, doc);
-    return doc;
-}
-
-static void on_step(size_t round, const struct sw_upgrade_node *node,
-                    const struct sw_upgrade_decision *d, void *arg)
+static int add_set(struct sw_draft *draft, const struct sw_draft_pass *pass,
+                   const struct sw_manifest *m, void *arg, struct sw_err *err)
 {
     struct plan *p = arg;
-    struct json_object *doc;
-    switch (d->what) {
-    case SW_UPDO_BEGIN:
-        if (d->cordon)
-            (void)action(p, round, node->name, "cordon");
-        break;
-    case SW_UPDO_DRAIN:
-        doc = action(p, round, node->name, "drain");
-        sw_json_set(doc, pods_on(p, node->name, false), "pods", NULL);
-        break;
-    case SW_UPDO_RESTART:
-        doc = action(p, round, node->name, "replace driver");
-        sw_json_set(doc, pods_on(p, node->name, true), "pods", NULL);
-        break;
-    case SW_UPDO_FINISH:
-        if (d->uncordon)
-            (void)action(p, round, node->name, "uncordon");
-        break;
-    case SW_UPDO_FAIL:
-        (void)action(p, round, node->name, sw_upgrade_step_name(d->next));
-        break;
-    default:
-        doc = json_object_new_object();
-        sw_json_set_str(doc, node->name, "node", NULL);
-        sw_json_set_str(doc, sw_upgrade_why_words(d->why), "why", NULL);
-        (void)json_object_array_add(p->waiting, doc);
-        break;
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *doc = NULL;
+    if (!sw_streq(sw_obj_kind(m->doc), "DaemonSet"))
+        return 0;
+    int rc = sw_draft_object(draft, pass, m, &doc, &kind, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    if (kind)
+        rc = try(p, m, kind, &doc, err);
+    if (rc < 0)
+        return rc;
+    struct sw_node_plan_state *s = &p->nodes.states[m->state];
+    s->by_node = s->by_node || is_awaited(sw_plan_state(draft->opened.plan, m->state), doc);
+    (void)json_object_array_add(s->sets, SW_TAKE(doc));
+    return 0;
+}
+
+static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
+{
+    int rc = sw_draft_init(&p->draft, "plan", &p->opts.recipe, &p->opts.connect, source,
+                           p->opts.timeout_ms, err);
+    if (rc < 0)
+        return rc;
+    const char *name = sw_obj_name(p->draft.resource);
+    p->name = sw_strdup(name);
+    for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->draft.opened.plan); i++) {
+        const char *word = sw_plan_state(p->draft.opened.plan, i)->label;
+        char *label = NULL;
+        if (word)
+            rc = sw_recipe_label(name, word, &label, err);
+        (void)add_state(p, label, false);
     }
+    return rc == 0 ? sw_draft_each(&p->draft, add_set, p, err) : rc;
+}
+
+/* ---- either -------------------------------------------------------------------------------------
+ */
+
+/* What is no name of a resource; a folder of this very name here needs "./" before it. */
+static bool is_recipe(const struct plan *p, const char *operand)
+{
+    return p->opts.recipe.source.repo || strchr(operand, '/') || sw_dns_label_fault(operand);
+}
+
+static int read_all(struct plan *p, const char *operand, struct sw_err *err)
+{
+    struct sw_draft *d = &p->draft;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    int rc;
+    if (is_recipe(p, operand)) {
+        rc = read_recipe(p, operand, err);
+    } else {
+        p->name = sw_strdup(operand);
+        rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
+        if (rc == 0)
+            d->conn.until_ms = sw_loop_now_ms(d->conn.loop) + p->opts.timeout_ms;
+        if (rc == 0)
+            rc = read_resource(p, err);
+    }
+    if (rc == 0)
+        rc = sw_talk_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
+    p->nodes.name = p->name;
+    p->nodes.resource = d->resource;
+    p->nodes.roster = d->facts.roster;
+    p->nodes.all = p->opts.all;
+    return rc == 0 ? sw_node_plan_make(&p->nodes, err) : rc;
 }
 
 /* ---- printing ----------------------------------------------------------------------------------
@@ -232,13 +231,14 @@ static void on_step(size_t round, const struct sw_upgrade_node *node,
 
 static int print_json(const struct plan *p)
 {
+    const struct sw_node_plan *n = &p->nodes;
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, p->name, "resource", NULL);
-    sw_json_set(doc, json_object_new_boolean(p->has_policy), "upgradePolicy", NULL);
-    sw_json_set(doc, json_object_new_boolean(p->was_paused), "paused", NULL);
-    sw_json_set(doc, json_object_new_int64((int64_t)p->n), "nodes", NULL);
-    sw_json_set(doc, json_object_get(p->actions), "actions", NULL);
-    sw_json_set(doc, json_object_get(p->waiting), "waiting", NULL);
+    sw_json_set(doc, json_object_new_boolean(n->has_policy), "upgradePolicy", NULL);
+    sw_json_set(doc, json_object_new_boolean(n->was_paused), "paused", NULL);
+    sw_json_set(doc, json_object_new_int64((int64_t)n->n_drivers), "nodes", NULL);
+    sw_json_set(doc, json_object_get(n->actions), "actions", NULL);
+    sw_json_set(doc, json_object_get(n->waiting), "waiting", NULL);
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
     int rc = sw_cli_print(text, len);
@@ -256,33 +256,63 @@ static void put_pods(struct printbuf *out, struct json_object *pods)
     }
 }
 
-static int print_text(const struct plan *p)
+/* As `kubectl label` takes them. */
+static void put_labels(struct printbuf *out, struct json_object *labels)
 {
-    struct printbuf *out = printbuf_new();
-    int width = 4;
-    for (size_t i = 0; i < p->n; i++)
-        if ((int)strlen(p->facts[i].name) > width)
-            width = (int)strlen(p->facts[i].name);
-    if (!p->has_policy)
-        sprintbuf(out, "%s has no spec.upgradePolicy: the DaemonSet controller replaces drivers.\n",
-                  p->name);
-    else if (sw_json_len(p->actions) == 0)
-        sprintbuf(out, "%s: no node needs a new driver.\n", p->name);
-    else
-        sprintbuf(out, "%-5s  %-*s  %-14s  %s\n", "ROUND", width, "NODE", "ACTION", "PODS");
-    for (size_t i = 0; i < sw_json_len(p->actions); i++) {
-        struct json_object *a = sw_json_at(p->actions, i);
-        sprintbuf(out, "%-5d  %-*s  %-14s  ", (int)sw_json_int(a, 0, "round", NULL), width,
-                  sw_json_str(a, "", "node", NULL), sw_json_str(a, "", "action", NULL));
+    const char *between = "";
+    if (!labels)
+        return;
+    json_object_object_foreach(labels, key, value)
+    {
+        if (value)
+            sprintbuf(out, "%s%s=%s", between, key, json_object_get_string(value));
+        else
+            sprintbuf(out, "%s%s-", between, key);
+        between = ", ";
+    }
+}
+
+static void put_actions(struct printbuf *out, struct json_object *actions)
+{
+    size_t width = 4;
+    for (size_t i = 0; i < sw_json_len(actions); i++) {
+        size_t len = strlen(sw_json_str(sw_json_at(actions, i), "", "node", NULL));
+        width = len > width ? len : width;
+    }
+    if (sw_json_len(actions))
+        sprintbuf(out, "%-5s  %-*s  %-14s  %s\n", "ROUND", (int)width, "NODE", "ACTION",
+                  "PODS, LABELS");
+    for (size_t i = 0; i < sw_json_len(actions); i++) {
+        struct json_object *a = sw_json_at(actions, i);
+        sprintbuf(out, "%-5d  %-*s  %-14s  %s", (int)sw_json_int(a, 0, "round", NULL), (int)width,
+                  sw_json_str(a, "", "node", NULL), sw_json_str(a, "", "action", NULL),
+                  sw_json_str(a, "", "taint", NULL));
         put_pods(out, sw_json_get(a, "pods"));
+        put_labels(out, sw_json_get(a, "labels"));
         sprintbuf(out, "\n");
     }
-    for (size_t i = 0; i < sw_json_len(p->waiting); i++) {
-        struct json_object *w = sw_json_at(p->waiting, i);
+}
+
+static int print_text(const struct plan *p)
+{
+    const struct sw_node_plan *n = &p->nodes;
+    struct printbuf *out = printbuf_new();
+    bool by_node = false;
+    for (size_t i = 0; i < sw_json_len(n->actions) && !by_node; i++)
+        by_node = sw_streq(sw_json_str(sw_json_at(n->actions, i), "", "action", NULL),
+                           "replace driver");
+    if (!n->has_policy)
+        sprintbuf(out, "%s has no spec.upgradePolicy: the DaemonSet controller replaces drivers.\n",
+                  p->name);
+    else if (!by_node)
+        sprintbuf(out, "%s: no node needs a new driver.\n", p->name);
+    put_actions(out, n->actions);
+    for (size_t i = 0; i < sw_json_len(n->waiting); i++) {
+        struct json_object *w = sw_json_at(n->waiting, i);
         sprintbuf(out, "waits: %s: %s\n", sw_json_str(w, "", "node", NULL),
                   sw_json_str(w, "", "why", NULL));
     }
-    if (p->was_paused && sw_json_len(p->actions))
+    if (n->was_paused && by_node)
         sprintbuf(out, "It is paused: spec.upgradePolicy.autoUpgrade is false.\n");
     int rc = sw_cli_print(out->buf, (size_t)out->bpos);
     printbuf_free(out);
@@ -292,49 +322,32 @@ static int print_text(const struct plan *p)
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static int plan(struct plan *p)
+static int plan(struct plan *p, const char *operand)
 {
     SW_ERR(err);
-    p->conn.until_ms = sw_loop_now_ms(p->conn.loop) + p->opts->timeout_ms;
-    if (read_all(p, &err) < 0) {
+    if (read_all(p, operand, &err) < 0) {
         (void)sw_cli_fail("plan", &err);
         return TROUBLE;
     }
-    p->actions = json_object_new_array();
-    p->waiting = json_object_new_array();
-    look_at_nodes(p);
-    if (p->has_policy)
-        sw_upgrade_plan(&p->policy, p->facts, p->n, sw_now_ms(), on_step, p);
-    if (sw_streq(p->opts->output, "json") ? print_json(p) : print_text(p))
+    if (sw_streq(p->opts.output, "json") ? print_json(p) : print_text(p))
         return TROUBLE;
-    return sw_json_len(p->actions) ? SOME_ACTION : NO_ACTION;
+    return sw_json_len(p->nodes.actions) ? SOME_ACTION : NO_ACTION;
 }
 
 int sw_cmd_plan(int argc, char **argv)
 {
-    struct plan_opts opts = { .timeout_ms = 30000 };
+    struct plan p = { .opts = { .timeout_ms = 30000 } };
     struct sw_operands rest;
-    struct plan p = { .opts = &opts };
-    SW_ERR(err);
-    int rc = sw_cli_parse("plan", argc, argv, &opts, 1, &rest);
+    int rc = sw_cli_parse("plan", argc, argv, &p.opts, 1, &rest);
     if (rc)
-        return rc - 1;
-    if (rest.n == 0)
-        return sw_cli_usage("plan", "which resource? 'slipway status' lists them");
-    p.name = rest.items[0];
-    if (sw_connection_init(&p.conn, "plan", &opts.connect, &err) < 0) {
-        (void)sw_cli_fail("plan", &err);
-        rc = TROUBLE;
-    } else {
-        rc = plan(&p);
-    }
-    json_object_put(p.resource);
-    json_object_put(p.nodes);
-    json_object_put(p.sets);
-    json_object_put(p.pods);
-    json_object_put(p.actions);
-    json_object_put(p.waiting);
-    free(p.facts);
-    sw_connection_done(&p.conn);
+        rc--;
+    else if (rest.n == 0)
+        rc = sw_cli_usage("plan", "of what? A recipe, or a resource: 'slipway status' lists them");
+    else
+        rc = plan(&p, rest.items[0]);
+    sw_node_plan_done(&p.nodes);
+    sw_draft_done(&p.draft);
+    sw_recipe_flags_done(&p.opts.recipe);
+    free(p.name);
     return rc;
 }

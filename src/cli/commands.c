@@ -114,12 +114,15 @@ const struct sw_command sw_commands[] = {
       "a BuildConfig of its vendor.\n\n"
       "Exit status: 0 all of it is there, 1 it is not (or nobody can tell), 2 bad usage or input.",
       sw_flags_preflight, sw_cmd_preflight },
-    { "plan", "NAME", "print every action on a node before drivers are replaced",
-      "Which nodes are cordoned, drained (with the pods that are evicted), given their new driver "
-      "and\n"
-      "uncordoned, in which order, as spec.upgradePolicy of the SpecialResource says; decided by "
-      "what\n"
-      "the operator decides by, and played through as if all went well. Nothing is written.\n\n"
+    { "plan", "RECIPE|NAME", "print every action on a node before it is done",
+      "Of a recipe as applying it would be, or of a SpecialResource as it is: which taints and "
+      "labels\n"
+      "nodes get and lose, and where drivers are replaced which nodes are cordoned, drained (with "
+      "the\n"
+      "pods that are evicted), given their new driver and uncordoned, in which order, as\n"
+      "spec.upgradePolicy says; decided by what the operator decides by, and played through as if "
+      "all\n"
+      "went well. Nothing is written. A recipe in a folder of this one needs a slash: ./NAME.\n\n"
       "Exit status: 0 no node needs anything, 1 actions, 2 errors.",
       sw_flags_plan, sw_cmd_plan },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },

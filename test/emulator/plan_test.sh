@@ -39,6 +39,49 @@ json() {
     [ $? -eq 1 ] && grep -q '"action": "replace driver"' "$tap_dir/o" && grep -q '"paused": true' "$tap_dir/o"
 }
 
+recipe() { # as applying it would be: the same, with a new driver; one label goes and comes
+    "$slipway" plan test/emulator/charts/driver --set version=2 >"$tap_dir/o"
+    [ $? -eq 1 ] || return 1
+    cat "$tap_dir/o"
+    [ "$(grep -c ' replace driver ' "$tap_dir/o")" -eq 4 ] &&
+        [ "$(grep -c ' label .*state-driver-1000-$' "$tap_dir/o")" -eq 4 ] &&
+        [ "$(grep -c ' label .*state-driver-1000=Ready$' "$tap_dir/o")" -eq 4 ] &&
+        grep -q 'cordon .*upgrade.slipway.dev/driver=drain' "$tap_dir/o" &&
+        ! grep -q 'master-0' "$tap_dir/o"
+}
+
+same_recipe() { # what is there already
+    "$slipway" plan test/emulator/charts/driver >"$tap_dir/o"
+    [ $? -eq 0 ] && grep 'no node needs a new driver' "$tap_dir/o"
+}
+
+new_recipe() { # labels in the order of the states, taints before them
+    echo 'specialresource: {spec: {taints: [{key: a, value: b, effect: NoSchedule}]}}' >"$tap_dir/v.yaml"
+    "$slipway" plan test/emulator/charts/driver --name another -f "$tap_dir/v.yaml" >"$tap_dir/o"
+    [ $? -eq 1 ] || return 1
+    cat "$tap_dir/o"
+    [ "$(grep -c '^1 .* taint  *a=b:NoSchedule$' "$tap_dir/o")" -eq 4 ] &&
+        [ "$(grep -c '^2 .* label .*state-another-1000=Ready$' "$tap_dir/o")" -eq 4 ] &&
+        [ "$(grep -c '^3 .* label .*state-another-2000=Ready$' "$tap_dir/o")" -eq 4 ]
+}
+
+recipe_json() {
+    "$slipway" plan test/emulator/charts/driver --name another -o json >"$tap_dir/o"
+    [ $? -eq 1 ] && grep -q '"specialresource.openshift.io/state-another-1000": "Ready"' "$tap_dir/o"
+}
+
+bad_recipe() {
+    "$slipway" plan ./nowhere >"$tap_dir/o" 2>&1
+    [ $? -eq 2 ] && grep -q nowhere "$tap_dir/o" &&
+        [ "$(wc -l <"$tap_dir/o")" -eq 1 ]
+}
+
+gone() { # a resource that is removed: every label of its states goes
+    patch '{"spec":{"managementState":"Removed"}}' || return 1
+    "$slipway" plan driver >"$tap_dir/o"
+    [ $? -eq 1 ] && [ "$(grep -c ' label .*state-driver-[12]000-$' "$tap_dir/o")" -eq 8 ]
+}
+
 nothing() {
     "$slipway" plan driver >"$tap_dir/o"
     [ $? -eq 0 ] && grep 'no node needs a new driver' "$tap_dir/o"
@@ -61,7 +104,13 @@ t 'without a policy there is no plan' without_policy
 t 'every action on every node is listed' whole
 t 'as a document, too' json
 t 'what needs nothing says so' nothing
+t 'a recipe as it would be applied' recipe
+t 'a recipe that is there already needs nothing' same_recipe
+t 'a new one: taints and labels, state by state' new_recipe
+t 'as a document, too' recipe_json
 t 'nothing is written' writes_nothing
+t 'a recipe that is not there is named' bad_recipe
+t 'a resource that goes takes its labels along' gone
 t 'a resource that is not there is named' unknown
 kill "$(cat "$tap_dir/pid")" 2>/dev/null
 plan
