@@ -64,6 +64,7 @@ server_cpu() {
     echo "$t"
 }
 writes() { curl -s "http://127.0.0.1:$port/metrics" | awk '/^slipway_scheduler_requests_total/ && !/verb="(get|list|watch)"/ { n += $2 } END { print n + 0 }'; }
+cpu_ns() { cut -d ' ' -f 1 "/proc/$extender/schedstat"; }
 rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 
 measure() { # NODES
@@ -98,10 +99,12 @@ big() { # NODES
     cluster
     "$load" nodes "$1" 8
     extender
-    local took
+    local took cpu0 cpu1
+    cpu0=$(cpu_ns)
     took=$("$load" filter "$1" 500 "http://127.0.0.1:$port")
-    printf '{"bench":"scheduler-filter","nodes":%d,"gpus_per_node":8,"p50_ms":%s,"p99_ms":%s,"target_p99_ms":5,"rss_kib":%d,"target_rss_kib":32768}\n' \
-        "$1" ${took% *} ${took#* } "$(rss $extender)"
+    cpu1=$(cpu_ns)
+    printf '{"bench":"scheduler-filter","nodes":%d,"gpus_per_node":8,"p50_ms":%s,"p99_ms":%s,"target_p99_ms":5,"cpu_ms":%s,"rss_kib":%d,"target_rss_kib":32768}\n' \
+        "$1" ${took% *} ${took#* } "$(awk -v d=$((cpu1 - cpu0)) 'BEGIN { printf "%.2f", d / 1e6 / 500 }')" "$(rss $extender)"
     [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
     kill $extender
 }

@@ -3,30 +3,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One slice, nobody's claims to look away from: the common case, made for thousands of nodes. */
 static bool has_room(const struct node *node, const struct sw_mig_profile *profile, bool *known)
 {
-    const struct sw_mig_geometry *last = NULL;
-    const struct sw_mig_kind *kind = NULL;
     for (size_t i = 0; i < node->n_gpus; i++) {
         const struct sw_mig_gpu *gpu = &node->gpus[i];
-        if (gpu->geometry != last) {
-            last = gpu->geometry;
-            kind = last ? sw_mig_kind_find(last, profile) : NULL;
-        }
+        const struct sw_mig_kind *kind = gpu->geometry ? sw_mig_kind_find(gpu->geometry, profile)
+                                                       : NULL;
         *known |= kind != NULL;
-        for (size_t k = 0; kind && !gpu->barred && k < kind->n_places; k++)
-            if (sw_mig_fits(last, &gpu->use, kind, kind->places[k]))
-                return true;
+        if (kind && !gpu->barred && sw_mig_room(gpu->geometry, &gpu->use, kind))
+            return true;
     }
     return false;
 }
 
-static int one_fit(const struct node *node, const struct want *want, struct sw_err *err)
+static int number_of(const struct sw_mig_geometry *g, const struct sw_mig_profile *profile)
+{
+    const struct sw_mig_kind *kind = sw_mig_kind_find(g, profile);
+    return kind ? (int)(kind - g->kinds) : -1;
+}
+
+/* One slice, nobody's claims to look away from: the common case, made for thousands of nodes. */
+static int one_fit(struct node *node, const struct want *want, struct decide_look *look,
+                   struct sw_err *err)
 {
     char name[SW_MIG_NAME_LEN];
-    bool known = false;
-    if (has_room(node, &want->profile, &known))
+    bool known = false, fits;
+    if (node->common) {
+        if (look->geometry != node->common)
+            *look = (struct decide_look){ node->common, number_of(node->common, &want->profile) };
+        known = look->kind >= 0;
+        fits = known && picture_room(node) >> look->kind & 1;
+    } else {
+        fits = has_room(node, &want->profile, &known);
+    }
+    if (fits)
         return 0;
     (void)sw_mig_profile_text(&want->profile, name);
     if (!known)
@@ -53,43 +63,40 @@ static struct sw_mig_gpu *room_for_gpus(const struct node *node)
     return sw_alloc((node->n_gpus + 1) * sizeof(struct sw_mig_gpu));
 }
 
-static int find_usable(const struct picture *p, const char *name, const struct node **out,
-                       struct sw_err *err)
+static int check_usable(const struct picture *p, const struct node *node, struct sw_err *err)
 {
-    const struct node *node = picture_find_node(p, name);
     if (!node || !node->is_mig)
         return sw_err_set(err, SW_NOTFOUND, "no GPU here that can be cut");
     if (!node->labelled && !p->any_node)
         return sw_err_set(err, SW_FORBIDDEN, "not labelled as able to cut GPUs");
     if (node->unready)
         return sw_err_set(err, SW_UNAVAILABLE, "%s", node->unready);
-    *out = node;
     return 0;
 }
 
-int decide_fit(const struct picture *p, const struct pod *pod, const char *name, struct sw_err *err)
+int decide_fit(const struct picture *p, const struct pod *pod, struct node *node,
+               struct decide_look *look, struct sw_err *err)
 {
-    const struct node *node = NULL;
+    struct decide_look none = { 0 };
     if (pod->fault)
         return sw_err_set(err, SW_INVALID, "%s", pod->fault);
     if (pod->wants.n == 0)
         return 0;
-    int rc = find_usable(p, name, &node, err);
+    int rc = check_usable(p, node, err);
     if (rc < 0)
         return rc;
     if (pod->wants.n == 1 && !pod->claims)
-        return one_fit(node, &pod->wants.list[0], err);
+        return one_fit(node, &pod->wants.list[0], look ? look : &none, err);
     struct sw_mig_gpu *gpus = room_for_gpus(node);
     rc = place(p, node, pod, &pod, 1, gpus, NULL, err);
     free(gpus);
     return rc;
 }
 
-unsigned decide_score(const struct picture *p, const struct pod *pod, const char *name)
+unsigned decide_score(const struct picture *p, const struct pod *pod, const struct node *node)
 {
-    const struct node *node = NULL;
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
-    if (pod->fault || pod->wants.n == 0 || find_usable(p, name, &node, NULL) < 0)
+    if (pod->fault || pod->wants.n == 0 || check_usable(p, node, NULL) < 0)
         return 0;
     struct sw_mig_gpu *gpus = room_for_gpus(node);
     unsigned score = 0;
@@ -162,11 +169,11 @@ static void reprieve(struct trial *t, size_t from)
     }
 }
 
-bool decide_victims(const struct picture *p, const struct pod *pod, const char *name,
+bool decide_victims(const struct picture *p, const struct pod *pod, const struct node *node,
                     const struct pod **victims, size_t *n, size_t cap)
 {
-    struct trial t = { .p = p, .pod = pod };
-    if (pod->fault || find_usable(p, name, &t.node, NULL) < 0)
+    struct trial t = { .p = p, .pod = pod, .node = node };
+    if (pod->fault || check_usable(p, node, NULL) < 0)
         return false;
     t.gpus = room_for_gpus(t.node);
     t.gone = sw_alloc((cap + 1) * sizeof *t.gone);

@@ -39,7 +39,7 @@ int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int
 struct extender_bind {
     char *ns, *pod, *uid, *node;
 };
-int extender_read_bind(const struct extender *x, const char *body, size_t len_bytes,
+int extender_read_bind(struct extender *x, const char *body, size_t len_bytes,
                        struct extender_bind *out, struct sw_err *err) SW_CHECKED;
 void extender_bind_done(struct extender_bind *bind);
 /** {"Error": "..."}, as every question but prioritize takes it; NULL: none. */

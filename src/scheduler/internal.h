@@ -31,6 +31,7 @@ struct sw_scheduler {
     struct sw_lease *lease;
     struct picture *picture;
     struct extender *extender;
+    struct printbuf *answer; /* its room is kept: thousands of nodes are some 100 KiB */
     struct sw_serve *serve, *health, *metrics_serve;
     struct feed feeds[N_FEEDS];
     struct bind *binds;

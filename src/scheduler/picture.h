@@ -29,6 +29,10 @@ struct node {
     size_t n_gpus;
     struct sw_mig_gpu *gpus; /* use: of all claims and reservations */
     char **uuids;            /* one each; GPUs that only claims know have no geometry */
+    const struct sw_mig_geometry
+        *common;   /* of all its GPUs; NULL: they differ, or there are none */
+    uint32_t room; /* which kinds of it fit now; see picture_room() */
+    bool room_known;
     struct claim *claims;
 };
 
@@ -107,6 +111,10 @@ void picture_pod_gone(struct picture *p, const char *uid);
  */
 
 struct node *picture_find_node(const struct picture *p, const char *name);
+struct node *picture_find_node_n(const struct picture *p, const char *name, size_t len_bytes);
+/** Which kinds of @n's common geometry fit on some GPU of it: bit i for kinds[i]. Worked out when
+ * it is asked for and something has changed. */
+uint32_t picture_room(struct node *n);
 struct pod *picture_find_pod(const struct picture *p, const char *uid);
 struct claim *picture_find_claim(const struct picture *p, const char *name);
 

@@ -88,6 +88,23 @@ static void renumber(struct node *n, char *const *old_uuids)
         picture_count_use(n, i);
 }
 
+/* GPUs that only claims know have none, and take nothing new. */
+static void find_common(struct node *n)
+{
+    n->common = NULL;
+    n->room = 0;
+    n->room_known = false;
+    for (size_t i = 0; i < n->n_gpus; i++) {
+        const struct sw_mig_geometry *g = n->gpus[i].geometry;
+        if (g && n->common && g != n->common) {
+            n->common = NULL;
+            return;
+        }
+        if (g)
+            n->common = g;
+    }
+}
+
 static bool is_ready(struct json_object *obj, struct sw_err *why)
 {
     struct json_object *c = sw_obj_condition(obj, "Ready");
@@ -122,6 +139,7 @@ int picture_see_accelerator(struct picture *p, const char *name, struct json_obj
         n->unready = sw_strdup(sw_err_text(&why));
     }
     renumber(n, before.uuids);
+    find_common(n);
     picture_has_grown(p, n);
     struct node old = { .gpus = before.gpus, .uuids = before.uuids, .n_gpus = before.n_gpus };
     picture_free_gpus(&old);

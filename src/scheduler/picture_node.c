@@ -10,6 +10,17 @@ struct node *picture_find_node(const struct picture *p, const char *name)
     return picture_look_up(p->nodes, name);
 }
 
+struct node *picture_find_node_n(const struct picture *p, const char *name, size_t len_bytes)
+{
+    enum { MAX_NAME = 253 }; /* of any object */
+    char text[MAX_NAME + 1];
+    if (len_bytes > MAX_NAME || memchr(name, '\0', len_bytes))
+        return NULL;
+    memcpy(text, name, len_bytes);
+    text[len_bytes] = '\0';
+    return picture_find_node(p, text);
+}
+
 struct node *picture_need_node(struct picture *p, const char *name)
 {
     struct node *n = picture_find_node(p, name);
@@ -80,10 +91,27 @@ static const struct sw_mig_kind *kind_of(const struct claim *c)
  * the other has. */
 void picture_count_use(struct node *n, size_t gpu)
 {
+    n->room_known = false;
     n->gpus[gpu].use = (struct sw_mig_use){ 0 };
     for (const struct claim *c = n->claims; c; c = c->next)
         if (c->gpu == gpu)
             sw_mig_take(&n->gpus[gpu].use, kind_of(c), c->place);
+}
+
+_Static_assert(SW_MIG_MAX_KINDS <= 32, "a bit each");
+
+uint32_t picture_room(struct node *n)
+{
+    const struct sw_mig_geometry *g = n->common;
+    if (n->room_known || !g)
+        return n->room;
+    n->room = 0;
+    n->room_known = true;
+    for (size_t i = 0; i < n->n_gpus; i++)
+        for (size_t k = 0; k < g->n_kinds && n->gpus[i].geometry && !n->gpus[i].barred; k++)
+            if (!(n->room >> k & 1) && sw_mig_room(g, &n->gpus[i].use, &g->kinds[k]))
+                n->room |= 1u << k;
+    return n->room;
 }
 
 void picture_see_node(struct picture *p, const char *name, bool labelled)

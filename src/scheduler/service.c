@@ -55,13 +55,13 @@ static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
 {
     SW_ERR(err);
     const double begin = seconds();
-    struct printbuf *out = printbuf_new();
+    struct printbuf *out = s->answer;
+    printbuf_reset(out);
     const int rc = fn(s->extender, r->body, r->body_len, sw_loop_now_ms(s->loop), out, told, &err);
     if (rc < 0)
         refuse(s, reply, &err);
     else
         sw_serve_json(reply, out->buf, (size_t)out->bpos);
-    printbuf_free(out);
     sched_metrics_observe(&s->metrics.took[verb], seconds() - begin, sched_metrics_quick);
     return rc == 0;
 }
@@ -308,6 +308,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;
     s->picture = picture_new(opts->policy, opts->node_label == NULL);
     s->extender = extender_new(s->picture);
+    s->answer = printbuf_new();
     int rc = open_kube(s, config, err);
     if (rc == 0)
         rc = open_serve(s, err);
@@ -337,6 +338,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sched_bind_abandon_all(s);
     abandon_filters(s);
     extender_free(s->extender);
+    printbuf_free(s->answer);
     picture_free(s->picture);
     free(s);
 }

@@ -44,14 +44,14 @@ struct check {
 
 /* Whether somebody who was refused would fit on the node now. Whoever was not asked about yet is in
  * the scheduler's queue and needs no waking. */
-static bool is_awaited(const struct picture *p, const struct node *n)
+static bool is_awaited(const struct picture *p, struct node *n)
 {
     unsigned looked = 0;
     for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next) {
         const struct pod *pod = lh_entry_v(e);
         if (!pod->known || pod->node || pod->ended || !pod->refused || pod->binding)
             continue;
-        if (++looked > MAX_WAITING || decide_fit(p, pod, n->name, NULL) == 0)
+        if (++looked > MAX_WAITING || decide_fit(p, pod, n, NULL, NULL) == 0)
             return true;
     }
     return false;

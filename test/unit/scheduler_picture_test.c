@@ -107,9 +107,10 @@ static void test_broken_accelerator_shuts_its_node_alone(void **state)
     assert_int_equal(picture_see_accelerator(s->p, "a", doc, &err), SW_INVALID);
     assert_non_null(strstr(sw_err_text(&err), "NodeAccelerator 'a'"));
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(decide_fit(s->p, pod, "a", &err), SW_UNAVAILABLE);
+    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, &err),
+                     SW_UNAVAILABLE);
     scene_node(s, "a", "A100-40GB", 1); /* mended */
-    assert_int_equal(decide_fit(s->p, pod, "a", &err), 0);
+    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, &err), 0);
     assert_int_equal(taken(s, "a", 0), 1);
 }
 
@@ -141,7 +142,7 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
     picture_see_node(s->p, "a", true);
     assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(decide_fit(s->p, pod, "a", NULL), SW_PENDING);
+    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
 }
 
 /* ---- reservations ------------------------------------------------------------------------------
@@ -155,13 +156,14 @@ static void test_reservation_holds_until_it_is_dropped(void **state)
     const struct pod *other = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     assert_int_equal(picture_reserve(s->p, pod, "a", 0, NULL), 0);
     assert_string_equal(pod->claims->name, "p1-a-main-0");
-    assert_int_equal(decide_fit(s->p, other, "a", NULL), SW_PENDING);
-    assert_int_equal(decide_fit(s->p, pod, "a", NULL), 0); /* its own is not in its way */
+    assert_int_equal(decide_fit(s->p, other, picture_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
+    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, NULL),
+                     0);          /* its own is not in its way */
     claim_gone(s, "p1-a-main-0"); /* an old tale about an earlier claim of that name */
     assert_int_equal(taken(s, "a", 0), 0xff);
     picture_drop_claim(s->p, pod->claims);
     assert_int_equal(s->p->n_reserved, 0);
-    assert_int_equal(decide_fit(s->p, other, "a", NULL), 0);
+    assert_int_equal(decide_fit(s->p, other, picture_find_node(s->p, "a"), NULL, NULL), 0);
 }
 
 static void test_reservation_becomes_the_claim_that_is_seen(void **state)

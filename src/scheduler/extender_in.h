@@ -1,0 +1,25 @@
+#pragma once
+/* What the files of the extender share: extender.c answers filter, prioritize and bind,
+ * extender_preempt.c preempt. */
+#include "scheduler/extender.h"
+#include "scheduler/question.h"
+
+struct verdict {
+    int code;
+    const char *why; /* of the answer's texts */
+};
+
+/* What one question needs stays for the next: they come one at a time. */
+struct extender {
+    struct picture *picture;
+    struct sw_projection *projection;
+    struct question question;
+    struct verdict *verdicts;
+    size_t n_verdicts;
+};
+
+/** extender.c: the pod that the question is about, as far as it was not known. */
+int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out,
+                      struct sw_err *err) SW_CHECKED;
+/** extender.c: a JSON string. */
+void extender_put_string(struct printbuf *out, const char *text);
