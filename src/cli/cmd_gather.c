@@ -12,7 +12,10 @@
 #include "cli/redact.h"
 #include "cli/report.h"
 #include "cli/talk.h"
+#include "controller/release.h"
+#include "data/base64.h"
 #include "data/data.h"
+#include "data/yaml.h"
 #include "recipe/pack.h"
 
 enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000 };
@@ -284,17 +287,95 @@ static void gather_space(struct gather *g, const char *ns)
     }
 }
 
-/* Helm's records tell revisions and times; the manifests in them hold Secrets as they are, and are
- * left out. */
+/* ---- Helm's records -----------------------------------------------------------------------------
+ */
+
+/* Rendered YAML without what is secret in it; what cannot be read is not handed on. Heap. */
+static char *redact_manifest(const char *text)
+{
+    struct sw_yaml_docs docs;
+    SW_ERR(err);
+    if (sw_yaml_parse_all(text, strlen(text), &(struct sw_yaml_opts){ 0 }, &docs, &err) < 0)
+        return sw_printf("# %zu bytes that are no YAML are left out\n", strlen(text));
+    char *all = sw_strdup("");
+    for (size_t i = 0; i < docs.n_docs; i++) {
+        sw_redact_object(docs.docs[i].object);
+        SW_AUTO_CHARS *one = docs.docs[i].object ? sw_yaml_text(docs.docs[i].object, NULL) : NULL;
+        char *longer = sw_printf("%s%s%s", all, one ? "---\n" : "", one ? one : "");
+        free(all);
+        all = longer;
+    }
+    sw_yaml_docs_done(&docs);
+    return all;
+}
+
+static void redact_text_at(struct json_object *doc, const char *key)
+{
+    const char *text = sw_json_str(doc, NULL, key, NULL);
+    SW_AUTO_CHARS *redacted = text ? redact_manifest(text) : NULL;
+    if (redacted)
+        sw_json_set_str(doc, redacted, key, NULL);
+}
+
+/* Of the chart what it is and its values: its files are base64, and may hold anything. */
+static void redact_release(struct json_object *release)
+{
+    static const char *const files[] = { "templates", "files" };
+    struct json_object *hooks = sw_json_get(release, "hooks");
+    redact_text_at(release, "manifest");
+    for (size_t i = 0; i < sw_json_len(hooks); i++)
+        redact_text_at(sw_json_at(hooks, i), "manifest");
+    for (size_t f = 0; f < SW_COUNT(files); f++) {
+        struct json_object *list = sw_json_find(release, "chart", files[f], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            (void)sw_json_del(sw_json_at(list, i), "data", NULL);
+    }
+    SW_AUTO_CHARS *notes = sw_strdup(sw_json_str(release, "", "info", "notes", NULL));
+    sw_redact_text(notes);
+    if (*notes)
+        sw_json_set_str(release, notes, "info", "notes", NULL);
+    sw_redact_object(release);
+}
+
+/* The record as it is kept: base64 of gzip, in a Secret base64 of that once more. */
+static int unpack_release(struct json_object *record, struct json_object **out, struct sw_err *err)
+{
+    const char *text = sw_json_str(record, "", "data", "release", NULL);
+    size_t len = strlen(text);
+    if (!sw_streq(sw_obj_kind(record), "Secret"))
+        return release_unpack(text, len, out, err);
+    SW_AUTO_CHARS *inner = sw_base64_decode(text, len, &len);
+    if (!inner)
+        return sw_err_set(err, SW_INVALID, "a release that is no base64");
+    return release_unpack(inner, len, out, err);
+}
+
+static void gather_release(struct gather *g, struct json_object *record)
+{
+    struct json_object *release = NULL;
+    SW_ERR(err);
+    if (unpack_release(record, &release, &err) < 0) {
+        note(g, sw_obj_name(record), sw_err_text(&err));
+    } else {
+        redact_release(release);
+        sw_json_set(record, release, "release", NULL);
+    }
+    (void)sw_json_del(record, "data", NULL);
+    put_object(g, "releases", record);
+}
+
+/* What is deployed in the namespaces that matter, and was before. */
 static void gather_releases(struct gather *g)
 {
-    SW_AUTO_JSON *items = list(g, "v1", "ConfigMap", NULL,
-                               &(struct sw_request_opts){ .label_selector = "owner=helm" });
-    for (size_t i = 0; i < sw_json_len(items); i++) {
-        struct json_object *release = sw_json_at(items, i);
-        (void)sw_json_del(release, "data", NULL);
-        if (sw_json_get(g->spaces, sw_json_str(release, "", "metadata", "namespace", NULL)))
-            put_object(g, "releases", release);
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
+    for (size_t k = 0; k < SW_COUNT(kinds); k++) {
+        SW_AUTO_JSON *items = list(g, "v1", kinds[k], NULL,
+                                   &(struct sw_request_opts){ .label_selector = "owner=helm" });
+        for (size_t i = 0; i < sw_json_len(items); i++) {
+            struct json_object *record = sw_json_at(items, i);
+            if (sw_json_get(g->spaces, sw_obj_namespace(record)))
+                gather_release(g, record);
+        }
     }
 }
 

@@ -6,8 +6,10 @@
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum { MAX_HEADER_BYTES = 8192, TIMEOUT_S = 10 };
 
@@ -50,6 +52,19 @@ static int parse_address(const char *address, char **host, long *port, struct sw
     return 0;
 }
 
+/* Any port was wanted: which one it became. */
+static void tell_port(struct evhttp_bound_socket *socket, const char *host, const char *path)
+{
+    struct sockaddr_storage bound = { 0 };
+    socklen_t len = sizeof bound;
+    if (getsockname(evhttp_bound_socket_get_fd(socket), (struct sockaddr *)&bound, &len) != 0)
+        return;
+    int port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
+                                                 : ((struct sockaddr_in *)&bound)->sin_port);
+    SW_AUTO_CHARS *address = sw_printf("%s:%d", host, port);
+    sw_log(SW_LOG_INFO, "listening", "address", address, "for", path, NULL);
+}
+
 int sw_endpoint_open(struct sw_loop *loop, const char *address,
                      const struct sw_endpoint_path *paths, void *arg, struct sw_endpoint **out,
                      struct sw_err *err)
@@ -69,10 +84,14 @@ int sw_endpoint_open(struct sw_loop *loop, const char *address,
     evhttp_set_max_body_size(e->http, 0);
     evhttp_set_timeout(e->http, TIMEOUT_S);
     evhttp_set_gencb(e->http, on_request, e);
-    if (evhttp_bind_socket(e->http, host, (ev_uint16_t)port) != 0) {
+    struct evhttp_bound_socket *socket = evhttp_bind_socket_with_handle(e->http, host,
+                                                                        (ev_uint16_t)port);
+    if (!socket) {
         sw_endpoint_close(e);
         return sw_err_set(err, SW_UNAVAILABLE, "cannot listen on '%s'", address);
     }
+    if (port == 0)
+        tell_port(socket, host, paths->path);
     *out = e;
     return 0;
 }

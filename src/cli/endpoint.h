@@ -11,8 +11,8 @@ struct sw_endpoint_path {
     char *(*answer)(void *arg, int *status);
 };
 
-/** Listen on "host:port" (":8081": all addresses). "0" serves nothing: @*out is NULL. @paths ends
- * with a NULL path and outlives the server.
+/** Listen on "host:port" (":8081": all addresses). "0" serves nothing: @*out is NULL. Port 0 is
+ * any; which one it became is logged. @paths ends with a NULL path and outlives the server.
  * @return 0 | SW_INVALID: not an address | SW_UNAVAILABLE: it cannot be listened on */
 int sw_endpoint_open(struct sw_loop *loop, const char *address,
                      const struct sw_endpoint_path *paths, void *arg, struct sw_endpoint **out,

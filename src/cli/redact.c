@@ -93,6 +93,10 @@ static void walk(struct json_object *at)
 
 void sw_redact_object(struct json_object *object)
 {
+    struct json_object *items = sw_json_get(object, "items");
+    for (size_t i = 0; i < sw_json_len(items); i++) /* of a List */
+        if (*sw_obj_kind(sw_json_at(items, i)))
+            sw_redact_object(sw_json_at(items, i));
     (void)sw_json_del(object, "metadata", "managedFields", NULL);
     (void)sw_json_del(object, "metadata", "annotations",
                       "kubectl.kubernetes.io/last-applied-configuration", NULL);

@@ -224,7 +224,8 @@ static bool is_subresource(const struct sw_req *req)
 
 static void answer(struct sw_req *req)
 {
-    if (!sw_req_negotiate(req) && req->resource) {
+    bool far = req->behind != NULL; /* what it accepts is for who answers */
+    if (!sw_req_negotiate(req) && req->resource && !far) {
         SW_STATUS(status);
         (void)sw_status_set(&status, 406, "NotAcceptable",
                             "only the following media types are accepted: application/json, "

@@ -52,6 +52,8 @@ struct sw_req {
     char *warnings;             /* to send, one a line */
     char *manager;              /* who writes */
     struct sw_session *session; /* webhooks that are asked; NULL: none */
+    char *behind;               /* of .../proxy/PATH: the path, as sent; NULL: none */
+    struct sw_proxy *proxy;     /* rest_proxy.c */
 };
 /** A query parameter, decoded; NULL: not there. */
 const char *sw_req_param(const struct sw_req *req, const char *name);
@@ -93,6 +95,9 @@ void sw_rest_again(void *req);
 /** Subresources that are no part of the object (log, scale, eviction, binding, token...).
  * @return false: not one of them */
 bool sw_rest_subresource(struct sw_req *req);
+/** .../proxy of pods and services; it answers later. */
+void sw_rest_proxy(struct sw_req *req);
+void sw_rest_proxy_done(struct sw_req *req); /* from the request's end */
 /** Kinds that are questions (TokenReview...). */
 void sw_rest_virtual(struct sw_req *req);
 /** Everything that is no resource: discovery, OpenAPI, /version, /healthz. @return false: no such

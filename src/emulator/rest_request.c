@@ -98,6 +98,10 @@ static void parse_resource(struct sw_req *req, const char *path)
         req->name = next_part(&path);
         req->subresource = req->name ? next_part(&path) : NULL;
     }
+    if (sw_streq(req->subresource, "proxy")) {
+        req->behind = sw_strdup(*path ? path + 1 : path);
+        return;
+    }
     char *more = req->subresource ? next_part(&path) : NULL;
     if (more) { /* .../proxy/some/path: not of any resource here */
         free(more);
@@ -233,5 +237,7 @@ void sw_req_free(struct sw_req *req)
     free(req->manager);
     sw_timer_free(req->timer);
     sw_session_free(req->session);
+    sw_rest_proxy_done(req);
+    free(req->behind);
     free(req);
 }

@@ -66,6 +66,30 @@ gathered() {
 redacted() { # plain and as Secrets hold it
     ! grep -rE "topsecret|$(printf topsecret | base64)" "$tap_dir/g" && [ -d "$tap_dir/g/releases" ] && grep -q 'bytes redacted' "$tap_dir/g/objects/hello/Secret-hello-login.yaml" && grep -q verysilent "$tap_dir/g/objects/hello/DaemonSet-hello-agent.yaml"
 }
+records() { # Helm's, with what was deployed, but not what is secret in it
+    local record
+    record=$(grep -l 'name: sh.helm.release.v1.hello\.v1' "$tap_dir"/g/releases/*.yaml | head -1)
+    [ -n "$record" ] || { ls "$tap_dir/g/releases"; return 1; }
+    grep -q 'kind: DaemonSet' "$record" && grep -q 'kind: Secret' "$record" && grep -q verysilent "$record" &&
+        grep -q 'bytes redacted' "$record" && grep -q 'status: deployed' "$record"
+}
+by_proxy() { # what the operator says at its port, through its pod
+    local pod port
+    "$slipway" controller --metrics-bind-address 127.0.0.1:0 --health-probe-bind-address 0 >"$tap_dir/operator2.log" 2>&1 &
+    local operator=$!
+    pids="$pids $operator"
+    until_ok 30 grep -q 'address=127.0.0.1:' "$tap_dir/operator2.log" || { cat "$tap_dir/operator2.log"; return 1; }
+    port=$(sed -n 's/.*address=127.0.0.1:\([0-9]*\).*/\1/p' "$tap_dir/operator2.log" | head -1)
+    pod=$(kubectl -n slipway get pods -l app.kubernetes.io/component=controller -o 'jsonpath={.items[0].metadata.name}')
+    kubectl -n slipway annotate pod "$pod" "emulator.slipway.dev/address.8080=127.0.0.1:$port" || return 1
+    until_ok 30 eval 'kubectl get --raw "/api/v1/namespaces/slipway/pods/$pod:8080/proxy/metrics" | grep -q "^sro_"' || return 1
+    "$slipway" gather -o "$tap_dir/g2.tar.gz" && mkdir -p "$tap_dir/g2" && tar -C "$tap_dir/g2" -xzf "$tap_dir/g2.tar.gz" --strip-components=1
+    local rc=$?
+    kill $operator; wait $operator 2>/dev/null
+    [ $rc = 0 ] && grep -q '^sro_' "$tap_dir/g2/metrics/$pod.txt" && grep -q ' /apis/sro.openshift.io/v1beta1/specialresources' "$tap_dir/g2/requests/$pod.txt" && return
+    cat "$tap_dir/g2/notes.txt" "$tap_dir/operator2.log"; tail -20 "$tap_dir/g2/requests/$pod.txt"; head "$tap_dir/g2/metrics/$pod.txt"
+    return 1
+}
 bounded() {
     "$slipway" gather --max-size 1 -o "$tap_dir/small.tar.gz" && [ "$(gzip -dc "$tap_dir/small.tar.gz" | wc -c)" -lt $((3 << 20)) ] && ! "$slipway" gather --max-size 0 2>/dev/null
 }
@@ -140,6 +164,8 @@ dump >"$tap_dir/before"
 t "an operator walks a recipe, and ends" walked
 t "gather packs resources, objects, nodes, events and status" gathered
 t "no secret is in it" redacted
+t "Helm's records are in it, without what is secret" records
+t "what the operator says at its port comes through its pod's proxy" by_proxy
 t "it has a limit" bounded
 t "no cluster, no archive" without_rights
 t "hack/must-gather.sh writes it where oc adm must-gather looks" gather_script
