@@ -100,7 +100,7 @@ test: deps-tests ## build everything with ASan and UBSan and run all tests that 
 	@hack/run-tests.sh
 
 test-cluster: deps-tests ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
-	@$(MAKE) --no-print-directory -s build
+	@$(MAKE) --no-print-directory -s build $(BUILD)/test/slipway
 	@hack/test-cluster.sh
 
 check: deps ## format, cppcheck, -Werror with gcc and clang, includes, headers, tables

@@ -86,6 +86,8 @@ start_extender() { # [FLAG]...
 start_kube_scheduler() {
     "$scheduler" --print-config --kube-version 1.20 --port "$extender_port" --kubeconfig "$KUBECONFIG" \
         >"$steps_dir/config.yaml" || return 1
+    # no port of its own, so that several may run at once
+    printf 'healthzBindAddress: ""\nmetricsBindAddress: ""\n' >>"$steps_dir/config.yaml"
     # the emulator takes no protobuf
     [ -z "${json_only:-}" ] || sed -i 's|^clientConnection:|&\n  contentType: application/json\n  acceptContentTypes: application/json|' \
         "$steps_dir/config.yaml"

@@ -28,9 +28,10 @@ plan() {
     exit $((tap_bad > 0))
 }
 
-# until SECONDS COMMAND...: try until it succeeds
+# until_ok SECONDS COMMAND...: try until it succeeds. The seconds are a quiet machine's; a busy one is
+# given SW_PATIENCE times as many, which costs nothing where the command succeeds.
 until_ok() {
-    local end=$((SECONDS + $1))
+    local end=$((SECONDS + $1 * ${SW_PATIENCE:-3}))
     shift
     until "$@"; do
         [ $SECONDS -lt $end ] || { echo "not within time: $*"; return 1; }

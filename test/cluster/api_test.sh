@@ -43,7 +43,7 @@ stale_update() {
 }
 
 crd() {
-    kubectl apply -f - <<'YAML' && kubectl wait --for=condition=Established crd/things.test.slipway.dev --timeout=20s && until_ok 20 kubectl -n $ns get things
+    kubectl apply -f - <<'YAML' && kubectl wait --for=condition=Established crd/things.test.slipway.dev --timeout=240s && until_ok 20 kubectl -n $ns get things
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.test.slipway.dev}
@@ -214,7 +214,7 @@ YAML
 }
 
 undeclared_is_dropped() {
-    chart && "$slipway" run "$tap_dir/chart" --timeout 60s >"$tap_dir/o" 2>&1
+    chart && "$slipway" run "$tap_dir/chart" --timeout 240s >"$tap_dir/o" 2>&1
     local rc=$?
     cat "$tap_dir/o"
     [ $rc -eq 0 ] && [ "$(grep -c 'fields left out.*kind=CustomResourceDefinition.*fields=x-kubernetes-validations' "$tap_dir/o")" = 1 ] &&
@@ -254,7 +254,7 @@ if [ "${SW_TARGET:-cluster}" = emulator ]; then
 else
     t "RBAC denies" denied
 fi
-kubectl delete namespace $ns $ns-quota --wait=false >/dev/null 2>&1
-kubectl delete crd things.test.slipway.dev --wait=false >/dev/null 2>&1
 kubectl delete specialresource undeclared --wait=false >/dev/null 2>&1
+kubectl delete crd things.test.slipway.dev --timeout=240s >/dev/null 2>&1
+kubectl delete namespace $ns $ns-quota --timeout=240s >/dev/null 2>&1 # the next test finds nothing half gone
 plan

@@ -3,6 +3,7 @@
 # pod leaves is cleaned up; kubelet and plugin are restarted in between. The claims are made by hand
 # here, where a scheduler makes them otherwise.
 . test/tap.sh
+. test/slicing_cleared.sh
 slipway=${SLIPWAY:-build/slipway}
 state=$tap_dir/root
 ns=das-operator
@@ -56,10 +57,10 @@ manifests() {
 
 deployed() {
     kubectl create namespace $ns --dry-run=client -o yaml | kubectl apply -f - && kubectl apply -f states/scheduler/crds &&
-        kubectl wait --for=condition=Established crd/allocationclaims.inference.redhat.com --timeout=30s &&
+        kubectl wait --for=condition=Established crd/allocationclaims.inference.redhat.com --timeout=240s &&
         kubectl label --overwrite node "$node" nvidia.com/mig.capable=true && manifests >"$tap_dir/manifests" &&
         kubectl apply -f "$tap_dir/manifests" &&
-        { kubectl -n $ns rollout status daemonset/das-daemonset --timeout=120s || { kubectl -n $ns get pods -o yaml | tail -60; kubectl -n $ns logs ds/das-daemonset; false; }; }
+        { kubectl -n $ns rollout status daemonset/das-daemonset --timeout=240s || { kubectl -n $ns get pods -o yaml | tail -60; kubectl -n $ns logs ds/das-daemonset; false; }; }
 }
 
 capacity() { # COUNT RESOURCE
@@ -118,13 +119,13 @@ states() { kubectl -n $ns get allocationclaims -o 'jsonpath={.items[*].status.st
 
 runs() {
     pod slice 1 || return 1
-    kubectl wait --for=condition=Ready pod/slice --timeout=120s || { kubectl describe pod slice; kubectl -n $ns logs ds/das-daemonset | tail -20; return 1; }
+    kubectl wait --for=condition=Ready pod/slice --timeout=240s || { kubectl describe pod slice; kubectl -n $ns logs ds/das-daemonset | tail -20; return 1; }
     kubectl logs slice && kubectl logs slice | grep -q '^visible=MIG-[0-9a-f-]* cuda=0$' && until_ok 20 eval '[ "$(states)" = inUse ]' &&
         [ "$(ls "$host_cdi")" = "c1g.5gb_$(kubectl logs slice | sed 's/visible=\([^ ]*\).*/\1/').cdi.json" ] && [ "$(ls "$host_journal" | wc -l)" -ge 1 ]
 }
 
 three_in_one() {
-    pod three 3 1 && kubectl wait --for=condition=Ready pod/three --timeout=120s && kubectl logs three | grep -q '^visible=MIG-[^,]*,MIG-[^,]*,MIG-[^ ]* cuda=0,1,2$'
+    pod three 3 1 && kubectl wait --for=condition=Ready pod/three --timeout=240s && kubectl logs three | grep -q '^visible=MIG-[^,]*,MIG-[^,]*,MIG-[^ ]* cuda=0,1,2$'
 }
 
 nothing_left() { [ -z "$(states)" ] && [ -z "$(ls "$host_cdi")" ] && [ -z "$(find "$host_journal" -name '*.json')" ]; }
@@ -163,7 +164,7 @@ plugin_killed() {
     done
     [ -n "$pid" ] || return 1
     kill -KILL $pid && until_ok 60 eval '[ "$(kubectl -n $ns get pods -l app=das-daemonset -o "jsonpath={.items[0].status.containerStatuses[0].restartCount}")" = 1 ]' &&
-        kubectl -n $ns rollout status daemonset/das-daemonset --timeout=120s && until_ok 120 capacity 14 $resource && [ "$(states)" = inUse ]
+        kubectl -n $ns rollout status daemonset/das-daemonset --timeout=240s && until_ok 120 capacity 14 $resource && [ "$(states)" = inUse ]
 }
 
 gone() { kubectl delete pod "$@" && until_ok 120 nothing_left; }
@@ -191,5 +192,5 @@ t "they go together" gone three
 t "without a claim the pod fails, with the reason" no_claim
 t "the account has the rights that it needs, and uses them" exactly_its_rights
 kubectl delete -f "$tap_dir/manifests" --ignore-not-found --wait=false >/dev/null 2>&1
-kubectl delete namespace $ns --wait=false >/dev/null 2>&1
+t "nothing is left of it" slicing_cleared $ns
 plan

@@ -19,8 +19,8 @@ C
     gcc -static -Os -o "$tap_dir/root/hello" "$tap_dir/hello.c" &&
         hack/cluster.sh image slipway.local/hello:1 "$tap_dir/root" /hello &&
         kubectl apply -f test/cluster/hello.yaml &&
-        kubectl wait --for=condition=Available deployment/hello --timeout=60s &&
-        kubectl wait --for=condition=Complete job/hello --timeout=60s &&
+        kubectl wait --for=condition=Available deployment/hello --timeout=240s &&
+        kubectl wait --for=condition=Complete job/hello --timeout=240s &&
         [ "$(kubectl logs job/hello)" = "hello from a pod" ] &&
         kubectl delete -f test/cluster/hello.yaml --wait=false
 }
@@ -32,7 +32,7 @@ explained() {
 
 crds_apply() {
     kubectl apply -k deploy/crds &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=30s &&
+        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s &&
         kubectl apply -f states/scheduler/crds &&
         until_ok 20 explained
 }

@@ -53,7 +53,7 @@ spec:
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 YAML
-        kubectl wait --for=condition=Established crd/routes.route.openshift.io --timeout=20s &&
+        kubectl wait --for=condition=Established crd/routes.route.openshift.io --timeout=240s &&
         until_ok 20 route && until_ok 20 admitted
 }
 
@@ -69,14 +69,14 @@ YAML
 admitted() { kubectl -n rules-test get route r -o json | grep -q '"type": "Admitted"'; }
 
 walks() { # CHART
-    "$slipway" run "$1" --timeout 120s || return 1
+    "$slipway" run "$1" --timeout 240s || return 1
     kubectl get pods -n simple-kmod -o 'jsonpath={.items[*].status.phase}' | grep -q '^Running' &&
         kubectl get nodes -l specialresource.openshift.io/state-simple-kmod-1000=Ready -o name | grep -q node/
 }
 
 gone() { # both charts make objects of the same names
-    kubectl delete specialresource simple-kmod --timeout=60s
-    kubectl delete namespace simple-kmod --timeout=120s
+    kubectl delete specialresource simple-kmod --timeout=240s
+    kubectl delete namespace simple-kmod --timeout=240s
 }
 
 still_runs() { kill -0 "$(cat "$SLIPWAY_CLUSTER_DIR/pid/rules")"; }

@@ -27,7 +27,7 @@ YAML
 
 start() {
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=30s &&
+        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s &&
         kubectl label node "$node" accel=yes --overwrite &&
         kubectl taint node "$node" theirs=x:PreferNoSchedule --overwrite &&
         chart plugin <<'YAML'
@@ -123,13 +123,13 @@ overlaps() {
     resource nic plugin '  tolerations: [{operator: Exists}]' && ready nic && until_ok 30 overlapping nic "gpu as well, with the same chart: $node" &&
         until_ok 30 overlapping gpu "nic as well" && "$slipway" explain gpu | grep -q "1 node is selected by nic as well" &&
         kubectl describe specialresource gpu | grep -q 'Warning *Overlap' &&
-        kubectl delete specialresource nic --timeout=60s && until_ok 30 apart
+        kubectl delete specialresource nic --timeout=240s && until_ok 30 apart
 }
 overlapping() { kubectl get specialresource "$1" -o 'jsonpath={.status.conditions[?(@.type=="Overlapping")].message}' | grep -qF -- "$2"; }
 apart() { [ "$(kubectl get specialresource gpu -o 'jsonpath={.status.conditions[?(@.type=="Overlapping")].status}')" = False ]; }
 
 takes_off() {
-    kubectl delete specialresource gpu --timeout=120s && has "theirs=x:PreferNoSchedule " && [ -z "$(record)" ] &&
+    kubectl delete specialresource gpu --timeout=240s && has "theirs=x:PreferNoSchedule " && [ -z "$(record)" ] &&
         ! kubectl get priorityclass gpu-first && ! kubectl get node "$node" --show-labels | grep -q 'state-gpu'
 }
 
@@ -147,7 +147,7 @@ YAML
         kubectl get crd "$name" -o 'jsonpath={.status.conditions[?(@.type=="Established")].status}' | grep -q True || return 1
     done
     kubectl annotate crd clusterpolicies.nvidia.com look=again && ready crds && "$slipway" status crds | grep -q Ready &&
-        kubectl delete specialresource crds --timeout=60s && until_ok 30 no_crds # what it made goes with it
+        kubectl delete specialresource crds --timeout=240s && until_ok 30 no_crds # what it made goes with it
 }
 
 no_crds() { ! kubectl get crd -o name | grep -q 'nvidia.com$'; }
@@ -202,7 +202,7 @@ ping_pong() {
     set: {kind: Values, apiVersion: sro.openshift.io/v1beta1}" && until_ok 200 says ping-pong "Ready:" ||
         { kubectl get specialresource -o 'jsonpath={range .items[*]}{.metadata.name} {.status.state}{"\n"}{end}'; kubectl get pods -A; return 1; }
     says cert-manager "Ready:" && [ "$(kubectl -n ping-pong get deploy ping-pong-client -o 'jsonpath={.status.readyReplicas}')" = 1 ] &&
-        kubectl delete specialresource ping-pong --timeout=120s && kubectl delete specialresource cert-manager --timeout=120s
+        kubectl delete specialresource ping-pong --timeout=240s && kubectl delete specialresource cert-manager --timeout=240s
 }
 
 # The end of a log is in the resource itself.
@@ -220,7 +220,7 @@ spec:
       containers: [{name: main, image: "slipway.local/pause:1", command: ["/none"]}]
 YAML
     resource failing failing '  tolerations: [{operator: Exists}]' && until_ok 120 says failing 'Job failing/it' && until_ok 120 blamed &&
-        kubectl describe specialresource failing | grep -q 'Awaits' && kubectl delete specialresource failing --timeout=60s
+        kubectl describe specialresource failing | grep -q 'Awaits' && kubectl delete specialresource failing --timeout=240s
 }
 blamed() { kubectl get specialresource failing -o 'jsonpath={.status.states[0].awaits[0].message}' | grep -q 'pod it-.*container main'; }
 

@@ -57,7 +57,7 @@ YAML
 }
 
 walks() {
-    make_chart && "$slipway" run "$chart" --timeout 120s -o json >"$tap_dir/run.json" &&
+    make_chart && "$slipway" run "$chart" --timeout 240s -o json >"$tap_dir/run.json" &&
         grep -q '"phase": "Ready"' "$tap_dir/run.json"
 }
 
@@ -67,7 +67,7 @@ labelled() {
 
 explained() {
     kubectl get specialresource real -o 'jsonpath={.status.state}' | grep -q '^Ready' &&
-        kubectl wait --for=condition=Ready specialresource/real --timeout=10s &&
+        kubectl wait --for=condition=Ready specialresource/real --timeout=240s &&
         kubectl get daemonset -n real agent -o 'jsonpath={.metadata.labels}' | grep -q '"specialresource.openshift.io/owned":"true"' &&
         [ -n "$(kubectl get events -A -o 'jsonpath={.items[?(@.reason=="StateReady")].message}')" ]
 }
@@ -75,7 +75,7 @@ explained() {
 unchanged() {
     local before after
     before=$(kubectl get cm,ds -n real -o 'jsonpath={.items[*].metadata.resourceVersion}')
-    "$slipway" run "$chart" --timeout 60s >/dev/null || return 1
+    "$slipway" run "$chart" --timeout 240s >/dev/null || return 1
     after=$(kubectl get cm,ds -n real -o 'jsonpath={.items[*].metadata.resourceVersion}')
     [ "$before" = "$after" ]
 }
@@ -85,13 +85,13 @@ status_shows() {
 }
 
 repaired() {
-    kubectl delete cm -n real settings && "$slipway" run "$chart" --timeout 60s >/dev/null &&
+    kubectl delete cm -n real settings && "$slipway" run "$chart" --timeout 240s >/dev/null &&
         kubectl get cm -n real settings
 }
 
 refused() { # forbidden: which verb on which resource
     sed 's/^users:.*/users: [{name: admin, user: {token: slipway-nobody-token}}]/' "$KUBECONFIG" >"$tap_dir/nobody"
-    "$slipway" run "$chart" --kubeconfig "$tap_dir/nobody" --timeout 30s >"$tap_dir/refused" 2>&1
+    "$slipway" run "$chart" --kubeconfig "$tap_dir/nobody" --timeout 240s >"$tap_dir/refused" 2>&1
     [ $? -eq 1 ] && cat "$tap_dir/refused" && grep -qi 'cannot' "$tap_dir/refused" && grep -q 'nobody' "$tap_dir/refused"
 }
 

@@ -3,6 +3,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . test/tap.sh
 . test/scheduler_steps.sh
+. test/slicing_cleared.sh
 trap steps_end EXIT
 [ -x "$kube_bin/kube-scheduler" ] || { skip "kube-scheduler with the extender" "no kube-scheduler in $kube_bin"; plan; }
 scheduler=build/slipway-scheduler
@@ -27,4 +28,5 @@ else
     tap_n=1 tap_bad=1
 fi
 [ $tap_bad = 0 ] || for f in kube-scheduler extender; do tail -n 20 "$steps_dir/$f" | sed 's/^/# /'; done
+t "nothing is left of it" slicing_cleared $ns
 plan

@@ -2,8 +2,8 @@
 # DASOperator, the recipe walked by the operator, and then pods that ask for slices. Real are the API
 # server and its calls of the webhook, kube-scheduler, kubelet and the four programs in their images;
 # the rules stand in for OpenShift's operators, and the GPUs are made up.
-# Wants a cluster of its own: it deploys what other tests put there in part.
 . test/tap.sh
+. test/slicing_cleared.sh
 ns=das-operator
 dir=$SLIPWAY_CLUSTER_DIR
 cdi=$dir/slicing/cdi journal=$dir/slicing/journal
@@ -206,15 +206,7 @@ undeployed() {
         TIMEOUT=180 make -s undeploy
 }
 
-cleared() { # what the programs' own tests have left on this cluster is not the recipe's
-    kubectl delete node mig-a mig-b --ignore-not-found # no kubelet is on them
-    kubectl delete namespace "$ns" --ignore-not-found --timeout=90s
-    kubectl get clusterrole,clusterrolebinding,mutatingwebhookconfiguration -o name | grep '/das-' | xargs -r kubectl delete
-    kubectl -n kube-system get role,rolebinding -o name | grep '/das-' | xargs -r kubectl -n kube-system delete
-    kubectl get crd -o name | grep 'inference.redhat.com$' | xargs -r kubectl delete --timeout=60s
-}
-
-t "nothing is there of what will be deployed" cleared
+t "nothing is there of what will be deployed" slicing_cleared $ns
 t "the images are packed from the build" packed
 t "make deploy-das" deployed
 [ $tap_bad = 0 ] || plan

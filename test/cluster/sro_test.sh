@@ -31,7 +31,7 @@ field() { kubectl get "$@" -o "jsonpath=$path"; }
 
 start() {
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=30s
+        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s
 }
 
 adopts() {
@@ -70,7 +70,7 @@ depends() {
   - chart: {name: child, version: 0.0.1, repository: {name: r, url: \"file://$tap_dir/child\"}}
     set: {kind: Values, apiVersion: sro.openshift.io/v1beta1}" && ready parent && says child "Ready:" &&
         kubectl get cm -n default special-resource-dependencies -o 'jsonpath={.data.child}' | grep -q '^parent$' &&
-        kubectl delete specialresource child --timeout=60s && ready child && ready parent
+        kubectl delete specialresource child --timeout=240s && ready child && ready parent
 }
 
 lacks_rights() {
@@ -132,13 +132,13 @@ others() { for r in adopted rel parent hooked; do says $r "Ready:" || return 1; 
 
 old_finalizer() {
     kubectl patch specialresource broken --type merge -p '{"metadata":{"finalizers":["finalizer.sro.openshift.io"]}}' &&
-        kubectl delete specialresource broken --timeout=60s
+        kubectl delete specialresource broken --timeout=240s
 }
 
 removes() { # a healthy end: nothing of them is left
-    kubectl delete specialresource adopted rel parent child rights quota hooked going --timeout=120s &&
+    kubectl delete specialresource adopted rel parent child rights quota hooked going --timeout=240s &&
         [ -z "$(kubectl get cm -A -l specialresource.openshift.io/owned=true -o name)" ] &&
-        kubectl delete namespace adopted rights quota hooked --timeout=60s
+        kubectl delete namespace adopted rights quota hooked --timeout=240s
 }
 
 t "the definition is established" start

@@ -35,12 +35,13 @@ YAML
 }
 
 sr() { kubectl get specialresource drv -o "jsonpath=$1"; }
-node() { kubectl get nodes -o "jsonpath={.items[0]$1}"; }
+node_name=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+node() { kubectl get node "$node_name" -o "jsonpath={$1}"; }
 ready() { [ "$(sr '{.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
 version() { kubectl -n drv get pods -l app=driver -o 'jsonpath={.items[*].spec.containers[0].env[0].value}'; }
 
 walked() {
-    make_chart && "$slipway" run "$chart" --timeout 120s || return 1
+    make_chart && "$slipway" run "$chart" --timeout 240s || return 1
     kubectl patch specialresource drv --type merge -p '{"spec":{"upgradePolicy":{"timeout":"5m","drain":{"enable":true,"podSelector":"app=victim","gracePeriodSeconds":1}}}}' || return 1
     "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/controller" 2>&1 &
     echo $! >"$tap_dir/pid"
@@ -94,7 +95,7 @@ foreign() { # somebody else's cordon stays
     return $rc
 }
 
-gone() { kubectl delete specialresource drv --timeout=120s && until_ok 60 eval '! kubectl get ns drv 2>/dev/null'; }
+gone() { kubectl delete specialresource drv --timeout=240s && until_ok 60 eval '! kubectl get ns drv 2>/dev/null'; }
 
 t "a driver is there" walked
 t "a budget is waited for" budgeted
