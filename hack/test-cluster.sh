@@ -19,7 +19,8 @@ for t in test/cluster/*_test.sh; do
     timeout "${SW_TEST_TIMEOUT:-900}" bash "$t" >"$logs/$n.log" 2>&1 </dev/null
     rc=$?
     if [ $rc -ne 0 ]; then # once more: a busy machine lets deadlines pass
-        echo "    $n: exit $rc, once more"; grep '^not ok ' -A5 "$logs/$n.log"
+        cp "$logs/$n.log" "$logs/$n.first.log"
+        echo "    $n: exit $rc, once more"; grep -v "^ok " "$logs/$n.log" | tail -n 40
         timeout "${SW_TEST_TIMEOUT:-900}" bash "$t" >"$logs/$n.log" 2>&1 </dev/null
         rc=$?
     fi
