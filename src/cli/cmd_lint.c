@@ -52,7 +52,7 @@ static void print_json(const struct sw_problems *found)
 }
 
 /* Why a recipe did not render. Where its templates did: what is wrong with the YAML of each. */
-static void find_failures(const struct sw_opened_recipe *opened, const char *why,
+static void find_failures(const struct sw_opened_recipe *opened, const char *why, size_t n_before,
                           struct sw_problems *found)
 {
     SW_AUTO(sw_rendered) *files = NULL;
@@ -60,8 +60,24 @@ static void find_failures(const struct sw_opened_recipe *opened, const char *why
     if (opened->plan &&
         sw_recipe_render_files(opened->plan, &opened->env, SW_ALL_STATES, &files, &ignored) == 0)
         sw_lint_files(files, found);
-    if (found->n == 0)
+    if (found->n == n_before)
         sw_lint_failure(why, found);
+}
+
+/* Not a chart, but what is applied beside it. */
+static bool is_manifest(const char *source)
+{
+    return sw_ends_with(source, ".yaml") || sw_ends_with(source, ".yml");
+}
+
+static int find_in_file(const char *path, struct sw_problems *found, struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    int rc = sw_file_read(path, 16 << 20, &text, &len, err);
+    if (rc == 0)
+        sw_lint_manifests(path, text, len, found);
+    return rc;
 }
 
 /* @return 0, or why there is nothing to look at */
@@ -71,14 +87,19 @@ static int find(const struct lint_opts *o, const char *source, struct sw_problem
     struct sw_opened_recipe opened = { 0 };
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_ERR(why);
+    if (!o->recipe.source.repo && is_manifest(source) && !strstr(source, "://"))
+        return find_in_file(source, found, err);
     int rc = sw_recipe_flags_open(&o->recipe, source, false, &opened, &why);
+    if (opened.recipe)
+        sw_lint_base(opened.recipe, found);
+    size_t n_before = found->n;
     if (rc == 0)
         rc = sw_recipe_render(opened.plan, &opened.env, SW_ALL_STATES, &rendered, &why);
     if (rc == 0)
         sw_lint(opened.plan, rendered,
                 o->recipe.name ? o->recipe.name : sw_recipe_name(opened.recipe), found);
     else if (rc == SW_INVALID)
-        find_failures(&opened, sw_err_text(&why), found);
+        find_failures(&opened, sw_err_text(&why), n_before, found);
     sw_opened_recipe_done(&opened);
     return rc < 0 && rc != SW_INVALID ? sw_err_move(err, &why) : 0;
 }

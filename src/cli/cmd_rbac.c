@@ -33,10 +33,26 @@ const struct sw_flag sw_flags_rbac[] = {
     { 0 },
 };
 
+/* Nothing is looked up; what would be is written down. What a template asks for only once it has
+ * found something is not seen. */
+static int note_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
+                       const char *name, struct json_object **out, struct sw_err *err SW_UNUSED)
+{
+    struct json_object *list = arg, *l = json_object_new_object();
+    sw_json_set_str(l, api_version, "apiVersion", NULL);
+    sw_json_set_str(l, kind, "kind", NULL);
+    sw_json_set_str(l, namespace ? namespace : "", "namespace", NULL);
+    sw_json_set_str(l, name ? name : "", "name", NULL);
+    (void)json_object_array_add(list, l);
+    *out = NULL;
+    return 0;
+}
+
 static int print_rights(struct rbac_opts *o, const char *source, struct sw_opened_recipe *opened,
                         struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *rendered = NULL;
+    SW_AUTO_JSON *lookups = json_object_new_array();
     int rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
     if (rc < 0)
         return rc;
@@ -47,7 +63,10 @@ static int print_rights(struct rbac_opts *o, const char *source, struct sw_opene
     r->operator_ns = r->operator_ns ? r->operator_ns : own && *own ? own : "slipway";
     r->account = r->account ? r->account : "slipway";
     r->secrets = sw_recipe_mentions(opened->recipe, "pushSecretName");
+    r->lookups = lookups;
     opened->env.namespace = r->ns;
+    opened->env.lookup = note_lookup;
+    opened->env.lookup_arg = lookups;
     rc = sw_recipe_render(opened->plan, &opened->env, SW_ALL_STATES, &rendered, err);
     if (rc < 0)
         return rc;

@@ -4,6 +4,7 @@
 #include "cli/connect.h"
 #include "cli/install.h"
 #include "cli/live.h"
+#include "cli/overlap.h"
 #include "cli/resource.h"
 #include "cli/source_flags.h"
 #include "controller/controller.h"
@@ -381,6 +382,10 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
         (void)setenv("REGISTRY_AUTH_FILE", run->opts.source.registry_config, 1);
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
         return sw_cli_fail("run", &err);
+    if (!c->emulate) /* nobody else's are on a cluster of this process */
+        sw_overlap_warn(&run->conn, run->resource);
+    if (run->conn.signal)
+        return 128 + run->conn.signal;
     walk(run);
     return run->exit;
 }

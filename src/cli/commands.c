@@ -44,8 +44,9 @@ const struct sw_command sw_commands[] = {
       sw_cmd_render },
     { "graph", "RECIPE", "draw a recipe's states and what they need", NULL, sw_flags_graph,
       sw_cmd_graph },
-    { "lint", "RECIPE", "say what is wrong or doubtful in a recipe",
-      "Nothing is asked of a cluster. Lines are those of what a template renders to.",
+    { "lint", "RECIPE|FILE.yaml", "say what is wrong or doubtful in a recipe, or in manifests",
+      "Nothing is asked of a cluster. Lines are those of what a template renders to; of a file of\n"
+      "manifests (SpecialResources and what stands beside them) those of the file.",
       sw_flags_lint, sw_cmd_lint },
     { "fetch", "SOURCE", "get a recipe with what it depends on, and say what was got",
       "SOURCE is a URL: https://host/x-1.0.0.tgz, oci://host/x:1.0.0, cm://namespace/name,\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/fields.h"
+#include "cli/own_kinds.h"
 #include "controller/hooks.h"
 #include "data/data.h"
 #include "template/regex.h"
@@ -36,6 +37,7 @@ struct lint {
     const struct sw_rendered *rendered;
     const char *resource;
     struct sw_fields *fields;
+    struct sw_own_kinds *own;
     const struct sw_rendered_doc *doc; /* that the manifest is in, and where in it: "" or the */
     const char *within;                /* element of a List, "items[0]" */
     struct sw_problems *problems;
@@ -208,6 +210,7 @@ static void on_field(void *arg, const char *path, const char *text)
 static void check_fields(const struct lint *l, const struct sw_manifest *m)
 {
     sw_fields_check(l->fields, m->doc, on_field, &(struct field_problem){ l, m });
+    sw_own_kinds_check(l->own, m->doc, true, on_field, &(struct field_problem){ l, m });
 }
 
 /* The same object twice: the second would take over what the first made. */
@@ -357,7 +360,8 @@ void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, con
              struct sw_problems *problems)
 {
     SW_AUTO(sw_fields) *fields = sw_fields_new();
-    struct lint l = { plan, rendered, resource, fields, NULL, "", problems };
+    SW_AUTO(sw_own_kinds) *own = sw_own_kinds_new();
+    struct lint l = { plan, rendered, resource, fields, own, NULL, "", problems };
     for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
         check_keys(&l, sw_rendered_doc(rendered, i));
     for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)

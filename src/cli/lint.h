@@ -28,6 +28,13 @@ void sw_lint_failure(const char *text, struct sw_problems *problems);
  * the first. */
 void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems);
 
+/** Manifests as they are written, in one file named @name: what they are made of, and which
+ * SpecialResources among them take the same nodes. */
+void sw_lint_manifests(const char *name, const char *bytes, size_t len,
+                       struct sw_problems *problems);
+/** The same of the recipe's own SpecialResource, <name>.yaml, where it has one. */
+void sw_lint_base(const struct sw_recipe *recipe, struct sw_problems *problems);
+
 /** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check
  * is a row of a table in lint.c. Pinned by test/golden/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,

@@ -93,14 +93,22 @@ static bool find_definition(const struct rights *r, struct kind_facts *k, const 
     return false;
 }
 
+/* @namespaced: what is guessed where nobody knows */
+static struct kind_facts facts_of_kind(const struct rights *r, const char *api_version,
+                                       const char *kind, bool namespaced)
+{
+    struct kind_facts k = { .group = group_of(api_version) };
+    if (find_builtin(&k, kind) || find_definition(r, &k, kind))
+        return k;
+    k.resource = guess_plural(kind);
+    k.namespaced = namespaced;
+    return k;
+}
+
 static struct kind_facts facts_of(const struct rights *r, struct json_object *doc)
 {
-    struct kind_facts k = { .group = group_of(sw_json_str(doc, "", "apiVersion", NULL)) };
-    if (find_builtin(&k, sw_obj_kind(doc)) || find_definition(r, &k, sw_obj_kind(doc)))
-        return k;
-    k.resource = guess_plural(sw_obj_kind(doc));
-    k.namespaced = *sw_json_str(doc, "", "metadata", "namespace", NULL);
-    return k;
+    return facts_of_kind(r, sw_json_str(doc, "", "apiVersion", NULL), sw_obj_kind(doc),
+                         *sw_json_str(doc, "", "metadata", "namespace", NULL));
 }
 
 /* ---- collecting ---------------------------------------------------------------------------------
@@ -231,9 +239,26 @@ static void allow_pulling(struct rights *r)
     allow(r, r->opts->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
 }
 
+/* Templates are rendered by the operator, as itself, whoever's account applies what comes of it. */
+static void allow_lookups(struct rights *r)
+{
+    static const char *const list_verb[] = { "list", NULL };
+    for (size_t i = 0; i < sw_json_len(r->opts->lookups); i++) {
+        struct json_object *l = sw_json_at(r->opts->lookups, i);
+        const char *ns = sw_json_str(l, "", "namespace", NULL),
+                   *name = sw_json_str(l, "", "name", NULL);
+        struct kind_facts k = facts_of_kind(r, sw_json_str(l, "", "apiVersion", NULL),
+                                            sw_json_str(l, "", "kind", NULL), *ns != '\0');
+        allow_own(r, k.namespaced ? ns : "", k.group, k.resource, *name ? name : NULL,
+                  *name ? get_verb : list_verb);
+        kind_facts_done(&k);
+    }
+}
+
 static void collect(struct rights *r)
 {
     const struct sw_rbac_opts *o = r->opts;
+    allow_lookups(r);
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
         struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
         allow_object(r, doc);
@@ -258,8 +283,10 @@ static void collect(struct rights *r)
     allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS,
               (const char *const[]){ "patch", NULL });
     allow_own(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
-    if (o->priority_classes)
+    if (o->priority_classes) {
+        allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, read_verbs);
         allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, write_verbs);
+    }
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
     allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */

@@ -19,6 +19,9 @@ struct sw_rbac_opts {
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
     bool secrets;                /* templates ask for the builder's Secret */
     bool priority_classes;       /* the resource has spec.priorityClasses */
+    /* what templates look up: [{apiVersion, kind, namespace, name}], "" where not said; NULL: none
+     */
+    struct json_object *lookups;
 };
 
 /** @return a list of manifests in the order to apply them; the caller's. Equal recipes give equal

@@ -76,6 +76,14 @@ bad_recipe() {
         [ "$(wc -l <"$tap_dir/o")" -eq 1 ]
 }
 
+warned() { # of resources that take the same nodes, before anything is applied
+    patch '{"spec":{"nodeSelector":{"node-role.kubernetes.io/worker":""}}}' || return 1
+    echo 'specialresource: {spec: {nodeSelector: {kubernetes.io/hostname: gpu-0}}}' >"$tap_dir/v.yaml"
+    "$slipway" run test/emulator/charts/driver --name other -f "$tap_dir/v.yaml" --timeout 2s >/dev/null 2>"$tap_dir/o"
+    cat "$tap_dir/o"
+    head -1 "$tap_dir/o" | grep -qx 'slipway run: warning: 1 node is selected by driver as well: gpu-0'
+}
+
 gone() { # a resource that is removed: every label of its states goes
     patch '{"spec":{"managementState":"Removed"}}' || return 1
     "$slipway" plan driver >"$tap_dir/o"
@@ -110,6 +118,7 @@ t 'a new one: taints and labels, state by state' new_recipe
 t 'as a document, too' recipe_json
 t 'nothing is written' writes_nothing
 t 'a recipe that is not there is named' bad_recipe
+t 'run warns of nodes that another resource takes' warned
 t 'a resource that goes takes its labels along' gone
 t 'a resource that is not there is named' unknown
 kill "$(cat "$tap_dir/pid")" 2>/dev/null

@@ -67,6 +67,24 @@ other_account() { # writes what the recipe has; the operator may act as it, read
         awk 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ /\n  name: slipway-c\n/) printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out" >"$tap_dir/own" &&
         grep -q -- '- configmaps' "$tap_dir/own" && ! grep -q -- '- daemonsets' "$tap_dir/own" && ! grep -q -- '- widgetries' "$tap_dir/own"
 }
+priority_classes() { # those of the resource, which only it names
+    ! has ClusterRole priorityclasses create && has ClusterRole priorityclasses create --priority-classes && has ClusterRole priorityclasses delete --priority-classes && has ClusterRole priorityclasses watch --priority-classes
+}
+looked_up() { # what templates ask for: one object by its name, a list, in a namespace or not
+    mkdir -p "$tap_dir/l/templates"
+    printf 'apiVersion: v2\nname: l\nversion: 0.1.0\n' >"$tap_dir/l/Chart.yaml"
+    cat >"$tap_dir/l/templates/a.yaml" <<'Y'
+{{- $secret := lookup "v1" "Secret" "there" "login" }}
+{{- $nodes := lookup "v1" "Node" "" "" }}
+{{- $widget := lookup "example.test/v1" "Widget" "far" "" }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ if $secret }}a{{ else }}b{{ end }}}
+Y
+    local chart=$tap_dir/l
+    has Role secrets get && rules Role | grep -q -- '- login' && ! has Role secrets list && has ClusterRole nodes list && has Role widgets list &&
+        has Role secrets get --service-account installer && "$slipway" rbac "$chart" --service-account installer | grep -A3 '^  name: slipway-l$' | grep -q 'namespace: there'
+}
 same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
 applied() { # a server takes them, in the order in which they come
     command -v kubectl >/dev/null || return 0
@@ -89,6 +107,8 @@ t "or they may be handed on by name" by_name
 t "roles that are not the recipe's may be bound by name" binds_foreign
 t "a recipe that makes its namespace needs rights everywhere" everywhere
 t "another account gets them, and the operator may act as it" other_account
+t "PriorityClasses are the resource's, and asked for" priority_classes
+t "what templates look up may be read, and no more" looked_up
 t "equal recipes give equal rights" same_again
 t "a server takes what is printed" applied
 t "no recipe, no rights" refused

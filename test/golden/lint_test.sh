@@ -46,6 +46,81 @@ tells_all_that_is_no_yaml() {
         grep -q '^worse/templates/two.yaml:3: error: ' "$tap_dir/got"
 }
 
+resource() { # LINE: what is said of a file of manifests
+    local rc=0
+    cat >"$tap_dir/sr.yaml" <<'YAML'
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata:
+  name: one
+spec:
+  namespce: x
+  debug: "yes"
+  managementState: Manage
+  chart:
+    name: a
+    version: 1.0
+    repositry: {name: a}
+  nodeSelector: {gpu: true}
+  upgradePolicy:
+    maxParallel: -1
+    drain: {enabled: true}
+  tolerations:
+  - {effect: NoSchedul}
+---
+apiVersion: sro.openshift.io/v1beta2
+kind: SpecialResource
+metadata: {name: two}
+---
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: three}
+spec: &spec
+  namespace: three
+  nodeSelector: {gpu: "true"}
+  chart: {name: a, version: "1", repository: {name: x, url: "cm://a/b"}}
+---
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: four}
+spec:
+  namespace: four
+  nodeSelector: {gpu: "true", big: "true"}
+  taints:
+  - {key: "a b", effect: NoSchedule}
+  chart: {name: a, version: "1", repository: {name: x, url: "cm://a/b"}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+dat: {}
+YAML
+    "$slipway" lint "$tap_dir/sr.yaml" >"$tap_dir/got" || rc=$?
+    cat "$tap_dir/got"
+    [ $rc -eq 1 ] && grep -qF -- "sr.yaml:$1" "$tap_dir/got"
+}
+clean_file() {
+    sed -n '/name: three/,/^---/p' "$tap_dir/sr.yaml" | { printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\n'; cat; } >"$tap_dir/good.yaml"
+    says_nothing "$tap_dir/good.yaml"
+}
+bad_file() { # no YAML, nothing in it, not there: one line each
+    local rc=0
+    printf 'a: b: c\n' >"$tap_dir/bad.yaml"; : >"$tap_dir/empty.yaml"
+    "$slipway" lint "$tap_dir/bad.yaml" | grep -q 'bad.yaml:1: error: mapping values' &&
+        "$slipway" lint "$tap_dir/empty.yaml" | grep -q 'empty.yaml: error: there is no manifest' || return 1
+    "$slipway" lint "$tap_dir/none.yaml" 2>"$tap_dir/err" || rc=$?
+    [ $rc -eq 2 ] && grep -q none.yaml "$tap_dir/err"
+}
+base_of_a_chart() { # its own <name>.yaml, in which run adds chart and namespace
+    local rc=0
+    mkdir -p "$tap_dir/based/templates"
+    printf 'name: based\nversion: 1.0.0\n' >"$tap_dir/based/Chart.yaml"
+    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: based}\nspec:\n  taint: []\n' >"$tap_dir/based/based.yaml"
+    "$slipway" lint "$tap_dir/based" >"$tap_dir/got" || rc=$?
+    cat "$tap_dir/got"
+    [ $rc -eq 1 ] && [ "$(cat "$tap_dir/got")" = "based/based.yaml:5: error: spec.taint: there is no such field; is it 'taints'?" ]
+}
+
 knows_fields() {
     local rc=0
     mkdir -p "$tap_dir/slips/templates"
@@ -106,4 +181,20 @@ t 'a template that fails, with its place' tells_template_errors
 t 'all templates that are no YAML' tells_all_that_is_no_yaml
 t 'fields that a kind does not have, with their line' knows_fields
 t 'no recipe is bad usage' not_there
+t "a SpecialResource's misspelt field, with what was meant" resource "6: error: spec.namespce: there is no such field; is it 'namespace'?"
+t "a wrong type" resource '7: error: spec.debug: expected true or false, found text'
+t "a word that is none of those allowed" resource "8: error: spec.managementState: 'Manage' is none of Managed, Unmanaged, Force, Removed"
+t "another" resource "18: error: spec.tolerations[0].effect: 'NoSchedul' is none of NoSchedule, PreferNoSchedule, NoExecute"
+t "a number where text is wanted" resource '11: error: spec.chart.version: expected text, found a number; put it in quotes'
+t "a label that is no text" resource '13: error: spec.nodeSelector.gpu: expected text, found true or false; put it in quotes'
+t "a field far down" resource "16: error: spec.upgradePolicy.drain.enabled: there is no such field; is it 'enable'?"
+t "a number that is too small" resource '15: error: spec.upgradePolicy.maxParallel: -1 is less than 0'
+t "a field that lacks" resource '5: error: spec: namespace is missing'
+t "a version that is not" resource "20: error: apiVersion: SpecialResource has no version 'v1beta2'; it is sro.openshift.io/v1beta1"
+t "what the operator refuses beyond the definition" resource "39: error: spec.taints[0].key: 'a b' is no taint's key"
+t "two that select the same nodes" resource '32: warning: four selects the same nodes as three (line 24)'
+t "what stands beside it is looked at, too" resource "45: error: dat: there is no such field; is it 'data'?"
+t "nothing is said of a good one" clean_file
+t "files that hold nothing to look at" bad_file
+t "a chart's own resource" base_of_a_chart
 plan
