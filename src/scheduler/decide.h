@@ -21,9 +21,15 @@ int decide_fit(const struct picture *p, const struct pod *pod, struct node *node
 /** How much the policy likes the node for it: 0 to 100; 0 where it does not fit. */
 unsigned decide_score(const struct picture *p, const struct pod *pod, const struct node *node);
 
-/** Who has to go from @node so that @pod fits. @victims, an array of @*n with room for @cap: whom
- * the scheduler would send away for its own reasons; filled up with further pods of lower priority
- * whose slices are needed, the most important first.
- * @return false: sending pods away does not help there, or nobody needs to go */
-bool decide_victims(const struct picture *p, const struct pod *pod, const struct node *node,
-                    const struct pod **victims, size_t *n, size_t cap);
+/** Whether slices are to be had on the node at all. @node: NULL where nothing is known of it.
+ * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_UNAVAILABLE, as decide_fit() */
+int decide_usable(const struct picture *p, const struct node *node, struct sw_err *err) SW_CHECKED;
+
+/** Place @pod as if the @gone were not there. @gpus: from decide_room_for_gpus(), as they were for
+ * that afterwards. @choices: NULL, or room for as many as the pod wants.
+ * @return as sw_mig_place() */
+int decide_place(const struct picture *p, const struct node *node, const struct pod *pod,
+                 const struct pod *const *gone, size_t n_gone, struct sw_mig_gpu *gpus,
+                 struct sw_mig_choice *choices, struct sw_err *err) SW_CHECKED;
+/** For a copy of the node's GPUs; the caller's. */
+struct sw_mig_gpu *decide_room_for_gpus(const struct node *node);

@@ -11,6 +11,7 @@
 #include "scheduler/decide.h"
 #include "scheduler/extender_in.h"
 #include "scheduler/question.h"
+#include "scheduler/victims.h"
 
 /* Few enough that each may be named in the pod's message; of more only the kinds are told, or the
  * message of one pod would have the size of the cluster. */
@@ -21,8 +22,9 @@ enum { FEW_NODES = 8, MAX_SCORE = 10 /* of the protocol */ };
         pod ".spec." list ".resources.requests"
 #define POD(pod)                                                                                   \
     pod ".metadata.name", pod ".metadata.namespace", pod ".metadata.uid",                          \
-        pod ".metadata.creationTimestamp", pod ".spec.priority", CONTAINER(pod, "containers"),     \
-        CONTAINER(pod, "initContainers"), CONTAINER(pod, "ephemeralContainers")
+        pod ".metadata.creationTimestamp", pod ".spec.priority", pod ".spec.preemptionPolicy",     \
+        CONTAINER(pod, "containers"), CONTAINER(pod, "initContainers"),                            \
+        CONTAINER(pod, "ephemeralContainers")
 
 static const char *const fields[] = {
     POD("Pod"),
@@ -42,10 +44,11 @@ static const char *const fields[] = {
     "node",
 };
 
-struct extender *extender_new(struct picture *p)
+struct extender *extender_new(struct picture *p, bool preempts)
 {
     struct extender *x = sw_zalloc(1, sizeof *x);
     x->picture = p;
+    x->preempts = preempts;
     if (sw_projection_compile(fields, SW_COUNT(fields), &x->projection, NULL) < 0)
         abort(); /* the paths are constants */
     return x;
@@ -168,6 +171,7 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
         struct verdict *v = &x->verdicts[i];
         struct node *node = picture_find_node_n(x->picture, x->question.names[i].text,
                                                 x->question.names[i].len);
+        v->node = node;
         v->code = decide_fit(x->picture, pod, node, &look, NULL);
         told->n_fit += v->code == 0;
         if (v->code)
@@ -259,6 +263,27 @@ static void need_verdicts(struct extender *x, size_t n)
     x->verdicts = sw_realloc(x->verdicts, n, sizeof *x->verdicts);
 }
 
+/* Where somebody could be sent away. Many nodes are looked at in turns, and each claim of them is a
+ * look into memory: what one question may cost is bounded. */
+static void find_likely(struct extender *x, const struct pod *pod, struct extender_told *told)
+{
+    enum { MAX_LOOKS = 512 };
+    size_t looks = MAX_LOOKS;
+    const struct question *q = &x->question;
+    if (!x->preempts || pod->meek || pod->fault || told->n_fit)
+        return;
+    told->likely = x->likely;
+    for (size_t i = 0; i < q->n_names && looks && told->n_likely < MAX_LIKELY; i++) {
+        const size_t at = (x->turn + i) % q->n_names;
+        if (x->verdicts[at].code != SW_PENDING)
+            continue;
+        looks--;
+        if (looks && victims_likely(x->verdicts[at].node, pod, &looks))
+            x->likely[told->n_likely++] = x->verdicts[at].node;
+    }
+    x->turn += MAX_LIKELY;
+}
+
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
                     struct printbuf *out, struct extender_told *told, struct sw_err *err)
 {
@@ -271,6 +296,7 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
     need_verdicts(x, n);
     judge(x, pod, &reasons, told);
     pod->refused = told->n_fit == 0 && n > 0;
+    find_likely(x, pod, told);
     const bool named = n - told->n_fit <= FEW_NODES;
     put_fitting(out, x);
     put_failed(out, x, named, false);

@@ -12,7 +12,8 @@
 struct printbuf;
 
 struct extender;
-struct extender *extender_new(struct picture *p); /* @p is borrowed */
+/** @p is borrowed. @preempts: pods may be sent away for the slices of more important ones. */
+struct extender *extender_new(struct picture *p, bool preempts);
 void extender_free(struct extender *x);
 SW_DEFINE_AUTO(extender, extender_free)
 
@@ -21,6 +22,10 @@ struct extender_told {
     const struct pod *pod; /* borrowed from the picture; NULL: no pod in the question */
     size_t n_asked, n_fit; /* nodes */
     char why[160];         /* of one that does not fit; "" */
+    /* Where less important pods may have to leave, of those asked about: not all of many. Borrowed
+     * until the next question. */
+    struct node *const *likely;
+    size_t n_likely;
 };
 
 /** Each appends its answer to @out.

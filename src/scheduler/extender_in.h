@@ -4,7 +4,10 @@
 #include "scheduler/extender.h"
 #include "scheduler/question.h"
 
+enum { MAX_LIKELY = 64 };
+
 struct verdict {
+    struct node *node; /* NULL: not known */
     int code;
     const char *why; /* of the answer's texts */
 };
@@ -16,6 +19,9 @@ struct extender {
     struct question question;
     struct verdict *verdicts;
     size_t n_verdicts;
+    bool preempts; /* others may be sent away for slices */
+    size_t turn;   /* where nodes were looked at last */
+    struct node *likely[MAX_LIKELY];
 };
 
 /** extender.c: the pod that the question is about, as far as it was not known. */

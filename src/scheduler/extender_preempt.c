@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "scheduler/decide.h"
 #include "scheduler/extender_in.h"
+#include "scheduler/victims.h"
 
 enum { MAX_VICTIMS = 512 };
 
@@ -45,18 +46,22 @@ static void read_proposal(const struct picture *p, struct json_object *victims, 
     }
 }
 
-static void put_victims(struct printbuf *out, const char *node, const struct proposal *v,
-                        int64_t n_violations)
+static void put_uid(struct printbuf *out, bool first, const char *uid)
 {
-    bool first = true;
+    put(out, first ? "{\"UID\":" : ",{\"UID\":");
+    extender_put_string(out, uid);
+    put(out, "}");
+}
+
+static void put_victims(struct printbuf *out, const char *node, const struct victims *v,
+                        const struct proposal *of, int64_t n_violations)
+{
     extender_put_string(out, node);
     put(out, ":{\"Pods\":[");
-    for (size_t i = 0; i < v->n_known + v->n_others; i++) {
-        put(out, first ? "{\"UID\":" : ",{\"UID\":");
-        extender_put_string(out, i < v->n_known ? v->known[i]->uid : v->others[i - v->n_known]);
-        put(out, "}");
-        first = false;
-    }
+    for (size_t i = 0; i < v->n; i++)
+        put_uid(out, i == 0, v->list[i]->uid);
+    for (size_t i = 0; i < of->n_others; i++)
+        put_uid(out, v->n + i == 0, of->others[i]);
     sprintbuf(out, "],\"NumPDBViolations\":%lld}", (long long)n_violations);
 }
 
@@ -66,22 +71,28 @@ static struct json_object *proposals(struct json_object *doc)
     return meta ? meta : sw_json_get(doc, "NodeNameToVictims");
 }
 
-static void put_nodes(struct extender *x, const struct pod *pod, struct json_object *nodes,
-                      struct proposal *v, struct printbuf *out, struct extender_told *told)
+/* Budgets that the scheduler's own victims violate are counted by it, those of the added ones here.
+ */
+static void put_node(struct extender *x, const struct pod *pod, const char *name,
+                     struct json_object *proposed, struct proposal *of, struct printbuf *out,
+                     struct extender_told *told)
 {
-    json_object_object_foreach(nodes, name, victims)
-    {
-        struct node *node = picture_find_node(x->picture, name);
-        read_proposal(x->picture, victims, v);
-        /* nobody of ours needs to go, but others do: their leaving is what was asked about */
-        const bool ok = decide_victims(x->picture, pod, node, v->known, &v->n_known, MAX_VICTIMS) ||
-                        (v->n_others && v->n_known == 0 &&
-                         decide_fit(x->picture, pod, node, NULL, NULL) == 0);
-        if (!ok)
-            continue;
-        put(out, told->n_fit++ ? "," : "");
-        put_victims(out, name, v, sw_json_int(victims, 0, "NumPDBViolations", NULL));
+    struct node *node = picture_find_node(x->picture, name);
+    struct victims v = { 0 };
+    read_proposal(x->picture, proposed, of);
+    const bool ok = victims_find(x->picture, pod, node, of->known, of->n_known, &v);
+    /* nobody of ours needs to go, but others do: their leaving is what was asked about */
+    if (!ok &&
+        !(of->n_others && !of->n_known && decide_fit(x->picture, pod, node, NULL, NULL) == 0))
+        return;
+    if (v.n > of->n_known && !x->preempts) {
+        victims_done(&v);
+        return;
     }
+    put(out, told->n_fit++ ? "," : "");
+    put_victims(out, name, &v, of,
+                sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations);
+    victims_done(&v);
 }
 
 static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
@@ -97,8 +108,12 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
     *told = (struct extender_told){ .pod = pod, .n_asked = sw_json_len(nodes) };
     struct proposal *v = sw_zalloc(1, sizeof *v);
     put(out, "{\"NodeNameToMetaVictims\":{");
-    if (nodes)
-        put_nodes(x, pod, nodes, v, out, told);
+    if (nodes) {
+        json_object_object_foreach(nodes, name, proposed)
+        {
+            put_node(x, pod, name, proposed, v, out, told);
+        }
+    }
     put(out, "}}");
     free(v);
     return 0;

@@ -17,10 +17,15 @@ static const char *const claim_fields[] = { "metadata.labels",   "spec.profile",
                                             "spec.podRef",       "spec.gpuUUID",
                                             "spec.migPlacement", "spec.nodename",
                                             "status.state",      NULL };
+static const char *const budget_fields[] = { "spec.selector", "status.disruptionsAllowed",
+                                             "status.disruptedPods", NULL };
 static const char *const pod_fields[] = {
+    "metadata.labels",
+    "metadata.deletionTimestamp",
     "metadata.creationTimestamp",
     "spec.nodeName",
     "spec.priority",
+    "spec.preemptionPolicy",
     "status.phase",
     "status.conditions",
     CONTAINER("containers"),
@@ -58,17 +63,28 @@ static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)
         (void)picture_see_pod(s->picture, e->object, true, sw_loop_now_ms(s->loop));
 }
 
+static void on_budget(struct sw_scheduler *s, const struct sw_watch_event *e)
+{
+    picture_see_budget(s->picture, e->ns, e->name, e->type == SW_WATCH_DELETED ? NULL : e->object);
+}
+
 static const struct {
     const char *api_version, *kind;
     const char *const *fields;
     bool in_ns; /* only in the scheduler's namespace */
     void (*tell)(struct sw_scheduler *s, const struct sw_watch_event *e);
+    const char
+        *older;    /* the apiVersion of servers that do not know the other; NULL: there is none */
+    bool optional; /* questions are answered without it */
 } sources[N_FEEDS] = {
-    [FEED_NODES] = { "v1", "Node", node_fields, false, on_node },
-    [FEED_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true,
-                            on_accelerator },
-    [FEED_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim },
-    [FEED_PODS] = { "v1", "Pod", pod_fields, false, on_pod },
+    [FEED_NODES] = { "v1", "Node", node_fields, false, on_node, NULL, false },
+    [FEED_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true, on_accelerator,
+                            NULL, false },
+    [FEED_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL, false },
+    [FEED_PODS] = { "v1", "Pod", pod_fields, false, on_pod, NULL, false },
+    /* evictions respect them whoever counts: that they are not to be read keeps nobody waiting */
+    [FEED_BUDGETS] = { "policy/v1", "PodDisruptionBudget", budget_fields, false, on_budget,
+                       "policy/v1beta1", true },
 };
 
 static void set_trouble(struct feed *f, const char *why)
@@ -115,8 +131,10 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     struct feed *f = arg;
     f->looking = NULL;
     if (code < 0) { /* its CRD may come later */
-        set_trouble(f, sw_err_text(err));
-        sw_timer_set(f->retry, RETRY_MS);
+        f->older = !f->older && sources[f->source].older;
+        if (!f->older)
+            set_trouble(f, sw_err_text(err));
+        sw_timer_set(f->retry, f->older ? 0 : RETRY_MS);
         return;
     }
     f->kind = kind;
@@ -126,8 +144,8 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
 static void look_for_kind(void *arg)
 {
     struct feed *f = arg;
-    f->looking = sw_kube_kind(f->s->kube, sources[f->source].api_version, sources[f->source].kind,
-                              on_kind, f);
+    const char *api = f->older ? sources[f->source].older : sources[f->source].api_version;
+    f->looking = sw_kube_kind(f->s->kube, api, sources[f->source].kind, on_kind, f);
 }
 
 void sched_feed_open(struct sw_scheduler *s)
@@ -136,7 +154,8 @@ void sched_feed_open(struct sw_scheduler *s)
         struct feed *f = &s->feeds[i];
         *f = (struct feed){ .s = s, .source = (enum feed_source)i };
         f->retry = sw_timer_new(s->loop, look_for_kind, f);
-        look_for_kind(f);
+        if (i != FEED_BUDGETS || !s->opts.no_preemption)
+            look_for_kind(f);
     }
 }
 
@@ -156,6 +175,8 @@ const char *sched_feed_trouble(const struct sw_scheduler *s)
 {
     for (size_t i = 0; i < N_FEEDS; i++) {
         const struct feed *f = &s->feeds[i];
+        if (sources[i].optional)
+            continue;
         if (f->trouble)
             return f->trouble;
         if (!f->watch || !sw_kube_watch_is_synced(f->watch))

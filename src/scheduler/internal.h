@@ -9,7 +9,7 @@
 
 #define CLAIM_API "inference.redhat.com/v1alpha1"
 
-enum feed_source { FEED_NODES, FEED_ACCELERATORS, FEED_CLAIMS, FEED_PODS, N_FEEDS };
+enum feed_source { FEED_NODES, FEED_ACCELERATORS, FEED_CLAIMS, FEED_PODS, FEED_BUDGETS, N_FEEDS };
 
 /* One kind that is watched. */
 struct feed {
@@ -18,11 +18,13 @@ struct feed {
     struct sw_kube_request *looking; /* for the kind */
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
+    bool older; /* it is looked for under the name that older servers have for it */
     struct sw_timer *retry;
     char *trouble; /* NULL: none */
 };
 
 struct bind;
+struct evict;
 
 struct sw_scheduler {
     struct sw_loop *loop;
@@ -37,6 +39,8 @@ struct sw_scheduler {
     struct bind *binds;
     size_t n_binds;
     struct held_filter *held; /* questions that wait until there are fewer binds */
+    struct evict *evicts;
+    bool old_evictions; /* the API server knows those of policy/v1beta1 only */
     struct tidy *tidy;
     struct metrics metrics;
     bool stopping;
@@ -54,6 +58,13 @@ void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
                       struct sw_serve_reply *reply);
 /** After the client is gone: answers whoever still waits. */
 void sched_bind_abandon_all(struct sw_scheduler *s);
+
+/* evict.c: less important pods make room. */
+/** A pod found no room: soon, if it still waits then. */
+void sched_evict_consider(struct sw_scheduler *s, const struct extender_told *told);
+/** The scheduler sends somebody away itself: nothing is begun for @pod. */
+void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod);
+void sched_evict_close(struct sw_scheduler *s);
 
 /* service.c */
 /** A bind has ended: who was held back may be asked again. */

@@ -18,7 +18,7 @@ struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
     const char *health, *metrics, *log_level, *log_file, *lease_ns, *kube_version;
     int port, drain_s;
-    bool tls, leader_elect, print_config, help, version;
+    bool preemption, tls, leader_elect, print_config, help, version;
 };
 
 static const struct sw_option flags[] = {
@@ -30,6 +30,8 @@ static const struct sw_option flags[] = {
       "of AllocationClaims and NodeAccelerators (default $INSTASLICE_NAMESPACE, else "
       "das-operator)" },
     { "placement", SW_OPTION_TEXT, AT(placement), "packed (default), spread or dense-node" },
+    { "preemption", SW_OPTION_SWITCH, AT(preemption),
+      "send less important pods away for slices (default true)" },
     { "scheduler-name", SW_OPTION_TEXT, AT(scheduler_name),
       "only pods of this schedulerName (default das-scheduler; empty: all)" },
     { "node-label", SW_OPTION_TEXT, AT(node_label),
@@ -183,6 +185,7 @@ static int start(const struct settings *s)
                       .drain_ms = (int64_t)s->drain_s * 1000 },
         .health_address = address_or_null(s->health),
         .metrics_address = address_or_null(s->metrics),
+        .no_preemption = !s->preemption,
         .leader_elect = s->leader_elect,
         .lease_ns = lease_ns,
         .lease_name = PROGRAM,
@@ -206,6 +209,7 @@ int main(int argc, char **argv)
     const char *ns = getenv("INSTASLICE_NAMESPACE");
     struct settings s = { .ns = or_null(ns) ? ns : "das-operator",
                           .placement = "packed",
+                          .preemption = true,
                           .scheduler_name = "das-scheduler",
                           .node_label = "nvidia.com/mig.capable=true",
                           .listen = "127.0.0.1",

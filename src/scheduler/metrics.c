@@ -129,6 +129,10 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
         m->collected);
     one(out, "touches_total", "counter", "Times a node's " SW_SCHEDULER_EPOCH_LABEL " was set.",
         m->touched);
+    one(out, "evicted_total", "counter",
+        "Pods sent away because a more important one needs their slices.", m->evicted);
+    one(out, "evictions_refused_total", "counter", "Evictions that the API server refused.",
+        m->evictions_refused);
     one(out, "waiting_pods", "gauge", "Pods that want slices and are not bound.", p->n_waiting);
     one(out, "reservations", "gauge", "Slices reserved for claims that are being written.",
         p->n_reserved);

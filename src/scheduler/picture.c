@@ -42,9 +42,12 @@ struct pod *picture_need_pod(struct picture *p, const char *uid, const char *ns,
     return pod;
 }
 
-static void free_pod(struct pod *pod)
+static void free_pod(struct picture *p, struct pod *pod)
 {
+    picture_nominate(pod, NULL, 0, 0);
+    picture_set_labels(p, pod, NULL);
     wants_done(&pod->wants);
+    free(pod->advice);
     free(pod->fault);
     free(pod->node);
     free(pod->uid);
@@ -58,7 +61,14 @@ void picture_maybe_forget_pod(struct picture *p, struct pod *pod)
     if (pod->known || pod->claims || pod->binding)
         return;
     (void)lh_table_delete(p->pods, pod->uid);
-    free_pod(pod);
+    free_pod(p, pod);
+}
+
+/* What is said about one that waits. */
+static void waits_no_more(struct pod *pod)
+{
+    picture_nominate(pod, NULL, 0, 0);
+    free(SW_TAKE(pod->advice));
 }
 
 static void read_wants(struct pod *pod, struct json_object *obj)
@@ -76,6 +86,7 @@ static void see_bound(struct pod *pod, const char *node, int64_t now_ms)
     if (pod->node || !*node)
         return;
     pod->node = sw_strdup(node);
+    waits_no_more(pod);
     for (struct claim *c = pod->claims; c; c = c->pod_next)
         c->since_ms = now_ms; /* a new reason to look at them */
 }
@@ -96,6 +107,12 @@ struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool wat
     pod->ended = sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
     pod->refused |= sw_streq(sw_json_str(sw_obj_condition(obj, "PodScheduled"), "", "status", NULL),
                              "False");
+    pod->leaving = sw_json_find(obj, "metadata", "deletionTimestamp", NULL) != NULL;
+    pod->meek = sw_streq(sw_json_str(obj, "", "spec", "preemptionPolicy", NULL), "Never");
+    if (pod->ended || pod->leaving)
+        waits_no_more(pod);
+    if (watched)
+        picture_set_labels(p, pod, sw_json_find(obj, "metadata", "labels", NULL));
     pod->priority = (int32_t)sw_json_int(obj, 0, "spec", "priority", NULL);
     if (!pod->created_ms && *created && sw_time_parse(created, &pod->created_ms, NULL) < 0)
         pod->created_ms = 0;
@@ -112,6 +129,7 @@ void picture_pod_gone(struct picture *p, const char *uid)
     p->n_waiting -= is_waiting(pod);
     pod->known = pod->watched = false;
     pod->gone = true;
+    waits_no_more(pod);
     picture_maybe_forget_pod(p, pod);
 }
 
@@ -133,6 +151,8 @@ struct picture *picture_new(enum sw_mig_policy policy, bool any_node)
     p->nodes = lh_kchar_table_new(64, NULL);
     p->pods = lh_kchar_table_new(64, NULL);
     p->claims = lh_kchar_table_new(64, NULL);
+    p->budgets = lh_kchar_table_new(16, NULL);
+    p->labels = lh_kchar_table_new(16, NULL);
     return p;
 }
 
@@ -143,11 +163,12 @@ void picture_free(struct picture *p)
     for (struct lh_entry *e = lh_table_head(p->claims); e; e = e->next)
         picture_free_claim(lh_entry_v(e));
     for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next)
-        free_pod(lh_entry_v(e));
+        free_pod(p, lh_entry_v(e));
     for (struct lh_entry *e = lh_table_head(p->nodes); e; e = e->next)
         picture_free_node(lh_entry_v(e));
     lh_table_free(p->claims);
     lh_table_free(p->pods);
     lh_table_free(p->nodes);
+    picture_free_budgets(p);
     free(p);
 }

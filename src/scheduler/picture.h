@@ -33,6 +33,9 @@ struct node {
         *common;   /* of all its GPUs; NULL: they differ, or there are none */
     uint32_t room; /* which kinds of it fit now; see picture_room() */
     bool room_known;
+    struct pod *nominee; /* for whom others are sent away; NULL: nobody */
+    uint64_t held_gpus;  /* bits: on these the nominee will lie, so nobody else may */
+    int64_t nominated_ms;
     struct claim *claims;
 };
 
@@ -67,16 +70,22 @@ struct pod {
     bool gone;    /* seen to be deleted */
     bool refused; /* no node had room when it was asked about last */
     bool binding; /* a bind is under way */
+    bool leaving; /* its deletion has begun: its slices will be free */
+    bool meek;    /* preemptionPolicy Never: it sends nobody away */
     int32_t priority;
     int64_t created_ms; /* 0: not known */
     int64_t asked_ms;   /* filtered first; 0: never */
     struct wants wants; /* of one that is not bound */
     char *fault;        /* why its wants cannot be read; NULL: they can */
+    char *advice;       /* how it would fit, when it was refused last; NULL: there is no way */
+    struct labels *labels;
+    struct node *nominated; /* whose nominee it is */
     struct claim *claims;
 };
 
 struct picture {
     struct lh_table *nodes, *pods, *claims;
+    struct lh_table *budgets, *labels; /* picture_budget.c */
     enum sw_mig_policy policy;
     bool any_node;    /* nodes take part without a label */
     bool any_grown;   /* some node has */
@@ -106,6 +115,10 @@ struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool wat
                             int64_t now_ms);
 void picture_pod_gone(struct picture *p, const char *uid);
 
+/** @obj: a PodDisruptionBudget, NULL: it is gone. */
+void picture_see_budget(struct picture *p, const char *ns, const char *name,
+                        struct json_object *obj);
+
 /* ---- asking
  * --------------------------------------------------------------------------------------
  */
@@ -134,5 +147,17 @@ void picture_pod_bound(struct picture *p, struct pod *pod, const char *node);
 /** Copy @node's GPUs, as they would be without the claims of those pods. @gpus: n_gpus of them. */
 void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
                      struct sw_mig_gpu *gpus);
+/** Some of @node's GPUs are kept for @pod (bit i: number i), of which nobody less or equally
+ * important gets anything, until it is bound, gone or ended, or this is called with NULL. */
+void picture_nominate(struct pod *pod, struct node *node, uint64_t gpus, int64_t now_ms);
+/** Bar those of @gpus, a copy of @node's, that are kept for somebody who goes before @pod. */
+void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
+
+/** Count what PodDisruptionBudgets allow anew; then whether a pod's leaving is one too many, which
+ * counts as if it left.
+ * Source: kube-scheduler's DefaultPreemption, filterPodsWithPDBViolation(). */
+void picture_begin_spending(const struct picture *p);
+bool picture_spend(const struct picture *p, const struct pod *pod);
+
 /** Another claim lies on the same slices: two schedulers were at work. */
 bool picture_overlaps(const struct claim *c);

@@ -13,6 +13,10 @@ struct pod *picture_need_pod(struct picture *p, const char *uid, const char *ns,
 /** picture.c: forget it where nothing refers to it and nothing is said of it. */
 void picture_maybe_forget_pod(struct picture *p, struct pod *pod);
 
+/** picture_budget.c: @map: metadata.labels, NULL: none. */
+void picture_set_labels(struct picture *p, struct pod *pod, struct json_object *map);
+void picture_free_budgets(struct picture *p);
+
 /** picture_node.c: the node of that name, made where it is new. */
 struct node *picture_need_node(struct picture *p, const char *name);
 void picture_free_node(struct node *n);

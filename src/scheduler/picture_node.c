@@ -51,8 +51,33 @@ void picture_free_gpus(struct node *n)
     n->n_gpus = 0;
 }
 
+void picture_nominate(struct pod *pod, struct node *node, uint64_t gpus, int64_t now_ms)
+{
+    if (pod->nominated)
+        pod->nominated->nominee = NULL;
+    if (node && node->nominee)
+        node->nominee->nominated = NULL;
+    pod->nominated = node;
+    if (!node)
+        return;
+    node->nominee = pod;
+    node->held_gpus = gpus;
+    node->nominated_ms = now_ms;
+}
+
+void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
+{
+    const struct pod *first = node->nominee;
+    if (!first || first == pod || pod->priority > first->priority)
+        return;
+    for (size_t i = 0; i < node->n_gpus && i < 64; i++)
+        gpus[i].barred |= node->held_gpus >> i & 1;
+}
+
 void picture_free_node(struct node *n)
 {
+    if (n->nominee)
+        picture_nominate(n->nominee, NULL, 0, 0);
     picture_free_gpus(n);
     free(n->unready);
     free(n->name);

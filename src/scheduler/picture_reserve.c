@@ -83,11 +83,14 @@ int picture_reserve(struct picture *p, struct pod *pod, const char *name, int64_
     struct sw_mig_profile profiles[SW_MIG_MAX_WANTS];
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
     const int n = open_wants(p, pod, name, which, err);
+    struct sw_mig_gpu *gpus = sw_alloc((node->n_gpus + 1) * sizeof *gpus);
+    picture_without(node, NULL, 0, gpus);
+    picture_bar_held(node, pod, gpus);
     for (int i = 0; i < n; i++)
         profiles[i] = pod->wants.list[which[i]].profile;
-    int rc = n > 0 ? sw_mig_place(node->gpus, node->n_gpus, profiles, (size_t)n, p->policy, choices,
-                                  err)
+    int rc = n > 0 ? sw_mig_place(gpus, node->n_gpus, profiles, (size_t)n, p->policy, choices, err)
                    : n;
+    free(gpus);
     if (rc < 0)
         return rc;
     take_over(pod);

@@ -30,6 +30,7 @@ struct sw_scheduler_opts {
     const char *metrics_address;   /* of /metrics; NULL: nowhere else */
     bool leader_elect;             /* only one of several collects what is left behind */
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
+    bool no_preemption;                           /* nobody is sent away for slices */
     int64_t patience_ms; /* a claim whose pod is not bound after so long is collected; 0: 30 s */
     void (*on_stopped)(void *arg); /* after sw_scheduler_stop() */
     void *arg;

@@ -73,6 +73,7 @@ static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
     if (!ask(s, r, reply, METRICS_FILTER, extender_filter, &told) || told.n_fit)
         return;
     s->metrics.unschedulable++;
+    sched_evict_consider(s, &told);
     if (!sw_log_enabled(SW_LOG_DEBUG))
         return;
     SW_AUTO_CHARS *pod = sw_printf("%s/%s", told.pod->ns, told.pod->name);
@@ -145,8 +146,8 @@ static void on_preempt(const struct sw_serve_request *r, struct sw_serve_reply *
     struct extender_told told = { 0 };
     if (sw_scheduler_trouble(s)) /* the protocol has no word for it */
         sw_serve_text(reply, 503, sw_scheduler_trouble(s));
-    else
-        (void)ask(s, r, reply, METRICS_PREEMPT, extender_preempt, &told);
+    else if (ask(s, r, reply, METRICS_PREEMPT, extender_preempt, &told) && told.n_fit)
+        sched_evict_leave(s, told.pod);
 }
 
 static void on_bind(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -307,7 +308,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     s->opts = *opts;
     s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;
     s->picture = picture_new(opts->policy, opts->node_label == NULL);
-    s->extender = extender_new(s->picture);
+    s->extender = extender_new(s->picture, !opts->no_preemption);
     s->answer = printbuf_new();
     int rc = open_kube(s, config, err);
     if (rc == 0)
@@ -333,6 +334,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sw_serve_close(s->metrics_serve);
     sw_lease_close(s->lease);
     sched_feed_close(s);
+    sched_evict_close(s);
     sw_kube_free(s->kube); /* no answer comes any more */
     sched_tidy_close(s);
     sched_bind_abandon_all(s);

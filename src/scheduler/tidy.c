@@ -20,6 +20,7 @@ enum {
     MAX_TOUCHED = 16,       /* at once */
     UNSEEN_MS = 5000,       /* a claim may be seen before its pod is */
     UNCONFIRMED_MS = 60000, /* a pod that was only asked about */
+    NOMINATED_MS = 300000,  /* whoever leaves has ended by then */
     LOST_NODE_MS = 60000,
     DESELECTED_MS = 60000,
 };
@@ -324,12 +325,15 @@ static void label_claims(struct tidy *t)
 /* ---- leading -----------------------------------------------------------------------------------
  */
 
-/* The scheduler asked about a pod that the watch has never told of: it was deleted before. */
+/* The scheduler asked about a pod that the watch has never told of: it was deleted before. And GPUs
+ * are not kept for ever for one that does not take them. */
 static void forget_pods(struct picture *p, int64_t now_ms)
 {
     for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
-        const struct pod *pod = lh_entry_v(e);
+        struct pod *pod = lh_entry_v(e);
         next = e->next;
+        if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
+            picture_nominate(pod, NULL, 0, 0);
         if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)
             picture_pod_gone(p, pod->uid);
     }

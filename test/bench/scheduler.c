@@ -94,7 +94,7 @@ static long rss_kib(void)
 
 static void measure(struct picture *p, const char *what, const char *profile)
 {
-    SW_AUTO(extender) *x = extender_new(p);
+    SW_AUTO(extender) *x = extender_new(p, true);
     SW_AUTO_CHARS *body = question(profile);
     static double took[TIMES];
     struct extender_told told = { 0 };

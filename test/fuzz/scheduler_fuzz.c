@@ -93,7 +93,7 @@ static void watch(struct picture *p, const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct picture *p = make_picture();
-    struct extender *x = extender_new(p);
+    struct extender *x = extender_new(p, true);
     ask(x, (const char *)data, size);
     watch(p, (const char *)data, size);
     extender_free(x);

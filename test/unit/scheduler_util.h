@@ -30,7 +30,7 @@ static SW_UNUSED struct json_object *json(const char *text)
 static SW_UNUSED void scene_open(struct scene *s, enum sw_mig_policy policy)
 {
     s->p = picture_new(policy, false);
-    s->x = extender_new(s->p);
+    s->x = extender_new(s->p, true);
 }
 
 static SW_UNUSED void scene_close(struct scene *s)
