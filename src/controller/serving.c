@@ -4,10 +4,10 @@
  * it is made anew, and both CAs are trusted until the next time. The CA's key is kept nowhere. */
 #include "controller/internal.h"
 
-#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/openssl.h"
 #include "data/base64.h"
 #include "template/certs.h"
 

@@ -1,22 +1,9 @@
-/* The plain functions, not EVP's: those first read OpenSSL's configuration and set up its
- * providers, which takes ten times as long as the checksum of a manifest. */
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "data/hash.h"
 
 #include <stdlib.h>
 
-#include <openssl/sha.h>
-
 #include "base/base.h"
 #include "data/json.h"
-
-void sw_sha256(const void *bytes, size_t len_bytes, uint8_t out[static SW_SHA256_LEN])
-{
-    SHA256_CTX ctx;
-    (void)SHA256_Init(&ctx); /* these cannot fail */
-    (void)SHA256_Update(&ctx, bytes, len_bytes);
-    (void)SHA256_Final(out, &ctx);
-}
 
 char *sw_sha256_hex(const void *bytes, size_t len_bytes, char out[static SW_SHA256_HEX])
 {

@@ -2,8 +2,8 @@
 
 #include <arpa/inet.h>
 #include <limits.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
+
+#include "base/openssl.h"
 
 static bool is_address(const char *host)
 {

@@ -1,15 +1,12 @@
 #include "http/tls.h"
 
 #include <dirent.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/openssl.h"
 #include "http/http.h"
 
 enum { MAX_PEM_BYTES = 4 << 20 };

@@ -1,10 +1,10 @@
 /* config: a configuration's memory, and a kubeconfig written from it. */
 #include <json-c/json.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/openssl.h"
 #include "data/data.h"
 #include "kube/kubeconfig.h"
 

@@ -2,12 +2,12 @@
 #include "kube/kubeconfig.h"
 
 #include <json-c/json.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/openssl.h"
 #include "data/data.h"
 
 enum { MAX_CONFIG_BYTES = 4 << 20 };

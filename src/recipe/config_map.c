@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
+#include "base/openssl.h"
 #include "data/json.h"
 #include "data/path.h"
 #include "recipe/files.h"

@@ -1,9 +1,8 @@
 #pragma once
 /* internal: what the sources of this module share. */
 #include <json-c/json.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 
+#include "base/openssl.h"
 #include "http/http.h"
 #include "registry/registry.h"
 

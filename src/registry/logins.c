@@ -3,10 +3,10 @@
 
 #include <fnmatch.h>
 #include <json-c/json.h>
-#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/openssl.h"
 #include "data/base64.h"
 #include "data/json.h"
 #include "data/path.h"

@@ -1,13 +1,9 @@
 #include "template/certs.h"
 
 #include <arpa/inet.h>
-#include <openssl/bn.h>
-#include <openssl/dsa.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/rsa.h>
-#include <openssl/x509v3.h>
 #include <string.h>
+
+#include "base/openssl.h"
 
 /* ---- keys ---- */
 

@@ -1,9 +1,9 @@
 #pragma once
 /* Keys and certificates for sprig's genCA and its like, through OpenSSL 3. */
-#include <openssl/evp.h>
-#include <openssl/x509.h>
 
 #include "base/base.h"
+
+#include "base/openssl.h"
 
 struct sw_cert_request {
     const char *common_name;

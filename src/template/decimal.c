@@ -1,10 +1,10 @@
 #include "template/decimal.h"
 
 #include <math.h>
-#include <openssl/bn.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/openssl.h"
 #include "data/number.h"
 #include "template/strconv.h"
 

@@ -1,9 +1,7 @@
 /* sprig's passwords and encryption. */
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <stdlib.h>
 
+#include "base/openssl.h"
 #include "template/bcrypt.h"
 #include "template/func_tables.h"
 #include "template/value_text.h"

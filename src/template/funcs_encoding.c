@@ -1,8 +1,8 @@
 /* sprig's encodings and checksums. The plain functions of OpenSSL, not EVP's, which first read its
  * configuration and set up its providers: slower than the checksum itself. */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/sha.h>
 
+#include "base/openssl.h"
+#include "data/hash.h"
 #include "template/func_tables.h"
 #include "template/value_text.h"
 
@@ -212,11 +212,8 @@ static size_t sha1(const void *bytes, size_t len, unsigned char *sum)
 
 static size_t sha256(const void *bytes, size_t len, unsigned char *sum)
 {
-    SHA256_CTX ctx;
-    (void)SHA256_Init(&ctx);
-    (void)SHA256_Update(&ctx, bytes, len);
-    (void)SHA256_Final(sum, &ctx);
-    return SHA256_DIGEST_LENGTH;
+    sw_sha256(bytes, len, sum);
+    return SW_SHA256_LEN;
 }
 
 static size_t sha512(const void *bytes, size_t len, unsigned char *sum)

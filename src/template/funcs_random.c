@@ -1,7 +1,7 @@
 /* sprig's random values. */
-#include <openssl/rand.h>
 #include <stdlib.h>
 
+#include "base/openssl.h"
 #include "template/func_tables.h"
 #include "template/random.h"
 #include "template/unicode.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <openssl/sha.h>
 
 static void hashes_bytes(void **state)
 {
@@ -16,6 +17,22 @@ static void hashes_bytes(void **state)
     /* FIPS 180-2, appendix B.1 */
     assert_string_equal(sw_sha256_hex("abc", 3, hex),
                         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+/* Every way the last block can end, and both sides of the length from which on OpenSSL does it. */
+static void hashes_every_length(void **state)
+{
+    (void)state;
+    static unsigned char bytes[70000];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 7 + (i >> 8));
+    for (size_t len = 0; len <= sizeof bytes; len += len < 300 ? 1 : 4099) {
+        uint8_t got[SW_SHA256_LEN], want[SW_SHA256_LEN];
+        sw_sha256(bytes, len, got);
+        (void)SHA256(bytes, len, want);
+        if (memcmp(got, want, sizeof got) != 0)
+            fail_msg("%zu bytes", len);
+    }
 }
 
 static void equal_documents_have_equal_hashes(void **state)
@@ -100,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_bytes),
+        cmocka_unit_test(hashes_every_length),
         cmocka_unit_test(equal_documents_have_equal_hashes),
         cmocka_unit_test(reads_times),
         cmocka_unit_test(times_go_both_ways),
