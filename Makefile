@@ -43,6 +43,7 @@ LIBM_slipway-device-plugin := -Wl,-Bstatic -lm -Wl,-Bdynamic
 # Debian 12 (Fedora's and RHEL 9's names are in hack/deps.sh)
 PKGS := $(sort $(foreach m,$(MODULES),$(PKGS_$(m))))
 
+comma    := ,
 CC       ?= gcc
 CLANG    ?= clang
 BUILD    := build
@@ -62,7 +63,9 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 CPPFLAGS += -Isrc -I$(BUILD)/gen
 RELEASE  := -O2 -g -ffunction-sections -fdata-sections -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now
+# relative relocations as bits, where the linker can: a tenth of the program less to read and to map
+RELR     := $(if $(findstring pack-relative-relocs,$(shell $(CC) -Wl,--help 2>/dev/null)),-Wl$(comma)-z$(comma)pack-relative-relocs)
+LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now $(RELR)
 export SW_SHARED ?= $(wildcard ../shared)
 
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)

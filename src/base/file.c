@@ -29,11 +29,12 @@ static int fail(struct sw_err *err, const char *path)
     return sw_err_set(err, code_of_errno(e), "%s: %s", path, strerror(e));
 }
 
-/* The size in stat is a hint only: /proc and pipes say 0. */
-static int read_all(int fd, const char *path, size_t max_bytes, char **out, size_t *len_bytes,
-                    struct sw_err *err)
+/* @size, from stat, is a hint: pipes and /proc say 0, and a file may grow. Only where it comes true
+ * is the end not asked for. */
+static int read_all(int fd, const char *path, size_t size, size_t max_bytes, char **out,
+                    size_t *len_bytes, struct sw_err *err)
 {
-    size_t cap = 4096, len = 0;
+    size_t cap = size && size <= max_bytes ? size + 1 : 4096, len = 0;
     SW_AUTO_CHARS *p = sw_alloc(cap + 1);
     for (;;) {
         if (len == cap) {
@@ -50,6 +51,8 @@ static int read_all(int fd, const char *path, size_t max_bytes, char **out, size
         len += (size_t)n;
         if (len > max_bytes)
             return sw_err_set(err, SW_INVALID, "%s: larger than %zu bytes", path, max_bytes);
+        if (len == size)
+            break;
     }
     p[len] = '\0';
     *len_bytes = len;
@@ -63,12 +66,13 @@ int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_byt
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(err, path);
-    struct stat st;
+    struct stat st = { 0 };
     int rc;
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
         rc = sw_err_set(err, SW_INVALID, "%s: is a directory", path);
     else
-        rc = read_all(fd, path, max_bytes, out, len_bytes, err);
+        rc = read_all(fd, path, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, max_bytes, out,
+                      len_bytes, err);
     (void)close(fd); /* read only: nothing to lose */
     return rc;
 }

@@ -18,7 +18,9 @@
 
 enum {
     MAX_NESTING = 64,
-    MAX_KEY = 1000, /* libyaml wants the colon within 1024 characters */
+    MAX_KEY = 1000,       /* libyaml wants the colon within 1024 characters */
+    BYTES_PER_EVENT = 12, /* in manifests and values */
+    MAX_GUESS = 16 << 10,
 };
 static const size_t max_bytes = (size_t)1 << 20; /* the events of larger texts would cost memory */
 
@@ -160,8 +162,25 @@ static bool end_line(struct quick *q)
 /* ---- scalars -----------------------------------------------------------------------------------
  */
 
+/* Up to the closing quote on the same line, where nothing in between stands for something else: the
+ * copy holds it as it is. */
+static bool read_quoted(struct quick *q, char quote, char escape, const char **from, size_t *len)
+{
+    const char *p = q->at + 1, *close = memchr(p, quote, (size_t)(q->end - p));
+    size_t n = close ? (size_t)(close - p) : 0;
+    if (!close || memchr(p, '\n', n) || (escape && memchr(p, escape, n)) ||
+        (close + 1 < q->end && !escape && close[1] == quote))
+        return false;
+    *from = p;
+    *len = n;
+    q->at = close + 1;
+    return true;
+}
+
 static bool read_single(struct quick *q, const char **from, size_t *len)
 {
+    if (read_quoted(q, '\'', '\0', from, len))
+        return true;
     const char *p = ++q->at;
     char *to = q->bytes + (p - q->text);
     *from = p;
@@ -193,6 +212,8 @@ static char unescape(char c)
 
 static bool read_double(struct quick *q, const char **from, size_t *len)
 {
+    if (read_quoted(q, '"', '\\', from, len))
+        return true;
     const char *p = ++q->at;
     char *to = q->bytes + (p - q->text);
     *from = p;
@@ -216,15 +237,19 @@ static bool read_double(struct quick *q, const char **from, size_t *len)
 static bool read_plain(struct quick *q, const char **from, size_t *len)
 {
     static const char indicators[] = "-?:,[]{}#&*!|>'\"%@`";
+    static const bool may_end[256] = { [' '] = true, [':'] = true, ['#'] = true, ['\n'] = true };
     const char *p = q->at, *last = p;
     if (memchr(indicators, *p, sizeof indicators - 1) && (*p != '-' || is_blank(q, p + 1)))
         return false;
-    for (; p < q->end && *p != '\n'; p++) {
-        if (*p == ' ')
-            continue;
+    for (;; p++) {
+        while (p < q->end && !may_end[(unsigned char)*p])
+            p++;
+        if (p > q->at && p[-1] != ' ')
+            last = p;
+        if (p == q->end || *p == '\n')
+            break;
         if ((*p == ':' && is_blank(q, p + 1)) || (*p == '#' && p[-1] == ' '))
             break;
-        last = p + 1;
     }
     *from = q->at;
     *len = (size_t)(last - q->at);
@@ -611,6 +636,8 @@ bool sw_yaml_quick(const char *text, size_t len_bytes, int first_line,
     struct quick q = { .text = text, .at = text, .end = text + len_bytes, .line = first_line };
     if (len_bytes > max_bytes || !is_ordinary(text, len_bytes, &q.is_wide))
         return false;
+    q.cap = (len_bytes < MAX_GUESS ? len_bytes : MAX_GUESS) / BYTES_PER_EVENT + 8;
+    q.events = sw_alloc(q.cap * sizeof *q.events);
     q.bytes = sw_alloc(len_bytes + 1);
     if (len_bytes)
         memcpy(q.bytes, text, len_bytes);

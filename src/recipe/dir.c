@@ -15,9 +15,9 @@ enum { MAX_DEPTH = 32 }; /* folders in each other; a link to a folder above woul
 
 struct walk {
     struct sw_files *files;
-    const char *dir; /* the chart's, as given */
-    struct sw_ignore *ignore;
-    char *path; /* of what is looked at, relative to the chart; owned */
+    const char *dir;          /* the chart's, as given */
+    struct sw_ignore *ignore; /* NULL until the first folder has been listed */
+    char *path;               /* of what is looked at, relative to the chart; owned */
     size_t len, cap;
     int depth;
 };
@@ -86,6 +86,18 @@ static int read_file(struct walk *w, int fd, struct sw_err *err)
 
 static int walk_dir(struct walk *w, int fd, struct sw_err *err);
 
+static int read_rules(const char *dir, bool is_there, struct sw_ignore **out, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/.helmignore", dir);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len = 0;
+    SW_ERR(none);
+    int rc = is_there ? sw_file_read(path, 1U << 20, &text, &len, &none) : 0;
+    if (rc < 0 && rc != SW_NOTFOUND)
+        return sw_err_move(err, &none);
+    return sw_ignore_new(path, text, len, out, err);
+}
+
 /* What a link leads to, or where the folder does not tell what its entries are. @fd is taken. */
 static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
 {
@@ -151,25 +163,55 @@ static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw
     return 0;
 }
 
-/* Without opendir(), which asks twice more what it has been told. */
-static int walk_entries(struct walk *w, int fd, struct sw_err *err)
+/* All entries of the folder, the caller's. Without opendir(), which asks twice more what it has
+ * been told. */
+static int list(const struct walk *w, int fd, char **entries, size_t *len, struct sw_err *err)
 {
-    _Alignas(struct dirent64) char entries[4096];
-    int rc = 0;
-    for (;;) {
-        ssize_t n = getdents64(fd, entries, sizeof entries);
+    enum { LONGEST = sizeof(struct dirent64) + sizeof(ino_t) };
+    size_t cap = 4096;
+    SW_AUTO_CHARS *p = sw_alloc(cap);
+    for (*len = 0;;) {
+        ssize_t n = getdents64(fd, p + *len, cap - *len);
         if (n < 0)
             return fail(w, err);
         if (n == 0)
-            return 0;
-        for (ssize_t at = 0; at < n && rc == 0;) {
-            const struct dirent64 *e = (const void *)(entries + at);
-            rc = walk_name(w, fd, e, err);
-            at += e->d_reclen;
+            break;
+        *len += (size_t)n;
+        if (cap - *len < LONGEST) {
+            cap *= 2;
+            p = sw_realloc(p, cap, 1);
         }
-        if (rc < 0)
-            return rc;
     }
+    *entries = SW_TAKE(p);
+    return 0;
+}
+
+static const struct dirent64 *entry(const char *entries, size_t len, size_t at)
+{
+    return at < len ? (const void *)(entries + at) : NULL;
+}
+
+static bool has_name(const char *entries, size_t len, const char *name)
+{
+    const struct dirent64 *e;
+    for (size_t at = 0; (e = entry(entries, len, at)); at += e->d_reclen)
+        if (strcmp(e->d_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The chart's own folder tells which files count. */
+static int walk_entries(struct walk *w, int fd, struct sw_err *err)
+{
+    SW_AUTO_CHARS *entries = NULL;
+    size_t len;
+    int rc = list(w, fd, &entries, &len, err);
+    if (rc == 0 && !w->ignore)
+        rc = read_rules(w->dir, has_name(entries, len, ".helmignore"), &w->ignore, err);
+    const struct dirent64 *e;
+    for (size_t at = 0; rc == 0 && (e = entry(entries, len, at)); at += e->d_reclen)
+        rc = walk_name(w, fd, e, err);
+    return rc;
 }
 
 /* @fd is taken. */
@@ -187,28 +229,13 @@ static int walk_dir(struct walk *w, int fd, struct sw_err *err)
 /* ---- the chart ----------------------------------------------------------------------------------
  */
 
-static int read_rules(const char *dir, struct sw_ignore **out, struct sw_err *err)
-{
-    SW_AUTO_CHARS *path = sw_printf("%s/.helmignore", dir);
-    SW_AUTO_CHARS *text = NULL;
-    size_t len = 0;
-    SW_ERR(none);
-    int rc = sw_file_read(path, 1U << 20, &text, &len, &none);
-    if (rc < 0 && rc != SW_NOTFOUND)
-        return sw_err_move(err, &none);
-    return sw_ignore_new(path, text, len, out, err);
-}
-
 int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *err)
 {
-    SW_AUTO(sw_ignore) *ignore = NULL;
-    int rc = read_rules(dir, &ignore, err);
-    if (rc < 0)
-        return rc;
-    struct walk w = { .files = files, .dir = dir, .ignore = ignore, .cap = 256 };
+    struct walk w = { .files = files, .dir = dir, .cap = 256 };
     w.path = sw_zalloc(w.cap, 1);
     int fd = open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    rc = fd < 0 ? fail(&w, err) : walk_dir(&w, fd, err);
+    int rc = fd < 0 ? fail(&w, err) : walk_dir(&w, fd, err);
     free(w.path);
+    sw_ignore_free(w.ignore);
     return rc < 0 ? rc : sw_files_sort(files, err);
 }

@@ -16,7 +16,8 @@ enum { MAX_NESTING = 16 }; /* charts in charts */
 struct frame {
     const struct frame *up;
     const char *name; /* the folder's or chart's, for the message */
-    const char *real; /* its real path; NULL: not a directory of its own */
+    const char *dir;  /* NULL: not a directory of its own */
+    const char *base; /* or what stands for one */
     int depth;
 };
 
@@ -154,11 +155,19 @@ static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct
     return found;
 }
 
+/* Asked only where a chart names another by its path: it looks at each folder above. */
+static bool lies_at(const struct frame *f, const char *real)
+{
+    SW_AUTO_CHARS *own = f->dir ? realpath(f->dir, NULL) : NULL;
+    const char *is = own ? own : f->base;
+    return is && sw_streq(is, real);
+}
+
 static int check_cycle(const struct frame *up, const char *real, const char *name,
                        struct sw_err *err)
 {
     const struct frame *f = up;
-    while (f && !(f->real && sw_streq(f->real, real)))
+    while (f && !lies_at(f, real))
         f = f->up;
     if (!f)
         return 0;
@@ -461,14 +470,13 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
     if (rc < 0)
         return rc;
     frame.name = chart->name;
-    char *real = in->dir ? realpath(in->dir, NULL) : NULL;
-    frame.real = real ? real : in->base;
+    frame.dir = in->dir;
+    frame.base = in->base;
     rc = sort_files(recipe, chart, in, err);
     if (rc == 0)
         rc = load_subcharts(recipe, &frame, chart, in, err);
     if (rc == 0)
         rc = load_dependencies(recipe, &frame, chart, err);
-    free(real);
     if (rc == 0)
         *out = chart;
     return rc;

@@ -20,8 +20,13 @@ static size_t behind(const struct sw_split *s, size_t at)
  * them that no separator has taken. */
 static size_t find_separator(const struct sw_split *s, size_t at)
 {
-    const char *hit = memmem(s->text + at, s->len - at, "\n---", 4);
-    return hit ? (size_t)(hit - s->text) + 1 : s->len;
+    for (const char *end = s->text + s->len, *p = s->text + at;
+         (p = memchr(p, '\n', (size_t)(end - p)));) {
+        p++;
+        if (end - p >= 3 && memcmp(p, "---", 3) == 0)
+            return (size_t)(p - s->text);
+    }
+    return s->len;
 }
 
 static void start(struct sw_split *s)

@@ -251,18 +251,29 @@ int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot)
     return SW_NOTFOUND;
 }
 
+static const char no_value[] = "<no value>";
+enum { NO_VALUE_LEN = sizeof no_value - 1 };
+
+static char *find_no_value(char *from, const char *end)
+{
+    while (end - from >= NO_VALUE_LEN && (from = memchr(from, '<', (size_t)(end - from)))) {
+        if (end - from >= NO_VALUE_LEN && memcmp(from, no_value, NO_VALUE_LEN) == 0)
+            return from;
+        from++;
+    }
+    return NULL;
+}
+
 void sw_exec_strip_no_value(struct exec *x, size_t mark)
 {
-    static const char no_value[] = "<no value>";
-    enum { LEN = sizeof no_value - 1 };
     struct text *t = &x->text;
     char *end = t->p + t->len, *from, *to;
-    if (t->len - mark < LEN)
+    if (t->len - mark < NO_VALUE_LEN)
         return;
-    from = memmem(t->p + mark, t->len - mark, no_value, LEN);
+    from = find_no_value(t->p + mark, end);
     for (to = from; from;) {
-        from += LEN;
-        char *next = memmem(from, (size_t)(end - from), no_value, LEN);
+        from += NO_VALUE_LEN;
+        char *next = find_no_value(from, end);
         size_t n = (size_t)((next ? next : end) - from);
         memmove(to, from, n);
         to += n;

@@ -23,10 +23,20 @@ static bool is_space(int r)
     return r == ' ' || r == '\t' || r == '\r' || r == '\n';
 }
 
-/* A letter, a digit or '_' of ASCII, which nearly all names are of. */
+enum { ALNUM = 1, TERMINATOR = 2 };
+
+/* ALNUM: a letter, a digit or '_' of ASCII, which nearly all names are of. TERMINATOR: may stand
+ * behind a name. */
+static const unsigned char classes[256] = {
+    ['0' ... '9'] = ALNUM, ['A' ... 'Z'] = ALNUM, ['a' ... 'z'] = ALNUM, ['_'] = ALNUM,
+    [' '] = TERMINATOR,    ['\t'] = TERMINATOR,   ['\r'] = TERMINATOR,   ['\n'] = TERMINATOR,
+    ['.'] = TERMINATOR,    [','] = TERMINATOR,    ['|'] = TERMINATOR,    [':'] = TERMINATOR,
+    [')'] = TERMINATOR,    ['('] = TERMINATOR,
+};
+
 static inline bool is_ascii_alnum(unsigned char c)
 {
-    return (unsigned char)((c | 0x20) - 'a') < 26 || (unsigned char)(c - '0') < 10 || c == '_';
+    return classes[c] & ALNUM;
 }
 
 static inline bool is_alnum(int32_t r)
@@ -138,12 +148,22 @@ static bool lex_comment(struct lexer *l, struct token *out)
     return true;
 }
 
+static const char *find_left_delim(const char *at, const char *end)
+{
+    while ((at = memchr(at, '{', (size_t)(end - at)))) {
+        if (end - at > 1 && at[1] == '{')
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
 /* Text up to the next action, or the action's left delimiter, or the end. */
 static struct token lex_text(struct lexer *l)
 {
     struct token t;
     for (;;) {
-        const char *delim = memmem(l->in + l->pos, l->len - l->pos, "{{", 2);
+        const char *delim = find_left_delim(l->in + l->pos, l->in + l->len);
         if (!delim) {
             l->line += newlines(l->in + l->start, l->len - l->start);
             l->pos = l->len;
@@ -213,22 +233,8 @@ static struct token lex_space(struct lexer *l)
 
 static bool at_terminator(const struct lexer *l)
 {
-    switch (peek(l)) {
-    case ' ':
-    case '\t':
-    case '\r':
-    case '\n':
-    case END:
-    case '.':
-    case ',':
-    case '|':
-    case ':':
-    case ')':
-    case '(':
-        return true;
-    default:
-        return starts(l, l->pos, "}}");
-    }
+    return l->pos == l->len || (classes[(unsigned char)l->in[l->pos]] & TERMINATOR) ||
+           starts(l, l->pos, "}}");
 }
 
 static struct token bad_character(struct lexer *l, int32_t r)
@@ -248,10 +254,12 @@ static struct token bad_character(struct lexer *l, int32_t r)
 
 static void skip_alnum(struct lexer *l)
 {
-    do
-        while (l->pos < l->len && is_ascii_alnum((unsigned char)l->in[l->pos]))
-            l->pos++;
-    while (is_alnum(peek(l)) && next(l));
+    do {
+        const char *p = l->in + l->pos, *end = l->in + l->len;
+        while (p < end && is_ascii_alnum((unsigned char)*p))
+            p++;
+        l->pos = (size_t)(p - l->in);
+    } while (l->pos < l->len && (l->in[l->pos] & 0x80) && is_alnum(peek(l)) && next(l));
 }
 
 /* After '.' or '$'. */
