@@ -462,9 +462,18 @@ node_network() {
 
 # There is no kube-proxy. What pods need of it is the API server's own service; the API server itself
 # calls webhooks at their endpoints (--enable-aggregator-routing).
-service_of_api() { # -A | -D
-    iptables -w -t nat "$1" PREROUTING -i "$bridge" -d 10.96.0.1/32 -p tcp --dport 443 \
+service_of_api() {
+    service_of_api_gone # a cluster that was killed may have left its own, for another port
+    iptables -w -t nat -A PREROUTING -i "$bridge" -d 10.96.0.1/32 -p tcp --dport 443 \
         -j DNAT --to-destination "$node_ip:$api_port" 2>/dev/null
+}
+
+service_of_api_gone() {
+    local rule
+    iptables -w -t nat -S PREROUTING 2>/dev/null | grep -e "-i $bridge " | while read -r rule; do
+        # shellcheck disable=SC2086
+        iptables -w -t nat -D ${rule#-A }
+    done
 }
 
 # What a run before this one left to know: ports, the node, how it was started.
@@ -522,7 +531,7 @@ new_cluster() { # WITH_OPENSHIFT
     [ -z "$1" ] || [ -n "$no_node" ] || registry
     control_plane
     managers
-    [ -n "$no_node" ] || service_of_api -A || say "pods cannot reach the service kubernetes: no NAT here"
+    [ -n "$no_node" ] || service_of_api || say "pods cannot reach the service kubernetes: no NAT here"
     [ -n "$no_node" ] || node
     remember
     trap - EXIT INT TERM
@@ -563,7 +572,7 @@ down() {
     done
     if [ -f "$dir/bridge" ]; then
         bridge=$(cat "$dir/bridge")
-        [ ! -f "$dir/facts" ] || (. "$dir/facts"; service_of_api -D) || true
+        [ ! -f "$dir/facts" ] || (. "$dir/facts"; service_of_api_gone) || true
         cgroup_root_gone "$bridge"
         ip link del "$bridge" 2>/dev/null || true
     fi

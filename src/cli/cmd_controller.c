@@ -233,11 +233,11 @@ static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
     return sw_strdup("ok\n");
 }
 
-/* One that waits for leadership is as ready as it can be. */
+/* One that waits for leadership is as ready as it can be once it knows who leads. */
 static char *serve_ready(void *arg, int *status)
 {
     struct operator* op = arg;
-    bool waiting = op->lease && !leads(op);
+    bool waiting = op->lease && !leads(op) && *sw_lease_holder(op->lease);
     bool ready = sw_kube_is_up(op->conn.kube) &&
                  (waiting || (leads(op) && sw_controller_is_synced(op->controller)));
     *status = ready ? 200 : 503;
