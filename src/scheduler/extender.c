@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "scheduler/advice.h"
 #include "scheduler/decide.h"
 #include "scheduler/extender_in.h"
 #include "scheduler/question.h"
@@ -172,6 +173,7 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
         struct node *node = picture_find_node_n(x->picture, x->question.names[i].text,
                                                 x->question.names[i].len);
         v->node = node;
+        v->special = false;
         v->code = decide_fit(x->picture, pod, node, &look, NULL);
         told->n_fit += v->code == 0;
         if (v->code)
@@ -240,7 +242,7 @@ static void put_failed(struct printbuf *out, const struct extender *x, bool name
         put_name(out, q, i);
         put_bytes(out, ":", 1);
         first = false;
-        if (named) {
+        if (named || v->special) {
             put_reason(out, &q->names[i], v->why);
             continue;
         }
@@ -253,6 +255,68 @@ static void put_failed(struct printbuf *out, const struct extender *x, bool name
     }
     put(out, "}");
     printbuf_free(why);
+}
+
+enum { MAX_SEARCHES = 8 };
+
+/* The nodes with the most free slices, as numbers in the question. What a question may cost is
+ * bounded: many nodes are looked at in turns.
+ * @return how many; 0 as well where all nodes together have less than is wanted */
+static size_t find_emptiest(const struct extender *x, const struct pod *pod, size_t *which)
+{
+    enum { MAX_LOOKS = 512 };
+    unsigned room[MAX_SEARCHES + 1], wanted = 0, free_slices, all = 0, least = UINT_MAX;
+    const size_t n = x->question.n_names;
+    size_t found = 0;
+    for (size_t i = 0; i < n && i < MAX_LOOKS; i++) {
+        const size_t at = (x->turn + i) % n;
+        if (x->verdicts[at].code != SW_PENDING ||
+            !advice_count(x->picture, x->verdicts[at].node, pod, &wanted, &free_slices))
+            continue;
+        all += free_slices;
+        least = wanted < least ? wanted : least;
+        size_t k = found;
+        for (; k && room[k - 1] < free_slices; k--) {
+            room[k] = room[k - 1];
+            which[k] = which[k - 1];
+        }
+        room[k] = free_slices;
+        which[k] = at;
+        found += found < MAX_SEARCHES;
+    }
+    return all >= least ? found : 0;
+}
+
+/* Slices lie in the way that could lie elsewhere: the node where the fewest do says so. */
+static void advise(struct extender *x, struct pod *pod, struct reasons *r,
+                   struct extender_told *told)
+{
+    const size_t n = told->n_asked;
+    size_t which[MAX_SEARCHES + 1], where = 0;
+    struct advice best = { 0 }, a;
+    free(SW_TAKE(pod->advice));
+    const size_t n_which = told->n_fit || !n ? 0 : find_emptiest(x, pod, which);
+    if (!n_which)
+        return;
+    struct node **others = sw_alloc(n * sizeof(struct node *));
+    for (size_t i = 0; i < n; i++)
+        others[i] = x->verdicts[(x->turn + i) % n].node;
+    for (size_t i = 0; i < n_which; i++) {
+        if (!advice_find(x->picture, x->verdicts[which[i]].node, pod, others, n, &a) ||
+            (best.n && a.n >= best.n))
+            continue;
+        best = a;
+        where = which[i];
+    }
+    free(others);
+    if (!best.n)
+        return;
+    SW_AUTO_CHARS *text = advice_text(&best);
+    char *why = sw_printf("%s; %s", x->verdicts[where].why, text);
+    (void)array_list_add(r->texts, why);
+    x->verdicts[where].why = why;
+    x->verdicts[where].special = true;
+    pod->advice = sw_printf("node %s: %s", best.node->name, text);
 }
 
 static void need_verdicts(struct extender *x, size_t n)
@@ -281,7 +345,6 @@ static void find_likely(struct extender *x, const struct pod *pod, struct extend
         if (looks && victims_likely(x->verdicts[at].node, pod, &looks))
             x->likely[told->n_likely++] = x->verdicts[at].node;
     }
-    x->turn += MAX_LIKELY;
 }
 
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
@@ -296,7 +359,9 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
     need_verdicts(x, n);
     judge(x, pod, &reasons, told);
     pod->refused = told->n_fit == 0 && n > 0;
+    advise(x, pod, &reasons, told);
     find_likely(x, pod, told);
+    x->turn += MAX_LIKELY;
     const bool named = n - told->n_fit <= FEW_NODES;
     put_fitting(out, x);
     put_failed(out, x, named, false);

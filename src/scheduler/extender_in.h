@@ -10,6 +10,7 @@ struct verdict {
     struct node *node; /* NULL: not known */
     int code;
     const char *why; /* of the answer's texts */
+    bool special;    /* it says more of its node than of others */
 };
 
 /* What one question needs stays for the next: they come one at a time. */

@@ -106,6 +106,14 @@ static void put_request(const struct sw_kube_count *count, void *arg)
               count->verb, count->resource, count->http_status, (unsigned long long)count->n);
 }
 
+static uint64_t count_fragmented(const struct picture *p)
+{
+    uint64_t n = 0;
+    for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next)
+        n += ((const struct pod *)lh_entry_v(e))->advice != NULL;
+    return n;
+}
+
 char *sw_scheduler_metrics(struct sw_scheduler *s)
 {
     const struct metrics *m = &s->metrics;
@@ -134,6 +142,8 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
     one(out, "evictions_refused_total", "counter", "Evictions that the API server refused.",
         m->evictions_refused);
     one(out, "waiting_pods", "gauge", "Pods that want slices and are not bound.", p->n_waiting);
+    one(out, "fragmented_pods", "gauge",
+        "Pods that wait and would fit if slices of others lay elsewhere.", count_fragmented(p));
     one(out, "reservations", "gauge", "Slices reserved for claims that are being written.",
         p->n_reserved);
     one(out, "nodes", "gauge", "Nodes that are known.", (uint64_t)lh_table_length(p->nodes));

@@ -121,6 +121,9 @@ int main(void)
     for (int i = 0; i < CLAIMS; i++)
         add_claim(p, i, false);
     measure(p, "most fit", "1g.5gb");
+    for (int i = CLAIMS; i < NODES * GPUS; i++)
+        add_claim(p, i, false);
+    measure(p, "a slice in the way on each GPU", "7g.40gb");
     for (int i = 0; i < NODES * GPUS; i++)
         add_claim(p, i, true); /* under the same names: now all is taken */
     measure(p, "none fits", "1g.5gb");
