@@ -267,10 +267,14 @@ static void evict(struct sw_req *req, struct sw_object *object)
     if (rc == 0)
         rc = sw_pdb_allow(req->store, object->now->doc, &status);
     if (rc == 0) {
-        json_object *grace = sw_json_find(body, "deleteOptions", "gracePeriodSeconds", NULL);
+        json_object *asked = sw_json_get(body, "deleteOptions");
+        json_object *grace = sw_json_get(asked, "gracePeriodSeconds");
         opts.subresource = NULL;
         opts.grace_set = grace != NULL;
         opts.grace_period_s = json_object_get_int(grace);
+        opts.dry_run = opts.dry_run || sw_json_len(sw_json_get(asked, "dryRun")) > 0;
+        opts.if_uid = sw_json_str(asked, NULL, "preconditions", "uid", NULL);
+        opts.if_version = sw_json_str(asked, NULL, "preconditions", "resourceVersion", NULL);
         rc = sw_store_delete(req->store, req->kind, req->ns, req->name, &opts, NULL, &status);
     }
     if (rc == 0) {

@@ -224,6 +224,43 @@ undeclared_is_dropped() {
         [ "$(kubectl -n undeclared get deployment numbers -o 'jsonpath={.spec.template.spec.containers[0].resources.limits.example\.com/gpu}')" = 2 ]
 }
 
+# ---- evictions: of a pod that says it runs, which no kubelet looks after
+
+evict() { # APIVERSION POD [DELETEOPTIONS]
+    printf '{"apiVersion":"%s","kind":"Eviction","metadata":{"name":"%s","namespace":"%s"},"deleteOptions":%s}' "$1" "$2" $ns "${3:-{\}}" |
+        kubectl create --raw "/api/v1/namespaces/$ns/pods/$2/eviction" -f -
+}
+pod() { # NAME: bound to no node, running and ready all the same
+    kubectl create --validate=false -f - <<YAML || return 1
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, namespace: $ns, labels: {app: evicted}}
+spec: {schedulerName: nobody, terminationGracePeriodSeconds: 0, containers: [{name: c, image: none}]}
+YAML
+    kubectl get --raw "/api/v1/namespaces/$ns/pods/$1" |
+        sed 's/"status": *{.*/"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}/' >"$tap_dir/pod.json"
+    kubectl replace --raw "/api/v1/namespaces/$ns/pods/$1/status" -f "$tap_dir/pod.json"
+}
+budget() { # of the served version
+    local version=policy/v1
+    kubectl get --raw /apis/policy/v1 >/dev/null 2>&1 || version=policy/v1beta1
+    printf '{"apiVersion":"%s","kind":"PodDisruptionBudget","metadata":{"name":"keep","namespace":"%s"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"evicted"}}}}' $version $ns |
+        kubectl create --validate=false -f -
+}
+budget_holds() { # a pod that it needs is not evicted, whoever asks; 429 is for asking again
+    make_object ServiceAccount default $ns >/dev/null 2>&1
+    until_ok 20 pod held >/dev/null && budget && until_ok 30 says 'disruption budget' evict policy/v1beta1 held && kubectl -n $ns get pod held
+}
+eviction_version() { # policy/v1 is for this subresource from 1.22 on; before, it is no kind of it
+    says 'disruption budget|no kind "Eviction" is registered|could not find the requested resource' evict policy/v1 held && kubectl -n $ns get pod held &&
+        says 'no kind|could not find' evict policy/v9 held
+}
+evicted() { # without the budget it goes; a dry run takes nothing; of a pod that is not there, or another one, 404 and 409
+    kubectl -n $ns delete pdb keep && until_ok 30 evict policy/v1beta1 held '{"dryRun":["All"]}' && kubectl -n $ns get pod held &&
+        says 'Conflict|Precondition failed|does not match' evict policy/v1beta1 held '{"preconditions":{"uid":"00000000-0000-0000-0000-000000000000"}}' && kubectl -n $ns get pod held &&
+        evict policy/v1beta1 held && until_ok 30 eval '! kubectl -n $ns get pod held' && says 'not found|NotFound' evict policy/v1beta1 held
+}
+
 denied() { # RBAC: who may not is told what
     sed 's/^users:.*/users: [{name: admin, user: {token: slipway-nobody-token}}]/' "$KUBECONFIG" >"$tap_dir/nobody"
     says 'forbidden: User "nobody" cannot list resource "configmaps"' kubectl --kubeconfig "$tap_dir/nobody" -n $ns get cm
@@ -245,6 +282,9 @@ t "nothing is created in a namespace that is not there" no_namespace
 t "nothing is created in a namespace that is being deleted" dying_namespace
 t "a webhook that is down refuses by its failurePolicy" webhook_down
 t "a quota refuses" quota
+t "a budget holds a pod against eviction" budget_holds
+t "an Eviction of a version that is not served is refused" eviction_version
+t "without a budget a pod is evicted; not by a dry run, nor another one's uid" evicted
 if kubectl version -o json 2>/dev/null | grep -A4 serverVersion | grep -q . && kubectl get --raw /version | grep -qE '"minor": ?"20'; then
     t "an apply that omits a list's key is refused by 1.20" typed_patch
     t "what 1.20 does not declare is left out with one warning that names it" undeclared_is_dropped

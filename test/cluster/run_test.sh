@@ -95,6 +95,72 @@ refused() { # forbidden: which verb on which resource
     [ $? -eq 1 ] && cat "$tap_dir/refused" && grep -qi 'cannot' "$tap_dir/refused" && grep -q 'nobody' "$tap_dir/refused"
 }
 
+# ---- what it costs, by the server's own audit log: an operator that runs already walks simple-kmod
+
+audit=${SLIPWAY_CLUSTER_DIR:-build/cluster}/log/audit.jsonl
+now() { date -u +%Y-%m-%dT%H:%M:%S.%6NZ; }
+# asked FROM TO: the operator's requests that came between the two, a line each: verb and URI. Its Lease, on
+# its own connection, is left out. A watch is in the log only when it has ended, or said something.
+asked() {
+    grep '"userAgent":"slipway"' "$audit" | grep -vE '/leases/|/leases\?' |
+        sed -n 's/.*"auditID":"\([^"]*\)".*"requestURI":"\([^"]*\)","verb":"\([^"]*\)".*"requestReceivedTimestamp":"\([^"]*\)".*/\1 \4 \3 \2/p' |
+        awk -v from="$1" -v to="$2" '$2 >= from && $2 <= to && !seen[$1]++ { print $3, $4 }'
+}
+
+audited() { # the only one who calls itself so while it runs
+    kubectl delete specialresource real --ignore-not-found && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
+        "$slipway" configmap charts/example/simple-kmod --namespace default | kubectl apply -f - || return 1
+    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address "127.0.0.1:0" >"$tap_dir/operator.log" 2>&1 &
+    echo $! >"$tap_dir/operator"
+    until_ok 60 grep -q 'the controller works' "$tap_dir/operator.log" || { cat "$tap_dir/operator.log"; return 1; }
+    local port
+    port=$(sed -n 's/.*address=127.0.0.1:\([0-9]*\).*/\1/p' "$tap_dir/operator.log" | head -1)
+    until_ok 60 curl -sf "http://127.0.0.1:$port/readyz"
+}
+
+audited_walk() { # N
+    now >"$tap_dir/from$1"
+    kubectl apply -f - <<'YAML' || return 1
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: simple-kmod}
+spec:
+  namespace: simple-kmod
+  chart: {name: simple-kmod, version: 0.0.1, repository: {name: here, url: "cm://default/simple-kmod"}}
+YAML
+    kubectl wait --for=condition=Ready specialresource/simple-kmod --timeout=300s || { cat "$tap_dir/operator.log"; return 1; }
+    now >"$tap_dir/to$1"
+}
+
+audited_again() { kubectl delete specialresource simple-kmod --timeout=240s && audited_walk 2; }
+
+quiet() { # SECONDS: it has come to rest: nothing but watches
+    local from
+    from=$(now)
+    sleep "$1"
+    asked "$from" "$(now)" | grep -v '^watch ' >"$tap_dir/asked"
+    cat "$tap_dir/asked"
+    [ ! -s "$tap_dir/asked" ]
+}
+
+at_rest() { until_ok 40 quiet 5 && quiet 20; }
+
+audit_over() {
+    kubectl delete specialresource simple-kmod --timeout=240s
+    kill "$(cat "$tap_dir/operator")"
+    kubectl -n default delete configmap simple-kmod
+    until_ok 30 eval '! kill -0 "$(cat "$tap_dir/operator")" 2>/dev/null'
+}
+
+# few_requests N MOST: of the walk, watches included
+few_requests() {
+    asked "$(cat "$tap_dir/from$1")" "$(cat "$tap_dir/to$1")" >"$tap_dir/asked"
+    cat "$tap_dir/asked"
+    echo "# $(wc -l <"$tap_dir/asked") requests of the operator from apply to Ready" >&3
+    [ -s "$tap_dir/asked" ] && grep -q '^watch ' "$tap_dir/asked" && [ "$(wc -l <"$tap_dir/asked")" -le "$2" ]
+}
+
+exec 3>&1
 if [ -n "$(kubectl get nodes -o name)" ]; then
     t "a recipe walks to Ready" walks
     t "the node carries both states' labels" labelled
@@ -102,6 +168,16 @@ if [ -n "$(kubectl get nodes -o name)" ]; then
     t "a second run changes no object" unchanged
     t "status reads it from the cluster" status_shows
     t "what was deleted is applied again" repaired
+fi
+if [ -n "$(kubectl get nodes -o name)" ] && [ -f "$audit" ]; then
+    t "an operator is at work" audited
+    t "it walks simple-kmod" audited_walk 1
+    t "and again" audited_again
+    t "at rest it asks for nothing" at_rest
+    t "it is taken away again" audit_over
+    # once in its life it also reads what the cluster says of registries
+    t "the first walk costs few requests" few_requests 1 50
+    t "from apply to Ready: at most 40 requests" few_requests 2 40
 fi
 t "an account without rights is told what it may not do" refused
 kubectl delete specialresource real --ignore-not-found --wait=false >/dev/null 2>&1
