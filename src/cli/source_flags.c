@@ -1,7 +1,6 @@
 #include "cli/source_flags.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include <json-c/json.h>
 
@@ -66,20 +65,6 @@ static int get_config_map(void *arg, const char *ns, const char *name, struct js
 /* ---- the recipe --------------------------------------------------------------------------------
  */
 
-/* On this machine; what is not packed nobody can have signed. */
-static int open_signed(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
-                       struct sw_recipe **out, struct sw_err *err)
-{
-    const char *path = source + (sw_starts_with(source, "file://") ? strlen("file://") : 0);
-    struct stat st;
-    SW_AUTO_CHARS *bytes = NULL;
-    size_t len;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return sw_err_set(err, SW_INVALID, "%s: --verify: only packed charts are signed", path);
-    int rc = sw_fetcher_read_signed(f, path, &bytes, &len, err);
-    return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
-}
-
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
                    struct sw_fetcher **fetcher, struct sw_err *err)
@@ -106,8 +91,7 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
                                          .chart = flags->repo ? source : NULL,
                                          .version = flags->version };
     const char *from = flags->repo ? flags->repo : source;
-    int rc = flags->verify && !sw_fetch_knows(from) ? open_signed(f, from, &open, out, err)
-                                                    : sw_recipe_open(from, &open, out, err);
+    int rc = sw_fetcher_open(f, from, &open, out, err);
     if (fetcher)
         *fetcher = SW_TAKE(f);
     return rc;

@@ -166,7 +166,9 @@ static void on_source(int code, struct sw_recipe *recipe, const char *words, voi
         sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
                words ? words : sw_code_name(code), NULL);
     } else if (code < 0) {
-        SW_AUTO_CHARS *where = sw_printf("spec.chart: %s", words ? words : sw_code_name(code));
+        words = words ? words : sw_code_name(code);
+        SW_AUTO_CHARS *where = sw_printf(
+            "%s%s", sw_starts_with(words, "spec.") ? "" : "spec.chart: ", words);
         finish(w, code, where);
         return;
     }

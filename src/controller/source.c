@@ -12,6 +12,7 @@
 #include "fetch/fetch.h"
 
 enum { MAX_MAPS = 32 }; /* ConfigMaps of one recipe */
+static const char verify_field[] = "spec.chart.verify";
 
 /* A load under way. */
 struct source {
@@ -26,6 +27,7 @@ struct source {
     struct sw_recipe *recipe;
     char *content;              /* digest of all its files; NULL: not known */
     struct json_object *secret; /* of secretRef; NULL: none */
+    struct json_object *keys;   /* of verify.secretRef: whose signatures count; NULL: not asked */
     struct json_object *maps;   /* the ConfigMaps that it is made of, as they were read; owned */
     char *wanted;               /* the one that is being read */
     bool is_remote;             /* it was asked of somebody who may have another one later */
@@ -41,6 +43,7 @@ void source_free(struct source *s)
     sw_recipe_free(s->recipe);
     json_object_put(s->maps);
     json_object_put(s->secret);
+    json_object_put(s->keys);
     free(s->content);
     free(s->wanted);
     free(s->words);
@@ -95,8 +98,9 @@ static void settle(struct source *s, int code, struct sw_err *err)
 
 static void want_map(struct source *s, const char *map_url);
 
-/* spec.chart.repository as the helper has it. */
-static struct json_object *request_of(const struct source *s, const char *from)
+/* spec.chart.repository as the helper has it; the caller's. */
+static int request_of(const struct source *s, const char *from, struct json_object **out,
+                      struct sw_err *err)
 {
     static const struct {
         const char *field, *name;
@@ -106,8 +110,8 @@ static struct json_object *request_of(const struct source *s, const char *from)
                   { "keyFile", "keyFile" },
                   { "caFile", "caFile" } };
     const struct sw_controller *c = s->r->c;
-    struct json_object *repository = sw_json_find(s->r->doc, "spec", "chart", "repository", NULL),
-                       *request = json_object_new_object();
+    struct json_object *repository = sw_json_find(s->r->doc, "spec", "chart", "repository", NULL);
+    SW_AUTO_JSON *request = json_object_new_object();
     bool insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL);
     for (size_t i = 0; i < SW_COUNT(texts); i++)
         sw_json_set_str(request, sw_json_str(repository, "", texts[i].field, NULL), texts[i].name,
@@ -125,7 +129,14 @@ static struct json_object *request_of(const struct source *s, const char *from)
         sw_json_set_str(request, c->cache_dir, "cacheDir", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
     (void)json_object_object_add(request, "configMaps", json_object_get(s->maps));
-    return request;
+    if (s->keys) {
+        sw_json_set_str(request, verify_field, "verifiedBy", NULL);
+        int rc = secret_to_keyring(s->keys, request, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s.secretRef: %s", verify_field, sw_obj_name(s->keys));
+    }
+    *out = SW_TAKE(request);
+    return 0;
 }
 
 static void on_fetched(struct json_object *answer, const char *bundle, size_t len, void *arg)
@@ -157,7 +168,13 @@ static void start_fetch(struct source *s)
     SW_AUTO_CHARS *from = sw_starts_with(url(s->r), "file://") ? path_of(s->r)
                                                                : sw_strdup(url(s->r));
     s->is_remote |= !sw_starts_with(from, "file://") && !sw_starts_with(from, "cm://");
-    s->fetch = fetch_start(s->r->c, request_of(s, from), on_fetched, s);
+    struct json_object *request = NULL;
+    SW_ERR(err);
+    int rc = request_of(s, from, &request, &err);
+    if (rc < 0)
+        settle(s, rc, &err);
+    else
+        s->fetch = fetch_start(s->r->c, request, on_fetched, s);
 }
 
 /* For a recipe that is read here: what it has elsewhere is the helper's. */
@@ -309,6 +326,10 @@ static const struct {
 static void load(struct source *s)
 {
     struct resource *r = s->r;
+    if (s->keys && (sw_starts_with(url(r), "file://") || sw_fetch_knows(url(r)))) {
+        start_fetch(s); /* what stands here unpacked, nobody has signed: the helper says so */
+        return;
+    }
     for (size_t i = 0; i < SW_COUNT(schemes); i++)
         if (sw_starts_with(url(r), schemes[i].scheme)) {
             schemes[i].load(s);
@@ -331,8 +352,43 @@ static void load(struct source *s)
     settle(s, SW_INVALID, &err);
 }
 
-/* ---- secretRef, before all ---------------------------------------------------------------------
+/* ---- Secrets, before all -----------------------------------------------------------------------
  */
+
+static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done);
+
+/* A recipe that is to be verified is not loaded without the keys. */
+static void on_keys(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    s->req = NULL;
+    if (a->code < 0) {
+        SW_ERR(err);
+        sw_err_set(&err, a->code, "%s.secretRef: %s", verify_field, sw_err_text(a->err));
+        s->is_remote = true; /* it may be made later */
+        settle(s, a->code, &err);
+        return;
+    }
+    s->keys = json_object_get(a->object);
+    load(s);
+}
+
+static void load_verified(struct source *s)
+{
+    struct json_object *verify = sw_json_find(s->r->doc, "spec", "chart", "verify", NULL);
+    struct json_object *ref = verify ? sw_json_get(verify, "secretRef") : NULL;
+    if (verify && !*sw_json_str(ref, "", "name", NULL)) {
+        SW_ERR(err);
+        settle(s,
+               sw_err_set(&err, SW_INVALID, "%s.secretRef.name: whose signatures count?",
+                          verify_field),
+               &err);
+    } else if (verify) {
+        want_secret(s, ref, on_keys);
+    } else {
+        load(s);
+    }
+}
 
 static void on_secret(const struct sw_kube_answer *a, void *arg)
 {
@@ -346,10 +402,10 @@ static void on_secret(const struct sw_kube_answer *a, void *arg)
         return;
     }
     s->secret = json_object_get(a->object);
-    load(s);
+    load_verified(s);
 }
 
-static void want_secret(struct source *s, struct json_object *ref)
+static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done)
 {
     struct sw_controller *c = s->r->c;
     const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "Secret");
@@ -359,7 +415,7 @@ static void want_secret(struct source *s, struct json_object *ref)
     else
         s->req = sw_kube_get(c->kube, kind, sw_json_str(ref, c->ns, "namespace", NULL),
                              sw_json_str(ref, "", "name", NULL),
-                             &(struct sw_request_opts){ .retries = 4 }, on_secret, s);
+                             &(struct sw_request_opts){ .retries = 4 }, done, s);
 }
 
 void source_load(struct resource *r, struct source **out, source_fn *done, void *arg)
@@ -371,7 +427,7 @@ void source_load(struct resource *r, struct source **out, source_fn *done, void 
     struct json_object *ref = sw_json_find(r->doc, "spec", "chart", "repository", "secretRef",
                                            NULL);
     if (ref)
-        want_secret(s, ref);
+        want_secret(s, ref, on_secret);
     else
-        load(s);
+        load_verified(s);
 }

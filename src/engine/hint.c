@@ -52,8 +52,14 @@ const char *hint_for(const char *reason, const char *message, bool lasting)
     return lasting && sw_streq(reason, "NotApplied") ? CORRECT : "";
 }
 
-const char *hint_for_recipe(int code)
+const char *hint_for_recipe(int code, const char *message)
 {
+    message = message ? message : "";
+    if (strstr(message, "spec.chart.verify.secretRef"))
+        return "make the Secret with the authors' public keys, or correct spec.chart.verify";
+    if (strstr(message, "spec.chart.verify") && code != SW_UNAVAILABLE)
+        return "have the chart signed by somebody in the Secret (helm package --sign), or correct "
+               "spec.chart.verify";
     switch (code) {
     case SW_NOTFOUND:
         return "check name, version and repository.url of spec.chart";

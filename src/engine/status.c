@@ -252,10 +252,10 @@ static struct summary explain(struct sw_engine *e)
                                                  s ? s->name : "", *why ? ": " : "", why) };
     if (e->spec_fault.code)
         return (struct summary){ SW_PHASE_ERRORED, e->spec_reason ? e->spec_reason : "ChartFailure",
-                                 sw_arena_printf(e->arena, "%s [%s: %s]", e->spec_fault.message,
-                                                 e->spec_fault.code == SW_UNAVAILABLE ? "Retrying"
-                                                                                      : "Failed",
-                                                 hint_for_recipe(e->spec_fault.code)) };
+                                 sw_arena_printf(
+                                     e->arena, "%s [%s: %s]", e->spec_fault.message,
+                                     e->spec_fault.code == SW_UNAVAILABLE ? "Retrying" : "Failed",
+                                     hint_for_recipe(e->spec_fault.code, e->spec_fault.message)) };
     if (e->management == SW_REMOVED)
         return (struct summary){ SW_PHASE_PROGRESSING, "Removed",
                                  s ? sw_arena_printf(e->arena, "Removing %s: %s", s->name, why)

@@ -577,7 +577,7 @@ void state_note_failure(struct sw_engine *e, struct state *s);
 void state_forget_failure(struct state *s);
 /** What can be done about it; "" where there is nothing to say. */
 const char *hint_for(const char *reason, const char *message, bool lasting);
-const char *hint_for_recipe(int code);
+const char *hint_for_recipe(int code, const char *message);
 /** The state that the resource's message speaks of, or NULL. */
 const struct state *words_subject(struct sw_engine *e);
 bool state_is_done(const struct state *s);

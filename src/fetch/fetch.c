@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fetch/internal.h"
 #include "fetch/provenance.h"
@@ -151,6 +152,17 @@ static void note_got(struct sw_fetcher *f, const char *origin, const char *diges
                                               f->cached };
 }
 
+const char *fetch_asked_by(const struct sw_fetcher *f)
+{
+    return f->opts.asked_by ? f->opts.asked_by : "--verify";
+}
+
+static int only_packed(const struct sw_fetcher *f, const char *source, struct sw_err *err)
+{
+    return sw_err_set(err, SW_INVALID, "%s: %s: only packed charts are signed", source,
+                      fetch_asked_by(f));
+}
+
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                    struct sw_err *err)
 {
@@ -169,7 +181,7 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
         return sw_err_set(err, SW_INVALID, "%s: more than %d charts in one recipe", shown,
                           MAX_GETS);
     if (f->opts.verify && !source->is_signed)
-        return sw_err_set(err, SW_INVALID, "%s: --verify: only packed charts are signed", shown);
+        return only_packed(f, shown, err);
     f->cached = false;
     int rc = source->get(f, ask, got, err);
     if (rc < 0)
@@ -179,8 +191,8 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     return rc;
 }
 
-int sw_fetcher_read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
-                           struct sw_err *err)
+static int read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
+                       struct sw_err *err)
 {
     SW_AUTO_CHARS *signature = sw_printf("%s.prov", path);
     SW_AUTO_CHARS *text = NULL;
@@ -191,18 +203,34 @@ int sw_fetcher_read_signed(struct sw_fetcher *f, const char *path, char **bytes,
     if (rc == 0)
         rc = sw_file_read(signature, f->opts.max_bytes, &text, &p.text_len, err);
     if (rc < 0)
-        return sw_err_wrap(err, rc, "--verify");
+        return sw_err_wrap(err, rc, "%s", fetch_asked_by(f));
     p.archive = archive;
     p.text = text;
     rc = fetch_verify(f, &p, err);
     if (rc < 0)
-        return sw_err_wrap(err, rc, "%s", signature);
+        return sw_err_wrap(err, rc, "%s%s%s", f->opts.asked_by ? fetch_asked_by(f) : "",
+                           f->opts.asked_by ? ": " : "", signature);
     SW_AUTO_CHARS *digest = sw_digest_of(archive, p.archive_len);
     f->cached = false;
     note_got(f, path, digest);
     *bytes = SW_TAKE(archive);
     *len = p.archive_len;
     return 0;
+}
+
+int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
+                    struct sw_recipe **out, struct sw_err *err)
+{
+    if (!f->opts.verify || sw_fetch_knows(source))
+        return sw_recipe_open(source, opts, out, err);
+    const char *path = source + (sw_starts_with(source, "file://") ? strlen("file://") : 0);
+    SW_AUTO_CHARS *bytes = NULL;
+    struct stat st;
+    size_t len = 0;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return only_packed(f, path, err);
+    int rc = read_signed(f, path, &bytes, &len, err);
+    return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
 }
 
 size_t sw_fetcher_n_got(const struct sw_fetcher *f)

@@ -39,6 +39,7 @@ struct sw_fetch_opts {
     int64_t timeout_ms;    /* for all that is got; default 2 minutes */
     bool verify;           /* only packed charts that somebody in the keyring has signed */
     const char *keyring;   /* as sw_provenance.keyring */
+    const char *asked_by;  /* what wants it verified, for messages; NULL: --verify */
     /** A ConfigMap of the cluster. @*out: given away.
      * @return 0 | SW_NOTFOUND | any error. NULL: cm:// cannot be read. */
     int (*config_map)(void *arg, const char *ns, const char *name, struct json_object **out,
@@ -60,11 +61,12 @@ SW_DEFINE_AUTO(sw_fetcher, sw_fetcher_free)
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                    struct sw_err *err);
 
-/** A packed chart on this machine, signed by the file beside it (@path with ".prov"). It counts as
- * got.
- * @*bytes is the caller's. @return as sw_file_read() and sw_provenance_check() */
-int sw_fetcher_read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
-                           struct sw_err *err) SW_CHECKED;
+/** A recipe of any source, this machine's included: there, too, only what is signed is taken where
+ * the fetcher verifies (an archive with the file beside it, its path with ".prov"; it counts as
+ * got). @opts: get and get_arg are the fetcher's.
+ * @return as sw_recipe_open(), sw_fetcher_get() and sw_provenance_check() */
+int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
+                    struct sw_recipe **out, struct sw_err *err) SW_CHECKED;
 
 /** One thing that was got, in the order of asking. Borrowed from the fetcher. */
 struct sw_fetched {

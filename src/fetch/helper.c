@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base64.h"
 #include "data/json.h"
 #include "data/path.h"
 #include "fetch/cache.h"
@@ -55,6 +56,9 @@ static struct sw_fetch_opts opts_of(struct work *w)
                   .known_hosts = text_of(r, "knownHosts") },
         .cache_dir = sw_json_str(r, NULL, "cacheDir", NULL),
         .timeout_ms = sw_json_int(r, 0, "timeoutMs", NULL),
+        .verify = text_of(r, "verifiedBy"),
+        .asked_by = text_of(r, "verifiedBy"),
+        .keyring = text_of(r, "keyring"),
         .config_map = find_config_map,
         .config_map_arg = w,
     };
@@ -70,7 +74,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
                                          .get_arg = f,
                                          .chart = text_of(w->request, "name"),
                                          .version = text_of(w->request, "version") };
-    int rc = sw_recipe_open(sw_json_str(w->request, "", "url", NULL), &open, &recipe, err);
+    int rc = sw_fetcher_open(f, sw_json_str(w->request, "", "url", NULL), &open, &recipe, err);
     if (rc == 0)
         rc = sw_recipe_to_bundle(recipe, bundle, len, err);
     if (rc < 0)
@@ -88,11 +92,13 @@ static int write_files(struct json_object *request, char **dir, struct sw_err *e
 {
     static const struct {
         const char *data, *file;
-    } rows[] = { { "caData", "caFile" },
-                 { "certData", "certFile" },
-                 { "keyData", "keyFile" },
-                 { "dockerConfigData", "dockerConfig" },
-                 { "knownHostsData", "knownHosts" } };
+        bool is_base64;
+    } rows[] = { { "caData", "caFile", false },
+                 { "certData", "certFile", false },
+                 { "keyData", "keyFile", false },
+                 { "dockerConfigData", "dockerConfig", false },
+                 { "knownHostsData", "knownHosts", false },
+                 { "keyringData", "keyring", true } };
     struct sw_cache *none = sw_cache_new(NULL, 0);
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(rows) && rc == 0; i++) {
@@ -101,8 +107,12 @@ static int write_files(struct json_object *request, char **dir, struct sw_err *e
             continue;
         rc = *dir ? 0 : sw_cache_temp(none, dir, err);
         SW_AUTO_CHARS *path = sw_printf("%s/%s", *dir ? *dir : "", rows[i].data);
+        size_t len = strlen(text);
+        SW_AUTO_CHARS *bytes = rows[i].is_base64 ? sw_base64_decode(text, len, &len) : NULL;
+        if (rc == 0 && rows[i].is_base64 && !bytes)
+            rc = sw_err_set(err, SW_INVALID, "%s: no base64", rows[i].data);
         if (rc == 0)
-            rc = sw_file_write(path, text, strlen(text), 0600, err);
+            rc = sw_file_write(path, bytes ? bytes : text, len, 0600, err);
         if (rc == 0)
             sw_json_set_str(request, path, rows[i].file, NULL);
     }

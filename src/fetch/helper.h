@@ -7,10 +7,12 @@
  *     {"url": "https://host/charts", "name": "driver", "version": "^1.2",
  *      "username": "", "password": "", "passCredentials": false, "caFile": "", "certFile": "",
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
+ *      "verifiedBy": "spec.chart.verify", "keyring": "",
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}]}
  *
  * Of the files also the text: "caData", "certData", "keyData", "dockerConfigData",
- * "knownHostsData".
+ * "knownHostsData"; and, in base64, "keyringData". "verifiedBy" names what wants signatures
+ * verified; empty: nothing does.
  *
  *     {"code": 0, "name": "driver", "version": "1.2.3", "origin": "https://...", "digest":
  * "sha256:"}

@@ -49,6 +49,9 @@ int fetch_config_map(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
 
 void fetch_git_done(struct sw_fetcher *f);
 
+/** What wants signatures verified, in the user's words. */
+const char *fetch_asked_by(const struct sw_fetcher *f);
+
 struct sw_provenance;
 /** Whether the signature holds; who signed is kept. @return as sw_provenance_check() */
 int fetch_verify(struct sw_fetcher *f, struct sw_provenance *p, struct sw_err *err);

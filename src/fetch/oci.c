@@ -313,7 +313,8 @@ static int verify(struct session *s, const char *digest, const char *archive, si
                   struct sw_err *err)
 {
     if (!*digest)
-        return sw_err_set(err, SW_INVALID, "--verify: it is not signed: no layer of that type");
+        return sw_err_set(err, SW_INVALID, "%s: it is not signed: no layer of that type",
+                          fetch_asked_by(s->f));
     bool cached = s->f->cached;
     int rc = get_layer(s, digest, err);
     s->f->cached = cached;
@@ -326,7 +327,7 @@ static int verify(struct session *s, const char *digest, const char *archive, si
     };
     if (rc == 0)
         rc = fetch_verify(s->f, &p, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "--verify") : 0;
+    return rc < 0 ? sw_err_wrap(err, rc, "%s", fetch_asked_by(s->f)) : 0;
 }
 
 static int get(struct session *s, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,

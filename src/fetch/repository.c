@@ -110,7 +110,7 @@ static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size
     p.text = text;
     if (rc == 0)
         rc = fetch_verify(f, &p, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "--verify: %s", shown) : 0;
+    return rc < 0 ? sw_err_wrap(err, rc, "%s: %s", fetch_asked_by(f), shown) : 0;
 }
 
 /* A packaged chart; @digest "": unknown. What has a digest is downloaded once. */

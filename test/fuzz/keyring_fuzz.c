@@ -1,0 +1,14 @@
+/* Keyrings in ASCII armour. */
+#include <stdlib.h>
+
+#include "fetch/keyring.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t len;
+    char *bytes = sw_keyring_unpack((const char *)data, size, &len);
+    if (bytes && len > size)
+        abort();
+    free(bytes);
+    return 0;
+}
