@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/connect.h"
 #include "cli/endpoint.h"
+#include "cli/recorder.h"
 #include "controller/controller.h"
 #include "controller/registries.h"
 #include "kube/kube.h"
@@ -26,6 +27,7 @@ struct controller_opts {
     bool no_registries;
     const char *log_file, *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca,
         *graph_url;
+    struct sw_record_opts record;
 };
 
 const struct sw_flag sw_flags_controller[] = {
@@ -60,6 +62,7 @@ const struct sw_flag sw_flags_controller[] = {
       "follow the log level in this file, while there is one" },
     { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
       "never ask a registry whether an image is there" },
+    SW_RECORD_FLAGS(struct controller_opts, record),
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
 };
@@ -69,6 +72,7 @@ struct operator
     struct controller_opts opts;
     struct sw_connection conn;
     struct sw_controller *controller; /* NULL: has not led yet */
+    struct sw_recorder *recorder;
     struct sw_lease *lease;
     struct sw_timer *stop_timer;
     struct sw_log_file *log_file;
@@ -118,6 +122,7 @@ static void start_work(void *arg)
                                       .helper = SW_SELF,
                                       .cache_dir = op->opts.cache_dir,
                                       .refresh_ms = op->opts.refresh_ms,
+                                      .tape = sw_recorder_tape(op->recorder),
                                       .on_event = on_event,
                                       .on_trouble = on_trouble,
                                       .arg = op });
@@ -282,6 +287,8 @@ static void on_signal(void *arg)
 static int operate(struct operator* op)
 {
     SW_ERR(err);
+    if (sw_recorder_open(&op->opts.record, &op->recorder, &err) < 0)
+        return sw_cli_fail("controller", &err);
     if (sw_connection_init(&op->conn, "controller", &op->opts.connect, &err) < 0)
         return sw_cli_fail("controller", &err);
     op->conn.on_signal = on_signal;
@@ -306,6 +313,7 @@ int sw_cmd_controller(int argc, char **argv)
     sw_endpoint_close(op.metrics);
     sw_endpoint_close(op.health);
     sw_controller_close(op.controller);
+    sw_recorder_close(op.recorder);
     sw_lease_close(op.lease);
     sw_log_file_close(op.log_file);
     sw_connection_done(&op.conn);

@@ -9,12 +9,12 @@
 #include "cli/cli.h"
 #include "cli/connect.h"
 #include "cli/live.h"
-#include "cli/redact.h"
 #include "cli/report.h"
 #include "cli/talk.h"
 #include "controller/release.h"
 #include "data/base64.h"
 #include "data/data.h"
+#include "data/redact.h"
 #include "data/yaml.h"
 #include "recipe/pack.h"
 

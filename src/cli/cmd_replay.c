@@ -1,4 +1,5 @@
-/* slipway replay: a walk in which things go wrong, again and step by step. */
+/* slipway replay: a walk in which things go wrong, again and step by step; or what a controller was
+ * told on some cluster, told to its engine again. */
 #include "cli/cli.h"
 
 #include <json-c/json.h>
@@ -10,6 +11,9 @@
 #include "cli/trial.h"
 #include "data/data.h"
 #include "data/yaml.h"
+#include "engine/tape.h"
+
+enum { MAX_TAPE = 1 << 30 };
 
 struct replay_opts {
     const char *output;
@@ -96,26 +100,120 @@ static int replay(struct sw_trial *trial, bool json)
     return same ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-int sw_cmd_replay(int argc, char **argv)
+/* ---- recordings ---------------------------------------------------------------------------------
+ */
+
+struct tape_view {
+    bool json;
+    int64_t began_ms;
+    bool began;
+    struct json_object *different; /* of json */
+};
+
+static void show_played(const struct sw_tape_played *step, void *arg)
 {
-    struct replay_opts opts = { 0 };
-    struct sw_operands rest;
+    struct tape_view *v = arg;
+    if (!v->began)
+        v->began_ms = step->now_ms;
+    v->began = true;
+    const char *now = step->differs < step->n_actions ? step->actions[step->differs] : NULL;
+    if (v->json) {
+        struct json_object *d = step->differs == SIZE_MAX ? NULL : json_object_new_object();
+        if (!d)
+            return;
+        sw_json_set(d, json_object_new_int(step->line), "line", NULL);
+        sw_json_set_str(d, step->resource, "resource", NULL);
+        sw_json_set_str(d, step->event, "event", NULL);
+        sw_json_set_str(d, step->taped ? step->taped : "", "recorded", NULL);
+        sw_json_set_str(d, now ? now : "", "now", NULL);
+        (void)json_object_array_add(v->different, d);
+        return;
+    }
+    (void)printf("%8.1fs  %s: %s\n", (double)(step->now_ms - v->began_ms) / 1000, step->resource,
+                 step->event);
+    for (size_t i = 0; i < step->n_actions; i++)
+        (void)printf("%11s%s\n", "", step->actions[i]);
+    if (step->differs != SIZE_MAX)
+        (void)printf("line %d: recorded: %s\nline %d: now:      %s\n", step->line,
+                     step->taped ? step->taped : "nothing more", step->line,
+                     now ? now : "nothing more");
+}
+
+static void print_tape_end(const struct tape_view *v, const struct sw_tape_end *end)
+{
+    if (!v->json) {
+        (void)printf("%zu events in %.1f s, %zu decisions: %s\n", end->n_steps,
+                     (double)(end->ended_ms - end->began_ms) / 1000, end->n_actions,
+                     end->n_different ? "not those that were recorded"
+                                      : "those that were recorded");
+        if (end->n_different)
+            (void)printf("%zu of the events are answered otherwise, the first in line %d\n",
+                         end->n_different, end->first_different);
+        if (end->full)
+            (void)printf("the recording ended there: it was full (--record-size)\n");
+        return;
+    }
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set(doc, json_object_new_boolean(end->n_different == 0), "same", NULL);
+    sw_json_set(doc, json_object_new_uint64(end->n_steps), "events", NULL);
+    sw_json_set(doc, json_object_new_uint64(end->n_actions), "decisions", NULL);
+    sw_json_set(doc, json_object_new_int64(end->ended_ms - end->began_ms), "tookMs", NULL);
+    sw_json_set(doc, json_object_new_boolean(end->full), "full", NULL);
+    sw_json_set(doc, json_object_get(v->different), "different", NULL);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, NULL);
+    (void)printf("%s\n", text);
+}
+
+static int replay_tape(const char *path, const char *text, size_t len, bool json)
+{
+    struct tape_view v = { .json = json, .different = json_object_new_array() };
+    struct sw_tape_end end;
+    SW_ERR(err);
+    int rc = sw_tape_play(text, len, path, show_played, &v, &end, &err);
+    if (rc < 0) {
+        rc = sw_cli_fail("replay", &err);
+    } else {
+        print_tape_end(&v, &end);
+        bool written = fflush(stdout) == 0 && !ferror(stdout);
+        rc = end.n_different || !written ? SW_EXIT_FAILED : SW_EXIT_OK;
+    }
+    json_object_put(v.different);
+    return rc;
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
+
+static int replay_trial(const char *path, const char *text, size_t len, bool json)
+{
     struct sw_trial trial;
     uint64_t *kills = NULL;
     SW_ERR(err);
     SW_AUTO_JSON *doc = NULL;
+    int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, &err);
+    if (rc == 0)
+        rc = sw_trial_read(doc, path, &trial, &kills, &err);
+    rc = rc < 0 ? sw_cli_fail("replay", &err) : replay(&trial, json);
+    free(kills);
+    return rc;
+}
+
+int sw_cmd_replay(int argc, char **argv)
+{
+    struct replay_opts opts = { 0 };
+    struct sw_operands rest;
+    SW_ERR(err);
     SW_AUTO_CHARS *text = NULL;
     size_t len;
     int rc = sw_cli_parse("replay", argc, argv, &opts, 1, &rest);
     if (rc)
         return rc - 1;
+    if (rest.n < 1)
+        return sw_cli_usage("replay", "what? A file that --record wrote, or a plan of faults");
     const char *path = rest.items[0];
-    rc = sw_file_read(path, 16 << 20, &text, &len, &err);
-    if (rc == 0)
-        rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, &err);
-    if (rc == 0)
-        rc = sw_trial_read(doc, path, &trial, &kills, &err);
-    rc = rc < 0 ? sw_cli_fail("replay", &err) : replay(&trial, sw_streq(opts.output, "json"));
-    free(kills);
-    return rc;
+    bool json = sw_streq(opts.output, "json");
+    if (sw_file_read(path, MAX_TAPE, &text, &len, &err) < 0)
+        return sw_cli_fail("replay", &err);
+    return sw_tape_is(text, len) ? replay_tape(path, text, len, json)
+                                 : replay_trial(path, text, len, json);
 }

@@ -5,6 +5,7 @@
 #include "cli/install.h"
 #include "cli/live.h"
 #include "cli/overlap.h"
+#include "cli/recorder.h"
 #include "cli/resource.h"
 #include "cli/source_flags.h"
 #include "controller/controller.h"
@@ -22,6 +23,7 @@ struct run_opts {
     struct sw_connect_opts connect;
     struct sw_list_arg files, set, set_string, set_json, set_file;
     const char *name, *ns, *output, *registries_conf;
+    struct sw_record_opts record;
     int64_t timeout_ms;
 };
 
@@ -58,6 +60,7 @@ const struct sw_flag sw_flags_run[] = {
       NULL, "mirrors of registries; with --emulate registries are asked only with this" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|text",
       "json: one document at the end and nothing else" },
+    SW_RECORD_FLAGS(struct run_opts, record),
     SW_SOURCE_FLAGS(offsetof(struct run_opts, source)),
     SW_CONNECT_FLAGS(struct run_opts, connect),
     { 0 },
@@ -72,6 +75,7 @@ struct run {
     const char *name;
     struct sw_install *install;
     struct sw_controller *controller;
+    struct sw_recorder *recorder;
     struct sw_live *live;
     struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer;
     int64_t started_ms;
@@ -291,6 +295,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
         &(struct sw_controller_opts){ .registries = ask ? &registries : NULL,
                                       .only = run->name,
                                       .one_shot = true,
+                                      .tape = sw_recorder_tape(run->recorder),
                                       .helper = SW_SELF,
                                       .cache_dir = run->opts.source.cache_dir,
                                       .on_change = on_change,
@@ -324,6 +329,7 @@ static void run_done(struct run *run)
     sw_live_close(run->live);
     sw_install_cancel(run->install);
     sw_controller_close(run->controller);
+    sw_recorder_close(run->recorder);
     sw_timer_free(run->frame_timer);
     sw_timer_free(run->timeout_timer);
     sw_timer_free(run->check_timer);
@@ -380,6 +386,10 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
     }
     if (run->opts.source.registry_config) /* for the helper, which inherits it */
         (void)setenv("REGISTRY_AUTH_FILE", run->opts.source.registry_config, 1);
+    if (sw_recorder_open(&run->opts.record, &run->recorder, &err) < 0) {
+        (void)sw_cli_fail("run", &err);
+        return SW_EXIT_USAGE;
+    }
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
         return sw_cli_fail("run", &err);
     if (!c->emulate) /* nobody else's are on a cluster of this process */

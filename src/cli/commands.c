@@ -29,8 +29,13 @@ const struct sw_command sw_commands[] = {
     { "emulate", "", "serve an embedded cluster",
       "Prints its URL and serves until SIGTERM; kubectl and slipway work against it.",
       sw_flags_emulate, sw_cmd_emulate },
-    { "replay", "FILE", "walk a recipe again with the same things going wrong",
-      "FILE is a trial: the recipe, when the controller is killed, and a plan of faults\n"
+    { "replay", "FILE", "play what was recorded again, or walk with the same things going wrong",
+      "FILE is what --record of `run` or `controller` wrote: everything that was seen of a "
+      "cluster\n"
+      "and decided about it. It is told to this program's engine again, without a cluster, and "
+      "its\n"
+      "decisions are compared with those that were recorded.\n\n"
+      "Or FILE is a trial: the recipe, when the controller is killed, and a plan of faults\n"
       "(docs/faults.md). Cluster and controller run in this process, on a clock that jumps. What\n"
       "stands at the end is compared with an undisturbed walk.\n\n"
       "Exit status: 0 the same, 1 not Ready or not the same, 2 bad usage or input.",

@@ -24,6 +24,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .hub = hub_new(loop, kube),
         .trouble = 1, /* nothing was told yet */
     };
+    sw_roster_tap(c->roster, opts->tape);
     if (opts->registries)
         c->registries = sw_registries_new(loop, kube, opts->registries);
     depend_open(c);

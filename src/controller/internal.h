@@ -12,6 +12,7 @@
 #include "controller/partition.h"
 #include "data/data.h"
 #include "engine/engine.h"
+#include "engine/tape.h"
 #include "facts/facts.h"
 #include "kube/kube.h"
 #include "recipe/recipe.h"
@@ -116,6 +117,7 @@ struct resource {
     struct json_object *doc;    /* the same with the templates of its spec rendered */
     struct json_object *status; /* as the server has it, as far as we know */
     struct sw_engine *engine;
+    uint64_t taped;         /* its number on c->opts.tape */
     struct sw_timer *timer; /* the engine's */
     bool started;           /* has had its first SPEC */
     bool stepping, draining;

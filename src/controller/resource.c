@@ -121,6 +121,7 @@ static void step_once(struct resource *r, struct sw_event *event)
     event->now_ms = sw_loop_now_ms(r->c->loop);
     r->stepping = true;
     const struct sw_actions *actions = sw_engine_step(r->engine, event);
+    sw_tape_step(r->c->opts.tape, r->taped, event, actions);
     for (size_t i = 0; i < actions->n; i++)
         performers[actions->items[i].kind](r, &actions->items[i]);
     r->stepping = false;
@@ -190,6 +191,7 @@ static struct resource *resource_new(struct sw_controller *c, const char *name, 
         .name = sw_strdup(name),
         .uid = sw_strdup(uid),
         .engine = sw_engine_new(c->roster, &c->opts.engine),
+        .taped = sw_tape_begin(c->opts.tape, name),
         .timer = sw_timer_new(c->loop, on_timer, r),
     };
     r->todo_end = &r->todo;
@@ -230,6 +232,7 @@ static void resource_free(struct resource *r)
     free(r->push_secret);
     sw_timer_free(r->timer);
     sw_engine_free(r->engine);
+    sw_tape_end(r->c->opts.tape, r->taped);
     sw_plan_free(r->plan);
     sw_recipe_free(r->recipe);
     json_object_put(r->seen);

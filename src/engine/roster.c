@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "engine/pool.h"
+#include "engine/tape.h"
 
 struct pair {
     uint32_t key, value;
@@ -34,6 +35,7 @@ struct sw_roster {
     size_t n, cap; /* numbers in use are below n */
     size_t count;
     struct lh_table *by_name; /* name -> number + 1 */
+    struct sw_tape *tape;     /* or NULL */
 };
 
 struct sw_roster *sw_roster_new(void)
@@ -76,6 +78,11 @@ static void node_done(struct sw_roster *r, struct node *n)
     pool_drop(r->pool, n->group);
     free(n->name);
     *n = (struct node){ 0 };
+}
+
+void sw_roster_tap(struct sw_roster *roster, struct sw_tape *tape)
+{
+    roster->tape = tape;
 }
 
 void sw_roster_free(struct sw_roster *roster)
@@ -174,6 +181,7 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
 {
     uint32_t number = sw_roster_find(roster, facts->name);
     bool differs = true;
+    sw_tape_put(roster->tape, facts);
     if (number == SW_NO_NODE) {
         struct node fresh;
         node_init(roster, &fresh, facts);
@@ -222,6 +230,7 @@ bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_o
     if (node >= roster->n || !roster->nodes[node].name)
         return false;
     struct node *n = &roster->nodes[node];
+    sw_tape_put_labels(roster->tape, node, labels, version);
     if (version && version < n->version)
         return false;
     struct node fresh = { 0 };
@@ -257,6 +266,7 @@ void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_o
     if (node >= roster->n || !roster->nodes[node].name)
         return;
     struct node *n = &roster->nodes[node], fresh = { 0 };
+    sw_tape_put_taints(roster->tape, node, taints, record);
     size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
                                                                 : 0;
     fresh.taints = sw_zalloc(count, sizeof *fresh.taints);
@@ -278,6 +288,7 @@ uint32_t sw_roster_remove(struct sw_roster *roster, const char *name)
     uint32_t number = sw_roster_find(roster, name);
     if (number == SW_NO_NODE)
         return SW_NO_NODE;
+    sw_tape_remove(roster->tape, name);
     (void)lh_table_delete(roster->by_name, name); /* it was found just now */
     node_done(roster, &roster->nodes[number]);
     roster->count--;

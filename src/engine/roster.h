@@ -11,6 +11,7 @@
 
 struct json_object;
 struct sw_roster;
+struct sw_tape;
 
 #define SW_NO_NODE UINT32_MAX
 
@@ -43,6 +44,8 @@ struct sw_roster_facts {
 
 struct sw_roster *sw_roster_new(void);
 void sw_roster_free(struct sw_roster *roster); /* NULL is accepted */
+/** Write down what it is told from here on. @tape is borrowed for its life. */
+void sw_roster_tap(struct sw_roster *roster, struct sw_tape *tape);
 
 /** Put in or replace. @changed (may be NULL): whether anything that engines look at is different.
  * @return the node's number */

@@ -1,10 +1,11 @@
-#include "cli/redact.h"
+#include "data/redact.h"
 
 #include <json-c/json.h>
 #include <string.h>
 #include <strings.h>
 
 #include "data/data.h"
+#include "data/hash.h"
 
 static const char *const secret_words[] = { "password",    "passwd",   "token",      "secret",
                                             "apikey",      "api_key",  "credential", "privatekey",
@@ -44,67 +45,81 @@ static bool is_secret_name(const char *name)
     return false;
 }
 
-static struct json_object *mark(struct json_object *value)
+/* With a salt equal values have equal marks, so that it can be seen which of them change. */
+static struct json_object *mark(struct json_object *value, const char *salt)
 {
-    SW_AUTO_CHARS *text = sw_printf("<%d bytes redacted>", json_object_get_string_len(value));
+    int len = json_object_get_string_len(value);
+    if (!salt) {
+        SW_AUTO_CHARS *plain = sw_printf("<%d bytes redacted>", len);
+        return json_object_new_string(plain);
+    }
+    char hex[SW_SHA256_HEX];
+    SW_AUTO_CHARS *salted = sw_printf("%s %s", salt, json_object_get_string(value));
+    SW_AUTO_CHARS *text = sw_printf("<%d bytes redacted, %.8s>", len,
+                                    sw_sha256_hex(salted, strlen(salted), hex));
     return json_object_new_string(text);
 }
 
 /* Every string below. */
-static void blank(struct json_object *at)
+static void blank(struct json_object *at, const char *salt)
 {
     if (json_object_is_type(at, json_type_object)) {
         json_object_object_foreach(at, key, value)
         {
             if (json_object_is_type(value, json_type_string))
-                json_object_object_add(at, key, mark(value));
+                json_object_object_add(at, key, mark(value, salt));
             else
-                blank(value);
+                blank(value, salt);
         }
     }
     for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++) {
         struct json_object *value = sw_json_at(at, i);
         if (json_object_is_type(value, json_type_string))
-            (void)json_object_array_put_idx(at, i, mark(value));
+            (void)json_object_array_put_idx(at, i, mark(value, salt));
         else
-            blank(value);
+            blank(value, salt);
     }
 }
 
-static void walk(struct json_object *at)
+static void walk(struct json_object *at, const char *salt)
 {
     for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++)
-        walk(sw_json_at(at, i));
+        walk(sw_json_at(at, i), salt);
     if (!json_object_is_type(at, json_type_object))
         return;
     /* {name: DB_PASSWORD, value: ...} */
     struct json_object *named = sw_json_get(at, "value");
     if (json_object_is_type(named, json_type_string) &&
         is_secret_name(sw_json_str(at, "", "name", NULL)))
-        json_object_object_add(at, "value", mark(named));
+        json_object_object_add(at, "value", mark(named, salt));
     json_object_object_foreach(at, key, value)
     {
         if (json_object_is_type(value, json_type_string) && is_secret_name(key))
-            json_object_object_add(at, key, mark(value));
+            json_object_object_add(at, key, mark(value, salt));
         else
-            walk(value);
+            walk(value, salt);
     }
 }
 
-void sw_redact_object(struct json_object *object)
+void sw_redact_salted(struct json_object *object, const char *salt)
 {
     struct json_object *items = sw_json_get(object, "items");
     for (size_t i = 0; i < sw_json_len(items); i++) /* of a List */
         if (*sw_obj_kind(sw_json_at(items, i)))
-            sw_redact_object(sw_json_at(items, i));
+            sw_redact_salted(sw_json_at(items, i), salt);
     (void)sw_json_del(object, "metadata", "managedFields", NULL);
     (void)sw_json_del(object, "metadata", "annotations",
                       "kubectl.kubernetes.io/last-applied-configuration", NULL);
     if (sw_streq(sw_obj_kind(object), "Secret")) {
-        blank(sw_json_get(object, "data"));
-        blank(sw_json_get(object, "stringData"));
+        blank(sw_json_get(object, "data"), salt);
+        blank(sw_json_get(object, "stringData"), salt);
     }
-    walk(object);
+    walk(object, salt);
+}
+
+void sw_redact_object(struct json_object *object)
+{
+    sw_redact_salted(object, NULL);
 }
 
 /* ---- text --------------------------------------------------------------------------------------

@@ -7,6 +7,9 @@ struct json_object;
  * object (last-applied-configuration, managedFields). Lengths are kept: "<12 bytes redacted>".
  * Pinned by test/emulator/support_test.sh. */
 void sw_redact_object(struct json_object *object);
+/** The same with marks that tell values apart: "<12 bytes redacted, 1f0c22aa>", of a hash with
+ * @salt, which nobody else knows. */
+void sw_redact_salted(struct json_object *object, const char *salt);
 /** In a log's text: what follows "Bearer ", "Basic " or a name like password= or "token":. The
  * text's length stays. */
 void sw_redact_text(char *text);

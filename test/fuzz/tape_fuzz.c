@@ -1,0 +1,23 @@
+/* A recording, as `slipway replay` is given it: whatever it holds, it is played or refused. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "engine/tape.h"
+
+static void on_step(const struct sw_tape_played *step, void *arg)
+{
+    size_t *n = arg;
+    *n += step->n_actions;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sw_tape_end end;
+    size_t n = 0;
+    SW_ERR(err);
+    if (sw_tape_is((const char *)data, size))
+        (void)!sw_tape_play((const char *)data, size, "tape", on_step, &n, &end, &err);
+    return 0;
+}
