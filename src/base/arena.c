@@ -14,6 +14,7 @@
 #ifndef ARENA_BLOCK_BYTES
 #define ARENA_BLOCK_BYTES 16384
 #endif
+#define FIRST_BLOCK_BYTES 1024 /* then doubling: there are hundreds of small arenas */
 
 struct block {
     struct block *next;
@@ -23,7 +24,8 @@ struct block {
 
 struct sw_arena {
     struct block *blocks; /* the first is being filled */
-    struct block *spare;  /* emptied by a reset, of the standard size */
+    struct block *spare;  /* one that a reset has emptied, or NULL */
+    size_t next_bytes;    /* of the next block; 0: it is the first */
     char *at, *end;
     size_t used;
 };
@@ -53,14 +55,25 @@ void sw_arena_free(struct sw_arena *arena)
 
 static struct block *new_block(struct sw_arena *arena, size_t size)
 {
-    if (arena->spare && size <= arena->spare->size) {
-        struct block *b = arena->spare;
-        arena->spare = b->next;
-        return b;
+    struct block *spare = arena->spare;
+    if (spare && size <= spare->size) {
+        arena->spare = NULL;
+        return spare;
     }
     struct block *b = sw_alloc(sizeof *b + size);
     b->size = size;
     return b;
+}
+
+/* How large a block is made for a piece of @len bytes. */
+static size_t next_size(struct sw_arena *arena, size_t len)
+{
+    size_t size = arena->next_bytes ? arena->next_bytes : FIRST_BLOCK_BYTES;
+    while (size < len)
+        size *= 2; /* no piece is larger than a quarter of the largest block */
+    size_t most = ARENA_BLOCK_BYTES;
+    arena->next_bytes = size * 2 > most ? most : size * 2;
+    return size;
 }
 
 /* A large piece gets a block of its own behind the one being filled, so that one's rest is not
@@ -88,7 +101,7 @@ void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes)
     if (len < len_bytes || len > ARENA_BLOCK_BYTES / 4)
         return alloc_alone(arena, len_bytes ? len_bytes : 1);
     if (!arena->blocks || (size_t)(arena->end - arena->at) < len) {
-        struct block *b = new_block(arena, ARENA_BLOCK_BYTES);
+        struct block *b = new_block(arena, next_size(arena, len));
         b->next = arena->blocks;
         arena->blocks = b;
         arena->at = b->bytes;
@@ -131,11 +144,11 @@ void sw_arena_reset(struct sw_arena *arena)
     struct block *b = arena->blocks;
     arena->blocks = NULL;
     arena->at = arena->end = NULL;
-    arena->used = 0;
+    arena->used = arena->next_bytes = 0;
     while (b) {
         struct block *next = b->next;
-        if (ARENA_BLOCK_BYTES && b->size == ARENA_BLOCK_BYTES) {
-            b->next = arena->spare;
+        if (!arena->spare && b->size <= ARENA_BLOCK_BYTES) {
+            b->next = NULL;
             arena->spare = b;
         } else {
             free(b);

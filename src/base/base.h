@@ -94,6 +94,10 @@ char *sw_printf(const char *fmt, ...)
 char *sw_vprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0), returns_nonnull));
 
+/** Give back to the system what the allocator holds for nobody: after a crowd (a list of thousands,
+ * a burst of requests) that is most of it. Takes milliseconds: not for hot paths. */
+void sw_memory_trim(void);
+
 /** Room for one more element in a growing array: doubles @*cap when @n has reached it. */
 #define SW_GROW(array, n, cap)                                                                     \
     do {                                                                                           \
@@ -114,7 +118,7 @@ char *sw_arena_strndup(struct sw_arena *arena, const char *s, size_t len_bytes);
 char *sw_arena_strdup(struct sw_arena *arena, const char *s);
 char *sw_arena_printf(struct sw_arena *arena, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/** Everything allocated is dead; the blocks are kept for the next round. */
+/** Everything allocated is dead; one block is kept for the next round. */
 void sw_arena_reset(struct sw_arena *arena);
 /** Bytes handed out since the start or the last reset. */
 size_t sw_arena_used(const struct sw_arena *arena);

@@ -18,6 +18,7 @@
 
 /* SRO's own: while one image takes the place of the other, only one of them works. */
 #define LEASE_NAME "b6ae617b.openshift.io"
+#define TRIM_MS 5000
 
 struct controller_opts {
     const char *cache_dir;
@@ -71,6 +72,7 @@ struct operator
 {
     struct controller_opts opts;
     struct sw_connection conn;
+    struct sw_timer *trim;            /* NULL: nothing has been done yet */
     struct sw_controller *controller; /* NULL: has not led yet */
     struct sw_recorder *recorder;
     struct sw_lease *lease;
@@ -108,6 +110,21 @@ static enum sw_releases releases(const struct operator* op)
                                        : SW_RELEASES_CONFIG_MAPS;
 }
 
+static void on_trim(void *arg SW_UNUSED)
+{
+    sw_memory_trim();
+}
+
+/* Something was done. What it took is given back a while later, once for a crowd. */
+static void on_change(const char *resource SW_UNUSED, void *arg)
+{
+    struct operator* op = arg;
+    if (!op->trim)
+        op->trim = sw_timer_new(op->conn.loop, on_trim, op);
+    if (!sw_timer_is_set(op->trim))
+        sw_timer_set(op->trim, TRIM_MS);
+}
+
 static void start_work(void *arg)
 {
     struct operator* op = arg;
@@ -124,6 +141,7 @@ static void start_work(void *arg)
                                       .refresh_ms = op->opts.refresh_ms,
                                       .tape = sw_recorder_tape(op->recorder),
                                       .on_event = on_event,
+                                      .on_change = on_change,
                                       .on_trouble = on_trouble,
                                       .arg = op });
 }
@@ -314,6 +332,7 @@ int sw_cmd_controller(int argc, char **argv)
     sw_endpoint_close(op.health);
     sw_controller_close(op.controller);
     sw_recorder_close(op.recorder);
+    sw_timer_free(op.trim);
     sw_lease_close(op.lease);
     sw_log_file_close(op.log_file);
     sw_connection_done(&op.conn);

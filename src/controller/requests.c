@@ -279,6 +279,7 @@ static void begin_label(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
                             &(struct sw_request_opts){ .retries = RETRIES }, on_labeled, op);
+    json_object_put(SW_TAKE(op->doc)); /* the request has its text: thousands may wait in line */
 }
 
 /* The whole patch. A list of taints is only good for the node as it was read. */
