@@ -690,6 +690,8 @@ static inline void sim_step(struct sim *sim, const struct sw_event *event)
 {
     struct sw_event e = *event;
     e.now_ms = sim->now_ms;
+    if (e.kind == SW_EV_NODE && !sw_engine_minds_node(sim->engine, e.node))
+        return; /* as the controller does */
     if (sim->trace) {
         SW_AUTO_CHARS *line = sw_event_json(&e, true);
         fprintf(sim->trace, "%s\n", line);

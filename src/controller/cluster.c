@@ -26,6 +26,24 @@ bool cluster_selects(struct sw_controller *c, struct resource *r, const char *no
     return nodes_is_chosen(node, &choice);
 }
 
+bool cluster_selects_any(struct sw_controller *c, struct resource *r)
+{
+    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
+    struct nodes_choice choice = { c->roster, sw_json_find(r->doc, "spec", "nodeSelector", NULL),
+                                   tolerations };
+    const char *name = sw_roster_name(c->roster, r->some_node);
+    if (name && nodes_is_chosen(name, &choice))
+        return true;
+    for (uint32_t i = 0; i < sw_roster_end(c->roster); i++) {
+        name = sw_roster_name(c->roster, i);
+        if (!name || !nodes_is_chosen(name, &choice))
+            continue;
+        r->some_node = i;
+        return true;
+    }
+    return false;
+}
+
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
@@ -131,7 +149,7 @@ void cluster_node_changed(struct sw_controller *c, uint32_t node)
     overlap_node(c, node);
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
-        if (r->started)
+        if (r->started && sw_engine_minds_node(r->engine, node))
             resource_step(r, &(struct sw_event){ .kind = SW_EV_NODE, .node = node });
     }
 }

@@ -226,14 +226,8 @@ static struct json_object *node_selector(const struct resource *r)
 /* Who chooses nodes has to have some: without, nothing would be left to wait for. */
 static void find_nodes(struct resource *r, struct depend_outcome *o)
 {
-    const struct sw_roster *roster = r->c->roster;
     struct json_object *selector = node_selector(r);
-    for (uint32_t i = 0; i < sw_roster_end(roster) && sw_json_len(selector); i++) {
-        const char *name = sw_roster_name(roster, i);
-        if (name && cluster_selects(r->c, r, name))
-            return;
-    }
-    if (sw_json_len(selector))
+    if (sw_json_len(selector) && !cluster_selects_any(r->c, r))
         block(o,
               sw_printf("NoMatchingNodes: no untainted node matches spec.nodeSelector %s [Waiting:"
                         " label nodes, or change the selector]",

@@ -154,6 +154,7 @@ struct resource {
     int64_t making_due_ms; /* not to be tried again before */
     uint64_t *claims;      /* one bit a node of the roster (overlap.c) */
     size_t n_claims;       /* in words */
+    uint32_t some_node;    /* that it selected when it was last asked */
     struct overlap overlap;
     uint64_t overrides_used; /* of spec.overrides, one bit each: it was for some object */
     char *overrides_told;    /* the revision for which it was said which are not used */
@@ -431,6 +432,8 @@ struct json_object *cluster_values(struct sw_controller *c, struct resource *r,
                                    const struct sw_group *group);
 /* Is the node one of the resource's? */
 bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node);
+/** Does it select any node at all? */
+bool cluster_selects_any(struct sw_controller *c, struct resource *r);
 /* See that @group's nodes of @r carry the label of their kernel (kernels.c). */
 void kernels_label(struct resource *r, const struct sw_group *group);
 /* The same of one node. */

@@ -10,6 +10,7 @@
 #include "engine/walk.h"
 
 #define MINUTE_MS 60000
+#define KEPT_ACTIONS 8
 
 struct sw_engine *sw_engine_new(const struct sw_roster *roster, const struct sw_engine_opts *opts)
 {
@@ -35,6 +36,20 @@ static void drop_docs(struct sw_engine *e)
     for (size_t i = 0; i < e->n_docs; i++)
         (void)json_object_put(e->docs[i]);
     e->n_docs = 0;
+}
+
+/* What the last step asked for. Room for a crowd is not kept: most steps ask for one thing or two,
+ * and there may be hundreds of engines. */
+static void drop_actions(struct sw_engine *e)
+{
+    drop_docs(e);
+    sw_arena_reset(e->arena);
+    e->n_acts = 0;
+    if (e->cap_acts <= KEPT_ACTIONS)
+        return;
+    free(SW_TAKE(e->acts));
+    free(SW_TAKE(e->docs));
+    e->cap_acts = e->cap_docs = 0;
 }
 
 static void free_texts(struct sw_engine *e)
@@ -232,6 +247,17 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
         e->status_dirty = true;
 }
 
+bool sw_engine_minds_node(struct sw_engine *engine, uint32_t node)
+{
+    struct sw_engine *e = engine;
+    for (size_t i = 0; i < e->n_states; i++)
+        if (bits_has(&e->states[i]->members, node))
+            return true;
+    return bits_has(&e->dirty, node) || bits_has(&e->busy, node) || bits_has(&e->later, node) ||
+           (node < e->n_groups && e->groups[node]) || taint_is_set(e, node) ||
+           label_concerns(e, node);
+}
+
 /* The answer has brought the node's labels along, those that others have set meanwhile too. */
 static void on_labeled(struct sw_engine *e, const struct sw_event *event)
 {
@@ -375,9 +401,7 @@ static void arm(struct sw_engine *e)
 const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct sw_event *event)
 {
     struct sw_engine *e = engine;
-    drop_docs(e);
-    sw_arena_reset(e->arena);
-    e->n_acts = 0;
+    drop_actions(e);
     e->deadline_ms = 0;
     e->now_ms = event->now_ms > e->now_ms ? event->now_ms : e->now_ms;
     if ((unsigned)event->kind < SW_EV_COUNT)

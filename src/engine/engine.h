@@ -259,6 +259,13 @@ SW_DEFINE_AUTO(sw_engine, sw_engine_free)
  * asked is dropped. */
 const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct sw_event *event);
 
+/** Is a change of the node anything to this engine? Asked after the roster has it. Where it is
+ * not, SW_EV_NODE may be left out: it would change nothing and bring no action. A node concerns an
+ * engine that selects it (or did), that has or wants pods, labels or taints on it, or is looking at
+ * it. With hundreds of engines, most nodes are one's own. Pinned by test/unit/engine_minds_test.c.
+ */
+bool sw_engine_minds_node(struct sw_engine *engine, uint32_t node);
+
 /** What .status would say now, for a live view: a new document, the caller's. States are under
  * "states" as docs/engine.md has them. */
 struct json_object *sw_engine_status(struct sw_engine *engine, int64_t now_ms);

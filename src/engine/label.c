@@ -445,11 +445,13 @@ bool label_is_settled(const struct sw_engine *e)
 
 void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total)
 {
+    uint32_t key = s->label ? sw_roster_text(e->roster, s->label) : UINT32_MAX;
+    uint32_t ready = sw_roster_text(e->roster, READY);
     *labelled = *total = 0;
     for (uint32_t n = 0; n < sw_roster_end(e->roster); n++) {
         if (!sw_roster_name(e->roster, n))
             continue;
-        bool has = has_label(e, s, n), counts = has || is_node_of(e, s, n);
+        bool has = sw_roster_has(e->roster, n, key, ready), counts = has || is_node_of(e, s, n);
         *labelled += has;
         *total += counts;
         if (counts)

@@ -354,16 +354,39 @@ const char *sw_roster_group(const struct sw_roster *roster, uint32_t node)
     return n ? pool_text(roster->pool, n->group) : "";
 }
 
+/* Labels that engines set are mostly younger than the rest: their keys have high numbers, and stand
+ * at the end. */
+static const struct pair *find_pair(const struct node *n, uint32_t key)
+{
+    enum { NEAR_THE_END = 6 };
+    uint32_t left = n->n_labels;
+    for (int i = 0; i < NEAR_THE_END && left; i++) {
+        const struct pair *last = &n->labels[left - 1];
+        if (last->key <= key)
+            return last->key == key ? last : NULL;
+        left--;
+    }
+    return left ? bsearch(&(struct pair){ .key = key }, n->labels, left, sizeof *n->labels, by_key)
+                : NULL;
+}
+
+uint32_t sw_roster_text(const struct sw_roster *roster, const char *text)
+{
+    return pool_find(roster->pool, text);
+}
+
+bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value)
+{
+    const struct node *n = get(roster, node);
+    const struct pair *found = n && key != UINT32_MAX ? find_pair(n, key) : NULL;
+    return found && found->value == value;
+}
+
 const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key)
 {
     const struct node *n = get(roster, node);
     uint32_t id = n ? pool_find(roster->pool, key) : UINT32_MAX;
-    if (id == UINT32_MAX)
-        return NULL;
-    const struct pair *found = NULL;
-    if (n->n_labels)
-        found = bsearch(&(struct pair){ .key = id }, n->labels, n->n_labels, sizeof *n->labels,
-                        by_key);
+    const struct pair *found = id != UINT32_MAX ? find_pair(n, id) : NULL;
     return found ? pool_text(roster->pool, found->value) : NULL;
 }
 

@@ -75,6 +75,11 @@ const char *sw_roster_name(const struct sw_roster *roster, uint32_t node);
 const char *sw_roster_group(const struct sw_roster *roster, uint32_t node);
 /** The label's value or NULL. Borrowed likewise. */
 const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key);
+/** For who asks the same of thousands of nodes: the number of a label's key or value, good until
+ * the next put; UINT32_MAX: no node has it. */
+uint32_t sw_roster_text(const struct sw_roster *roster, const char *text);
+/** Has the node the label with that value? Both by number. */
+bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value);
 bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
 /** Is it cordoned, as of the last put? */
 bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node);
