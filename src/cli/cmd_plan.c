@@ -196,27 +196,40 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
 /* ---- either -------------------------------------------------------------------------------------
  */
 
-/* What is no name of a resource; a folder of this very name here needs "./" before it. */
+/* What is no name of a resource. */
 static bool is_recipe(const struct plan *p, const char *operand)
 {
     return p->opts.recipe.source.repo || strchr(operand, '/') || sw_dns_label_fault(operand);
+}
+
+/* A folder of a chart here, of a name that no resource has. */
+static bool is_folder(const char *operand)
+{
+    SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", operand);
+    return access(chart, R_OK) == 0;
+}
+
+static int read_named(struct plan *p, const char *name, struct sw_err *err)
+{
+    struct sw_draft *d = &p->draft;
+    p->name = sw_strdup(name);
+    int rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
+    if (rc == 0)
+        d->conn.until_ms = sw_loop_now_ms(d->conn.loop) + p->opts.timeout_ms;
+    if (rc == 0)
+        rc = read_resource(p, err);
+    if (rc != SW_NOTFOUND || !d->conn.kube || !is_folder(name))
+        return rc;
+    sw_draft_done(d);
+    free(SW_TAKE(p->name));
+    return read_recipe(p, name, err);
 }
 
 static int read_all(struct plan *p, const char *operand, struct sw_err *err)
 {
     struct sw_draft *d = &p->draft;
     const struct sw_request_opts opts = { .retries = RETRIES };
-    int rc;
-    if (is_recipe(p, operand)) {
-        rc = read_recipe(p, operand, err);
-    } else {
-        p->name = sw_strdup(operand);
-        rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
-        if (rc == 0)
-            d->conn.until_ms = sw_loop_now_ms(d->conn.loop) + p->opts.timeout_ms;
-        if (rc == 0)
-            rc = read_resource(p, err);
-    }
+    int rc = is_recipe(p, operand) ? read_recipe(p, operand, err) : read_named(p, operand, err);
     if (rc == 0)
         rc = sw_talk_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
     p->nodes.name = p->name;

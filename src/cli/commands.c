@@ -128,7 +128,8 @@ const struct sw_command sw_commands[] = {
       "pods that are evicted), given their new driver and uncordoned, in which order, as\n"
       "spec.upgradePolicy says; decided by what the operator decides by, and played through as if "
       "all\n"
-      "went well. Nothing is written. A recipe in a folder of this one needs a slash: ./NAME.\n\n"
+      "went well. Nothing is written. A name that a resource has is the resource's: ./NAME is the\n"
+      "folder.\n\n"
       "Exit status: 0 no node needs anything, 1 actions, 2 errors.",
       sw_flags_plan, sw_cmd_plan },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },

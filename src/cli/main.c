@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *sw_version = SW_VERSION;
 
@@ -50,9 +52,20 @@ static bool is_manager(const char *program)
     return sw_streq(slash ? slash + 1 : program, "manager");
 }
 
-int main(int argc, char **argv)
+/* A full disk must not look like success. A reader that went away knows why: nothing is said. */
+static int written(int rc)
 {
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    struct stat out;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    bool pipe = fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
+    if (!pipe)
+        (void)fprintf(stderr, "slipway: what was to be printed could not be written\n");
+    return rc == SW_EXIT_OK ? SW_EXIT_FAILED : rc;
+}
+
+static int run(int argc, char **argv)
+{
     if (is_manager(argv[0]))
         return sw_cmd_controller(argc, argv);
     if (argc < 2) {
@@ -64,4 +77,10 @@ int main(int argc, char **argv)
         return special(argc, argv);
     const struct sw_command *c = sw_command_find(argv[1]);
     return c ? c->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    return written(run(argc, argv));
 }

@@ -70,6 +70,15 @@ recipe_json() {
     [ $? -eq 1 ] && grep -q '"specialresource.openshift.io/state-another-1000": "Ready"' "$tap_dir/o"
 }
 
+folder() { # a bare name is a resource's, if there is one, else that of a folder here
+    cp -r test/emulator/charts/driver "$tap_dir/driver" && cp -r test/emulator/charts/driver "$tap_dir/fresh" || return 1
+    sed -i 's/^name: driver/name: fresh/' "$tap_dir/fresh/Chart.yaml"
+    local program
+    program=$(realpath "$slipway")
+    (cd "$tap_dir" && "$program" plan driver) | grep 'no node needs' &&
+        (cd "$tap_dir" && "$program" plan fresh) | grep 'state-fresh-1000=Ready'
+}
+
 bad_recipe() {
     "$slipway" plan ./nowhere >"$tap_dir/o" 2>&1
     [ $? -eq 2 ] && grep -q nowhere "$tap_dir/o" &&
@@ -117,6 +126,7 @@ t 'a recipe that is there already needs nothing' same_recipe
 t 'a new one: taints and labels, state by state' new_recipe
 t 'as a document, too' recipe_json
 t 'nothing is written' writes_nothing
+t 'a bare name: the resource first, then a folder' folder
 t 'a recipe that is not there is named' bad_recipe
 t 'run warns of nodes that another resource takes' warned
 t 'a resource that goes takes its labels along' gone

@@ -48,12 +48,31 @@ refuses_names() {
         fails 2 "No such file" "$slipway" create "$tap_dir/no/such/parent"
 }
 
+is_no_recipe() { # what was meant is said
+    : >"$tap_dir/empty.tgz"
+    fails 2 'empty.tgz: not a packaged chart: it is empty' "$slipway" run "$tap_dir/empty.tgz" --emulate &&
+        fails 2 'simple-kmod.yaml: a manifest, which kubectl applies; a recipe is a folder' "$slipway" run charts/example/simple-kmod-0.0.1/simple-kmod.yaml --emulate
+}
+full_disk() { # must not look like success, whoever prints
+    local c
+    [ -w /dev/full ] || return 0
+    for c in --help --version 'hooks' 'completion bash' "render $tap_dir/my-recipe" "graph $tap_dir/my-recipe" 'lint --help'; do
+        "$slipway" $c >/dev/full 2>"$tap_dir/stderr" && { echo "$c: success"; return 1; }
+        grep -q 'could not be written' "$tap_dir/stderr" || { cat "$tap_dir/stderr"; return 1; }
+    done
+    # a reader that goes away is told nothing
+    "$slipway" hooks 2>"$tap_dir/stderr" | true
+    [ ! -s "$tap_dir/stderr" ]
+}
+
 t "create: writes a recipe" creates
 t "create: it renders three objects" renders
 t "create: it lints without a word" lints_clean
 t "create: it walks to Ready" walks
 t "create: nothing is overwritten" overwrites_nothing
 t "create: bad names are refused" refuses_names
+t "what is no recipe is said to be what it is" is_no_recipe
+t "a full disk is a failure, with a word" full_disk
 
 # ---- package -------------------------------------------------------------------------------------
 
