@@ -5,7 +5,8 @@
 
 /** @return 0 | SW_INVALID: what the encoder would say */
 int sw_value_write_toml(struct text *out, struct sw_value v, struct sw_err *err);
-/** Integers become int64, dates time.Time. @return 0 | SW_INVALID */
+/** Integers become int64, dates time.Time. @return 0 | SW_INVALID: in the words of BurntSushi/toml
+ * 1.5, pinned by test/golden/template/toml.jsonl */
 int sw_value_read_toml(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
                        struct sw_err *err);
 
