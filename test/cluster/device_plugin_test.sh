@@ -4,6 +4,7 @@
 # here, where a scheduler makes them otherwise.
 . test/tap.sh
 . test/slicing_cleared.sh
+. test/cluster_programs.sh
 slipway=${SLIPWAY:-build/slipway}
 state=$tap_dir/root
 ns=das-operator
@@ -145,13 +146,9 @@ YAML
 }
 
 kubelet_restarts() {
-    local pid args before after
+    local before
     before=$(kubectl -n $ns logs ds/das-daemonset | grep -c ' registered resource')
-    pid=$(cat "$dir/pid/kubelet")
-    mapfile -d '' -t args <"/proc/$pid/cmdline"
-    kill -TERM "$pid" && until_ok 20 eval "! kill -0 $pid 2>/dev/null"
-    setsid nsenter -m -t "$(cat "$dir/pid/containerd")" "${args[@]}" >>"$dir/log/kubelet.log" 2>&1 </dev/null &
-    echo $! >"$dir/pid/kubelet"
+    program_again kubelet 0 nsenter -m -t "$(cat "$dir/pid/containerd")" || return 1
     until_ok 150 eval '[ "$(kubectl -n $ns logs ds/das-daemonset 2>/dev/null | grep -c " registered resource")" -ge '$((before + 7))' ]' &&
         until_ok 120 capacity 14 $resource && [ "$(states)" = inUse ] && kubectl get pod slice | grep -q Running
 }
