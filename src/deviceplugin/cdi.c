@@ -130,7 +130,9 @@ int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *e
 {
     SW_AUTO_JSON *doc = dp_cdi_make(grant);
     SW_AUTO_CHARS *name = dp_cdi_file(grant);
-    return dp_file_write(dir, name, doc, err);
+    /* it is written before the record says so, and looked after with each later record: mostly it
+     * is as it should be, and replacing a file costs a disk more than reading one */
+    return dp_file_is(dir, name, doc) ? 0 : dp_file_write(dir, name, doc, err);
 }
 
 int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err)

@@ -38,6 +38,15 @@ int dp_file_write(const char *dir, const char *name, struct json_object *doc, st
     return rc;
 }
 
+bool dp_file_is(const char *dir, const char *name, struct json_object *doc)
+{
+    size_t len, there_len;
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name), *there = NULL;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
+    return sw_file_read(path, len + 1, &there, &there_len, NULL) == 0 && there_len == len &&
+           memcmp(there, text, len) == 0;
+}
+
 int dp_file_remove(const char *dir, const char *name, struct sw_err *err)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);

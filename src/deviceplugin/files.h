@@ -8,6 +8,8 @@
 /** Whole or not at all, as far as processes see it (no fsync). */
 int dp_file_write(const char *dir, const char *name, struct json_object *doc,
                   struct sw_err *err) SW_CHECKED;
+/** Whether that file holds just what would be written. */
+bool dp_file_is(const char *dir, const char *name, struct json_object *doc);
 /** Gone, or not there. */
 int dp_file_remove(const char *dir, const char *name, struct sw_err *err) SW_CHECKED;
 /** Make the folder and those above it. */

@@ -120,6 +120,11 @@ static const struct row {
                                                           "\"runtimeClassName\":\"kata\"}",
       C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
         "1g.5gb\":\"1\"}}") DAS },
+    { "scheduling gates stay closed",
+      C("{\"limits\":{\"nvidia.com/mig-1g.5gb\":\"1\"}}") ",\"schedulingGates\":[{\"name\":"
+                                                          "\"kueue\"}]}",
+      C("{\"limits\":{\"mig.das.com/1g.5gb\":\"1\"},\"requests\":{\"mig.das.com/"
+        "1g.5gb\":\"1\"}}") ",\"schedulingGates\":[{\"name\":\"kueue\"}]" DAS },
     { "init and ephemeral containers",
       "{\"containers\":[{\"name\":\"a\"}],"
       "\"initContainers\":[{\"name\":\"b\"},{\"name\":\"i\",\"resources\":{\"limits\":{"
