@@ -142,9 +142,8 @@ static bool find_line(struct quick *q)
 /* The line must hold nothing more but a comment. */
 static bool end_line(struct quick *q)
 {
-    const char *before = q->at;
     skip_blanks(q);
-    if (q->at < q->end && *q->at == '#' && q->at > before) {
+    if (q->at < q->end && *q->at == '#' && q->at > q->line_start && q->at[-1] == ' ') {
         const char *eol = memchr(q->at, '\n', (size_t)(q->end - q->at));
         q->at = eol ? eol : q->end;
     }

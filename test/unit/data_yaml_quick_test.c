@@ -28,6 +28,7 @@ static void ordinary_text_is_taken(void **state SW_UNUSED)
         "apiVersion: v1\nkind: List\nitems:\n- a: 'b'\n  c: |-\n    text\n\n    more\n- d\n",
         "---\n# Source: x\na: b\n---\nc: d # why\n",
         "# \xe2\x80\x9cwide\xe2\x80\x9d\n\xc3\xa4: \xc3\xb6 # \xc3\xbc\n",
+        "a: # why\n  # more\n  b: c\nd: ### no value\ne:\n- # an item\n  f\n- # none\n",
         "\"quoted key\": \"with \\\"escapes\\\" and\\n\"\n",
     };
     for (size_t i = 0; i < SW_COUNT(texts); i++)
