@@ -340,6 +340,9 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     set(link, "why", sw_json_str(state, "", "message", NULL));
     set(link, "since", sw_json_str(state, "", "since", NULL));
     set(link, "hint", sw_json_str(state, "", "hint", NULL));
+    const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
+    if (*rolled_back)
+        add_words(link, "RolledBack", "what came last failed", rolled_back);
     explain_needs(sw_json_get(status, "states"), state, link);
     explain_kernels(state, link);
     struct json_object *inventory = sw_json_get(status, "inventory");

@@ -45,6 +45,7 @@ static struct json_object *state_json(struct json_object *state)
     copy(out, state, "startedAt");
     copy(out, state, "readyAt");
     copy(out, state, "message");
+    copy(out, state, "rolledBack");
     return out;
 }
 

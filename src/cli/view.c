@@ -32,13 +32,19 @@ static int64_t time_of(struct json_object *state, const char *key, bool *there)
     return ms;
 }
 
+static const char *message_of(struct json_object *state)
+{
+    const char *message = sw_json_str(state, "", "message", NULL);
+    return *message ? message : sw_json_str(state, "", "rolledBack", NULL);
+}
+
 static struct row row_of(struct json_object *state, int64_t now_ms)
 {
     struct row r = {
         .name = sw_json_str(state, "", "name", NULL),
         .phase = sw_json_str(state, "Waiting", "phase", NULL),
         .class = sw_json_str(state, "", "class", NULL),
-        .message = sw_json_str(state, "", "message", NULL),
+        .message = message_of(state),
         .ready = sw_json_int(state, 0, "objects", "ready", NULL),
         .total = sw_json_int(state, 0, "objects", "total", NULL),
         .labelled = sw_json_int(state, 0, "nodes", "labelled", NULL),

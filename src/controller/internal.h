@@ -158,6 +158,7 @@ struct resource {
     struct overlap overlap;
     uint64_t overrides_used; /* of spec.overrides, one bit each: it was for some object */
     char *overrides_told;    /* the revision for which it was said which are not used */
+    struct rollback *rollback; /* what states were ready with (rollback.c), or NULL */
     struct upgrade *upgrade; /* of drivers node by node (upgrade.c), or NULL */
 };
 

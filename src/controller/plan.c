@@ -1,6 +1,7 @@
 /* From a resource to its plan: the recipe is loaded, its values are put together, its states found.
  * What has to be fetched for it comes back through the loop. */
 #include "controller/internal.h"
+#include "controller/rollback.h"
 #include "data/semver.h"
 
 #include <stdio.h>
@@ -111,7 +112,7 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
 static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
-    w->waits_for_facts = !wants_ready(w->r) || !release_is_known(w->r);
+    w->waits_for_facts = !wants_ready(w->r) || !release_is_known(w->r) || !rollback_is_known(w->r);
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
@@ -228,6 +229,8 @@ char *plan_revision(struct resource *r)
     (void)json_object_object_add(all, "certificates", json_object_new_int64(r->serving_round));
     (void)json_object_object_add(all, "release",
                                  json_object_new_int64(r->release.asked ? r->release.version : 0));
+    if (r->rollback)
+        (void)json_object_object_add(all, "rollback", json_object_new_boolean(true));
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);
     json_object_put(all);

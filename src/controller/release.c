@@ -3,6 +3,7 @@
  * in a ConfigMap or a Secret; its labels say what it is.
  * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
 #include "controller/release_in.h"
+#include "controller/rollback.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -353,7 +354,8 @@ void release_settled(struct resource *r)
     free(r->release.seen);
     r->release.seen = sw_strdup(r->revision);
     r->release.seen_phase = phase;
-    const char *status = phase == SW_PHASE_READY ? "deployed" : "failed";
+    bool deployed = phase == SW_PHASE_READY && !rollback_is_active(r);
+    const char *status = deployed ? "deployed" : "failed";
     char digest[SW_SHA256_HEX];
     digest_of(r, digest);
     SW_AUTO_CHARS *done = sw_printf("%s %s", digest, status);

@@ -1,6 +1,7 @@
 /* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
 #include "controller/hooks_in.h"
 #include "controller/internal.h"
+#include "controller/rollback.h"
 
 #include "data/base64.h"
 
@@ -55,22 +56,6 @@ void render_work_free(struct render_work *w)
     free(w);
 }
 
-static void finish(struct render_work *w, int code, const char *words)
-{
-    struct resource *r = w->r;
-    resource_step(r, &(struct sw_event){
-                         .kind = code < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
-                         .serial = w->serial,
-                         .state = w->state,
-                         .variant = w->variant,
-                         .objects = w->objects,
-                         .n_objects = w->n,
-                         .code = code,
-                         .message = words,
-                     });
-    render_work_free(w);
-}
-
 /* ---- the scope of kinds that are not served yet ------------------------------------------------
  */
 
@@ -116,6 +101,68 @@ static void add(struct render_work *w, struct json_object *doc, bool awaited, in
     w->docs[w->n] = doc;
     w->objects[w->n++] =
         (struct sw_rendered_object){ .doc = doc, .awaited = awaited, .stage = stage };
+}
+
+/* What was rendered as one document, and the other way (rollback.c). */
+static struct json_object *objects_doc(const struct render_work *w)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < w->n; i++) {
+        const struct sw_rendered_object *o = &w->objects[i];
+        struct json_object *item = json_object_new_object();
+        (void)json_object_object_add(item, "doc", json_object_get(w->docs[i]));
+        sw_json_set(item, json_object_new_int(o->stage), "stage", NULL);
+        sw_json_set(item, json_object_new_boolean(o->awaited), "awaited", NULL);
+        sw_json_set(item, json_object_new_boolean(o->once), "once", NULL);
+        sw_json_set(item, json_object_new_boolean(o->drop_ready), "dropReady", NULL);
+        sw_json_set(item, json_object_new_boolean(o->drop_failed), "dropFailed", NULL);
+        (void)json_object_array_add(list, item);
+    }
+    return list;
+}
+
+static void take_objects(struct render_work *w, struct json_object *list)
+{
+    drop_objects(w);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *item = sw_json_at(list, i);
+        add(w, sw_json_copy(sw_json_get(item, "doc")), sw_json_bool(item, false, "awaited", NULL),
+            (int)sw_json_int(item, 0, "stage", NULL));
+        struct sw_rendered_object *o = &w->objects[w->n - 1];
+        o->once = sw_json_bool(item, false, "once", NULL);
+        o->drop_ready = sw_json_bool(item, false, "dropReady", NULL);
+        o->drop_failed = sw_json_bool(item, false, "dropFailed", NULL);
+    }
+}
+
+static void roll_back(struct render_work *w, const char **words)
+{
+    if (!w->r->rollback)
+        return;
+    SW_AUTO_JSON *fresh = objects_doc(w);
+    SW_AUTO_JSON *kept = rollback_take(w->r, w->state, w->variant, fresh, words);
+    if (kept)
+        take_objects(w, kept);
+}
+
+static void finish(struct render_work *w, int code, const char *words)
+{
+    struct resource *r = w->r;
+    const char *rolled_back = NULL;
+    if (code == 0)
+        roll_back(w, &rolled_back);
+    resource_step(r, &(struct sw_event){
+                         .kind = code < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
+                         .serial = w->serial,
+                         .state = w->state,
+                         .variant = w->variant,
+                         .objects = w->objects,
+                         .n_objects = w->n,
+                         .code = code,
+                         .message = words,
+                         .rolled_back = rolled_back,
+                     });
+    render_work_free(w);
 }
 
 #define BEFORE (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE)

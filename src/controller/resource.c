@@ -1,6 +1,7 @@
 /* One SpecialResource: what its watch tells becomes the engine's events, what the engine wants is
  * carried out. */
 #include "controller/internal.h"
+#include "controller/rollback.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -150,6 +151,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     step_once(r, event);
     todo_run(r);
     depend_changed(r);
+    rollback_update(r);
     release_settled(r);
     tell_unused(r);
     upgrade_soon(r);
@@ -221,6 +223,7 @@ static void resource_free(struct resource *r)
     free(r->overrides_told);
     serving_close(r);
     upgrade_close(r);
+    rollback_close(r);
     release_work_free(r->release.work);
     sw_timer_free(r->release.timer);
     free(r->release.done);
@@ -492,6 +495,8 @@ static void resource_changed(struct resource *r)
         puller_close(r);
         if (is_removed(r) && !is_deleting(r->doc))
             release_remove(r); /* of one that goes they go by their owner */
+        if (is_removed(r) && !is_deleting(r->doc))
+            rollback_remove(r);
         follow_close(r);
         send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {

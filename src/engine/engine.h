@@ -164,6 +164,9 @@ struct sw_event {
     int code;
     const char *message;
     const char *text; /* logs; NUL-terminated */
+    /** RENDERED: @objects are those with which the state was ready last, as what would come now
+     * failed: how, for people. NULL: they are what comes now. */
+    const char *rolled_back;
 };
 
 /* ---- what the engine wants done ----------------------------------------------------------------
@@ -277,6 +280,17 @@ enum sw_phase sw_engine_phase(const struct sw_engine *engine);
 void sw_engine_each_workload(const struct sw_engine *engine,
                              void (*each)(const struct sw_key *key, const char *nodes, void *arg),
                              void *arg);
+
+/** What somebody who keeps the content of ready states has to know of one. */
+struct sw_state_view {
+    const char *name;
+    bool ready;  /* with the content that was rendered last */
+    bool failed; /* with that content, and it is not tried again by itself */
+    const char *why;
+};
+/** Every state that is listed and not hidden; all borrowed for the call. */
+void sw_engine_each_state(struct sw_engine *engine,
+                          void (*each)(const struct sw_state_view *state, void *arg), void *arg);
 
 /* ---- drivers that are upgraded node by node (drivers.c; see upgrade.h)
  * ---------------------------

@@ -40,6 +40,7 @@ struct state *state_need(struct sw_engine *e, const char *name)
 static void variant_free(struct variant *v)
 {
     fault_done(&v->fault);
+    free(v->rolled_back);
     free(v->name);
     free(v);
 }
@@ -356,12 +357,39 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     } else {
         fault_done(&v->fault);
         v->known = true;
+        free(v->rolled_back);
+        v->rolled_back = event->rolled_back ? sw_strdup(event->rolled_back) : NULL;
         state_forget_failure(s);
     }
     if (s->digest != before)
         label_all_changed(e);
     label_rendered(e);
     state_nudge(e, s);
+}
+
+const char *state_rolled_back(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (s->variants[i]->rolled_back)
+            return s->variants[i]->rolled_back;
+    return NULL;
+}
+
+void sw_engine_each_state(struct sw_engine *engine,
+                          void (*each)(const struct sw_state_view *state, void *arg), void *arg)
+{
+    for (size_t i = 0; i < engine->n_states; i++) {
+        struct state *s = engine->states[i];
+        if (!s->listed || s->hidden)
+            continue;
+        bool own = s->begun && s->begun == s->digest && state_is_rendered(s);
+        each(&(struct sw_state_view){ .name = s->name,
+                                      .ready = own && s->phase == PH_READY,
+                                      .failed = own && s->phase == PH_FAILED &&
+                                                (s->late || !patience_can_redo(s)),
+                                      .why = s->failed_why ? s->failed_why : "" },
+             arg);
+    }
 }
 
 /* ---- the resource ------------------------------------------------------------------------------

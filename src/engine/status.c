@@ -155,6 +155,7 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "class", class_of(s));
     add_text(doc, "reason", reason);
     add_text(doc, "message", message);
+    add_text(doc, "rolledBack", state_rolled_back(s));
     add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
     json_object_object_add(doc, "needs", names_of_needs(s));
     json_object_object_add(doc, "objects", count_objects(s, NULL));
@@ -240,6 +241,19 @@ static bool is_empty(const struct sw_engine *e)
     return any;
 }
 
+/* "state 1000: DaemonSet ...; state 2000: ..."; NULL: every state is what is asked for. */
+static const char *rolled_back_words(struct sw_engine *e)
+{
+    const char *words = NULL;
+    for (size_t i = 0; i < e->n_states; i++) {
+        const char *how = e->states[i]->listed ? state_rolled_back(e->states[i]) : NULL;
+        if (how)
+            words = sw_arena_printf(e->arena, "%s%sstate %s: %s", words ? words : "",
+                                    words ? "; " : "", e->states[i]->name, how);
+    }
+    return words;
+}
+
 static struct summary explain(struct sw_engine *e)
 {
     const struct state *s = words_subject(e);
@@ -283,6 +297,11 @@ static struct summary explain(struct sw_engine *e)
             struct summary){ SW_PHASE_ERRORED, "ChartFailure",
                              "the recipe renders to no object at all [Failed: see with `slipway "
                              "render` what its conditions and values leave out]" };
+    const char *rolled = rolled_back_words(e);
+    if (rolled)
+        return (struct summary){ SW_PHASE_READY, "RolledBack",
+                                 sw_arena_printf(e->arena, "All states are ready, rolled back: %s",
+                                                 rolled) };
     return (struct summary){ SW_PHASE_READY, "Success", "All states are ready" };
 }
 
@@ -326,6 +345,35 @@ static struct json_object *condition_doc(struct sw_engine *e, const struct summa
     return doc;
 }
 
+/* A condition beside the three that exclude each other, which appears when it is first True. NULL:
+ * there is nothing to say. */
+static struct json_object *extra_doc(struct sw_engine *e, const char *type, bool is,
+                                     const char *reason, const char *message)
+{
+    struct json_object *old = sw_json_find_by(e->conditions, "type", type);
+    if (!is && !old)
+        return NULL;
+    struct json_object *doc = json_object_new_object();
+    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
+    char now[21];
+    if (!*since || sw_streq(sw_json_str(old, "", "status", NULL), "True") != is)
+        since = sw_time_rfc3339(e->now_ms, now);
+    add_text(doc, "type", type);
+    add_text(doc, "status", is ? "True" : "False");
+    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
+    add_text(doc, "lastTransitionTime", since);
+    add_text(doc, "reason", reason);
+    add_text(doc, "message", message);
+    return doc;
+}
+
+static struct json_object *rollback_doc(struct sw_engine *e)
+{
+    const char *words = e->deleting ? NULL : rolled_back_words(e);
+    return extra_doc(e, "RolledBack", words, words ? "StateFailed" : "AsAsked",
+                     words ? words : "Every state is what the resource asks for");
+}
+
 #define OVERLAPPING "Overlapping"
 
 static bool was_overlapping(struct json_object *conditions)
@@ -337,22 +385,10 @@ static bool was_overlapping(struct json_object *conditions)
 /* Of resources that share nodes, or did. NULL: there is nothing to say. */
 static struct json_object *overlap_doc(struct sw_engine *e)
 {
-    struct json_object *old = sw_json_find_by(e->conditions, "type", OVERLAPPING);
     bool is = e->overlap && !e->deleting;
-    if (!is && !old)
-        return NULL;
-    struct json_object *doc = json_object_new_object();
-    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
-    char now[21];
-    if (!*since || was_overlapping(e->conditions) != is)
-        since = sw_time_rfc3339(e->now_ms, now);
-    add_text(doc, "type", OVERLAPPING);
-    add_text(doc, "status", is ? "True" : "False");
-    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
-    add_text(doc, "lastTransitionTime", since);
-    add_text(doc, "reason", !is ? "NodesItsOwn" : e->overlap_is_bad ? "SameRecipe" : "NodesShared");
-    add_text(doc, "message", is ? e->overlap : "No other resource selects the same nodes");
-    return doc;
+    const char *reason = !is ? "NodesItsOwn" : e->overlap_is_bad ? "SameRecipe" : "NodesShared";
+    return extra_doc(e, OVERLAPPING, is, reason,
+                     is ? e->overlap : "No other resource selects the same nodes");
 }
 
 /* Told when others take part than before; a restart brings none. */
@@ -374,6 +410,9 @@ static struct json_object *conditions_doc(struct sw_engine *e, const struct summ
     struct json_object *overlap = overlap_doc(e);
     if (overlap)
         json_object_array_add(all, overlap);
+    struct json_object *rollback = rollback_doc(e);
+    if (rollback)
+        json_object_array_add(all, rollback);
     return all;
 }
 

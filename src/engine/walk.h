@@ -164,6 +164,7 @@ struct variant {
     bool early;      /* it was asked before the needs were met */
     uint64_t serial; /* being rendered; 0: not */
     struct fault fault;
+    char *rolled_back; /* it is what was ready before, as what would be new failed: how; or NULL */
 };
 
 struct state {
@@ -582,4 +583,6 @@ const char *hint_for_recipe(int code, const char *message);
 const struct state *words_subject(struct sw_engine *e);
 bool state_is_done(const struct state *s);
 bool state_is_rendering(const struct state *s);
+/** What failed, where its content is what was ready before; NULL: it is what is asked for. */
+const char *state_rolled_back(const struct state *s);
 bool state_is_rendered(const struct state *s); /* all of it, and it worked */
