@@ -23,7 +23,7 @@ struct bundle_opts {
 const struct sw_flag sw_flags_bundle[] = {
     SW_RECIPE_FLAGS(FIELD(recipe)),
     { "output", 'o', SW_FLAG_STRING, FIELD(output), "FILE", NULL,
-      "where to write (default <name>-<version>.bundle.tgz)" },
+      "where to write; - is stdout (default <name>-<version>.bundle.tgz)" },
     { "list", 0, SW_FLAG_BOOL, FIELD(list), NULL, NULL, "print the images, and write nothing" },
     { "digests", 0, SW_FLAG_BOOL, FIELD(digests), NULL, NULL,
       "ask the registries for each image's digest" },
@@ -51,6 +51,13 @@ static bool is_image_value(const char *text)
     return ok;
 }
 
+/* What a container runs is an image, whether it has a tag or not. */
+static void add_containers(struct json_object *images, struct json_object *list)
+{
+    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < sw_json_len(list); i++)
+        add_image(images, sw_json_str(sw_json_at(list, i), "", "image", NULL));
+}
+
 /* `image:` wherever it stands, and values of variables that are named like one (RELATED_IMAGE_X,
  * IMAGE): operators pass them on. */
 static void find_images(struct json_object *images, struct json_object *at)
@@ -64,6 +71,8 @@ static void find_images(struct json_object *images, struct json_object *at)
         add_image(images, sw_json_str(at, "", "value", NULL));
     json_object_object_foreach(at, key, value)
     {
+        if (sw_streq(key, "containers") || sw_streq(key, "initContainers"))
+            add_containers(images, value);
         bool named = sw_streq(key, "image") || sw_ends_with(key, "Image");
         if (json_object_is_type(value, json_type_string) && named &&
             is_image_value(json_object_get_string(value)))
@@ -164,7 +173,9 @@ static char *image_lines(struct json_object *images)
 /* Commands of skopeo, and what the controller is to be told of it (OpenShift's own form). */
 static char *mirror_lines(const struct bundle_opts *o, struct json_object *images)
 {
-    char *text = sw_strdup("#!/bin/sh\n# Copies every image to where the mirrors are.\nset -e\n");
+    char *text = sw_strdup("#!/bin/sh\n# Copies every image to where the mirrors are.\nset -e\n"
+                           "command -v skopeo >/dev/null || { echo \"$0: skopeo is needed\" >&2; "
+                           "exit 1; }\n");
     json_object_object_foreach(images, image, entry)
     {
         SW_AUTO_CHARS *pin = pinned(image, entry);
@@ -176,6 +187,37 @@ static char *mirror_lines(const struct bundle_opts *o, struct json_object *image
         text = longer;
     }
     return text;
+}
+
+/* Texts of a recipe become words of a script: nothing in them may mean anything to a shell. */
+static int check_names(const struct bundle_opts *o, struct json_object *images, struct sw_err *err)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "._-/:@+%";
+    json_object_object_foreach(images, image, entry)
+    {
+        (void)entry;
+        if (image[strspn(image, plain)] || *image == '-')
+            return sw_err_set(err, SW_INVALID, "'%s' is no name of an image", image);
+    }
+    for (size_t i = 0; i < o->mirrors.n; i++) {
+        const char *to = strchr(o->mirrors.items[i], '=') + 1;
+        if (to[strspn(to, plain)])
+            return sw_err_set(err, SW_INVALID, "--mirror '%s': it is no registry's name",
+                              o->mirrors.items[i]);
+    }
+    return 0;
+}
+
+static void tell_unmirrored(const struct bundle_opts *o, struct json_object *images)
+{
+    json_object_object_foreach(images, image, entry)
+    {
+        (void)entry;
+        SW_AUTO_CHARS *to = mirrored(o, image);
+        if (!to)
+            (void)fprintf(stderr, "slipway bundle: warning: no mirror is named for %s\n", image);
+    }
 }
 
 static char *policy(const struct bundle_opts *o)
@@ -220,7 +262,9 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     SW_AUTO_CHARS *folder = sw_strndup(archive, strlen(archive) - strlen(".tgz"));
     SW_AUTO_CHARS *usual = sw_printf("%s.bundle.tgz", folder);
     const char *path = o->output ? o->output : usual;
-    int rc = sw_recipe_pack(recipe, &chart, &chart_len, err);
+    int rc = check_names(o, images, err);
+    if (rc == 0)
+        rc = sw_recipe_pack(recipe, &chart, &chart_len, err);
     if (rc == 0)
         rc = sw_files_add(&files, archive, chart, chart_len, err);
     if (rc == 0)
@@ -231,9 +275,14 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
         rc = put(&files, "mirrors.yaml", policy(o), err);
     if (rc == 0)
         rc = sw_files_pack(&files, folder, &bytes, &len, err);
-    if (rc == 0)
+    bool to_stdout = sw_streq(path, "-");
+    if (rc == 0 && o->mirrors.n)
+        tell_unmirrored(o, images);
+    if (rc == 0 && to_stdout)
+        (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
+    else if (rc == 0)
         rc = sw_file_write(path, bytes, len, 0666, err);
-    if (rc == 0)
+    if (rc == 0 && !to_stdout)
         (void)printf("wrote %s (%d images)\n", path, json_object_object_length(images));
     free(bytes);
     sw_files_done(&files);

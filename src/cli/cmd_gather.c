@@ -28,7 +28,7 @@ struct gather_opts {
 
 const struct sw_flag sw_flags_gather[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct gather_opts, output), "FILE", NULL,
-      "where to write (default slipway-gather-<time>.tar.gz)" },
+      "where to write; - is stdout (default slipway-gather-<time>.tar.gz)" },
     { "operator-namespace", 0, SW_FLAG_STRING, offsetof(struct gather_opts, operator_ns), "NAME",
       NULL, "where the operator runs (default $OPERATOR_NAMESPACE, else slipway)" },
     { "max-size", 0, SW_FLAG_NUMBER, offsetof(struct gather_opts, max_mib), "MIB", NULL,
@@ -436,9 +436,11 @@ static int write_archive(struct gather *g, struct sw_err *err)
     const char *path = g->opts.output ? g->opts.output : usual;
     int rc = sw_files_pack(&g->files, folder, &bytes, &len, err);
     if (rc == 0)
-        rc = sw_file_write(path, bytes, len, 0600, err);
+        rc = sw_streq(path, "-") ? 0 : sw_file_write(path, bytes, len, 0600, err);
+    if (rc == 0 && sw_streq(path, "-"))
+        (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
     free(bytes);
-    if (rc == 0)
+    if (rc == 0 && !sw_streq(path, "-"))
         (void)printf("wrote %s (%zu files)\n", path, g->files.n);
     return rc;
 }

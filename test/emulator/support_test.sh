@@ -157,6 +157,15 @@ bundled() { # what is in it renders the same; the mirrors are written in three w
         "$slipway" render "$tap_dir/b/simple-kmod-0.1.0.tgz" | diff - <("$slipway" render recipes/simple-kmod) && sh -n "$tap_dir/b/mirror.sh" && grep -q 'docker://reg.local/redhat/ubi9' "$tap_dir/b/mirror.sh" && grep -q 'source: quay.io' "$tap_dir/b/mirrors.yaml" &&
         ! "$slipway" bundle recipes/simple-kmod --mirror nonsense -o "$tap_dir/c.tgz" 2>/dev/null
 }
+bundle_edges() { # to stdout; an image without a mirror is named; without skopeo it is said; no image is a command
+    "$slipway" bundle recipes/simple-kmod --mirror quay.io=reg.local/quay -o - 2>"$tap_dir/err" | tar -tzf - | grep -q 'mirror.sh$' && grep -q 'no mirror is named for registry.access.redhat.com/' "$tap_dir/err" || return 1
+    PATH=/nonexistent /bin/sh "$tap_dir/b/mirror.sh" 2>"$tap_dir/err" && return 1
+    grep -q 'skopeo is needed' "$tap_dir/err" || return 1
+    mkdir -p "$tap_dir/evil/templates"
+    printf 'apiVersion: v2\nname: evil\nversion: 0.1.0\n' >"$tap_dir/evil/Chart.yaml"
+    printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: "a/b:1$(touch x)"}]}\n' >"$tap_dir/evil/templates/p.yaml"
+    ! "$slipway" bundle "$tap_dir/evil" --mirror a=b -o "$tap_dir/e.tgz" 2>"$tap_dir/err" && grep -q 'is no name of an image' "$tap_dir/err" && [ ! -e "$tap_dir/e.tgz" ]
+}
 gather_script() { OUT=$tap_dir/mg SLIPWAY=$slipway hack/must-gather.sh && ls "$tap_dir"/mg/*.tar.gz; }
 
 until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
@@ -178,4 +187,5 @@ t "a second time there is nothing to do" nothing_left
 t "bundle lists each image once" listed
 t "bundle --digests pins each image by its registry, or says which is not there" with_digests
 t "bundle packs a recipe that renders the same, and the way to the mirrors" bundled
+t "bundle writes to stdout, names what has no mirror, and refuses what is no image" bundle_edges
 plan
