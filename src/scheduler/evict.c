@@ -9,7 +9,7 @@
 #include "scheduler/victims.h"
 
 enum {
-    WAIT_MS = 1000, /* kube-scheduler asks within that if it sends somebody away itself */
+    WAIT_MS = 3000, /* kube-scheduler asks within that if it sends somebody away itself */
     MAX_EVICTS = 16,
     WRITE_MS = 10 * 1000,
 };

@@ -166,7 +166,7 @@ static void test_nobody_goes_for_who_may_not_preempt(void **state)
     SW_AUTO_CHARS *equal = add_important(w, "equal", ALL, 1, "PreemptLowerPriority");
     assert_false(fits_for(w, "meek"));
     assert_false(fits_for(w, "equal"));
-    (void)world_until(&w->w, never, NULL, 3000); /* three times what it would take */
+    (void)world_until(&w->w, never, NULL, 6000); /* twice what it would take */
     assert_true(metric(w, "slipway_scheduler_evicted_total") == 0);
     assert_false(is_leaving(w, "low"));
 }
