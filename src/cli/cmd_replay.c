@@ -186,7 +186,7 @@ static int replay_tape(const char *path, const char *text, size_t len, bool json
 
 static int replay_trial(const char *path, const char *text, size_t len, bool json)
 {
-    struct sw_trial trial;
+    struct sw_trial trial = { 0 };
     uint64_t *kills = NULL;
     SW_ERR(err);
     SW_AUTO_JSON *doc = NULL;

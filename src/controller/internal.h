@@ -156,10 +156,10 @@ struct resource {
     size_t n_claims;       /* in words */
     uint32_t some_node;    /* that it selected when it was last asked */
     struct overlap overlap;
-    uint64_t overrides_used; /* of spec.overrides, one bit each: it was for some object */
-    char *overrides_told;    /* the revision for which it was said which are not used */
+    uint64_t overrides_used;   /* of spec.overrides, one bit each: it was for some object */
+    char *overrides_told;      /* the revision for which it was said which are not used */
     struct rollback *rollback; /* what states were ready with (rollback.c), or NULL */
-    struct upgrade *upgrade; /* of drivers node by node (upgrade.c), or NULL */
+    struct upgrade *upgrade;   /* of drivers node by node (upgrade.c), or NULL */
 };
 
 struct resource *resource_find(struct sw_controller *c, const char *name);
