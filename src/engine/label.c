@@ -9,7 +9,7 @@
 #include "engine/walk.h"
 
 #define READY "Ready"
-#define MAX_BUSY 64 /* nodes being patched: those in line gather further labels meanwhile */
+#define MAX_BUSY 24 /* nodes being patched; the client sends 16 at once, all others wait here */
 
 enum want { WANT_KEEP, WANT_SET, WANT_CLEAR };
 
