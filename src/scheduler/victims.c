@@ -47,6 +47,7 @@ struct trial {
     size_t n_gone, n_anyway;
     const struct pod *victims[MAX_VICTIMS]; /* beginning with those that a budget protects */
     size_t n_protected, n_victims;
+    const struct pod *candidates[MAX_VICTIMS], *open[MAX_VICTIMS]; /* while they are sorted */
 };
 
 /* @without: the number of a victim who stays */
@@ -81,7 +82,7 @@ static bool is_less(const struct pod *other, const struct pod *pod, const struct
  * of their importance, as kube-scheduler does. */
 static void add_candidates(struct trial *t)
 {
-    const struct pod *all[MAX_VICTIMS], *open[MAX_VICTIMS];
+    const struct pod **all = t->candidates, **open = t->open;
     size_t n = 0, n_open = 0;
     for (const struct claim *c = t->node->claims; c && n < MAX_VICTIMS; c = c->next)
         if (is_less(c->pod, t->pod, t->node) && !is_among(c->pod, t->gone, t->n_gone) &&
