@@ -16,7 +16,7 @@ rm -rf "$logs"; mkdir -p "$logs"
 
 run_one() { # NAME COMMAND...
     local name=$1 rc; shift
-    timeout "${SW_TEST_TIMEOUT:-600}" "$@" >"$logs/$name.log" 2>&1 </dev/null
+    timeout "${SW_TEST_TIMEOUT:-1200}" "$@" >"$logs/$name.log" 2>&1 </dev/null
     rc=$?
     local ok bad
     ok=$(grep -c '^ok ' "$logs/$name.log"); bad=$(grep '^not ok ' "$logs/$name.log" | grep -vc '# SKIP')
