@@ -196,6 +196,19 @@ in_the_middle() {
         { kubectl get pods -o wide; kubectl -n $ns get pods; kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.spec.podRef.name} {.status.state}{"\n"}{end}'; kubectl get events | tail -20; return 1; }
     ! overlap && [ "$(ls "$cdi" | wc -l)" = 4 ] && until_ok 60 das_is
 }
+# The records are those of an older boot, and the plugin begins anew: the slices are made again where they
+# were; whose slice has another UUID then goes, and its Deployment makes another.
+boots() { find "$journal" -name '*.json' -exec sed -n 's/.*"bootID": *"\([^"]*\)".*/\1/p' {} + | sort | uniq -c | tr -s ' '; }
+rebooted() {
+    local now
+    now=$(cat /proc/sys/kernel/random/boot_id)
+    [ "$(boots)" = " 4 $now" ] || { boots; return 1; }
+    find "$journal" -name '*.json' -exec sed -i 's/\("bootID": *"\)[^"]*"/\1an-older-boot"/' {} +
+    [ "$(boots)" = " 4 an-older-boot" ] && killed slipway-device-plugin
+    until_ok 150 eval 'crowd_agrees && [ "$(boots)" = " 4 '"$now"'" ] && [ "$(ls "$cdi" | wc -l)" = 4 ]' ||
+        { kubectl get pods -o wide; kubectl -n $ns get allocationclaims; kubectl -n $ns logs ds/das-daemonset | tail -12; boots; ls "$cdi"; return 1; }
+    ! overlap && until_ok 60 das_is
+}
 crowd_goes() { kubectl delete deployment crowd && until_ok 90 nothing_left; }
 repaired() { # what the operator looks after comes back
     kubectl -n $ns delete networkpolicy das-allow-egress-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-dns
@@ -222,6 +235,7 @@ t "more pods than slices: the rest wait" overcommit
 t "the next one runs when a slice is free" next_runs
 [ ! -f "$tap_dir/bound-ms" ] || echo "# from the claim's deletion until a waiting pod is bound: $(cat "$tap_dir/bound-ms") ms"
 t "scheduler, plugin and webhook die in the middle" in_the_middle
+t "after a reboot claims, CDI files, records and pods agree" rebooted
 t "the crowd goes and leaves nothing" crowd_goes
 t "a deleted NetworkPolicy comes back" repaired
 t "make undeploy-das and undeploy take it away" undeployed
