@@ -19,7 +19,7 @@ nothing_refused() {
     ! curl -s "http://127.0.0.1:$extender_port/metrics" | grep 'code="403"' && ! grep -i forbidden "$steps_dir/extender" &&
         kubectl -n $ns get lease slipway-scheduler
 }
-if steps_prepare && as_deployed && start_extender && start_kube_scheduler; then
+if steps_prepare && as_deployed && start_extender --preemption=false && start_kube_scheduler; then
     echo "ok 1 - kube-scheduler starts with the printed configuration"
     tap_n=1
     scheduler_steps
