@@ -86,8 +86,10 @@ start_extender() { # [FLAG]...
 start_kube_scheduler() {
     "$scheduler" --print-config --kube-version 1.20 --port "$extender_port" --kubeconfig "$KUBECONFIG" \
         >"$steps_dir/config.yaml" || return 1
-    # no port of its own, so that several may run at once
-    printf 'healthzBindAddress: ""\nmetricsBindAddress: ""\n' >>"$steps_dir/config.yaml"
+    # several may run at once, and 1.20 takes neither no port here nor 0
+    local port
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    printf 'healthzBindAddress: 127.0.0.1:%s\nmetricsBindAddress: 127.0.0.1:%s\n' $port $port >>"$steps_dir/config.yaml"
     # the emulator takes no protobuf
     [ -z "${json_only:-}" ] || sed -i 's|^clientConnection:|&\n  contentType: application/json\n  acceptContentTypes: application/json|' \
         "$steps_dir/config.yaml"
