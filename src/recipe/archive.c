@@ -153,9 +153,10 @@ static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err
 /* Somebody takes what kubectl applies for a recipe. */
 static bool is_manifest(const char *bytes, size_t len)
 {
-    static const char key[] = "apiVersion:";
-    return memmem(bytes, len < 4096 ? len : 4096, key, sizeof key - 1) != NULL &&
-           !memchr(bytes, '\0', len < 4096 ? len : 4096);
+    static const char version[] = "apiVersion:", kind[] = "kind:";
+    size_t head = len < 4096 ? len : 4096;
+    return memmem(bytes, head, version, sizeof version - 1) &&
+           memmem(bytes, head, kind, sizeof kind - 1) && !memchr(bytes, '\0', head);
 }
 
 static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_err *err)
@@ -164,8 +165,8 @@ static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_e
         return sw_err_set(err, SW_INVALID, "not a packaged chart: it is empty");
     if (is_manifest(bytes, len))
         return sw_err_set(err, SW_INVALID,
-                          "a manifest, which kubectl applies; a recipe is a folder, a packaged "
-                          "chart or a URL");
+                          "not a packaged chart: a manifest, which kubectl applies; a recipe is a "
+                          "folder, a packaged chart or a URL");
     (void)lib.format_tar(r->archive); /* what cannot be had shows when the archive is opened */
     (void)lib.filter_gzip(r->archive);
     (void)lib.filter_zstd(r->archive);
