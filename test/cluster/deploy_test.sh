@@ -13,7 +13,7 @@ export API_SERVER=$node_ip:${api##*:} TAG=e2e REGISTRY=slipway.local PULL_POLICY
 dump() {
     local kinds
     kinds=$(kubectl api-resources --verbs=list -o name | grep -v -e '^events' -e '^leases' -e componentstatuses | sort | paste -sd,)
-    kubectl get "$kinds" -A --ignore-not-found -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.labels} {.spec}{"\n"}{end}' | sort
+    kubectl get "$kinds" -A --ignore-not-found 2>/dev/null -o jsonpath='{range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.labels} {.spec}{"\n"}{end}' | sort
 }
 # What other tests deleted is on its way still: begin when nothing goes any more.
 settled() {
@@ -184,11 +184,9 @@ no_rights() {
 }
 
 if [ -n "$node_ip" ]; then
-    kubectl delete crd -l none=none >/dev/null 2>&1
-    for c in specialresources specialresourcemodules preflightvalidations; do
-        kubectl patch specialresources.sro.openshift.io --all --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
-        kubectl delete crd $c.sro.openshift.io --ignore-not-found >/dev/null 2>&1
-    done
+    # what a test before this one installed would go with make undeploy
+    kubectl patch specialresources.sro.openshift.io --all --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
+    kubectl delete -k deploy/crds --ignore-not-found >/dev/null 2>&1
     settled
     t "the images are packed and imported" packed
     t "an account without rights is told so, once" no_rights
