@@ -79,6 +79,7 @@ struct sim {
     int64_t timeout_ms;
     enum sw_management management;
     const char *node_selector; /* JSON with ' */
+    const char *boot_id;       /* of the nodes that are put from here on; NULL: not told */
     const char *own_taints, *tolerations, *overlap;
 
     struct json_object *store;  /* "apiVersion|kind|ns|name" -> document */
@@ -335,6 +336,7 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
                              .labels = pairs,
                              .n_labels = n,
                              .ready = ready,
+                             .boot_id = sim->boot_id,
                              .version = ++sim->version },
                          NULL);
 }

@@ -16,6 +16,7 @@ uint32_t nodes_put(struct sw_roster *roster, struct sw_facts *facts, const struc
         .taint_record = node->taint_record,
         .ready = node->ready,
         .unschedulable = node->unschedulable,
+        .boot_id = node->boot_id,
         .version = version,
     };
     uint32_t number = sw_roster_put(roster, &row, changed);

@@ -247,6 +247,18 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
         e->status_dirty = true;
 }
 
+/* What ran on it was stopped: its pods tell, one by one, when they are not ready any more, and each
+ * takes the label of its state then. Nothing is applied or replaced for it. */
+static void on_node_told(struct sw_engine *e, const struct sw_event *event)
+{
+    on_node(e, event);
+    if (event->node == SW_NO_NODE || !sw_roster_has_rebooted(e->roster, event->node) ||
+        e->management == SW_UNMANAGED || engine_removes_all(e) || !label_concerns(e, event->node))
+        return;
+    act_event(e, false, "NodeRebooted", "node %s was started anew: its states are looked at again",
+              sw_roster_name(e->roster, event->node));
+}
+
 bool sw_engine_minds_node(struct sw_engine *engine, uint32_t node)
 {
     struct sw_engine *e = engine;
@@ -309,7 +321,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_LABELED] = on_labeled,
     [SW_EV_STATUS_WRITTEN] = status_answered,
     [SW_EV_LOGS] = on_all_logs,
-    [SW_EV_NODE] = on_node,
+    [SW_EV_NODE] = on_node_told,
     [SW_EV_FACTS] = on_facts,
     [SW_EV_UPGRADE] = on_upgrade,
     [SW_EV_TIMER] = on_timer,

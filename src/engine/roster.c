@@ -26,7 +26,9 @@ struct node {
     struct taint *taints;
     uint64_t version;
     bool ready, unschedulable;
-    bool untold; /* an answer brought labels that no put has told of */
+    bool untold;   /* an answer brought labels that no put has told of */
+    bool rebooted; /* the last put brought another @boot */
+    uint32_t boot; /* hash of its bootID: only whether it is another one matters; 0: not known */
 };
 
 struct sw_roster {
@@ -125,6 +127,13 @@ static struct taint hold_taint(struct sw_roster *r, const struct sw_roster_taint
                            pool_hold(r->pool, or_empty(t->added)) };
 }
 
+static uint32_t boot_hash(const char *boot_id)
+{
+    uint64_t h = boot_id && *boot_id ? sw_fnv64a(boot_id, strlen(boot_id)) : 0;
+    uint32_t folded = (uint32_t)(h ^ (h >> 32));
+    return h && !folded ? 1 : folded;
+}
+
 static void node_init(struct sw_roster *r, struct node *n, const struct sw_roster_facts *f)
 {
     *n = (struct node){
@@ -138,6 +147,7 @@ static void node_init(struct sw_roster *r, struct node *n, const struct sw_roste
         .version = f->version,
         .ready = f->ready,
         .unschedulable = f->unschedulable,
+        .boot = boot_hash(f->boot_id),
     };
     for (size_t i = 0; i < f->n_labels; i++)
         n->labels[i] = (struct pair){ pool_hold(r->pool, f->labels[2 * i]),
@@ -150,10 +160,18 @@ static void node_init(struct sw_roster *r, struct node *n, const struct sw_roste
 static bool same_node(const struct node *a, const struct node *b)
 {
     return a->group == b->group && a->record == b->record && a->ready == b->ready &&
-           a->unschedulable == b->unschedulable && a->n_labels == b->n_labels &&
+           a->unschedulable == b->unschedulable && !b->rebooted && a->n_labels == b->n_labels &&
            a->n_taints == b->n_taints &&
            (a->n_labels == 0 || !memcmp(a->labels, b->labels, a->n_labels * sizeof *a->labels)) &&
            (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
+}
+
+/* Who does not say how it was started has not been started again. */
+static void compare_boots(const struct node *old, struct node *fresh)
+{
+    if (!fresh->boot)
+        fresh->boot = old->boot;
+    fresh->rebooted = old->boot && fresh->boot != old->boot;
 }
 
 static uint32_t free_number(struct sw_roster *r)
@@ -191,6 +209,7 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
     } else {
         struct node *old = &roster->nodes[number], fresh;
         node_init(roster, &fresh, facts);
+        compare_boots(old, &fresh);
         differs = old->untold || !same_node(old, &fresh);
         /* The table's key is the old node's name: the two change places, not owners. */
         char *name = old->name;
@@ -249,6 +268,7 @@ bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_o
     n->labels = fresh.labels;
     n->n_labels = fresh.n_labels;
     n->version = version ? version : n->version;
+    n->rebooted = false; /* it was told when it was put */
     return true;
 }
 
@@ -307,6 +327,12 @@ bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n && n->unschedulable;
+}
+
+bool sw_roster_has_rebooted(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n && n->rebooted;
 }
 
 uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node)

@@ -36,6 +36,8 @@ struct sw_roster_facts {
     const char *taint_record;
     bool ready;         /* its Ready condition is True */
     bool unschedulable; /* cordoned */
+    /** Another one than before: the node was started anew. "" or NULL: not known. */
+    const char *boot_id;
     /** The resourceVersion as a number, 0 if unknown. A node older than what is known is ignored,
      * so that a watch event that was on its way when our own PATCH was answered cannot bring the
      * old labels back. */
@@ -81,6 +83,9 @@ uint32_t sw_roster_text(const struct sw_roster *roster, const char *text);
 /** Has the node the label with that value? Both by number. */
 bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value);
 bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
+/** Has the last put brought another bootID than the one before? A node that is new, or did not say,
+ * has not rebooted. Pinned by test/unit/engine_roster_test.c. */
+bool sw_roster_has_rebooted(const struct sw_roster *roster, uint32_t node);
 /** Is it cordoned, as of the last put? */
 bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node);
 /** Call @each with every label of the node; borrowed for the call. */

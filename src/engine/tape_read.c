@@ -92,6 +92,7 @@ static void play_put(struct player *p, struct json_object *node)
                             .taint_record = text_at(node, "record"),
                             .ready = number_at(node, "ready") != 0,
                             .unschedulable = number_at(node, "cordoned") != 0,
+                            .boot_id = text_at(node, "boot"),
                             .version = (uint64_t)number_at(node, "version"),
                         },
                         NULL);

@@ -306,6 +306,7 @@ void sw_tape_put(struct sw_tape *tape, const struct sw_roster_facts *facts)
     put_text(node, "record", facts->taint_record);
     put_number(node, "ready", facts->ready);
     put_number(node, "cordoned", facts->unschedulable);
+    put_text(node, "boot", facts->boot_id);
     put_number(node, "version", (int64_t)facts->version);
     put_doc(doc, "put", node);
     write_line(tape, doc);

@@ -88,6 +88,33 @@ static void what_an_answer_brought_is_told_by_the_next_put(void **state)
     sw_roster_free(r);
 }
 
+static uint32_t boot(struct sw_roster *r, const char *boot_id, uint64_t version, bool *changed)
+{
+    return sw_roster_put(
+        r, &(struct sw_roster_facts){ .name = "a", .boot_id = boot_id, .version = version },
+        changed);
+}
+
+static void another_boot_id_is_a_reboot_and_told_once(void **state)
+{
+    (void)state;
+    struct sw_roster *r = sw_roster_new();
+    bool changed;
+    uint32_t a = boot(r, "b1", 1, &changed);
+    assert_false(sw_roster_has_rebooted(r, a)); /* new */
+    boot(r, "b1", 2, &changed);
+    assert_false(changed || sw_roster_has_rebooted(r, a));
+    boot(r, "", 3, &changed); /* it does not say */
+    assert_false(changed || sw_roster_has_rebooted(r, a));
+    boot(r, "b0", 2, &changed); /* older than what is known */
+    assert_false(changed || sw_roster_has_rebooted(r, a));
+    boot(r, "b2", 4, &changed);
+    assert_true(changed && sw_roster_has_rebooted(r, a));
+    boot(r, "b2", 5, &changed);
+    assert_false(changed || sw_roster_has_rebooted(r, a));
+    sw_roster_free(r);
+}
+
 static void a_removed_node_is_nobody(void **state)
 {
     (void)state;
@@ -203,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_node_keeps_its_number),
         cmocka_unit_test(what_is_older_is_ignored),
         cmocka_unit_test(what_an_answer_brought_is_told_by_the_next_put),
+        cmocka_unit_test(another_boot_id_is_a_reboot_and_told_once),
         cmocka_unit_test(a_removed_node_is_nobody),
         cmocka_unit_test(pods_go_where_selector_and_affinity_allow),
         cmocka_unit_test(taints_keep_away_unless_tolerated),
