@@ -76,6 +76,7 @@ struct sim {
     const char *revision;
     int64_t generation;
     bool deleting, orphan;
+    enum sw_hold hold;
     int64_t timeout_ms;
     enum sw_management management;
     const char *node_selector; /* JSON with ' */
@@ -678,6 +679,9 @@ static inline void sim_perform(struct sim *sim, const struct sw_action *a)
     case SW_ACT_LOGS:
         sim_answer(sim, a, SW_EV_LOGS)->event.text = "all is well\n";
         break;
+    case SW_ACT_EMPTIED:
+        sim_log(sim, "emptied");
+        break;
     case SW_ACT_FINALIZED:
         assert_false(sim->finalized);
         sim->finalized = true;
@@ -950,6 +954,9 @@ static inline void sim_spec(struct sim *sim)
                             .management = sim->management,
                             .deleting = sim->deleting,
                             .orphan = sim->orphan,
+                            .hold = sim->hold,
+                            .hold_words = sim->hold ? "hook x" : NULL,
+                            .hold_failed = sim->hold == SW_HOLD_ALL,
                             .timeout_ms = sim->timeout_ms,
                             .node_selector = selector,
                             .taints = taints,

@@ -160,6 +160,8 @@ struct resource {
     char *overrides_told;      /* the revision for which it was said which are not used */
     struct rollback *rollback; /* what states were ready with (rollback.c), or NULL */
     struct upgrade *upgrade;   /* of drivers node by node (upgrade.c), or NULL */
+    struct farewell *farewell; /* how it goes (farewell.c); NULL: it stays */
+    struct sw_timer *emptied;  /* to tell that; or NULL */
 };
 
 struct resource *resource_find(struct sw_controller *c, const char *name);
@@ -170,6 +172,8 @@ void resource_free_all(struct sw_controller *c);
 void resource_facts_changed(struct resource *r);
 /* Step the engine and carry out what it wants. */
 void resource_step(struct resource *r, struct sw_event *event);
+/* Tell the engine the resource as it is now. */
+void resource_tell(struct resource *r);
 void resource_refuse(struct resource *r, int code, const char *words);
 /* Does a finalizer of ours, an old one too, keep the resource from going? */
 bool resource_is_held(const struct resource *r);

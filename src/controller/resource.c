@@ -1,6 +1,6 @@
 /* One SpecialResource: what its watch tells becomes the engine's events, what the engine wants is
  * carried out. */
-#include "controller/internal.h"
+#include "controller/farewell.h"
 #include "controller/rollback.h"
 
 #include <assert.h>
@@ -105,7 +105,20 @@ static void do_timer(struct resource *r, const struct sw_action *a)
 
 static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
-    upgrade_finalize(r);
+    farewell_finalize(r);
+}
+
+/* Not inside the step that says so: the engine is told what comes next. */
+static void on_emptied(void *arg)
+{
+    farewell_emptied(arg);
+}
+
+static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
+{
+    if (!r->emptied)
+        r->emptied = sw_timer_new(r->c->loop, on_emptied, r);
+    sw_timer_set(r->emptied, 0);
 }
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
@@ -115,6 +128,7 @@ static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw
     [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = do_event,
     [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
     [SW_ACT_FINALIZED] = do_finalized, [SW_ACT_RELEASE] = request_release,
+    [SW_ACT_EMPTIED] = do_emptied,
 };
 
 static void step_once(struct resource *r, struct sw_event *event)
@@ -224,6 +238,8 @@ static void resource_free(struct resource *r)
     serving_close(r);
     upgrade_close(r);
     rollback_close(r);
+    farewell_close(r);
+    sw_timer_free(r->emptied);
     release_work_free(r->release.work);
     sw_timer_free(r->release.timer);
     free(r->release.done);
@@ -425,6 +441,7 @@ static void send_spec(struct resource *r)
         spec.reason = "ErrorHasOccurred";
         resource_set_fault(r, rc, spec.message);
     }
+    farewell_spec(r, &spec);
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
     spec.taints = sw_json_find(r->doc, "spec", "taints", NULL);
     spec.tolerations = tolerations;
@@ -442,6 +459,11 @@ static void send_spec(struct resource *r)
     resource_step(r, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
     free(g.states);
     free(g.needs);
+}
+
+void resource_tell(struct resource *r)
+{
+    send_spec(r);
 }
 
 static void on_plan(struct resource *r, int code, const char *words)
@@ -498,7 +520,8 @@ static void resource_changed(struct resource *r)
         if (is_removed(r) && !is_deleting(r->doc))
             rollback_remove(r);
         follow_close(r);
-        send_spec(r);
+        if (!is_deleting(r->doc) || farewell_begin(r))
+            send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */
     } else {

@@ -206,7 +206,7 @@ static bool is_inhabited(const struct sw_engine *e, const struct object *ns)
 bool apply_remove(struct sw_engine *e, struct state *s)
 {
     bool forgotten = false;
-    if (state_is_needed(e, s))
+    if (state_is_needed(e, s) || (s->hidden && e->hold == SW_HOLD_LAST))
         return false;
     for (size_t i = s->n_objects; i-- > 0;) {
         struct object *o = s->objects[i];
@@ -238,8 +238,9 @@ static bool is_to_go(const struct state *s, struct object *o)
     if (!o->text || o->doing != DOING_NOTHING || o->dying || !object_is_removable(o))
         return false;
     if (o->drop_failed && o->verdict.kind == SW_VERDICT_FAILED) {
-        o->failed_why = o->failed_why ? o->failed_why : sw_strdup(o->verdict.message);
-        return true;
+        if (!o->failed_why)
+            object_fail(o, o->verdict.message, o->hash);
+        return o->failed_recorded; /* else a restart would know nothing of it, and run it again */
     }
     return o->drop_ready && o->done_hash == o->hash && side_is_done(s, o);
 }
@@ -249,6 +250,8 @@ void apply_tidy(struct sw_engine *e, struct state *s)
     for (size_t i = 0; i < s->n_objects; i++)
         if (is_to_go(s, s->objects[i]) && delete_is_due(e, s->objects[i]))
             send_delete(e, s->objects[i]);
+        else if (s->objects[i]->failed_why && !s->objects[i]->failed_in)
+            e->status_dirty = true; /* it is to be written down first */
 }
 
 /* ---- answers -----------------------------------------------------------------------------------

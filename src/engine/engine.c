@@ -58,6 +58,7 @@ static void free_texts(struct sw_engine *e)
     free(e->uid);
     free(e->revision);
     free(e->blocked);
+    free(e->hold_words);
     free(e->overlap);
     free(e->overlap_with);
     free(e->told_overlap);
@@ -357,13 +358,27 @@ static void drop_states(struct sw_engine *e)
             drop_state(e, i);
 }
 
+static bool is_removed(const struct sw_engine *e, bool but_hidden)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->phase != PH_REMOVED && !(but_hidden && e->states[i]->hidden))
+            return false;
+    return true;
+}
+
 static void finalize(struct sw_engine *e)
 {
-    if (!e->deleting || e->finalized || !label_is_settled(e))
+    if (!e->deleting || e->finalized)
         return;
-    for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->phase != PH_REMOVED)
-            return;
+    if (e->hold == SW_HOLD_LAST) {
+        if (!e->emptied && is_removed(e, true)) {
+            e->emptied = true;
+            act_add(e, SW_ACT_EMPTIED);
+        }
+        return;
+    }
+    if (!label_is_settled(e) || !is_removed(e, false))
+        return;
     e->finalized = true;
     act_add(e, SW_ACT_FINALIZED);
 }
@@ -391,6 +406,11 @@ static void note_prepared(struct sw_engine *e)
 static void settle(struct sw_engine *e)
 {
     size_t rounds = 0;
+    if (e->hold == SW_HOLD_ALL) { /* it is on its way out, and not to be touched yet */
+        note_prepared(e);
+        status_update(e);
+        return;
+    }
     do {
         table_settle(e);
     } while (label_update(e) && ++rounds <= e->n_states);

@@ -77,6 +77,14 @@ enum sw_management {
     SW_REMOVED,   /* remove what was applied; the resource stays */
 };
 
+/** How far a deletion may go by now. */
+enum sw_hold {
+    SW_HOLD_NONE,
+    SW_HOLD_ALL,  /* nothing is touched: hooks before it are under way */
+    SW_HOLD_LAST, /* hidden states (the namespace) stay: when the others are removed, EMPTIED */
+    SW_HOLD_COUNT
+};
+
 /** One state of the graph, as the recipe has it. */
 struct sw_state_spec {
     const char *name;    /* unique; shown, and recorded in the status */
@@ -98,6 +106,9 @@ struct sw_spec {
     bool deleting;                     /* has a deletionTimestamp: remove all, then FINALIZED */
     bool orphan;                       /* when deleting: leave all objects, without slipway's marks,
                                           and the labels of the nodes, by which pods find them */
+    enum sw_hold hold;                 /* when deleting and not @orphan */
+    const char *hold_words;            /* what is held for: words, or NULL */
+    bool hold_failed;                  /* that has failed, and holds on */
     int64_t timeout_ms;                /* of states that have none of their own; 0: none */
     struct json_object *node_selector; /* map of labels or NULL: the nodes of the resource */
     struct json_object *taints;        /* array {key,value,effect} or NULL: set on its nodes, which
@@ -197,6 +208,8 @@ enum sw_action_kind {
     SW_ACT_TIMER,   /* one per engine: SW_EV_TIMER at @at_ms, instead of the last one; 0: none */
     SW_ACT_LOGS, /* the last @n_bytes of the log of pod @key, of its @container (NULL: the only one)
                   */
+    SW_ACT_EMPTIED,   /* all but the hidden states is removed, and SW_HOLD_LAST keeps those. Again
+                         after a restart */
     SW_ACT_FINALIZED, /* all is removed: the finalizer may go */
     SW_ACT_COUNT
 };

@@ -147,15 +147,24 @@ static void rendered_done(struct object *o)
     o->gate = NULL;
     (void)json_object_put(o->placement);
     o->placement = NULL;
-    free(o->failed_why);
-    o->failed_why = NULL;
     o->hash = 0;
     o->awaited = false;
+}
+
+void object_fail(struct object *o, const char *why, uint64_t hash)
+{
+    char *copy = why ? sw_strdup(why) : NULL;
+    free(o->failed_why);
+    o->failed_why = copy;
+    o->failed_hash = why ? hash : 0;
+    o->failed_in = 0;
+    o->failed_recorded = false;
 }
 
 static void object_free(struct object *o)
 {
     rendered_done(o);
+    free(o->failed_why);
     workers_free(o->workers);
     object_drop_live(o);
     free(o->variants);
@@ -262,6 +271,8 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->drop_failed = r->drop_failed;
     if (o->once && o->done_hash)
         o->done_hash = o->hash;
+    if (o->failed_why && (o->failed_hash != o->hash || !o->drop_failed))
+        object_fail(o, NULL, 0);
     o->rank = rank_of(&o->key, gate->dry_run);
     o->placement = placement_of(r->doc);
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");

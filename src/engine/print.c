@@ -26,10 +26,11 @@ static const char *const event_names[SW_EV_COUNT] = {
 };
 
 static const char *const action_names[SW_ACT_COUNT] = {
-    [SW_ACT_RENDER] = "render", [SW_ACT_WATCH] = "watch",         [SW_ACT_UNWATCH] = "unwatch",
-    [SW_ACT_APPLY] = "apply",   [SW_ACT_DELETE] = "delete",       [SW_ACT_LABEL] = "label",
-    [SW_ACT_STATUS] = "status", [SW_ACT_EVENT] = "event",         [SW_ACT_TIMER] = "timer",
-    [SW_ACT_LOGS] = "logs",     [SW_ACT_FINALIZED] = "finalized", [SW_ACT_RELEASE] = "release",
+    [SW_ACT_RENDER] = "render",   [SW_ACT_WATCH] = "watch",         [SW_ACT_UNWATCH] = "unwatch",
+    [SW_ACT_APPLY] = "apply",     [SW_ACT_DELETE] = "delete",       [SW_ACT_LABEL] = "label",
+    [SW_ACT_STATUS] = "status",   [SW_ACT_EVENT] = "event",         [SW_ACT_TIMER] = "timer",
+    [SW_ACT_LOGS] = "logs",       [SW_ACT_FINALIZED] = "finalized", [SW_ACT_RELEASE] = "release",
+    [SW_ACT_EMPTIED] = "emptied",
 };
 
 const char *sw_event_kind_name(enum sw_event_kind kind)
@@ -93,6 +94,9 @@ static struct json_object *spec_json(const struct sw_spec *spec, bool brief)
     put_int(out, "management", spec->management);
     put_int(out, "deleting", spec->deleting);
     put_int(out, "orphan", spec->orphan);
+    put_int(out, "hold", spec->hold);
+    put_text(out, "holdWords", spec->hold_words);
+    put_int(out, "holdFailed", spec->hold_failed);
     put_int(out, "timeout", spec->timeout_ms);
     put_doc(out, "nodeSelector", spec->node_selector, false);
     put_doc(out, "taints", spec->taints, false);

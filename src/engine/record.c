@@ -89,6 +89,11 @@ static void read_object(struct sw_engine *e, struct json_object *doc)
     o->fingerprint = read_hex(doc, "seen");
     o->fingerprint_of = o->fingerprint ? read_hex(doc, "hash") : 0;
     o->done_hash = sw_json_bool(doc, false, "done", NULL) ? read_hex(doc, "hash") : 0;
+    if (*sw_json_str(doc, "", "failed", NULL)) {
+        object_fail(o, sw_json_str(doc, "", "failed", NULL), read_hex(doc, "failedHash"));
+        o->failed_in = 1;
+        o->failed_recorded = true;
+    }
     o->adopted = sw_json_bool(doc, false, "adopted", NULL);
     o->keep = sw_json_bool(doc, false, "keep", NULL);
     object_watch(e, o);

@@ -493,6 +493,10 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     e->management = spec->management;
     e->deleting = spec->deleting;
     e->orphan = spec->orphan;
+    e->emptied = e->emptied && e->hold == spec->hold;
+    e->hold = spec->deleting ? spec->hold : SW_HOLD_NONE;
+    take_text(&e->hold_words, spec->deleting ? spec->hold_words : NULL);
+    e->hold_failed = spec->hold_failed;
     e->timeout_ms = spec->timeout_ms;
     take_doc(&e->node_selector, spec->node_selector);
     take_doc(&e->taints, spec->taints);

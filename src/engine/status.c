@@ -201,6 +201,8 @@ static struct json_object *object_doc(const struct state *s, const struct object
     add_hex(doc, "hash", done ? o->done_hash : o->fingerprint_of);
     add_hex(doc, "seen", o->fingerprint_of == o->hash || !o->hash ? o->fingerprint : 0);
     add_flag(doc, "done", done);
+    add_text(doc, "failed", o->failed_why);
+    add_hex(doc, "failedHash", o->failed_hash);
     add_flag(doc, "adopted", o->adopted);
     add_flag(doc, "keep", o->keep);
     return doc;
@@ -260,6 +262,10 @@ static struct summary explain(struct sw_engine *e)
     const char *reason = "", *why = s ? words_state(e, s, &reason) : "";
     if (s && !engine_removes_all(e))
         why = with_hint(e, s, why, reason);
+    if (e->deleting && e->hold_words)
+        return (struct summary){ e->hold_failed ? SW_PHASE_ERRORED : SW_PHASE_PROGRESSING,
+                                 e->hold_failed ? "DeletionHookFailed" : "MarkedForDeletion",
+                                 e->hold_words };
     if (e->deleting)
         return (struct summary){ SW_PHASE_PROGRESSING, "MarkedForDeletion",
                                  sw_arena_printf(e->arena, "Removing%s%s%s%s", s ? " " : "",
@@ -457,7 +463,8 @@ static bool is_urgent(const struct sw_engine *e)
     for (size_t i = 0; i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_objects; k++) {
             const struct object *o = e->states[i]->objects[k];
-            if (object_is_written(o) && !o->gate->dry_run && !o->listed_in)
+            if (object_is_written(o) && !o->gate->dry_run &&
+                (!o->listed_in || (o->failed_why && !o->failed_in)))
                 return true;
         }
     return false;
@@ -517,6 +524,8 @@ static void mark_listed(struct sw_engine *e, uint64_t serial)
             struct object *o = e->states[i]->objects[k];
             if (!o->listed_in && is_listed(o))
                 o->listed_in = serial;
+            if (o->failed_why && !o->failed_in)
+                o->failed_in = serial;
         }
 }
 
@@ -582,6 +591,10 @@ static void recorded(struct sw_engine *e, bool written)
     for (size_t i = 0; i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_objects; k++) {
             struct object *o = e->states[i]->objects[k];
+            if (o->failed_in == e->status_serial) {
+                o->failed_recorded = written;
+                o->failed_in = written ? o->failed_in : 0;
+            }
             if (o->listed_in != e->status_serial)
                 continue;
             o->recorded = written;

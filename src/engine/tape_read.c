@@ -209,7 +209,7 @@ static int read_spec(const struct player *p, struct json_object *doc, struct bor
     b->n_states = sw_json_len(states);
     b->states = sw_zalloc(b->n_states + 1, sizeof *b->states);
     b->needs = sw_zalloc(b->n_states + 1, sizeof *b->needs);
-    int64_t management = number_at(doc, "management");
+    int64_t management = number_at(doc, "management"), hold = number_at(doc, "hold");
     b->spec = (struct sw_spec){
         .name = text_at(doc, "name"),
         .uid = text_at(doc, "uid"),
@@ -217,6 +217,9 @@ static int read_spec(const struct player *p, struct json_object *doc, struct bor
         .management = (enum sw_management)management,
         .deleting = number_at(doc, "deleting") != 0,
         .orphan = number_at(doc, "orphan") != 0,
+        .hold = (enum sw_hold)hold,
+        .hold_words = text_at(doc, "holdWords"),
+        .hold_failed = number_at(doc, "holdFailed") != 0,
         .timeout_ms = time_at(doc, "timeout"),
         .node_selector = sw_json_get(doc, "nodeSelector"),
         .taints = sw_json_get(doc, "taints"),
@@ -237,6 +240,8 @@ static int read_spec(const struct player *p, struct json_object *doc, struct bor
         return bad(p, err, "spec: name or uid is missing");
     if (management < SW_MANAGED || management > SW_REMOVED)
         return bad(p, err, "spec.management: there is no such number");
+    if (hold < SW_HOLD_NONE || hold >= SW_HOLD_COUNT)
+        return bad(p, err, "spec.hold: there is no such number");
     for (size_t i = 0; i < b->n_states; i++) {
         int rc = read_state(p, sw_json_at(states, i), b, i, err);
         if (rc < 0)

@@ -176,6 +176,9 @@ static struct json_object *spec_doc(const struct sw_tape *t, const struct sw_spe
     put_number(out, "management", spec->management);
     put_number(out, "deleting", spec->deleting);
     put_number(out, "orphan", spec->orphan);
+    put_number(out, "hold", spec->hold);
+    put_text(out, "holdWords", spec->hold_words);
+    put_number(out, "holdFailed", spec->hold_failed);
     put_number(out, "timeout", spec->timeout_ms);
     put_doc(out, "nodeSelector", json_object_get(spec->node_selector));
     put_doc(out, "taints", json_object_get(spec->taints));

@@ -94,7 +94,10 @@ struct object {
     bool awaited;
     int stage;
     bool once, drop_ready, drop_failed; /* see sw_rendered_object */
-    char *failed_why;                   /* it was deleted because it had failed so */
+    char *failed_why;     /* it was deleted, or is about to be, because it had failed so... */
+    uint64_t failed_hash; /* ... with this content */
+    uint64_t failed_in;   /* serial of the status that says so first; 0: none yet */
+    bool failed_recorded; /* that status was written */
     enum rank rank;
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
@@ -255,7 +258,10 @@ struct sw_engine {
     int64_t generation;
     enum sw_management management;
     bool deleting, finalized, orphan;
-    int64_t timeout_ms; /* of states that have none of their own */
+    enum sw_hold hold;
+    char *hold_words;
+    bool hold_failed, emptied; /* emptied: that was told */
+    int64_t timeout_ms;        /* of states that have none of their own */
     struct json_object *node_selector, *taints;
     struct json_object *tolerations;             /* of what does not exclude a node: @taints too */
     char *overlap, *overlap_with, *told_overlap; /* NULL: none */
@@ -334,6 +340,9 @@ bool fault_lasts(const struct fault *fault);
 struct object *object_find(struct sw_engine *e, const struct sw_key *key);
 struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct state *s);
 void object_forget(struct sw_engine *e, struct object *o);
+/** It failed with the content @hash, so it is to be deleted, and not to be run again before it has
+ * another. @why NULL: that is over. */
+void object_fail(struct object *o, const char *why, uint64_t hash);
 void objects_free(struct sw_engine *e);
 /** Take the content of a manifest. @return 0 | SW_INVALID: an annotation is bad */
 int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,

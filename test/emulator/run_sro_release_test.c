@@ -268,6 +268,14 @@ static void hook_of_upgrades_runs_for_each_revision_but_the_first(void **state)
     chart_remove(root);
 }
 
+static size_t n_pods;
+
+static void count_pods(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                       struct world *w SW_UNUSED)
+{
+    n_pods += sw_streq(req->resource, "pods") && sw_streq(req->verb, "patch");
+}
+
 static void failed_hook_may_be_deleted_and_stays_failed(void **state)
 {
     (void)state;
@@ -276,7 +284,8 @@ static void failed_hook_may_be_deleted_and_stays_failed(void **state)
         "    helm.sh/hook: post-install\n    helm.sh/hook-delete-policy: hook-failed\n"
         "    emulator.slipway.dev/exit-code: \"3\"\nspec:\n  restartPolicy: Never\n"
         "  containers:\n  - name: c\n    image: i\n";
-    struct world w = { .releases = SW_RELEASES_CONFIG_MAPS };
+    struct world w = { .releases = SW_RELEASES_CONFIG_MAPS, .on_request = count_pods };
+    n_pods = 0;
     char *root = chart_root();
     SW_AUTO_CHARS *dir = CHART(root, "rel", { "values.yaml", plain },
                                { "templates/0000-c.yaml", config },
@@ -288,6 +297,13 @@ static void failed_hook_may_be_deleted_and_stays_failed(void **state)
     json_object_put(record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "failed"));
     world_wait(&w, 60000);
     sro_until(&w, "rel", "Errored", "exit code 3");
+    assert_int_equal(n_pods, 1);
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 10 * 60000);
+    sro_until(&w, "rel", "Errored", "exit code 3");
+    assert_int_equal(n_pods, 1); /* who was not there then does not run it once more */
+    assert_null(world_get(&w, "v1", "Pod", "rel", "check"));
     world_close(&w);
     chart_remove(root);
 }

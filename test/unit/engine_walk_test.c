@@ -1442,6 +1442,45 @@ static void removal_goes_backwards_and_leaves_nothing(void **state)
     sim_free(sim);
 }
 
+static void a_held_deletion_touches_nothing_and_keeps_the_hidden_state(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "base",
+          .hidden = true,
+          .objects = { { .kind = "Namespace", .name = "n1" } },
+          .n_objects = 1 },
+        { .name = "a", .objects = { { .kind = "ConfigMap", .name = "a1" } }, .n_objects = 1 }, );
+    struct sim *sim = new_sim(&recipe);
+    sim_start(sim);
+    sim_run(sim, 60000);
+    sim->deleting = true;
+    sim->hold = SW_HOLD_ALL;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    sim_restart(sim);
+    sim_run(sim, 60000);
+    assert_int_equal(sim->n_deletes, 0);
+    assert_string_equal(condition(sim, "Errored", "reason"), "DeletionHookFailed");
+    sim->hold = SW_HOLD_LAST;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_null(sim_find(sim, "ConfigMap", "a1"));
+    assert_non_null(sim_find(sim, "Namespace", "n1"));
+    expect_order(sim, "delete ConfigMap a1", "emptied");
+    sim_clear_log(sim);
+    sim_restart(sim);
+    sim_run(sim, 60000);
+    assert_non_null(strstr(sim->log, "emptied")); /* told again to who was not there */
+    assert_false(sim->finalized);
+    sim->hold = SW_HOLD_NONE;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_true(sim->finalized);
+    assert_null(sim_find(sim, "Namespace", "n1"));
+    sim_free(sim);
+}
+
 static void removal_needs_no_recipe(void **state)
 {
     (void)state;
@@ -2086,6 +2125,7 @@ int main(void)
         TEST(a_dying_namespace_is_waited_for),
         TEST(a_dry_run_is_tried_until_it_passes),
         TEST(removal_goes_backwards_and_leaves_nothing),
+        TEST(a_held_deletion_touches_nothing_and_keeps_the_hidden_state),
         TEST(removal_needs_no_recipe),
         TEST(labels_of_others_are_left),
         TEST(a_deletion_that_is_refused_is_tried_again),

@@ -1,0 +1,38 @@
+#pragma once
+/* The hooks of a recorded release (release_record.c wrote them down): what is run is what was
+ * deployed, whatever became of the recipe since. */
+#include <stddef.h>
+
+#include "base/base.h"
+
+struct json_object;
+
+struct release_hook {
+    struct json_object *doc; /* as the recipe renders it; owned */
+    char *key;               /* "pre-delete Job ns/name": what it is shown and recorded as */
+    unsigned policies;       /* enum sw_hook_policy */
+    int weight;
+};
+
+struct release_hooks {
+    struct release_hook *items;
+    size_t n, cap;
+};
+
+/** Those of @event ("pre-delete", "test"), by weight, then by name, as Helm runs them; what has no
+ * namespace is in @ns. @return 0 | SW_INVALID: a manifest is none */
+int release_hooks_read(struct json_object *release, const char *event, const char *ns,
+                       struct release_hooks *out, struct sw_err *err) SW_CHECKED;
+void release_hooks_done(struct release_hooks *hooks);
+
+/** The release in @record (a ConfigMap or Secret), unpacked; the caller's. @return 0 | SW_INVALID
+ */
+int release_of_record(struct json_object *record, struct json_object **out,
+                      struct sw_err *err) SW_CHECKED;
+/** The record of the highest revision in @list, borrowed; NULL: there is none. */
+struct json_object *release_newest(struct json_object *list);
+
+enum hook_verdict { HOOK_RUNS, HOOK_SUCCEEDED, HOOK_FAILED };
+/** How far a hook's object is. Jobs and Pods are waited for, others are done when they are there
+ * (Helm's rule). *@why, borrowed of @live or constant: of what failed or still runs. */
+enum hook_verdict release_hook_judge(struct json_object *live, const char **why);

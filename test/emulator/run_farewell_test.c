@@ -1,0 +1,233 @@
+/* What comes before and after the objects of a resource that is deleted: Helm's hooks of a
+ * deletion, and Helm's records of what is left behind. */
+#include "run_sro.h"
+
+#include "controller/release_hooks.h"
+
+static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
+
+#define JOB(name, when, more, pod)                                                                 \
+    "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " name                               \
+    "\n  annotations:\n    helm.sh/hook: " when "\n" more                                          \
+    "spec:\n  backoffLimit: 0\n  template:\n    metadata:\n      annotations: {" pod "}\n"         \
+    "    spec:\n      restartPolicy: Never\n      containers:\n      - name: c\n        image: "   \
+    "i\n"
+#define WEIGHT(n) "    helm.sh/hook-weight: \"" n "\"\n"
+#define POLICY(p) "    helm.sh/hook-delete-policy: " p "\n"
+#define FAILS "emulator.slipway.dev/exit-code: \"3\""
+
+static char order[512]; /* "+job ... -configmap ...", each once in a row */
+
+static void note_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                         struct world *w SW_UNUSED)
+{
+    bool job = sw_streq(req->resource, "jobs") && !req->subresource;
+    bool map = sw_streq(req->resource, "configmaps") && sw_streq(req->name, "c");
+    bool put = sw_streq(req->verb, "patch"), gone = sw_streq(req->verb, "delete");
+    if (!(job && (put || gone)) && !(map && gone))
+        return;
+    SW_AUTO_CHARS *word = sw_printf("%c%s ", put ? '+' : '-', req->name);
+    size_t len = strlen(order), n = strlen(word);
+    bool again = len >= n && sw_streq(order + len - n, word);
+    if (!again && len + n < sizeof order)
+        strcpy(order + len, word);
+}
+
+static bool is_recorded(struct world *w, void *arg SW_UNUSED)
+{
+    return world_get(w, "v1", "ConfigMap", "rel", "sh.helm.release.v1.rel.v1");
+}
+
+/* Walk a recipe with these hooks until it is Ready, and recorded. */
+static char *walked(struct world *w, const char *hooks)
+{
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(root, "rel", { "templates/0000-c.yaml", config },
+                               { "templates/0001-hooks.yaml", hooks });
+    w->on_request = note_request;
+    w->releases = SW_RELEASES_CONFIG_MAPS;
+    world_open(w);
+    sro_run(w, dir);
+    sro_until(w, "rel", "Ready", NULL);
+    assert_true(world_until(w, is_recorded, NULL, 60000));
+    order[0] = '\0';
+    return root;
+}
+
+static void delete_it(struct world *w)
+{
+    assert_int_equal(world_delete(w, SR_VERSION, "SpecialResource", NULL, "rel"), 0);
+}
+
+static void until_gone(struct world *w)
+{
+    sro_until_gone(w, SR_VERSION, "SpecialResource", NULL, "rel");
+}
+
+static void hooks_run_before_and_after_the_objects_go(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("late", "pre-delete", WEIGHT("5") POLICY("hook-succeeded"), "")
+                                JOB("early", "pre-delete", WEIGHT("-5"), "")
+                                    JOB("last", "post-delete", "", ""));
+    delete_it(&w);
+    until_gone(&w);
+    assert_string_equal(order, "+early +late -late -c +last ");
+    assert_null(world_get(&w, "v1", "Namespace", NULL, "rel")); /* after the last of them */
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void without_hooks_nothing_is_waited_for(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("other", "pre-rollback,test", "", ""));
+    delete_it(&w);
+    until_gone(&w);
+    assert_string_equal(order, "-c ");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void a_hook_that_fails_holds_the_deletion(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("stop", "pre-delete", "", FAILS));
+    delete_it(&w);
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    world_wait(&w, 10 * 60000);
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 10 * 60000);
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    assert_string_equal(order, "+stop ");
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
+                                 "{\"metadata\":{\"annotations\":{\"slipway.dev/no-hooks\":"
+                                 "\"true\"}}}"),
+                     0);
+    until_gone(&w);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void a_failed_hook_that_was_deleted_runs_when_the_resource_changes(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("stop", "pre-delete", POLICY("hook-failed"), FAILS));
+    delete_it(&w);
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    sro_until_gone(&w, "batch/v1", "Job", "rel", "stop");
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 10 * 60000);
+    assert_string_equal(order, "+stop -stop "); /* not by a restart */
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
+                                 "{\"metadata\":{\"annotations\":{\"again\":\"1\"}}}"),
+                     0);
+    sro_until_there(&w, "batch/v1", "Job", "rel", "stop");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void orphans_run_no_hook_and_keep_their_records(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("stop", "pre-delete,post-delete", "", ""));
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
+                                 "{\"spec\":{\"deletionPolicy\":\"orphan\"}}"),
+                     0);
+    world_must_be_ready(&w);
+    delete_it(&w);
+    until_gone(&w);
+    world_wait(&w, 10 * 60000); /* whoever collects garbage has had time */
+    assert_string_equal(order, "");
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+    struct json_object *record = world_get(&w, "v1", "ConfigMap", "rel",
+                                           "sh.helm.release.v1.rel.v1");
+    assert_non_null(record);
+    assert_null(sw_json_find(record, "metadata", "ownerReferences", NULL));
+    assert_string_equal(sw_obj_label(record, "status"), "deployed");
+    world_close(&w);
+    chart_remove(root);
+}
+
+/* ---- killed in between -------------------------------------------------------------------------
+ */
+
+static size_t n_before, n_after;
+static char seen_before[64], seen_after[64];
+
+static void count_job(struct world *w, const char *name, char seen[static 64], size_t *n)
+{
+    struct json_object *job = world_get(w, "batch/v1", "Job", "rel", name);
+    if (!job || sw_streq(sw_obj_uid(job), seen))
+        return;
+    (void)snprintf(seen, 64, "%s", sw_obj_uid(job));
+    ++*n;
+}
+
+static bool is_gone_counting(struct world *w, void *arg SW_UNUSED)
+{
+    count_job(w, "early", seen_before, &n_before);
+    count_job(w, "last", seen_after, &n_after);
+    return !sro_get(w, "rel");
+}
+
+struct kill {
+    uint64_t at;
+};
+
+static bool is_time_to_kill(struct world *w, void *arg)
+{
+    return is_gone_counting(w, arg) || w->n_requests >= ((struct kill *)arg)->at;
+}
+
+static void no_hook_runs_twice_whenever_the_controller_is_killed(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        struct world w = { 0 };
+        char *root = walked(&w, JOB("early", "pre-delete", POLICY("hook-succeeded"), "")
+                                    JOB("last", "post-delete", "", ""));
+        n_before = n_after = 0;
+        seen_before[0] = seen_after[0] = '\0';
+        world_count(&w);
+        delete_it(&w);
+        struct kill kill = { n };
+        assert_true(world_until(&w, is_time_to_kill, &kill, 10 * 60000));
+        bool over = !sro_get(&w, "rel");
+        if (!over) {
+            world_kill(&w);
+            world_start(&w);
+        }
+        if (!world_until(&w, is_gone_counting, NULL, 10 * 60000))
+            fail_msg("killed after request %d it never went", (int)n);
+        if (n_before != 1 || n_after != 1)
+            fail_msg("killed after request %d: pre-delete ran %zu times, post-delete %zu", (int)n,
+                     n_before, n_after);
+        world_close(&w);
+        chart_remove(root);
+        if (over)
+            break;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hooks_run_before_and_after_the_objects_go),
+        cmocka_unit_test(without_hooks_nothing_is_waited_for),
+        cmocka_unit_test(a_hook_that_fails_holds_the_deletion),
+        cmocka_unit_test(a_failed_hook_that_was_deleted_runs_when_the_resource_changes),
+        cmocka_unit_test(orphans_run_no_hook_and_keep_their_records),
+        cmocka_unit_test(no_hook_runs_twice_whenever_the_controller_is_killed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
