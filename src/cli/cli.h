@@ -116,6 +116,7 @@ int sw_cmd_bundle(int argc, char **argv);
 int sw_cmd_man(int argc, char **argv);
 int sw_cmd_plan(int argc, char **argv);
 int sw_cmd_preflight(int argc, char **argv);
+int sw_cmd_test(int argc, char **argv);
 int sw_cmd_hooks(int argc, char **argv);
 int sw_cmd_completion(int argc, char **argv);
 int sw_cmd_version(int argc, char **argv);
@@ -124,7 +125,7 @@ extern const struct sw_flag sw_flags_run[], sw_flags_controller[], sw_flags_emul
     sw_flags_replay[], sw_flags_explain[], sw_flags_status[], sw_flags_render[], sw_flags_graph[],
     sw_flags_lint[], sw_flags_hooks[], sw_flags_fetch[], sw_flags_package[], sw_flags_rbac[],
     sw_flags_preflight[], sw_flags_uninstall[], sw_flags_plan[], sw_flags_gather[],
-    sw_flags_bundle[], sw_flags_configmap[], sw_flags_diff[];
+    sw_flags_bundle[], sw_flags_configmap[], sw_flags_diff[], sw_flags_test[];
 
 /** This very program, whatever became of its file: to start it again as a helper. */
 #define SW_SELF "/proc/self/exe"

@@ -132,6 +132,14 @@ const struct sw_command sw_commands[] = {
       "folder.\n\n"
       "Exit status: 0 no node needs anything, 1 actions, 2 errors.",
       sw_flags_plan, sw_cmd_plan },
+    { "test", "NAME", "run the tests of a SpecialResource's release, as `helm test` does",
+      "The hooks `test` of the release that is recorded last, by weight, one after the other: Pods "
+      "and\n"
+      "Jobs to their end, with their delete policies. Logs of a test that fails are printed; it "
+      "is\n"
+      "the last that is run.\n\n"
+      "Exit status: 0 all have succeeded, 1 one has failed, 2 bad usage or input, 3 time-out.",
+      sw_flags_test, sw_cmd_test },
     { "version", "", "print the version", NULL, no_flags, sw_cmd_version },
     { 0 },
 };
