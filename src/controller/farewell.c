@@ -45,6 +45,7 @@ struct farewell {
 static void go_on(struct farewell *f);
 static void look(struct farewell *f);
 static void let_records_go(struct farewell *f);
+static void give_up(struct farewell *f, const char *why);
 
 /* ---- words -------------------------------------------------------------------------------------
  */
@@ -169,6 +170,10 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct farewell *f = arg;
     f->req = NULL;
+    if (a->code == SW_NOTFOUND) { /* its namespace is gone: it can never run */
+        give_up(f, sw_err_text(a->err));
+        return;
+    }
     if (a->code < 0) {
         trouble(f, a->code, sw_err_text(a->err));
         return;
@@ -387,9 +392,10 @@ static void go_on(struct farewell *f)
 
 static void give_up(struct farewell *f, const char *why)
 {
-    sw_log(SW_LOG_WARN, "no hooks of the deletion", "resource", f->r->name, "why", why, NULL);
+    sw_log(SW_LOG_WARN, "hooks of the deletion are left out", "resource", f->r->name, "why", why,
+           NULL);
     event_record(f->r, &(struct sw_action){
-                           .warning = true, .reason = "DeletionHooksUnknown", .message = why });
+                           .warning = true, .reason = "DeletionHooksLeftOut", .message = why });
     enter(f, OVER);
 }
 

@@ -115,6 +115,36 @@ static void a_hook_that_fails_holds_the_deletion(void **state)
     chart_remove(root);
 }
 
+static void a_namespace_that_is_gone_holds_nothing(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("stop", "pre-delete", "", FAILS));
+    delete_it(&w);
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    assert_int_equal(world_delete(&w, "v1", "Namespace", NULL, "rel"), 0);
+    until_gone(&w);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void deleting_a_failed_hook_runs_it_again(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("stop", "pre-delete", "", FAILS));
+    delete_it(&w);
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    assert_string_equal(order, "+stop ");
+    order[0] = '\0';
+    assert_int_equal(world_delete(&w, "batch/v1", "Job", "rel", "stop"), 0);
+    sro_until(&w, "rel", "Progressing", "hook pre-delete Job rel/stop");
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    assert_string_equal(order, "-stop +stop ");
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void a_failed_hook_that_was_deleted_runs_when_the_resource_changes(void **state)
 {
     (void)state;
@@ -225,6 +255,8 @@ int main(void)
         cmocka_unit_test(hooks_run_before_and_after_the_objects_go),
         cmocka_unit_test(without_hooks_nothing_is_waited_for),
         cmocka_unit_test(a_hook_that_fails_holds_the_deletion),
+        cmocka_unit_test(a_namespace_that_is_gone_holds_nothing),
+        cmocka_unit_test(deleting_a_failed_hook_runs_it_again),
         cmocka_unit_test(a_failed_hook_that_was_deleted_runs_when_the_resource_changes),
         cmocka_unit_test(orphans_run_no_hook_and_keep_their_records),
         cmocka_unit_test(no_hook_runs_twice_whenever_the_controller_is_killed),
