@@ -96,12 +96,50 @@ static void a_deadline_that_is_none_is_named(void **state)
     world_close(&w);
 }
 
+/* A node that the resource's pods run on. */
+static const char *some_node(struct world *w)
+{
+    struct json_object *pods = world_get(w, "v1", "Pod", "simple-kmod", NULL);
+    return sw_json_str(sw_json_at(pods, 0), "", "spec", "nodeName", NULL);
+}
+
+static bool is_told_of_reboot(struct world *w, void *arg)
+{
+    return events_with(w, "NodeRebooted", arg) > 0;
+}
+
+static void a_reboot_is_told_once_and_replaces_nothing(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    world_wait(&w, 60000);
+    SW_AUTO_CHARS *node = sw_strdup(some_node(&w));
+    SW_AUTO_JSON *before = sw_json_copy(
+        sw_json_find(sw_json_at(world_get(&w, "apps/v1", "DaemonSet", "simple-kmod", NULL), 0),
+                     "metadata", "generation", NULL));
+    assert_int_equal(world_patch(&w, "v1", "Node", NULL, node, "status",
+                                 "{\"status\":{\"nodeInfo\":{\"bootID\":\"another\"}}}"),
+                     0);
+    assert_true(world_until(&w, is_told_of_reboot, node, 60000));
+    world_wait(&w, 10 * 60000);
+    assert_int_equal(events_with(&w, "NodeRebooted", ""), 1);
+    struct json_object *sets = world_get(&w, "apps/v1", "DaemonSet", "simple-kmod", NULL);
+    assert_true(
+        sw_json_equal(before, sw_json_find(sw_json_at(sets, 0), "metadata", "generation", NULL)));
+    world_must_be_ready(&w);
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orphans_stay_and_belong_to_nobody),
         cmocka_unit_test(a_state_may_have_a_deadline_of_its_own),
         cmocka_unit_test(a_deadline_that_is_none_is_named),
+        cmocka_unit_test(a_reboot_is_told_once_and_replaces_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
