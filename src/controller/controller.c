@@ -121,7 +121,12 @@ int sw_controller_fault(struct sw_controller *c, const char *resource, const cha
 bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
 {
     struct resource *r = resource_find(c, resource);
-    return !r || (!r->ops && !r->todo && !r->renders && !r->plan_work);
+    if (!r)
+        return true;
+    for (const struct op *op = r->ops; op; op = op->next)
+        if (!op->is_held) /* nothing is under way that somebody waits for */
+            return false;
+    return !r->todo && !r->renders && !r->plan_work;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------

@@ -1,9 +1,14 @@
-/* Kubernetes Events about a resource. That nothing is said twice in a row is the engine's care. */
+/* Kubernetes Events about a resource. That nothing is said twice in a row is the engine's care.
+ * That a state has begun is worth an Event only while it is not over: what comes of it says it,
+ * too. */
 #include "controller/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HOLD_MS = 5000 };
+#define STARTED "StateStarted"
 
 /* Events about what has no namespace live in this one, as client-go puts them. */
 #define EVENT_NAMESPACE "default"
@@ -53,8 +58,35 @@ static void event_failed(struct op *op, int code SW_UNUSED, const char *words SW
     op_free(op);
 }
 
+static void on_held(void *arg)
+{
+    struct op *op = arg;
+    op->is_held = false;
+    op_with_kind(op);
+}
+
+/* "state NAME: what of it" */
+static bool is_of_same_state(const char *a, const char *b)
+{
+    const char *end = strchr(a, ':');
+    return end && strncmp(a, b, (size_t)(end - a) + 1) == 0;
+}
+
+/* What is told now says more of a state than that it began. */
+static void drop_held(struct resource *r, const char *message)
+{
+    for (struct op *op = r->ops, *next; op; op = next) {
+        next = op->next;
+        if (op->is_held && op->begin == begin_event &&
+            is_of_same_state(sw_json_str(op->doc, "", "message", NULL), message))
+            op_free(op);
+    }
+}
+
 void event_record(struct resource *r, const struct sw_action *a)
 {
+    if (a->message)
+        drop_held(r, a->message);
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Event", EVENT_NAMESPACE, NULL }, 0);
     SW_AUTO_CHARS *name = sw_printf("%s.%" PRIx64 "%04x", r->name,
                                     (uint64_t)sw_loop_now_ms(r->c->loop) * 1000000,
@@ -62,5 +94,11 @@ void event_record(struct resource *r, const struct sw_action *a)
     op->doc = event_doc(r, a, name);
     op->begin = begin_event;
     op->failed = event_failed;
-    op_with_kind(op);
+    if (!sw_streq(a->reason, STARTED)) {
+        op_with_kind(op);
+        return;
+    }
+    op->is_held = true;
+    op->timer = sw_timer_new(r->c->loop, on_held, op);
+    sw_timer_set(op->timer, HOLD_MS);
 }

@@ -102,7 +102,9 @@ static void watch_maps(struct follow *f, struct json_object *maps)
                                  .version = version ? sw_strdup(version) : NULL };
         m->watch = sw_kube_watch_open(
             c->kube, kind,
-            &(struct sw_watch_opts){ .ns = m->ns, .name = m->name, .fields = fields }, on_map, m);
+            &(struct sw_watch_opts){
+                .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true },
+            on_map, m); /* it was read a moment ago: no list is needed to know what it was */
     }
 }
 

@@ -107,7 +107,7 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
 static void ask(struct image_check *k)
 {
     if (!k->access && !k->call)
-        k->access = sw_access_open(k->c->registries, k->ns, on_access, k);
+        k->access = sw_access_open(k->c->registries, k->ns, k->image, on_access, k);
 }
 
 static void on_timer(void *arg)
@@ -185,7 +185,7 @@ int images_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
     if (c->images->no_mirrors)
         return 0;
     if (!c->images->mirrors)
-        c->images->mirrors = sw_access_open(c->registries, NULL, on_mirrors, c);
+        c->images->mirrors = sw_access_open(c->registries, NULL, NULL, on_mirrors, c);
     return SW_PENDING;
 }
 

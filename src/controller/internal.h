@@ -333,6 +333,8 @@ struct op {
     bool force, dry_run;
     char *uid, *propagation;
     char *dropped; /* apply: fields that the server did not know; NULL: none */
+    char *kernel;  /* of a node, that its label is to say besides; NULL: it does */
+    bool is_held;  /* its timer runs: it may come to be part of another, or not be needed */
     uint32_t node;
     size_t n_bytes;
     unsigned n_tries;
@@ -443,6 +445,12 @@ bool cluster_selects_any(struct sw_controller *c, struct resource *r);
 void kernels_label(struct resource *r, const struct sw_group *group);
 /* The same of one node. */
 void kernels_label_node(struct resource *r, const struct sw_group *group, uint32_t node);
+/* The kernel that waits to be written down for @node, with another patch of its; NULL: none. Heap;
+ * who takes it writes it, or gives it back. */
+char *kernels_take(struct resource *r, const char *node);
+void kernels_give_back(struct resource *r, const char *node, const char *kernel);
+/* Patch what the node's label has to say into @patch. */
+void kernels_put(struct json_object *patch, const char *kernel);
 /* Groups of the nodes that @r selects; sw_groups_done(). */
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out);
 void controller_trouble(struct sw_controller *c, int code, const char *why);

@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+/* A walk is about to label the same node: the kernel's label goes with that when it comes soon, as
+ * one write. No pod waits longer than that for it. */
+enum { HOLD_MS = 200 };
+
 static void on_labelled(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
@@ -47,19 +51,51 @@ static void failed(struct op *op, int code, const char *words SW_UNUSED)
 static bool is_under_way(const struct resource *r, const char *node)
 {
     for (const struct op *op = r->ops; op; op = op->next)
-        if (op->begin == begin && sw_streq(op->key.name, node))
+        if ((op->begin == begin || op->kernel) && sw_streq(op->key.name, node))
             return true;
     return false;
+}
+
+static void on_held(void *arg)
+{
+    struct op *op = arg;
+    op->is_held = false;
+    op_with_kind(op);
+}
+
+void kernels_put(struct json_object *patch, const char *kernel)
+{
+    sw_json_set_str(patch, kernel, "metadata", "labels", SW_KERNEL_LABEL, NULL);
 }
 
 static void label(struct resource *r, const char *node, const char *kernel)
 {
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, node }, 0);
     op->doc = json_object_new_object();
-    sw_json_set_str(op->doc, kernel, "metadata", "labels", SW_KERNEL_LABEL, NULL);
+    kernels_put(op->doc, kernel);
     op->begin = begin;
     op->failed = failed;
-    op_with_kind(op);
+    op->is_held = true;
+    op->kernel = sw_strdup(kernel);
+    op->timer = sw_timer_new(r->c->loop, on_held, op);
+    sw_timer_set(op->timer, HOLD_MS);
+}
+
+char *kernels_take(struct resource *r, const char *node)
+{
+    for (struct op *op = r->ops; op; op = op->next)
+        if (op->is_held && op->begin == begin && sw_streq(op->key.name, node)) {
+            char *kernel = SW_TAKE(op->kernel);
+            op_free(op);
+            return kernel;
+        }
+    return NULL;
+}
+
+void kernels_give_back(struct resource *r, const char *node, const char *kernel)
+{
+    if (kernel && !is_under_way(r, node))
+        label(r, node, kernel);
 }
 
 static bool has_affine_states(const struct resource *r)

@@ -40,6 +40,7 @@ struct sw_access {
     void *arg;
     char *ns;
     bool reads_cluster;
+    bool is_internal; /* only the cluster's own registry will be asked */
     struct slot slots[MAX_WAITING];
     int n_waiting;
     struct sw_timer *timer;
@@ -195,6 +196,19 @@ static int apply_mirrors(struct sw_registries *r, struct sw_err *err)
     return 0;
 }
 
+/* What the cluster says of mirrors may not have been read: nobody is to render with what is known.
+ */
+static int apply_own_mirrors(struct sw_registries *r, struct sw_err *err)
+{
+    struct sw_mirrors *mirrors = NULL;
+    int rc = read_mirrors(r, &mirrors, err);
+    if (rc == 0)
+        sw_registry_set_mirrors(r->registry, mirrors);
+    else
+        sw_mirrors_free(mirrors);
+    return rc;
+}
+
 static void apply_cas(struct sw_registries *r)
 {
     SW_ERR(err);
@@ -248,7 +262,7 @@ static void finish(struct sw_access *a)
         r->read_at_ms = sw_loop_now_ms(r->loop);
     }
     SW_ERR(err);
-    int rc = apply_mirrors(r, &err);
+    int rc = a->is_internal ? apply_own_mirrors(r, &err) : apply_mirrors(r, &err);
     apply_cas(r);
     SW_AUTO(sw_logins) *logins = make_logins(a);
     sw_access_fn *fn = a->fn;
@@ -351,7 +365,8 @@ static void on_timer(void *arg)
     struct sw_registries *r = a->r;
     int64_t age_ms = sw_loop_now_ms(r->loop) - r->read_at_ms;
     bool openshift = r->kube && sw_kube_serves(r->kube, "config.openshift.io");
-    a->reads_cluster = openshift && (!r->read_at_ms || age_ms >= r->opts.fresh_ms);
+    a->reads_cluster = openshift && !a->is_internal &&
+                       (!r->read_at_ms || age_ms >= r->opts.fresh_ms);
     a->n_waiting = 1; /* this function itself */
     for (size_t i = 0; a->reads_cluster && i < SW_COUNT(questions); i++)
         ask(a, i, questions[i].api_version, questions[i].kind, questions[i].ns, questions[i].name);
@@ -361,8 +376,19 @@ static void on_timer(void *arg)
         finish(a);
 }
 
-struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, sw_access_fn *fn,
-                                 void *arg)
+/* The Service of OpenShift's registry, by each of its names in the cluster. */
+static bool is_internal(const char *image)
+{
+    static const char host[] = "image-registry.openshift-image-registry.svc";
+    if (!image || !sw_starts_with(image, host))
+        return false;
+    const char *rest = image + strlen(host);
+    return *rest == ':' || *rest == '/' || sw_starts_with(rest, ".cluster.local:") ||
+           sw_starts_with(rest, ".cluster.local/");
+}
+
+struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const char *image,
+                                 sw_access_fn *fn, void *arg)
 {
     struct sw_access *a = sw_zalloc(1, sizeof *a);
     *a = (struct sw_access){ .r = r,
@@ -371,6 +397,7 @@ struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, sw_acc
                              .fn = fn,
                              .arg = arg,
                              .ns = copy(ns),
+                             .is_internal = is_internal(image),
                              .secrets = json_object_new_array(),
                              .policies = json_object_new_array() };
     if (a->next)

@@ -34,9 +34,12 @@ void sw_registries_free(struct sw_registries *r);
  * openshift-config/pull-secret and of the namespace; keep it with sw_logins_ref(). */
 typedef void sw_access_fn(int code, const char *words, struct sw_registry *registry,
                           struct sw_logins *logins, void *arg);
-/** Answers once, never before it returned. @ns may be NULL. */
-struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, sw_access_fn *fn,
-                                 void *arg);
+/** Answers once, never before it returned. @ns may be NULL.
+ * @image: all that will be asked for, or NULL: of an image in an OpenShift's own registry its
+ * settings (mirrors, pull secret and CAs of other registries) say nothing, and are not read for it;
+ * the logins are the namespace's. */
+struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const char *image,
+                                 sw_access_fn *fn, void *arg);
 /** No callback of it runs from here on. NULL is accepted; not needed after the answer. */
 void sw_access_close(struct sw_access *access);
 

@@ -39,6 +39,7 @@ void op_free(struct op *op)
     json_object_put(op->doc);
     free(op->uid);
     free(op->dropped);
+    free(op->kernel);
     free(op->propagation);
     if (op->release)
         op->release(op->more);
@@ -86,8 +87,12 @@ void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *wor
     SW_AUTO_CHARS *message = words ? sw_strdup(words) : NULL;
     /* the key outlives the op for the step */
     op->key = (struct sw_key){ 0 };
+    op->kernel = NULL;
     op->release = NULL;
     op_free(op);
+    if (code < 0)
+        kernels_give_back(r, copy.key.name, copy.kernel);
+    free(copy.kernel);
     resource_step(r, &(struct sw_event){ .kind = kind,
                                          .serial = copy.serial,
                                          .key = copy.key,
@@ -310,6 +315,9 @@ void request_label(struct resource *r, const struct sw_action *a)
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, a->key.name }, a->serial);
     op->node = a->node;
     op->doc = node_patch(a);
+    op->kernel = kernels_take(r, a->key.name);
+    if (op->kernel)
+        kernels_put(op->doc, op->kernel);
     op->begin = begin_label;
     op->failed = label_failed;
     op_with_kind(op);

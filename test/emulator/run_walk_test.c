@@ -1,6 +1,11 @@
 /* Whole walks: recipe, controller and cluster in one process, on a clock that jumps. */
 #include "run_world.h"
 
+#include "controller/registries.h"
+#include "recipe/pack.h"
+
+#include <unistd.h>
+
 #define KMOD "charts/example/simple-kmod"
 #define MIG "recipes/nvidia-mig"
 #define LABEL(resource, state) "specialresource.openshift.io/state-" resource "-" state
@@ -102,6 +107,74 @@ static void quick_walk_costs_few_requests(void **state)
     print_message("# simple-kmod: %d requests, %d writes\n", (int)w.n_requests, (int)w.n_writes);
     assert_true(w.n_requests <= 40);
     world_close(&w);
+}
+
+/* ---- the first walk in an operator's life ------------------------------------------------------
+ */
+
+#define FROM_MAP                                                                                   \
+    "{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":\"SpecialResource\",\"metadata\":{"     \
+    "\"name\":\"simple-kmod\"},\"spec\":{\"namespace\":\"simple-kmod\",\"chart\":{\"name\":"       \
+    "\"simple-kmod\",\"version\":\"0.0.1\",\"repository\":{\"name\":\"here\",\"url\":"             \
+    "\"cm://default/simple-kmod\"}}}}"
+
+static void create_map(struct world *w)
+{
+    SW_ERR(err);
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    SW_AUTO_JSON *map = NULL;
+    if (sw_recipe_open(SW_SOURCE_DIR "/" KMOD, NULL, &recipe, &err) < 0 ||
+        sw_recipe_to_config_map(recipe, NULL, "default", &map, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    assert_int_equal(world_create(w, json_object_to_json_string(map)), 0);
+}
+
+/* The cluster's own registry, where nobody is. */
+#define CONF                                                                                       \
+    "[[registry]]\nprefix = \"image-registry.openshift-image-registry.svc:5000\"\n"                \
+    "location = \"127.0.0.1:1\"\ninsecure = true\n"
+
+static size_t n_settings;
+
+static void count_settings(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                           struct world *w SW_UNUSED)
+{
+    n_settings += strstr(req->path, "openshift-config") ||
+                  strstr(req->path, "config.openshift.io") ||
+                  strstr(req->path, "operator.openshift.io");
+}
+
+/* A resource comes to an operator that runs already, and that never had one: all that it asks until
+ * the resource is ready, on a cluster where three nodes take part. */
+static void first_walk_costs_few_requests(void **state)
+{
+    (void)state;
+    SW_AUTO_CHARS *conf = sw_strdup("/tmp/run_walk_test.XXXXXX");
+    int fd = mkstemp(conf);
+    assert_int_equal(write(fd, CONF, strlen(CONF)), strlen(CONF));
+    close(fd);
+    const struct sw_registries_opts registries = { .conf = conf, .retry_ms = 1 };
+    struct world w = { .on_request = count_settings, .registries = &registries };
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", SW_SOURCE_DIR, KMOD);
+    world_open_with(&w, &(struct sw_emulator_opts){ .n_nodes = 4 });
+    world_apply(&w, &(struct sw_resource_opts){ .recipe = path }); /* for the definitions */
+    assert_int_equal(
+        world_delete(&w, "sro.openshift.io/v1beta1", "SpecialResource", NULL, "simple-kmod"), 0);
+    create_map(&w);
+    world_start(&w);
+    world_wait(&w, 60000);
+    n_settings = 0;
+    world_count(&w);
+    assert_int_equal(world_create(&w, FROM_MAP), 0);
+    w.n_requests--;
+    world_must_be_ready(&w);
+    print_message("# first simple-kmod: %d requests, %d writes\n", (int)w.n_requests,
+                  (int)w.n_writes);
+    assert_true(w.n_requests <= 40);
+    assert_int_equal(n_settings, 0);
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "1000")), 3);
+    world_close(&w);
+    (void)unlink(conf);
 }
 
 #define NEW_NODE                                                                                   \
@@ -289,6 +362,7 @@ int main(void)
         cmocka_unit_test(simple_kmod_gets_a_driver_for_each_kernel),
         cmocka_unit_test(nvidia_mig_walks_all_seven_states),
         cmocka_unit_test(ready_cluster_costs_no_request),
+        cmocka_unit_test(first_walk_costs_few_requests),
         cmocka_unit_test(quick_walk_costs_few_requests),
         cmocka_unit_test(new_kernel_is_served_when_its_node_comes),
         cmocka_unit_test(deleted_resource_takes_all_of_its_own_along),
