@@ -177,6 +177,89 @@ static void first_walk_costs_few_requests(void **state)
     (void)unlink(conf);
 }
 
+/* ---- what goes with something else -------------------------------------------------------------
+ */
+
+#define KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
+
+static size_t n_both, n_kernel_only;
+
+static bool body_has(const struct sw_emu_request *req, const char *text)
+{
+    return memmem(req->body, req->body_len, text, strlen(text)) != NULL;
+}
+
+/* Refused for good, once for each node. */
+static void refuse_both(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                        struct world *w SW_UNUSED)
+{
+    if (!sw_streq(req->verb, "patch") || !sw_streq(req->resource, "nodes") ||
+        !body_has(req, KERNEL_LABEL))
+        return;
+    bool both = body_has(req, "state-simple-kmod-0000");
+    n_both += both;
+    n_kernel_only += !both;
+    if (both)
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+static void kernel_label_is_written_though_what_it_went_with_was_refused(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = refuse_both };
+    n_both = n_kernel_only = 0;
+    world_open_with(&w, &(struct sw_emulator_opts){ .n_nodes = 3 });
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    assert_true(n_both > 0);
+    assert_true(n_kernel_only >= n_both);
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "0000")), 2);
+    assert_int_equal(labelled(&w, LABEL("simple-kmod", "1000")), 2);
+    world_close(&w);
+}
+
+static size_t count_events(struct world *w, const char *reason)
+{
+    struct json_object *events = world_get(w, "v1", "Event", "default", NULL);
+    size_t n = 0;
+    for (size_t i = 0; i < sw_json_len(events); i++)
+        n += sw_streq(sw_json_str(sw_json_at(events, i), "", "reason", NULL), reason);
+    return n;
+}
+
+static void state_that_is_soon_ready_has_one_event(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open_with(&w, &(struct sw_emulator_opts){ .n_nodes = 3 });
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    world_wait(&w, 60000);
+    assert_int_equal(count_events(&w, "StateReady"), 2);
+    assert_int_equal(count_events(&w, "StateStarted"), 0);
+    world_close(&w);
+}
+
+static void take_long(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                      struct world *w SW_UNUSED)
+{
+    if (sw_streq(req->verb, "patch") && sw_streq(req->resource, "daemonsets"))
+        fault->delay_ms = 8000;
+}
+
+static void state_that_takes_longer_says_that_it_began(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = take_long };
+    world_open_with(&w, &(struct sw_emulator_opts){ .n_nodes = 3 });
+    world_run(&w, KMOD);
+    world_must_be_ready(&w);
+    world_wait(&w, 60000);
+    assert_int_equal(count_events(&w, "StateReady"), 2);
+    assert_int_equal(count_events(&w, "StateStarted"), 1); /* the one with the DaemonSet */
+    world_close(&w);
+}
+
 #define NEW_NODE                                                                                   \
     "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"late\",\"labels\":{"        \
     "\"node-role.kubernetes.io/worker\":\"\",\"kubernetes.io/arch\":\"amd64\","                    \
@@ -364,6 +447,9 @@ int main(void)
         cmocka_unit_test(ready_cluster_costs_no_request),
         cmocka_unit_test(first_walk_costs_few_requests),
         cmocka_unit_test(quick_walk_costs_few_requests),
+        cmocka_unit_test(kernel_label_is_written_though_what_it_went_with_was_refused),
+        cmocka_unit_test(state_that_is_soon_ready_has_one_event),
+        cmocka_unit_test(state_that_takes_longer_says_that_it_began),
         cmocka_unit_test(new_kernel_is_served_when_its_node_comes),
         cmocka_unit_test(deleted_resource_takes_all_of_its_own_along),
         cmocka_unit_test(what_is_deleted_or_changed_by_others_is_repaired),
