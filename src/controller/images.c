@@ -15,7 +15,9 @@ struct image_check {
     struct sw_access *access;
     struct sw_registry_call *call;
     bool answered;
-    int code; /* 0: there, or nobody can tell | SW_NOTFOUND */
+    bool narrow; /* the cluster's settings for registries were not read for it */
+    bool wide;   /* they have to be */
+    int code;    /* 0: there, or nobody can tell | SW_NOTFOUND */
     char *words;
     int64_t at_ms;
 };
@@ -86,6 +88,11 @@ static void on_checked(const struct sw_registry_answer *a, void *arg)
 {
     struct image_check *k = arg;
     k->call = NULL;
+    if (k->narrow && (a->code == SW_FORBIDDEN || a->code == SW_INVALID)) {
+        k->wide = true; /* somebody may have a login or a CA for it there */
+        ask(k);
+        return;
+    }
     settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
 }
 
@@ -106,8 +113,10 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
 
 static void ask(struct image_check *k)
 {
-    if (!k->access && !k->call)
-        k->access = sw_access_open(k->c->registries, k->ns, k->image, on_access, k);
+    if (k->access || k->call)
+        return;
+    k->narrow = !k->wide && sw_access_is_internal(k->image);
+    k->access = sw_access_open(k->c->registries, k->ns, k->narrow ? k->image : NULL, on_access, k);
 }
 
 static void on_timer(void *arg)

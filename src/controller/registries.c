@@ -376,8 +376,7 @@ static void on_timer(void *arg)
         finish(a);
 }
 
-/* The Service of OpenShift's registry, by each of its names in the cluster. */
-static bool is_internal(const char *image)
+bool sw_access_is_internal(const char *image)
 {
     static const char host[] = "image-registry.openshift-image-registry.svc";
     if (!image || !sw_starts_with(image, host))
@@ -397,7 +396,7 @@ struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const 
                              .fn = fn,
                              .arg = arg,
                              .ns = copy(ns),
-                             .is_internal = is_internal(image),
+                             .is_internal = sw_access_is_internal(image),
                              .secrets = json_object_new_array(),
                              .policies = json_object_new_array() };
     if (a->next)

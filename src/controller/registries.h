@@ -36,10 +36,13 @@ typedef void sw_access_fn(int code, const char *words, struct sw_registry *regis
                           struct sw_logins *logins, void *arg);
 /** Answers once, never before it returned. @ns may be NULL.
  * @image: all that will be asked for, or NULL: of an image in an OpenShift's own registry its
- * settings (mirrors, pull secret and CAs of other registries) say nothing, and are not read for it;
- * the logins are the namespace's. */
+ * settings (mirrors, pull secret and CAs of other registries) mostly say nothing, and are not read
+ * for it; the logins are the namespace's. Where that does not do (SW_FORBIDDEN, SW_INVALID for a
+ * certificate), open again with NULL. */
 struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const char *image,
                                  sw_access_fn *fn, void *arg);
+/** Is the image in an OpenShift's own registry, by the registry's Service? */
+bool sw_access_is_internal(const char *image);
 /** No callback of it runs from here on. NULL is accepted; not needed after the answer. */
 void sw_access_close(struct sw_access *access);
 

@@ -245,6 +245,70 @@ static void pull_secrets_of_the_cluster_and_the_namespace_are_used(void **state)
     stop(&f);
 }
 
+#define INTERNAL "image-registry.openshift-image-registry.svc:5000"
+
+static size_t n_settings;
+
+static void count_settings(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                           struct world *w SW_UNUSED)
+{
+    n_settings += strstr(req->path, "openshift-config/") != NULL;
+}
+
+/* The driver's image is in the cluster's own registry, which is the test's. */
+static void run_internal(struct fixture *f, struct sw_registries_opts *opts, const char *conf)
+{
+    SW_AUTO_CHARS *text = sw_printf("[[registry]]\nprefix = \"" INTERNAL "\"\nlocation = \"%s\"\n",
+                                    f->host);
+    write_file(f, "own.conf", text);
+    *opts = (struct sw_registries_opts){ .conf = conf, .retry_ms = 1 };
+    f->w.registries = opts;
+    char *host = f->host;
+    f->host = sw_strdup(INTERNAL);
+    write_driver(f, false);
+    free(f->host);
+    f->host = host;
+    f->w.on_request = count_settings;
+    n_settings = 0;
+    run_recipe(f);
+    must_be_missing(f); /* were a login not taken, nobody could tell */
+}
+
+static void for_the_clusters_own_registry_no_setting_is_read(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct sw_registries_opts opts;
+    start(&f);
+    SW_AUTO_CHARS *conf = sw_printf("%s/own.conf", f.dir);
+    run_internal(&f, &opts, conf);
+    assert_int_equal(n_settings, 0);
+    registry_stop(&f.r);
+    stop(&f);
+}
+
+static void for_the_clusters_own_registry_they_are_read_where_it_wants_a_login(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct sw_registries_opts opts;
+    start(&f);
+    f.r.user = "jane";
+    f.r.password = "pw";
+    SW_AUTO_CHARS *config = sw_printf(
+        "{\"auths\":{\"%s\":{\"username\":\"jane\",\"password\":\"pw\"}}}", f.host);
+    size_t len;
+    SW_AUTO_CHARS *coded = sw_base64_encode(config, strlen(config), &len);
+    SW_AUTO_CHARS *patch = sw_printf("{\"data\":{\".dockerconfigjson\":\"%s\"}}", coded);
+    assert_int_equal(
+        world_patch(&f.w, "v1", "Secret", "openshift-config", "pull-secret", NULL, patch), 0);
+    SW_AUTO_CHARS *conf = sw_printf("%s/own.conf", f.dir);
+    run_internal(&f, &opts, conf);
+    assert_true(n_settings > 0);
+    registry_stop(&f.r);
+    stop(&f);
+}
+
 static void manifests_that_ask_for_it_use_the_clusters_mirrors(void **state)
 {
     (void)state;
@@ -371,6 +435,8 @@ int main(void)
         cmocka_unit_test(an_image_for_a_new_kernel_that_is_not_there_is_named_and_waited_for),
         cmocka_unit_test(a_registry_that_cannot_tell_holds_nothing_up),
         cmocka_unit_test(pull_secrets_of_the_cluster_and_the_namespace_are_used),
+        cmocka_unit_test(for_the_clusters_own_registry_no_setting_is_read),
+        cmocka_unit_test(for_the_clusters_own_registry_they_are_read_where_it_wants_a_login),
         cmocka_unit_test(manifests_that_ask_for_it_use_the_clusters_mirrors),
         cmocka_unit_test(toolkits_are_found_by_the_kernel_that_is_in_them),
     };
