@@ -9,19 +9,32 @@ export SLIPWAY="$PWD/build/slipway" SLIPWAY_TEST="$PWD/build/test/slipway"
 logs=build/test-cluster
 rm -rf "$logs"; mkdir -p "$logs"
 hack/cluster.sh down
-trap '[ -n "${KEEP:-}" ] || hack/cluster.sh down' EXIT
+running=
+# the test first: it starts programs of the cluster, too
+trap '[ -z "$running" ] || { kill "$running" 2>/dev/null; wait "$running"; }; [ -n "${KEEP:-}" ] || hack/cluster.sh down' EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
 KUBECONFIG=$(hack/cluster.sh up --openshift ${CLUSTER_UP:-}) || { echo "0 passed, 1 failed"; exit 1; }
 export KUBECONFIG
 ok=0 bad=0
+# one NAME FILE: runs a test; its exit status
+one() {
+    timeout "${SW_TEST_TIMEOUT:-900}" bash "$2" >"$logs/$1.log" 2>&1 </dev/null &
+    running=$!
+    wait "$running"
+    local rc=$?
+    running=
+    return $rc
+}
 for t in test/cluster/*_test.sh; do
     n=$(basename "$t" .sh)
     [ -z "${TESTS:-}" ] || grep -qE "$TESTS" <<<"$n" || continue
-    timeout "${SW_TEST_TIMEOUT:-900}" bash "$t" >"$logs/$n.log" 2>&1 </dev/null
+    one "$n" "$t"
     rc=$?
     if [ $rc -ne 0 ]; then # once more: a busy machine lets deadlines pass
         cp "$logs/$n.log" "$logs/$n.first.log"
         echo "    $n: exit $rc, once more"; grep -v "^ok " "$logs/$n.log" | tail -n 40
-        timeout "${SW_TEST_TIMEOUT:-900}" bash "$t" >"$logs/$n.log" 2>&1 </dev/null
+        one "$n" "$t"
         rc=$?
     fi
     o=$(grep -c '^ok ' "$logs/$n.log"); b=$(grep -c '^not ok ' "$logs/$n.log")
