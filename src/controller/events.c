@@ -16,25 +16,17 @@ enum { HOLD_MS = 5000 };
 static struct json_object *event_doc(struct resource *r, const struct sw_action *a,
                                      const char *name)
 {
-    char now[21];
-    sw_time_rfc3339(sw_loop_wall_ms(r->c->loop), now);
-    struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Event", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, EVENT_NAMESPACE, "metadata", "namespace", NULL);
-    sw_json_set_str(doc, SW_GROUP_VERSION, "involvedObject", "apiVersion", NULL);
-    sw_json_set_str(doc, "SpecialResource", "involvedObject", "kind", NULL);
-    sw_json_set_str(doc, r->name, "involvedObject", "name", NULL);
-    sw_json_set_str(doc, r->uid, "involvedObject", "uid", NULL);
-    sw_json_set_str(doc, a->reason ? a->reason : "Unknown", "reason", NULL);
-    sw_json_set_str(doc, a->message ? a->message : "", "message", NULL);
-    sw_json_set_str(doc, a->warning ? "Warning" : "Normal", "type", NULL);
-    sw_json_set_str(doc, "slipway", "source", "component", NULL);
-    sw_json_set_str(doc, now, "firstTimestamp", NULL);
-    sw_json_set_str(doc, now, "lastTimestamp", NULL);
-    sw_json_set(doc, json_object_new_int(1), "count", NULL);
-    return doc;
+    return sw_kube_event_doc(&(struct sw_kube_event){ .id = name,
+                                                      .ns = EVENT_NAMESPACE,
+                                                      .of = { .api_version = SW_GROUP_VERSION,
+                                                              .kind = "SpecialResource",
+                                                              .name = r->name,
+                                                              .uid = r->uid },
+                                                      .reason = a->reason ? a->reason : "Unknown",
+                                                      .message = a->message ? a->message : "",
+                                                      .warning = a->warning,
+                                                      .component = "slipway",
+                                                      .at_ms = sw_loop_wall_ms(r->c->loop) });
 }
 
 static void on_recorded(const struct sw_kube_answer *a, void *arg)

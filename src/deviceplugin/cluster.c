@@ -319,29 +319,23 @@ static void on_event(const struct sw_kube_answer *answer, void *arg SW_UNUSED)
 void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, const char *reason,
                       const char *words)
 {
-    char now[21];
-    SW_AUTO_JSON *doc = json_object_new_object();
-    SW_AUTO_CHARS *name = sw_printf("%s.%llx", pod->name,
-                                    (unsigned long long)dp_plugin_now(p) * 1000000 +
-                                        p->n.events++ % 1000000);
-    sw_time_rfc3339(dp_plugin_now(p), now);
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Event", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, pod->ns, "metadata", "namespace", NULL);
-    sw_json_set_str(doc, "v1", "involvedObject", "apiVersion", NULL);
-    sw_json_set_str(doc, "Pod", "involvedObject", "kind", NULL);
-    sw_json_set_str(doc, pod->ns, "involvedObject", "namespace", NULL);
-    sw_json_set_str(doc, pod->name, "involvedObject", "name", NULL);
-    sw_json_set_str(doc, pod->uid, "involvedObject", "uid", NULL);
-    sw_json_set_str(doc, reason, "reason", NULL);
-    sw_json_set_str(doc, words, "message", NULL);
-    sw_json_set_str(doc, "Warning", "type", NULL);
-    sw_json_set_str(doc, "slipway-device-plugin", "source", "component", NULL);
-    sw_json_set_str(doc, p->opts.node, "source", "host", NULL);
-    sw_json_set_str(doc, now, "firstTimestamp", NULL);
-    sw_json_set_str(doc, now, "lastTimestamp", NULL);
-    sw_json_set(doc, json_object_new_int(1), "count", NULL);
+    SW_AUTO_CHARS *id = sw_printf("%s.%llx", pod->name,
+                                  (unsigned long long)dp_plugin_now(p) * 1000000 +
+                                      p->n.events++ % 1000000);
+    SW_AUTO_JSON *doc = sw_kube_event_doc(
+        &(struct sw_kube_event){ .id = id,
+                                 .ns = pod->ns,
+                                 .of = { .api_version = "v1",
+                                         .kind = "Pod",
+                                         .ns = pod->ns,
+                                         .name = pod->name,
+                                         .uid = pod->uid },
+                                 .reason = reason,
+                                 .message = words,
+                                 .warning = true,
+                                 .component = "slipway-device-plugin",
+                                 .host = p->opts.node,
+                                 .at_ms = dp_plugin_now(p) });
     (void)sw_kube_create(p->kube, &dp_kind_event, pod->ns, NULL, doc, NULL, on_event, p);
 }
 

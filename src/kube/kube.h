@@ -313,6 +313,23 @@ bool sw_kube_watch_is_synced(const struct sw_kube_watch *w);
 /** How many objects there are as far as was told. */
 size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w);
 
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+/** What a v1 Event says; everything borrowed. */
+struct sw_kube_event {
+    const char *id, *ns; /* the Event's own name and namespace */
+    struct {
+        const char *api_version, *kind, *ns, *name, *uid; /* @ns NULL: it has none */
+    } of;
+    const char *reason, *message;
+    bool warning;
+    const char *component, *host; /* who says it; @host NULL: wherever */
+    int64_t at_ms;                /* since the epoch */
+};
+/** The Event that was seen once, to be created; the caller's. */
+struct json_object *sw_kube_event_doc(const struct sw_kube_event *e);
+
 /* ---- counts ------------------------------------------------------------------------------------
  */
 

@@ -88,29 +88,18 @@ static void on_event(const struct sw_kube_answer *a, void *arg SW_UNUSED)
 static void tell_victim(struct evict *e, const struct victim *v, const struct pod *pod)
 {
     struct sw_scheduler *s = e->s;
-    char when[21];
-    SW_AUTO_JSON *doc = json_object_new_object();
-    SW_AUTO_CHARS *name = sw_printf("%s.%llx", v->name,
-                                    (unsigned long long)sw_loop_now_ms(s->loop) * 1000000 + e->at);
+    SW_AUTO_CHARS *id = sw_printf("%s.%llx", v->name,
+                                  (unsigned long long)sw_loop_now_ms(s->loop) * 1000000 + e->at);
     SW_AUTO_CHARS *words = sw_printf("Preempted by %s/%s on node %s, which needs its slices",
                                      pod->ns, pod->name, e->node);
-    (void)sw_time_rfc3339(sw_loop_now_ms(s->loop), when);
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Event", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, v->ns, "metadata", "namespace", NULL);
-    sw_json_set_str(doc, "v1", "involvedObject", "apiVersion", NULL);
-    sw_json_set_str(doc, "Pod", "involvedObject", "kind", NULL);
-    sw_json_set_str(doc, v->ns, "involvedObject", "namespace", NULL);
-    sw_json_set_str(doc, v->name, "involvedObject", "name", NULL);
-    sw_json_set_str(doc, v->uid, "involvedObject", "uid", NULL);
-    sw_json_set_str(doc, "Preempted", "reason", NULL);
-    sw_json_set_str(doc, words, "message", NULL);
-    sw_json_set_str(doc, "Normal", "type", NULL);
-    sw_json_set_str(doc, "slipway-scheduler", "source", "component", NULL);
-    sw_json_set_str(doc, when, "firstTimestamp", NULL);
-    sw_json_set_str(doc, when, "lastTimestamp", NULL);
-    sw_json_set(doc, json_object_new_int(1), "count", NULL);
+    SW_AUTO_JSON *doc = sw_kube_event_doc(&(struct sw_kube_event){
+        .id = id,
+        .ns = v->ns,
+        .of = { .api_version = "v1", .kind = "Pod", .ns = v->ns, .name = v->name, .uid = v->uid },
+        .reason = "Preempted",
+        .message = words,
+        .component = "slipway-scheduler",
+        .at_ms = sw_loop_now_ms(s->loop) });
     (void)sw_kube_create(s->kube, &event_kind, v->ns, NULL, doc, NULL, on_event, s);
 }
 

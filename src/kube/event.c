@@ -1,0 +1,29 @@
+#include "data/data.h"
+#include "kube/kube.h"
+
+struct json_object *sw_kube_event_doc(const struct sw_kube_event *e)
+{
+    char when[21];
+    struct json_object *doc = json_object_new_object();
+    sw_time_rfc3339(e->at_ms, when);
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Event", "kind", NULL);
+    sw_json_set_str(doc, e->id, "metadata", "name", NULL);
+    sw_json_set_str(doc, e->ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, e->of.api_version, "involvedObject", "apiVersion", NULL);
+    sw_json_set_str(doc, e->of.kind, "involvedObject", "kind", NULL);
+    if (e->of.ns)
+        sw_json_set_str(doc, e->of.ns, "involvedObject", "namespace", NULL);
+    sw_json_set_str(doc, e->of.name, "involvedObject", "name", NULL);
+    sw_json_set_str(doc, e->of.uid, "involvedObject", "uid", NULL);
+    sw_json_set_str(doc, e->reason, "reason", NULL);
+    sw_json_set_str(doc, e->message, "message", NULL);
+    sw_json_set_str(doc, e->warning ? "Warning" : "Normal", "type", NULL);
+    sw_json_set_str(doc, e->component, "source", "component", NULL);
+    if (e->host)
+        sw_json_set_str(doc, e->host, "source", "host", NULL);
+    sw_json_set_str(doc, when, "firstTimestamp", NULL);
+    sw_json_set_str(doc, when, "lastTimestamp", NULL);
+    sw_json_set(doc, json_object_new_int(1), "count", NULL);
+    return doc;
+}
