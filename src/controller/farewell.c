@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/release_hooks.h"
+#include "controller/release_in.h"
 #include "recipe/recipe.h"
 
 #define DONE_NOTE "slipway.dev/deletion-hooks"
@@ -85,6 +86,13 @@ void farewell_spec(const struct resource *r, struct sw_spec *spec)
     spec->hold_failed = f->failed;
 }
 
+/* NULL: none are kept. */
+static const struct sw_kind *record_kind(const struct farewell *f)
+{
+    const struct sw_controller *c = f->r->c;
+    return c->opts.releases == SW_RELEASES_NONE ? NULL : release_kind(c);
+}
+
 /* ---- one hook ----------------------------------------------------------------------------------
  */
 
@@ -152,9 +160,6 @@ static void on_noted(const struct sw_kube_answer *a, void *arg)
 /* @why "": it has succeeded. */
 static void note(struct farewell *f, const char *why)
 {
-    struct sw_controller *c = f->r->c;
-    bool secrets = c->opts.releases == SW_RELEASES_SECRETS;
-    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", secrets ? "Secret" : "ConfigMap");
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
     SW_AUTO_JSON *all = json_object_new_object();
     sw_json_set_str(all, f->r->uid, "uid", NULL);
@@ -162,8 +167,9 @@ static void note(struct farewell *f, const char *why)
     SW_AUTO_CHARS *text = sw_json_text(all, SW_JSON_PLAIN, NULL);
     SW_AUTO_JSON *patch = json_object_new_object();
     sw_json_set_str(patch, text, "metadata", "annotations", DONE_NOTE, NULL);
-    f->req = sw_kube_patch(c->kube, kind, resource_namespace(f->r), f->record, SW_PATCH_MERGE,
-                           patch, &(struct sw_request_opts){ .retries = RETRIES }, on_noted, f);
+    f->req = sw_kube_patch(f->r->c->kube, record_kind(f), resource_namespace(f->r), f->record,
+                           SW_PATCH_MERGE, patch, &(struct sw_request_opts){ .retries = RETRIES },
+                           on_noted, f);
 }
 
 static void on_applied(const struct sw_kube_answer *a, void *arg)
@@ -432,15 +438,6 @@ static void on_record(const struct sw_kube_answer *a, void *arg)
         give_up(f, sw_err_text(&err));
     else
         enter(f, f->before.n ? BEFORE : REMOVING);
-}
-
-static const struct sw_kind *record_kind(const struct farewell *f)
-{
-    const struct sw_controller *c = f->r->c;
-    if (c->opts.releases == SW_RELEASES_NONE)
-        return NULL;
-    return sw_kube_kind_find(c->kube, "v1",
-                             c->opts.releases == SW_RELEASES_SECRETS ? "Secret" : "ConfigMap");
 }
 
 static void on_listed(struct farewell *f)

@@ -157,7 +157,7 @@ static void on_tidied(const struct sw_kube_answer *a, void *arg)
 static void on_old(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
-    const struct sw_kind *kind = release_kind(w);
+    const struct sw_kind *kind = release_kind(w->r->c);
     w->req = NULL;
     if (a->code < 0 || !kind) {
         tidy_next(w);
@@ -165,8 +165,8 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
     }
     const char *text = sw_json_str(a->object, "", "data", "release", NULL);
     size_t len = strlen(text);
-    SW_AUTO_CHARS *once = release_in_secrets(w) ? sw_base64_decode(text, len, &len)
-                                                : sw_strdup(text);
+    SW_AUTO_CHARS *once = release_in_secrets(w->r->c) ? sw_base64_decode(text, len, &len)
+                                                      : sw_strdup(text);
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
     SW_AUTO_JSON *patch = json_object_new_object();
@@ -185,7 +185,7 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
 static void tidy_next(struct release_work *w)
 {
     struct resource *r = w->r;
-    const struct sw_kind *kind = release_kind(w);
+    const struct sw_kind *kind = release_kind(w->r->c);
     const struct sw_request_opts opts = { .retries = RETRIES };
     while (kind && w->next < sw_json_len(w->list)) {
         struct json_object *old = sw_json_at(w->list, w->next++);
@@ -221,7 +221,7 @@ static void write_record(void *arg)
 {
     struct release_work *w = arg;
     struct resource *r = w->r;
-    const struct sw_kind *kind = release_kind(w);
+    const struct sw_kind *kind = release_kind(w->r->c);
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
     int rc = release_make(w, &release, &err);
@@ -290,7 +290,7 @@ static void look(struct resource *r, const char *status)
     *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
     w->lookups = lookups_new(r, write_record, w);
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", r->name);
-    const struct sw_kind *kind = release_kind(w);
+    const struct sw_kind *kind = release_kind(w->r->c);
     if (!kind) {
         r->release.known = true;
         finish(w);

@@ -17,9 +17,9 @@ struct release_work {
 };
 
 /** Where records are kept: Secrets | ConfigMaps. */
-bool release_in_secrets(const struct release_work *w);
+bool release_in_secrets(const struct sw_controller *c);
 /** NULL: the server serves none. */
-const struct sw_kind *release_kind(const struct release_work *w);
+const struct sw_kind *release_kind(const struct sw_controller *c);
 /** The record as Helm writes it, of w->version and w->status.
  * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
  */

@@ -178,14 +178,14 @@ int release_make(struct release_work *w, struct json_object **out, struct sw_err
 /* ---- in an object ------------------------------------------------------------------------------
  */
 
-bool release_in_secrets(const struct release_work *w)
+bool release_in_secrets(const struct sw_controller *c)
 {
-    return w->r->c->opts.releases == SW_RELEASES_SECRETS;
+    return c->opts.releases == SW_RELEASES_SECRETS;
 }
 
-const struct sw_kind *release_kind(const struct release_work *w)
+const struct sw_kind *release_kind(const struct sw_controller *c)
 {
-    return sw_kube_kind_find(w->r->c->kube, "v1", release_in_secrets(w) ? "Secret" : "ConfigMap");
+    return sw_kube_kind_find(c->kube, "v1", release_in_secrets(c) ? "Secret" : "ConfigMap");
 }
 
 /* Bytes of a Secret are base64 once more. */
@@ -193,7 +193,8 @@ struct json_object *release_data(const struct release_work *w, const char *packe
 {
     struct json_object *data = json_object_new_object();
     size_t len = strlen(packed), twice;
-    SW_AUTO_CHARS *again = release_in_secrets(w) ? sw_base64_encode(packed, len, &twice) : NULL;
+    SW_AUTO_CHARS *again = release_in_secrets(w->r->c) ? sw_base64_encode(packed, len, &twice)
+                                                       : NULL;
     sw_json_set_str(data, again ? again : packed, "release", NULL);
     return data;
 }
@@ -221,13 +222,13 @@ struct json_object *release_object(const struct release_work *w, const char *pac
         { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, r->release.digest }
     };
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, release_in_secrets(w) ? "Secret" : "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, release_in_secrets(w->r->c) ? "Secret" : "ConfigMap", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     for (size_t i = 0; i < SW_COUNT(labels); i++)
         sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
     sw_json_set(doc, owner_of(r), "metadata", "ownerReferences", NULL);
-    if (release_in_secrets(w))
+    if (release_in_secrets(w->r->c))
         sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
     (void)json_object_object_add(doc, "data", release_data(w, packed));
     return doc;
