@@ -65,6 +65,18 @@ pod_gone() { ! kc get pod "$1" >/dev/null 2>&1; }
 gone() { kc delete pod "$@" --force --grace-period=0 --wait=true >/dev/null 2>&1; }
 claim_of() { kc -n $ns get allocationclaims -l "slipway.dev/pod-uid=$(kc get pod "$1" -o 'jsonpath={.metadata.uid}')" -o "$2"; }
 
+# steps_emulator WHAT: the embedded cluster as 1.20, where kube-scheduler and kubectl are; else WHAT is skipped
+steps_emulator() {
+    local slipway=${SLIPWAY_RELEASE:-build/slipway}
+    json_only=1
+    [ -x "$kube_bin/kube-scheduler" ] || { skip "$1" "no kube-scheduler in $kube_bin"; plan; }
+    command -v kubectl >/dev/null || { skip "$1" "no kubectl"; plan; }
+    "$slipway" emulate --nodes 2 --kube-version 1.20 --platform kubernetes --kubeconfig-out "$steps_dir/kubeconfig" >"$steps_dir/emulator" 2>&1 &
+    echo $! >"$steps_dir/emulator.pid"
+    until_ok 30 [ -s "$steps_dir/kubeconfig" ]
+    export KUBECONFIG=$steps_dir/kubeconfig
+}
+
 steps_proxy() {
     kubectl proxy --port=0 >"$steps_dir/proxy" 2>&1 &
     echo $! >"$steps_dir/proxy.pid"

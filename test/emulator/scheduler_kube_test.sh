@@ -4,14 +4,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . test/tap.sh
 . test/scheduler_steps.sh
 trap steps_end EXIT
-json_only=1
-slipway=${SLIPWAY_RELEASE:-build/slipway}
-[ -x "$kube_bin/kube-scheduler" ] || { skip "kube-scheduler with the extender" "no kube-scheduler in $kube_bin"; plan; }
-command -v kubectl >/dev/null || { skip "kube-scheduler with the extender" "no kubectl"; plan; }
-"$slipway" emulate --nodes 2 --kube-version 1.20 --platform kubernetes --kubeconfig-out "$steps_dir/kubeconfig" >"$steps_dir/emulator" 2>&1 &
-echo $! >"$steps_dir/emulator.pid"
-until_ok 30 [ -s "$steps_dir/kubeconfig" ]
-export KUBECONFIG=$steps_dir/kubeconfig
+steps_emulator "kube-scheduler with the extender"
 # an important pod only waits here; scheduler_preempt_test has it make room
 if steps_prepare && start_extender --preemption=false && start_kube_scheduler; then
     echo "ok 1 - kube-scheduler starts with the printed configuration"

@@ -5,14 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . test/tap.sh
 . test/scheduler_steps.sh
 trap steps_end EXIT
-json_only=1
-slipway=${SLIPWAY_RELEASE:-build/slipway}
-[ -x "$kube_bin/kube-scheduler" ] || { skip "preemption with kube-scheduler" "no kube-scheduler in $kube_bin"; plan; }
-command -v kubectl >/dev/null || { skip "preemption with kube-scheduler" "no kubectl"; plan; }
-"$slipway" emulate --nodes 2 --kube-version 1.20 --platform kubernetes --kubeconfig-out "$steps_dir/kubeconfig" >"$steps_dir/emulator" 2>&1 &
-echo $! >"$steps_dir/emulator.pid"
-until_ok 30 [ -s "$steps_dir/kubeconfig" ]
-export KUBECONFIG=$steps_dir/kubeconfig
+steps_emulator "preemption with kube-scheduler"
 
 filled() { # both nodes have something on their one GPU
     pod low-1 'mig.das.com/3g.20gb: 1' && pod low-2 'mig.das.com/3g.20gb: 1' && pod low-3 'mig.das.com/3g.20gb: 1' &&
