@@ -15,7 +15,7 @@ logs=build/test/logs
 rm -rf "$logs"; mkdir -p "$logs"
 
 run_one() { # NAME COMMAND...
-    local name=$1 rc; shift
+    local name=$1 rc since=$SECONDS; shift
     timeout "${SW_TEST_TIMEOUT:-1200}" "$@" >"$logs/$name.log" 2>&1 </dev/null
     rc=$?
     local ok bad
@@ -27,7 +27,7 @@ run_one() { # NAME COMMAND...
         echo "--- $name: exit $rc, $bad failed"
         grep -v '^ok ' "$logs/$name.log" | tail -n "${SW_TEST_TAIL:-60}"
     else
-        echo "    $name: $ok passed"
+        echo "    $name: $ok passed, $((SECONDS - since)) s"
     fi
 }
 export -f run_one; export logs

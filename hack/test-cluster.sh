@@ -29,6 +29,7 @@ one() {
 for t in test/cluster/*_test.sh; do
     n=$(basename "$t" .sh)
     [ -z "${TESTS:-}" ] || grep -qE "$TESTS" <<<"$n" || continue
+    since=$SECONDS
     one "$n" "$t"
     rc=$?
     if [ $rc -ne 0 ]; then # once more: a busy machine lets deadlines pass
@@ -44,7 +45,7 @@ for t in test/cluster/*_test.sh; do
     if [ "$b" -gt 0 ]; then
         echo "--- $n: exit $rc, $b failed"; grep -v '^ok ' "$logs/$n.log" | tail -n 60
     else
-        echo "    $n: $o passed"
+        echo "    $n: $o passed, $((SECONDS - since)) s"
     fi
 done
 echo "$ok passed, $bad failed"

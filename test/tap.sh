@@ -1,11 +1,12 @@
 # tap.sh: sourced by shell tests. `t NAME COMMAND...` is one test: it passes when the command
-# succeeds; what it printed is shown when it does not. `plan` at the end prints the count and exits.
+# succeeds; what it printed is shown when it does not, and how long it took when that was long.
+# `plan` at the end prints the count and exits.
 tap_n=0 tap_bad=0
 tap_dir=$(mktemp -d)
 trap 'rm -rf "$tap_dir"' EXIT
 
 t() {
-    local name=$1
+    local name=$1 since=$SECONDS
     shift
     tap_n=$((tap_n + 1))
     if ("$@") >"$tap_dir/out" 2>&1 </dev/null; then
@@ -15,6 +16,8 @@ t() {
         sed 's/^/# /' "$tap_dir/out" | tail -n 40
         tap_bad=$((tap_bad + 1))
     fi
+    since=$((SECONDS - since))
+    [ $since -lt 2 ] || echo "# $since s"
 }
 
 # skip NAME REASON
