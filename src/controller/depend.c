@@ -174,6 +174,51 @@ static bool is_going(const struct resource *r)
     return sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL);
 }
 
+/* Whose entry decides the child's values: who made it, while he needs it. "": it was made by hand.
+ */
+static const char *decider_of(struct resource *r, const struct resource *child)
+{
+    const char *name = sw_obj_annotation(child->seen, ANN_PARENT);
+    if (!name || r->c->only)
+        return name ? name : "";
+    struct resource *decider = resource_find(r->c, name);
+    bool left = r->c->resources_synced && (!decider || !depends_on(decider, child->name));
+    return left ? r->name : name;
+}
+
+/* Two want the same child otherwise: one of them has to be told. */
+static void tell_others_values(struct resource *r)
+{
+    SW_AUTO_CHARS *list = sw_strdup("");
+    struct json_object *all = entries(r);
+    for (size_t i = 0; i < sw_json_len(all); i++) {
+        char digest[SW_SHA256_HEX];
+        struct resource *child = resource_find(r->c, depend_name(sw_json_at(all, i)));
+        const char *decider = child ? decider_of(r, child) : "";
+        sw_json_sha256(sw_json_at(all, i), digest);
+        if (!*decider || sw_streq(decider, r->name) ||
+            sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest))
+            continue;
+        char *longer = sw_printf("%s%s%s (%s)", list, *list ? ", " : "", child->name, decider);
+        free(list);
+        list = longer;
+    }
+    if (sw_streq(list, r->depend_told ? r->depend_told : ""))
+        return;
+    free(r->depend_told);
+    r->depend_told = sw_strdup(list);
+    if (!*list)
+        return;
+    SW_AUTO_CHARS *words = sw_printf(
+        "spec.dependencies: of a dependency that others asked for first "
+        "their chart and values count: %s",
+        list);
+    sw_log(SW_LOG_WARN, "dependency is asked for otherwise", "resource", r->name, "dependencies",
+           list, NULL);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "DependencyDiffers", .message = words });
+}
+
 /* @return whether the next entry may be looked at. */
 static bool settle_entry(struct resource *r, struct json_object *entry, struct depend_outcome *o)
 {
@@ -193,8 +238,10 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct d
     }
     struct resource *child = resource_find(r->c, name);
     bool known = child_is_known(r->c, name);
-    bool ours = child && sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), r->name);
-    bool outdated = ours && !sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest);
+    const char *decider = child ? decider_of(r, child) : "";
+    bool outdated = sw_streq(decider, r->name) &&
+                    (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
+                     !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider));
     if (child && is_going(child)) {
         block(o, sw_printf("waits for dependency %s: it is being deleted", name));
         return false;
@@ -209,6 +256,8 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct d
         block(o, sw_printf("waits for dependency %s: it is being made", name));
         return false;
     }
+    if (*decider)
+        depend_own(r, child);
     if (child->started && sw_controller_phase(r->c, name) == SW_PHASE_READY)
         return true;
     wait_for(child, o);
@@ -246,6 +295,7 @@ bool depend_update(struct resource *r)
             break;
     if (!now.code && !now.blocked)
         find_nodes(r, &now);
+    tell_others_values(r);
     if (now.code && r->making_due_ms > sw_loop_now_ms(r->c->loop))
         sw_timer_set(r->c->depend_timer, r->making_due_ms - sw_loop_now_ms(r->c->loop) + 1);
     bool changed = !same_outcome(&now, &r->depends);
@@ -279,6 +329,7 @@ void depend_drop(struct resource *r)
     depend_stop_making(r);
     depend_outcome_done(&r->depends);
     depend_outcome_done(&r->making_fault);
+    free(SW_TAKE(r->depend_told));
 }
 
 void depend_open(struct sw_controller *c)

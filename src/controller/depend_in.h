@@ -1,6 +1,6 @@
 #pragma once
 /* What the files of dependencies share: depend.c follows them, depend_child.c makes what is not
- * there. */
+ * there, depend_parents.c sees that it goes with those who need it. */
 #include "controller/internal.h"
 
 #define ANN_PARENT "slipway.dev/dependency-of"
@@ -11,6 +11,10 @@ struct json_object *depend_chart(struct json_object *entry);
 /** "" where it has none. */
 const char *depend_name(struct json_object *entry);
 void depend_outcome_done(struct depend_outcome *o);
+
+/** depend_parents.c: see that @r is one of the owners of @child, which was made for a dependency.
+ */
+void depend_own(struct resource *r, struct resource *child);
 
 /** depend_child.c: make the child of @entry, or bring it to @digest (of the entry), where that is
  * not being done already; what fails stands in r->making_fault until the next try. */

@@ -147,6 +147,8 @@ struct resource {
     char *fault_words;
     bool fault_of_render; /* the plan is well, a template is not */
     struct depend_outcome depends, making_fault;
+    char *depend_told;       /* dependencies whose values others decide, as last told; NULL: none */
+    bool lets_go;            /* of the children that it owns */
     struct making *making;   /* a child under way */
     struct serving *serving; /* certificates in use */
     struct sw_timer *serving_timer;
@@ -178,6 +180,8 @@ void resource_refuse(struct resource *r, int code, const char *words);
 /* Does a finalizer of ours, an old one too, keep the resource from going? */
 bool resource_is_held(const struct resource *r);
 const char *resource_namespace(const struct resource *r);
+/* A list of one ownerReference: whatever has it goes with @r. The caller's. */
+struct json_object *resource_as_owner(const struct resource *r);
 void plan_work_free(struct plan_work *w);
 void render_work_free(struct render_work *w);
 void resource_set_fault(struct resource *r, int code, const char *words);
@@ -239,6 +243,9 @@ bool depend_update(struct resource *r);
 /* Something about a resource is different: those that depend on it look again, soon. */
 void depend_changed(struct resource *child);
 void depend_soon(struct sw_controller *c);
+/* Everything of @r is removed or left behind: where it is left, so are the children that were made
+ * for its dependencies. @return false: not yet; upgrade_finalize() will be called. */
+bool depend_let_go(struct resource *r);
 /* @r goes: what is being made for it is given up. Its requests are gone already. */
 void depend_drop(struct resource *r);
 /* Tell the engine what dependencies keep it from, if that is another. */

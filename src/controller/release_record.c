@@ -199,17 +199,6 @@ struct json_object *release_data(const struct release_work *w, const char *packe
     return data;
 }
 
-static struct json_object *owner_of(const struct resource *r)
-{
-    struct json_object *owner = json_object_new_object(), *list = json_object_new_array();
-    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
-    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
-    sw_json_set_str(owner, r->name, "name", NULL);
-    sw_json_set_str(owner, r->uid, "uid", NULL);
-    (void)json_object_array_add(list, owner);
-    return list;
-}
-
 struct json_object *release_object(const struct release_work *w, const char *packed)
 {
     struct resource *r = w->r;
@@ -227,7 +216,7 @@ struct json_object *release_object(const struct release_work *w, const char *pac
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     for (size_t i = 0; i < SW_COUNT(labels); i++)
         sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
-    sw_json_set(doc, owner_of(r), "metadata", "ownerReferences", NULL);
+    sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
     if (release_in_secrets(w->r->c))
         sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
     (void)json_object_object_add(doc, "data", release_data(w, packed));

@@ -198,6 +198,17 @@ static void on_timer(void *arg)
 /* ---- life --------------------------------------------------------------------------------------
  */
 
+struct json_object *resource_as_owner(const struct resource *r)
+{
+    struct json_object *owner = json_object_new_object(), *list = json_object_new_array();
+    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
+    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
+    sw_json_set_str(owner, r->name, "name", NULL);
+    sw_json_set_str(owner, r->uid, "uid", NULL);
+    (void)json_object_array_add(list, owner);
+    return list;
+}
+
 static struct resource *resource_new(struct sw_controller *c, const char *name, const char *uid)
 {
     struct resource *r = sw_zalloc(1, sizeof *r);

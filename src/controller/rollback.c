@@ -165,22 +165,16 @@ static char *pack(const struct rollback *b)
 static struct json_object *secret_doc(const struct rollback *b, const char *packed)
 {
     struct resource *r = b->r;
-    struct json_object *doc = json_object_new_object(), *owners = json_object_new_array(),
-                       *owner = json_object_new_object();
+    struct json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *name = secret_name(r);
     size_t len;
     SW_AUTO_CHARS *twice = sw_base64_encode(packed, strlen(packed), &len);
-    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
-    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
-    sw_json_set_str(owner, r->name, "name", NULL);
-    sw_json_set_str(owner, r->uid, "uid", NULL);
-    (void)json_object_array_add(owners, owner);
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, "Secret", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
-    sw_json_set(doc, owners, "metadata", "ownerReferences", NULL);
+    sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
     sw_json_set_str(doc, "slipway.dev/rollback", "type", NULL);
     sw_json_set_str(doc, twice, "data", "states", NULL);
     return doc;

@@ -547,6 +547,8 @@ void upgrade_soon(struct resource *r)
 
 void upgrade_finalize(struct resource *r)
 {
+    if (!depend_let_go(r))
+        return;
     if (!r->upgrade) {
         request_finalizer(r, false);
         return;

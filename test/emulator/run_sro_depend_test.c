@@ -155,6 +155,94 @@ static void values_of_a_dependency_follow_its_entry(void **state)
     chart_remove(root);
 }
 
+#define PATCH_SR(w, name, json)                                                                    \
+    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, name, NULL, json), 0)
+
+static bool event_says(struct world *w, void *arg)
+{
+    struct json_object *list = world_get(w, "v1", "Event", "default", NULL);
+    bool found = false;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        found |= sw_streq(sw_json_str(sw_json_at(list, i), "", "reason", NULL), arg);
+    return found;
+}
+
+static void child_goes_with_the_last_who_needs_it(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *other = chart_with(root, "other", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    sro_run(&w, other);
+    sro_until(&w, "other", "Ready", NULL);
+    SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(sro_get(&w, "b")));
+    /* who came first decides, and the other is told */
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-of-a"));
+    assert_true(world_until(&w, event_says, "DependencyDiffers", 60000));
+    world_wait(&w, 60000);
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "a"), 0);
+    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "a");
+    /* the other needs it still: it is the same one, with the other's values now */
+    sro_until_there(&w, "v1", "ConfigMap", "b", "c-of-other");
+    sro_until(&w, "other", "Ready", NULL);
+    assert_string_equal(sw_obj_uid(sro_get(&w, "b")), uid);
+    world_wait(&w, 60000);
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "other"), 0);
+    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "other");
+    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "b");
+    sro_until_gone(&w, "v1", "Namespace", NULL, "b");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void child_stays_where_all_stays(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    world_wait(&w, 60000);
+    PATCH_SR(&w, "a", "{\"spec\":{\"deletionPolicy\":\"orphan\"}}");
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "a"), 0);
+    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "a");
+    world_wait(&w, 5 * 60000);
+    assert_non_null(sro_get(&w, "b"));
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "a", "c-none"));
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void child_that_was_there_before_is_nobodys(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, b);
+    sro_until(&w, "b", "Ready", NULL);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    world_wait(&w, 60000);
+    assert_null(world_get(&w, "v1", "ConfigMap", "b", "c-of-a"));
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "a"), 0);
+    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "a");
+    world_wait(&w, 5 * 60000);
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-none"));
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void one_shot_walk_makes_dependencies_too(void **state)
 {
     (void)state;
@@ -325,6 +413,9 @@ int main(void)
         cmocka_unit_test(cycle_is_refused_and_named),
         cmocka_unit_test(chart_of_a_dependency_that_is_not_there_is_said),
         cmocka_unit_test(values_of_a_dependency_follow_its_entry),
+        cmocka_unit_test(child_goes_with_the_last_who_needs_it),
+        cmocka_unit_test(child_stays_where_all_stays),
+        cmocka_unit_test(child_that_was_there_before_is_nobodys),
         cmocka_unit_test(one_shot_walk_makes_dependencies_too),
         cmocka_unit_test(ping_pong_of_sro_walks_with_its_dependency),
         cmocka_unit_test(texts_of_the_resource_are_rendered_with_run_time_values),
