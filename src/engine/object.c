@@ -344,6 +344,14 @@ static bool is_in_place(const struct object *o)
            o->fingerprint_of == o->hash && o->live_fingerprint == o->fingerprint;
 }
 
+/* It ran to its end: it need not be there any more. What is there with another content has run
+ * since, and undone it. */
+static bool has_run(const struct object *o)
+{
+    bool since = o->present && o->ours && o->live_hash && o->live_hash != o->hash && !o->once;
+    return o->done_hash == o->hash && !since;
+}
+
 bool object_is_applied(const struct object *o)
 {
     if (!object_is_written(o))
@@ -354,9 +362,7 @@ bool object_is_applied(const struct object *o)
         return false;
     if (o->failed_why)
         return true;
-    if (o->done_hash == o->hash && !o->dying)
-        return true; /* it ran to its end: it need not be there any more */
-    return is_in_place(o);
+    return (has_run(o) && !o->dying) || is_in_place(o);
 }
 
 bool object_is_ready(const struct object *o)
@@ -398,7 +404,7 @@ void object_judge(struct object *o)
     else if (o->unserved)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotServed", "%s",
                        o->unserved_why ? o->unserved_why : "its kind is not served");
-    else if (written && o->done_hash == o->hash)
+    else if (written && has_run(o))
         sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
     else if (written && o->gate->dry_run)
         sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotAccepted", "is not accepted yet%s%s",
