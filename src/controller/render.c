@@ -16,11 +16,16 @@ struct render_work {
     char *state, *variant;
     uint64_t serial;
     struct lookups *lookups;
-    struct json_object **docs; /* owned references of objects[].doc */
+    struct made {
+        struct json_object *doc; /* owned reference of the object's */
+        bool forward;            /* not when it is rolled back */
+    } * made;                    /* of each of objects */
+    struct json_object
+        *rollback_hooks; /* of a rollback alone, as object_item() has them; or NULL */
     char *lack; /* why there is no driver toolkit for this kernel, though the state wants one */
     bool waits_for_images, due; /* due: it is about to be looked at again */
     struct sw_rendered_object *objects;
-    size_t n, cap, docs_cap;
+    size_t n, cap, made_cap;
 };
 
 enum { HOOK_STAGE = 1000000 }; /* beyond any weight */
@@ -28,10 +33,11 @@ enum { HOOK_STAGE = 1000000 }; /* beyond any weight */
 static void drop_objects(struct render_work *w)
 {
     for (size_t i = 0; i < w->n; i++) {
-        json_object_put(w->docs[i]);
+        json_object_put(w->made[i].doc);
         free((char *)w->objects[i].missing);
     }
     w->n = 0;
+    json_object_put(SW_TAKE(w->rollback_hooks));
 }
 
 static void unlink_work(struct render_work *w)
@@ -47,7 +53,7 @@ void render_work_free(struct render_work *w)
 {
     unlink_work(w);
     drop_objects(w);
-    free(w->docs);
+    free(w->made);
     free(w->objects);
     lookups_free(w->lookups);
     free(w->lack);
@@ -94,30 +100,39 @@ static int find_scope(const struct render_work *w, const struct sw_rendered *ren
 static void add(struct render_work *w, struct json_object *doc, bool awaited, int stage)
 {
     SW_GROW(w->objects, w->n, w->cap);
-    if (w->docs_cap < w->cap) {
-        w->docs_cap = w->cap;
-        w->docs = sw_realloc(w->docs, w->docs_cap, sizeof(struct json_object *));
+    if (w->made_cap < w->cap) {
+        w->made_cap = w->cap;
+        w->made = sw_realloc(w->made, w->made_cap, sizeof *w->made);
     }
-    w->docs[w->n] = doc;
+    w->made[w->n] = (struct made){ .doc = doc };
     w->objects[w->n++] =
         (struct sw_rendered_object){ .doc = doc, .awaited = awaited, .stage = stage };
 }
 
 /* What was rendered as one document, and the other way (rollback.c). */
+static struct json_object *object_item(const struct sw_rendered_object *o)
+{
+    struct json_object *item = json_object_new_object();
+    (void)json_object_object_add(item, "doc", json_object_get(o->doc));
+    sw_json_set(item, json_object_new_int(o->stage), "stage", NULL);
+    sw_json_set(item, json_object_new_boolean(o->awaited), "awaited", NULL);
+    sw_json_set(item, json_object_new_boolean(o->once), "once", NULL);
+    sw_json_set(item, json_object_new_boolean(o->drop_ready), "dropReady", NULL);
+    sw_json_set(item, json_object_new_boolean(o->drop_failed), "dropFailed", NULL);
+    return item;
+}
+
 static struct json_object *objects_doc(const struct render_work *w)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < w->n; i++) {
-        const struct sw_rendered_object *o = &w->objects[i];
-        struct json_object *item = json_object_new_object();
-        (void)json_object_object_add(item, "doc", json_object_get(w->docs[i]));
-        sw_json_set(item, json_object_new_int(o->stage), "stage", NULL);
-        sw_json_set(item, json_object_new_boolean(o->awaited), "awaited", NULL);
-        sw_json_set(item, json_object_new_boolean(o->once), "once", NULL);
-        sw_json_set(item, json_object_new_boolean(o->drop_ready), "dropReady", NULL);
-        sw_json_set(item, json_object_new_boolean(o->drop_failed), "dropFailed", NULL);
+        struct json_object *item = object_item(&w->objects[i]);
+        if (w->made[i].forward)
+            sw_json_set_str(item, ROLLBACK_FORWARD, "only", NULL);
         (void)json_object_array_add(list, item);
     }
+    for (size_t i = 0; i < sw_json_len(w->rollback_hooks); i++)
+        (void)json_object_array_add(list, json_object_get(sw_json_at(w->rollback_hooks, i)));
     return list;
 }
 
@@ -169,6 +184,7 @@ static void finish(struct render_work *w, int code, const char *words)
 
 #define INSTALL (SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL)
 #define UPGRADE (SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE)
+#define ROLLBACK (SW_HOOK_PRE_ROLLBACK | SW_HOOK_POST_ROLLBACK)
 
 static bool is_in_inventory(const struct resource *r, struct json_object *doc)
 {
@@ -192,11 +208,9 @@ static bool hook_is_due(const struct resource *r, const struct sw_manifest *m)
     return install && (!r->release.was_deployed || is_in_inventory(r, m->doc));
 }
 
-static int stage_of(const struct sw_manifest *m)
+static int hook_stage(const struct sw_manifest *m, unsigned before)
 {
-    if (!m->hook_events)
-        return 0;
-    return m->hook_weight + (m->hook_events & BEFORE ? -HOOK_STAGE : HOOK_STAGE);
+    return m->hook_weight + (m->hook_events & before ? -HOOK_STAGE : HOOK_STAGE);
 }
 
 /* An upgrade's hooks run once for each revision: it is part of what they are. */
@@ -207,6 +221,23 @@ static void mark_revision(const struct resource *r, const struct sw_manifest *m,
                                        r->release.version ? r->release.version : INT64_C(1));
     if (m->hook_events & UPGRADE)
         sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
+}
+
+/* For the day on which this content is gone back to. */
+static void keep_for_rollback(struct render_work *w, const struct sw_manifest *m,
+                              struct json_object *doc)
+{
+    const struct sw_rendered_object hook = {
+        .doc = doc,
+        .stage = hook_stage(m, SW_HOOK_PRE_ROLLBACK),
+        .drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED,
+        .drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED,
+    };
+    struct json_object *item = object_item(&hook);
+    sw_json_set_str(item, ROLLBACK_BACK, "only", NULL);
+    if (!w->rollback_hooks)
+        w->rollback_hooks = json_object_new_array();
+    (void)json_object_array_add(w->rollback_hooks, item);
 }
 
 /* What one pass over the templates is for. */
@@ -239,7 +270,8 @@ static int add_secret(struct render_work *w, const char *ns, const char *name,
                                     { "tls.crt", text->cert },
                                     { "tls.key", text->key } };
     for (size_t i = 0; i < w->n; i++)
-        if (sw_streq(sw_obj_kind(w->docs[i]), "Secret") && sw_streq(sw_obj_name(w->docs[i]), name))
+        if (sw_streq(sw_obj_kind(w->made[i].doc), "Secret") &&
+            sw_streq(sw_obj_name(w->made[i].doc), name))
             return 0;
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
@@ -327,8 +359,9 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
 {
     const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
     bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
-    if (!(affine ? pass->want_affine : pass->want_common) ||
-        (m->hook_events && !hook_is_due(w->r, m)))
+    bool due = !m->hook_events || hook_is_due(w->r, m);
+    bool for_rollback = w->r->rollback && (m->hook_events & ROLLBACK);
+    if (!(affine ? pass->want_affine : pass->want_common) || !(due || for_rollback))
         return 0;
     const struct sw_mirrors *mirrors = NULL;
     bool namespaced = false;
@@ -357,11 +390,18 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
     json_object_put(env.needs);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    if (for_rollback) {
+        SW_AUTO_JSON *again = sw_json_copy(doc);
+        keep_for_rollback(w, m, again);
+    }
+    if (!due)
+        return 0;
     if (affine)
         kernels_label(w->r, pass->group);
     mark_revision(w->r, m, doc);
     debug_log(w->r, "debug manifest", w->state, doc);
-    add(w, json_object_get(doc), wait_all, stage_of(m));
+    add(w, json_object_get(doc), wait_all, m->hook_events ? hook_stage(m, BEFORE) : 0);
+    w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     struct sw_rendered_object *o = &w->objects[w->n - 1];
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;

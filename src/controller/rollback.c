@@ -7,7 +7,7 @@
 #include "controller/release.h"
 #include "data/base64.h"
 
-enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
+enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000, MARK_LEN = 16 };
 
 /* A state, for one kernel where it has those. */
 struct kept {
@@ -283,11 +283,30 @@ static bool has_failed(const struct resource *r, const struct kept *k)
             (r->revision && sw_streq(r->revision, k->failed_revision)));
 }
 
+/* Those of @objects that a rollback has, the caller's. By their mark its hooks are others than
+ * those of the last one. */
+static struct json_object *for_rollback(const struct kept *k, struct json_object *objects)
+{
+    struct json_object *list = json_object_new_array();
+    SW_AUTO_CHARS *mark = sw_strndup(k->failed_revision ? k->failed_revision : k->failed, MARK_LEN);
+    for (size_t i = 0; i < sw_json_len(objects); i++) {
+        struct json_object *item = sw_json_at(objects, i);
+        const char *only = sw_json_str(item, "", "only", NULL);
+        if (sw_streq(only, ROLLBACK_FORWARD))
+            continue;
+        if (sw_streq(only, ROLLBACK_BACK))
+            sw_json_set_str(item, mark, "doc", "metadata", "annotations", "slipway.dev/rollback-of",
+                            NULL);
+        (void)json_object_array_add(list, json_object_get(item));
+    }
+    return list;
+}
+
 struct json_object *rollback_take(struct resource *r, const char *state, const char *variant,
                                   struct json_object *fresh, const char **words)
 {
     struct rollback *b = r->rollback;
-    struct json_object *objects = NULL;
+    SW_AUTO_JSON *objects = NULL;
     SW_ERR(err);
     size_t len;
     if (!b || !b->known || sw_streq(state, SW_STATE_NAMESPACE))
@@ -298,9 +317,10 @@ struct json_object *rollback_take(struct resource *r, const char *state, const c
     k->now_text = sw_streq(k->now, k->ready) ? NULL : sw_json_text(fresh, SW_JSON_SORTED, &len);
     k->active = k->ready_text && has_failed(r, k) &&
                 sw_json_parse(k->ready_text, strlen(k->ready_text), NULL, &objects, &err) == 0;
-    if (k->active)
-        *words = k->why && *k->why ? k->why : "what came after it failed";
-    return objects;
+    if (!k->active)
+        return NULL;
+    *words = k->why && *k->why ? k->why : "what came after it failed";
+    return for_rollback(k, objects);
 }
 
 bool rollback_is_active(const struct resource *r)

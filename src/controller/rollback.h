@@ -7,9 +7,14 @@
  * when the controller meets the resource. */
 #include "controller/internal.h"
 
+#define ROLLBACK_FORWARD "forward"
+#define ROLLBACK_BACK "back"
+
 /** Is what was kept known, as far as the resource asks for it? Else plan_resume() is called. */
 bool rollback_is_known(struct resource *r);
-/** A state was rendered to @fresh, an array of {doc, ...}, borrowed.
+/** A state was rendered to @fresh, an array of {doc, only, ...}, borrowed. What is only to go
+ * forward (hooks of an upgrade) is left out of a rollback, what is only to go back (its own hooks)
+ * is for it alone, once for each.
  * @return what to take instead, the caller's, with *@words, borrowed until the next call: what had
  * failed; or NULL: take what came */
 struct json_object *rollback_take(struct resource *r, const char *state, const char *variant,
