@@ -113,7 +113,7 @@ struct resource {
     struct sw_controller *c;
     struct resource *next;
     char *name, *uid;
-    struct json_object *seen;   /* as last seen, without managedFields */
+    struct json_object *seen;   /* as last seen, without managedFields and status */
     struct json_object *doc;    /* the same with the templates of its spec rendered */
     struct json_object *status; /* as the server has it, as far as we know */
     struct sw_engine *engine;

@@ -560,16 +560,18 @@ static void take_doc(struct resource *r, struct json_object *doc)
 {
     json_object_put(r->seen);
     r->seen = json_object_get(doc);
+    if (!r->started) { /* after that it is what we write */
+        json_object_put(r->status);
+        r->status = json_object_get(sw_json_get(doc, "status"));
+    }
+    (void)sw_json_del(r->seen, "status", NULL);
     (void)sw_json_del(r->seen, "metadata", "managedFields", NULL);
     sw_json_set_str(r->seen, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it
                                                                      */
     sw_json_set_str(r->seen, "SpecialResource", "kind", NULL);
+    sw_json_pack(r->seen);
     SW_ERR(err);
     (void)resource_resolve(r, &err); /* the plan does it again, and says what is wrong */
-    if (!r->started) {
-        json_object_put(r->status);
-        r->status = json_object_get(sw_json_get(doc, "status"));
-    }
 }
 
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)

@@ -85,5 +85,9 @@ int sw_json_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len);
 /** A copy that shares nothing; numbers keep their text. NULL gives NULL. */
 struct json_object *sw_json_copy(struct json_object *doc) SW_CHECKED;
 
+/** Let the tree take no more memory than it needs: for one that is kept, and hardly changed. It may
+ * still be. */
+void sw_json_pack(struct json_object *doc);
+
 /** Equal as JSON: maps in any order, 1 equals 1.0, strings by bytes. */
 bool sw_json_equal(struct json_object *a, struct json_object *b);

@@ -1,6 +1,7 @@
 /* Walking, copying and comparing json-c trees. */
 #include "data/json.h"
 
+#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,32 @@ struct json_object *sw_json_copy(struct json_object *doc)
     default:
         return NULL;
     }
+}
+
+/* A table is made for 16 keys: 640 bytes for the one or two that most maps have. Beyond two thirds
+ * it would grow again at once. */
+static void pack_map(struct json_object *map)
+{
+    struct lh_table *table = json_object_get_object(map);
+    int fits = lh_table_length(table) * 3 / 2 + 2;
+    if (fits < table->size)
+        (void)lh_table_resize(table, fits); /* without memory it stays as it is */
+    json_object_object_foreach(map, key, value)
+    {
+        (void)key;
+        sw_json_pack(value);
+    }
+}
+
+void sw_json_pack(struct json_object *doc)
+{
+    if (json_object_is_type(doc, json_type_object))
+        pack_map(doc);
+    if (!json_object_is_type(doc, json_type_array))
+        return;
+    (void)json_object_array_shrink(doc, 0);
+    for (size_t i = 0; i < json_object_array_length(doc); i++)
+        sw_json_pack(json_object_array_get_idx(doc, i));
 }
 
 static bool equal_maps(struct json_object *a, struct json_object *b)

@@ -421,6 +421,7 @@ static void take_text(char **to, const char *from)
 static void take_doc(struct json_object **to, struct json_object *from)
 {
     struct json_object *copy = sw_json_copy(from);
+    sw_json_pack(copy);
     (void)json_object_put(*to);
     *to = copy;
 }

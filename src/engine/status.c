@@ -532,6 +532,7 @@ static void mark_listed(struct sw_engine *e, uint64_t serial)
 static void send(struct sw_engine *e, struct json_object *doc)
 {
     struct sw_action *a = act_add(e, SW_ACT_STATUS);
+    sw_json_pack(doc); /* it is kept until there is another */
     a->serial = e->status_serial = act_serial(e);
     a->doc = act_keep(e, json_object_get(doc));
     e->writing = doc;

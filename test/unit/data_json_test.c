@@ -199,6 +199,42 @@ static void compares_as_json_does(void **state)
     }
 }
 
+static size_t heap_of(struct json_object *doc)
+{
+    size_t n = 0;
+    if (json_object_is_type(doc, json_type_object))
+        n = (size_t)json_object_get_object(doc)->size;
+    else if (json_object_is_type(doc, json_type_array))
+        for (size_t i = 0; i < json_object_array_length(doc); i++)
+            n += heap_of(json_object_array_get_idx(doc, i));
+    json_object *child = NULL;
+    if (json_object_is_type(doc, json_type_object) &&
+        json_object_object_get_ex(doc, "list", &child))
+        n += heap_of(child);
+    return n;
+}
+
+static void packed_documents_are_the_same_and_smaller(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = json_tokener_parse(
+        "{\"b\":1,\"a\":{},\"list\":[{\"x\":null},{\"y\":\"z\"},[]]}");
+    SW_AUTO_JSON *twin = sw_json_copy(doc);
+    size_t before = heap_of(doc);
+    sw_json_pack(doc);
+    assert_true(heap_of(doc) * 3 < before);
+    assert_string_equal(json_object_to_json_string(doc), json_object_to_json_string(twin));
+    for (int i = 0; i < 100; i++) { /* it can grow again */
+        SW_AUTO_CHARS *key = sw_printf("key-%d", i);
+        json_object_object_add(doc, key, json_object_new_int(i));
+        json_object_object_add(twin, key, json_object_new_int(i));
+    }
+    assert_true(sw_json_equal(doc, twin));
+    sw_json_pack(doc);
+    assert_true(sw_json_equal(doc, twin));
+    sw_json_pack(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +248,7 @@ int main(void)
         cmocka_unit_test(sorts_escapes_and_indents_on_request),
         cmocka_unit_test(copies_share_nothing),
         cmocka_unit_test(compares_as_json_does),
+        cmocka_unit_test(packed_documents_are_the_same_and_smaller),
     };
     return cmocka_run_group_tests_name("data_json", tests, NULL, NULL);
 }
