@@ -174,7 +174,7 @@ static int plan_page(struct page *p, struct sw_status *status)
     if (asked && sw_streq(match, "Exact"))
         p->rv = asked;
     else if (req->fault.type == SW_FAULT_STALE && shelf && shelf->changed > req->store->born &&
-             shelf->changed - 1 >= shelf->compacted)
+             shelf->changed - 1 >= shelf->compacted && shelf->changed - 1 >= asked)
         p->rv = shelf->changed - 1;
     return 0;
 }

@@ -18,7 +18,8 @@ enum {
     GOOD_LIFE_MS = 1000,  /* a watch that lived so long was one */
     FAILURES_TO_LIST = 3, /* so many watches failed: perhaps its version is to blame */
     FAILURES_TO_TELL = 3, /* so many 5xx in a row are told */
-    PAGED_LISTS = 2,      /* so many lists expired between pages: ask for all at once */
+    HTTP_TOO_LARGE_VERSION = 504,
+    PAGED_LISTS = 2, /* so many lists expired between pages: ask for all at once */
 };
 
 struct sw_kube_watch {
@@ -36,6 +37,7 @@ struct sw_kube_watch {
     bool must_list; /* where to go on after a pause */
     bool partial;   /* there may be objects older than resource_version that were not told */
     bool synced;
+    bool anew; /* the server does not know the version that we had: list whatever there is */
     struct sw_timer *pause;
     struct sw_kube_request *list;
     struct sw_http_transfer *transfer;
@@ -179,6 +181,7 @@ static void on_list_end(struct sw_kube_watch *w, const char *resource_version)
     free(w->resource_version);
     w->resource_version = sw_strdup(resource_version);
     w->must_list = false;
+    w->anew = false;
     w->n_expired = 0;
     on_whole(w);
     if (!w->closed)
@@ -197,6 +200,7 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     }
     if (a->code == SW_GONE)
         w->n_expired++;
+    w->anew = w->anew || a->code == SW_GONE || a->http_status == HTTP_TOO_LARGE_VERSION;
     on_failure(w, a->code, a->http_status, a->retry_after_ms, a->err);
 }
 
@@ -206,6 +210,17 @@ static char *collection_path(const struct sw_kube_watch *w)
     kube_path_add(&path, "labelSelector", w->label_selector);
     kube_path_add(&path, "fieldSelector", w->field_selector);
     return path;
+}
+
+/** Not back in time: a list that is older than what was told would take things away that are there,
+ * and put those back that are gone. A server that was set back does not have that version: after
+ * its 504 what it has is the truth. Source: Kubernetes "API Concepts", resourceVersionMatch. */
+static void ask_for_no_older(const struct sw_kube_watch *w, char **path)
+{
+    if (!w->resource_version[0] || w->anew)
+        return;
+    kube_path_add(path, "resourceVersion", w->resource_version);
+    kube_path_add(path, "resourceVersionMatch", "NotOlderThan");
 }
 
 static void start_list(struct sw_kube_watch *w)
@@ -223,6 +238,7 @@ static void start_list(struct sw_kube_watch *w)
                                  .on_item = on_listed_item };
     if (w->n_expired < PAGED_LISTS)
         kube_path_add_int(&spec.path, "limit", w->page_size);
+    ask_for_no_older(w, &spec.path);
     seen_begin_list(w->seen);
     w->must_list = true;
     w->list = kube_request_new(w->k, &spec, NULL, on_list, w);

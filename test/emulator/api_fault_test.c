@@ -179,7 +179,13 @@ static void a_list_can_be_of_yesterday(void **state)
     spoil(w, "list", (struct sw_emu_fault){ .type = SW_FAULT_STALE });
     SW_AUTO_JSON *stale = api_expect(w->api, 200, "GET", CONFIG_MAPS, NULL, NULL);
     assert_true(sw_json_equal(sw_json_get(before, "items"), sw_json_get(stale, "items")));
-    SW_AUTO_JSON *now = api_expect(w->api, 200, "GET", CONFIG_MAPS, NULL, NULL);
+    /* one that says how old it may be is not */
+    SW_AUTO_JSON *last = api_expect(w->api, 200, "GET", CONFIG_MAPS, NULL, NULL);
+    SW_AUTO_CHARS *path = sw_printf(
+        CONFIG_MAPS "?resourceVersionMatch=NotOlderThan&resourceVersion=%s",
+        sw_json_str(last, "", "metadata", "resourceVersion", NULL));
+    spoil(w, "list", (struct sw_emu_fault){ .type = SW_FAULT_STALE });
+    SW_AUTO_JSON *now = api_expect(w->api, 200, "GET", path, NULL, NULL);
     assert_int_equal(sw_json_len(sw_json_get(now, "items")),
                      sw_json_len(sw_json_get(before, "items")) + 1);
 }

@@ -34,8 +34,9 @@ struct fixture {
     const char *lists[8];
     int n_lists, n_watches;
     struct conn *watch; /* the open one */
-    char *watch_path;   /* of the last one */
-    int watch_status;   /* 0: 200 */
+    char *list_path;
+    char *watch_path; /* of the last one */
+    int watch_status; /* 0: 200 */
     const char *watch_reason;
     int fail_watches; /* so many get @watch_status */
 };
@@ -79,8 +80,10 @@ static void on_request(struct server *srv SW_UNUSED, struct sreq *req, void *arg
     while (i < f->n_lists && i + 1 < (int)SW_COUNT(f->lists) && f->lists[i + 1])
         i++;
     f->n_lists++;
+    free(f->list_path);
+    f->list_path = sw_strdup(req->path);
     const char *list = f->lists[i];
-    if (list && list[0] == '4') /* "403" */
+    if (list && list[0] != '{') /* "403" */
         reply_status(req, atoi(list), "", "not so");
     else
         reply(req, list ? 200 : 503, list ? list : "");
@@ -145,6 +148,7 @@ static void stop(struct fixture *f)
     free(f->told);
     free(f->words);
     free(f->watch_path);
+    free(f->list_path);
 }
 
 /** Start, and wait until the first watch is open. */
@@ -271,6 +275,22 @@ static void expired_lists_again_and_tells_the_difference(void **state)
     assert_string_equal(f.told, "+a +b +c +d =sync ~b -? -d +d +e -? -c =sync");
     assert_non_null(strstr(f.watch_path, "resourceVersion=90&"));
     assert_int_equal(sw_kube_watch_n_objects(f.w), 4);
+    stop(&f);
+}
+
+static void no_list_takes_the_watch_back_in_time(void **state)
+{
+    (void)state;
+    struct fixture f = { .lists = { LIST("10", NODE("a", "1", "5")), "504",
+                                    LIST("8", NODE("b", "2", "6")) } };
+    start_watching(&f, NULL);
+    assert_null(strstr(f.list_path, "resourceVersion"));
+    send_chunk(f.watch, EXPIRED);
+    run_until(f.loop, &f.n_lists, 2);
+    assert_non_null(strstr(f.list_path, "resourceVersion=10&resourceVersionMatch=NotOlderThan"));
+    run_until(f.loop, &f.n_watches, 2); /* the server has been set back: it knows no version 10 */
+    assert_null(strstr(f.list_path, "resourceVersion"));
+    assert_string_equal(f.told, "+a =sync +b -? -a =sync");
     stop(&f);
 }
 
@@ -604,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_broken_watch_goes_on_where_it_stopped),
         cmocka_unit_test(a_bookmark_moves_the_place_to_go_on_from),
         cmocka_unit_test(expired_lists_again_and_tells_the_difference),
+        cmocka_unit_test(no_list_takes_the_watch_back_in_time),
         cmocka_unit_test(a_watch_refused_as_too_old_lists_again),
         cmocka_unit_test(garbage_ends_the_watch_but_not_the_watching),
         cmocka_unit_test(an_event_without_a_name_is_garbage),
