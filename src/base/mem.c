@@ -1,6 +1,5 @@
 #include "base/base.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +17,6 @@ void *sw_alloc(size_t len_bytes)
     if (!p)
         die("out of memory");
     return p;
-}
-
-void sw_memory_trim(void)
-{
-#ifdef __GLIBC__
-    (void)malloc_trim(0); /* there may be nothing to give back */
-#endif
 }
 
 void *sw_zalloc(size_t n, size_t size_bytes)

@@ -9,7 +9,6 @@
 
 #include "deviceplugin/files.h"
 #include "deviceplugin/journal.h"
-#include "deviceplugin/trim.h"
 
 enum { LOOK_FOR_GPUS_MS = 30 * 1000, LOOK_AT_HEALTH_MS = 1000, SETTLED_MS = 5000 };
 
@@ -199,7 +198,7 @@ void dp_plugin_perform(struct sw_device_plugin *p)
 
 static void on_settled(void *arg SW_UNUSED)
 {
-    dp_trim();
+    sw_memory_settle();
 }
 
 static void on_tick(void *arg)

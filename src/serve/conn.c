@@ -10,19 +10,30 @@
 
 #include "base/base.h"
 
-enum { READ_BYTES = 16 * 1024 /* a TLS record */ };
+enum {
+    READ_BYTES = 16 * 1024,  /* a TLS record */
+    SPARE_BYTES = 32 * 1024, /* a larger block is not kept */
+};
 
-/* Between requests a connection holds no buffers: hundreds of idle ones cost what their TLS state
- * costs. The next request gets the same block back from malloc. */
-static void reset(struct sw_conn_buffer *b)
+static void reset(struct sw_conn_buffer *b, struct sw_conn_buffer *spare)
 {
-    free(b->bytes);
+    if (!spare->bytes && b->cap <= SPARE_BYTES)
+        *spare = (struct sw_conn_buffer){ .bytes = b->bytes, .cap = b->cap };
+    else
+        free(b->bytes);
     *b = (struct sw_conn_buffer){ 0 };
 }
 
-void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx)
+void sw_conn_spare_done(struct sw_conn_spare *spare)
 {
-    *c = (struct sw_conn){ .fd = fd };
+    free(spare->in.bytes);
+    free(spare->out.bytes);
+    *spare = (struct sw_conn_spare){ 0 };
+}
+
+void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx, struct sw_conn_spare *spare)
+{
+    *c = (struct sw_conn){ .fd = fd, .spare = spare };
     if (!ctx)
         return;
     c->ssl = SSL_new(ctx);
@@ -40,8 +51,8 @@ void sw_conn_done(struct sw_conn *c)
         SSL_free(c->ssl);
     }
     (void)close(c->fd);
-    free(c->in.bytes);
-    free(c->out.bytes);
+    reset(&c->in, &c->spare->in);
+    reset(&c->out, &c->spare->out);
     *c = (struct sw_conn){ .fd = -1 };
 }
 
@@ -69,8 +80,12 @@ enum sw_conn_result sw_conn_handshake(struct sw_conn *c)
     return n == 1 ? SW_CONN_OK : ssl_result(c, n);
 }
 
-static void need(struct sw_conn_buffer *b, size_t more)
+static void need(struct sw_conn_buffer *b, size_t more, struct sw_conn_buffer *spare)
 {
+    if (!b->bytes) {
+        *b = *spare;
+        *spare = (struct sw_conn_buffer){ 0 };
+    }
     if (b->at && (b->at == b->len || b->len + more > b->cap)) {
         memmove(b->bytes, b->bytes + b->at, b->len - b->at);
         b->len -= b->at;
@@ -84,7 +99,7 @@ static void need(struct sw_conn_buffer *b, size_t more)
 
 enum sw_conn_result sw_conn_read(struct sw_conn *c)
 {
-    need(&c->in, READ_BYTES);
+    need(&c->in, READ_BYTES, &c->spare->in);
     char *to = c->in.bytes + c->in.len;
     const ssize_t n = c->ssl ? SSL_read(c->ssl, to, READ_BYTES) : recv(c->fd, to, READ_BYTES, 0);
     if (n > 0) {
@@ -107,7 +122,7 @@ enum sw_conn_result sw_conn_flush(struct sw_conn *c)
             return c->ssl ? ssl_result(c, (int)n) : plain_result(true);
         b->at += (size_t)n;
     }
-    reset(b);
+    reset(b, &c->spare->out);
     return SW_CONN_OK;
 }
 
@@ -118,7 +133,7 @@ bool sw_conn_has_more(const struct sw_conn *c)
 
 void sw_conn_put(struct sw_conn *c, const char *bytes, size_t len_bytes)
 {
-    need(&c->out, len_bytes);
+    need(&c->out, len_bytes, &c->spare->out);
     memcpy(c->out.bytes + c->out.len, bytes, len_bytes);
     c->out.len += len_bytes;
 }
@@ -128,5 +143,5 @@ void sw_conn_consume(struct sw_conn *c, size_t len_bytes)
     struct sw_conn_buffer *b = &c->in;
     b->at += len_bytes;
     if (b->at == b->len)
-        reset(b);
+        reset(b, &c->spare->in);
 }

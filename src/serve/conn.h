@@ -13,16 +13,24 @@ struct sw_conn_buffer {
     size_t at, len, cap; /* at: what is done with */
 };
 
+/* Between requests a connection holds no buffers: hundreds of idle ones cost what their TLS state
+ * costs. What the last one gave back is kept for the next, here. */
+struct sw_conn_spare {
+    struct sw_conn_buffer in, out;
+};
+
 struct sw_conn {
     int fd;
     SSL *ssl; /* NULL: plain */
     struct sw_conn_buffer in, out;
+    struct sw_conn_spare *spare; /* shared with the other connections */
 };
 
-/** @ctx: NULL for plain HTTP. */
-void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx);
+/** @ctx: NULL for plain HTTP. @spare is borrowed until sw_conn_done(). */
+void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx, struct sw_conn_spare *spare);
 /** Closes the socket too. */
 void sw_conn_done(struct sw_conn *c);
+void sw_conn_spare_done(struct sw_conn_spare *spare);
 
 enum sw_conn_result sw_conn_handshake(struct sw_conn *c);
 /** Read once, at most 16 KiB, behind what is in @in. */

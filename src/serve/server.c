@@ -4,7 +4,6 @@
 #include <event2/listener.h>
 #include <event2/util.h>
 #include <json-c/printbuf.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -45,8 +44,9 @@ struct sw_serve {
     struct evconnlistener *listener;
     struct sw_timer *tick, *drain;
     struct sw_serve_reply *peers;
+    struct sw_conn_spare spare;
     int64_t next_look_ms;   /* at the certificate */
-    uint64_t trimmed_conns; /* connections seen when memory was given back last */
+    uint64_t settled_conns; /* connections seen when memory was given back last */
     bool full, stopping, closing;
 };
 
@@ -307,7 +307,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a delay at worst */
     struct sw_serve_reply *p = sw_zalloc(1, sizeof *p);
     p->server = s;
-    sw_conn_init(&p->conn, fd, s->opts.plain_http ? NULL : s->tls.ctx);
+    sw_conn_init(&p->conn, fd, s->opts.plain_http ? NULL : s->tls.ctx, &s->spare);
     struct event_base *base = sw_loop_base(s->loop);
     p->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, p);
     p->writable = event_new(base, fd, EV_WRITE, on_writable, p);
@@ -362,9 +362,10 @@ static void on_tick(void *arg)
         hang_up(p);
     }
     refresh_certificate(s, now_ms);
-    if (s->trimmed_conns != s->counts.conns) { /* handshakes leave holes behind: give them back */
-        s->trimmed_conns = s->counts.conns;
-        (void)malloc_trim(0);
+    /* handshakes leave holes in the heap and much code behind, as the start does */
+    if (!s->opts.plain_http && s->settled_conns != s->counts.conns) {
+        s->settled_conns = s->counts.conns;
+        sw_memory_settle();
     }
     if (s->full && s->listener && s->counts.open_conns < (unsigned)s->opts.max_conns) {
         s->full = false;
@@ -454,6 +455,7 @@ int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct
     struct sw_serve *s = sw_zalloc(1, sizeof *s);
     s->loop = loop;
     s->opts = *opts;
+    s->settled_conns = UINT64_MAX;
     fill_defaults(&s->opts);
     s->tick = sw_timer_new(loop, on_tick, s);
     s->drain = sw_timer_new(loop, on_drained, s);
@@ -500,6 +502,7 @@ void sw_serve_close(struct sw_serve *server)
     server->full = false;
     while (server->peers)
         hang_up(server->peers);
+    sw_conn_spare_done(&server->spare);
     if (server->listener)
         evconnlistener_free(server->listener);
     sw_timer_free(server->tick);

@@ -1,12 +1,11 @@
-#include "deviceplugin/trim.h"
+/* Memory that nobody needs now. */
+#include "base/base.h"
 
 #include <link.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "base/base.h"
 
 /* Segments that are mapped without the right to write hold what is in the file: relocations go to
  * writable ones. */
@@ -24,8 +23,13 @@ static int drop_segments(struct dl_phdr_info *info, size_t size SW_UNUSED, void 
     return 0;
 }
 
-void dp_trim(void)
+void sw_memory_trim(void)
 {
-    (void)malloc_trim(0);
+    (void)malloc_trim(0); /* there may be nothing to give back */
+}
+
+void sw_memory_settle(void)
+{
+    sw_memory_trim();
     (void)dl_iterate_phdr(drop_segments, NULL);
 }
