@@ -19,36 +19,46 @@ bool sw_log_enabled(enum sw_log_level level)
     return level <= log_level;
 }
 
-static bool is_plain(const char *s)
+static bool is_bare(unsigned char c)
 {
-    if (!*s)
-        return false;
-    for (; *s; s++)
-        if ((unsigned char)*s <= ' ' || *s == '"' || *s == '=' || *s == '\\' || *s == 0x7f)
-            return false;
-    return true;
+    return c > ' ' && c != '"' && c != '=' && c != '\\' && c != 0x7f;
+}
+
+static void put(struct printbuf *pb, const char *s)
+{
+    printbuf_memappend(pb, s, (int)strlen(s));
+}
+
+static void put_escape(struct printbuf *pb, unsigned char c)
+{
+    if (c == '"' || c == '\\')
+        sprintbuf(pb, "\\%c", c);
+    else if (c == '\n')
+        put(pb, "\\n");
+    else
+        sprintbuf(pb, "\\x%02x", c);
 }
 
 /* A value cannot start a line of its own: control bytes are escaped. */
 static void add_value(struct printbuf *pb, const char *s)
 {
-    if (is_plain(s)) {
-        printbuf_memappend(pb, s, (int)strlen(s));
+    const char *end = s;
+    while (is_bare((unsigned char)*end))
+        end++;
+    if (*s && !*end) {
+        put(pb, s);
         return;
     }
-    printbuf_memappend(pb, "\"", 1);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            sprintbuf(pb, "\\%c", c);
-        else if (c == '\n')
-            printbuf_memappend(pb, "\\n", 2);
-        else if (c < ' ' || c == 0x7f)
-            sprintbuf(pb, "\\x%02x", c);
-        else
-            printbuf_memappend(pb, s, 1);
+    put(pb, "\"");
+    while (*s) {
+        for (end = s; is_bare((unsigned char)*end) || *end == ' ' || *end == '=';)
+            end++;
+        printbuf_memappend(pb, s, (int)(end - s));
+        s = end;
+        if (*s)
+            put_escape(pb, (unsigned char)*s++);
     }
-    printbuf_memappend(pb, "\"", 1);
+    put(pb, "\"");
 }
 
 void sw_log(enum sw_log_level level, const char *event, ...)
@@ -66,7 +76,9 @@ void sw_log(enum sw_log_level level, const char *event, ...)
     va_start(ap, event);
     for (const char *key; (key = va_arg(ap, const char *));) {
         const char *value = va_arg(ap, const char *);
-        sprintbuf(pb, " %s=", key);
+        put(pb, " ");
+        put(pb, key);
+        put(pb, "=");
         add_value(pb, value ? value : "");
     }
     va_end(ap);

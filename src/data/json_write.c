@@ -38,16 +38,16 @@ static void separate(struct sw_json_writer *w)
     w->fresh = false;
 }
 
-/* Bytes that a JSON string cannot hold as they are, or not safely in HTML. */
-static bool is_plain(const unsigned char *p, const unsigned char *end, bool html)
+/* Bytes that a JSON string cannot hold as they are (1), or not safely in HTML (2). Texts are mostly
+ * others: a look into a table a byte. */
+static const unsigned char special[256] = {
+    [0 ... 0x1f] = 1, ['"'] = 1, ['\\'] = 1, ['<'] = 2, ['>'] = 2, ['&'] = 2, [0xe2] = 2,
+};
+
+/* What begins like a line separator (U+2028, U+2029) and is none. */
+static bool is_other(const unsigned char *p, const unsigned char *end)
 {
-    if (*p < 0x20 || *p == '"' || *p == '\\')
-        return false;
-    if (!html)
-        return true;
-    if (*p == '<' || *p == '>' || *p == '&')
-        return false;
-    return !(p[0] == 0xe2 && end - p > 2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9));
+    return *p == 0xe2 && !(end - p > 2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9));
 }
 
 static const char *short_escape(unsigned char c)
@@ -93,11 +93,11 @@ static size_t put_escape(struct sw_buffer *out, const unsigned char *p)
 static void put_string(struct sw_json_writer *w, const char *text, size_t len_bytes)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + len_bytes;
-    bool html = w->style & SW_JSON_HTML;
+    const unsigned char mind = w->style & SW_JSON_HTML ? 3 : 1;
     sw_buffer_char(&w->out, '"');
     while (p < end) {
         const unsigned char *run = p;
-        while (p < end && is_plain(p, end, html))
+        while (p < end && (!(special[*p] & mind) || is_other(p, end)))
             p++;
         sw_buffer_put(&w->out, (const char *)run, (size_t)(p - run));
         if (p < end)

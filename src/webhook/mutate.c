@@ -18,7 +18,8 @@ static const char *const container_lists[] = { "containers", "initContainers",
 
 struct mutation {
     const struct sw_webhook_policy *policy;
-    struct json_object *ops;      /* the patch */
+    struct sw_json_writer *patch; /* as text at once: nobody looks at it again */
+    size_t n_ops;
     struct json_object *warnings; /* NULL until there is one */
     bool asks;                    /* some container asks for a slice */
     struct sw_err *err;
@@ -26,6 +27,12 @@ struct mutation {
 
 /* ---- patch operations --------------------------------------------------------------------------
  */
+
+static void put_member(const struct sw_sink *to, const char *key, const char *text, size_t len)
+{
+    (void)to->ops->key(to->arg, key, strlen(key), NULL); /* a writer does not fail */
+    (void)to->ops->string(to->arg, text, len, NULL);
+}
 
 /* @value is taken; NULL for "remove". @path is a JSON pointer, @key its last part, unescaped. */
 static void add_op(struct mutation *m, const char *op, const char *path, const char *key,
@@ -41,15 +48,27 @@ static void add_op(struct mutation *m, const char *op, const char *path, const c
         buf[n++] = '~';
         buf[n++] = *p == '/' ? '1' : '0';
     }
-    struct json_object *doc = json_object_new_object();
-    json_object_object_add_ex(doc, "op", json_object_new_string(op),
-                              JSON_C_OBJECT_ADD_CONSTANT_KEY | JSON_C_OBJECT_ADD_KEY_IS_NEW);
-    json_object_object_add_ex(doc, "path", json_object_new_string_len(buf, (int)n),
-                              JSON_C_OBJECT_ADD_CONSTANT_KEY | JSON_C_OBJECT_ADD_KEY_IS_NEW);
-    if (value)
-        json_object_object_add_ex(doc, "value", value,
-                                  JSON_C_OBJECT_ADD_CONSTANT_KEY | JSON_C_OBJECT_ADD_KEY_IS_NEW);
-    json_object_array_add(m->ops, doc);
+    const struct sw_sink *to = sw_json_writer_sink(m->patch);
+    if (m->n_ops++ == 0)
+        (void)to->ops->begin_list(to->arg, NULL);
+    (void)to->ops->begin_map(to->arg, NULL);
+    put_member(to, "op", op, strlen(op));
+    put_member(to, "path", buf, n);
+    if (value) {
+        (void)to->ops->key(to->arg, "value", 5, NULL);
+        (void)sw_json_walk(value, NULL, to, NULL);
+        (void)json_object_put(value);
+    }
+    (void)to->ops->end_map(to->arg, NULL);
+}
+
+static char *take_patch(struct mutation *m, size_t *len_bytes)
+{
+    const struct sw_sink *to = sw_json_writer_sink(m->patch);
+    if (m->n_ops)
+        (void)to->ops->end_list(to->arg, NULL);
+    m->n_ops = 0;
+    return sw_json_writer_take(m->patch, len_bytes);
 }
 
 static void put_op(struct mutation *m, const char *path, struct json_object *map, const char *key,
@@ -298,8 +317,7 @@ static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct 
     struct json_object *list = sw_json_get(spec, "ephemeralContainers");
     struct json_object *before = sw_json_find(old, "spec", "ephemeralContainers", NULL);
     int rc = each_container(m, spec, visit_resources);
-    (void)json_object_put(m->ops); /* the pod's resources are what they are */
-    m->ops = json_object_new_array_ext(2);
+    free(take_patch(m, NULL)); /* the pod's resources are what they are */
     for (size_t i = 0; rc == 0 && m->asks && i < sw_json_len(list); i++) {
         struct json_object *c = sw_json_at(list, i);
         char path[96];
@@ -346,10 +364,10 @@ static void add(struct json_object *map, const char *key, struct json_object *va
                               JSON_C_OBJECT_ADD_CONSTANT_KEY | JSON_C_OBJECT_ADD_KEY_IS_NEW);
 }
 
-static void add_patch(struct json_object *response, struct json_object *ops)
+static void add_patch(struct json_object *response, struct mutation *m)
 {
     size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(ops, SW_JSON_PLAIN, &len);
+    SW_AUTO_CHARS *text = take_patch(m, &len);
     SW_AUTO_CHARS *encoded = sw_alloc(len / 3 * 4 + 8);
     const int n = EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text, (int)len);
     add(response, "patchType", json_object_new_string("JSONPatch"));
@@ -407,7 +425,7 @@ static void answer_request(struct mutation *m, struct json_object *request, bool
                            struct json_object *response, enum sw_webhook_outcome *outcome)
 {
     const int rc = look_at(m, request);
-    const bool changed = rc == 0 && sw_json_len(m->ops) > 0;
+    const bool changed = rc == 0 && m->n_ops > 0;
     *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
     add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));
     add(response, "allowed", json_object_new_boolean(rc == 0));
@@ -415,7 +433,7 @@ static void answer_request(struct mutation *m, struct json_object *request, bool
         add_status(response, rc == SW_INVALID ? 400 : 403,
                    rc == SW_INVALID ? "BadRequest" : "Forbidden", sw_err_text(m->err));
     if (changed)
-        add_patch(response, m->ops);
+        add_patch(response, m);
     if (m->warnings && v1)
         add(response, "warnings", json_object_get(m->warnings));
 }
@@ -428,7 +446,9 @@ int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object
     if (rc < 0)
         return rc;
     SW_ERR(why);
-    struct mutation m = { .policy = policy, .ops = json_object_new_array_ext(8), .err = &why };
+    struct mutation m = { .policy = policy,
+                          .patch = sw_json_writer_new(SW_JSON_PLAIN),
+                          .err = &why };
     const char *version = sw_json_str(review, "", "apiVersion", NULL);
     struct json_object *doc = json_object_new_object(), *response = json_object_new_object();
     answer_request(&m, sw_json_get(review, "request"), sw_ends_with(version, "/v1"), response,
@@ -436,7 +456,7 @@ int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object
     add(doc, "kind", json_object_new_string("AdmissionReview"));
     add(doc, "apiVersion", json_object_new_string(version));
     add(doc, "response", response);
-    (void)json_object_put(m.ops);
+    sw_json_writer_free(m.patch);
     (void)json_object_put(m.warnings);
     *out = doc;
     return 0;

@@ -10,37 +10,43 @@
     "request.object.spec." list ".resources.limits",                                               \
         "request.object.spec." list ".resources.requests",                                         \
         "request.object.spec." list ".env.name", "request.object.spec." list ".env.value",         \
-        "request.object.spec." list ".env.valueFrom", "request.object.spec." list ".envFrom"
+        "request.object.spec." list ".env.valueFrom.-" /* whether it is there */,                  \
+        "request.object.spec." list ".envFrom"
 
+/* Each costs time for every pod: no more than the mutation asks for. */
 static const char *const fields[] = {
     "apiVersion",
     "kind",
     "request.uid",
     "request.operation",
     "request.subResource",
-    "request.kind",
+    "request.kind.group",
+    "request.kind.kind",
     "request.namespace",
     "request.object.kind",
     "request.object.metadata.name",
     "request.object.metadata.generateName",
     "request.object.spec.schedulerName",
     "request.object.spec.runtimeClassName",
-    "request.object.spec.tolerations",
     "request.object.spec.ephemeralContainers.name",
     "request.oldObject.spec.ephemeralContainers.name",
     CONTAINER("containers"),
     CONTAINER("initContainers"),
     CONTAINER("ephemeralContainers"),
+    "request.object.spec.tolerations", /* the last: only where there are rules for them */
 };
 
 struct sw_webhook_reader {
+    const struct sw_webhook_policy *policy;
     struct sw_projection *projection;
 };
 
-struct sw_webhook_reader *sw_webhook_reader_new(void)
+struct sw_webhook_reader *sw_webhook_reader_new(const struct sw_webhook_policy *policy)
 {
     struct sw_webhook_reader *r = sw_zalloc(1, sizeof *r);
-    if (sw_projection_compile(fields, SW_COUNT(fields), &r->projection, NULL) < 0)
+    const size_t n = SW_COUNT(fields) - !(policy->tolerate && *policy->tolerate);
+    r->policy = policy;
+    if (sw_projection_compile(fields, n, &r->projection, NULL) < 0)
         abort(); /* the paths are constants */
     return r;
 }
@@ -98,16 +104,15 @@ static char *pod_name(struct json_object *review)
                      *name ? "" : "*");
 }
 
-int sw_webhook_read(const struct sw_webhook_reader *reader, const struct sw_webhook_policy *policy,
-                    const char *body, size_t len_bytes, struct sw_webhook_answer *out,
-                    struct sw_err *err)
+int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                    struct sw_webhook_answer *out, struct sw_err *err)
 {
     SW_AUTO_JSON *review = NULL, *response = NULL;
     int rc = parse(reader, body, len_bytes, &review, err);
     if (rc < 0)
         return rc;
     enum sw_webhook_outcome outcome;
-    rc = sw_webhook_mutate(policy, review, &response, &outcome, err);
+    rc = sw_webhook_mutate(reader->policy, review, &response, &outcome, err);
     if (rc < 0)
         return rc;
     *out = (struct sw_webhook_answer){ .outcome = outcome };

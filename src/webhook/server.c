@@ -31,7 +31,7 @@ static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply
         return;
     }
     const uint64_t begin = now_ns();
-    if (sw_webhook_read(s->reader, &s->policy, r->body, r->body_len, &a, &err) < 0) {
+    if (sw_webhook_read(s->reader, r->body, r->body_len, &a, &err) < 0) {
         s->metrics.bad_requests++;
         (void)sw_err_wrap(&err, SW_INVALID, "bad request");
         sw_serve_text(reply, 400, sw_err_text(&err));
@@ -92,7 +92,7 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
     struct sw_webhook_server *s = sw_zalloc(1, sizeof *s);
     s->loop = loop;
     s->policy = opts->policy;
-    s->reader = sw_webhook_reader_new();
+    s->reader = sw_webhook_reader_new(&s->policy);
     struct sw_serve_opts serve = opts->serve;
     serve.routes = routes;
     serve.n_routes = SW_COUNT(routes);

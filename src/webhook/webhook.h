@@ -52,9 +52,10 @@ int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object
                       struct json_object **out, enum sw_webhook_outcome *outcome,
                       struct sw_err *err) SW_CHECKED;
 
-/** The same from bytes to bytes, reading only the fields that matter. Reusable; no state. */
+/** The same from bytes to bytes, reading only the fields that matter to @policy, which is borrowed.
+ * Reusable; no state. */
 struct sw_webhook_reader;
-struct sw_webhook_reader *sw_webhook_reader_new(void);
+struct sw_webhook_reader *sw_webhook_reader_new(const struct sw_webhook_policy *policy);
 void sw_webhook_reader_free(struct sw_webhook_reader *reader);
 SW_DEFINE_AUTO(sw_webhook_reader, sw_webhook_reader_free)
 
@@ -68,9 +69,8 @@ struct sw_webhook_answer {
 };
 void sw_webhook_answer_done(struct sw_webhook_answer *answer);
 /** @return 0 | SW_INVALID (no JSON, no AdmissionReview) */
-int sw_webhook_read(const struct sw_webhook_reader *reader, const struct sw_webhook_policy *policy,
-                    const char *body, size_t len_bytes, struct sw_webhook_answer *out,
-                    struct sw_err *err) SW_CHECKED;
+int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                    struct sw_webhook_answer *out, struct sw_err *err) SW_CHECKED;
 
 /* ---- the server --------------------------------------------------------------------------------
  */

@@ -9,15 +9,13 @@
 
 static void as_review(const uint8_t *data, size_t size)
 {
-    static struct sw_webhook_reader *reader;
     const struct sw_webhook_policy policy = {
         "s", "r", size & 1, size & 2, size & 4 ? "*,a/b=c" : NULL, size % 3
     };
-    if (!reader)
-        reader = sw_webhook_reader_new();
+    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new(&policy);
     struct sw_webhook_answer a;
     SW_ERR(err);
-    if (sw_webhook_read(reader, &policy, (const char *)data, size, &a, &err) < 0)
+    if (sw_webhook_read(reader, (const char *)data, size, &a, &err) < 0)
         return;
     SW_AUTO_JSON *doc = NULL;
     if (sw_json_parse(a.text, a.len_bytes, NULL, &doc, &err) < 0 ||

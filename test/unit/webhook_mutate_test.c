@@ -37,9 +37,9 @@ static struct json_object *answer(const struct sw_webhook_policy *policy, const 
     struct json_object *out = NULL;
     if (sw_webhook_mutate(policy, doc, &out, outcome, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new();
+    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new(policy);
     struct sw_webhook_answer a = { 0 };
-    assert_int_equal(sw_webhook_read(reader, policy, review, strlen(review), &a, &err), 0);
+    assert_int_equal(sw_webhook_read(reader, review, strlen(review), &a, &err), 0);
     SW_AUTO_JSON *again = parse(a.text);
     assert_true(sw_json_equal(out, again));
     assert_int_equal(a.outcome, *outcome);
@@ -430,12 +430,11 @@ static void what_is_no_review_is_refused(void **state)
         { "{\"kind\":\"AdmissionReview\"} x", "" },
         { "{\"kind\":\"Status\"}", "" },
     };
-    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new();
+    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new(&defaults);
     for (size_t i = 0; i < SW_COUNT(bad); i++) {
         SW_ERR(err);
         struct sw_webhook_answer a;
-        const int rc = sw_webhook_read(reader, &defaults, bad[i].text, strlen(bad[i].text), &a,
-                                       &err);
+        const int rc = sw_webhook_read(reader, bad[i].text, strlen(bad[i].text), &a, &err);
         if (rc != SW_INVALID || !strstr(sw_err_text(&err), bad[i].words))
             fail_msg("'%s': %d %s", bad[i].text, rc, sw_err_text(&err));
     }
