@@ -259,6 +259,39 @@ static void test_preempt_is_not_needed_where_there_is_room(void **state)
     assert_int_equal(sw_json_len(sw_json_get(cpu, "NodeNameToMetaVictims")), 1);
 }
 
+/* Both forms of ExtenderPreemptionArgs as kube-scheduler encodes them (its types have no names for
+ * JSON): the map that does not apply is null, and without nodeCacheCapable victims are whole pods.
+ * Source: k8s.io/kube-scheduler/extender/v1, HTTPExtender.ProcessPreemption (1.22 to 1.35). */
+static void test_preempt_in_both_forms_of_kube_scheduler(void **state)
+{
+    static const char meta[] = "{\"Pod\":%s,\"NodeNameToVictims\":null,\"NodeNameToMetaVictims\":{"
+                               "\"a\":{\"Pods\":[{\"UID\":\"cpu-hog\"}],\"NumPDBViolations\":1},"
+                               "\"b\":{\"Pods\":null,\"NumPDBViolations\":0},\"gone\":null}}";
+    static const char whole[] =
+        "{\"Pod\":%s,\"NodeNameToVictims\":{"
+        "\"a\":{\"Pods\":[{\"metadata\":{\"name\":\"hog\",\"namespace\":\"default\",\"uid\":"
+        "\"cpu-hog\",\"creationTimestamp\":null},\"spec\":{\"containers\":[{\"name\":\"c\","
+        "\"resources\":{}}],\"nodeName\":\"a\"},\"status\":{}}],\"NumPDBViolations\":1},"
+        "\"b\":{\"Pods\":null,\"NumPDBViolations\":0},\"gone\":null},"
+        "\"NodeNameToMetaVictims\":null}";
+    struct scene *s = *state;
+    scene_node(s, "a", "A100-40GB", 1);
+    scene_node(s, "b", "A100-40GB", 1);
+    (void)scene_pod(s, "low", "", 1, "a");
+    (void)scene_claim(s, "c1", "low", "a", 0, "7g.40gb", 0, 8, "inUse");
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 10, NULL);
+    SW_AUTO_CHARS *cached = sw_printf(meta, pod);
+    SW_AUTO_CHARS *uncached = sw_printf(whole, pod);
+    const char *const forms[] = { cached, uncached };
+    for (size_t i = 0; i < SW_COUNT(forms); i++) {
+        SW_AUTO_JSON *doc = scene_ask(s, extender_preempt, forms[i]);
+        /* word for word an ExtenderPreemptionResult: b has room without anybody's leaving */
+        assert_string_equal(json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PLAIN),
+                            "{\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{\"UID\":\"low\"},"
+                            "{\"UID\":\"cpu-hog\"}],\"NumPDBViolations\":1}}}");
+    }
+}
+
 static void test_bind_arguments(void **state)
 {
     struct scene *s = *state;
@@ -292,6 +325,7 @@ int main(void)
         T(test_preempt_adds_whose_slices_are_needed),
         T(test_preempt_spares_who_need_not_go),
         T(test_preempt_is_not_needed_where_there_is_room),
+        T(test_preempt_in_both_forms_of_kube_scheduler),
         T(test_bind_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
