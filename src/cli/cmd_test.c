@@ -34,7 +34,7 @@ const struct sw_flag sw_flags_test[] = {
 struct test {
     struct test_opts opts;
     struct sw_connection conn;
-    struct json_object *resource;
+    struct json_object *resource, *record, *release;
     const char *ns;
     struct release_hooks hooks;
 
@@ -167,6 +167,21 @@ static int make_room(struct test *t, const struct release_hook *hook, struct sw_
     return rc == SW_NOTFOUND ? 0 : rc;
 }
 
+/* `helm status` shows it. Who may not write it has tested all the same. */
+static void write_down(struct test *t, const struct release_hook *hook)
+{
+    struct json_object *item = sw_json_at(sw_json_get(t->release, "hooks"), hook->at);
+    const struct sw_kind *kind;
+    SW_ERR(err);
+    (void)json_object_object_add(item, "last_run", release_run_of_object(t->live));
+    SW_AUTO_JSON *patch = release_patch(t->record, t->release);
+    int rc = sw_talk_kind(&t->conn, "v1", sw_obj_kind(t->record), &kind, &err);
+    if (rc == 0)
+        rc = sw_talk_patch(&t->conn, kind, t->ns, sw_obj_name(t->record), patch, &err);
+    if (rc < 0)
+        (void)fprintf(stderr, "slipway test: how it went is not recorded: %s\n", sw_err_text(&err));
+}
+
 /* @return 0: it has ended, *@passed says how | a code: it could not be run */
 static int run_hook(struct test *t, const struct release_hook *hook, bool *passed,
                     struct sw_err *err)
@@ -188,6 +203,8 @@ static int run_hook(struct test *t, const struct release_hook *hook, bool *passe
                  *passed ? "" : why);
     if (!*passed || t->opts.logs)
         print_logs(t);
+    if (t->live)
+        write_down(t, hook);
     return !*passed && (hook->policies & SW_HOOK_DELETE_FAILED) ? remove_it(t, err) : 0;
 }
 
@@ -261,17 +278,16 @@ static int find_record(struct test *t, const char *name, struct json_object **ou
 
 static int find_tests(struct test *t, const char *name, struct sw_err *err)
 {
-    SW_AUTO_JSON *record = NULL, *release = NULL;
     int rc = sw_talk_find(&t->conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, name,
                           &(struct sw_request_opts){ .retries = 3 }, &t->resource, err);
     if (rc < 0)
         return rc;
     t->ns = sw_json_str(t->resource, name, "spec", "namespace", NULL);
     t->ns = *t->ns ? t->ns : name;
-    rc = find_record(t, name, &record, err);
+    rc = find_record(t, name, &t->record, err);
     if (rc == 0)
-        rc = release_of_record(record, &release, err);
-    return rc == 0 ? release_hooks_read(release, "test", t->ns, &t->hooks, err) : rc;
+        rc = release_of_record(t->record, &t->release, err);
+    return rc == 0 ? release_hooks_read(t->release, "test", t->ns, &t->hooks, err) : rc;
 }
 
 static int test(struct test *t, const char *name)
@@ -304,6 +320,8 @@ int sw_cmd_test(int argc, char **argv)
                                                                         : test(&t, rest.items[0]);
     release_hooks_done(&t.hooks);
     json_object_put(t.resource);
+    json_object_put(t.record);
+    json_object_put(t.release);
     json_object_put(t.doc);
     json_object_put(t.live);
     sw_connection_done(&t.conn);

@@ -95,6 +95,7 @@ struct release_info {
     char *seen;             /* the engine's revision for which all was settled... */
     int seen_phase;         /* ... and how */
     struct release_work *work;
+    struct json_object *runs; /* hooks that were seen to end, and how; or NULL (release_runs.c) */
 };
 
 /* Resources that select nodes of this one, too (overlap.c). */
@@ -263,6 +264,8 @@ void release_settled(struct resource *r);
 /* What was deployed is being removed, and the resource stays: so do no records. */
 void release_remove(struct resource *r);
 void release_work_free(struct release_work *w);
+/* An object of the resource is seen: if it is a hook that has ended, its record will say how. */
+void release_saw(struct resource *r, struct json_object *object);
 
 /* spec.debug: @doc without what looks like a secret goes to the log (debug.c). */
 void debug_log(struct resource *r, const char *what, const char *state, struct json_object *doc);

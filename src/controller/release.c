@@ -2,6 +2,7 @@
  * deployed: one record for each revision of recipe and values, ten kept. A record is JSON, packed,
  * in a ConfigMap or a Secret; its labels say what it is.
  * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
+#include "controller/release_hooks.h"
 #include "controller/release_in.h"
 #include "controller/rollback.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base64.h"
 #include "recipe/pack.h"
 
 enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
@@ -53,15 +53,6 @@ static int64_t version_of(struct json_object *record)
     return strtoll(label(record, "version"), NULL, 10);
 }
 
-static struct json_object *latest(struct json_object *list)
-{
-    struct json_object *best = NULL;
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (!best || version_of(sw_json_at(list, i)) > version_of(best))
-            best = sw_json_at(list, i);
-    return best;
-}
-
 static bool was_deployed(struct json_object *list)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -76,7 +67,7 @@ static bool was_deployed(struct json_object *list)
  * deployed what is there now. */
 static void remember(struct resource *r, struct json_object *list)
 {
-    struct json_object *last = latest(list);
+    struct json_object *last = release_newest(list);
     char digest[SW_SHA256_HEX];
     digest_of(r, digest);
     const char *recorded = last ? label(last, DIGEST_LABEL) : "";
@@ -163,19 +154,15 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
         tidy_next(w);
         return;
     }
-    const char *text = sw_json_str(a->object, "", "data", "release", NULL);
-    size_t len = strlen(text);
-    SW_AUTO_CHARS *once = release_in_secrets(w->r->c) ? sw_base64_decode(text, len, &len)
-                                                      : sw_strdup(text);
-    SW_AUTO_JSON *release = NULL;
+    SW_AUTO_JSON *release = NULL, *patch = NULL;
     SW_ERR(err);
-    SW_AUTO_JSON *patch = json_object_new_object();
-    sw_json_set_str(patch, "superseded", "metadata", "labels", "status", NULL);
-    if (once && release_unpack(once, strlen(once), &release, &err) == 0) {
+    if (release_of_record(a->object, &release, &err) == 0) {
         sw_json_set_str(release, "superseded", "info", "status", NULL);
-        SW_AUTO_CHARS *packed = release_pack(release);
-        (void)json_object_object_add(patch, "data", release_data(w, packed));
+        patch = release_patch(a->object, release);
+    } else {
+        patch = json_object_new_object();
     }
+    sw_json_set_str(patch, "superseded", "metadata", "labels", "status", NULL);
     w->req = sw_kube_patch(w->r->c->kube, kind, resource_namespace(w->r), sw_obj_name(a->object),
                            SW_PATCH_MERGE, patch, &(struct sw_request_opts){ .retries = RETRIES },
                            on_tidied, w);
@@ -258,7 +245,7 @@ static void on_looked(struct release_work *w)
         finish(w);
         return;
     }
-    struct json_object *last = latest(w->list);
+    struct json_object *last = release_newest(w->list);
     bool recorded = last && sw_streq(label(last, DIGEST_LABEL), r->release.digest);
     bool was = recorded && sw_streq(label(last, "status"), "deployed");
     if (was || (recorded && sw_streq(label(last, "status"), w->status))) {

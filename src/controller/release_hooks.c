@@ -57,7 +57,8 @@ static int by_weight(const void *a, const void *b)
     const struct release_hook *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight < y->weight ? -1 : 1;
-    return strcmp(sw_obj_name(x->doc), sw_obj_name(y->doc));
+    int c = strcmp(sw_obj_name(x->doc), sw_obj_name(y->doc));
+    return c ? c : x->at < y->at ? -1 : 1; /* there they are in the order of their kinds */
 }
 
 static int take(struct json_object *item, const char *event, const char *ns,
@@ -88,8 +89,11 @@ int release_hooks_read(struct json_object *release, const char *event, const cha
     struct release_hooks all = { 0 };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
-        if (is_of(sw_json_at(list, i), event))
+        if (is_of(sw_json_at(list, i), event)) {
             rc = take(sw_json_at(list, i), event, ns, &all, err);
+            if (rc == 0)
+                all.items[all.n - 1].at = i;
+        }
     if (rc < 0) {
         release_hooks_done(&all);
         return rc;
@@ -138,4 +142,52 @@ enum hook_verdict release_hook_judge(struct json_object *live, const char **why)
         return HOOK_RUNS;
     *why = sw_json_str(sw_obj_condition(live, "Failed"), "it failed", "message", NULL);
     return HOOK_FAILED;
+}
+
+/* ---- how one went ------------------------------------------------------------------------------
+ */
+
+struct json_object *release_run(const char *started_at, const char *completed_at, const char *phase)
+{
+    struct json_object *run = json_object_new_object();
+    sw_json_set_str(run, started_at, "started_at", NULL);
+    sw_json_set_str(run, completed_at, "completed_at", NULL);
+    sw_json_set_str(run, phase, "phase", NULL);
+    return run;
+}
+
+/* Of a Pod: when its last container ended. */
+static const char *end_of_pod(struct json_object *live)
+{
+    struct json_object *list = sw_json_find(live, "status", "containerStatuses", NULL);
+    const char *last = "";
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *at = sw_json_str(sw_json_at(list, i), "", "state", "terminated", "finishedAt",
+                                     NULL);
+        if (strcmp(at, last) > 0)
+            last = at;
+    }
+    return last;
+}
+
+struct json_object *release_run_of_object(struct json_object *live)
+{
+    const char *why, *made = sw_json_str(live, "", "metadata", "creationTimestamp", NULL);
+    bool passed = release_hook_judge(live, &why) == HOOK_SUCCEEDED;
+    const char *ended = made;
+    if (sw_streq(sw_obj_kind(live), "Job"))
+        ended = sw_json_str(sw_obj_condition(live, passed ? "Complete" : "Failed"), "",
+                            "lastTransitionTime", NULL);
+    else if (sw_streq(sw_obj_kind(live), "Pod"))
+        ended = end_of_pod(live);
+    return release_run(made, ended, passed ? "Succeeded" : "Failed");
+}
+
+struct json_object *release_patch(struct json_object *record, struct json_object *release)
+{
+    struct json_object *patch = json_object_new_object();
+    SW_AUTO_CHARS *packed = release_pack(release);
+    (void)json_object_object_add(patch, "data",
+                                 release_data(sw_streq(sw_obj_kind(record), "Secret"), packed));
+    return patch;
 }

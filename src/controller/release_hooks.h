@@ -12,6 +12,7 @@ struct release_hook {
     char *key;               /* "pre-delete Job ns/name": what it is shown and recorded as */
     unsigned policies;       /* enum sw_hook_policy */
     int weight;
+    size_t at; /* among all of the release's */
 };
 
 struct release_hooks {
@@ -36,3 +37,11 @@ enum hook_verdict { HOOK_RUNS, HOOK_SUCCEEDED, HOOK_FAILED };
 /** How far a hook's object is. Jobs and Pods are waited for, others are done when they are there
  * (Helm's rule). *@why, borrowed of @live or constant: of what failed or still runs. */
 enum hook_verdict release_hook_judge(struct json_object *live, const char **why);
+
+/** "last_run" of a hook's entry, the caller's; texts "" for what is not known. */
+struct json_object *release_run(const char *started_at, const char *completed_at,
+                                const char *phase);
+/** The same of an object that has ended. */
+struct json_object *release_run_of_object(struct json_object *live);
+/** A merge patch of @record that puts @release into it; the caller's. */
+struct json_object *release_patch(struct json_object *record, struct json_object *release);

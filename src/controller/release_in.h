@@ -16,15 +16,14 @@ struct release_work {
     struct sw_kube_request *req;
 };
 
-/** Where records are kept: Secrets | ConfigMaps. */
-bool release_in_secrets(const struct sw_controller *c);
 /** NULL: the server serves none. */
 const struct sw_kind *release_kind(const struct sw_controller *c);
 /** The record as Helm writes it, of w->version and w->status.
  * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
  */
 int release_make(struct release_work *w, struct json_object **out, struct sw_err *err) SW_CHECKED;
-/** "data" of an object that keeps @packed. */
-struct json_object *release_data(const struct release_work *w, const char *packed);
+/** How the hook @doc (as rendered) went last, as Helm writes it; NULL, or not seen: blank. The
+ * caller's. */
+struct json_object *release_run_of(const struct resource *r, struct json_object *doc);
 /** The object that keeps @packed. */
 struct json_object *release_object(const struct release_work *w, const char *packed);

@@ -26,6 +26,15 @@ char *release_pack(struct json_object *release)
     return sw_base64_encode(packed, z.total_out, &packed_len);
 }
 
+struct json_object *release_data(bool in_secret, const char *packed)
+{
+    struct json_object *data = json_object_new_object();
+    size_t len = strlen(packed), twice;
+    SW_AUTO_CHARS *again = in_secret ? sw_base64_encode(packed, len, &twice) : NULL;
+    sw_json_set_str(data, again ? again : packed, "release", NULL);
+    return data;
+}
+
 static int inflate_all(const char *bytes, size_t len, char **out, size_t *out_len,
                        struct sw_err *err)
 {

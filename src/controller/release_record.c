@@ -91,36 +91,53 @@ static struct json_object *chart_of(struct resource *r)
     return chart;
 }
 
-static struct json_object *hook_of(const struct sw_rendered_doc *doc, const struct sw_manifest *m)
+struct bit_name {
+    unsigned bit;
+    const char *name;
+};
+
+static struct json_object *names_of(unsigned bits, const struct bit_name *names, size_t n)
 {
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } events[] = { { SW_HOOK_PRE_INSTALL, "pre-install" },
-                   { SW_HOOK_POST_INSTALL, "post-install" },
-                   { SW_HOOK_PRE_DELETE, "pre-delete" },
-                   { SW_HOOK_POST_DELETE, "post-delete" },
-                   { SW_HOOK_PRE_UPGRADE, "pre-upgrade" },
-                   { SW_HOOK_POST_UPGRADE, "post-upgrade" },
-                   { SW_HOOK_PRE_ROLLBACK, "pre-rollback" },
-                   { SW_HOOK_POST_ROLLBACK, "post-rollback" },
-                   { SW_HOOK_TEST, "test" } };
-    struct json_object *hook = json_object_new_object(), *when = json_object_new_array(),
-                       *last = json_object_new_object();
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < n; i++)
+        if (bits & names[i].bit)
+            (void)json_object_array_add(list, json_object_new_string(names[i].name));
+    return list;
+}
+
+static struct json_object *hook_of(const struct release_work *w, const struct sw_rendered_doc *doc,
+                                   const struct sw_manifest *m)
+{
+    static const struct bit_name events[] = { { SW_HOOK_PRE_INSTALL, "pre-install" },
+                                              { SW_HOOK_POST_INSTALL, "post-install" },
+                                              { SW_HOOK_PRE_DELETE, "pre-delete" },
+                                              { SW_HOOK_POST_DELETE, "post-delete" },
+                                              { SW_HOOK_PRE_UPGRADE, "pre-upgrade" },
+                                              { SW_HOOK_POST_UPGRADE, "post-upgrade" },
+                                              { SW_HOOK_PRE_ROLLBACK, "pre-rollback" },
+                                              { SW_HOOK_POST_ROLLBACK, "post-rollback" },
+                                              { SW_HOOK_TEST, "test" } };
+    static const struct bit_name policies[] = {
+        { SW_HOOK_DELETE_BEFORE_CREATION, "before-hook-creation" },
+        { SW_HOOK_DELETE_SUCCEEDED, "hook-succeeded" },
+        { SW_HOOK_DELETE_FAILED, "hook-failed" },
+    };
+    bool upgrade = w->r->release.is_upgrade;
+    const unsigned now = upgrade ? SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE
+                                 : SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL;
+    struct json_object *hook = json_object_new_object();
     SW_AUTO_CHARS *text = sw_strndup(doc->text, doc->len);
     sw_json_set_str(hook, sw_obj_name(m->doc), "name", NULL);
     sw_json_set_str(hook, sw_obj_kind(m->doc), "kind", NULL);
     sw_json_set_str(hook, doc->path, "path", NULL);
     sw_json_set_str(hook, text, "manifest", NULL);
-    for (size_t i = 0; i < SW_COUNT(events); i++)
-        if (m->hook_events & events[i].bit)
-            (void)json_object_array_add(when, json_object_new_string(events[i].name));
-    (void)json_object_object_add(hook, "events", when);
-    sw_json_set_str(last, "", "started_at", NULL);
-    sw_json_set_str(last, "", "completed_at", NULL);
-    sw_json_set_str(last, "", "phase", NULL);
-    (void)json_object_object_add(hook, "last_run", last);
+    (void)json_object_object_add(hook, "events",
+                                 names_of(m->hook_events, events, SW_COUNT(events)));
+    (void)json_object_object_add(hook, "last_run",
+                                 release_run_of(w->r, m->hook_events & now ? m->doc : NULL));
     sw_json_set(hook, json_object_new_int(m->hook_weight), "weight", NULL);
+    (void)json_object_object_add(hook, "delete_policies",
+                                 names_of(m->hook_policies, policies, SW_COUNT(policies)));
     return hook;
 }
 
@@ -143,7 +160,7 @@ static int add_manifests(struct release_work *w, struct json_object *release, st
             continue;
         if (doc->hook_events) {
             (void)json_object_array_add(
-                hooks, hook_of(doc, sw_rendered_manifest(rendered, doc->first_manifest)));
+                hooks, hook_of(w, doc, sw_rendered_manifest(rendered, doc->first_manifest)));
             continue;
         }
         sprintbuf(text, "---\n# Source: %s\n", doc->path);
@@ -178,25 +195,14 @@ int release_make(struct release_work *w, struct json_object **out, struct sw_err
 /* ---- in an object ------------------------------------------------------------------------------
  */
 
-bool release_in_secrets(const struct sw_controller *c)
+static bool is_in_secrets(const struct sw_controller *c)
 {
     return c->opts.releases == SW_RELEASES_SECRETS;
 }
 
 const struct sw_kind *release_kind(const struct sw_controller *c)
 {
-    return sw_kube_kind_find(c->kube, "v1", release_in_secrets(c) ? "Secret" : "ConfigMap");
-}
-
-/* Bytes of a Secret are base64 once more. */
-struct json_object *release_data(const struct release_work *w, const char *packed)
-{
-    struct json_object *data = json_object_new_object();
-    size_t len = strlen(packed), twice;
-    SW_AUTO_CHARS *again = release_in_secrets(w->r->c) ? sw_base64_encode(packed, len, &twice)
-                                                       : NULL;
-    sw_json_set_str(data, again ? again : packed, "release", NULL);
-    return data;
+    return sw_kube_kind_find(c->kube, "v1", is_in_secrets(c) ? "Secret" : "ConfigMap");
 }
 
 struct json_object *release_object(const struct release_work *w, const char *packed)
@@ -211,14 +217,14 @@ struct json_object *release_object(const struct release_work *w, const char *pac
         { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, r->release.digest }
     };
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, release_in_secrets(w->r->c) ? "Secret" : "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, is_in_secrets(r->c) ? "Secret" : "ConfigMap", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     for (size_t i = 0; i < SW_COUNT(labels); i++)
         sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
     sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
-    if (release_in_secrets(w->r->c))
+    if (is_in_secrets(r->c))
         sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
-    (void)json_object_object_add(doc, "data", release_data(w, packed));
+    (void)json_object_object_add(doc, "data", release_data(is_in_secrets(r->c), packed));
     return doc;
 }

@@ -62,6 +62,7 @@ static void do_render(struct resource *r, const struct sw_action *a)
 static void on_news(const struct hub_news *news, void *arg, uint64_t watch)
 {
     struct resource *r = arg;
+    release_saw(r, news->object);
     resource_step(r, &(struct sw_event){
                          .kind = news->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
                          .watch = watch,
@@ -255,6 +256,7 @@ static void resource_free(struct resource *r)
     sw_timer_free(r->release.timer);
     free(r->release.done);
     free(r->release.seen);
+    json_object_put(r->release.runs);
     plan_work_free(r->plan_work);
     sw_kube_watch_close(r->secret_watch);
     puller_close(r);

@@ -205,6 +205,12 @@ static void count_jobs(const struct sw_emu_request *req, struct sw_emu_fault *fa
         account_was_there = n_jobs == 0;
 }
 
+static struct json_object *hook_entry(struct json_object *release, const char *name,
+                                      const char *field)
+{
+    return sw_json_get(sw_json_find_by(sw_json_get(release, "hooks"), "name", name), field);
+}
+
 static void hook_of_the_install_runs_once(void **state)
 {
     (void)state;
@@ -224,9 +230,19 @@ static void hook_of_the_install_runs_once(void **state)
     assert_true(account_was_there);
     sro_until_gone(&w, "batch/v1", "Job", "rel", "setup");
     sro_until_gone(&w, "v1", "ServiceAccount", "rel", "hook");
-    json_object_put(record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "deployed"));
+    SW_AUTO_JSON *one = record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "deployed");
+    struct json_object *run = hook_entry(one, "setup", "last_run");
+    assert_string_equal(sw_json_str(run, "", "phase", NULL), "Succeeded"); /* and is gone */
+    const char *begun = sw_json_str(run, "", "started_at", NULL),
+               *ended = sw_json_str(run, "", "completed_at", NULL);
+    assert_int_equal(strlen(begun), strlen("2026-01-01T00:00:00Z"));
+    assert_true(strcmp(begun, ended) <= 0);
+    assert_string_equal(json_object_to_json_string(hook_entry(one, "setup", "delete_policies")),
+                        "[ \"before-hook-creation\", \"hook-succeeded\" ]");
     set_color(&w, "red");
-    json_object_put(record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v2", "deployed"));
+    SW_AUTO_JSON *two = record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v2", "deployed");
+    run = hook_entry(two, "setup", "last_run"); /* not by the upgrade */
+    assert_string_equal(sw_json_str(run, "?", "phase", NULL), "");
     world_kill(&w);
     world_start(&w);
     world_must_be_ready(&w);
@@ -294,7 +310,9 @@ static void failed_hook_may_be_deleted_and_stays_failed(void **state)
     sro_run(&w, dir);
     sro_until(&w, "rel", "Errored", "exit code 3");
     sro_until_gone(&w, "v1", "Pod", "rel", "check");
-    json_object_put(record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "failed"));
+    SW_AUTO_JSON *one = record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "failed");
+    assert_string_equal(sw_json_str(hook_entry(one, "check", "last_run"), "", "phase", NULL),
+                        "Failed");
     world_wait(&w, 60000);
     sro_until(&w, "rel", "Errored", "exit code 3");
     assert_int_equal(n_pods, 1);
