@@ -173,7 +173,8 @@ put_recipes() { # ROOT: charts that the operator can walk without any repository
     done
     (cd "$here" && { git ls-files -z charts/example 2>/dev/null || find charts/example -type f -print0; } |
         tar --null -T - -cf -) | tar -C "$1" --no-same-permissions -xf -
-    find "$1" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
+    # of these alone: the folder may hold a whole image
+    find "$1/recipes" "$1/states" "$1/charts" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
 }
 
 # add_layer ROOT: becomes layer $n_layers of the image under way, unless it is empty

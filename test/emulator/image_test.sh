@@ -48,6 +48,15 @@ carries_recipes() {
     done
 }
 
+# What Containerfile copies into its image: names, modes and bytes of the packed one, and the name that
+# its entry point has.
+as_folder() { # PROGRAM
+    hack/image.sh root "$tap_dir/folder-$1" "$1" || return 1
+    list() { (cd "$1" && find . -printf '%m %y %P\n' | sort); }
+    diff <(list "$tap_dir/root-$1") <(list "$tap_dir/folder-$1") && diff -r --no-dereference "$tap_dir/root-$1" "$tap_dir/folder-$1" &&
+        inside "$tap_dir/folder-$1" "/usr/bin/$1" --help >"$tap_dir/help" && grep -q -i usage "$tap_dir/help"
+}
+
 opens_archives() {
     build/slipway create "$tap_dir/first" >/dev/null && (cd "$tap_dir" && "$top/build/slipway" package first >/dev/null) &&
         cp "$tap_dir"/first-*.tgz "$tap_dir/root-slipway/tmp/first.tgz" && inside "$tap_dir/root-slipway" /usr/bin/slipway render /tmp/first.tgz | grep -q '^kind:'
@@ -139,6 +148,7 @@ t "the same input gives the same bytes" reproducible
 t "all programs together fit 32 MiB, 12 MiB compressed" small
 if [ "$(id -u)" = 0 ]; then
     for p in $programs; do t "$p runs from its layers alone, not as root" runs "$p"; done
+    for p in $programs; do t "$p as a folder, for Containerfile, is the same" as_folder "$p"; done
     t "the recipes are in slipway's image and render the same there" carries_recipes
     t "packaged charts can be read in it" opens_archives
     t "no image brings ICU along, and libarchive is in slipway's only" lean
