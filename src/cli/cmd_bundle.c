@@ -16,6 +16,7 @@ struct bundle_opts {
     struct sw_list_arg mirrors;
     const char *output;
     bool digests, list;
+    char *rules; /* the mirrors as one text, ",FROM=TO,..." */
 };
 
 #define FIELD(name) offsetof(struct bundle_opts, name)
@@ -127,33 +128,28 @@ static int ask_digests(struct json_object *images, struct sw_err *err)
 /* ---- texts -------------------------------------------------------------------------------------
  */
 
-/* "registry/repo@sha256:..." where the digest is known. The caller's. */
+/* "registry/repo@sha256:..." where the digest is known: skopeo takes no tag beside it. The
+ * caller's. */
 static char *pinned(const char *image, struct json_object *entry)
 {
-    const char *digest = sw_json_str(entry, "", "digest", NULL);
     struct sw_image_ref ref = { 0 };
     SW_ERR(err);
-    if (!*digest || sw_image_ref_parse(image, &ref, &err) < 0)
+    if (sw_image_ref_parse(image, &ref, &err) < 0)
         return sw_strdup(image);
-    char *text = sw_printf("%s/%s@%s", ref.host, ref.repo, digest);
+    const char *digest = sw_json_str(entry, ref.digest ? ref.digest : "", "digest", NULL);
+    char *text = *digest ? sw_printf("%s/%s@%s", ref.host, ref.repo, digest) : sw_strdup(image);
     sw_image_ref_done(&ref);
     return text;
 }
 
-/* The mapping of the longest FROM that the image is under; the caller's, or NULL. */
+/* Where a pod finds the image at its mirror, by the digest alone if it asks for one; the caller's,
+ * or NULL: it has none. */
 static char *mirrored(const struct bundle_opts *o, const char *image)
 {
-    size_t best = 0;
+    SW_AUTO_CHARS *asked = strchr(image, '@') ? pinned(image, NULL) : sw_strdup(image);
     char *to = NULL;
-    for (size_t i = 0; i < o->mirrors.n; i++) {
-        const char *map = o->mirrors.items[i], *sign = strchr(map, '=');
-        size_t len = (size_t)(sign - map);
-        if (len <= best || strncmp(image, map, len) != 0 || !strchr("/:@", image[len]))
-            continue;
-        best = len;
-        free(to);
-        to = sw_printf("%s%s", sign + 1, image + len);
-    }
+    SW_ERR(err); /* read_mirrors has read the rules */
+    (void)sw_image_mirror(o->rules, asked, &to, &err);
     return to;
 }
 
@@ -173,15 +169,19 @@ static char *image_lines(struct json_object *images)
 /* Commands of skopeo, and what the controller is to be told of it (OpenShift's own form). */
 static char *mirror_lines(const struct bundle_opts *o, struct json_object *images)
 {
-    char *text = sw_strdup("#!/bin/sh\n# Copies every image to where the mirrors are.\nset -e\n"
-                           "command -v skopeo >/dev/null || { echo \"$0: skopeo is needed\" >&2; "
-                           "exit 1; }\n");
+    char *text = sw_strdup(
+        "#!/bin/sh\n"
+        "# Copies every image to where the mirrors are. Options go to skopeo copy: "
+        "--authfile=F, --dest-tls-verify=false, ...\n"
+        "set -e\n"
+        "command -v skopeo >/dev/null || { echo \"$0: skopeo is needed\" >&2; "
+        "exit 1; }\n");
     json_object_object_foreach(images, image, entry)
     {
         SW_AUTO_CHARS *pin = pinned(image, entry);
         SW_AUTO_CHARS *to = mirrored(o, image);
-        char *longer = to ? sw_printf("%sskopeo copy --all docker://%s docker://%s\n", text, pin,
-                                      to)
+        char *longer = to ? sw_printf("%sskopeo copy --all \"$@\" docker://%s docker://%s\n", text,
+                                      pin, to)
                           : sw_printf("%s# no mirror is named for %s\n", text, pin);
         free(text);
         text = longer;
@@ -200,12 +200,11 @@ static int check_names(const struct bundle_opts *o, struct json_object *images, 
         if (image[strspn(image, plain)] || *image == '-')
             return sw_err_set(err, SW_INVALID, "'%s' is no name of an image", image);
     }
-    for (size_t i = 0; i < o->mirrors.n; i++) {
-        const char *to = strchr(o->mirrors.items[i], '=') + 1;
-        if (to[strspn(to, plain)])
-            return sw_err_set(err, SW_INVALID, "--mirror '%s': it is no registry's name",
-                              o->mirrors.items[i]);
-    }
+    struct sw_mirror_rule rule;
+    for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, err) > 0;)
+        if (strspn(rule.to, plain) < rule.to_len)
+            return sw_err_set(err, SW_INVALID, "--mirror: '%.*s' is no registry's name",
+                              (int)rule.to_len, rule.to);
     return 0;
 }
 
@@ -220,16 +219,26 @@ static void tell_unmirrored(const struct bundle_opts *o, struct json_object *ima
     }
 }
 
+/* OpenShift has a kind for images by digest and one for images by tag. */
 static char *policy(const struct bundle_opts *o)
 {
-    char *text = sw_strdup("apiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\n"
-                           "metadata:\n  name: slipway\nspec:\n  imageDigestMirrors:\n");
-    for (size_t i = 0; i < o->mirrors.n; i++) {
-        const char *map = o->mirrors.items[i], *sign = strchr(map, '=');
-        char *longer = sw_printf("%s  - source: %.*s\n    mirrors: [%s]\n", text, (int)(sign - map),
-                                 map, sign + 1);
+    static const char *const kinds[][2] = { { "ImageDigestMirrorSet", "imageDigestMirrors" },
+                                            { "ImageTagMirrorSet", "imageTagMirrors" } };
+    char *text = sw_strdup("");
+    SW_ERR(err); /* read_mirrors has read the rules */
+    for (size_t k = 0; k < SW_COUNT(kinds); k++) {
+        struct sw_mirror_rule rule;
+        char *longer = sw_printf("%s%sapiVersion: config.openshift.io/v1\nkind: %s\nmetadata:\n"
+                                 "  name: slipway\nspec:\n  %s:\n",
+                                 text, k ? "---\n" : "", kinds[k][0], kinds[k][1]);
         free(text);
         text = longer;
+        for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, &err) > 0;) {
+            longer = sw_printf("%s  - source: %.*s\n    mirrors: [%.*s]\n", text,
+                               (int)rule.from_len, rule.from, (int)rule.to_len, rule.to);
+            free(text);
+            text = longer;
+        }
     }
     return text;
 }
@@ -237,14 +246,21 @@ static char *policy(const struct bundle_opts *o)
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static int check_mirrors(const struct bundle_opts *o, struct sw_err *err)
+/* The options as one list of rules, each of them well-formed. */
+static int read_mirrors(struct bundle_opts *o, struct sw_err *err)
 {
+    o->rules = sw_strdup("");
     for (size_t i = 0; i < o->mirrors.n; i++) {
-        const char *map = o->mirrors.items[i], *sign = strchr(map, '=');
-        if (!sign || sign == map || !sign[1])
-            return sw_err_set(err, SW_INVALID, "--mirror '%s': wants FROM=TO", map);
+        char *longer = sw_printf("%s,%s", o->rules, o->mirrors.items[i]);
+        free(o->rules);
+        o->rules = longer;
     }
-    return 0;
+    struct sw_mirror_rule rule;
+    const char *at = o->rules;
+    int rc;
+    while ((rc = sw_mirror_rule_next(&at, &rule, err)) > 0)
+        ;
+    return rc < 0 ? sw_err_wrap(err, rc, "--mirror") : 0;
 }
 
 static int put(struct sw_files *files, const char *name, char *text, struct sw_err *err)
@@ -269,14 +285,14 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
         rc = sw_files_add(&files, archive, chart, chart_len, err);
     if (rc == 0)
         rc = put(&files, "images.txt", image_lines(images), err);
-    if (rc == 0 && o->mirrors.n)
+    if (rc == 0 && *o->rules)
         rc = put(&files, "mirror.sh", mirror_lines(o, images), err);
-    if (rc == 0 && o->mirrors.n)
+    if (rc == 0 && *o->rules)
         rc = put(&files, "mirrors.yaml", policy(o), err);
     if (rc == 0)
         rc = sw_files_pack(&files, folder, &bytes, &len, err);
     bool to_stdout = sw_streq(path, "-");
-    if (rc == 0 && o->mirrors.n)
+    if (rc == 0 && *o->rules)
         tell_unmirrored(o, images);
     if (rc == 0 && to_stdout)
         (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
@@ -289,12 +305,12 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     return rc;
 }
 
-static int bundle(const struct bundle_opts *o, const char *source, struct sw_opened_recipe *opened,
+static int bundle(struct bundle_opts *o, const char *source, struct sw_opened_recipe *opened,
                   struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *images = json_object_new_object();
-    int rc = check_mirrors(o, err);
+    int rc = read_mirrors(o, err);
     if (rc == 0)
         rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
     if (rc == 0)
@@ -329,5 +345,6 @@ int sw_cmd_bundle(int argc, char **argv)
     }
     sw_recipe_flags_done(&o.recipe);
     sw_list_arg_done(&o.mirrors);
+    free(o.rules);
     return rc;
 }

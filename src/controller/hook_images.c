@@ -1,79 +1,11 @@
-/* Images from a mirror: "docker.io=registry.local:5000/hub, quay.io/nvidia=..." says where images
- * whose name begins so are pulled from instead. The longest beginning that fits is taken. */
+/* Images from a mirror: what a manifest's annotation says, or the resource's. */
 #include "controller/hooks_in.h"
 #include "registry/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* "nginx" is short for "docker.io/library/nginx". Heap. */
-static char *whole_name(const char *image)
-{
-    size_t len = strcspn(image, "/");
-    bool has_host = image[len] && (memchr(image, '.', len) || memchr(image, ':', len) ||
-                                   (len == 9 && !memcmp(image, "localhost", len)));
-    if (has_host)
-        return sw_strdup(image);
-    return sw_printf("docker.io/%s%s", image[len] ? "" : "library/", image);
-}
-
-/* Is @image @from itself, or in it? */
-static bool begins(const char *image, const char *from, size_t len)
-{
-    return !strncmp(image, from, len) && (!image[len] || strchr("/:@", image[len]));
-}
-
-struct rule {
-    const char *from, *to;
-    size_t from_len, to_len;
-};
-
-static size_t trimmed(const char **at, size_t len)
-{
-    while (len && strchr(" \t\n", **at))
-        ++*at, len--;
-    while (len && strchr(" \t\n/", (*at)[len - 1]))
-        len--;
-    return len;
-}
-
-/* @return 1 and the next rule, 0 at the end | SW_INVALID */
-static int next_rule(const char **text, struct rule *rule, struct sw_err *err)
-{
-    while (**text && strchr(", \t\n", **text))
-        ++*text;
-    if (!**text)
-        return 0;
-    size_t len = strcspn(*text, ",");
-    const char *equals = memchr(*text, '=', len);
-    *rule = (struct rule){ .from = *text };
-    if (equals) {
-        rule->to = equals + 1;
-        rule->from_len = trimmed(&rule->from, (size_t)(equals - *text));
-        rule->to_len = trimmed(&rule->to, len - (size_t)(rule->to - *text));
-    }
-    if (!rule->from_len || !rule->to_len)
-        return sw_err_set(err, SW_INVALID, "'%.*s' is not SOURCE=MIRROR", (int)len, *text);
-    *text += len;
-    return 1;
-}
-
-int hook_mirror_image(const char *rules, const char *image, char **out, struct sw_err *err)
-{
-    SW_AUTO_CHARS *name = whole_name(image);
-    struct rule rule, best = { 0 };
-    int rc;
-    while ((rc = next_rule(&rules, &rule, err)) > 0)
-        if (rule.from_len > best.from_len && begins(name, rule.from, rule.from_len))
-            best = rule;
-    if (rc < 0)
-        return rc;
-    *out = best.from_len ? sw_printf("%.*s%s", (int)best.to_len, best.to, name + best.from_len)
-                         : sw_strdup(image);
-    return 0;
-}
-
-/* By the cluster's settings: its first mirror, where there is one. */
+/* By the cluster's settings: its first mirror; NULL where there is none. */
 static char *mirror_of_cluster(const struct sw_mirrors *mirrors, const char *image)
 {
     struct sw_image_ref ref = { 0 };
@@ -84,7 +16,7 @@ static char *mirror_of_cluster(const struct sw_mirrors *mirrors, const char *ima
         mirrored = sw_image_ref_text(&sources.items[0].ref);
     sw_pull_sources_done(&sources);
     sw_image_ref_done(&ref);
-    return mirrored ? mirrored : sw_strdup(image);
+    return mirrored;
 }
 
 static int mirror(struct json_object *at, const char *key, const char *rules,
@@ -98,8 +30,8 @@ static int mirror(struct json_object *at, const char *key, const char *rules,
     if (sw_streq(rules, SW_MIRROR_CLUSTER))
         mirrored = mirror_of_cluster(env->mirrors, image);
     else
-        rc = hook_mirror_image(rules, image, &mirrored, err);
-    if (rc == 0 && !sw_streq(image, mirrored))
+        rc = sw_image_mirror(rules, image, &mirrored, err);
+    if (rc == 0 && mirrored)
         sw_json_set_str(at, mirrored, key, NULL);
     return rc;
 }

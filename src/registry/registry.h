@@ -111,6 +111,19 @@ int sw_mirrors_sources(const struct sw_mirrors *mirrors, const struct sw_image_r
                        struct sw_pull_sources *out, struct sw_err *err);
 void sw_pull_sources_done(struct sw_pull_sources *sources);
 
+/** One of the rules "SOURCE=MIRROR, ..." that an annotation or an option gives; borrowed from it.
+ */
+struct sw_mirror_rule {
+    const char *from, *to;
+    size_t from_len, to_len;
+};
+/** Read the rule at *@text and step behind it. @return 1 | 0: at the end | SW_INVALID */
+int sw_mirror_rule_next(const char **text, struct sw_mirror_rule *rule, struct sw_err *err);
+/** What @image is called at its mirror: that of the longest SOURCE that it is, or is in; "nginx"
+ * counts as docker.io/library/nginx. @out: the caller's; NULL where no rule fits.
+ * @return 0 | SW_INVALID: the rules */
+int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_err *err);
+
 /* ---- the client --------------------------------------------------------------------------------
  */
 

@@ -157,6 +157,23 @@ bundled() { # what is in it renders the same; the mirrors are written in three w
         "$slipway" render "$tap_dir/b/simple-kmod-0.1.0.tgz" | diff - <("$slipway" render recipes/simple-kmod) && sh -n "$tap_dir/b/mirror.sh" && grep -q 'docker://reg.local/redhat/ubi9' "$tap_dir/b/mirror.sh" && grep -q 'source: quay.io' "$tap_dir/b/mirrors.yaml" &&
         ! "$slipway" bundle recipes/simple-kmod --mirror nonsense -o "$tap_dir/c.tgz" 2>/dev/null
 }
+# Short names are docker.io's, as for slipway.dev/image-mirror; skopeo takes no tag beside a digest; OpenShift
+# has a kind for digests and one for tags.
+bundle_names() {
+    local d=sha256:$(printf '%064d' 7)
+    mkdir -p "$tap_dir/names/templates"
+    printf 'apiVersion: v2\nname: names\nversion: 1.0.0\n' >"$tap_dir/names/Chart.yaml"
+    printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, image: nginx}, {name: b, image: "bitnami/nginx:1"}, {name: c, image: "quay.io/a/b:1@%s"}, {name: d, image: "quay.io/a/c@%s"}]}\n' $d $d >"$tap_dir/names/templates/p.yaml"
+    "$slipway" bundle "$tap_dir/names" --mirror docker.io=reg.local/hub/ --mirror quay.io/a=reg.local/a -o - | tar -C "$tap_dir" -xzf - && grep '^skopeo' "$tap_dir/names-1.0.0/mirror.sh" | tee "$tap_dir/got" &&
+        diff - "$tap_dir/got" <<SH || return 1
+skopeo copy --all "\$@" docker://nginx docker://reg.local/hub/library/nginx
+skopeo copy --all "\$@" docker://bitnami/nginx:1 docker://reg.local/hub/bitnami/nginx:1
+skopeo copy --all "\$@" docker://quay.io/a/b@$d docker://reg.local/a/b@$d
+skopeo copy --all "\$@" docker://quay.io/a/c@$d docker://reg.local/a/c@$d
+SH
+    [ "$(sed -n 's/^kind: //p' "$tap_dir/names-1.0.0/mirrors.yaml" | paste -sd' ')" = 'ImageDigestMirrorSet ImageTagMirrorSet' ] &&
+        [ "$(grep -c 'source: docker.io$' "$tap_dir/names-1.0.0/mirrors.yaml")" = 2 ] && grep -q 'mirrors: \[reg.local/hub\]' "$tap_dir/names-1.0.0/mirrors.yaml"
+}
 bundle_edges() { # to stdout; an image without a mirror is named; without skopeo it is said; no image is a command
     "$slipway" bundle recipes/simple-kmod --mirror quay.io=reg.local/quay -o - 2>"$tap_dir/err" | tar -tzf - | grep -q 'mirror.sh$' && grep -q 'no mirror is named for registry.access.redhat.com/' "$tap_dir/err" || return 1
     PATH=/nonexistent /bin/sh "$tap_dir/b/mirror.sh" 2>"$tap_dir/err" && return 1
@@ -187,5 +204,6 @@ t "a second time there is nothing to do" nothing_left
 t "bundle lists each image once" listed
 t "bundle --digests pins each image by its registry, or says which is not there" with_digests
 t "bundle packs a recipe that renders the same, and the way to the mirrors" bundled
+t "bundle finds the mirror of each way to name an image" bundle_names
 t "bundle writes to stdout, names what has no mirror, and refuses what is no image" bundle_edges
 plan

@@ -125,30 +125,6 @@ static void states_that_are_needed_choose_the_nodes(void **state)
     assert_string_equal(sw_json_str(s, "", "a", NULL), "b");
 }
 
-static void image_comes_from_the_longest_mirror_that_fits(void **state)
-{
-    (void)state;
-    static const char rules[] = "docker.io=m:5000/hub, quay.io/nvidia = m/nv/,quay.io=m/quay";
-    static const char *const cases[][2] = {
-        { "nginx:1", "m:5000/hub/library/nginx:1" },
-        { "org/app@sha256:0", "m:5000/hub/org/app@sha256:0" },
-        { "quay.io/nvidia/driver:2", "m/nv/driver:2" },
-        { "quay.io/nvidiax/driver", "m/quay/nvidiax/driver" },
-        { "ghcr.io/a/b:1", "ghcr.io/a/b:1" },
-        { "localhost/a", "localhost/a" },
-    };
-    for (size_t i = 0; i < SW_COUNT(cases); i++) {
-        SW_AUTO_CHARS *got = NULL;
-        SW_ERR(err);
-        assert_int_equal(hook_mirror_image(rules, cases[i][0], &got, &err), 0);
-        assert_string_equal(got, cases[i][1]);
-    }
-    SW_AUTO_CHARS *none = NULL;
-    SW_ERR(err);
-    assert_int_equal(hook_mirror_image("quay.io", "a", &none, &err), SW_INVALID);
-    assert_non_null(strstr(sw_err_text(&err), "'quay.io' is not SOURCE=MIRROR"));
-}
-
 static void mirror_of_the_resource_is_for_all_its_images(void **state)
 {
     (void)state;
@@ -301,7 +277,6 @@ int main(void)
         cmocka_unit_test(affine_object_without_any_node_is_refused),
         cmocka_unit_test(what_debug_prints_holds_no_secret),
         cmocka_unit_test(states_that_are_needed_choose_the_nodes),
-        cmocka_unit_test(image_comes_from_the_longest_mirror_that_fits),
         cmocka_unit_test(mirror_of_the_resource_is_for_all_its_images),
         cmocka_unit_test(openshift_makes_the_certificates_of_services),
         cmocka_unit_test(proxy_goes_into_every_container_that_has_none),

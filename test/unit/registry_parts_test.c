@@ -300,6 +300,33 @@ static void bad_configurations_are_refused_whole(void **state)
     }
 }
 
+static void image_comes_from_the_longest_mirror_that_fits(void **state)
+{
+    (void)state;
+    static const char rules[] = "docker.io=m:5000/hub, quay.io/nvidia = m/nv/,quay.io=m/quay";
+    static const char *const cases[][2] = {
+        { "nginx:1", "m:5000/hub/library/nginx:1" },
+        { "org/app@sha256:0", "m:5000/hub/org/app@sha256:0" },
+        { "quay.io/nvidia/driver:2", "m/nv/driver:2" },
+        { "quay.io/nvidiax/driver", "m/quay/nvidiax/driver" },
+        { "ghcr.io/a/b:1", NULL },
+        { "localhost/a", NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *got = NULL;
+        SW_ERR(err);
+        assert_int_equal(sw_image_mirror(rules, cases[i][0], &got, &err), 0);
+        if (cases[i][1])
+            assert_string_equal(got, cases[i][1]);
+        else
+            assert_null(got);
+    }
+    SW_AUTO_CHARS *none = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_image_mirror("quay.io", "a", &none, &err), SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "'quay.io' is not SOURCE=MIRROR"));
+}
+
 /* ---- challenges, manifests ----------------------------------------------------------------------
  */
 
@@ -394,6 +421,7 @@ int main(void)
         cmocka_unit_test(policies_of_openshift_are_mirrors),
         cmocka_unit_test(version_1_of_the_file_has_lists),
         cmocka_unit_test(bad_configurations_are_refused_whole),
+        cmocka_unit_test(image_comes_from_the_longest_mirror_that_fits),
         cmocka_unit_test(challenges_are_read),
         cmocka_unit_test(manifests_are_known_by_what_they_say_or_look_like),
         cmocka_unit_test(the_closest_variant_is_chosen),
