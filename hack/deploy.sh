@@ -131,19 +131,28 @@ render() { # FOLDER...
     { k kustomize "$dir" 2>"$dir/log" || die "kustomize: $(tail -1 "$dir/log")"; } | fit
 }
 
+# A namespace that was there before is somebody else's: neither labelled nor taken away.
+own_namespace() {
+    local label
+    [ -z "${offline:-}" ] || return 0
+    label=$(k get namespace "$NAMESPACE" --ignore-not-found -o 'jsonpath={.metadata.name} {.metadata.labels.app\.kubernetes\.io/part-of}' 2>/dev/null) || return 0
+    [ -z "$label" ] || [ "$label" = "$NAMESPACE slipway" ]
+}
+
 # An SCC names the account in a text, which kustomize does not know for a namespace, and one before
 # 2.1 does not rename a Namespace; before Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console, which else wants
 # dashboards in a namespace of its own.
 fit() {
-    local pdb=policy/v1 console=1 served
+    local pdb=policy/v1 console=1 foreign="" served
+    own_namespace || foreign=1
     if [ -z "${offline:-}" ]; then
         served=$(k api-versions 2>/dev/null || true)
         grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
         grep -q '^console.openshift.io/' <<<"$served" || console=
     fi
-    awk -v console="$console" -v namespace="$NAMESPACE" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+    awk -v console="$console" -v foreign="$foreign" -v namespace="$NAMESPACE" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
             if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " namespace "\n", doc)
-            if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if (console || doc !~ /(^|\n)kind: ConsoleLink\n/) printf "%s", doc; doc = "" }
+            if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if ((console || doc !~ /(^|\n)kind: ConsoleLink\n/) && !(foreign && doc ~ /(^|\n)kind: Namespace\n/)) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
         sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
@@ -211,6 +220,7 @@ cmd_deploy() {
     cmd_install
     check_rights create namespaces clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io
     p=$(parts)
+    own_namespace || say "namespace $NAMESPACE is there already: it stays as it is, and after undeploy too"
     # shellcheck disable=SC2086
     render $p | apply "the operator"
     say "waiting for $IMG in namespace $NAMESPACE"
@@ -219,6 +229,16 @@ cmd_deploy() {
 }
 
 resources_left() { k get specialresources.sro.openshift.io -o name 2>/dev/null || true; }
+
+# The kernel's label of nodes that have it from slipway, because no Node Feature Discovery is there to put
+# more on them: it is of no use to anybody else.
+unlabel_kernels() {
+    local label=feature.node.kubernetes.io/kernel-version.full nodes
+    nodes=$(k get nodes -l "$label" -o 'jsonpath={range .items[*]}{.metadata.name}{"\t"}{.metadata.labels}{"\t"}{range .metadata.managedFields[*]}{"\t"}{.manager}{"="}{.fieldsV1}{end}{"\n"}{end}' 2>/dev/null |
+        awk -F'\t' '{ labels = $2 } gsub("feature.node.kubernetes.io/", "", labels) == 1 && $0 ~ /\tslipway=[^\t]*kernel-version.full/ { print $1 }') || return 0
+    # shellcheck disable=SC2086
+    [ -z "$nodes" ] || k label node $nodes "$label-"
+}
 
 # Resources first, while there is an operator to clean up after them; the definitions last.
 cmd_undeploy() {
@@ -241,8 +261,13 @@ cmd_undeploy() {
     p=$(parts)
     # shellcheck disable=SC2086
     render $p | k delete --ignore-not-found --wait=true -f - 2>&1 | grep -v 'Warning: deleting cluster-scoped' || true
+    own_namespace || { # what the operator made there itself
+        k -n "$NAMESPACE" wait --for=delete pod -l app.kubernetes.io/name=slipway,app.kubernetes.io/component=controller --timeout="${TIMEOUT}s" >/dev/null 2>&1 || true
+        k -n "$NAMESPACE" delete lease b6ae617b.openshift.io --ignore-not-found
+    }
     k delete clusterrole,clusterrolebinding -l slipway.dev/rbac=recipe --ignore-not-found
     crds | k delete --ignore-not-found --wait=true -f -
+    unlabel_kernels
 }
 
 cmd_uninstall() {

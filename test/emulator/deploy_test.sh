@@ -95,7 +95,7 @@ undeployed() { make -s undeploy && dump >"$tap_dir/after" && diff "$tap_dir/befo
 undeployed_twice() { hack/deploy.sh undeploy; }
 
 repeated() { # a deploy that failed half-way
-    kubectl create namespace slipway && kubectl -n slipway create serviceaccount slipway && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
+    kubectl create namespace slipway && kubectl label namespace slipway app.kubernetes.io/part-of=slipway && kubectl -n slipway create serviceaccount slipway && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
         hack/deploy.sh deploy && hack/deploy.sh undeploy
 }
 
@@ -104,6 +104,26 @@ elsewhere() { # another namespace, image by digest, mode
         kubectl -n gpu get deployment slipway -o json | jq -e '.spec.template.spec.containers[0] | .image == "example.test/y@sha256:'"$(printf '%064d' 1)"'" and
             (.env | any(.name == "EMULATED_MODE" and .value == "enabled")) and (.env | any(.name == "RELATED_IMAGE_DAEMONSET_IMAGE" and .value == "example.test/d:1"))' &&
         [ "$(kubectl get clusterrolebinding slipway -o 'jsonpath={.subjects[0].namespace}')" = gpu ] && NAMESPACE=gpu hack/deploy.sh undeploy
+}
+
+# Kernel-affine states find nodes by NFD's label; where there is no NFD slipway puts it there, and undeploy
+# takes it off again, but none that somebody else put there, and none of a node that NFD labels.
+kernel_labels() {
+    local label=feature.node.kubernetes.io/kernel-version.full
+    kubectl label node worker-0 $label=theirs && kubectl label node gpu-0 feature.node.kubernetes.io/cpu-model.id=1 && dump >"$tap_dir/unlabelled" &&
+        kubectl label --field-manager=slipway node gpu-1 $label=5.15 && kubectl label --field-manager=slipway node gpu-0 $label=5.15 && hack/deploy.sh undeploy || return 1
+    [ "$(kubectl get nodes -l $label -o 'jsonpath={.items[*].metadata.name}')" = "gpu-0 worker-0" ] && kubectl label node gpu-0 $label- && dump | diff "$tap_dir/unlabelled" - &&
+        kubectl label node worker-0 $label- && kubectl label node gpu-0 feature.node.kubernetes.io/cpu-model.id-
+}
+
+in_anothers() { # into a namespace with somebody else's work in it, which outlives undeploy
+    kubectl create namespace shared && kubectl -n shared create configmap theirs --from-literal=a=b && dump >"$tap_dir/shared" || return 1
+    NAMESPACE=shared hack/deploy.sh deploy >"$tap_dir/said" 2>&1 && grep 'namespace shared is there already' "$tap_dir/said" && kubectl apply -f - <<'YAML' || return 1
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: b6ae617b.openshift.io, namespace: shared}
+YAML
+    NAMESPACE=shared hack/deploy.sh deploy && NAMESPACE=shared hack/deploy.sh undeploy && dump >"$tap_dir/after" && diff "$tap_dir/shared" "$tap_dir/after" && kubectl delete namespace shared
 }
 
 on_openshift() {
@@ -149,6 +169,8 @@ kill "$controller"
 t "undeploy may be repeated" undeployed_twice
 t "deploy goes on from what a failed one left" repeated
 t "namespace, image and mode are variables" elsewhere
+t "the kernel's label goes from nodes that slipway gave it to" kernel_labels
+t "a namespace that was there before stays, with what is in it" in_anothers
 kill "$emulator"; wait "$emulator" 2>/dev/null
 cluster openshift
 t "OpenShift gets its SCC, console link and monitoring label" on_openshift
