@@ -13,6 +13,7 @@
 
 enum {
     BOOKMARK_MS = 60 * 1000,
+    HELD_MS = 1000,                 /* an event that another was to overtake, and none came */
     LONGEST_S = 30 * 60,            /* what a server chooses where the client does not */
     MAX_BACKLOG = 64 * 1024 * 1024, /* a client that reads slower than that is cut off */
 };
@@ -61,6 +62,15 @@ static void end_soon(struct sw_watch *w)
     sw_timer_set(w->req->timer, 0);
 }
 
+static void schedule(struct sw_watch *w)
+{
+    int64_t left_ms = w->ends_ms - sw_loop_now_ms(sw_store_loop(w->req->store));
+    int64_t pause_ms = w->held ? HELD_MS : BOOKMARK_MS;
+    if ((w->held || w->bookmarks) && left_ms > pause_ms)
+        left_ms = pause_ms;
+    sw_timer_set(w->req->timer, left_ms > 0 ? left_ms : 0);
+}
+
 /* ---- lines --------------------------------------------------------------------------------------
  */
 
@@ -84,6 +94,7 @@ static bool spoil(struct sw_watch *w, const char *line, size_t len)
         break;
     case SW_FAULT_REORDER:
         w->held = sw_strndup(line, len);
+        schedule(w);
         return true;
     default:
         sw_http_write(w->req->x, line, len);
@@ -91,6 +102,13 @@ static bool spoil(struct sw_watch *w, const char *line, size_t len)
     }
     end_soon(w);
     return false;
+}
+
+static void let_go(struct sw_watch *w)
+{
+    if (w->held)
+        sw_http_write(w->req->x, w->held, strlen(w->held));
+    free(SW_TAKE(w->held));
 }
 
 static void write_line(struct sw_watch *w, const char *line, size_t len)
@@ -104,9 +122,7 @@ static void write_line(struct sw_watch *w, const char *line, size_t len)
             return;
     } else {
         sw_http_write(w->req->x, line, len);
-        if (w->held)
-            sw_http_write(w->req->x, w->held, strlen(w->held));
-        free(SW_TAKE(w->held));
+        let_go(w);
     }
     if (fault->type == SW_FAULT_DOUBLE)
         sw_http_write(w->req->x, line, len);
@@ -220,19 +236,13 @@ static void send_existing(struct sw_watch *w)
 /* ---- time ---------------------------------------------------------------------------------------
  */
 
-static void schedule(struct sw_watch *w)
-{
-    int64_t left_ms = w->ends_ms - sw_loop_now_ms(sw_store_loop(w->req->store));
-    if (w->bookmarks && left_ms > BOOKMARK_MS)
-        left_ms = BOOKMARK_MS;
-    sw_timer_set(w->req->timer, left_ms > 0 ? left_ms : 0);
-}
-
 static void on_time(void *arg)
 {
     struct sw_watch *w = ((struct sw_req *)arg)->watch;
     bool last = w->over || sw_loop_now_ms(sw_store_loop(w->req->store)) >= w->ends_ms;
-    if (w->bookmarks && !w->over) {
+    if (w->held && !w->over) {
+        let_go(w);
+    } else if (w->bookmarks && !w->over) {
         uint64_t now = sw_store_version(w->req->store);
         w->seen = now > w->seen ? now : w->seen; /* nothing of this kind is outstanding */
         write_bookmark(w, false);

@@ -171,6 +171,18 @@ static void a_watch_can_say_all_twice(void **state)
     assert_true(n >= 4);
 }
 
+static void an_event_that_none_follows_comes_all_the_same(void **state)
+{
+    struct world *w = *state;
+    spoil(w, "watch", (struct sw_emu_fault){ .type = SW_FAULT_REORDER, .after = 1 });
+    ANSWER(a) = api_send(w->api, "GET",
+                         "/api/v1/namespaces?watch=1&timeoutSeconds=1"
+                         "&fieldSelector=metadata.name%3Ddefault",
+                         NULL, NULL);
+    assert_int_equal(a.code, 200);
+    assert_non_null(strstr(a.text, "\"ADDED\""));
+}
+
 static void a_list_can_be_of_yesterday(void **state)
 {
     struct world *w = *state;
@@ -181,9 +193,9 @@ static void a_list_can_be_of_yesterday(void **state)
     assert_true(sw_json_equal(sw_json_get(before, "items"), sw_json_get(stale, "items")));
     /* one that says how old it may be is not */
     SW_AUTO_JSON *last = api_expect(w->api, 200, "GET", CONFIG_MAPS, NULL, NULL);
-    SW_AUTO_CHARS *path = sw_printf(
-        CONFIG_MAPS "?resourceVersionMatch=NotOlderThan&resourceVersion=%s",
-        sw_json_str(last, "", "metadata", "resourceVersion", NULL));
+    SW_AUTO_CHARS *path = sw_printf(CONFIG_MAPS
+                                    "?resourceVersionMatch=NotOlderThan&resourceVersion=%s",
+                                    sw_json_str(last, "", "metadata", "resourceVersion", NULL));
     spoil(w, "list", (struct sw_emu_fault){ .type = SW_FAULT_STALE });
     SW_AUTO_JSON *now = api_expect(w->api, 200, "GET", path, NULL, NULL);
     assert_int_equal(sw_json_len(sw_json_get(now, "items")),
@@ -205,6 +217,7 @@ int main(void)
         T(a_watch_can_speak_nonsense),
         T(a_watch_can_expire),
         T(a_watch_can_say_all_twice),
+        T(an_event_that_none_follows_comes_all_the_same),
         T(a_list_can_be_of_yesterday),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
