@@ -7,12 +7,9 @@
 #include <json-c/linkhash.h>
 
 #include "base/base.h"
+#include "engine/labels.h"
 #include "engine/pool.h"
 #include "engine/tape.h"
-
-struct pair {
-    uint32_t key, value;
-};
 
 struct taint {
     uint32_t key, value, effect, added;
@@ -21,9 +18,9 @@ struct taint {
 struct node {
     char *name; /* NULL: nobody has this number */
     uint32_t group, record;
-    uint32_t n_labels, n_taints;
-    struct pair *labels; /* in the order of key's number, so that two lists can be compared */
-    struct taint *taints;
+    uint32_t n_taints;
+    struct labels labels;
+    struct taint *taints; /* NULL: none */
     uint64_t version;
     bool ready, unschedulable;
     bool untold;   /* an answer brought labels that no put has told of */
@@ -50,15 +47,6 @@ struct sw_roster *sw_roster_new(void)
     return r;
 }
 
-static void drop_labels(struct sw_roster *r, struct node *n)
-{
-    for (uint32_t i = 0; i < n->n_labels; i++) {
-        pool_drop(r->pool, n->labels[i].key);
-        pool_drop(r->pool, n->labels[i].value);
-    }
-    free(n->labels);
-}
-
 static void drop_taints(struct sw_roster *r, struct node *n)
 {
     for (uint32_t i = 0; i < n->n_taints; i++) {
@@ -75,7 +63,7 @@ static void node_done(struct sw_roster *r, struct node *n)
 {
     if (!n->name)
         return;
-    drop_labels(r, n);
+    labels_done(r->pool, &n->labels);
     drop_taints(r, n);
     pool_drop(r->pool, n->group);
     free(n->name);
@@ -102,18 +90,6 @@ void sw_roster_free(struct sw_roster *roster)
 /* ---- putting nodes in --------------------------------------------------------------------------
  */
 
-static int by_key(const void *a, const void *b)
-{
-    uint32_t ka = ((const struct pair *)a)->key, kb = ((const struct pair *)b)->key;
-    return (ka > kb) - (ka < kb);
-}
-
-static void sort_labels(struct node *n)
-{
-    if (n->n_labels > 1)
-        qsort(n->labels, n->n_labels, sizeof *n->labels, by_key);
-}
-
 static const char *or_empty(const char *s)
 {
     return s ? s : "";
@@ -134,25 +110,30 @@ static uint32_t boot_hash(const char *boot_id)
     return h && !folded ? 1 : folded;
 }
 
+static struct taint *new_taints(size_t n)
+{
+    return n ? sw_zalloc(n, sizeof(struct taint)) : NULL;
+}
+
 static void node_init(struct sw_roster *r, struct node *n, const struct sw_roster_facts *f)
 {
     *n = (struct node){
         .name = sw_strdup(f->name),
         .group = pool_hold(r->pool, or_empty(f->group)),
         .record = pool_hold(r->pool, or_empty(f->taint_record)),
-        .n_labels = (uint32_t)f->n_labels,
         .n_taints = (uint32_t)f->n_taints,
-        .labels = sw_zalloc(f->n_labels, sizeof *n->labels),
-        .taints = sw_zalloc(f->n_taints, sizeof *n->taints),
+        .taints = new_taints(f->n_taints),
         .version = f->version,
         .ready = f->ready,
         .unschedulable = f->unschedulable,
         .boot = boot_hash(f->boot_id),
     };
+    struct pair *pairs = sw_zalloc(f->n_labels, sizeof *pairs);
     for (size_t i = 0; i < f->n_labels; i++)
-        n->labels[i] = (struct pair){ pool_hold(r->pool, f->labels[2 * i]),
-                                      pool_hold(r->pool, f->labels[2 * i + 1]) };
-    sort_labels(n);
+        pairs[i] = (struct pair){ pool_hold(r->pool, f->labels[2 * i]),
+                                  pool_hold(r->pool, f->labels[2 * i + 1]) };
+    labels_set(r->pool, &n->labels, pairs, f->n_labels);
+    free(pairs);
     for (size_t i = 0; i < f->n_taints; i++)
         n->taints[i] = hold_taint(r, &f->taints[i]);
 }
@@ -160,9 +141,8 @@ static void node_init(struct sw_roster *r, struct node *n, const struct sw_roste
 static bool same_node(const struct node *a, const struct node *b)
 {
     return a->group == b->group && a->record == b->record && a->ready == b->ready &&
-           a->unschedulable == b->unschedulable && !b->rebooted && a->n_labels == b->n_labels &&
-           a->n_taints == b->n_taints &&
-           (a->n_labels == 0 || !memcmp(a->labels, b->labels, a->n_labels * sizeof *a->labels)) &&
+           a->unschedulable == b->unschedulable && !b->rebooted &&
+           labels_same(&a->labels, &b->labels) && a->n_taints == b->n_taints &&
            (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
 }
 
@@ -215,6 +195,9 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
         char *name = old->name;
         old->name = fresh.name;
         fresh.name = name;
+        labels_take(roster->pool, &old->labels, &fresh.labels);
+        fresh.labels = old->labels;
+        old->labels = (struct labels){ 0 };
         node_done(roster, old);
         *old = fresh;
     }
@@ -225,22 +208,33 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
 
 #define STATE_LABEL "specialresource.openshift.io/state-"
 
-static bool has_pair(const struct node *n, struct pair pair)
+/* Has @a a label that @b has not, other than those that engines set? */
+static bool has_more(const struct sw_roster *r, const struct labels *a, const struct labels *b)
 {
-    for (uint32_t i = 0; i < n->n_labels; i++)
-        if (n->labels[i].key == pair.key)
-            return n->labels[i].value == pair.value;
+    for (uint32_t i = 0; i < a->n; i++) {
+        size_t n;
+        const struct pair *pairs = labels_piece(r->pool, a, i, &n);
+        for (size_t k = 0; k < n; k++) {
+            const struct pair *other = labels_find(r->pool, b, pairs[k].key);
+            if ((!other || other->value != pairs[k].value) &&
+                !sw_starts_with(pool_text(r->pool, pairs[k].key), STATE_LABEL))
+                return true;
+        }
+    }
     return false;
 }
 
-/* Has @a a label that @b has not, other than those that engines set? */
-static bool has_more(const struct sw_roster *r, const struct node *a, const struct node *b)
+static void read_labels(struct pool *pool, struct json_object *map, struct labels *out)
 {
-    for (uint32_t i = 0; i < a->n_labels; i++)
-        if (!sw_starts_with(pool_text(r->pool, a->labels[i].key), STATE_LABEL) &&
-            !has_pair(b, a->labels[i]))
-            return true;
-    return false;
+    size_t n = 0;
+    struct pair *pairs = sw_zalloc((size_t)json_object_object_length(map), sizeof *pairs);
+    json_object_object_foreach(map, key, value)
+    {
+        const char *text = value ? json_object_get_string(value) : "";
+        pairs[n++] = (struct pair){ pool_hold(pool, key), pool_hold(pool, text) };
+    }
+    labels_set(pool, out, pairs, n);
+    free(pairs);
 }
 
 bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
@@ -252,21 +246,12 @@ bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_o
     sw_tape_put_labels(roster->tape, node, labels, version);
     if (version && version < n->version)
         return false;
-    struct node fresh = { 0 };
-    if (json_object_is_type(labels, json_type_object)) {
-        fresh.labels = sw_zalloc((size_t)json_object_object_length(labels), sizeof *fresh.labels);
-        json_object_object_foreach(labels, key, value)
-        {
-            const char *text = value ? json_object_get_string(value) : "";
-            fresh.labels[fresh.n_labels++] = (struct pair){ pool_hold(roster->pool, key),
-                                                            pool_hold(roster->pool, text) };
-        }
-    }
-    sort_labels(&fresh);
-    n->untold = n->untold || has_more(roster, &fresh, n) || has_more(roster, n, &fresh);
-    drop_labels(roster, n);
-    n->labels = fresh.labels;
-    n->n_labels = fresh.n_labels;
+    struct labels fresh = { 0 };
+    if (json_object_is_type(labels, json_type_object))
+        read_labels(roster->pool, labels, &fresh);
+    n->untold = n->untold || has_more(roster, &fresh, &n->labels) ||
+                has_more(roster, &n->labels, &fresh);
+    labels_take(roster->pool, &n->labels, &fresh);
     n->version = version ? version : n->version;
     n->rebooted = false; /* it was told when it was put */
     return true;
@@ -289,7 +274,7 @@ void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_o
     sw_tape_put_taints(roster->tape, node, taints, record);
     size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
                                                                 : 0;
-    fresh.taints = sw_zalloc(count, sizeof *fresh.taints);
+    fresh.taints = new_taints(count);
     for (size_t i = 0; i < count; i++) {
         struct json_object *t = json_object_array_get_idx(taints, i);
         struct sw_roster_taint facts = { text_of(t, "key"), text_of(t, "value"),
@@ -345,9 +330,13 @@ void sw_roster_each_label(const struct sw_roster *roster, uint32_t node,
                           void (*each)(const char *key, const char *value, void *arg), void *arg)
 {
     const struct node *n = get(roster, node);
-    for (uint32_t i = 0; n && i < n->n_labels; i++)
-        each(pool_text(roster->pool, n->labels[i].key), pool_text(roster->pool, n->labels[i].value),
-             arg);
+    for (uint32_t i = 0; n && i < n->labels.n; i++) {
+        size_t n_pairs;
+        const struct pair *pairs = labels_piece(roster->pool, &n->labels, i, &n_pairs);
+        for (size_t k = 0; k < n_pairs; k++)
+            each(pool_text(roster->pool, pairs[k].key), pool_text(roster->pool, pairs[k].value),
+                 arg);
+    }
 }
 
 uint32_t sw_roster_end(const struct sw_roster *roster)
@@ -380,22 +369,6 @@ const char *sw_roster_group(const struct sw_roster *roster, uint32_t node)
     return n ? pool_text(roster->pool, n->group) : "";
 }
 
-/* Labels that engines set are mostly younger than the rest: their keys have high numbers, and stand
- * at the end. */
-static const struct pair *find_pair(const struct node *n, uint32_t key)
-{
-    enum { NEAR_THE_END = 6 };
-    uint32_t left = n->n_labels;
-    for (int i = 0; i < NEAR_THE_END && left; i++) {
-        const struct pair *last = &n->labels[left - 1];
-        if (last->key <= key)
-            return last->key == key ? last : NULL;
-        left--;
-    }
-    return left ? bsearch(&(struct pair){ .key = key }, n->labels, left, sizeof *n->labels, by_key)
-                : NULL;
-}
-
 uint32_t sw_roster_text(const struct sw_roster *roster, const char *text)
 {
     return pool_find(roster->pool, text);
@@ -404,7 +377,8 @@ uint32_t sw_roster_text(const struct sw_roster *roster, const char *text)
 bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value)
 {
     const struct node *n = get(roster, node);
-    const struct pair *found = n && key != UINT32_MAX ? find_pair(n, key) : NULL;
+    const struct pair *found = n && key != UINT32_MAX ? labels_find(roster->pool, &n->labels, key)
+                                                      : NULL;
     return found && found->value == value;
 }
 
@@ -412,7 +386,7 @@ const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const
 {
     const struct node *n = get(roster, node);
     uint32_t id = n ? pool_find(roster->pool, key) : UINT32_MAX;
-    const struct pair *found = id != UINT32_MAX ? find_pair(n, id) : NULL;
+    const struct pair *found = id != UINT32_MAX ? labels_find(roster->pool, &n->labels, id) : NULL;
     return found ? pool_text(roster->pool, found->value) : NULL;
 }
 

@@ -115,6 +115,45 @@ static void another_boot_id_is_a_reboot_and_told_once(void **state)
     sw_roster_free(r);
 }
 
+/* More keys than one piece has, and each node's in another order. */
+static void labels_are_found_however_many_and_in_any_order(void **state)
+{
+    (void)state;
+    enum { NODES = 50, KEYS = 90 };
+    struct sw_roster *r = sw_roster_new();
+    char texts[2 * KEYS][16];
+    const char *labels[2 * KEYS];
+    bool changed;
+    for (int n = 0; n < NODES; n++) {
+        SW_AUTO_CHARS *name = sw_printf("n%d", n);
+        for (int i = 0; i < KEYS; i++) {
+            int key = (i * 37 + n) % KEYS;
+            (void)snprintf(texts[2 * i], sizeof *texts, "k%d", key);
+            (void)snprintf(texts[2 * i + 1], sizeof *texts, "v%d", key % 10 ? 0 : n);
+            labels[2 * i] = texts[2 * i];
+            labels[2 * i + 1] = texts[2 * i + 1];
+        }
+        uint32_t node = put(r, name, labels, KEYS, 1, NULL);
+        (void)put(r, name, labels, KEYS, 2, &changed);
+        assert_false(changed);
+        for (int i = 0; i < KEYS; i++)
+            assert_string_equal(sw_roster_label(r, node, texts[2 * i]), texts[2 * i + 1]);
+        (void)put(r, name, labels, KEYS - 1, 3, &changed);
+        assert_true(changed);
+        assert_null(sw_roster_label(r, node, texts[2 * (KEYS - 1)]));
+        (void)put(r, name, labels, KEYS, 4, &changed);
+        assert_true(changed);
+    }
+    for (int n = 0; n < NODES; n++) { /* what others share stays theirs */
+        SW_AUTO_CHARS *name = sw_printf("n%d", n), *own = sw_printf("v%d", n);
+        assert_string_equal(sw_roster_label(r, sw_roster_find(r, name), "k30"), own);
+        assert_string_equal(sw_roster_label(r, sw_roster_find(r, name), "k31"), "v0");
+        (void)sw_roster_remove(r, name);
+    }
+    assert_int_equal(sw_roster_text(r, "k31"), UINT32_MAX); /* nobody holds it any more */
+    sw_roster_free(r);
+}
+
 static void a_removed_node_is_nobody(void **state)
 {
     (void)state;
@@ -231,6 +270,7 @@ int main(void)
         cmocka_unit_test(what_is_older_is_ignored),
         cmocka_unit_test(what_an_answer_brought_is_told_by_the_next_put),
         cmocka_unit_test(another_boot_id_is_a_reboot_and_told_once),
+        cmocka_unit_test(labels_are_found_however_many_and_in_any_order),
         cmocka_unit_test(a_removed_node_is_nobody),
         cmocka_unit_test(pods_go_where_selector_and_affinity_allow),
         cmocka_unit_test(taints_keep_away_unless_tolerated),
