@@ -32,6 +32,7 @@ struct bind {
 struct write {
     struct bind *b;
     struct claim *claim;
+    struct json_object *made; /* the claim as it was created */
     struct write *more;
 };
 
@@ -53,6 +54,7 @@ static void free_bind(struct bind *b)
     while (b->writes) {
         struct write *w = b->writes;
         b->writes = w->more;
+        (void)json_object_put(w->made);
         free(w);
     }
     *(b->prev ? &b->prev->next_bind : &b->s->binds) = b->next_bind;
@@ -281,6 +283,14 @@ static void on_claim_written(const struct sw_kube_answer *a, void *arg)
     written(w->b);
 }
 
+static void on_claim_created(const struct sw_kube_answer *a, void *arg)
+{
+    struct write *w = arg;
+    if (a->code == 0)
+        w->made = json_object_get(a->object);
+    on_claim_written(a, arg);
+}
+
 /* status.state, and DAS's condition State. */
 static struct json_object *created_status(int64_t now_ms)
 {
@@ -296,21 +306,61 @@ static struct json_object *created_status(int64_t now_ms)
     return doc;
 }
 
+static const struct sw_request_opts mark_opts = { .timeout_ms = WRITE_MS,
+                                                  .retries = RETRIES,
+                                                  .ahead = true, /* what has begun ends first */
+                                                  .subresource = "status" };
+
+static void patch_status(struct write *w)
+{
+    const struct bind *b = w->b;
+    SW_AUTO_JSON *body = created_status(sw_loop_now_ms(b->s->loop));
+    (void)sw_kube_patch(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, SW_PATCH_MERGE,
+                        body, &mark_opts, on_claim_written, w);
+}
+
+static void on_status_put(const struct sw_kube_answer *a, void *arg)
+{
+    if (a->code == SW_CONFLICT) /* somebody else wrote to it meanwhile, or it was ours already */
+        patch_status(arg);
+    else
+        on_claim_written(a, arg);
+}
+
+/* What was just created is sent back whole: that costs the API server three quarters of a patch. */
+static void put_status(struct write *w, struct json_object *made)
+{
+    const struct bind *b = w->b;
+    SW_AUTO_JSON *status = created_status(sw_loop_now_ms(b->s->loop));
+    json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
+    (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, made, &mark_opts,
+                         on_status_put, w);
+}
+
+static struct json_object *find_made(const struct bind *b, const struct claim *c)
+{
+    for (const struct write *w = b->writes; w; w = w->more)
+        if (w->claim == c && w->made)
+            return w->made;
+    return NULL;
+}
+
 static void mark_created(struct bind *b)
 {
     if (is_late(b)) {
         undo(b);
         return;
     }
-    SW_AUTO_JSON *body = created_status(sw_loop_now_ms(b->s->loop));
-    const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
-                                          .retries = RETRIES,
-                                          .ahead = true, /* what has begun ends first */
-                                          .subresource = "status" };
-    for (struct claim *c = b->pod->claims; c; c = c->pod_next)
-        if (c->state == CLAIM_STAGED)
-            (void)sw_kube_patch(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, SW_PATCH_MERGE,
-                                body, &opts, on_claim_written, new_write(b, c));
+    for (struct claim *c = b->pod->claims; c; c = c->pod_next) {
+        if (c->state != CLAIM_STAGED)
+            continue;
+        struct json_object *made = find_made(b, c);
+        struct write *w = new_write(b, c);
+        if (made)
+            put_status(w, made);
+        else
+            patch_status(w); /* taken over */
+    }
     go(b, bind_pod);
 }
 
@@ -350,7 +400,7 @@ static void create_claims(struct bind *b)
             continue; /* taken over */
         SW_AUTO_JSON *body = claim_body(b, c);
         (void)sw_kube_create(b->s->kube, claim_kind(b), b->s->opts.ns, NULL, body, &opts,
-                             on_claim_written, new_write(b, c));
+                             on_claim_created, new_write(b, c));
     }
     go(b, mark_created);
 }

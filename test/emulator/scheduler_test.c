@@ -10,7 +10,7 @@ static void test_bind_takes_three_writes(void **state)
     struct sched_world *w = *state;
     SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
     assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
-    assert_string_equal(w->trail, "create allocationclaims;patch allocationclaims/status;"
+    assert_string_equal(w->trail, "create allocationclaims;update allocationclaims/status;"
                                   "create pods/binding;");
     assert_string_equal(pod_node(w, "p"), "a");
     SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", uid);
@@ -28,6 +28,23 @@ static void test_bind_takes_three_writes(void **state)
                         "created");
     assert_true(metric(w, "slipway_scheduler_bound_total") == 1);
     assert_true(metric(w, "slipway_scheduler_reservations") == 0);
+}
+
+/* Somebody writes to a claim between its creation and its mark. */
+static void test_claim_changed_meanwhile_is_marked_all_the_same(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    w->fail_at = 2;
+    w->fault = SW_FAULT_ERROR;
+    w->fault_code = 409;
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_string_equal(w->trail, "create allocationclaims;update allocationclaims/status;"
+                                  "patch allocationclaims/status;create pods/binding;");
+    SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", uid);
+    struct json_object *claim = world_get(&w->w, CLAIMS, NS, name);
+    assert_string_equal(sw_json_str(claim, "", "status", "state", NULL), "created");
+    assert_string_equal(sw_obj_label(claim, "slipway.dev/node"), "a");
 }
 
 static void test_new_claim_is_staged(void **state)
@@ -502,6 +519,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_bind_takes_three_writes),
+        T(test_claim_changed_meanwhile_is_marked_all_the_same),
         T(test_new_claim_is_staged),
         T(test_gang_is_bound_with_a_claim_for_each_slice),
         T(test_pod_without_slices_passes),
