@@ -24,6 +24,7 @@ die() { say "deploy: $*"; exit 1; }
 
 # shellcheck disable=SC2086
 [ -n "${KUBECTL:-}" ] || KUBECTL=$(command -v kubectl || command -v oc) || die "neither kubectl nor oc is here (KUBECTL=...)"
+command -v "$KUBECTL" >/dev/null || die "$KUBECTL is not there (KUBECTL=...)"
 k() { "$KUBECTL" "$@"; }
 
 # ---- before anything is tried --------------------------------------------------------------------
@@ -66,7 +67,13 @@ platform() {
 related() { # PART
     local text
     [ -n "$RELATED_IMAGES" ] || { echo "$REGISTRY/slipway-$1:$TAG"; return; }
-    if [ -f "$RELATED_IMAGES" ]; then text=$(cat "$RELATED_IMAGES"); else text=$RELATED_IMAGES; fi
+    if [ -f "$RELATED_IMAGES" ]; then
+        text=$(cat "$RELATED_IMAGES")
+    elif [[ $RELATED_IMAGES == *[\[{]* ]]; then
+        text=$RELATED_IMAGES
+    else
+        die "RELATED_IMAGES: $RELATED_IMAGES is no file and no JSON"
+    fi
     # [{"name": "...webhook...", "image": "..."}] or {"webhook": "..."}
     text=$(tr -d '\n' <<<"$text" | tr '}{,' '\n\n\n' |
         awk -v part="$1" -v other="${2:-$1}" '
@@ -75,6 +82,12 @@ related() { # PART
             !/"(name|image)" *:/ && match($0, "\"[^\"]*(" part "|" other ")[^\"]*\" *: *\"") { sub(/^[^:]*: *"/, ""); sub(/".*/, ""); print; exit }')
     [ -n "$text" ] || die "RELATED_IMAGES names no image for $1"
     echo "$text"
+}
+
+check_images() { # before anything is applied
+    related webhook >/dev/null
+    related scheduler >/dev/null
+    related device-plugin daemonset >/dev/null
 }
 
 env_patch() {
@@ -217,6 +230,7 @@ cmd_install() {
 
 cmd_deploy() {
     local p
+    check_images
     cmd_install
     check_rights create namespaces clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io
     p=$(parts)

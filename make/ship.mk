@@ -113,8 +113,8 @@ undeploy-das-ocp: undeploy-das ## the same on OpenShift
 
 manager: build ## build the operator (build/slipway)
 
-run-local: build install ## run the operator here, against the cluster of KUBECONFIG
-	@$(BUILD)/slipway controller --metrics-bind-address 127.0.0.1:8080 --health-probe-bind-address 127.0.0.1:8081 $(ARGS)
+run-local: build install ## run the operator here, with the recipes here, against the cluster of KUBECONFIG
+	@SLIPWAY_RECIPES=$${SLIPWAY_RECIPES:-$(CURDIR)/recipes} $(BUILD)/slipway controller --metrics-bind-address 127.0.0.1:8080 --health-probe-bind-address 127.0.0.1:8081 $(ARGS)
 
 info: ## which images, namespace and cluster the targets would use
 	@hack/deploy.sh info

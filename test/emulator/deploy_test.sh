@@ -138,6 +138,20 @@ unreachable() {
     [ $? -ne 0 ] && echo "$out" && [ "$(wc -l <<<"$out")" = 1 ] && grep -q "$tap_dir/none" <<<"$out"
 }
 
+badly_told() { # a mistake in what deploy is told is one line, and nothing is applied
+    local out images
+    for images in '{"web":"x/y:1"}' /no/such.json; do
+        out=$(RELATED_IMAGES=$images hack/deploy.sh deploy 2>&1) && return 1
+        echo "$out"
+        [ "$(wc -l <<<"$out")" = 1 ] && grep -q '^deploy: RELATED_IMAGES' <<<"$out" || return 1
+    done
+    out=$(KUBECTL=/no/kubectl hack/deploy.sh deploy 2>&1) && return 1
+    [ "$out" = 'deploy: /no/kubectl is not there (KUBECTL=...)' ] && ! kubectl get crd specialresources.sro.openshift.io 2>/dev/null
+}
+
+# run-local has the recipes of the checkout, which an image has in /recipes.
+local_recipes() { make -n run-local | grep -q "SLIPWAY_RECIPES=.*$PWD/recipes.*slipway controller"; }
+
 # The internal registry has only what was built.
 unpullable() {
     local out
@@ -168,6 +182,8 @@ t "make undeploy leaves the cluster as it was" undeployed
 kill "$controller"
 t "undeploy may be repeated" undeployed_twice
 t "deploy goes on from what a failed one left" repeated
+t "what it is told wrongly is said before anything is applied" badly_told
+t "run-local takes the recipes of the checkout" local_recipes
 t "namespace, image and mode are variables" elsewhere
 t "the kernel's label goes from nodes that slipway gave it to" kernel_labels
 t "a namespace that was there before stays, with what is in it" in_anothers
