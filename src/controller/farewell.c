@@ -33,7 +33,7 @@ bool farewell_runs_hooks(const struct farewell *f)
 void farewell_spec(const struct resource *r, struct sw_spec *spec)
 {
     const struct farewell *f = r->farewell;
-    if (!f || !spec->deleting)
+    if (!f || !(spec->deleting || spec->management == SW_REMOVED))
         return;
     if (f->stage == FAREWELL_BEFORE)
         spec->hold = SW_HOLD_ALL;
@@ -46,11 +46,20 @@ void farewell_spec(const struct resource *r, struct sw_spec *spec)
 /* ---- stages ------------------------------------------------------------------------------------
  */
 
+/* Of one that is deleted the records go by their owner. */
+static void end_records(struct farewell *f)
+{
+    if (!resource_is_deleting(f->r))
+        release_remove(f->r);
+}
+
 void farewell_enter(struct farewell *f, enum farewell_stage stage)
 {
     farewell_leave_hook(f);
     sw_timer_stop(f->timer);
-    f->stage = stage;
+    f->stage = stage == FAREWELL_REMOVING && !f->after.n ? FAREWELL_OVER : stage;
+    if (f->stage == FAREWELL_OVER)
+        end_records(f);
     f->at = 0;
     f->tidying = f->failed = false;
     free(SW_TAKE(f->words));
@@ -84,6 +93,7 @@ static int read_hooks(struct farewell *f, struct json_object *record, struct sw_
         rc = release_hooks_read(release, "post-delete", ns, &f->after, err);
     if (rc == 0 && noted && sw_json_parse(noted, strlen(noted), NULL, &note_doc, NULL) == 0 &&
         sw_streq(sw_json_str(note_doc, "", "uid", NULL), f->r->uid) &&
+        (resource_is_removed(f->r) || !sw_json_bool(note_doc, false, "removed", NULL)) &&
         json_object_is_type(sw_json_get(note_doc, "hooks"), json_type_object)) {
         json_object_put(f->done);
         f->done = sw_json_copy(sw_json_get(note_doc, "hooks"));
@@ -102,6 +112,7 @@ static void on_record(const struct sw_kube_answer *a, void *arg)
     }
     int rc = a->code < 0 ? sw_err_set(&err, a->code, "%s", sw_err_text(a->err))
                          : read_hooks(f, a->object, &err);
+    f->record_uid = rc == 0 ? sw_strdup(sw_obj_uid(a->object)) : NULL;
     if (rc < 0)
         farewell_give_up(f, sw_err_text(&err));
     else
@@ -178,7 +189,8 @@ static bool orphans(const struct resource *r)
 
 static bool goes_without(const struct resource *r)
 {
-    return orphans(r) || sw_streq(sw_obj_annotation(r->doc, FAREWELL_NO_HOOKS), "true");
+    return (resource_is_deleting(r) && orphans(r)) ||
+           sw_streq(sw_obj_annotation(r->doc, FAREWELL_NO_HOOKS), "true");
 }
 
 /* The user has changed something: what failed may be tried again, or be done without. */
@@ -204,6 +216,7 @@ bool farewell_begin(struct resource *r)
     f->timer = sw_timer_new(r->c->loop, on_timer, f);
     if (goes_without(r) || !farewell_record_kind(f)) {
         f->stage = FAREWELL_OVER;
+        end_records(f);
         return true;
     }
     look(f);
@@ -240,6 +253,7 @@ void farewell_close(struct resource *r)
     json_object_put(f->list);
     json_object_put(f->done);
     free(f->record);
+    free(f->record_uid);
     free(f->words);
     free(f);
 }

@@ -1,12 +1,16 @@
 /* The hooks of one stage, one after the other: made, watched to their end, noted on the release's
  * record, and deleted where they say so. */
 #include "controller/farewell_in.h"
+#include "controller/hooks_in.h"
 
 #include <stdlib.h>
 
+#include "data/time.h"
+#include "engine/gate.h"
+
 #define RUN_MARK "slipway.dev/deletion"
 
-enum { AGAIN_MS = 30000 };
+enum { AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
 
 /* ---- one hook ----------------------------------------------------------------------------------
  */
@@ -73,6 +77,8 @@ static void note(struct farewell *f, const char *why)
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
     SW_AUTO_JSON *all = json_object_new_object();
     sw_json_set_str(all, f->r->uid, "uid", NULL);
+    if (!resource_is_deleting(f->r)) /* it may be Managed again before it is deleted */
+        sw_json_set(all, json_object_new_boolean(true), "removed", NULL);
     (void)json_object_object_add(all, "hooks", json_object_get(f->done));
     SW_AUTO_CHARS *text = sw_json_text(all, SW_JSON_PLAIN, NULL);
     SW_AUTO_JSON *patch = json_object_new_object();
@@ -154,6 +160,31 @@ static void apply_hook(struct farewell *f)
                            on_applied, f);
 }
 
+/* Its deadline is its own, else that of states, else Helm's. What is late goes on, and so does the
+ * deletion when it ends well. */
+static int64_t timeout_of(const struct farewell *f)
+{
+    const char *own = sw_obj_annotation(f->live, SW_ANN_TIMEOUT);
+    struct policy policy;
+    int64_t ms = 0;
+    if (own && sw_span_parse(own, &ms, NULL) == 0 && ms)
+        return ms;
+    (void)policy_read(f->r->doc, &policy, NULL);
+    return policy.timeout_ms ? policy.timeout_ms : TIMEOUT_MS;
+}
+
+static bool is_late(struct farewell *f)
+{
+    int64_t since_ms = 0, now_ms = sw_loop_wall_ms(f->r->c->loop);
+    const char *since = sw_json_str(f->live, "", "metadata", "creationTimestamp", NULL);
+    if (sw_time_parse(since, &since_ms, NULL) < 0)
+        return false;
+    int64_t left_ms = since_ms + timeout_of(f) - now_ms;
+    if (left_ms > 0)
+        sw_timer_set(f->timer, left_ms);
+    return left_ms <= 0;
+}
+
 static void look_at_hook(struct farewell *f)
 {
     const struct release_hook *hook = current(f);
@@ -183,7 +214,10 @@ static void look_at_hook(struct farewell *f)
         return;
     }
     SW_AUTO_CHARS *words = sw_printf("hook %s: %s", hook->key, why);
-    farewell_say(f, false, words);
+    if (is_late(f))
+        fail(f, "it has not ended in time");
+    else
+        farewell_say(f, false, words);
 }
 
 static void on_watch(const struct sw_watch_event *w, void *arg)
@@ -202,16 +236,37 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
     look_at_hook(f);
 }
 
+/* What manifests are changed by, as in a render; what is not known yet is asked for again. */
+static int find_values(struct farewell *f, struct json_object *doc,
+                       const struct sw_mirrors **mirrors, struct sw_err *err)
+{
+    struct resource *r = f->r;
+    bool proxy = sw_hook_asked(doc, SW_SRO_PREFIX "proxy");
+    if (proxy && !wants_source_ready(r->c, "proxy"))
+        return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
+    if (sw_streq(hook_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) &&
+        images_mirrors(r->c, mirrors) == SW_PENDING)
+        return sw_err_set(err, SW_UNAVAILABLE, "the cluster's mirrors are being read");
+    return 0;
+}
+
 /* As every other object, but that it is nobody's: what a hook leaves behind stays, as with Helm. */
 static int prepare(struct farewell *f, const struct sw_kind *kind, struct sw_err *err)
 {
     struct resource *r = f->r;
+    const struct sw_mirrors *mirrors = NULL;
     SW_AUTO_JSON *doc = sw_json_copy(current(f)->doc);
-    SW_AUTO_CHARS *mark = sw_printf(
-        "%s %s", f->stage == FAREWELL_AFTER ? "post-delete" : "pre-delete", r->uid);
-    int rc = sw_hooks_apply(doc,
+    SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
+    SW_AUTO_CHARS *mark = sw_printf("%s %s%s",
+                                    f->stage == FAREWELL_AFTER ? "post-delete" : "pre-delete",
+                                    f->record_uid, resource_is_deleting(r) ? "" : " removed");
+    int rc = find_values(f, doc, &mirrors, err);
+    if (rc == 0)
+        rc = sw_hooks_apply(doc,
                             &(struct sw_hook_env){ .resource = r->doc,
                                                    .ns = resource_namespace(r),
+                                                   .mirrors = mirrors,
+                                                   .values = values,
                                                    .namespaced = kind->namespaced },
                             err);
     if (rc < 0)

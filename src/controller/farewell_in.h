@@ -23,7 +23,8 @@ struct farewell {
     enum farewell_stage stage;
     struct json_object *list; /* records, without their content */
     char *record;             /* name of the newest; NULL: none */
-    size_t next_record;       /* that is let go */
+    char *record_uid;
+    size_t next_record; /* that is let go */
     struct release_hooks before, after;
     struct json_object *done; /* key -> "" (succeeded), or why it failed */
     struct sw_kube_request *req;

@@ -95,6 +95,7 @@ struct release_info {
     char *seen;             /* the engine's revision for which all was settled... */
     int seen_phase;         /* ... and how */
     struct release_work *work;
+    bool begun;               /* something is applied in its namespace */
     struct json_object *runs; /* hooks that were seen to end, and how; or NULL (release_runs.c) */
 };
 
@@ -181,6 +182,9 @@ void resource_refuse(struct resource *r, int code, const char *words);
 /* Does a finalizer of ours, an old one too, keep the resource from going? */
 bool resource_is_held(const struct resource *r);
 const char *resource_namespace(const struct resource *r);
+/* Has it a deletionTimestamp; is its managementState Removed? */
+bool resource_is_deleting(const struct resource *r);
+bool resource_is_removed(const struct resource *r);
 /* A list of one ownerReference: whatever has it goes with @r. The caller's. */
 struct json_object *resource_as_owner(const struct resource *r);
 void plan_work_free(struct plan_work *w);
@@ -420,6 +424,8 @@ void cluster_node_changed(struct sw_controller *c, uint32_t node);
 /* Watch what the resource and (once it is loaded) r->recipe speak of. @return false: not all of it
  * is known yet; plan_resume() will be called. */
 bool wants_ready(struct resource *r);
+/* Is it known what the sources say of the run-time value @word? Ask again later. */
+bool wants_source_ready(struct sw_controller *c, const char *word);
 /** Is it known which driver toolkits are for the kernels of @r (toolkits.c)? Else as above. */
 bool toolkits_ready(struct resource *r);
 void toolkits_close(struct sw_controller *c);

@@ -98,7 +98,8 @@ static void finish(struct release_work *w)
     struct resource *r = w->r;
     r->release.work = NULL;
     release_work_free(w);
-    plan_resume(r); /* where a plan waits for what the records say */
+    plan_resume(r);     /* where a plan waits for what the records say */
+    release_settled(r); /* what was settled meanwhile */
 }
 
 static void on_retry(void *arg)
@@ -248,7 +249,8 @@ static void on_looked(struct release_work *w)
     struct json_object *last = release_newest(w->list);
     bool recorded = last && sw_streq(label(last, DIGEST_LABEL), r->release.digest);
     bool was = recorded && sw_streq(label(last, "status"), "deployed");
-    if (was || (recorded && sw_streq(label(last, "status"), w->status))) {
+    bool begins = sw_starts_with(w->status, "pending-");
+    if (was || (recorded && (begins || sw_streq(label(last, "status"), w->status)))) {
         finish(w); /* what was deployed once stays so, whatever becomes of its pods */
         return;
     }
@@ -328,6 +330,22 @@ void release_remove(struct resource *r)
         r->release.work->removing = true;
 }
 
+/* Hooks of a deletion are those of a record. A recipe that has some is recorded when its first
+ * object is applied, as Helm does it, and again when it is settled. */
+static void begin(struct resource *r)
+{
+    char digest[SW_SHA256_HEX];
+    if (!r->release.begun || !(sw_recipe_mentions(r->recipe, "pre-delete") ||
+                               sw_recipe_mentions(r->recipe, "post-delete")))
+        return;
+    digest_of(r, digest);
+    if (r->release.done && sw_starts_with(r->release.done, digest))
+        return;
+    free(r->release.done);
+    r->release.done = sw_printf("%s pending", digest);
+    look(r, r->release.was_deployed ? "pending-upgrade" : "pending-install");
+}
+
 void release_settled(struct resource *r)
 {
     struct sw_controller *c = r->c;
@@ -336,6 +354,8 @@ void release_settled(struct resource *r)
         return;
     enum sw_phase phase = sw_engine_phase(r->engine);
     bool seen = sw_streq(r->release.seen, r->revision) && r->release.seen_phase == (int)phase;
+    if (phase == SW_PHASE_PROGRESSING)
+        begin(r);
     if (phase == SW_PHASE_PROGRESSING || seen || sw_controller_phase(c, r->name) != phase)
         return;
     free(r->release.seen);

@@ -24,9 +24,11 @@ static struct json_object *info_of(const struct release_work *w)
     sw_json_set_str(info, now, "last_deployed", NULL);
     sw_json_set_str(info, "", "deleted", NULL);
     sw_json_set_str(info,
-                    !deployed        ? "Release failed"
-                    : w->version > 1 ? "Upgrade complete"
-                                     : "Install complete",
+                    sw_streq(w->status, "pending-install")   ? "Initial install underway"
+                    : sw_streq(w->status, "pending-upgrade") ? "Preparing upgrade"
+                    : !deployed                              ? "Release failed"
+                    : w->version > 1                         ? "Upgrade complete"
+                                                             : "Install complete",
                     "description", NULL);
     sw_json_set_str(info, w->status, "status", NULL);
     return info;

@@ -78,6 +78,12 @@ static void do_watch(struct resource *r, const struct sw_action *a)
     hub_subscribe(r->c->hub, a, on_news, r);
 }
 
+static void do_apply(struct resource *r, const struct sw_action *a)
+{
+    r->release.begun = r->release.begun || a->key.ns; /* its namespace is there */
+    request_apply(r, a);
+}
+
 static void do_unwatch(struct resource *r, const struct sw_action *a)
 {
     hub_unsubscribe(r->c->hub, r, a->watch);
@@ -124,7 +130,7 @@ static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
     [SW_ACT_RENDER] = do_render,       [SW_ACT_WATCH] = do_watch,
-    [SW_ACT_UNWATCH] = do_unwatch,     [SW_ACT_APPLY] = request_apply,
+    [SW_ACT_UNWATCH] = do_unwatch,     [SW_ACT_APPLY] = do_apply,
     [SW_ACT_DELETE] = request_delete,  [SW_ACT_LABEL] = request_label,
     [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = do_event,
     [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
@@ -496,14 +502,19 @@ void resource_refuse(struct resource *r, int code, const char *words)
     on_plan(r, code, words);
 }
 
-static bool is_removed(const struct resource *r)
+bool resource_is_deleting(const struct resource *r)
+{
+    return is_deleting(r->doc);
+}
+
+bool resource_is_removed(const struct resource *r)
 {
     return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
 }
 
 static bool is_left_alone(const struct resource *r)
 {
-    return is_removed(r) ||
+    return resource_is_removed(r) ||
            sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
 }
 
@@ -525,15 +536,16 @@ static void resource_changed(struct resource *r)
 {
     r->making_due_ms = 0;
     overlap_resource(r);
-    if (is_deleting(r->doc) || is_left_alone(r)) {
+    bool goes = is_deleting(r->doc) || resource_is_removed(r);
+    if (!goes)
+        farewell_close(r);
+    if (goes || is_left_alone(r)) {
         resource_set_fault(r, 0, NULL);
         puller_close(r);
-        if (is_removed(r) && !is_deleting(r->doc))
-            release_remove(r); /* of one that goes they go by their owner */
-        if (is_removed(r) && !is_deleting(r->doc))
+        if (goes && !is_deleting(r->doc))
             rollback_remove(r);
         follow_close(r);
-        if (!is_deleting(r->doc) || farewell_begin(r))
+        if (!goes || farewell_begin(r))
             send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */

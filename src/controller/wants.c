@@ -114,6 +114,20 @@ static bool want_secret(struct resource *r)
     return !kind || r->secrets_known;
 }
 
+bool wants_source_ready(struct sw_controller *c, const char *word)
+{
+    bool ready = true;
+    if (!sw_kube_serves(c->kube, "config.openshift.io"))
+        return true;
+    if (!c->sources)
+        c->sources = sw_zalloc(source_count(), sizeof *c->sources);
+    for (size_t i = 0; sw_facts_sources[i].kind; i++)
+        for (const char *const *w = sw_facts_sources[i].words; *w; w++)
+            if (sw_streq(*w, word))
+                ready &= want_source(c, i);
+    return ready;
+}
+
 bool wants_ready(struct resource *r)
 {
     static const char *const push_secret[] = { "pushSecretName", NULL };

@@ -368,7 +368,7 @@ static bool is_removed(const struct sw_engine *e, bool but_hidden)
 
 static void finalize(struct sw_engine *e)
 {
-    if (!e->deleting || e->finalized)
+    if (!engine_removes_all(e) || e->finalized)
         return;
     if (e->hold == SW_HOLD_LAST) {
         if (!e->emptied && is_removed(e, true)) {
@@ -377,7 +377,7 @@ static void finalize(struct sw_engine *e)
         }
         return;
     }
-    if (!label_is_settled(e) || !is_removed(e, false))
+    if (!e->deleting || !label_is_settled(e) || !is_removed(e, false))
         return;
     e->finalized = true;
     act_add(e, SW_ACT_FINALIZED);

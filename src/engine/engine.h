@@ -77,7 +77,7 @@ enum sw_management {
     SW_REMOVED,   /* remove what was applied; the resource stays */
 };
 
-/** How far a deletion may go by now. */
+/** How far a deletion, or a removal, may go by now. */
 enum sw_hold {
     SW_HOLD_NONE,
     SW_HOLD_ALL,  /* nothing is touched: hooks before it are under way */
@@ -106,7 +106,7 @@ struct sw_spec {
     bool deleting;                     /* has a deletionTimestamp: remove all, then FINALIZED */
     bool orphan;                       /* when deleting: leave all objects, without slipway's marks,
                                           and the labels of the nodes, by which pods find them */
-    enum sw_hold hold;                 /* when deleting and not @orphan */
+    enum sw_hold hold;                 /* when deleting and not @orphan, or removed */
     const char *hold_words;            /* what is held for: words, or NULL */
     bool hold_failed;                  /* that has failed, and holds on */
     int64_t timeout_ms;                /* of states that have none of their own; 0: none */

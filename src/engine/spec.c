@@ -495,8 +495,8 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     e->deleting = spec->deleting;
     e->orphan = spec->orphan;
     e->emptied = e->emptied && e->hold == spec->hold;
-    e->hold = spec->deleting ? spec->hold : SW_HOLD_NONE;
-    take_text(&e->hold_words, spec->deleting ? spec->hold_words : NULL);
+    e->hold = engine_removes_all(e) ? spec->hold : SW_HOLD_NONE;
+    take_text(&e->hold_words, e->hold == SW_HOLD_NONE ? NULL : spec->hold_words);
     e->hold_failed = spec->hold_failed;
     e->timeout_ms = spec->timeout_ms;
     take_doc(&e->node_selector, spec->node_selector);

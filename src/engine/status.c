@@ -262,9 +262,11 @@ static struct summary explain(struct sw_engine *e)
     const char *reason = "", *why = s ? words_state(e, s, &reason) : "";
     if (s && !engine_removes_all(e))
         why = with_hint(e, s, why, reason);
-    if (e->deleting && e->hold_words)
+    if (e->hold_words)
         return (struct summary){ e->hold_failed ? SW_PHASE_ERRORED : SW_PHASE_PROGRESSING,
-                                 e->hold_failed ? "DeletionHookFailed" : "MarkedForDeletion",
+                                 e->hold_failed ? "DeletionHookFailed"
+                                 : e->deleting  ? "MarkedForDeletion"
+                                                : "Removed",
                                  e->hold_words };
     if (e->deleting)
         return (struct summary){ SW_PHASE_PROGRESSING, "MarkedForDeletion",

@@ -188,6 +188,122 @@ static void orphans_run_no_hook_and_keep_their_records(void **state)
     chart_remove(root);
 }
 
+static void manage(struct world *w, const char *how)
+{
+    SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"managementState\":\"%s\"}}", how);
+    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, patch), 0);
+}
+
+static void what_is_removed_runs_them_each_time(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("early", "pre-delete", "", "") JOB("last", "post-delete", "", ""));
+    for (int i = 0; i < 2; i++) {
+        manage(&w, "Removed");
+        sro_until(&w, "rel", "Progressing", "Everything is removed");
+        sro_until_gone(&w, "v1", "Namespace", NULL, "rel");
+        assert_string_equal(order, "+early -c +last ");
+        assert_null(world_get(&w, "v1", "ConfigMap", "rel", "sh.helm.release.v1.rel.v1"));
+        world_wait(&w, 60000);
+        if (i == 0) {
+            manage(&w, "Managed");
+            sro_until(&w, "rel", "Ready", NULL);
+            assert_true(world_until(&w, is_recorded, NULL, 60000));
+        }
+        order[0] = '\0';
+    }
+    delete_it(&w);
+    until_gone(&w);
+    assert_string_equal(order, ""); /* all of it was done */
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void a_removal_that_was_called_off_is_no_deletion(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("early", "pre-delete", "", "")
+                                JOB("stop", "pre-delete", WEIGHT("5"), FAILS));
+    manage(&w, "Removed");
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    assert_string_equal(order, "+early +stop ");
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+    manage(&w, "Managed");
+    sro_until(&w, "rel", "Ready", NULL);
+    order[0] = '\0';
+    delete_it(&w); /* which is another occasion */
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/stop failed");
+    assert_string_equal(order, "-early +early -stop +stop ");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void a_hook_that_is_late_is_said_and_waited_for(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: slow\n"
+                            "  annotations:\n    helm.sh/hook: pre-delete\nspec:\n"
+                            "  nodeSelector: {zone: mars}\n  restartPolicy: Never\n"
+                            "  containers: [{name: c, image: i}]\n");
+    delete_it(&w);
+    int64_t since_ms = world_now(&w);
+    sro_until(&w, "rel", "Errored", "it has not ended in time");
+    assert_true(world_now(&w) - since_ms >= 4 * 60000); /* Helm's five minutes */
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+    assert_int_equal(world_patch(&w, "v1", "Pod", "rel", "slow", "status",
+                                 "{\"status\":{\"phase\":\"Succeeded\"}}"),
+                     0);
+    until_gone(&w);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void a_hook_gets_the_proxy(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    assert_int_equal(setenv("HTTP_PROXY", "http://proxy.example:3128", 1), 0);
+    char *root = walked(&w, JOB("early", "pre-delete", "    " SRO "proxy: \"true\"\n", FAILS));
+    delete_it(&w);
+    sro_until(&w, "rel", "Errored", "hook pre-delete Job rel/early failed");
+    struct json_object *job = world_get(&w, "batch/v1", "Job", "rel", "early");
+    assert_non_null(strstr(json_object_to_json_string_ext(job, JSON_C_TO_STRING_NOSLASHESCAPE),
+                           "http://proxy.example:3128"));
+    world_close(&w);
+    chart_remove(root);
+    assert_int_equal(unsetenv("HTTP_PROXY"), 0);
+}
+
+static void what_never_was_ready_runs_them_too(void **state)
+{
+    (void)state;
+    struct world w = { .releases = SW_RELEASES_CONFIG_MAPS, .on_request = note_request };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(
+        root, "rel", { "templates/0000-c.yaml", config },
+        { "templates/0001-hooks.yaml", JOB("early", "pre-delete", "", "") },
+        { "templates/0002-slow.yaml",
+          "apiVersion: v1\nkind: Pod\nmetadata:\n  name: slow\n  annotations:\n    " SRO
+          "wait: \"true\"\nspec:\n  nodeSelector: {zone: mars}\n  restartPolicy: Never\n"
+          "  containers: [{name: c, image: i}]\n" });
+    order[0] = '\0';
+    world_open(&w);
+    sro_run(&w, dir);
+    assert_true(world_until(&w, is_recorded, NULL, 60000));
+    sro_until_there(&w, "v1", "ConfigMap", "rel", "c");
+    struct json_object *record = world_get(&w, "v1", "ConfigMap", "rel",
+                                           "sh.helm.release.v1.rel.v1");
+    assert_string_equal(sw_obj_label(record, "status"), "pending-install");
+    delete_it(&w);
+    until_gone(&w);
+    assert_string_equal(order, "+early -c ");
+    world_close(&w);
+    chart_remove(root);
+}
+
 /* ---- killed in between -------------------------------------------------------------------------
  */
 
@@ -259,6 +375,11 @@ int main(void)
         cmocka_unit_test(deleting_a_failed_hook_runs_it_again),
         cmocka_unit_test(a_failed_hook_that_was_deleted_runs_when_the_resource_changes),
         cmocka_unit_test(orphans_run_no_hook_and_keep_their_records),
+        cmocka_unit_test(what_is_removed_runs_them_each_time),
+        cmocka_unit_test(a_removal_that_was_called_off_is_no_deletion),
+        cmocka_unit_test(a_hook_that_is_late_is_said_and_waited_for),
+        cmocka_unit_test(a_hook_gets_the_proxy),
+        cmocka_unit_test(what_never_was_ready_runs_them_too),
         cmocka_unit_test(no_hook_runs_twice_whenever_the_controller_is_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
