@@ -1,7 +1,9 @@
 #!/bin/bash
 # bench-scheduler.sh: pods a second of the real kube-scheduler with slipway's extender, on a real API
 # server with nodes that nobody runs on; beside it, in the same run, the same kube-scheduler without an
-# extender and the API server's plain write rate. One JSON object a line. NODES="10 100 500" PODS=400
+# extender, the API server's plain write rate, and how fast one simple client writes what a pod with a
+# slice needs (claim, its mark, Binding, Event) when nobody decides anything: more than that the server
+# does not give. One JSON object a line. NODES="10 100 500" PODS=400
 # BIG=5000 choose; hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
 set -eu
 cd "$(dirname "$0")/.."
@@ -50,6 +52,7 @@ schedule() { # NAME CONFIG
     scheduler=$!
     pids="$pids $scheduler"
     wait $wait
+    awk '{ print ($14 + $15) * 10000 }' "/proc/$scheduler/stat" >"$dir/scheduler_us"
     kill $scheduler
     wait $scheduler 2>/dev/null || true
     cat "$dir/rate"
@@ -73,7 +76,7 @@ measure() { # NODES
     extender
     build/slipway-scheduler --print-config --port "$port" --kubeconfig "$KUBECONFIG" >"$dir/with.yaml"
     sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
-    local plain stock rate w cpu0 cpu1 cpu2 cpu3 cpu4
+    local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own memory
     "$load" pods "$pods" stock - >/dev/null
     cpu0=$(server_cpu)
     stock=$(schedule stock "$dir/without.yaml")
@@ -81,18 +84,27 @@ measure() { # NODES
     "$load" clear stock >/dev/null
     "$load" pods "$pods" das-scheduler mig.das.com/1g.5gb >/dev/null
     cpu2=$(server_cpu)
+    own=$(cpu_ns)
     rate=$(schedule das-scheduler "$dir/with.yaml")
     cpu3=$(server_cpu)
+    own=$(($(cpu_ns) - own))
     w=$(writes)
+    memory=$(rss $extender)
+    [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
+    kill $extender # it would collect the claims that have no pod
     plain=$("$load" writes 2000)
     cpu4=$(server_cpu)
-    awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$(rss $extender)" -v stock_ms="$(((cpu1 - cpu0) * 10000 / pods))" -v das_ms="$(((cpu3 - cpu2) * 10000 / pods))" -v write_ms="$(((cpu4 - cpu3) * 10000 / 2000))" 'BEGIN {
+    "$load" clear das-scheduler >/dev/null
+    "$load" pods "$pods" ceiling mig.das.com/1g.5gb >/dev/null
+    cpu5=$(server_cpu)
+    ceiling=$("$load" ceiling "$pods" ceiling)
+    cpu6=$(server_cpu)
+    awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$memory" -v stock_ms="$(((cpu1 - cpu0) * 10000 / pods))" -v das_ms="$(((cpu3 - cpu2) * 10000 / pods))" -v write_ms="$(((cpu4 - cpu3) * 10000 / 2000))" \
+        -v c="$ceiling" -v c_ms="$(((cpu6 - cpu5) * 10000 / pods))" -v own_ms="$((own / 1000 / pods))" -v kube_ms="$(($(cat "$dir/scheduler_us") / pods))" 'BEGIN {
         target = s / 4 < 0.7 * pl / 4 ? s / 4 : 0.7 * pl / 4
         peer = n == 10 ? "1.6" : n == 100 ? "0.13" : "null"
         peer_writes = n == 10 ? "25" : n == 100 ? "302" : "null"
-        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, w / p, das_ms / 1000, stock_ms / 1000, write_ms / 1000, rss, peer, peer_writes }'
-    [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
-    kill $extender
+        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"ceiling_pods_per_s\":%.1f,\"of_ceiling\":%.2f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"ceiling_server_cpu_ms_per_pod\":%.2f,\"kube_scheduler_cpu_ms_per_pod\":%.2f,\"extender_cpu_ms_per_pod\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, c, r / c, w / p, das_ms / 1000, stock_ms / 1000, write_ms / 1000, c_ms / 1000, kube_ms / 1000, own_ms / 1000, rss, peer, peer_writes }'
 }
 
 big() { # NODES

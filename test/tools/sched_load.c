@@ -1,12 +1,17 @@
+/* clang-format off */
 /* sched_load: load for a scheduler on a real API server (hack/bench-scheduler.sh), and its figures
  * as JSON. $KUBECONFIG names the server.
  *
  *     sched_load nodes N GPUS          nodes with A100s, their NodeAccelerators
- *     sched_load pods N NAME RESOURCE  pods of schedulerName NAME, each wanting one RESOURCE ("-":
- * none) sched_load bound N NAME          wait until so many of them are bound: how fast sched_load
- * writes N              plain writes of small objects: how fast sched_load filter N TIMES URL ask
- * an extender about N nodes: how fast sched_load clear NAME            delete those pods, and all
- * claims */
+ *     sched_load pods N NAME RESOURCE  pods of schedulerName NAME, each wanting one RESOURCE ("-": none)
+ *     sched_load bound N NAME          wait until so many of them are bound: how fast
+ *     sched_load writes N              plain writes of small objects: how fast
+ *     sched_load ceiling N NAME        write for such pods what a scheduler with slices has to write,
+ *                                      without deciding anything: how fast
+ *     sched_load filter N TIMES URL    ask an extender about N nodes: how fast
+ *     sched_load clear NAME            delete those pods, and all claims
+ */
+/* clang-format on */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -215,6 +220,144 @@ static void make_nodes(struct load *l, size_t n, int n_gpus)
     json_object_put(l->status);
 }
 
+/* ---- the same writes without a scheduler -------------------------------------------------------
+ */
+
+static void chain_next(struct load *l);
+
+/* One pod's way: its claim is created and marked, it is bound, and an Event says so. */
+struct chain {
+    struct load *l;
+    size_t i;
+    int step;
+};
+
+static const struct sw_kind claim_kind = { .group = "inference.redhat.com",
+                                           .version = "v1alpha1",
+                                           .api_version = DAS,
+                                           .kind = "AllocationClaim",
+                                           .plural = "allocationclaims",
+                                           .namespaced = true };
+static const struct sw_kind event_kind = { .group = "",
+                                           .version = "v1",
+                                           .api_version = "v1",
+                                           .kind = "Event",
+                                           .plural = "events",
+                                           .namespaced = true };
+
+static const char uid[] = "00eb6d65-f6fd-4ef6-a531-d66a518a2afd"; /* of none: no matter */
+
+static struct json_object *make_claim(const struct load *l, size_t i)
+{
+    struct json_object *doc = named(DAS, "AllocationClaim", l->scheduler, i);
+    const char *name = sw_obj_name(doc);
+    sw_json_set_str(doc, "slipway-scheduler", "metadata", "labels", "app.kubernetes.io/managed-by",
+                    NULL);
+    sw_json_set_str(doc, uid, "metadata", "labels", "slipway.dev/pod-uid", NULL);
+    sw_json_set_str(doc, "node-00000", "metadata", "labels", "slipway.dev/node", NULL);
+    sw_json_set_str(doc, "1g.5gb", "spec", "profile", NULL);
+    sw_json_set_str(doc, "Pod", "spec", "podRef", "kind", NULL);
+    sw_json_set_str(doc, "default", "spec", "podRef", "namespace", NULL);
+    sw_json_set_str(doc, name, "spec", "podRef", "name", NULL);
+    sw_json_set_str(doc, uid, "spec", "podRef", "uid", NULL);
+    sw_json_set(doc, json_object_new_int(1), "spec", "migPlacement", "size", NULL);
+    sw_json_set(doc, json_object_new_int(0), "spec", "migPlacement", "start", NULL);
+    sw_json_set_str(doc, "GPU-8c5b1d9e-0000-4000-8000-000000000000", "spec", "gpuUUID", NULL);
+    sw_json_set_str(doc, "node-00000", "spec", "nodename", NULL);
+    sw_json_set_str(doc, "main", "spec", "containerName", NULL);
+    return doc;
+}
+
+static void on_step(const struct sw_kube_answer *a, void *arg);
+
+static void mark_claim(struct chain *c, const struct sw_kube_answer *made)
+{
+    struct json_object *condition = json_object_new_object();
+    sw_json_set_str(condition, "State", "type", NULL);
+    sw_json_set_str(condition, "True", "status", NULL);
+    sw_json_set_str(condition, "created", "reason", NULL);
+    sw_json_set_str(condition, "the pod is placed", "message", NULL);
+    sw_json_set_str(condition, "2026-01-01T00:00:00Z", "lastTransitionTime", NULL);
+    sw_json_set_str(made->object, "created", "status", "state", NULL);
+    json_object_array_add(sw_json_need_list(made->object, "status", "conditions", NULL), condition);
+    (void)sw_kube_update(c->l->kube, &claim_kind, NS, sw_obj_name(made->object), made->object,
+                         &(struct sw_request_opts){ .subresource = "status" }, on_step, c);
+}
+
+static void bind_pod(struct chain *c)
+{
+    SW_AUTO_JSON *doc = named("v1", "Binding", c->l->scheduler, c->i);
+    sw_json_set_str(doc, "v1", "target", "apiVersion", NULL);
+    sw_json_set_str(doc, "Node", "target", "kind", NULL);
+    sw_json_set_str(doc, "node-00000", "target", "name", NULL);
+    (void)sw_kube_create(c->l->kube, c->l->kind, "default", sw_obj_name(doc), doc,
+                         &(struct sw_request_opts){ .subresource = "binding" }, on_step, c);
+}
+
+static void tell_event(struct chain *c)
+{
+    SW_AUTO_JSON *pod = named("v1", "Pod", c->l->scheduler, c->i);
+    SW_AUTO_JSON *doc = sw_kube_event_doc(
+        &(struct sw_kube_event){ .id = sw_obj_name(pod),
+                                 .ns = "default",
+                                 .of = { .api_version = "v1",
+                                         .kind = "Pod",
+                                         .ns = "default",
+                                         .name = sw_obj_name(pod),
+                                         .uid = uid },
+                                 .reason = "Scheduled",
+                                 .message = "Successfully assigned the pod to node-00000",
+                                 .component = "sched_load",
+                                 .at_ms = sw_now_ms() });
+    (void)sw_kube_create(c->l->kube, &event_kind, "default", NULL, doc, NULL, on_step, c);
+}
+
+static void on_step(const struct sw_kube_answer *a, void *arg)
+{
+    struct chain *c = arg;
+    if (a->code < 0)
+        die("ceiling", a->err);
+    switch (c->step++) {
+    case 0:
+        mark_claim(c, a);
+        return;
+    case 1:
+        bind_pod(c);
+        return;
+    case 2:
+        tell_event(c);
+        return;
+    default:
+        break;
+    }
+    struct load *l = c->l;
+    free(c);
+    l->n_open--;
+    chain_next(l);
+}
+
+static void chain_next(struct load *l)
+{
+    while (l->n_open < IN_FLIGHT && l->next < l->n) {
+        struct chain *c = sw_zalloc(1, sizeof *c);
+        *c = (struct chain){ .l = l, .i = l->next++ };
+        SW_AUTO_JSON *body = make_claim(l, c->i);
+        l->n_open++;
+        (void)sw_kube_create(l->kube, &claim_kind, NS, NULL, body, NULL, on_step, c);
+    }
+    l->done = l->n_open == 0;
+}
+
+static void ceiling(struct load *l, size_t n)
+{
+    l->kind = find_kind(l, "v1", "Pod");
+    l->n = n;
+    const double begin = seconds();
+    chain_next(l);
+    run(l);
+    printf("%.1f\n", (double)n / (seconds() - begin));
+}
+
 /* ---- waiting -----------------------------------------------------------------------------------
  */
 
@@ -394,6 +537,8 @@ int main(int argc, char **argv)
                create_all(&l, find_kind(&l, "v1", "ConfigMap"), "default", n, make_small));
     else if (strcmp(what, "bound") == 0)
         wait_bound(&l, n, l.scheduler);
+    else if (strcmp(what, "ceiling") == 0)
+        ceiling(&l, n);
     else if (strcmp(what, "filter") == 0 && argc > 4)
         ask_filter(n, strtoul(argv[3], NULL, 10), argv[4]);
     else if (strcmp(what, "clear") == 0)
