@@ -410,6 +410,8 @@ void kinds_look(struct sw_controller *c);
 /* Is known what the server serves of all that @r's recipe speaks of? Else plan_resume() will be
  * called. */
 bool kinds_ready(struct resource *r);
+/* Why it is not, once that lasts: heap; NULL: it is, or it may be any moment. */
+char *kinds_trouble(const struct resource *r);
 /* A CRD was added or changed, or is gone (@crd: as it last was). */
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
 /* Facts or kinds are different: every resource is to look at them, soon. */

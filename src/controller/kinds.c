@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, RETRY_MAX_MS = 60000, MOST_TRIES = 60 };
+enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, RETRY_MAX_MS = 60000, MOST_TRIES = 60, LONG_MS = 8000 };
 
 /* One group version that a CRD speaks of. */
 struct stale {
@@ -175,15 +175,34 @@ static bool is_own(const char *api_version)
     return false;
 }
 
-bool kinds_ready(struct resource *r)
+/* A group version that @r has to wait for; NULL: none. */
+static const char *unknown_for(const struct resource *r)
 {
     struct sw_kube *kube = r->c->kube;
     const char *name;
     for (size_t at = 0; (name = sw_kube_next_doubtful(kube, &at));)
         if (!sw_kube_kinds_known(kube, name) &&
             (is_own(name) || (r->recipe && sw_recipe_mentions(r->recipe, name))))
-            return false;
-    return true;
+            return name;
+    return NULL;
+}
+
+bool kinds_ready(struct resource *r)
+{
+    return !unknown_for(r);
+}
+
+char *kinds_trouble(const struct resource *r)
+{
+    const char *name = r->c->kinds_retry_ms >= LONG_MS ? unknown_for(r) : NULL, *slash;
+    if (!name)
+        return NULL;
+    slash = strchr(name, '/');
+    if (!slash)
+        return sw_printf("the API server does not say which kinds %s has", name);
+    return sw_printf("the recipe speaks of %s, and who serves that does not answer: kubectl get "
+                     "apiservice %s.%.*s",
+                     name, slash + 1, (int)(slash - name), name);
 }
 
 static bool is_established(struct json_object *crd)

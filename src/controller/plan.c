@@ -109,12 +109,22 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     return 0;
 }
 
+/* Without a plan there is nothing to show but what keeps it from being made. */
+static void tell_trouble(struct resource *r)
+{
+    SW_AUTO_CHARS *words = r->plan ? NULL : kinds_trouble(r);
+    if (words && !sw_streq(words, r->fault_words))
+        resource_refuse(r, SW_UNAVAILABLE, words);
+}
+
 static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
     w->waits_for_facts = !wants_ready(w->r) || !release_is_known(w->r) || !rollback_is_known(w->r);
-    if (w->waits_for_facts)
+    if (w->waits_for_facts) {
+        tell_trouble(w->r);
         return;
+    }
     SW_ERR(err);
     int rc = resource_resolve(w->r, &err);
     SW_AUTO_CHARS *key = source_key(w->r);

@@ -160,12 +160,56 @@ static void namespace_that_goes_is_waited_for(void **state)
     chart_remove(root);
 }
 
+/* An API that somebody else's server has (or should have), as a metrics adapter does. */
+#define THINGS                                                                                     \
+    "{\"apiVersion\":\"apiextensions.k8s.io/"                                                      \
+    "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":"                                     \
+    "{\"name\":\"things.far.example\"},\"spec\":{\"group\":\"far.example\",\"scope\":"             \
+    "\"Namespaced\","                                                                              \
+    "\"names\":{\"plural\":\"things\",\"kind\":\"Thing\"},\"versions\":[{\"name\":\"v1\","         \
+    "\"served\":"                                                                                  \
+    "true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}"
+
+static void keep_silent(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                        struct world *w SW_UNUSED)
+{
+    if (sw_ends_with(req->path, "/apis/far.example/v1"))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 503 };
+}
+
+static void api_that_does_not_answer_is_named_and_waited_for(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = keep_silent };
+    char *root = chart_root();
+    SW_AUTO_CHARS *good = CHART(root, "good", { "templates/0000-t.yaml", MAP });
+    SW_AUTO_CHARS *bad = CHART(
+        root, "bad",
+        { "templates/0000-t.yaml",
+          "apiVersion: far.example/v1\nkind: Thing\nmetadata:\n  name: t\n" });
+    world_open_with(&w, &(struct sw_emulator_opts){ .kube_version = "1.20" });
+    assert_int_equal(world_create(&w, THINGS), 0);
+    world_wait(&w, 5000);
+    sro_run(&w, bad);
+    sro_until(
+        &w, "bad", "Errored",
+        "the recipe speaks of far.example/v1, and who serves that does not answer: kubectl get "
+        "apiservice v1.far.example [Retrying: ");
+    sro_run(&w, good);
+    sro_until(&w, "good", "Ready", NULL);
+    w.on_request = NULL;
+    sro_until(&w, "bad", "Ready", NULL);
+    world_close(&w);
+    chart_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_said_with_what_to_do_and_others_go_on),
         cmocka_unit_test(what_is_denied_names_the_object_and_stays_so_while_it_is_tried_again),
         cmocka_unit_test(namespace_that_goes_is_waited_for),
+        cmocka_unit_test(api_that_does_not_answer_is_named_and_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
