@@ -334,13 +334,16 @@ openshift_is_there() {
 
 # The rules as a client of this API server: they bring the CRDs and what a fresh cluster has.
 openshift() {
-    local slipway=${SLIPWAY:-$here/../build/slipway} kernel
+    local slipway=${SLIPWAY:-$here/../build/slipway} kernel nfd=feature.node.kubernetes.io
     [ -x "$slipway" ] || make -s -C "$here/.." build/slipway >&2
     start rules "$slipway" emulate --rules-only --platform openshift --kubeconfig "$dir/admin.kubeconfig"
     wait_for 60 rules openshift_is_there
     [ -z "$no_node" ] || return 0
     kernel=$(kc get node "$node_name" -o 'jsonpath={.status.nodeInfo.kernelVersion}')
-    kc label --overwrite node "$node_name" "feature.node.kubernetes.io/kernel-version.full=$kernel" >/dev/null
+    # what NFD says of a node with the release that the newest driver toolkit is tagged with
+    kc label --overwrite node "$node_name" "$nfd/kernel-version.full=$kernel" "$nfd/system-os_release.ID=rhcos" \
+        "$nfd/system-os_release.VERSION_ID=4.10" "$nfd/system-os_release.RHEL_VERSION=8.4" \
+        "$nfd/system-os_release.OSTREE_VERSION=410.84.202205191234-0" >/dev/null
 }
 
 node() {

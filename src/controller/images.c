@@ -15,9 +15,8 @@ struct image_check {
     struct sw_access *access;
     struct sw_registry_call *call;
     bool answered;
-    bool narrow; /* the cluster's settings for registries were not read for it */
-    bool wide;   /* they have to be */
-    int code;    /* 0: there, or nobody can tell | SW_NOTFOUND */
+    enum sw_access_wants wants; /* of the cluster's settings for registries */
+    int code;                   /* 0: there, or nobody can tell | SW_NOTFOUND */
     char *words;
     int64_t at_ms;
 };
@@ -88,8 +87,10 @@ static void on_checked(const struct sw_registry_answer *a, void *arg)
 {
     struct image_check *k = arg;
     k->call = NULL;
-    if (k->narrow && (a->code == SW_FORBIDDEN || a->code == SW_INVALID)) {
-        k->wide = true; /* somebody may have a login or a CA for it there */
+    if ((a->code == SW_FORBIDDEN && k->wants < SW_ACCESS_LOGIN) ||
+        (a->code == SW_INVALID && k->wants < SW_ACCESS_ALL)) {
+        /* somebody may have a login or a CA for it there */
+        k->wants = a->code == SW_FORBIDDEN ? SW_ACCESS_LOGIN : SW_ACCESS_ALL;
         ask(k);
         return;
     }
@@ -115,8 +116,7 @@ static void ask(struct image_check *k)
 {
     if (k->access || k->call)
         return;
-    k->narrow = !k->wide && sw_access_is_internal(k->image);
-    k->access = sw_access_open(k->c->registries, k->ns, k->narrow ? k->image : NULL, on_access, k);
+    k->access = sw_access_open(k->c->registries, k->ns, k->wants, on_access, k);
 }
 
 static void on_timer(void *arg)
@@ -160,7 +160,9 @@ static struct image_check *add(struct sw_controller *c, const char *ns, const ch
                                .next = c->images->checks,
                                .image = sw_strdup(image),
                                .ns = sw_strdup(ns),
-                               .platform = sw_strdup(platform) };
+                               .platform = sw_strdup(platform),
+                               .wants = sw_access_is_internal(image) ? SW_ACCESS_NAMESPACE
+                                                                     : SW_ACCESS_ALL };
     c->images->checks = k;
     c->images->n++;
     return k;
@@ -194,7 +196,7 @@ int images_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
     if (c->images->no_mirrors)
         return 0;
     if (!c->images->mirrors)
-        c->images->mirrors = sw_access_open(c->registries, NULL, NULL, on_mirrors, c);
+        c->images->mirrors = sw_access_open(c->registries, NULL, SW_ACCESS_ALL, on_mirrors, c);
     return SW_PENDING;
 }
 

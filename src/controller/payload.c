@@ -159,7 +159,7 @@ struct sw_payload_look *sw_payload_open(struct sw_registries *registries, const 
                                    .arg = arg,
                                    .image = sw_strdup(image),
                                    .platform = sw_printf("linux/%s", arch ? arch : "amd64") };
-    l->access = sw_access_open(registries, NULL, NULL, on_access, l);
+    l->access = sw_access_open(registries, NULL, SW_ACCESS_ALL, on_access, l);
     return l;
 }
 

@@ -159,7 +159,7 @@ static void next(struct sw_preflight *p)
         settle(p, "Unknown", "nothing was asked of a registry; image %s has to be for kernel %s",
                sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL), p->kernel);
     else if (!p->registry)
-        p->access = sw_access_open(p->registries, p->ns, NULL, on_access, p);
+        p->access = sw_access_open(p->registries, p->ns, SW_ACCESS_ALL, on_access, p);
     else
         look(p);
 }

@@ -19,8 +19,8 @@ struct sw_registries {
     struct sw_registry *registry;
     struct sw_mirrors *mirrors; /* a second copy, for rendering */
     struct sw_access *open;
-    int64_t read_at_ms;         /* 0: never */
-    struct json_object *warned; /* what was logged already: a map */
+    int64_t login_at_ms, all_at_ms; /* when they were read; 0: never */
+    struct json_object *warned;     /* what was logged already: a map */
     /* as last read */
     struct json_object *pull_secret, *ca_bundle, *ca_by_host;
     struct json_object *policies; /* a list of them */
@@ -39,8 +39,7 @@ struct sw_access {
     sw_access_fn *fn;
     void *arg;
     char *ns;
-    bool reads_cluster;
-    bool is_internal; /* only the cluster's own registry will be asked */
+    enum sw_access_wants wants, reads;
     struct slot slots[MAX_WAITING];
     int n_waiting;
     struct sw_timer *timer;
@@ -252,17 +251,20 @@ static void replace(struct json_object **field, struct json_object **by)
 static void finish(struct sw_access *a)
 {
     struct sw_registries *r = a->r;
-    if (a->reads_cluster) {
+    if (a->reads >= SW_ACCESS_LOGIN) {
         replace(&r->pull_secret, &a->pull_secret);
+        r->login_at_ms = sw_loop_now_ms(r->loop);
+    }
+    if (a->reads == SW_ACCESS_ALL) {
         replace(&r->ca_bundle, &a->ca_bundle);
         replace(&r->ca_by_host, &a->ca_by_host);
         if (a->image)
             (void)json_object_array_add(a->policies, json_object_get(a->image));
         replace(&r->policies, &a->policies);
-        r->read_at_ms = sw_loop_now_ms(r->loop);
+        r->all_at_ms = r->login_at_ms;
     }
     SW_ERR(err);
-    int rc = a->is_internal ? apply_own_mirrors(r, &err) : apply_mirrors(r, &err);
+    int rc = a->wants == SW_ACCESS_ALL ? apply_mirrors(r, &err) : apply_own_mirrors(r, &err);
     apply_cas(r);
     SW_AUTO(sw_logins) *logins = make_logins(a);
     sw_access_fn *fn = a->fn;
@@ -291,7 +293,7 @@ static const struct question {
       offsetof(struct sw_access, policies) },
 };
 
-enum { Q_IMAGE = 2, Q_NAMESPACE = SW_COUNT(questions), Q_TRUSTED };
+enum { Q_LOGIN = 0, Q_IMAGE = 2, Q_NAMESPACE = SW_COUNT(questions), Q_TRUSTED };
 _Static_assert((int)Q_TRUSTED < (int)MAX_WAITING, "a slot for each question");
 
 static void next_step(struct sw_access *a, size_t i);
@@ -363,12 +365,13 @@ static void on_timer(void *arg)
 {
     struct sw_access *a = arg;
     struct sw_registries *r = a->r;
-    int64_t age_ms = sw_loop_now_ms(r->loop) - r->read_at_ms;
+    int64_t at_ms = a->wants == SW_ACCESS_ALL ? r->all_at_ms : r->login_at_ms;
+    bool fresh = at_ms && sw_loop_now_ms(r->loop) - at_ms < r->opts.fresh_ms;
     bool openshift = r->kube && sw_kube_serves(r->kube, "config.openshift.io");
-    a->reads_cluster = openshift && !a->is_internal &&
-                       (!r->read_at_ms || age_ms >= r->opts.fresh_ms);
+    a->reads = openshift && !fresh ? a->wants : SW_ACCESS_NAMESPACE;
+    size_t n = a->reads == SW_ACCESS_ALL ? SW_COUNT(questions) : a->reads == SW_ACCESS_LOGIN;
     a->n_waiting = 1; /* this function itself */
-    for (size_t i = 0; a->reads_cluster && i < SW_COUNT(questions); i++)
+    for (size_t i = Q_LOGIN; i < n; i++)
         ask(a, i, questions[i].api_version, questions[i].kind, questions[i].ns, questions[i].name);
     if (r->kube && a->ns)
         ask(a, Q_NAMESPACE, "v1", "Secret", a->ns, NULL);
@@ -386,8 +389,8 @@ bool sw_access_is_internal(const char *image)
            sw_starts_with(rest, ".cluster.local/");
 }
 
-struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const char *image,
-                                 sw_access_fn *fn, void *arg)
+struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
+                                 enum sw_access_wants wants, sw_access_fn *fn, void *arg)
 {
     struct sw_access *a = sw_zalloc(1, sizeof *a);
     *a = (struct sw_access){ .r = r,
@@ -396,7 +399,7 @@ struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const 
                              .fn = fn,
                              .arg = arg,
                              .ns = copy(ns),
-                             .is_internal = sw_access_is_internal(image),
+                             .wants = wants,
                              .secrets = json_object_new_array(),
                              .policies = json_object_new_array() };
     if (a->next)

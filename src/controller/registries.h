@@ -34,13 +34,14 @@ void sw_registries_free(struct sw_registries *r);
  * openshift-config/pull-secret and of the namespace; keep it with sw_logins_ref(). */
 typedef void sw_access_fn(int code, const char *words, struct sw_registry *registry,
                           struct sw_logins *logins, void *arg);
-/** Answers once, never before it returned. @ns may be NULL.
- * @image: all that will be asked for, or NULL: of an image in an OpenShift's own registry its
- * settings (mirrors, pull secret and CAs of other registries) mostly say nothing, and are not read
- * for it; the logins are the namespace's. Where that does not do (SW_FORBIDDEN, SW_INVALID for a
- * certificate), open again with NULL. */
-struct sw_access *sw_access_open(struct sw_registries *r, const char *ns, const char *image,
-                                 sw_access_fn *fn, void *arg);
+/** How much of the cluster's settings is read, beside the logins of the namespace: each more than
+ * the one before. Of an image in an OpenShift's own registry the settings of other registries say
+ * nothing, mostly: it is enough to begin with the first, and go on where that does not do (the
+ * second for SW_FORBIDDEN, the third for SW_INVALID, a certificate). */
+enum sw_access_wants { SW_ACCESS_NAMESPACE, SW_ACCESS_LOGIN, SW_ACCESS_ALL };
+/** Answers once, never before it returned. @ns may be NULL. */
+struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
+                                 enum sw_access_wants wants, sw_access_fn *fn, void *arg);
 /** Is the image in an OpenShift's own registry, by the registry's Service? */
 bool sw_access_is_internal(const char *image);
 /** No callback of it runs from here on. NULL is accepted; not needed after the answer. */

@@ -110,6 +110,6 @@ bool toolkits_ready(struct resource *r)
     free(t->platform);
     t->image = sw_strdup(image);
     t->platform = sw_printf("linux/%s", *arch ? arch : "amd64");
-    t->access = sw_access_open(c->registries, NULL, NULL, on_access, t);
+    t->access = sw_access_open(c->registries, NULL, SW_ACCESS_ALL, on_access, t);
     return false;
 }

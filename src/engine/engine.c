@@ -26,7 +26,7 @@ struct sw_engine *sw_engine_new(const struct sw_roster *roster, const struct sw_
     if (!e->opts.retry_max_ms)
         e->opts.retry_max_ms = 30000;
     if (!e->opts.status_gap_ms)
-        e->opts.status_gap_ms = 1000;
+        e->opts.status_gap_ms = 3000;
     e->last_serial = 1; /* 1 is what was recorded before: see record.c */
     return e;
 }

@@ -262,7 +262,7 @@ struct sw_engine_opts {
     int64_t grace_ms;
     int64_t retry_min_ms;  /* back-off after what passes by itself; default 500 ms ... */
     int64_t retry_max_ms;  /* ... doubling to 30 s; after what does not, this times 10 */
-    int64_t status_gap_ms; /* between status writes that carry only progress; default 1 s */
+    int64_t status_gap_ms; /* between status writes that carry only progress; default 3 s */
 };
 
 /** @roster outlives the engine; it may be shared. @opts may be NULL. */

@@ -491,11 +491,13 @@ static bool is_looking(struct sw_engine *e)
 
 /* While it is still being found out where things stand there is nothing to say: after a restart
  * what was said before may be just right. Not for ever: a slow source of charts must show. */
+enum { SETTLE_MS = 1000, LOOK_MS = 10000 };
+
 static bool is_settling(struct sw_engine *e)
 {
     bool restarted = e->written && !e->settled;
     bool settling = is_rendering(e) || (restarted && is_looking(e));
-    int64_t until_ms = e->asked_ms + e->opts.status_gap_ms * (restarted ? 10 : 1);
+    int64_t until_ms = e->asked_ms + (restarted ? LOOK_MS : SETTLE_MS);
     if (settling && e->now_ms < until_ms) {
         act_wake(e, until_ms);
         return true;
