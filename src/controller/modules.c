@@ -24,7 +24,8 @@ void module_write_status(struct module *m)
     SW_AUTO_JSON *state = json_object_new_object();
     SW_AUTO_JSON *patch = json_object_new_object();
     sw_json_set(state, sw_json_copy(m->versions), "versions", NULL);
-    sw_json_set_str(state, m->trouble ? m->trouble : "", "message", NULL);
+    if (m->trouble)
+        sw_json_set_str(state, m->trouble, "message", NULL);
     if (!kind || sw_json_equal(state, m->written))
         return;
     struct json_object *versions = sw_json_copy(m->versions);
@@ -38,7 +39,8 @@ void module_write_status(struct module *m)
         }
     }
     sw_json_set(patch, versions, "status", "versions", NULL);
-    sw_json_set_str(patch, m->trouble ? m->trouble : "", "status", "message", NULL);
+    sw_json_set(patch, m->trouble ? json_object_new_string(m->trouble) : NULL, "status", "message",
+                NULL);
     json_object_put(m->written);
     m->written = SW_TAKE(state);
     sw_kube_cancel(m->status_req);
