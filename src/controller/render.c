@@ -363,6 +363,12 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
     bool for_rollback = w->r->rollback && (m->hook_events & ROLLBACK);
     if (!(affine ? pass->want_affine : pass->want_common) || !(due || for_rollback))
         return 0;
+    if (affine && !sw_plan_state(w->r->plan, (size_t)m->state)->kernel_affine)
+        return sw_err_set(err, SW_INVALID,
+                          "%s:%d: " SW_KERNEL_AFFINE
+                          ": stands in what the template includes; it is "
+                          "looked for in the template's own text",
+                          m->path, m->line);
     const struct sw_mirrors *mirrors = NULL;
     bool namespaced = false;
     int rc = find_mirrors(w, m->doc, &mirrors, err);

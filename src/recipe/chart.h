@@ -28,7 +28,7 @@ struct sw_dependency {
 
 /** What a template's text says before it is rendered. */
 enum sw_template_mark {
-    SW_MARK_KERNEL_AFFINE = 1 << 0, /* SRO's annotation, on a line of its own */
+    SW_MARK_KERNEL_AFFINE = 1 << 0, /* SRO's annotation, as a key in its text */
     SW_MARK_GROUP = 1 << 1,         /* it speaks of resource groups */
 };
 

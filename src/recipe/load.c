@@ -372,19 +372,27 @@ static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
 /* Annotations that a look at the text finds, before anything is rendered. */
 static const struct annotation {
     const char *before, *behind; /* the slash */
-    bool alone; /* nothing but blanks, at least one, before it on its line: SRO's rule */
+    bool is_key;                 /* of a map within something: quoted or not, and no comment */
     uint8_t mark;
 } annotations[] = {
-    { "specialresource.openshift.io", "kernel-affine:", true, SW_MARK_KERNEL_AFFINE },
+    { "specialresource.openshift.io", "kernel-affine", true, SW_MARK_KERNEL_AFFINE },
     { "helm.sh", "resource-group", false, SW_MARK_GROUP },
 };
 
-static bool is_alone(const char *text, const char *at)
+/* From @at to @end stands a key: something before it on its line, but no comment; a colon after it.
+ */
+static bool is_key(const struct sw_recipe_file *file, const char *at, const char *end)
 {
-    const char *before = at;
-    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
-        before--;
-    return before < at && (before == text || before[-1] == '\n');
+    const char *line = at, *last = file->bytes + file->len;
+    while (line > file->bytes && line[-1] != '\n')
+        line--;
+    if (line == at)
+        return false;
+    while (*line == ' ' || *line == '\t')
+        line++;
+    if (end < last && (*end == '"' || *end == '\''))
+        end++;
+    return *line != '#' && end < last && *end == ':';
 }
 
 static bool is_at(const struct annotation *a, const struct sw_recipe_file *file, const char *slash)
@@ -394,7 +402,7 @@ static bool is_at(const struct annotation *a, const struct sw_recipe_file *file,
     return (size_t)(slash - file->bytes) >= before &&
            (size_t)(file->bytes + file->len - slash - 1) >= behind &&
            memcmp(slash + 1, a->behind, behind) == 0 && memcmp(from, a->before, before) == 0 &&
-           (!a->alone || is_alone(file->bytes, from));
+           (!a->is_key || is_key(file, from, slash + 1 + behind));
 }
 
 /* By their slashes, of which there are few: the files are large, and there are many. */

@@ -49,17 +49,25 @@ static void partials_and_notes_are_no_state(SW_UNUSED void **state)
     assert_int_equal(sw_plan_n_states(plan), 0);
 }
 
-static void the_annotation_on_a_line_makes_a_state_kernel_affine(SW_UNUSED void **state)
+static void the_annotation_in_its_text_makes_a_state_kernel_affine(SW_UNUSED void **state)
 {
     RECIPE(r, CHART("k"),
            { "templates/0000-a.yaml", "a:\n  specialresource.openshift.io/kernel-affine: \"true\"",
              0 },
            { "templates/0001-b.yaml", "specialresource.openshift.io/kernel-affine: x\n", 0 },
-           { "templates/0002-c.yaml", "  # specialresource.openshift.io/kernel-affine: x\n", 0 });
+           { "templates/0002-c.yaml", "  # specialresource.openshift.io/kernel-affine: x\n", 0 },
+           { "templates/0003-d.yaml",
+             "a: {b: c, specialresource.openshift.io/kernel-affine: \"true\"}", 0 },
+           { "templates/0004-e.yaml", "  'specialresource.openshift.io/kernel-affine': 'true'", 0 },
+           { "templates/0005-f.yaml",
+             "a: {{ get .a \"specialresource.openshift.io/kernel-affine\" }}", 0 });
     SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
     assert_true(sw_plan_state(plan, 0)->kernel_affine);
     assert_false(sw_plan_state(plan, 1)->kernel_affine);
     assert_false(sw_plan_state(plan, 2)->kernel_affine);
+    assert_true(sw_plan_state(plan, 3)->kernel_affine);
+    assert_true(sw_plan_state(plan, 4)->kernel_affine);
+    assert_false(sw_plan_state(plan, 5)->kernel_affine);
 }
 
 /* ---- subcharts ----------------------------------------------------------------------------------
@@ -330,7 +338,7 @@ int main(void)
         cmocka_unit_test(only_four_digits_and_a_dash_are_a_number),
         cmocka_unit_test(numbered_states_carry_a_label_and_the_rest_beside_them_none),
         cmocka_unit_test(partials_and_notes_are_no_state),
-        cmocka_unit_test(the_annotation_on_a_line_makes_a_state_kernel_affine),
+        cmocka_unit_test(the_annotation_in_its_text_makes_a_state_kernel_affine),
         cmocka_unit_test(subcharts_are_states_with_the_needs_of_depends_on),
         cmocka_unit_test(an_alias_names_the_state),
         cmocka_unit_test(the_annotation_puts_the_parents_own_objects_after_subcharts),
