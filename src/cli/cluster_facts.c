@@ -41,8 +41,7 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
         return rc;
     struct sw_roster *roster = out->roster = sw_roster_new();
     SW_AUTO_JSON *tolerations = partition_tolerations(resource);
-    struct nodes_choice choice = { roster, sw_json_find(resource, "spec", "nodeSelector", NULL),
-                                   tolerations };
+    struct nodes_choice choice = { roster, resource, tolerations };
     out->facts = sw_facts_new();
     for (size_t i = 0; i < sw_json_len(nodes); i++)
         put_node(roster, out->facts, sw_json_at(nodes, i));

@@ -76,9 +76,7 @@ static const char *state_of(const struct plan *p, struct json_object *set)
 static int64_t count_chosen(const struct sw_draft *d)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(d->resource);
-    struct nodes_choice choice = { d->facts.roster,
-                                   sw_json_find(d->resource, "spec", "nodeSelector", NULL),
-                                   tolerations };
+    struct nodes_choice choice = { d->facts.roster, d->resource, tolerations };
     int64_t n = 0;
     for (uint32_t i = 0; i < sw_roster_end(d->facts.roster); i++) {
         const char *name = sw_roster_name(d->facts.roster, i);

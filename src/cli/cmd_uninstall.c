@@ -10,6 +10,7 @@
 #include "cli/connect.h"
 #include "cli/talk.h"
 #include "data/data.h"
+#include "engine/stay.h"
 #include "facts/facts.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
@@ -167,11 +168,21 @@ static bool remove_taints_of(struct uninstall *u, const char *resource, struct j
            remove_taints(u, resource, live, patch);
 }
 
-/* The labels that the resource's states set, by their whole keys; and its taints. */
+static void remove_label(struct uninstall *u, struct json_object *node, const char *label,
+                         struct json_object *patch)
+{
+    struct json_object *map = sw_json_need_map(patch, "metadata", "labels", NULL);
+    (void)json_object_object_add(map, label, NULL);
+    say(u, "unlabel", "Node", NULL, sw_obj_name(node), label);
+}
+
+/* The labels that the resource's states set, by their whole keys, and the one by which pods stay;
+ * and its taints. */
 static void remove_labels(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *nodes)
 {
     struct json_object *states = sw_json_find(resource, "status", "states", NULL);
+    SW_AUTO_CHARS *stay = sw_printf(SW_STAY_LABEL "%s", sw_obj_name(resource));
     for (size_t n = 0; n < sw_json_len(nodes); n++) {
         struct json_object *labels = sw_json_find(sw_json_at(nodes, n), "metadata", "labels", NULL);
         SW_AUTO_JSON *patch = json_object_new_object();
@@ -180,9 +191,11 @@ static void remove_labels(struct uninstall *u, struct json_object *resource,
             const char *label = sw_json_str(sw_json_at(states, i), "", "label", NULL);
             if (!*label || !sw_json_get(labels, label))
                 continue;
-            struct json_object *map = sw_json_need_map(patch, "metadata", "labels", NULL);
-            (void)json_object_object_add(map, label, NULL);
-            say(u, "unlabel", "Node", NULL, sw_obj_name(sw_json_at(nodes, n)), label);
+            remove_label(u, sw_json_at(nodes, n), label, patch);
+            any = true;
+        }
+        if (sw_json_get(labels, stay)) {
+            remove_label(u, sw_json_at(nodes, n), stay, patch);
             any = true;
         }
         SW_ERR(err);

@@ -40,9 +40,7 @@ static bool has_pod_of(const struct sw_node_plan *p, const char *node, struct js
 
 static bool is_chosen(const struct sw_node_plan *p, uint32_t node)
 {
-    struct nodes_choice choice = { p->roster,
-                                   sw_json_find(p->resource, "spec", "nodeSelector", NULL),
-                                   p->tolerations };
+    struct nodes_choice choice = { p->roster, p->resource, p->tolerations };
     return nodes_is_chosen(sw_roster_name(p->roster, node), &choice);
 }
 

@@ -21,16 +21,14 @@ static void open_watches(struct sw_controller *c);
 bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct nodes_choice choice = { c->roster, sw_json_find(r->doc, "spec", "nodeSelector", NULL),
-                                   tolerations };
+    struct nodes_choice choice = { c->roster, r->doc, tolerations };
     return nodes_is_chosen(node, &choice);
 }
 
 bool cluster_selects_any(struct sw_controller *c, struct resource *r)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct nodes_choice choice = { c->roster, sw_json_find(r->doc, "spec", "nodeSelector", NULL),
-                                   tolerations };
+    struct nodes_choice choice = { c->roster, r->doc, tolerations };
     const char *name = sw_roster_name(c->roster, r->some_node);
     if (name && nodes_is_chosen(name, &choice))
         return true;
@@ -47,8 +45,7 @@ bool cluster_selects_any(struct sw_controller *c, struct resource *r)
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct nodes_choice choice = { c->roster, sw_json_find(r->doc, "spec", "nodeSelector", NULL),
-                                   tolerations };
+    struct nodes_choice choice = { c->roster, r->doc, tolerations };
     sw_facts_groups(c->facts, nodes_is_chosen, &choice, out);
 }
 

@@ -308,6 +308,10 @@ const struct sw_hook sw_hooks[] = {
       "spec.overrides of the resource: tolerations, nodeSelector, affinity, resources and "
       "priorityClassName of pods, JSON patches of any object",
       .apply = hook_override },
+    { "stay", SW_HOOK_BEFORE_APPLY, "DaemonSet",
+      "what is asked of labels of Node Feature Discovery becomes a node affinity by which the pods "
+      "stay, for the time of grace, where those labels are lost",
+      .apply = hook_stay },
     { SW_SRO_PREFIX "wait", SW_HOOK_WAIT, "*",
       "\"true\": the state ends only when the object is ready by its kind's rule", .apply = NULL },
     { SW_SRO_PREFIX "wait-for-logs", SW_HOOK_WAIT, "DaemonSet",

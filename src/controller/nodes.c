@@ -1,5 +1,8 @@
 #include "controller/nodes.h"
 
+#include "data/data.h"
+#include "engine/stay.h"
+
 _Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
                "both are key, value, effect, added");
 
@@ -30,6 +33,8 @@ bool nodes_is_chosen(const char *name, void *arg)
 {
     const struct nodes_choice *choice = arg;
     uint32_t node = sw_roster_find(choice->roster, name);
-    return node != SW_NO_NODE && sw_roster_matches(choice->roster, node, choice->selector) &&
+    struct json_object *selector = sw_json_find(choice->resource, "spec", "nodeSelector", NULL);
+    SW_AUTO_CHARS *stay_label = sw_printf(SW_STAY_LABEL "%s", sw_obj_name(choice->resource));
+    return node != SW_NO_NODE && sw_roster_keeps(choice->roster, node, selector, stay_label) &&
            !sw_roster_is_tainted(choice->roster, node, choice->tolerations);
 }

@@ -12,10 +12,11 @@
 uint32_t nodes_put(struct sw_roster *roster, struct sw_facts *facts, const struct sw_node *node,
                    const char *group, uint64_t version, bool *changed, bool *groups_changed);
 
-/** Nodes that match the selector and whose taints are tolerated. */
+/** Nodes that match the resource's selector, or did before features were lost there
+ * (engine/stay.h), and whose taints are tolerated. */
 struct nodes_choice {
     const struct sw_roster *roster;
-    struct json_object *selector, *tolerations;
+    struct json_object *resource, *tolerations;
 };
 /** For sw_facts_groups(); @choice: a struct nodes_choice. */
 bool nodes_is_chosen(const char *name, void *choice);

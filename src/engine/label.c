@@ -50,9 +50,11 @@ static bool is_daemon(const struct object *o)
     return o->text && o->awaited && workers_are_node_by_node(o->workers);
 }
 
-static bool takes(const struct sw_engine *e, const struct object *o, uint32_t node)
+/* Has the node a pod of it, or is to have one? A pod that only stays there is none. */
+static bool belongs(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
-    return sw_roster_takes_pod(e->roster, node, o->placement);
+    return (workers_has(o, node) && !o->stays) ||
+           sw_roster_takes_pod(e->roster, node, o->placement);
 }
 
 /* What is rendered for another kernel is no concern of this node. */
@@ -80,8 +82,7 @@ static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node
     if (!has_daemons(s) || state_has_node_labels(s))
         return node_selected(e, node);
     for (size_t i = 0; i < s->n_objects; i++)
-        if (is_daemon(s->objects[i]) &&
-            (workers_has(s->objects[i], node) || takes(e, s->objects[i], node)))
+        if (is_daemon(s->objects[i]) && belongs(e, s->objects[i], node))
             return true;
     return false;
 }
@@ -90,8 +91,7 @@ static bool pods_are_ready(const struct sw_engine *e, const struct state *s, uin
 {
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        if (is_daemon(o) && (workers_has(o, node) || takes(e, o, node)) &&
-            !workers_ready_on(o, node))
+        if (is_daemon(o) && belongs(e, o, node) && !workers_ready_on(o, node))
             return false;
     }
     return true;
@@ -246,11 +246,42 @@ static bool is_first_of_label(const struct sw_engine *e, size_t i)
     return e->states[i]->label != NULL;
 }
 
+static void add_to(struct json_object **patch, const char *key, const char *value)
+{
+    if (!*patch)
+        *patch = json_object_new_object();
+    json_object_object_add(*patch, key, value ? json_object_new_string(value) : NULL);
+}
+
+/* The label by which pods stay though features are missing: it comes with the first of the states',
+ * and goes when the node is not the resource's any more and the grace is over, or the last of the
+ * states' labels has gone. */
+static void want_stay(struct look *l, bool any, struct json_object **patch)
+{
+    struct sw_engine *e = l->e;
+    const char *now = sw_roster_label(e->roster, l->node, e->stay_label);
+    const char *group = sw_roster_group(e->roster, l->node);
+    bool selected = node_selected(e, l->node);
+    bool over = !selected && (!any || (l->was_lost && l->lost_ms + e->opts.grace_ms <= e->now_ms));
+    char value[17];
+    if (engine_orphans(e))
+        return;
+    if (over || (!any && engine_removes_all(e))) {
+        if (now)
+            add_to(patch, e->stay_label, NULL);
+    } else if (any && e->has_stays && group && *group) {
+        sw_stay_value(group, value);
+        if (!sw_streq(now, value))
+            add_to(patch, e->stay_label, value);
+    }
+}
+
 /* @return the merge patch of the node's labels, the caller's; NULL: all is as it should be. */
 static struct json_object *difference(struct look *l)
 {
     struct sw_engine *e = l->e;
     struct json_object *patch = NULL;
+    bool any = false; /* label of a state is left */
     for (size_t i = 0; i < e->n_states; i++) {
         if (!is_first_of_label(e, i)) {
             if (!e->states[i]->label)
@@ -260,12 +291,12 @@ static struct json_object *difference(struct look *l)
         const char *key = e->states[i]->label;
         const char *now = sw_roster_label(e->roster, l->node, key);
         enum want w = want_label(l, i);
+        any = any || w == WANT_SET || (w == WANT_KEEP && now);
         if (w == WANT_KEEP || (w == WANT_SET && sw_streq(now, READY)) || (w == WANT_CLEAR && !now))
             continue;
-        if (!patch)
-            patch = json_object_new_object();
-        json_object_object_add(patch, key, w == WANT_SET ? json_object_new_string(READY) : NULL);
+        add_to(&patch, key, w == WANT_SET ? READY : NULL);
     }
+    want_stay(l, any, &patch);
     return patch;
 }
 
@@ -309,6 +340,15 @@ static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *p
     e->status_dirty = true;
 }
 
+/* Is anything of ours on the node that would have to go? */
+static bool is_marked(struct sw_engine *e, uint32_t node)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (has_label(e, e->states[i], node))
+            return true;
+    return taint_is_set(e, node) || sw_roster_label(e->roster, node, e->stay_label);
+}
+
 /* @return whether it has finished or unfinished a state. */
 static bool look_at(struct sw_engine *e, uint32_t node)
 {
@@ -320,7 +360,8 @@ static bool look_at(struct sw_engine *e, uint32_t node)
     struct taint_patch taints;
     enum want w = want_taints(&l);
     bool retaint = w != WANT_KEEP && taint_difference(e, node, w == WANT_SET, &taints);
-    if (!l.lost && !l.unsure)
+    bool gone = before && before->expired && !node_selected(e, node) && is_marked(e, node);
+    if (!l.lost && !l.unsure && !gone)
         lost_forget(e, node);
     else if (l.lost && !before)
         lost_add(e, node, e->now_ms);
@@ -402,15 +443,6 @@ void label_forget_node(struct sw_engine *e, uint32_t node)
     for (size_t i = 0; i < e->n_states; i++)
         if (bits_put(&e->states[i]->done, node, false))
             e->status_dirty = true;
-}
-
-/* Is anything of ours on the node that would have to go? */
-static bool is_marked(struct sw_engine *e, uint32_t node)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (has_label(e, e->states[i], node))
-            return true;
-    return taint_is_set(e, node);
 }
 
 void label_selector_changed(struct sw_engine *e)

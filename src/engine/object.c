@@ -224,7 +224,7 @@ static struct json_object *placement_of(struct json_object *doc)
     for (size_t i = 0; i < SW_COUNT(fields); i++) {
         struct json_object *value = sw_json_get(spec, fields[i]);
         if (value)
-            json_object_object_add(out, fields[i], json_object_get(value));
+            json_object_object_add(out, fields[i], sw_json_copy(value));
     }
     return out;
 }
@@ -275,6 +275,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
         object_fail(o, NULL, 0);
     o->rank = rank_of(&o->key, gate->dry_run);
     o->placement = placement_of(r->doc);
+    o->stays = sw_stay_remove(o->placement);
+    if (o->stays && !e->has_stays)
+        label_all_changed(e);
+    e->has_stays = e->has_stays || o->stays;
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);

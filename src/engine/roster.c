@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "engine/labels.h"
 #include "engine/pool.h"
+#include "engine/stay.h"
 #include "engine/tape.h"
 
 struct taint {
@@ -208,6 +209,11 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
 
 #define STATE_LABEL "specialresource.openshift.io/state-"
 
+static bool is_engines(const char *key)
+{
+    return sw_starts_with(key, STATE_LABEL) || sw_starts_with(key, SW_STAY_LABEL);
+}
+
 /* Has @a a label that @b has not, other than those that engines set? */
 static bool has_more(const struct sw_roster *r, const struct labels *a, const struct labels *b)
 {
@@ -217,7 +223,7 @@ static bool has_more(const struct sw_roster *r, const struct labels *a, const st
         for (size_t k = 0; k < n; k++) {
             const struct pair *other = labels_find(r->pool, b, pairs[k].key);
             if ((!other || other->value != pairs[k].value) &&
-                !sw_starts_with(pool_text(r->pool, pairs[k].key), STATE_LABEL))
+                !is_engines(pool_text(r->pool, pairs[k].key)))
                 return true;
         }
     }

@@ -160,7 +160,7 @@ static void match_variants(struct sw_engine *e, struct state *s)
     if (!s->affine)
         want_variant(s, "");
     for (uint32_t n = 0; s->affine && n < sw_roster_end(e->roster); n++)
-        if (*sw_roster_group(e->roster, n) && node_selected(e, n))
+        if (*sw_roster_group(e->roster, n) && node_kept(e, n))
             want_variant(s, sw_roster_group(e->roster, n));
     bool changed = before != s->n_variants;
     for (size_t i = 0; i < s->n_variants; i++) {
@@ -216,7 +216,7 @@ void spec_refresh(struct sw_engine *e)
 void spec_node_changed(struct sw_engine *e, uint32_t node)
 {
     const char *group = sw_roster_group(e->roster, node);
-    uint64_t now = *group && node_selected(e, node) ? sw_fnv64a(group, strlen(group)) : 0;
+    uint64_t now = *group && node_kept(e, node) ? sw_fnv64a(group, strlen(group)) : 0;
     bool any = false;
     for (size_t i = 0; i < e->n_states; i++)
         any = any || (e->states[i]->listed && e->states[i]->affine);
@@ -411,6 +411,12 @@ bool node_selected(const struct sw_engine *e, uint32_t node)
            !sw_roster_is_tainted(e->roster, node, e->tolerations);
 }
 
+bool node_kept(const struct sw_engine *e, uint32_t node)
+{
+    return sw_roster_keeps(e->roster, node, e->node_selector, e->stay_label) &&
+           !sw_roster_is_tainted(e->roster, node, e->tolerations);
+}
+
 static void take_text(char **to, const char *from)
 {
     char *copy = from ? sw_strdup(from) : NULL;
@@ -486,6 +492,8 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     bool again = first || !sw_streq(e->revision, spec->revision);
     e->told = true;
     take_text(&e->name, spec->name);
+    if (first)
+        e->stay_label = sw_printf(SW_STAY_LABEL "%s", spec->name);
     take_text(&e->uid, spec->uid);
     take_text(&e->revision, spec->revision ? spec->revision : "");
     take_text(&e->blocked, spec->blocked);

@@ -15,6 +15,7 @@
 #include "engine/bits.h"
 #include "engine/engine.h"
 #include "engine/gate_in.h"
+#include "engine/stay.h"
 
 struct json_object;
 struct lh_table;
@@ -101,7 +102,8 @@ struct object {
     enum rank rank;
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
-    struct json_object *placement; /* of a workload: what of its pod spec says where pods may run */
+    struct json_object *placement; /* of a workload: what of its pod spec says where pods belong */
+    bool stays;                    /* its pods stay where labels of features are missing: stay.h */
 
     /* as written down in the resource's status */
     uint64_t listed_in; /* serial of the status that lists it first; 0: none yet */
@@ -252,9 +254,11 @@ struct sw_engine {
     /* the resource */
     bool told;        /* a SW_EV_SPEC has come */
     bool has_builds;  /* one of its objects may sleep: see build.c */
+    bool has_stays;   /* a DaemonSet of it asks nodes for the label @stay_label */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
     char *name, *uid, *revision, *blocked;
+    char *stay_label; /* its key: stay.h */
     int64_t generation;
     enum sw_management management;
     bool deleting, finalized, orphan;
@@ -465,6 +469,8 @@ struct state *state_need(struct sw_engine *e, const char *name);
 void state_free(struct state *s);
 /** Is the node one of the resource's? */
 bool node_selected(const struct sw_engine *e, uint32_t node);
+/* Or it was, and only labels of features are missing: its pods are still there. */
+bool node_kept(const struct sw_engine *e, uint32_t node);
 /** Something about @s is different: failures may be over, words may be others. */
 void state_nudge(struct sw_engine *e, struct state *s);
 bool engine_removes_all(const struct sw_engine *e);

@@ -224,10 +224,27 @@ YAML
 }
 blamed() { kubectl get specialresource failing -o 'jsonpath={.status.states[0].awaits[0].message}' | grep -q 'pod it-.*container main'; }
 
+# The DaemonSet controller deletes pods at once where a nodeSelector does not match any more: here they
+# stay, for slipway's label is there, and for nothing else.
+feature=feature.node.kubernetes.io/pci-10de.present
+plugin_pod() { kubectl -n features get pods -l app=plugin --field-selector status.phase=Running -o 'jsonpath={.items[*].metadata.uid}'; }
+stay() { kubectl get node "$node" -o 'jsonpath={.metadata.labels.stay\.slipway\.dev/features}'; }
+features() {
+    local pod
+    kubectl label node "$node" $feature=true && resource features plugin &&
+        kubectl patch specialresource features --type json -p '[{"op":"replace","path":"/spec/nodeSelector","value":{"'$feature'":"true"}},
+            {"op":"add","path":"/spec/tolerations","value":[{"operator":"Exists"}]}]' &&
+        ready features && until_ok 30 eval '[ -n "$(stay)" ]' && pod=$(plugin_pod) && [ -n "$pod" ] &&
+        kubectl label node "$node" $feature- && sleep 5 && [ "$(plugin_pod)" = "$pod" ] &&
+        kubectl get specialresource features -o 'jsonpath={.status.lostNodes[0].nodes[0]}' | grep -q "$node" &&
+        kubectl label node "$node" stay.slipway.dev/features- && until_ok 30 eval '[ -z "$(plugin_pod)" ]' &&
+        kubectl delete specialresource features --timeout=240s && [ -z "$(stay)" ]
+}
+
 t "the ground is ready" start
 OPERATOR_NAMESPACE=default "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
 controller=$!
-trap 'kill $controller 2>/dev/null; wait $controller; kubectl taint node "$node" theirs- >/dev/null 2>&1; kubectl label node "$node" accel- >/dev/null; rm -rf "$tap_dir"' EXIT
+trap 'kill $controller 2>/dev/null; wait $controller; kubectl taint node "$node" theirs- >/dev/null 2>&1; kubectl label node "$node" accel- $feature- >/dev/null; rm -rf "$tap_dir"' EXIT
 t "taints are set beside others', and the resource's pods run there" sets
 t "a taint that is taken off comes again, others' stay" mends
 t "pods that ask for the resource tolerate its taint" user_pods
@@ -235,6 +252,7 @@ t "PriorityClasses are made, changed and removed" priorities
 t "overrides change objects, and what does not fit is said" overrides
 t "what cannot be is refused by the schema" refused
 t "resources that share nodes say so" overlaps
+t "a feature that is lost takes no pod down before the grace" features
 t "a container that fails is named in the status" failing
 t "deleting takes off exactly what was set" takes_off
 if [ -d "${SW_SHARED:-}/charts/gpu-operator/crds" ]; then

@@ -4,6 +4,7 @@
 
 #include "data/data.h"
 #include "data_util.h"
+#include "engine/stay.h"
 #include "facts/facts.h"
 
 #include <json-c/json.h>
@@ -20,7 +21,7 @@
     "\"metadata\":{\"name\":\"kmod\",\"uid\":\"u1\"},\"spec\":{\"nodeSelector\":{\"gpu\":\"yes\"}" \
     "}}"
 
-static struct sw_group group = { .suffix = "0123456789abcdef" };
+static struct sw_group group = { .id = "4.18", .suffix = "0123456789abcdef" };
 
 /* Run the hooks on @manifest; the caller's. */
 static struct json_object *hooked(const char *manifest, bool namespaced, bool with_group)
@@ -47,6 +48,34 @@ static struct json_object *hooked(const char *manifest, bool namespaced, bool wi
 #define META(name) "\"metadata\":{\"name\":\"" name "\"}"
 #define AFFINE(name)                                                                               \
     "\"metadata\":{\"name\":\"" name "\",\"annotations\":{\"" SW_KERNEL_AFFINE "\":\"true\"}}"
+
+#define F "feature.node.kubernetes.io/"
+#define KERNEL "kernel-version.full"
+#define STAY_VALUE "0f3285d875d6ee1e" /* FNV-64a of "4.18" */
+
+/* The terms of a template's required node affinity: "a In 1, stay Exists; ". Heap. */
+static char *terms_of(struct json_object *template)
+{
+    struct json_object *terms = sw_json_find(template, "spec", SW_REQUIRED_AFFINITY,
+                                             "nodeSelectorTerms", NULL);
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < sw_json_len(terms); i++) {
+        struct json_object *all = sw_json_get(sw_json_at(terms, i), "matchExpressions");
+        for (size_t k = 0; k < sw_json_len(all); k++) {
+            struct json_object *e = sw_json_at(all, k);
+            struct json_object *value = sw_json_at(sw_json_get(e, "values"), 0);
+            const char *key = sw_json_str(e, "", "key", NULL);
+            if (sw_starts_with(key, F))
+                key += strlen(F);
+            SW_AUTO_CHARS *before = text;
+            text = sw_printf(
+                "%s%s %s%s%s%s", before, sw_streq(key, SW_STAY_LABEL "kmod") ? "stay" : key,
+                sw_json_str(e, "", "operator", NULL), value ? " " : "",
+                value ? json_object_get_string(value) : "", k + 1 < sw_json_len(all) ? ", " : "; ");
+        }
+    }
+    return text;
+}
 
 static void namespaced_object_gets_the_resources_namespace(void **state)
 {
@@ -102,9 +131,69 @@ static void affine_daemonset_is_renamed_and_bound_to_its_kernel(void **state)
     struct json_object *t = sw_json_find(d, "spec", "template", NULL);
     assert_string_equal(sw_json_str(t, "", "metadata", "labels", "app", NULL), name);
     struct json_object *s = sw_json_find(t, "spec", "nodeSelector", NULL);
-    assert_string_equal(sw_json_str(s, "", SW_KERNEL_LABEL, NULL), "4.18");
     assert_string_equal(sw_json_str(s, "", "role", NULL), "worker");
     assert_string_equal(sw_json_str(s, "", "gpu", NULL), "yes");
+    SW_AUTO_CHARS *where = terms_of(t);
+    assert_string_equal(where,
+                        KERNEL " In 4.18; " KERNEL " DoesNotExist, stay In " STAY_VALUE "; ");
+}
+
+static const struct {
+    const char *pod_spec;
+    const char *terms;
+} stays[] = {
+    /* nothing that NFD says: left as it is */
+    { "{'nodeSelector':{'role':'x'}}", NULL },
+    { "{}", NULL },
+    /* one feature, or all of them, may be lost */
+    { "{'nodeSelector':{'" F "a':'1'}}", "a In 1; a DoesNotExist, stay Exists; " },
+    { "{'nodeSelector':{'" F "a':'1','" F "b':'2'}}",
+      "a In 1, b In 2; b In 2, a DoesNotExist, stay Exists; a In 1, b DoesNotExist, stay Exists; "
+      "a DoesNotExist, b DoesNotExist, stay Exists; " },
+    /* which kernel it was, only the label of ours says: not for what is for all of them */
+    { "{'nodeSelector':{'" SW_KERNEL_LABEL "':'4.18','" F "a':'1'}}",
+      KERNEL " In 4.18, a In 1; " KERNEL " In 4.18, a DoesNotExist, stay Exists; " },
+    /* terms are alternatives, each with what the selector asks */
+    { "{'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+      "{'nodeSelectorTerms':[{'matchExpressions':[{'key':'" F "b','operator':'Exists'}]},"
+      "{'matchExpressions':[{'key':'zone','operator':'In','values':['z']}]}]}}},"
+      "'nodeSelector':{'" F "a':'1'}}",
+      "a In 1, b Exists; b Exists, a DoesNotExist, stay Exists; a In 1, b DoesNotExist, stay "
+      "Exists; a DoesNotExist, b DoesNotExist, stay Exists; "
+      "a In 1, zone In z; zone In z, a DoesNotExist, stay Exists; " },
+    /* what must not be there cannot be lost */
+    { "{'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+      "{'nodeSelectorTerms':[{'matchExpressions':[{'key':'" F
+      "b','operator':'DoesNotExist'}]}]}}}}",
+      "b DoesNotExist; " },
+};
+
+static void pods_of_daemonsets_stay_where_features_are_lost(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(stays); i++) {
+        SW_AUTO_CHARS *text = sw_printf(
+            "{\"kind\":\"DaemonSet\"," META("d") ",\"spec\":{\"template\":"
+                                                 "{\"spec\":%s}}}",
+            stays[i].pod_spec);
+        for (char *c = text; *c; c++)
+            *c = *c == '\'' ? '"' : *c;
+        SW_AUTO_JSON *doc = hooked(text, true, false);
+        SW_AUTO_CHARS *where = terms_of(sw_json_find(doc, "spec", "template", NULL));
+        assert_string_equal(where, stays[i].terms ? stays[i].terms : "");
+    }
+}
+
+static void pods_of_others_are_bound_by_their_selector(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = hooked(
+        "{\"kind\":\"Deployment\"," META("d") ",\"spec\":{\"template\":{\"spec\":"
+                                              "{\"nodeSelector\":{\"" F "a\":\"1\"}}}}}",
+        true, false);
+    struct json_object *t = sw_json_find(doc, "spec", "template", NULL);
+    assert_string_equal(sw_json_str(t, "", "spec", "nodeSelector", F "a", NULL), "1");
+    assert_null(sw_json_find(t, "spec", "affinity", NULL));
 }
 
 static void states_that_are_needed_choose_the_nodes(void **state)
@@ -273,6 +362,8 @@ int main(void)
         cmocka_unit_test(owner_is_marked_on_object_and_pods),
         cmocka_unit_test(namespace_is_marked_but_not_owned),
         cmocka_unit_test(affine_daemonset_is_renamed_and_bound_to_its_kernel),
+        cmocka_unit_test(pods_of_daemonsets_stay_where_features_are_lost),
+        cmocka_unit_test(pods_of_others_are_bound_by_their_selector),
         cmocka_unit_test(affine_builds_keep_their_form),
         cmocka_unit_test(affine_object_without_any_node_is_refused),
         cmocka_unit_test(what_debug_prints_holds_no_secret),
