@@ -8,21 +8,37 @@ static void next_manifest(struct module *m);
 
 static void manifest_is_done(struct module *m)
 {
+    module_stop_waiting(m);
     json_object_put(SW_TAKE(m->doc));
     sw_gate_free(SW_TAKE(m->gate));
     m->at_manifest++;
     next_manifest(m);
 }
 
-static void on_build(const struct sw_kube_answer *a, void *arg)
+/* ---- what is waited for ------------------------------------------------------------------------
+ */
+
+void module_stop_waiting(struct module *m)
+{
+    sw_kube_watch_close(SW_TAKE(m->awaited));
+    sw_kube_watch_close(SW_TAKE(m->build));
+    m->build_number = 0;
+}
+
+static struct sw_kube_watch *watch(struct module *m, const struct sw_kind *kind, const char *name,
+                                   sw_watch_fn *cb)
+{
+    const char *ns = sw_obj_namespace(m->doc);
+    return sw_kube_watch_open(
+        m->r.c->kube, kind,
+        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL, .name = name }, cb, m);
+}
+
+static void on_build(const struct sw_watch_event *w, void *arg)
 {
     struct module *m = arg;
-    m->req = NULL;
-    const char *phase = sw_json_str(a->object, "", "status", "phase", NULL);
-    if (sw_streq(phase, "Complete"))
+    if (sw_streq(sw_json_str(w->object, "", "status", "phase", NULL), "Complete"))
         manifest_is_done(m);
-    else
-        sw_timer_set(m->step, LOOK_MS);
 }
 
 /* A BuildConfig is ready when its last build is complete. */
@@ -31,63 +47,58 @@ static void look_at_build(struct module *m, struct json_object *config)
     const struct sw_kind *kind = sw_kube_kind_find(m->r.c->kube, sw_obj_api_version(config),
                                                    "Build");
     int64_t n = sw_json_int(config, 0, "status", "lastVersion", NULL);
-    if (!kind || !n) {
-        sw_timer_set(m->step, LOOK_MS);
+    if (!kind || !n || n == m->build_number)
         return;
-    }
     SW_AUTO_CHARS *name = sw_printf("%s-%lld", sw_obj_name(config), (long long)n);
-    m->req = sw_kube_get(m->r.c->kube, kind, sw_obj_namespace(config), name, NULL, on_build, m);
+    sw_kube_watch_close(m->build);
+    m->build = watch(m, kind, name, on_build);
+    m->build_number = n;
 }
 
-static void on_looked(const struct sw_kube_answer *a, void *arg)
+static void judge(struct module *m, struct json_object *object)
 {
-    struct module *m = arg;
     struct sw_verdict verdict = { 0 };
-    m->req = NULL;
-    sw_gate_judge(m->gate, a->object, &verdict);
+    sw_gate_judge(m->gate, object, &verdict);
     bool ready = verdict.kind == SW_VERDICT_READY;
     bool failed = verdict.kind == SW_VERDICT_FAILED;
     SW_AUTO_CHARS *words = sw_printf("%s %s: %s", sw_obj_kind(m->doc), sw_obj_name(m->doc),
                                      verdict.message ? verdict.message : "");
     sw_verdict_done(&verdict);
-    if (a->code == 0 && sw_streq(sw_obj_kind(m->doc), "BuildConfig"))
-        look_at_build(m, a->object);
+    if (sw_streq(sw_obj_kind(m->doc), "BuildConfig"))
+        look_at_build(m, object);
     else if (ready)
         manifest_is_done(m);
     else if (failed)
         module_fail(m, words);
-    else
-        sw_timer_set(m->step, LOOK_MS);
 }
 
-static const struct sw_kind *kind_of(struct module *m, struct json_object *doc)
-{
-    return sw_kube_kind_find(m->r.c->kube, sw_obj_api_version(doc), sw_obj_kind(doc));
-}
-
-void module_look_again(void *arg)
+static void on_awaited(const struct sw_watch_event *w, void *arg)
 {
     struct module *m = arg;
-    const struct sw_kind *kind = kind_of(m, m->doc);
-    const char *ns = sw_obj_namespace(m->doc);
-    if (!kind)
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
+        judge(m, w->object);
+    else if (w->type == SW_WATCH_DELETED)
         module_begin_soon(m, 0);
-    else
-        m->req = sw_kube_get(m->r.c->kube, kind, *ns ? ns : NULL, sw_obj_name(m->doc), NULL,
-                             on_looked, m);
 }
 
 static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct module *m = arg;
     m->req = NULL;
+    const struct sw_kind *kind = sw_kube_kind_find(m->r.c->kube, sw_obj_api_version(m->doc),
+                                                   sw_obj_kind(m->doc));
     if (a->code < 0)
         module_fail(m, sw_err_text(a->err));
-    else if (sw_gate_is_awaited(m->gate))
-        module_look_again(m);
-    else
+    else if (!sw_gate_is_awaited(m->gate))
         manifest_is_done(m);
+    else if (kind)
+        m->awaited = watch(m, kind, sw_obj_name(m->doc), on_awaited);
+    else
+        module_begin_soon(m, 0);
 }
+
+/* ---- one manifest after another ----------------------------------------------------------------
+ */
 
 static int prepare(struct module *m, const struct sw_manifest *manifest, const struct sw_kind *kind,
                    struct sw_err *err)

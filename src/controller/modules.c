@@ -71,7 +71,7 @@ void module_stop_round(struct module *m)
     sw_http_cancel(SW_TAKE(m->transfer));
     sw_payload_close(SW_TAKE(m->look));
     sw_kube_cancel(SW_TAKE(m->req));
-    sw_timer_stop(m->step);
+    module_stop_waiting(m);
     sw_rendered_free(SW_TAKE(m->rendered));
     sw_plan_free(SW_TAKE(m->r.plan));
     sw_facts_free(SW_TAKE(m->facts));
@@ -89,7 +89,6 @@ static void module_free(struct module *m)
     module_close_eyes(m);
     sw_kube_cancel(m->status_req);
     sw_timer_free(m->timer);
-    sw_timer_free(m->step);
     sw_recipe_free(m->r.recipe);
     json_object_put(m->r.doc);
     json_object_put(m->known);
@@ -174,7 +173,6 @@ static void put(struct sw_controller *c, const struct sw_watch_event *w)
                               .known = json_object_new_object(),
                               .versions = json_object_new_object() };
         m->timer = sw_timer_new(c->loop, begin, m);
-        m->step = sw_timer_new(c->loop, module_look_again, m);
         m->written = json_object_new_object();
         sw_json_set(m->written, sw_json_copy(sw_json_find(w->object, "status", "versions", NULL)),
                     "versions", NULL);

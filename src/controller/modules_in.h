@@ -9,7 +9,7 @@
 
 #define MODULE_KIND "SpecialResourceModule"
 
-enum { SETTLE_MS = 200, LOOK_MS = 2000, AGAIN_MS = 30000, MAX_GRAPH = 64 << 20, MAX_ENTRIES = 64 };
+enum { SETTLE_MS = 200, AGAIN_MS = 30000, MAX_GRAPH = 64 << 20, MAX_ENTRIES = 64 };
 
 /* One of spec.watch. */
 struct eye {
@@ -43,7 +43,9 @@ struct module {
     struct json_object *values;
     struct sw_rendered *rendered;
     struct sw_kube_request *req, *status_req;
-    struct sw_timer *step;   /* to look again at what is waited for */
+    struct sw_kube_watch *awaited; /* @doc, once it is applied */
+    struct sw_kube_watch *build;   /* the last one of an awaited BuildConfig, of this number: */
+    int64_t build_number;
     struct json_object *doc; /* that is being applied */
     struct sw_gate *gate;
 };
@@ -79,5 +81,5 @@ void module_next_entry(struct module *m);
 
 /** module_objects.c: go on with m->at_state; after the last one the version is complete. */
 void module_next_state(struct module *m);
-/** module_objects.c: look again at the object that is waited for. @arg: the module */
-void module_look_again(void *arg);
+/** module_objects.c: nothing is waited for any more. */
+void module_stop_waiting(struct module *m);
