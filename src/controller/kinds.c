@@ -9,12 +9,18 @@
 
 enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, RETRY_MAX_MS = 60000, MOST_TRIES = 60, LONG_MS = 8000 };
 
+/* A kind of which a CRD says that it is served. */
+struct awaited {
+    struct awaited *next;
+    char *api_version, *kind;
+};
+
 /* One group version that a CRD speaks of. */
 struct stale {
     struct sw_controller *c;
     struct stale *next;
     char *api_version; /* "*": everything */
-    bool awaited;      /* a CRD says that it is served */
+    struct awaited *awaited;
     unsigned n_tries;
     struct sw_kube_request *req;
 };
@@ -27,8 +33,26 @@ static bool is_asking(const struct sw_controller *c)
     return false;
 }
 
+/* Leave those that are still not there; @all: none. */
+static void drop_awaited(struct stale *s, bool all)
+{
+    struct awaited **at = &s->awaited;
+    while (*at) {
+        struct awaited *a = *at;
+        if (!all && !sw_kube_kind_find(s->c->kube, a->api_version, a->kind)) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        free(a->api_version);
+        free(a->kind);
+        free(a);
+    }
+}
+
 static void stale_free(struct stale *s)
 {
+    drop_awaited(s, true);
     sw_kube_cancel(s->req);
     free(s->api_version);
     free(s);
@@ -60,8 +84,9 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
     if (code < 0 && code != SW_NOTFOUND) /* not served any more is an answer */
         sw_log(SW_LOG_DEBUG, "discovery failed", "api", s->api_version, "error",
                err ? sw_err_text(err) : "", NULL);
-    /* a server that is busy calls a CRD established before it serves it */
-    const bool early = code == SW_NOTFOUND && s->awaited && ++s->n_tries < MOST_TRIES;
+    /* a server that is busy calls a CRD established before it serves it, or lists its kind */
+    drop_awaited(s, false);
+    const bool early = s->awaited && ++s->n_tries < MOST_TRIES;
     if (code != SW_UNAVAILABLE && !early && !is_doubtful(c, s->api_version))
         forget(s);
     if (!is_asking(c))
@@ -96,17 +121,22 @@ static struct stale *stale_new(struct sw_controller *c, const char *api_version)
     return c->stale = s;
 }
 
-static void add(struct sw_controller *c, const char *api_version, bool awaited)
+/* @awaited: the kind that should come to be served; NULL: none. */
+static void add(struct sw_controller *c, const char *api_version, const char *awaited)
 {
     size_t n;
     struct stale *s = find(c, api_version, &n);
     if (!s && n >= ALL_AT_ONCE)
-        s = find(c, api_version = "*", &n);
+        s = find(c, "*", &n);
     if (s) /* an answer on its way may be older than this change */
         sw_kube_cancel(SW_TAKE(s->req));
     else
-        s = stale_new(c, api_version);
-    s->awaited = awaited;
+        s = stale_new(c, n >= ALL_AT_ONCE ? "*" : api_version);
+    if (awaited) {
+        struct awaited *a = sw_zalloc(1, sizeof *a);
+        *a = (struct awaited){ s->awaited, sw_strdup(api_version), sw_strdup(awaited) };
+        s->awaited = a;
+    }
     s->n_tries = 0;
     sw_timer_set(c->kinds_timer, 0);
 }
@@ -217,7 +247,7 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
     const char *kind = sw_json_str(crd, "", "spec", "names", "kind", NULL);
     const char *group = sw_json_str(crd, "", "spec", "group", NULL);
     if (gone && !*group) { /* its deletion was missed, and with it what it was */
-        add(c, "*", false);
+        add(c, "*", NULL);
         return;
     }
     if (!gone && !is_established(crd))
@@ -227,7 +257,7 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
         SW_AUTO_CHARS *api_version = sw_printf("%s/%s", group, sw_json_str(v, "", "name", NULL));
         bool served = !gone && sw_json_bool(v, false, "served", NULL);
         if (served == !sw_kube_kind_find(c->kube, api_version, kind))
-            add(c, api_version, served);
+            add(c, api_version, served ? kind : NULL);
     }
 }
 
