@@ -379,9 +379,6 @@ struct json_object *inherit_managed_fields(struct json_object *live, const char 
  */
 size_t undeclared_drop(struct json_object *doc, const char *message, char **names);
 
-/* empty.c: the same with the empty texts that @message says the server takes for null. */
-size_t empty_drop(struct json_object *doc, const char *message, char **names);
-
 /* quantity.c: where @message says that the server takes texts only, write quantities in @doc that
  * are numbers as texts. @return how many there were */
 size_t quantity_write_out(struct json_object *doc, const char *message);

@@ -124,7 +124,7 @@ static char *account_of(const struct resource *r)
 
 static void tell_dropped(struct op *op)
 {
-    SW_AUTO_CHARS *message = sw_printf("%s %s: this API server does not take %s: applied without",
+    SW_AUTO_CHARS *message = sw_printf("%s %s: this API server does not know %s: applied without",
                                        op->key.kind, op->key.name, op->dropped);
     sw_log(SW_LOG_WARN, "fields left out", "resource", op->r->name, "kind", op->key.kind, "name",
            op->key.name, "fields", op->dropped, NULL);
@@ -135,7 +135,7 @@ static void tell_dropped(struct op *op)
     free(SW_TAKE(op->dropped));
 }
 
-/* Without what the server does not take, or written as it wants it. @return false: that is not what
+/* Without what the server does not know, or written as it wants it. @return false: that is not what
  * it refused */
 static bool apply_without(struct op *op, const struct sw_kube_answer *a)
 {
@@ -143,7 +143,6 @@ static bool apply_without(struct op *op, const struct sw_kube_answer *a)
         return false;
     struct json_object *less = sw_json_copy(op->doc);
     if (!undeclared_drop(less, sw_err_text(a->err), &op->dropped) &&
-        !empty_drop(less, sw_err_text(a->err), &op->dropped) &&
         !quantity_write_out(less, sw_err_text(a->err))) {
         json_object_put(less);
         return false;

@@ -325,8 +325,6 @@ static const char *const other_reasons[] = {
     [SW_PHASE_ERRORED] = "ErrorHasOccurred",
 };
 
-/* Never empty: a merge patch turns an empty text into null on an API server of 1.20, which then
- * refuses the status as a whole. */
 static const char *const other_messages[] = {
     [SW_PHASE_READY] = "All states are ready",
     [SW_PHASE_PROGRESSING] = "The walk is under way",
