@@ -182,7 +182,6 @@ static void remove_labels(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *nodes)
 {
     struct json_object *states = sw_json_find(resource, "status", "states", NULL);
-    SW_AUTO_CHARS *stay = sw_printf(SW_STAY_LABEL "%s", sw_obj_name(resource));
     for (size_t n = 0; n < sw_json_len(nodes); n++) {
         struct json_object *labels = sw_json_find(sw_json_at(nodes, n), "metadata", "labels", NULL);
         SW_AUTO_JSON *patch = json_object_new_object();
@@ -194,9 +193,15 @@ static void remove_labels(struct uninstall *u, struct json_object *resource,
             remove_label(u, sw_json_at(nodes, n), label, patch);
             any = true;
         }
-        if (sw_json_get(labels, stay)) {
-            remove_label(u, sw_json_at(nodes, n), stay, patch);
-            any = true;
+        if (labels) {
+            json_object_object_foreach(labels, key, value)
+            {
+                if (!sw_starts_with(key, SW_STAY_LABEL) ||
+                    !sw_streq(json_object_get_string(value), sw_obj_name(resource)))
+                    continue;
+                remove_label(u, sw_json_at(nodes, n), key, patch);
+                any = true;
+            }
         }
         SW_ERR(err);
         if (any && !u->opts.plan &&

@@ -5,7 +5,6 @@
 #include "controller/hooks_in.h"
 
 #include "engine/stay.h"
-#include "facts/facts.h"
 
 #include <string.h>
 
@@ -49,7 +48,7 @@ static bool has_text(struct json_object *list, const char *text)
 
 /* What is made of the terms of one pod spec. */
 struct stay {
-    const char *key, *value;
+    const char *key;              /* of the label by which pods stay */
     struct json_object *selected; /* expressions, of the nodeSelector's features */
     struct json_object *terms;    /* those that come of it */
 };
@@ -63,8 +62,7 @@ static struct json_object *features_of(const struct stay *s, struct json_object 
         for (size_t i = 0; i < sw_json_len(lists[l]); i++) {
             struct json_object *e = sw_json_at(lists[l], i);
             const char *key = key_of(e);
-            bool told = s->value || !sw_streq(key, SW_KERNEL_LABEL);
-            if (sw_is_feature_label(key) && asks(e) && told && !has_text(keys, key))
+            if (sw_is_feature_label(key) && asks(e) && !has_text(keys, key))
                 (void)json_object_array_add(keys, json_object_new_string(key));
         }
     return keys;
@@ -83,7 +81,7 @@ static void add_term(struct stay *s, struct json_object *term, struct json_objec
         (void)json_object_array_add(
             all, expression(json_object_get_string(sw_json_at(missing, i)), "DoesNotExist", NULL));
     if (missing)
-        (void)json_object_array_add(all, expression(s->key, s->value ? "In" : "Exists", s->value));
+        (void)json_object_array_add(all, expression(s->key, "Exists", NULL));
     (void)json_object_object_add(made, "matchExpressions", all);
     struct json_object *fields = sw_json_get(term, "matchFields");
     if (fields)
@@ -147,20 +145,14 @@ static bool asks_for_features(struct json_object *pod_spec)
     return any;
 }
 
-/* A pod's kernel must not change: where its label is missing, ours says which it was. What is for
- * all kernels, and asks for one all the same, goes on needing that label. */
 int hook_stay(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err SW_UNUSED)
 {
     struct json_object *pod_spec = sw_json_get(sw_hook_pod_template(doc), "spec");
-    SW_AUTO_CHARS *key = sw_printf(SW_STAY_LABEL "%s", sw_obj_name(env->resource));
-    char value[17];
-    if (!asks_for_features(pod_spec) || sw_label_key_fault(key))
+    const char *resource = sw_obj_name(env->resource);
+    if (!asks_for_features(pod_spec) || sw_label_value_fault(resource))
         return 0;
-    bool affine = env->group && sw_hook_asked(doc, SW_KERNEL_AFFINE);
-    if (affine)
-        sw_stay_value(env->group->id, value);
-    struct stay s = { key, affine ? value : NULL, take_selected(pod_spec),
-                      json_object_new_array() };
+    SW_AUTO_CHARS *key = sw_stay_key(resource, pod_spec);
+    struct stay s = { key, take_selected(pod_spec), json_object_new_array() };
     struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
                                              NULL);
     for (size_t i = 0; i < sw_json_len(terms); i++)

@@ -34,7 +34,7 @@ bool nodes_is_chosen(const char *name, void *arg)
     const struct nodes_choice *choice = arg;
     uint32_t node = sw_roster_find(choice->roster, name);
     struct json_object *selector = sw_json_find(choice->resource, "spec", "nodeSelector", NULL);
-    SW_AUTO_CHARS *stay_label = sw_printf(SW_STAY_LABEL "%s", sw_obj_name(choice->resource));
-    return node != SW_NO_NODE && sw_roster_keeps(choice->roster, node, selector, stay_label) &&
+    return node != SW_NO_NODE &&
+           sw_roster_keeps(choice->roster, node, selector, sw_obj_name(choice->resource)) &&
            !sw_roster_is_tainted(choice->roster, node, choice->tolerations);
 }

@@ -55,7 +55,6 @@ static void drop_actions(struct sw_engine *e)
 static void free_texts(struct sw_engine *e)
 {
     free(e->name);
-    free(e->stay_label);
     free(e->uid);
     free(e->revision);
     free(e->blocked);

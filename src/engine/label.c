@@ -53,7 +53,7 @@ static bool is_daemon(const struct object *o)
 /* Has the node a pod of it, or is to have one? A pod that only stays there is none. */
 static bool belongs(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
-    return (workers_has(o, node) && !o->stays) ||
+    return (workers_has(o, node) && !o->stay_key) ||
            sw_roster_takes_pod(e->roster, node, o->placement);
 }
 
@@ -253,27 +253,74 @@ static void add_to(struct json_object **patch, const char *key, const char *valu
     json_object_object_add(*patch, key, value ? json_object_new_string(value) : NULL);
 }
 
-/* The label by which pods stay though features are missing: it comes with the first of the states',
- * and goes when the node is not the resource's any more and the grace is over, or the last of the
- * states' labels has gone. */
-static void want_stay(struct look *l, bool any, struct json_object **patch)
+/* ---- labels by which pods stay (stay.h) --------------------------------------------------------
+ */
+
+struct stays {
+    struct look *l;
+    struct json_object **patch;
+    bool any; /* label of a state is left */
+};
+
+static bool will_have(const struct look *l, struct json_object *patch, const char *label)
+{
+    struct json_object *value;
+    if (patch && json_object_object_get_ex(patch, label, &value))
+        return value != NULL;
+    return sw_roster_label(l->e->roster, l->node, label) != NULL;
+}
+
+static const struct object *who_stays_by(const struct sw_engine *e, const char *key)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++)
+            if (sw_streq(e->states[i]->objects[k]->stay_key, key))
+                return e->states[i]->objects[k];
+    return NULL;
+}
+
+/* One that the node has: it goes when what it stands for is over, or nobody needs it. */
+static void look_at_stay(const char *key, const char *value, void *arg)
+{
+    struct stays *s = arg;
+    struct look *l = s->l;
+    struct sw_engine *e = l->e;
+    if (!sw_starts_with(key, SW_STAY_LABEL) || !sw_streq(value, e->name))
+        return;
+    const struct object *o = who_stays_by(e, key);
+    bool over;
+    if (engine_removes_all(e)) {
+        over = !s->any;
+    } else if (!o) {
+        over = !l->unsure && !e->preparing;
+    } else if (sw_roster_takes_pod(e->roster, l->node, o->placement)) {
+        over = false;
+    } else if (!sw_roster_takes_pod(e->roster, l->node, o->staying)) {
+        over = true; /* not lost: another kernel, say */
+    } else {
+        l->lost = true;
+        over = l->was_lost && l->lost_ms + e->opts.grace_ms <= e->now_ms;
+    }
+    if (over)
+        add_to(s->patch, key, NULL);
+}
+
+/* They come with the label of the state that the pods are of. */
+static void want_stays(struct look *l, bool any, struct json_object **patch)
 {
     struct sw_engine *e = l->e;
-    const char *now = sw_roster_label(e->roster, l->node, e->stay_label);
-    const char *group = sw_roster_group(e->roster, l->node);
-    bool selected = node_selected(e, l->node);
-    bool over = !selected && (!any || (l->was_lost && l->lost_ms + e->opts.grace_ms <= e->now_ms));
-    char value[17];
+    struct stays s = { l, patch, any };
     if (engine_orphans(e))
         return;
-    if (over || (!any && engine_removes_all(e))) {
-        if (now)
-            add_to(patch, e->stay_label, NULL);
-    } else if (any && e->has_stays && group && *group) {
-        sw_stay_value(group, value);
-        if (!sw_streq(now, value))
-            add_to(patch, e->stay_label, value);
-    }
+    sw_roster_each_label(e->roster, l->node, look_at_stay, &s);
+    for (size_t i = 0; any && !engine_removes_all(e) && i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
+            const struct object *o = e->states[i]->objects[k];
+            if (o->stay_key && !sw_roster_label(e->roster, l->node, o->stay_key) &&
+                sw_roster_takes_pod(e->roster, l->node, o->placement) &&
+                (!o->state->label || will_have(l, *patch, o->state->label)))
+                add_to(patch, o->stay_key, e->name);
+        }
 }
 
 /* @return the merge patch of the node's labels, the caller's; NULL: all is as it should be. */
@@ -296,7 +343,7 @@ static struct json_object *difference(struct look *l)
             continue;
         add_to(&patch, key, w == WANT_SET ? READY : NULL);
     }
-    want_stay(l, any, &patch);
+    want_stays(l, any, &patch);
     return patch;
 }
 
@@ -346,7 +393,7 @@ static bool is_marked(struct sw_engine *e, uint32_t node)
     for (size_t i = 0; i < e->n_states; i++)
         if (has_label(e, e->states[i], node))
             return true;
-    return taint_is_set(e, node) || sw_roster_label(e->roster, node, e->stay_label);
+    return taint_is_set(e, node);
 }
 
 /* @return whether it has finished or unfinished a state. */

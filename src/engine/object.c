@@ -147,6 +147,8 @@ static void rendered_done(struct object *o)
     o->gate = NULL;
     (void)json_object_put(o->placement);
     o->placement = NULL;
+    free(SW_TAKE(o->stay_key));
+    (void)json_object_put(SW_TAKE(o->staying));
     o->hash = 0;
     o->awaited = false;
 }
@@ -258,6 +260,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     int rc = sw_gate_new(r->doc, r->awaited, &gate, err);
     if (rc < 0)
         return rc;
+    SW_AUTO_CHARS *stay_before = SW_TAKE(o->stay_key);
     rendered_done(o);
     o->gate = gate;
     o->text = sw_json_text(r->doc, SW_JSON_SORTED, &o->len);
@@ -275,10 +278,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
         object_fail(o, NULL, 0);
     o->rank = rank_of(&o->key, gate->dry_run);
     o->placement = placement_of(r->doc);
-    o->stays = sw_stay_remove(o->placement);
-    if (o->stays && !e->has_stays)
+    o->stay_key = sw_stay_remove(o->placement);
+    o->staying = o->stay_key ? placement_of(r->doc) : NULL;
+    if (o->stay_key && !sw_streq(o->stay_key, stay_before))
         label_all_changed(e);
-    e->has_stays = e->has_stays || o->stays;
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);

@@ -413,7 +413,7 @@ bool node_selected(const struct sw_engine *e, uint32_t node)
 
 bool node_kept(const struct sw_engine *e, uint32_t node)
 {
-    return sw_roster_keeps(e->roster, node, e->node_selector, e->stay_label) &&
+    return sw_roster_keeps(e->roster, node, e->node_selector, e->name) &&
            !sw_roster_is_tainted(e->roster, node, e->tolerations);
 }
 
@@ -492,8 +492,6 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     bool again = first || !sw_streq(e->revision, spec->revision);
     e->told = true;
     take_text(&e->name, spec->name);
-    if (first)
-        e->stay_label = sw_printf(SW_STAY_LABEL "%s", spec->name);
     take_text(&e->uid, spec->uid);
     take_text(&e->revision, spec->revision ? spec->revision : "");
     take_text(&e->blocked, spec->blocked);

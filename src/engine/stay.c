@@ -5,12 +5,19 @@
 #include "engine/roster.h"
 
 #include <json-c/json.h>
-#include <stdio.h>
 #include <string.h>
 
-void sw_stay_value(const char *group, char out[17])
+char *sw_stay_key(const char *resource, struct json_object *pod_spec)
 {
-    (void)snprintf(out, 17, "%016llx", (unsigned long long)sw_fnv64a(group, strlen(group)));
+    SW_AUTO_JSON *asked = json_object_new_array();
+    struct json_object *selector = sw_json_get(pod_spec, "nodeSelector");
+    struct json_object *required = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, NULL);
+    size_t len;
+    (void)json_object_array_add(asked, json_object_new_string(resource));
+    (void)json_object_array_add(asked, json_object_get(selector));
+    (void)json_object_array_add(asked, json_object_get(required));
+    SW_AUTO_CHARS *text = sw_json_text(asked, SW_JSON_SORTED, &len);
+    return sw_printf(SW_STAY_LABEL "%016llx", (unsigned long long)sw_fnv64a(text, len));
 }
 
 bool sw_is_feature_label(const char *key)
@@ -18,34 +25,49 @@ bool sw_is_feature_label(const char *key)
     return sw_starts_with(key, "feature.node.kubernetes.io/");
 }
 
-static bool needs_stay(struct json_object *term)
+static const char *stay_key_of(struct json_object *term)
 {
     struct json_object *list = sw_json_get(term, "matchExpressions");
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_starts_with(sw_json_str(sw_json_at(list, i), "", "key", NULL), SW_STAY_LABEL))
-            return true;
-    return false;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *key = sw_json_str(sw_json_at(list, i), "", "key", NULL);
+        if (sw_starts_with(key, SW_STAY_LABEL))
+            return key;
+    }
+    return NULL;
 }
 
-bool sw_stay_remove(struct json_object *pod_spec)
+char *sw_stay_remove(struct json_object *pod_spec)
 {
     struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
                                              NULL);
-    bool any = false;
-    for (size_t i = sw_json_len(terms); i-- > 0;)
-        if (needs_stay(sw_json_at(terms, i))) {
-            (void)json_object_array_del_idx(terms, i, 1);
-            any = true;
-        }
-    return any;
+    char *found = NULL;
+    for (size_t i = sw_json_len(terms); i-- > 0;) {
+        const char *key = stay_key_of(sw_json_at(terms, i));
+        if (!key)
+            continue;
+        found = found ? found : sw_strdup(key);
+        (void)json_object_array_del_idx(terms, i, 1);
+    }
+    return found;
+}
+
+struct search {
+    const char *resource;
+    bool found;
+};
+
+static void look_at_label(const char *key, const char *value, void *arg)
+{
+    struct search *s = arg;
+    s->found = s->found || (sw_starts_with(key, SW_STAY_LABEL) && sw_streq(value, s->resource));
 }
 
 bool sw_roster_keeps(const struct sw_roster *roster, uint32_t node, struct json_object *selector,
-                     const char *key)
+                     const char *resource)
 {
     if (sw_roster_matches(roster, node, selector))
         return true;
-    if (!sw_roster_name(roster, node) || !sw_roster_label(roster, node, key))
+    if (!sw_roster_name(roster, node))
         return false;
     json_object_object_foreach(selector, asked, value)
     {
@@ -53,5 +75,7 @@ bool sw_roster_keeps(const struct sw_roster *roster, uint32_t node, struct json_
         if (found ? !sw_streq(found, json_object_get_string(value)) : !sw_is_feature_label(asked))
             return false;
     }
-    return true;
+    struct search s = { .resource = resource };
+    sw_roster_each_label(roster, node, look_at_label, &s);
+    return s.found;
 }

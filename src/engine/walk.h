@@ -103,7 +103,8 @@ struct object {
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
     struct json_object *placement; /* of a workload: what of its pod spec says where pods belong */
-    bool stays;                    /* its pods stay where labels of features are missing: stay.h */
+    char *stay_key; /* of the label by which its pods stay: stay.h; NULL: they do not */
+    struct json_object *staying; /* with @stay_key: what of its pod spec says where they may */
 
     /* as written down in the resource's status */
     uint64_t listed_in; /* serial of the status that lists it first; 0: none yet */
@@ -254,11 +255,9 @@ struct sw_engine {
     /* the resource */
     bool told;        /* a SW_EV_SPEC has come */
     bool has_builds;  /* one of its objects may sleep: see build.c */
-    bool has_stays;   /* a DaemonSet of it asks nodes for the label @stay_label */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
     char *name, *uid, *revision, *blocked;
-    char *stay_label; /* its key: stay.h */
     int64_t generation;
     enum sw_management management;
     bool deleting, finalized, orphan;

@@ -228,7 +228,7 @@ blamed() { kubectl get specialresource failing -o 'jsonpath={.status.states[0].a
 # stay, for slipway's label is there, and for nothing else.
 feature=feature.node.kubernetes.io/pci-10de.present
 plugin_pod() { kubectl -n features get pods -l app=plugin --field-selector status.phase=Running -o 'jsonpath={.items[*].metadata.uid}'; }
-stay() { kubectl get node "$node" -o 'jsonpath={.metadata.labels.stay\.slipway\.dev/features}'; }
+stay() { kubectl get node "$node" -o json | jq -r '.metadata.labels | to_entries[] | select((.key | startswith("stay.slipway.dev/")) and .value == "features") | .key'; }
 features() {
     local pod
     kubectl label node "$node" $feature=true && resource features plugin &&
@@ -237,7 +237,7 @@ features() {
         ready features && until_ok 30 eval '[ -n "$(stay)" ]' && pod=$(plugin_pod) && [ -n "$pod" ] &&
         kubectl label node "$node" $feature- && sleep 5 && [ "$(plugin_pod)" = "$pod" ] &&
         kubectl get specialresource features -o 'jsonpath={.status.lostNodes[0].nodes[0]}' | grep -q "$node" &&
-        kubectl label node "$node" stay.slipway.dev/features- && until_ok 30 eval '[ -z "$(plugin_pod)" ]' &&
+        kubectl label node "$node" "$(stay)-" && until_ok 30 eval '[ -z "$(plugin_pod)" ]' &&
         kubectl delete specialresource features --timeout=240s && [ -z "$(stay)" ]
 }
 
