@@ -59,6 +59,19 @@ static void add_containers(struct json_object *images, struct json_object *list)
         add_image(images, sw_json_str(sw_json_at(list, i), "", "image", NULL));
 }
 
+/* What an operator is to run; to its driver's it adds the system of each node. */
+static void add_parts(struct json_object *images, const char *key, struct json_object *map)
+{
+    SW_AUTO_CHARS *image = sw_image_of_parts(map);
+    if (image && sw_streq(key, "driver"))
+        (void)fprintf(stderr,
+                      "slipway bundle: warning: %s: the operator adds the nodes' system to the tag "
+                      "(-ubuntu22.04): add those to images.txt\n",
+                      image);
+    else if (image)
+        add_image(images, image);
+}
+
 /* `image:` wherever it stands, and values of variables that are named like one (RELATED_IMAGE_X,
  * IMAGE): operators pass them on. */
 static void find_images(struct json_object *images, struct json_object *at)
@@ -80,6 +93,7 @@ static void find_images(struct json_object *images, struct json_object *at)
             add_image(images, json_object_get_string(value));
         else
             find_images(images, value);
+        add_parts(images, key, value);
     }
 }
 

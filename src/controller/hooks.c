@@ -271,7 +271,7 @@ const struct sw_hook sw_hooks[] = {
     { SW_STATE_AFFINITY, SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "\"true\": its pods run only on nodes on which the states that its state needs have finished",
       .apply = follow_states },
-    { SW_IMAGE_MIRROR, SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
+    { SW_IMAGE_MIRROR, SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig ClusterPolicy NVIDIADriver",
       "\"SOURCE=MIRROR, ...\": images whose name begins with SOURCE come from MIRROR; \"cluster\": "
       "from the first mirror that the cluster's own settings name; on the SpecialResource it is "
       "for "

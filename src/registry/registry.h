@@ -119,6 +119,13 @@ struct sw_mirror_rule {
 };
 /** Read the rule at *@text and step behind it. @return 1 | 0: at the end | SW_INVALID */
 int sw_mirror_rule_next(const char **text, struct sw_mirror_rule *rule, struct sw_err *err);
+/** The image that @map names in three fields (repository, image, version), as NVIDIA's
+ * ClusterPolicy does for what its operator runs: "repository/image:version"; a version that begins
+ * with "sha256:" is a digest. Source: NVIDIA's GPU operator, api/nvidia/v1, ImagePath(). Heap;
+ * NULL: it names none.
+ */
+char *sw_image_of_parts(struct json_object *map);
+
 /** What @image is called at its mirror: that of the longest SOURCE that it is, or is in; "nginx"
  * counts as docker.io/library/nginx. @out: the caller's; NULL where no rule fits.
  * @return 0 | SW_INVALID: the rules */

@@ -157,6 +157,24 @@ bundled() { # what is in it renders the same; the mirrors are written in three w
         "$slipway" render "$tap_dir/b/simple-kmod-0.1.0.tgz" | diff - <("$slipway" render recipes/simple-kmod) && sh -n "$tap_dir/b/mirror.sh" && grep -q 'docker://reg.local/redhat/ubi9' "$tap_dir/b/mirror.sh" && grep -q 'source: quay.io' "$tap_dir/b/mirrors.yaml" &&
         ! "$slipway" bundle recipes/simple-kmod --mirror nonsense -o "$tap_dir/c.tgz" 2>/dev/null
 }
+# What NVIDIA's operator brings is named in three fields each; its driver's tag is the operator's to complete.
+operands() {
+    mkdir -p "$tap_dir/operands/templates"
+    printf 'apiVersion: v2\nname: operands\nversion: 1.0.0\n' >"$tap_dir/operands/Chart.yaml"
+    cat >"$tap_dir/operands/templates/policy.yaml" <<'YAML'
+apiVersion: nvidia.com/v1
+kind: ClusterPolicy
+metadata: {name: cluster-policy}
+spec:
+  driver:
+    {repository: r.example/nvidia, image: driver, version: "580.65", manager: {repository: r.example/nvidia, image: manager, version: v2}}
+  toolkit: {repository: r.example/k8s, image: toolkit, version: "sha256:0000000000000000000000000000000000000000000000000000000000000002"}
+  dcgm: {enabled: true, image: dcgm, version: v3}
+YAML
+    "$slipway" bundle "$tap_dir/operands" --list >"$tap_dir/images" 2>"$tap_dir/err" && cat "$tap_dir/images" "$tap_dir/err" &&
+        grep -qx 'r.example/nvidia/manager:v2' "$tap_dir/images" && grep -qx 'r.example/k8s/toolkit@sha256:0*2' "$tap_dir/images" &&
+        [ "$(wc -l <"$tap_dir/images")" = 2 ] && grep -q 'warning: r.example/nvidia/driver:580.65: ' "$tap_dir/err"
+}
 # Short names are docker.io's, as for slipway.dev/image-mirror; skopeo takes no tag beside a digest; OpenShift
 # has a kind for digests and one for tags.
 bundle_names() {
@@ -204,6 +222,7 @@ t "a second time there is nothing to do" nothing_left
 t "bundle lists each image once" listed
 t "bundle --digests pins each image by its registry, or says which is not there" with_digests
 t "bundle packs a recipe that renders the same, and the way to the mirrors" bundled
+t "images that a ClusterPolicy names in parts are bundled" operands
 t "bundle finds the mirror of each way to name an image" bundle_names
 t "bundle writes to stdout, names what has no mirror, and refuses what is no image" bundle_edges
 plan

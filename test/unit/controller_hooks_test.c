@@ -254,6 +254,37 @@ static void mirror_of_the_resource_is_for_all_its_images(void **state)
         sw_json_str(sw_json_at(sw_json_get(spec, "containers"), 0), "", "image", NULL), "m/c");
 }
 
+/* NVIDIA's operator is told its images in three fields each. */
+static void mirror_is_for_what_a_cluster_policy_names_too(void **state)
+{
+    (void)state;
+    static const char d[] =
+        "sha256:0000000000000000000000000000000000000000000000000000000000000001";
+    SW_AUTO_CHARS *text = sw_printf(
+        "{\"kind\":\"ClusterPolicy\",\"metadata\":{\"name\":\"p\"},\"spec\":{"
+        "\"toolkit\":{\"repository\":\"nvcr.io/nvidia/k8s\",\"image\":\"toolkit\",\"version\":"
+        "\"v1\"},\"dcgm\":{\"repository\":\"nvcr.io/"
+        "nvidia\",\"image\":\"dcgm\",\"version\":\"%s\"},"
+        "\"driver\":{\"manager\":{\"repository\":\"else.where/"
+        "x\",\"image\":\"m\",\"version\":\"1\"}},"
+        "\"daemonsets\":{\"version\":\"1\"}}}",
+        d);
+    SW_AUTO_JSON *doc = parse(text),
+                 *resource = parse("{\"metadata\":{\"name\":\"r\",\"annotations\":{"
+                                   "\"slipway.dev/image-mirror\":\"nvcr.io=m/n\"}}}");
+    SW_ERR(err);
+    assert_int_equal(
+        sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = resource, .ns = "s" }, &err), 0);
+    struct json_object *spec = sw_json_get(doc, "spec");
+    assert_string_equal(sw_json_str(spec, "", "toolkit", "repository", NULL), "m/n/nvidia/k8s");
+    assert_string_equal(sw_json_str(spec, "", "toolkit", "image", NULL), "toolkit");
+    assert_string_equal(sw_json_str(spec, "", "toolkit", "version", NULL), "v1");
+    assert_string_equal(sw_json_str(spec, "", "dcgm", "repository", NULL), "m/n/nvidia");
+    assert_string_equal(sw_json_str(spec, "", "dcgm", "version", NULL), d);
+    assert_string_equal(sw_json_str(spec, "", "driver", "manager", "repository", NULL),
+                        "else.where/x");
+}
+
 static void openshift_makes_the_certificates_of_services(void **state)
 {
     (void)state;
@@ -392,6 +423,7 @@ int main(void)
         cmocka_unit_test(what_debug_prints_holds_no_secret),
         cmocka_unit_test(states_that_are_needed_choose_the_nodes),
         cmocka_unit_test(mirror_of_the_resource_is_for_all_its_images),
+        cmocka_unit_test(mirror_is_for_what_a_cluster_policy_names_too),
         cmocka_unit_test(openshift_makes_the_certificates_of_services),
         cmocka_unit_test(proxy_goes_into_every_container_that_has_none),
         cmocka_unit_test(ports_get_their_protocol),
