@@ -77,7 +77,7 @@ mend_source() { # TOP
     rsync -a --delete /usr/share/gocode/src/github.com/modern-go/reflect2/ "$1/vendor/github.com/modern-go/reflect2/"
     # compared two reflect.Values, which are equal for "" since Go 1.16: custom resources with an empty text
     # were refused as null
-    local type=$1/vendor/github.com/go-openapi/validate/type.go
+    local type=$1/vendor/k8s.io/kube-openapi/pkg/validation/validate/type.go
     sed -i 's/if data == nil || reflect.DeepEqual(reflect.Zero(.*reflect.ValueOf(data)) {/if data == nil {/' "$type"
     ! grep -q 'reflect.DeepEqual(reflect.Zero' "$type" || die "$type is another one than expected"
 }

@@ -228,8 +228,8 @@ YAML
 }
 
 empty_texts_are_taken() {
-    kubectl get ruled empty -o json | tee "$tap_dir/o" |
-        jq -e '.spec | .s == "" and .d == "" and .l[0].v == "" and .m["p.q/r"] == ""' || { cat "$tap_dir/o"; return 1; }
+    kubectl get ruled empty -o json >"$tap_dir/o" &&
+        jq -e '.spec | .s == "" and .d == "" and .l[0].v == "" and .m["p.q/r"] == ""' <"$tap_dir/o" || { cat "$tap_dir/o"; return 1; }
 }
 
 undeclared_is_dropped() {
