@@ -35,14 +35,6 @@ static struct json_object *expression(const char *key, const char *op, const cha
     return e;
 }
 
-static bool has_text(struct json_object *list, const char *text)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(list, i)), text))
-            return true;
-    return false;
-}
-
 /* ---- terms -------------------------------------------------------------------------------------
  */
 
@@ -62,7 +54,7 @@ static struct json_object *features_of(const struct stay *s, struct json_object 
         for (size_t i = 0; i < sw_json_len(lists[l]); i++) {
             struct json_object *e = sw_json_at(lists[l], i);
             const char *key = key_of(e);
-            if (sw_is_feature_label(key) && asks(e) && !has_text(keys, key))
+            if (sw_is_feature_label(key) && asks(e) && !sw_json_has_text(keys, key))
                 (void)json_object_array_add(keys, json_object_new_string(key));
         }
     return keys;
@@ -75,7 +67,7 @@ static void add_term(struct stay *s, struct json_object *term, struct json_objec
     struct json_object *made = json_object_new_object(), *all = json_object_new_array();
     for (size_t l = 0; l < SW_COUNT(lists); l++)
         for (size_t i = 0; i < sw_json_len(lists[l]); i++)
-            if (!has_text(missing, key_of(sw_json_at(lists[l], i))))
+            if (!sw_json_has_text(missing, key_of(sw_json_at(lists[l], i))))
                 (void)json_object_array_add(all, sw_json_copy(sw_json_at(lists[l], i)));
     for (size_t i = 0; i < sw_json_len(missing); i++)
         (void)json_object_array_add(

@@ -110,6 +110,14 @@ struct json_object *sw_json_find_by(struct json_object *list, const char *key, c
     return NULL;
 }
 
+bool sw_json_has_text(struct json_object *list, const char *text)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(list, i)), text))
+            return true;
+    return false;
+}
+
 /* ---- setters -----------------------------------------------------------------------------------
  */
 

@@ -35,6 +35,8 @@ size_t sw_json_len(struct json_object *doc);
 struct json_object *sw_json_at(struct json_object *list, size_t i);
 /** The element of @list whose string @key is @value (a container by its name), borrowed or NULL. */
 struct json_object *sw_json_find_by(struct json_object *list, const char *key, const char *value);
+/** Is @text one of the texts in @list? */
+bool sw_json_has_text(struct json_object *list, const char *text);
 
 /** Put @value (taken; NULL: null) at a path, making the maps on the way. What is on the way and is
  * no map is replaced by one. @doc must be a map. */

@@ -31,14 +31,6 @@ static const char *words_of(struct sw_engine *e, struct json_object *taint)
     return sw_arena_printf(e->arena, "%s=%s:%s", key_of(taint), value_of(taint), effect_of(taint));
 }
 
-static bool has_word(struct json_object *list, const char *word)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(list, i)), word))
-            return true;
-    return false;
-}
-
 /* What is written down on the node; a map, the caller's. What cannot be read says nothing. */
 static struct json_object *read_record(const struct sw_engine *e, uint32_t node)
 {
@@ -94,7 +86,7 @@ static struct json_object *find(struct json_object *list, struct json_object *ta
 static bool is_shared(const struct sw_engine *e, struct json_object *record, const char *words)
 {
     json_object_object_foreach(record, name, list) if (!sw_streq(name, e->name) &&
-                                                       has_word(list, words)) return true;
+                                                       sw_json_has_text(list, words)) return true;
     return false;
 }
 
@@ -113,7 +105,7 @@ static void take_off(struct sw_engine *e, struct json_object *list, struct json_
     struct json_object *mine = sw_json_get(record, e->name);
     for (size_t i = sw_json_len(list); i-- > 0;) {
         const char *words = words_of(e, sw_json_at(list, i));
-        if (has_word(mine, words) && !(wanted && is_wanted(e, words)) &&
+        if (sw_json_has_text(mine, words) && !(wanted && is_wanted(e, words)) &&
             !is_shared(e, record, words))
             (void)json_object_array_del_idx(list, i, 1);
     }
@@ -145,7 +137,8 @@ static struct json_object *put_on(struct sw_engine *e, uint32_t node, struct jso
             tell_clash(e, node, there, taint);
         if (!there)
             (void)json_object_array_add(list, sw_json_copy(taint));
-        bool ours = has_word(sw_json_get(record, e->name), words) || is_shared(e, record, words);
+        bool ours = sw_json_has_text(sw_json_get(record, e->name), words) ||
+                    is_shared(e, record, words);
         if (!there || (same && ours))
             (void)json_object_array_add(mine, json_object_new_string(words));
     }
