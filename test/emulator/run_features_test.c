@@ -279,8 +279,7 @@ static void deleting_takes_the_label_off(void **state)
     (void)state;
     struct scene s;
     scene_open(&s);
-    assert_int_equal(world_delete(&s.w, SR_VERSION, "SpecialResource", NULL, "gpu"), 0);
-    sro_until_gone(&s.w, SR_VERSION, "SpecialResource", NULL, "gpu");
+    sro_delete(&s.w, "gpu");
     for (size_t i = 0; i < SW_COUNT(devices); i++)
         assert_int_equal(n_stays(&s.w, devices[i]), 0);
     scene_close(&s);

@@ -172,8 +172,7 @@ static void deleting_takes_off_ours_and_leaves_theirs(void **state)
     world_start(&s.w);
     sro_until(&s.w, "gpu", "Ready", NULL);
     expect_taints(&s.w, name, "theirs=:NoExecute " BOTH);
-    assert_int_equal(world_delete(&s.w, SR_VERSION, "SpecialResource", NULL, "gpu"), 0);
-    sro_until_gone(&s.w, SR_VERSION, "SpecialResource", NULL, "gpu");
+    sro_delete(&s.w, "gpu");
     expect_taints(&s.w, name, "theirs=:NoExecute");
     struct json_object *n = node(&s.w, name);
     assert_null(sw_obj_annotation(n, RECORD));
@@ -266,8 +265,7 @@ static void priority_classes_come_and_go_with_the_resource(void **state)
     world_wait(&s.w, 60000);
     p = world_get(&s.w, "scheduling.k8s.io/v1", "PriorityClass", NULL, "gpu-first");
     assert_int_equal(sw_json_int(p, 0, "value", NULL), 5);
-    assert_int_equal(world_delete(&s.w, SR_VERSION, "SpecialResource", NULL, "gpu"), 0);
-    sro_until_gone(&s.w, SR_VERSION, "SpecialResource", NULL, "gpu");
+    sro_delete(&s.w, "gpu");
     assert_null(world_get(&s.w, "scheduling.k8s.io/v1", "PriorityClass", NULL, "gpu-first"));
     scene_close(&s);
 }
@@ -407,8 +405,7 @@ static void shared_nodes_are_reported_by_both(void **state)
     SW_AUTO_CHARS *metrics = sw_controller_metrics(s.w.controller);
     assert_non_null(
         strstr(metrics, "slipway_overlapping_nodes{specialresource=\"gpu\",other=\"nic\"} 1\n"));
-    assert_int_equal(world_delete(&s.w, SR_VERSION, "SpecialResource", NULL, "nic"), 0);
-    sro_until_gone(&s.w, SR_VERSION, "SpecialResource", NULL, "nic");
+    sro_delete(&s.w, "nic");
     world_wait(&s.w, 60000);
     c = sw_obj_condition(sro_get(&s.w, "gpu"), "Overlapping");
     assert_string_equal(sw_json_str(c, "", "status", NULL), "False");

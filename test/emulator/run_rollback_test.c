@@ -25,17 +25,23 @@ static void set(struct world *w, const char *spec)
     assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, spec), 0);
 }
 
+/* Ready, and what it is ready with is kept. */
+static void begin_chart(struct world *w, const char *dir)
+{
+    sro_apply(w, dir);
+    set(w, "{\"spec\":{\"rollback\":true,\"stateTimeout\":\"3m\"}}");
+    world_start(w);
+    sro_until(w, "rel", "Ready", NULL);
+    sro_until_there(w, "v1", "Secret", "rel", "slipway.rollback.rel");
+}
+
 /* Ready in the first place, with rollback and a deadline. */
 static void begin(struct world *w, char **root)
 {
     *root = chart_root();
     SW_AUTO_CHARS *dir = chart(*root);
     world_open(w);
-    sro_apply(w, dir);
-    set(w, "{\"spec\":{\"rollback\":true,\"stateTimeout\":\"3m\"}}");
-    world_start(w);
-    sro_until(w, "rel", "Ready", NULL);
-    sro_until_there(w, "v1", "Secret", "rel", "slipway.rollback.rel");
+    begin_chart(w, dir);
 }
 
 #define BAD                                                                                        \
@@ -258,11 +264,7 @@ static char *begin_with_hooks(struct world *w, const char *object)
     w->releases = SW_RELEASES_CONFIG_MAPS;
     w->on_request = note_apply;
     world_open(w);
-    sro_apply(w, dir);
-    set(w, "{\"spec\":{\"rollback\":true,\"stateTimeout\":\"3m\"}}");
-    world_start(w);
-    sro_until(w, "rel", "Ready", NULL);
-    sro_until_there(w, "v1", "Secret", "rel", "slipway.rollback.rel");
+    begin_chart(w, dir);
     sro_until_there(w, "v1", "ConfigMap", "rel", "sh.helm.release.v1.rel.v1");
     world_wait(w, 60000);
     order[0] = '\0';
@@ -342,11 +344,7 @@ static void a_hook_that_fails_holds_the_rollback(void **state)
     SW_AUTO_CHARS *dir = CHART(root, "rel", { "values.yaml", hook_values },
                                { "templates/0000-all.yaml", text });
     world_open(&w);
-    sro_apply(&w, dir);
-    set(&w, "{\"spec\":{\"rollback\":true,\"stateTimeout\":\"3m\"}}");
-    world_start(&w);
-    sro_until(&w, "rel", "Ready", NULL);
-    sro_until_there(&w, "v1", "Secret", "rel", "slipway.rollback.rel");
+    begin_chart(&w, dir);
     set(&w, SET_BAD);
     sro_until(&w, "rel", "Errored", "Pod rel/stop");
     assert_string_equal(color(&w, "c"), "red"); /* nothing is touched before it */
@@ -405,11 +403,7 @@ static void kernels_go_back_together(void **state)
     SW_AUTO_CHARS *dir = CHART(root, "rel", { "values.yaml", hook_values },
                                { "templates/0000-driver.yaml", driver });
     world_open(&w);
-    sro_apply(&w, dir);
-    set(&w, "{\"spec\":{\"rollback\":true,\"stateTimeout\":\"3m\"}}");
-    world_start(&w);
-    sro_until(&w, "rel", "Ready", NULL);
-    sro_until_there(&w, "v1", "Secret", "rel", "slipway.rollback.rel");
+    begin_chart(&w, dir);
     size_t n = n_with_color(&w, "none");
     assert_true(n > 1);
     set(&w, SET_BAD);

@@ -128,3 +128,10 @@ static inline void sro_until_gone(struct world *w, const char *api_version, cons
     if (!world_until(w, sro_is_there, &o, 10 * 60000))
         fail_msg("%s %s/%s never went", kind, ns ? ns : "", name);
 }
+
+/* Delete the resource, and wait until it is gone. */
+static inline void sro_delete(struct world *w, const char *name)
+{
+    assert_int_equal(world_delete(w, SR_VERSION, "SpecialResource", NULL, name), 0);
+    sro_until_gone(w, SR_VERSION, "SpecialResource", NULL, name);
+}

@@ -185,15 +185,13 @@ static void child_goes_with_the_last_who_needs_it(void **state)
     assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-of-a"));
     assert_true(world_until(&w, event_says, "DependencyDiffers", 60000));
     world_wait(&w, 60000);
-    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "a"), 0);
-    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "a");
+    sro_delete(&w, "a");
     /* the other needs it still: it is the same one, with the other's values now */
     sro_until_there(&w, "v1", "ConfigMap", "b", "c-of-other");
     sro_until(&w, "other", "Ready", NULL);
     assert_string_equal(sw_obj_uid(sro_get(&w, "b")), uid);
     world_wait(&w, 60000);
-    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "other"), 0);
-    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "other");
+    sro_delete(&w, "other");
     sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "b");
     sro_until_gone(&w, "v1", "Namespace", NULL, "b");
     world_close(&w);
@@ -212,8 +210,7 @@ static void child_stays_where_all_stays(void **state)
     sro_until(&w, "a", "Ready", NULL);
     world_wait(&w, 60000);
     PATCH_SR(&w, "a", "{\"spec\":{\"deletionPolicy\":\"orphan\"}}");
-    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "a"), 0);
-    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "a");
+    sro_delete(&w, "a");
     world_wait(&w, 5 * 60000);
     assert_non_null(sro_get(&w, "b"));
     assert_non_null(world_get(&w, "v1", "ConfigMap", "a", "c-none"));
@@ -235,8 +232,7 @@ static void child_that_was_there_before_is_nobodys(void **state)
     sro_until(&w, "a", "Ready", NULL);
     world_wait(&w, 60000);
     assert_null(world_get(&w, "v1", "ConfigMap", "b", "c-of-a"));
-    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "a"), 0);
-    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "a");
+    sro_delete(&w, "a");
     world_wait(&w, 5 * 60000);
     assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-none"));
     world_close(&w);

@@ -127,8 +127,7 @@ static void a_broken_recipe_can_be_deleted(void **state)
                                  "\"file:///nowhere\"}}}}"),
                      0);
     sro_until(&s.w, "r", "Errored", NULL);
-    assert_int_equal(world_delete(&s.w, SR_VERSION, "SpecialResource", NULL, "r"), 0);
-    sro_until_gone(&s.w, SR_VERSION, "SpecialResource", NULL, "r");
+    sro_delete(&s.w, "r");
     assert_null(world_get(&s.w, "v1", "ConfigMap", "r", "c"));
     scene_close(&s);
 }
