@@ -61,7 +61,6 @@ struct sw_controller {
     size_t n_apis, apis_cap;
     int trouble; /* as last told */
 
-    uint64_t n_loads;  /* recipes loaded so far */
     uint64_t n_events; /* Kubernetes Events so far, for their names */
 };
 
@@ -127,13 +126,11 @@ struct resource {
     struct op *ops; /* requests under way */
 
     struct sw_recipe *recipe;
-    char *recipe_key;      /* where it came from */
-    char *recipe_content;  /* digest of all that was got; NULL: not known */
-    bool recipe_is_old;    /* there may be another one by now */
-    struct follow *follow; /* see follow.c */
-    uint64_t recipe_load;
-    char recipe_digest[SW_SHA256_HEX]; /* of its files, of that load */
-    uint64_t recipe_digest_of;
+    char *recipe_key;                  /* where it came from */
+    char *recipe_content;              /* digest of all that was got; NULL: not known */
+    bool recipe_is_old;                /* there may be another one by now */
+    struct follow *follow;             /* see follow.c */
+    char recipe_digest[SW_SHA256_HEX]; /* of its files */
     struct release_info release;
     struct sw_plan *plan;
     struct sw_kube_watch *secret_watch;

@@ -3,6 +3,7 @@
 #include "controller/internal.h"
 #include "controller/rollback.h"
 #include "data/semver.h"
+#include "recipe/pack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,24 @@ void plan_resume(struct resource *r)
         load(w);
 }
 
+/* By its files: of two controllers, or lives of one, both say the same. */
+static void digest_recipe(struct resource *r)
+{
+    struct sw_files files = sw_files_init(NULL);
+    SW_AUTO_JSON *sums = json_object_new_object();
+    SW_ERR(err);
+    if (sw_recipe_list_files(r->recipe, &files, &err) < 0) /* what is there counts */
+        sw_log(SW_LOG_WARN, "not all files of a recipe are known", "resource", r->name, "why",
+               sw_err_text(&err), NULL);
+    for (size_t i = 0; i < files.n; i++) {
+        char sum[SW_SHA256_HEX];
+        sw_json_set_str(sums, sw_sha256_hex(files.items[i].bytes, files.items[i].len, sum),
+                        files.items[i].name, NULL);
+    }
+    sw_files_done(&files);
+    sw_json_sha256(sums, r->recipe_digest);
+}
+
 /* The same files again are no other recipe: what stands is not planned anew. */
 static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char *content)
 {
@@ -161,7 +180,7 @@ static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char
     sw_plan_free(SW_TAKE(r->plan));
     sw_recipe_free(r->recipe);
     r->recipe = recipe;
-    r->recipe_load = ++r->c->n_loads;
+    digest_recipe(r);
     free(r->recipe_content);
     r->recipe_content = content ? sw_strdup(content) : NULL;
 }
@@ -227,7 +246,7 @@ char *plan_revision(struct resource *r)
     struct json_object *all = json_object_new_object(), *apis = json_object_new_array();
     struct sw_groups groups;
     cluster_groups(r->c, r, &groups);
-    (void)json_object_object_add(all, "load", json_object_new_int64((int64_t)r->recipe_load));
+    sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
     for (size_t i = 0; i < groups.n; i++)
         (void)json_object_object_add(all, groups.items[i]->id,
                                      cluster_values(r->c, r, groups.items[i]));

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipe/pack.h"
-
 enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
 
 /* ---- what is deployed --------------------------------------------------------------------------
@@ -20,21 +18,7 @@ enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 150
 /* All that makes a revision one: the recipe's files and the values, not the cluster's facts. */
 static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
 {
-    struct sw_files files = sw_files_init(NULL);
     SW_AUTO_JSON *all = json_object_new_object();
-    SW_ERR(err);
-    if (r->recipe_digest_of != r->recipe_load &&
-        sw_recipe_list_files(r->recipe, &files, &err) == 0) {
-        SW_AUTO_JSON *sums = json_object_new_object();
-        for (size_t i = 0; i < files.n; i++) {
-            char sum[SW_SHA256_HEX];
-            sw_json_set_str(sums, sw_sha256_hex(files.items[i].bytes, files.items[i].len, sum),
-                            files.items[i].name, NULL);
-        }
-        sw_json_sha256(sums, r->recipe_digest);
-        r->recipe_digest_of = r->recipe_load;
-    }
-    sw_files_done(&files);
     sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
     sw_json_set_str(all, resource_namespace(r), "namespace", NULL);
     sw_json_set(all, json_object_get(sw_json_find(r->doc, "spec", "set", NULL)), "set", NULL);

@@ -10,7 +10,7 @@ static const char first[] =
     "    " SRO "wait: \"true\"\nspec:\n  replicas: 1\n"
     "  selector: {matchLabels: {app: d}}\n  template:\n    metadata: {labels: {app: d}}\n"
     "    spec:\n{{- with .Values.zone }}\n      nodeSelector: {zone: {{ . }}}\n{{- end }}\n"
-    "      containers: [{name: c, image: \"example.org/c:1\"}]\n";
+    "      containers:\n      - name: c\n        image: example.org/c:1\n";
 static const char second[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: after\n"
                              "data:\n  color: {{ .Values.color | quote }}\n";
 
@@ -109,6 +109,37 @@ static void a_rollback_outlives_the_controller(void **state)
     world_wait(&w, 10 * 60000);
     must_be_as_before(&w);
     assert_int_equal(n_events(&w, "RolledBack"), 1);
+    world_close(&w);
+    chart_remove(root);
+}
+
+/* Counted by what it holds: a restart reads the recipe for the first time again. */
+static void a_recipe_is_known_by_its_content_after_a_restart(void **state)
+{
+    (void)state;
+    static const char blue[] = "color: blue\nzone: \"\"\n";
+    SW_AUTO_CHARS *never = sw_printf("%s        env: [{name: R, value: {{ randAlphaNum 8 }}}]\n",
+                                     first);
+    struct world w = { 0 };
+    char *root;
+    begin(&w, &root);
+    SW_AUTO_CHARS *bad_root = sw_printf("%s/bad", root), *good_root = sw_printf("%s/good", root);
+    SW_AUTO_CHARS *bad = CHART(bad_root, "rel", { "values.yaml", "color: red\nzone: mars\n" },
+                               { "templates/0000-d.yaml", never });
+    sro_apply(&w, bad);
+    sro_until(&w, "rel", "RolledBack", "not ready within 3m");
+    sro_until(&w, "rel", "Ready", "rolled back: state ");
+    world_wait(&w, 60000);
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 10 * 60000);
+    sro_until(&w, "rel", "Ready", "rolled back: state ");
+    assert_int_equal(n_events(&w, "RolledBack"), 1); /* it is not tried once more */
+    SW_AUTO_CHARS *good = CHART(good_root, "rel", { "values.yaml", blue },
+                                { "templates/0000-d.yaml", first });
+    sro_apply(&w, good); /* the second that this controller reads, as the bad one was */
+    sro_until(&w, "rel", "Ready", "\"reason\": \"AsAsked\"");
+    assert_string_equal(color(&w, "c"), "blue");
     world_close(&w);
     chart_remove(root);
 }
@@ -421,6 +452,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_that_is_late_gets_its_last_ready_content),
         cmocka_unit_test(a_rollback_outlives_the_controller),
+        cmocka_unit_test(a_recipe_is_known_by_its_content_after_a_restart),
         cmocka_unit_test(without_the_field_what_failed_stays),
         cmocka_unit_test(a_chart_may_ask_for_it),
         cmocka_unit_test(killed_at_any_request_it_ends_the_same),
