@@ -10,6 +10,7 @@
 
 enum {
     WAIT_MS = 3000, /* kube-scheduler asks within that if it sends somebody away itself */
+    SPARED_MS = 300000,
     MAX_EVICTS = 16,
     WRITE_MS = 10 * 1000,
 };
@@ -115,7 +116,7 @@ static void give_up(struct evict *e, const struct sw_kube_answer *a)
     sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
            sw_err_text(a->err), NULL);
     if (pod)
-        picture_nominate(pod, NULL, 0, 0);
+        picture_nominate(e->s->picture, pod, NULL, 0, 0);
     end(e);
 }
 
@@ -176,6 +177,19 @@ static bool still_waits(const struct pod *pod)
            pod->refused && !pod->nominated;
 }
 
+/* Whether somebody leaves anyway and it has to wait for them only. One who is late in leaving keeps
+ * others for a while, not for ever. */
+static bool is_room_coming(const struct evict *e, struct pod *pod)
+{
+    const int64_t now_ms = sw_loop_now_ms(e->s->loop);
+    bool any = false;
+    for (size_t i = 0; i < e->n_nodes && !any; i++)
+        any = victims_none(e->s->picture, pod, picture_find_node(e->s->picture, e->nodes[i])) != 0;
+    if (any && !pod->spared_ms)
+        pod->spared_ms = now_ms;
+    return any && now_ms - pod->spared_ms < SPARED_MS;
+}
+
 /* The node where it harms least; those where a budget forbids it are none.
  * @return NULL: nowhere */
 static struct node *choose(const struct evict *e, const struct pod *pod, struct victims *best)
@@ -204,7 +218,7 @@ static void on_timer(void *arg)
     struct evict *e = arg;
     struct pod *pod = picture_find_pod(e->s->picture, e->uid);
     struct victims v = { 0 };
-    struct node *node = still_waits(pod) ? choose(e, pod, &v) : NULL;
+    struct node *node = still_waits(pod) && !is_room_coming(e, pod) ? choose(e, pod, &v) : NULL;
     if (!node) {
         end(e);
         return;
@@ -212,7 +226,7 @@ static void on_timer(void *arg)
     SW_AUTO_CHARS *wants = wants_text(&pod->wants);
     sw_log(SW_LOG_INFO, "less important pods leave", "for", pod->name, "namespace", pod->ns,
            "wants", wants, "node", node->name, NULL);
-    picture_nominate(pod, node, v.gpus, sw_loop_now_ms(e->s->loop));
+    picture_nominate(e->s->picture, pod, node, v.gpus, sw_loop_now_ms(e->s->loop));
     e->node = sw_strdup(node->name);
     e->n_victims = v.n;
     e->victims = sw_zalloc(v.n, sizeof *e->victims);
@@ -249,6 +263,23 @@ void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod)
     struct evict *e = find(s, pod->uid, &n);
     if (e && !e->node)
         end(e);
+}
+
+void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name)
+{
+    struct picture *p = s->picture;
+    struct node *node = picture_find_node(p, node_name);
+    if (pod->node || pod->ended || pod->leaving || !pod->wants.n)
+        return;
+    if (pod->nominated && pod->follows && pod->nominated != node)
+        picture_nominate(p, pod, NULL, 0, 0);
+    if (!node || pod->nominated || (node->nominee && node->nominee->priority >= pod->priority))
+        return;
+    const uint64_t gpus = victims_none(p, pod, node);
+    if (!gpus)
+        return;
+    picture_nominate(p, pod, node, gpus, sw_loop_now_ms(s->loop));
+    pod->follows = true;
 }
 
 void sched_evict_close(struct sw_scheduler *s)

@@ -333,6 +333,7 @@ static void find_likely(struct extender *x, const struct pod *pod, struct extend
 {
     enum { MAX_LOOKS = 512 };
     size_t looks = MAX_LOOKS;
+    bool less = false;
     const struct question *q = &x->question;
     if (!x->preempts || pod->meek || pod->fault || told->n_fit)
         return;
@@ -342,9 +343,11 @@ static void find_likely(struct extender *x, const struct pod *pod, struct extend
         if (x->verdicts[at].code != SW_PENDING)
             continue;
         looks--;
-        if (looks && victims_likely(x->verdicts[at].node, pod, &looks))
+        if (looks && victims_likely(x->verdicts[at].node, pod, &looks, &less))
             x->likely[told->n_likely++] = x->verdicts[at].node;
     }
+    if (!less)
+        told->n_likely = 0;
 }
 
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,

@@ -22,8 +22,8 @@ struct extender_told {
     const struct pod *pod; /* borrowed from the picture; NULL: no pod in the question */
     size_t n_asked, n_fit; /* nodes */
     char why[160];         /* of one that does not fit; "" */
-    /* Where less important pods may have to leave, of those asked about: not all of many. Borrowed
-     * until the next question. */
+    /* Where less important pods may have to leave, or somebody does anyway, of those asked about:
+     * not all of many. None where nobody would have to. Borrowed until the next question. */
     struct node *const *likely;
     size_t n_likely;
 };

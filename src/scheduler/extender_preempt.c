@@ -82,8 +82,7 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
     read_proposal(x->picture, proposed, of);
     const bool ok = victims_find(x->picture, pod, node, of->known, of->n_known, &v);
     /* nobody of ours needs to go, but others do: their leaving is what was asked about */
-    if (!ok &&
-        !(of->n_others && !of->n_known && decide_fit(x->picture, pod, node, NULL, NULL) == 0))
+    if (!ok && !(of->n_others && !of->n_known && victims_none(x->picture, pod, node)))
         return;
     if (v.n > of->n_known && !x->preempts) {
         victims_done(&v);
@@ -93,6 +92,18 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
     put_victims(out, name, &v, of,
                 sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations);
     victims_done(&v);
+}
+
+/* Where others are being sent away for it already: elsewhere nobody needs to go. Where they have
+ * gone and kube-scheduler asks all the same, something else is missing there. */
+static const struct node *is_made_room_on(struct extender *x, struct pod *pod)
+{
+    if (!pod->nominated || pod->follows)
+        return NULL;
+    if (decide_fit(x->picture, pod, pod->nominated, NULL, NULL) != 0)
+        return pod->nominated;
+    picture_nominate(x->picture, pod, NULL, 0, 0);
+    return NULL;
 }
 
 static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
@@ -107,11 +118,13 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
         return sw_err_set(err, SW_INVALID, "NodeNameToMetaVictims is no map");
     *told = (struct extender_told){ .pod = pod, .n_asked = sw_json_len(nodes) };
     struct proposal *v = sw_zalloc(1, sizeof *v);
+    const struct node *only = is_made_room_on(x, pod);
     put(out, "{\"NodeNameToMetaVictims\":{");
     if (nodes) {
         json_object_object_foreach(nodes, name, proposed)
         {
-            put_node(x, pod, name, proposed, v, out, told);
+            if (!only || strcmp(only->name, name) == 0)
+                put_node(x, pod, name, proposed, v, out, told);
         }
     }
     put(out, "}}");

@@ -28,6 +28,7 @@ static const char *const pod_fields[] = {
     "spec.preemptionPolicy",
     "status.phase",
     "status.conditions",
+    "status.nominatedNodeName",
     CONTAINER("containers"),
     CONTAINER("initContainers"),
     CONTAINER("ephemeralContainers"),
@@ -57,10 +58,13 @@ static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
 
 static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
-    if (e->type == SW_WATCH_DELETED)
+    if (e->type == SW_WATCH_DELETED) {
         picture_pod_gone(s->picture, e->uid);
-    else
-        (void)picture_see_pod(s->picture, e->object, true, sw_loop_now_ms(s->loop));
+        return;
+    }
+    struct pod *pod = picture_see_pod(s->picture, e->object, true, sw_loop_now_ms(s->loop));
+    if (!s->opts.no_preemption)
+        sched_evict_follow(s, pod, sw_json_str(e->object, "", "status", "nominatedNodeName", NULL));
 }
 
 static void on_budget(struct sw_scheduler *s, const struct sw_watch_event *e)

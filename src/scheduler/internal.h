@@ -64,6 +64,9 @@ void sched_bind_abandon_all(struct sw_scheduler *s);
 void sched_evict_consider(struct sw_scheduler *s, const struct extender_told *told);
 /** The scheduler sends somebody away itself: nothing is begun for @pod. */
 void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod);
+/** What its status says: kube-scheduler has sent somebody away for it on @node_name ("": nowhere),
+ * so nobody else needs to go, and the room there is kept for it. */
+void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name);
 void sched_evict_close(struct sw_scheduler *s);
 
 /* service.c */

@@ -44,7 +44,7 @@ struct pod *picture_need_pod(struct picture *p, const char *uid, const char *ns,
 
 static void free_pod(struct picture *p, struct pod *pod)
 {
-    picture_nominate(pod, NULL, 0, 0);
+    picture_nominate(p, pod, NULL, 0, 0);
     picture_set_labels(p, pod, NULL);
     wants_done(&pod->wants);
     free(pod->advice);
@@ -65,9 +65,10 @@ void picture_maybe_forget_pod(struct picture *p, struct pod *pod)
 }
 
 /* What is said about one that waits. */
-static void waits_no_more(struct pod *pod)
+static void waits_no_more(struct picture *p, struct pod *pod)
 {
-    picture_nominate(pod, NULL, 0, 0);
+    picture_nominate(p, pod, NULL, 0, 0);
+    pod->spared_ms = 0;
     free(SW_TAKE(pod->advice));
 }
 
@@ -81,12 +82,12 @@ static void read_wants(struct pod *pod, struct json_object *obj)
         pod->fault = sw_strdup(sw_err_text(&err));
 }
 
-static void see_bound(struct pod *pod, const char *node, int64_t now_ms)
+static void see_bound(struct picture *p, struct pod *pod, const char *node, int64_t now_ms)
 {
     if (pod->node || !*node)
         return;
     pod->node = sw_strdup(node);
-    waits_no_more(pod);
+    waits_no_more(p, pod);
     for (struct claim *c = pod->claims; c; c = c->pod_next)
         c->since_ms = now_ms; /* a new reason to look at them */
 }
@@ -103,14 +104,14 @@ struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool wat
     pod->watched |= watched;
     pod->known = true;
     pod->gone = false;
-    see_bound(pod, sw_json_str(obj, "", "spec", "nodeName", NULL), now_ms);
+    see_bound(p, pod, sw_json_str(obj, "", "spec", "nodeName", NULL), now_ms);
     pod->ended = sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
     pod->refused |= sw_streq(sw_json_str(sw_obj_condition(obj, "PodScheduled"), "", "status", NULL),
                              "False");
     pod->leaving = sw_json_find(obj, "metadata", "deletionTimestamp", NULL) != NULL;
     pod->meek = sw_streq(sw_json_str(obj, "", "spec", "preemptionPolicy", NULL), "Never");
     if (pod->ended || pod->leaving)
-        waits_no_more(pod);
+        waits_no_more(p, pod);
     if (watched)
         picture_set_labels(p, pod, sw_json_find(obj, "metadata", "labels", NULL));
     pod->priority = (int32_t)sw_json_int(obj, 0, "spec", "priority", NULL);
@@ -129,14 +130,14 @@ void picture_pod_gone(struct picture *p, const char *uid)
     p->n_waiting -= is_waiting(pod);
     pod->known = pod->watched = false;
     pod->gone = true;
-    waits_no_more(pod);
+    waits_no_more(p, pod);
     picture_maybe_forget_pod(p, pod);
 }
 
 void picture_pod_bound(struct picture *p, struct pod *pod, const char *node)
 {
     p->n_waiting -= is_waiting(pod);
-    see_bound(pod, node, 0);
+    see_bound(p, pod, node, 0);
     wants_done(&pod->wants);
 }
 

@@ -80,6 +80,8 @@ struct pod {
     char *advice;       /* how it would fit, when it was refused last; NULL: there is no way */
     struct labels *labels;
     struct node *nominated; /* whose nominee it is */
+    bool follows;           /* kube-scheduler said so: it sends others away itself */
+    int64_t spared_ms; /* since when nobody is sent away for it, because others leave; 0: not so */
     struct claim *claims;
 };
 
@@ -148,8 +150,10 @@ void picture_pod_bound(struct picture *p, struct pod *pod, const char *node);
 void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
                      struct sw_mig_gpu *gpus);
 /** Some of @node's GPUs are kept for @pod (bit i: number i), of which nobody less or equally
- * important gets anything, until it is bound, gone or ended, or this is called with NULL. */
-void picture_nominate(struct pod *pod, struct node *node, uint64_t gpus, int64_t now_ms);
+ * important gets anything, until it is bound, gone or ended, or this is called with NULL: then
+ * there is more room than others were told of. */
+void picture_nominate(struct picture *p, struct pod *pod, struct node *node, uint64_t gpus,
+                      int64_t now_ms);
 /** Bar those of @gpus, a copy of @node's, that are kept for somebody who goes before @pod. */
 void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
 

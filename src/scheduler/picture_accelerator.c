@@ -140,7 +140,7 @@ int picture_see_accelerator(struct picture *p, const char *name, struct json_obj
     }
     renumber(n, before.uuids);
     if (n->nominee)
-        picture_nominate(n->nominee, NULL, 0, 0); /* its GPUs may have other numbers */
+        picture_nominate(p, n->nominee, NULL, 0, 0); /* its GPUs may have other numbers */
     find_common(n);
     picture_has_grown(p, n);
     struct node old = { .gpus = before.gpus, .uuids = before.uuids, .n_gpus = before.n_gpus };

@@ -51,13 +51,22 @@ void picture_free_gpus(struct node *n)
     n->n_gpus = 0;
 }
 
-void picture_nominate(struct pod *pod, struct node *node, uint64_t gpus, int64_t now_ms)
+static void release(struct picture *p, struct node *node)
 {
-    if (pod->nominated)
-        pod->nominated->nominee = NULL;
-    if (node && node->nominee)
-        node->nominee->nominated = NULL;
+    if (!node || !node->nominee)
+        return;
+    node->nominee->nominated = NULL;
+    node->nominee = NULL;
+    picture_has_grown(p, node);
+}
+
+void picture_nominate(struct picture *p, struct pod *pod, struct node *node, uint64_t gpus,
+                      int64_t now_ms)
+{
+    release(p, pod->nominated);
+    release(p, node);
     pod->nominated = node;
+    pod->follows = false;
     if (!node)
         return;
     node->nominee = pod;
@@ -77,7 +86,7 @@ void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_
 void picture_free_node(struct node *n)
 {
     if (n->nominee)
-        picture_nominate(n->nominee, NULL, 0, 0);
+        n->nominee->nominated = NULL;
     picture_free_gpus(n);
     free(n->unready);
     free(n->name);

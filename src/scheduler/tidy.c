@@ -333,7 +333,7 @@ static void forget_pods(struct picture *p, int64_t now_ms)
         struct pod *pod = lh_entry_v(e);
         next = e->next;
         if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
-            picture_nominate(pod, NULL, 0, 0);
+            picture_nominate(p, pod, NULL, 0, 0);
         if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)
             picture_pod_gone(p, pod->uid);
     }

@@ -65,16 +65,22 @@ static bool fits(struct trial *t)
     return fits_without(t, SIZE_MAX);
 }
 
+/* Its slices will be free without anybody's doing. */
+static bool is_leaving(const struct pod *pod)
+{
+    return pod->leaving || pod->gone || pod->ended;
+}
+
 static void add_leaving(struct trial *t)
 {
     for (const struct claim *c = t->node->claims; c && t->n_gone < MAX_VICTIMS; c = c->next)
-        if (c->pod->leaving && !is_among(c->pod, t->gone, t->n_gone))
+        if (is_leaving(c->pod) && !is_among(c->pod, t->gone, t->n_gone))
             t->gone[t->n_gone++] = c->pod;
 }
 
 static bool is_less(const struct pod *other, const struct pod *pod, const struct node *node)
 {
-    return other->known && !other->leaving && !other->ended && other->node &&
+    return other->known && !is_leaving(other) && other->node &&
            strcmp(other->node, node->name) == 0 && other->priority < pod->priority;
 }
 
@@ -115,6 +121,16 @@ static void reprieve(struct trial *t)
     }
 }
 
+/* Once more, for where it lies. */
+static uint64_t find_gpus(struct trial *t)
+{
+    uint64_t gpus = 0;
+    (void)fits(t);
+    for (size_t i = 0; i < t->pod->wants.n; i++)
+        gpus |= t->choices[i].gpu < 64 ? UINT64_C(1) << t->choices[i].gpu : 0;
+    return gpus;
+}
+
 static void tell(struct trial *t, const struct pod *const *given, size_t n_given,
                  struct victims *out)
 {
@@ -126,9 +142,24 @@ static void tell(struct trial *t, const struct pod *const *given, size_t n_given
         memcpy(out->list, given, n_given * sizeof *given);
     memcpy(out->list + n_given, t->victims, t->n_victims * sizeof *given);
     qsort(out->list, n, sizeof *out->list, by_importance);
-    (void)fits(t); /* once more, for where it lies */
-    for (size_t i = 0; i < t->pod->wants.n; i++)
-        out->gpus |= t->choices[i].gpu < 64 ? UINT64_C(1) << t->choices[i].gpu : 0;
+    out->gpus = find_gpus(t);
+}
+
+static struct trial *begin(const struct picture *p, const struct pod *pod, const struct node *node)
+{
+    struct trial *t = sw_zalloc(1, sizeof *t);
+    *t = (struct trial){ .p = p, .node = node, .pod = pod };
+    t->gpus = decide_room_for_gpus(node);
+    t->choices = sw_alloc((pod->wants.n + 1) * sizeof *t->choices);
+    t->gone[t->n_gone++] = pod;
+    return t;
+}
+
+static void end(struct trial *t)
+{
+    free(t->choices);
+    free(t->gpus);
+    free(t);
 }
 
 bool victims_find(const struct picture *p, const struct pod *pod, const struct node *node,
@@ -136,11 +167,7 @@ bool victims_find(const struct picture *p, const struct pod *pod, const struct n
 {
     if (pod->fault || n_given > MAX_VICTIMS / 2 || decide_usable(p, node, NULL) < 0)
         return false;
-    struct trial *t = sw_zalloc(1, sizeof *t);
-    *t = (struct trial){ .p = p, .node = node, .pod = pod };
-    t->gpus = decide_room_for_gpus(node);
-    t->choices = sw_alloc((pod->wants.n + 1) * sizeof *t->choices);
-    t->gone[t->n_gone++] = pod;
+    struct trial *t = begin(p, pod, node);
     picture_begin_spending(p);
     for (size_t i = 0; i < n_given; i++) {
         t->gone[t->n_gone++] = given[i];
@@ -157,10 +184,19 @@ bool victims_find(const struct picture *p, const struct pod *pod, const struct n
     ok = ok && n_given + t->n_victims > 0;
     if (ok)
         tell(t, given, n_given, out);
-    free(t->choices);
-    free(t->gpus);
-    free(t);
+    end(t);
     return ok;
+}
+
+uint64_t victims_none(const struct picture *p, const struct pod *pod, const struct node *node)
+{
+    if (pod->fault || decide_usable(p, node, NULL) < 0)
+        return 0;
+    struct trial *t = begin(p, pod, node);
+    add_leaving(t);
+    const uint64_t gpus = fits(t) ? find_gpus(t) : 0;
+    end(t);
+    return gpus;
 }
 
 /* ---- several nodes -----------------------------------------------------------------------------
@@ -188,10 +224,13 @@ bool victims_better(const struct victims *a, const struct victims *b)
     return x->created_ms > y->created_ms;
 }
 
-bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget)
+bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget, bool *less)
 {
-    for (const struct claim *c = node->claims; c && *budget; c = c->next, --*budget)
+    bool likely = false;
+    for (const struct claim *c = node->claims; c && *budget; c = c->next, --*budget) {
         if (is_less(c->pod, pod, node))
-            return true;
-    return false;
+            return *less = true;
+        likely |= is_leaving(c->pod);
+    }
+    return likely;
 }

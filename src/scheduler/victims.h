@@ -16,7 +16,7 @@ void victims_done(struct victims *v);
 /** Who has to go from @node so that @pod fits. @given, @n_given: whom the scheduler would send away
  * for its own reasons; they go in any case. Added are pods of lower priority whose slices are
  * needed, those last that a PodDisruptionBudget protects, the least important first. Pods whose
- * deletion has begun count as gone.
+ * deletion has begun, and those that have ended, count as gone.
  * @return false: sending pods away does not help there, or nobody needs to go; @out is empty */
 bool victims_find(const struct picture *p, const struct pod *pod, const struct node *node,
                   const struct pod *const *given, size_t n_given, struct victims *out);
@@ -24,5 +24,9 @@ bool victims_find(const struct picture *p, const struct pod *pod, const struct n
 /** Whether it is better to send @a away than @b: fewer against a budget, less important ones,
  * fewer, those that began later. */
 bool victims_better(const struct victims *a, const struct victims *b);
-/** A pod of lower priority than @pod's holds slices there. Looks at @*budget claims at most. */
-bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget);
+/** Whether nobody else needs to go from @node: @pod fits there, or will when those have gone who
+ * leave anyway. @return the GPUs where it would lie, as bits; 0: it does not */
+uint64_t victims_none(const struct picture *p, const struct pod *pod, const struct node *node);
+/** A pod of lower priority than @pod's holds slices there (then @*less becomes true), or one that
+ * leaves. Looks at @*budget claims at most. */
+bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget, bool *less);

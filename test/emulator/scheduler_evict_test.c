@@ -21,13 +21,38 @@ static char *add_important(struct sched_world *w, const char *name, const char *
     return sw_strdup(sw_obj_uid(w->w.answer));
 }
 
-/* Asked about as kube-scheduler does, who knows the whole pod. */
-static bool fits_for(struct sched_world *w, const char *name)
+/* Asked about as kube-scheduler does, who knows the whole pod. @nodes: "\"a\",\"b\"" */
+static const char *filter(struct sched_world *w, const char *name, const char *nodes)
 {
     SW_AUTO_CHARS *pod = sw_strdup(
         json_object_to_json_string(world_get(&w->w, "v1", "Pod", "default", name)));
-    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNames\":[\"a\"]}", pod);
-    return strstr(ask(w, "/filter", body), "\"NodeNames\":[\"a\"]") != NULL;
+    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNames\":[%s]}", pod, nodes);
+    return ask(w, "/filter", body);
+}
+
+static bool fits_for(struct sched_world *w, const char *name)
+{
+    return strstr(filter(w, name, "\"a\""), "\"NodeNames\":[\"a\"]") != NULL;
+}
+
+/* When the watch has told of what was written. */
+static void expect_fits_soon(struct sched_world *w, const char *name, bool fits)
+{
+    int n = 1000;
+    while (fits_for(w, name) != fits && --n)
+        ;
+    assert_int_not_equal(n, 0);
+}
+
+static bool never(struct world *w SW_UNUSED, void *arg SW_UNUSED)
+{
+    return false;
+}
+
+/* As long as it would take twice. */
+static void let_time_pass(struct sched_world *w)
+{
+    (void)world_until(&w->w, never, NULL, 6000);
 }
 
 static bool is_known(struct world *w, void *arg)
@@ -142,19 +167,11 @@ static void test_who_is_protected_is_not_even_asked_to_leave(void **state)
     make_ready(w, "low");
     add_budget(w, 0);
     SW_AUTO_CHARS *high = add_important(w, "high", ALL, 10, "PreemptLowerPriority");
-    SW_AUTO_CHARS *pod = sw_strdup(
-        json_object_to_json_string(world_get(&w->w, "v1", "Pod", "default", "high")));
-    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNames\":[\"a\",\"b\"]}", pod);
-    (void)ask(w, "/filter", body);
+    (void)filter(w, "high", "\"a\",\"b\"");
     run_until(w, "slipway_scheduler_evicted_total 1\n");
     assert_true(is_leaving(w, "mid"));
     assert_false(is_leaving(w, "low"));
     assert_true(metric(w, "slipway_scheduler_evictions_refused_total") == 0);
-}
-
-static bool never(struct world *w SW_UNUSED, void *arg SW_UNUSED)
-{
-    return false;
 }
 
 static void test_nobody_goes_for_who_may_not_preempt(void **state)
@@ -166,9 +183,71 @@ static void test_nobody_goes_for_who_may_not_preempt(void **state)
     SW_AUTO_CHARS *equal = add_important(w, "equal", ALL, 1, "PreemptLowerPriority");
     assert_false(fits_for(w, "meek"));
     assert_false(fits_for(w, "equal"));
-    (void)world_until(&w->w, never, NULL, 6000); /* twice what it would take */
+    let_time_pass(w);
     assert_true(metric(w, "slipway_scheduler_evicted_total") == 0);
     assert_false(is_leaving(w, "low"));
+}
+
+/* With a grace period: it stays a while. */
+static void end_pod(struct sched_world *w, const char *name)
+{
+    const struct sw_kind *k = world_kind(&w->w, "v1", "Pod");
+    w->w.answer_code = SW_PENDING;
+    (void)sw_kube_delete(w->w.conn.kube, k, "default", name, NULL, world_on_answer, w);
+    assert_true(world_until(&w->w, world_is_answered, NULL, 60000));
+    assert_true(is_leaving(w, name));
+}
+
+/* Somebody's slices will be free soon: nobody else goes for them. */
+static void test_nobody_goes_while_room_is_coming(void **state)
+{
+    struct sched_world *w = *state;
+    add_node(&w->w, "b", 1);
+    SW_AUTO_CHARS *one = add_important(w, "one", ONE, 1, "PreemptLowerPriority");
+    SW_AUTO_CHARS *two = add_important(w, "two", ONE, 1, "PreemptLowerPriority");
+    (void)bind_pod(w, "one", one, "a");
+    (void)bind_pod(w, "two", two, "b");
+    end_pod(w, "one");
+    SW_AUTO_CHARS *high = add_important(w, "high", ALL, 10, "PreemptLowerPriority");
+    (void)filter(w, "high", "\"a\",\"b\"");
+    let_time_pass(w);
+    assert_false(is_leaving(w, "two"));
+    assert_true(metric(w, "slipway_scheduler_evicted_total") == 0);
+    /* where it does not help, somebody goes */
+    (void)filter(w, "high", "\"b\"");
+    run_until(w, "slipway_scheduler_evicted_total 1\n");
+    assert_true(is_leaving(w, "two"));
+}
+
+/* It sent somebody away itself, through the verb preempt or not: its nominee's room is kept, and is
+ * the only one that is made. */
+static void test_nominee_of_kube_scheduler_keeps_its_room(void **state)
+{
+    struct sched_world *w = *state;
+    add_node(&w->w, "b", 1);
+    SW_AUTO_CHARS *one = add_important(w, "one", ONE, 1, "PreemptLowerPriority");
+    SW_AUTO_CHARS *two = add_important(w, "two", ONE, 1, "PreemptLowerPriority");
+    (void)bind_pod(w, "one", one, "a");
+    (void)bind_pod(w, "two", two, "b");
+    SW_AUTO_CHARS *high = add_important(w, "high", ALL, 10, "PreemptLowerPriority");
+    SW_AUTO_CHARS *other = add_important(w, "other", ONE, 1, "PreemptLowerPriority");
+    end_pod(w, "one");
+    assert_int_equal(world_patch(&w->w, "v1", "Pod", "default", "high", "status",
+                                 "{\"status\":{\"nominatedNodeName\":\"a\"}}"),
+                     0);
+    expect_fits_soon(w, "other", false);
+    (void)filter(w, "high", "\"b\""); /* although a is not even asked about */
+    let_time_pass(w);
+    assert_false(is_leaving(w, "two"));
+    delete_pod(w, "one");
+    assert_true(world_until(&w->w, has_n_claims, &(size_t){ 1 }, 60000));
+    assert_false(fits_for(w, "other"));
+    assert_true(fits_for(w, "high"));
+    /* it thinks better of it */
+    assert_int_equal(world_patch(&w->w, "v1", "Pod", "default", "high", "status",
+                                 "{\"status\":{\"nominatedNodeName\":null}}"),
+                     0);
+    expect_fits_soon(w, "other", true);
 }
 
 int main(void)
@@ -180,6 +259,8 @@ int main(void)
         T(test_eviction_that_a_budget_refuses_is_given_up),
         T(test_who_is_protected_is_not_even_asked_to_leave),
         T(test_nobody_goes_for_who_may_not_preempt),
+        T(test_nobody_goes_while_room_is_coming),
+        T(test_nominee_of_kube_scheduler_keeps_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

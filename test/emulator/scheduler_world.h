@@ -203,6 +203,11 @@ static inline const char *pod_node(struct sched_world *w, const char *name)
                        NULL);
 }
 
+static inline bool has_n_claims(struct world *w, void *arg)
+{
+    return sw_json_len(world_get(w, CLAIMS, NS, NULL)) == *(size_t *)arg;
+}
+
 static inline bool has_no_claims(struct world *w, void *arg SW_UNUSED)
 {
     return sw_json_len(world_get(w, CLAIMS, NS, NULL)) == 0;

@@ -66,6 +66,7 @@ static void expect_victims(struct scene *s, const char *limits, const char *expe
 #define HALF "\"mig.das.com/3g.20gb\":1"
 #define WHOLE "\"mig.das.com/7g.40gb\":1"
 #define APP ",\"labels\":{\"app\":\"x\"}"
+#define LEAVING ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""
 #define SELECTS_APP "{\"matchLabels\":{\"app\":\"x\"}}"
 
 static void test_whom_a_budget_protects_goes_last(void **state)
@@ -147,9 +148,69 @@ static void test_who_leaves_already_is_no_victim(void **state)
 {
     struct scene *s = *state;
     add(s, "low", 1, "3g.20gb", 0, 4, "");
-    add(s, "gone", 90, "3g.20gb", 4, 4, ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"");
+    add(s, "gone", 90, "3g.20gb", 4, 4, LEAVING);
     expect_victims(s, HALF, "");
     expect_victims(s, WHOLE, "low 0");
+}
+
+/* So nobody has to be sent away from other nodes. */
+static void test_room_that_is_coming_is_known(void **state)
+{
+    struct scene *s = *state;
+    const struct node *a = picture_find_node(s->p, "a");
+    const struct pod *half = scene_pod(s, "half", HALF, 10, NULL),
+                     *whole = scene_pod(s, "whole", WHOLE, 10, NULL);
+    assert_int_equal(victims_none(s->p, whole, a), 1); /* there is room now */
+    add(s, "low", 1, "3g.20gb", 0, 4, "");
+    add(s, "gone", 90, "3g.20gb", 4, 4, LEAVING);
+    assert_int_equal(victims_none(s->p, half, a), 1);
+    assert_int_equal(victims_none(s->p, whole, a), 0);
+    picture_pod_gone(s->p, "low"); /* its claim is there until its slice is unmade */
+    assert_int_equal(victims_none(s->p, whole, a), 1);
+    expect_victims(s, WHOLE, "");
+    picture_see_node(s->p, "a", false);
+    assert_int_equal(victims_none(s->p, whole, a), 0);
+}
+
+static void test_filter_tells_where_somebody_leaves_anyway(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "b", "A100-40GB", 1);
+    add(s, "gone", 90, "7g.40gb", 0, 8, LEAVING);
+    (void)scene_pod(s, "low", "", 20, "b");
+    (void)scene_claim(s, "c2", "low", "b", 0, "7g.40gb", 0, 8, "inUse");
+    SW_AUTO_CHARS *pod = pod_text("p1", WHOLE, 10, NULL), *high = pod_text("p2", WHOLE, 30, NULL);
+    SW_AUTO_JSON *nobody_less = scene_filter(s, pod, "\"a\",\"b\"");
+    assert_int_equal(s->told.n_likely, 0);
+    SW_AUTO_JSON *both = scene_filter(s, high, "\"a\",\"b\"");
+    assert_int_equal(s->told.n_likely, 2);
+}
+
+/* kube-scheduler asks for another node while room is made on this one. */
+static void test_preempt_knows_where_room_is_made_already(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "b", "A100-40GB", 1);
+    add(s, "low", 1, "7g.40gb", 0, 8, LEAVING);
+    SW_AUTO_CHARS *text = pod_text("p1", WHOLE, 10, NULL);
+    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{"
+                                    "\"UID\":\"hog-a\"}]},\"b\":{\"Pods\":[{\"UID\":\"hog-b\"}]"
+                                    "}}}",
+                                    text);
+    struct pod *pod = scene_pod(s, "p1", WHOLE, 10, NULL);
+    SW_AUTO_JSON *before = scene_ask(s, extender_preempt, body);
+    assert_int_equal(sw_json_len(sw_json_get(before, "NodeNameToMetaVictims")), 2);
+    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
+    SW_AUTO_JSON *doc = scene_ask(s, extender_preempt, body);
+    struct json_object *nodes = sw_json_get(doc, "NodeNameToMetaVictims");
+    assert_int_equal(sw_json_len(nodes), 1);
+    assert_non_null(sw_json_get(nodes, "a"));
+    /* all have left, and the scheduler wants to go elsewhere: not for slices */
+    picture_pod_gone(s->p, "low");
+    assert_int_equal(picture_see_claim(s->p, "low", "uid-low", NULL, 1000, NULL), 0);
+    SW_AUTO_JSON *after = scene_ask(s, extender_preempt, body);
+    assert_int_equal(sw_json_len(sw_json_get(after, "NodeNameToMetaVictims")), 2);
+    assert_null(pod->nominated);
 }
 
 static void test_equally_important_ones_stay(void **state)
@@ -206,7 +267,7 @@ static void test_room_that_is_made_is_kept(void **state)
     struct scene *s = *state;
     struct pod *pod = scene_pod(s, "asker", WHOLE, 10, NULL);
     SW_ERR(err);
-    picture_nominate(pod, picture_find_node(s->p, "a"), 1, 1000);
+    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
     assert_int_equal(n_fit(s, "less", 9), 0);
     assert_int_equal(n_fit(s, "equal", 10), 0);
     assert_int_equal(n_fit(s, "more", 11), 1);
@@ -215,7 +276,9 @@ static void test_room_that_is_made_is_kept(void **state)
     SW_AUTO_CHARS *own = pod_text("asker", WHOLE, 10, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, own, "\"a\"");
     assert_int_equal(s->told.n_fit, 1);
+    s->p->any_grown = false;
     picture_pod_bound(s->p, pod, "a");
+    assert_true(s->p->any_grown); /* others may have waited for it */
     assert_null(picture_find_node(s->p, "a")->nominee);
     assert_int_equal(n_fit(s, "less", 9), 1);
 }
@@ -224,15 +287,15 @@ static void test_room_is_kept_for_nobody_who_is_gone(void **state)
 {
     struct scene *s = *state;
     struct pod *pod = scene_pod(s, "asker", WHOLE, 10, NULL);
-    picture_nominate(pod, picture_find_node(s->p, "a"), 1, 1000);
+    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
     picture_pod_gone(s->p, "asker");
     assert_null(picture_find_node(s->p, "a")->nominee);
     pod = scene_pod(s, "asker", WHOLE, 10, NULL);
-    picture_nominate(pod, picture_find_node(s->p, "a"), 1, 1000);
+    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 2); /* its GPUs have other numbers, perhaps */
     assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
     assert_null(pod->nominated);
-    picture_nominate(pod, picture_find_node(s->p, "a"), 1, 1000);
+    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
     (void)picture_see_accelerator(s->p, "a", NULL, NULL);
     picture_see_node(s->p, "a", false);
     assert_null(pod->nominated);
@@ -248,6 +311,9 @@ int main(void)
         T(test_preempt_counts_violations_of_those_it_adds),
         T(test_without_preemption_nobody_is_added),
         T(test_who_leaves_already_is_no_victim),
+        T(test_room_that_is_coming_is_known),
+        T(test_filter_tells_where_somebody_leaves_anyway),
+        T(test_preempt_knows_where_room_is_made_already),
         T(test_equally_important_ones_stay),
         T(test_better_is_what_harms_less),
         T(test_filter_tells_where_others_could_leave),
