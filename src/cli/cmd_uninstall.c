@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "cli/cli.h"
 #include "cli/connect.h"
+#include "cli/hook_run.h"
 #include "cli/talk.h"
+#include "controller/orphan.h"
 #include "data/data.h"
 #include "engine/stay.h"
 #include "facts/facts.h"
@@ -20,7 +23,8 @@ extern const struct sw_embedded sw_deploy_crds[];
 
 struct uninstall_opts {
     struct sw_connect_opts connect;
-    bool plan, yes, keep_operator;
+    bool plan, yes, keep_operator, no_hooks;
+    int64_t timeout_ms;
 };
 
 const struct sw_flag sw_flags_uninstall[] = {
@@ -29,6 +33,10 @@ const struct sw_flag sw_flags_uninstall[] = {
     { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "do it" },
     { "keep-operator", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, keep_operator), NULL, NULL,
       "the resources only: the operator and the definitions stay" },
+    { "no-hooks", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, no_hooks), NULL, NULL,
+      "run no hooks of a deletion" },
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct uninstall_opts, timeout_ms), "TIME", NULL,
+      "for the hooks before, and for those after, the objects of a resource go (default 5m)" },
     SW_CONNECT_FLAGS(struct uninstall_opts, connect),
     { 0 },
 };
@@ -36,8 +44,8 @@ const struct sw_flag sw_flags_uninstall[] = {
 struct uninstall {
     struct uninstall_opts opts;
     struct sw_connection conn;
-    const char *only; /* one resource; NULL: all */
-    size_t n_done, n_failed;
+    const char *only;                /* one resource; NULL: all */
+    size_t n_done, n_failed, n_stay; /* the last: resources */
 };
 
 /* ---- one step ----------------------------------------------------------------------------------
@@ -57,6 +65,11 @@ static void failed(struct uninstall *u, const struct sw_err *err)
     u->n_failed++;
 }
 
+static bool is_orphaning(struct json_object *resource)
+{
+    return sw_streq(sw_json_str(resource, "", "spec", "deletionPolicy", NULL), "orphan");
+}
+
 static void remove_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
                           const char *name, const char *uid)
 {
@@ -73,20 +86,37 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
 /* ---- resources ---------------------------------------------------------------------------------
  */
 
-static void remove_entry(struct uninstall *u, struct json_object *entry)
+/* It stays when the resource goes: nobody's garbage collection is to take it for the resource's. */
+static void let_go(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                   struct json_object *live, const char *owner_uid)
+{
+    SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_orphan_patch(live, owner_uid);
+    SW_ERR(err);
+    if (patch && sw_talk_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
+        failed(u, &err);
+}
+
+/* Why it is not deleted; NULL: it is. */
+static const char *why_kept(struct json_object *resource, struct json_object *entry)
+{
+    if (sw_json_bool(entry, false, "keep", NULL))
+        return "its recipe says so";
+    if (sw_json_bool(entry, false, "adopted", NULL))
+        return "it was taken over";
+    return is_orphaning(resource) ? "the resource's deletionPolicy is orphan" : NULL;
+}
+
+static void remove_entry(struct uninstall *u, struct json_object *resource,
+                         struct json_object *entry)
 {
     const char *kind_name = sw_json_str(entry, "", "kind", NULL);
     const char *name = sw_json_str(entry, "", "name", NULL);
     const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
     const char *uid = sw_json_str(entry, NULL, "uid", NULL);
-    bool keep = sw_json_bool(entry, false, "keep", NULL);
+    const char *kept = why_kept(resource, entry);
     const struct sw_kind *kind;
     SW_AUTO_JSON *live = NULL;
     SW_ERR(err);
-    if (keep || sw_json_bool(entry, false, "adopted", NULL)) {
-        say(u, "keep", kind_name, ns, name, keep ? "its recipe says so" : "it was taken over");
-        return;
-    }
     if (sw_talk_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind, &err) <
         0)
         return; /* its definition is gone, and it with it */
@@ -97,7 +127,10 @@ static void remove_entry(struct uninstall *u, struct json_object *entry)
         failed(u, &err);
     else if (uid && *uid && !sw_streq(uid, sw_json_str(live, "", "metadata", "uid", NULL)))
         say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
-    else
+    else if (kept) {
+        say(u, "keep", kind_name, ns, name, kept);
+        let_go(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
+    } else
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
 }
 
@@ -211,18 +244,71 @@ static void remove_labels(struct uninstall *u, struct json_object *resource,
     }
 }
 
-/* A running operator stops applying when the resource goes, and may clean up at the same time:
- * what is gone already is no failure. The finalizer goes last. */
-static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
-                            struct json_object *resource, const struct sw_kind *node_kind,
-                            struct json_object *nodes)
+/* ---- hooks of its deletion ---------------------------------------------------------------------
+ */
+
+/* Its release, where there are hooks to be run. */
+static int find_hooks(struct uninstall *u, struct json_object *resource, struct sw_hook_run *run,
+                      struct sw_err *err)
 {
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    const char *without = sw_obj_annotation(resource, FAREWELL_NO_HOOKS);
+    if (u->opts.no_hooks || is_orphaning(resource) || sw_streq(without, "true"))
+        return 0;
+    int rc = sw_hook_run_init(run, &u->conn, resource, err);
+    run->is_farewell = true;
+    if (rc == SW_NOTFOUND) /* it was not Ready yet, or its namespace is gone */
+        sw_err_done(err);
+    return rc == SW_NOTFOUND ? 0 : rc;
+}
+
+/* @return whether the rest may go on */
+static bool run_hooks(struct uninstall *u, struct sw_hook_run *run, const char *event)
+{
+    bool passed = true;
+    size_t n;
+    SW_ERR(err);
+    int rc = run->release ? sw_hook_run_read(run, event, &err) : 0;
+    for (size_t i = 0; u->opts.plan && i < run->hooks.n; i++)
+        (void)printf("run hook %s\n", run->hooks.items[i].key);
+    if (rc == 0 && !u->opts.plan && run->hooks.n) {
+        u->conn.until_ms = sw_loop_now_ms(u->conn.loop) + u->opts.timeout_ms;
+        rc = sw_hook_run_all(run, &n, &passed, &err);
+        u->conn.until_ms = 0;
+    }
+    if (rc == 0 && passed)
+        return true;
+    if (rc == 0)
+        (void)sw_err_set(&err, SW_INVALID, "a hook failed");
+    (void)sw_err_wrap(&err, err.code, "%s: %s hooks: it stays until they succeed (or --no-hooks)",
+                      sw_obj_name(run->resource), event);
+    failed(u, &err);
+    return false;
+}
+
+/* ---- one resource ------------------------------------------------------------------------------
+ */
+
+/* From here on an operator that runs makes nothing anew, and runs no hooks of its own. */
+static int take_over(struct uninstall *u, const struct sw_kind *kind, struct json_object *resource)
+{
+    SW_AUTO_JSON *patch = json_object_new_object();
+    SW_ERR(err);
+    if (u->opts.plan)
+        return 0;
+    sw_json_set_str(patch, "true", "metadata", "annotations", FAREWELL_NO_HOOKS, NULL);
+    sw_json_set_str(patch, "Unmanaged", "spec", "managementState", NULL);
+    int rc = sw_talk_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
+    if (rc < 0)
+        failed(u, &err);
+    return rc;
+}
+
+/* The finalizer goes last. */
+static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
+                          struct json_object *resource)
+{
     const char *name = sw_obj_name(resource);
     remove_object(u, kind, NULL, name, sw_json_str(resource, NULL, "metadata", "uid", NULL));
-    for (size_t i = sw_json_len(inventory); i > 0; i--)
-        remove_entry(u, sw_json_at(inventory, i - 1));
-    remove_labels(u, resource, node_kind, nodes);
     if (u->opts.plan || !sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
         return;
     SW_AUTO_JSON *patch = json_object_new_object();
@@ -231,6 +317,69 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     int rc = sw_talk_patch(&u->conn, kind, NULL, name, patch, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
         failed(u, &err);
+}
+
+/* The namespace of the release, in which the hooks after run; the other objects. */
+static void remove_entries(struct uninstall *u, struct json_object *resource, const char *ns,
+                           bool last)
+{
+    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    for (size_t i = sw_json_len(inventory); i > 0; i--) {
+        struct json_object *entry = sw_json_at(inventory, i - 1);
+        bool is_ns = sw_streq(sw_json_str(entry, "", "kind", NULL), "Namespace") &&
+                     sw_streq(sw_json_str(entry, "", "name", NULL), ns);
+        if (is_ns == last)
+            remove_entry(u, resource, entry);
+    }
+}
+
+/* Helm's records of what is left behind go on without the resource. */
+static void let_go_of_records(struct uninstall *u, struct json_object *resource, const char *ns)
+{
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", sw_obj_name(resource));
+    for (size_t k = 0; !u->opts.plan && k < SW_COUNT(kinds); k++) {
+        SW_AUTO_JSON *list = NULL;
+        const struct sw_kind *kind;
+        SW_ERR(err);
+        if (sw_talk_kind(&u->conn, "v1", kinds[k], &kind, &err) < 0 ||
+            sw_talk_list(&u->conn, kind, ns,
+                         &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
+                         &list, &err) < 0)
+            failed(u, &err);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            let_go(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
+    }
+}
+
+/* As the operator does it, whether one runs or not: what is gone already is no failure. */
+static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
+                            struct json_object *resource, const struct sw_kind *node_kind,
+                            struct json_object *nodes)
+{
+    const char *name = sw_obj_name(resource),
+               *ns = sw_json_str(resource, "", "spec", "namespace", NULL);
+    struct sw_hook_run run = { .resource = resource };
+    SW_ERR(err);
+    ns = *ns ? ns : name;
+    int rc = find_hooks(u, resource, &run, &err);
+    if (rc < 0)
+        failed(u, &err);
+    bool goes = rc == 0 && run_hooks(u, &run, "pre-delete") && take_over(u, kind, resource) == 0;
+    if (goes) {
+        remove_entries(u, resource, ns, false);
+        goes = run_hooks(u, &run, "post-delete");
+    }
+    if (goes) {
+        remove_entries(u, resource, ns, true);
+        if (is_orphaning(resource))
+            let_go_of_records(u, resource, ns);
+        else
+            remove_labels(u, resource, node_kind, nodes);
+        remove_itself(u, kind, resource);
+    }
+    u->n_stay += !goes;
+    sw_hook_run_done(&run);
 }
 
 static int remove_resources(struct uninstall *u, struct sw_err *err)
@@ -379,11 +528,15 @@ static int uninstall(struct uninstall *u)
     if (sw_connection_init(&u->conn, "uninstall", &u->opts.connect, &err) < 0 ||
         sw_talk_kinds(&u->conn, &err) < 0 || remove_resources(u, &err) < 0)
         return sw_cli_fail("uninstall", &err);
-    if (!u->only && !u->opts.keep_operator) {
+    bool all = !u->only && !u->opts.keep_operator;
+    if (all && u->n_stay)
+        (void)fprintf(stderr, "slipway uninstall: the operator and the definitions stay, as a "
+                              "resource does\n");
+    else if (all) {
         remove_operator(u);
         remove_definitions(u);
     }
-    if (!u->n_done)
+    if (!u->n_done && !u->n_stay)
         (void)printf("nothing of slipway's is here\n");
     if (fflush(stdout) != 0)
         return SW_EXIT_FAILED;
@@ -392,7 +545,7 @@ static int uninstall(struct uninstall *u)
 
 int sw_cmd_uninstall(int argc, char **argv)
 {
-    struct uninstall u = { 0 };
+    struct uninstall u = { .opts = { .timeout_ms = 5 * 60000 } };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
     int rc = sw_cli_parse("uninstall", argc, argv, &u.opts, 1, &rest);

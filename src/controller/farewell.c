@@ -83,20 +83,16 @@ void farewell_give_up(struct farewell *f, const char *why)
 
 static int read_hooks(struct farewell *f, struct json_object *record, struct sw_err *err)
 {
-    const char *ns = resource_namespace(f->r),
-               *noted = sw_obj_annotation(record, FAREWELL_DONE_NOTE);
-    SW_AUTO_JSON *release = NULL, *note_doc = NULL;
+    const char *ns = resource_namespace(f->r);
+    SW_AUTO_JSON *release = NULL;
     int rc = release_of_record(record, &release, err);
     if (rc == 0)
         rc = release_hooks_read(release, "pre-delete", ns, &f->before, err);
     if (rc == 0)
         rc = release_hooks_read(release, "post-delete", ns, &f->after, err);
-    if (rc == 0 && noted && sw_json_parse(noted, strlen(noted), NULL, &note_doc, NULL) == 0 &&
-        sw_streq(sw_json_str(note_doc, "", "uid", NULL), f->r->uid) &&
-        (resource_is_removed(f->r) || !sw_json_bool(note_doc, false, "removed", NULL)) &&
-        json_object_is_type(sw_json_get(note_doc, "hooks"), json_type_object)) {
+    if (rc == 0) {
         json_object_put(f->done);
-        f->done = sw_json_copy(sw_json_get(note_doc, "hooks"));
+        f->done = release_hooks_past(record, f->r->uid, resource_is_removed(f->r));
     }
     return rc;
 }

@@ -8,8 +8,6 @@
 #include "data/time.h"
 #include "engine/gate.h"
 
-#define RUN_MARK "slipway.dev/deletion"
-
 enum { AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
 
 /* ---- one hook ----------------------------------------------------------------------------------
@@ -75,14 +73,7 @@ static void on_noted(const struct sw_kube_answer *a, void *arg)
 static void note(struct farewell *f, const char *why)
 {
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
-    SW_AUTO_JSON *all = json_object_new_object();
-    sw_json_set_str(all, f->r->uid, "uid", NULL);
-    if (!resource_is_deleting(f->r)) /* it may be Managed again before it is deleted */
-        sw_json_set(all, json_object_new_boolean(true), "removed", NULL);
-    (void)json_object_object_add(all, "hooks", json_object_get(f->done));
-    SW_AUTO_CHARS *text = sw_json_text(all, SW_JSON_PLAIN, NULL);
-    SW_AUTO_JSON *patch = json_object_new_object();
-    sw_json_set_str(patch, text, "metadata", "annotations", FAREWELL_DONE_NOTE, NULL);
+    SW_AUTO_JSON *patch = release_hooks_note(f->done, f->r->uid, !resource_is_deleting(f->r));
     f->req = sw_kube_patch(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
                            f->record, SW_PATCH_MERGE, patch,
                            &(struct sw_request_opts){ .retries = FAREWELL_RETRIES }, on_noted, f);
@@ -131,7 +122,8 @@ static void remove_live(struct farewell *f, const char *uid)
 /* An object of this very run, not one of an install or of another resource before. */
 static bool is_of_this_run(struct farewell *f)
 {
-    return sw_streq(sw_obj_annotation(f->live, RUN_MARK), sw_obj_annotation(f->doc, RUN_MARK));
+    return sw_streq(sw_obj_annotation(f->live, FAREWELL_RUN_MARK),
+                    sw_obj_annotation(f->doc, FAREWELL_RUN_MARK));
 }
 
 static void failed(struct farewell *f, const char *why)
@@ -257,9 +249,8 @@ static int prepare(struct farewell *f, const struct sw_kind *kind, struct sw_err
     const struct sw_mirrors *mirrors = NULL;
     SW_AUTO_JSON *doc = sw_json_copy(current(f)->doc);
     SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
-    SW_AUTO_CHARS *mark = sw_printf("%s %s%s",
-                                    f->stage == FAREWELL_AFTER ? "post-delete" : "pre-delete",
-                                    f->record_uid, resource_is_deleting(r) ? "" : " removed");
+    const char *event = f->stage == FAREWELL_AFTER ? "post-delete" : "pre-delete";
+    SW_AUTO_CHARS *mark = release_hooks_mark(event, f->record_uid, !resource_is_deleting(r));
     int rc = find_values(f, doc, &mirrors, err);
     if (rc == 0)
         rc = sw_hooks_apply(doc,
@@ -272,7 +263,7 @@ static int prepare(struct farewell *f, const struct sw_kind *kind, struct sw_err
     if (rc < 0)
         return rc;
     (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
-    sw_json_set_str(doc, mark, "metadata", "annotations", RUN_MARK, NULL);
+    sw_json_set_str(doc, mark, "metadata", "annotations", FAREWELL_RUN_MARK, NULL);
     f->doc = SW_TAKE(doc);
     f->kind = kind;
     return 0;

@@ -5,9 +5,6 @@
 #include "controller/release_hooks.h"
 #include "controller/release_in.h"
 
-#define FAREWELL_NO_HOOKS "slipway.dev/no-hooks"
-#define FAREWELL_DONE_NOTE "slipway.dev/deletion-hooks"
-
 enum { FAREWELL_RETRIES = 4, FAREWELL_RETRY_MS = 5000 };
 
 enum farewell_stage {

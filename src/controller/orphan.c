@@ -1,6 +1,4 @@
-/* An object is left behind: what makes it the resource's is taken off, so that nobody's garbage
- * collection and no later resource takes it for its own. What runs is not touched: pod templates
- * keep the label. */
+#include "controller/orphan.h"
 #include "controller/internal.h"
 
 #include <stdlib.h>
@@ -33,8 +31,7 @@ static struct json_object *other_owners(struct json_object *live, const char *ui
     return NULL;
 }
 
-/* @return the merge patch, the caller's; NULL: nothing of slipway's is on it (any more). */
-static struct json_object *release_patch(struct json_object *live, const char *uid)
+struct json_object *sw_orphan_patch(struct json_object *live, const char *uid)
 {
     static const char *const annotations[] = { SW_SRO_PREFIX "hash", "slipway.dev/resource",
                                                "slipway.dev/adopted" };
@@ -79,7 +76,7 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
     }
     const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
                                                    op->key.kind);
-    struct json_object *body = release_patch(a->object, op->r->uid);
+    struct json_object *body = sw_orphan_patch(a->object, op->r->uid);
     if (!body || !kind) {
         json_object_put(body);
         done(op, kind ? 0 : SW_UNAVAILABLE, NULL);

@@ -191,3 +191,36 @@ struct json_object *release_patch(struct json_object *record, struct json_object
                                  release_data(sw_streq(sw_obj_kind(record), "Secret"), packed));
     return patch;
 }
+
+/* ---- those of a deletion -----------------------------------------------------------------------
+ */
+
+struct json_object *release_hooks_past(struct json_object *record, const char *uid, bool removed)
+{
+    const char *text = sw_obj_annotation(record, FAREWELL_DONE_NOTE);
+    SW_AUTO_JSON *note = NULL;
+    if (text && sw_json_parse(text, strlen(text), NULL, &note, NULL) == 0 &&
+        sw_streq(sw_json_str(note, "", "uid", NULL), uid) &&
+        (removed || !sw_json_bool(note, false, "removed", NULL)) &&
+        json_object_is_type(sw_json_get(note, "hooks"), json_type_object))
+        return sw_json_copy(sw_json_get(note, "hooks"));
+    return json_object_new_object();
+}
+
+struct json_object *release_hooks_note(struct json_object *past, const char *uid, bool removed)
+{
+    SW_AUTO_JSON *all = json_object_new_object();
+    sw_json_set_str(all, uid, "uid", NULL);
+    if (removed) /* it may be Managed again before it is deleted */
+        sw_json_set(all, json_object_new_boolean(true), "removed", NULL);
+    (void)json_object_object_add(all, "hooks", json_object_get(past));
+    SW_AUTO_CHARS *text = sw_json_text(all, SW_JSON_PLAIN, NULL);
+    struct json_object *patch = json_object_new_object();
+    sw_json_set_str(patch, text, "metadata", "annotations", FAREWELL_DONE_NOTE, NULL);
+    return patch;
+}
+
+char *release_hooks_mark(const char *event, const char *record_uid, bool removed)
+{
+    return sw_printf("%s %s%s", event, record_uid, removed ? " removed" : "");
+}

@@ -7,6 +7,13 @@
 
 struct json_object;
 
+/* What the operator and `slipway uninstall` tell each other of the hooks of a deletion: on the
+ * resource that there are to be none, on the record which are done, on an object whose run it is
+ * of. */
+#define FAREWELL_NO_HOOKS "slipway.dev/no-hooks"
+#define FAREWELL_DONE_NOTE "slipway.dev/deletion-hooks"
+#define FAREWELL_RUN_MARK "slipway.dev/deletion"
+
 struct release_hook {
     struct json_object *doc; /* as the recipe renders it; owned */
     char *key;               /* "pre-delete Job ns/name": what it is shown and recorded as */
@@ -45,3 +52,11 @@ struct json_object *release_run(const char *started_at, const char *completed_at
 struct json_object *release_run_of_object(struct json_object *live);
 /** A merge patch of @record that puts @release into it; the caller's. */
 struct json_object *release_patch(struct json_object *record, struct json_object *release);
+
+/** The hooks that have been run on @record for the deletion of the resource of @uid, key -> ""
+ * (succeeded) or why it failed; the caller's. @removed: those of its removal count, too */
+struct json_object *release_hooks_past(struct json_object *record, const char *uid, bool removed);
+/** A merge patch of the record that says so; the caller's. @removed: it is removed, not deleted */
+struct json_object *release_hooks_note(struct json_object *past, const char *uid, bool removed);
+/** The mark of the objects of one run; heap. */
+char *release_hooks_mark(const char *event, const char *record_uid, bool removed);

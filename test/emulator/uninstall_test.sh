@@ -1,0 +1,131 @@
+# slipway uninstall: the hooks of a deletion, and what is left behind, whether an operator runs or not.
+. test/tap.sh
+slipway=${SLIPWAY:-build/test/slipway}
+export KUBECONFIG=$tap_dir/kubeconfig
+trap 'for p in "$tap_dir"/*.pid; do kill "$(cat "$p")" 2>/dev/null; done; rm -rf "$tap_dir"' EXIT
+
+hook() { # NAME WHEN WEIGHT EXIT-CODE: it outlives the namespace of the release
+    cat <<END
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: $1
+  namespace: default
+  annotations: {helm.sh/hook: $2, helm.sh/hook-weight: "$3", emulator.slipway.dev/exit-code: "$4", emulator.slipway.dev/log: "no luck"}
+spec: {restartPolicy: Never, containers: [{name: main, image: ubi9}]}
+END
+}
+
+recipe() { # NAME: a chart of a ConfigMap, of a ClusterRole that is kept, and of the hooks on stdin
+    mkdir -p "$tap_dir/$1/templates"
+    printf 'apiVersion: v2\nname: %s\nversion: 0.1.0\n' "$1" >"$tap_dir/$1/Chart.yaml"
+    cat >"$tap_dir/$1/templates/0000-c.yaml" <<END
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: kept-$1, annotations: {helm.sh/resource-policy: keep}}
+END
+    cat >"$tap_dir/$1/templates/hooks.yaml"
+}
+
+operator() {
+    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >>"$tap_dir/controller.log" 2>&1 &
+    echo $! >"$tap_dir/controller.pid"
+}
+no_operator() { kill -9 "$(cat "$tap_dir/controller.pid")"; wait "$(cat "$tap_dir/controller.pid")" 2>/dev/null; true; }
+recorded() { [ -n "$(kubectl get configmap -n "$1" -l owner=helm,status=deployed -o name)" ]; }
+
+start() {
+    "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
+    echo $! >"$tap_dir/emulate.pid"
+    until_ok 30 test -s "$KUBECONFIG" || return 1
+    local name
+    for name in alone beside; do { hook "late-$name" pre-delete 5 0; hook "early-$name" pre-delete -5 0; hook "after-$name" post-delete 0 0; } | recipe $name; done
+    hook broken pre-delete 0 3 | recipe bad
+    hook stuck pre-delete 0 0 | sed 's/^spec: {/spec: {nodeSelector: {rack: far}, /' | recipe slow
+    hook never pre-delete 0 0 | recipe orphaned
+    for name in alone beside bad slow orphaned; do
+        "$slipway" run "$tap_dir/$name" --timeout 60s >/dev/null 2>&1 || { echo "$name is not Ready"; return 1; }
+    done
+    kubectl patch specialresource orphaned --type merge -p '{"spec":{"deletionPolicy":"orphan"}}' || return 1
+    operator
+    for name in alone beside bad slow orphaned; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller.log"; return 1; }; done
+    no_operator
+}
+
+removes() { # EXIT-STATUS ARGUMENTS...; the output is in $tap_dir/o
+    local want=$1 rc
+    shift
+    "$slipway" uninstall "$@" >"$tap_dir/o" 2>&1
+    rc=$?
+    cat "$tap_dir/o"
+    [ $rc -eq "$want" ] || { echo "exit status $rc, not $want"; return 1; }
+}
+says() { grep -q -- "$1" "$tap_dir/o" || { echo "it does not say: $1"; return 1; }; }
+says_not() { ! grep -q -- "$1" "$tap_dir/o" || { echo "it says: $1"; return 1; }; }
+in_order() { # LINE...: they are in the output, one after the other
+    local at=0 next line
+    for line; do
+        next=$(grep -nx -- "$line" "$tap_dir/o" | head -1 | cut -d: -f1)
+        [ "${next:-0}" -gt $at ] || { echo "not in its place: $line"; return 1; }
+        at=$next
+    done
+}
+gone() { ! kubectl get "$@" >/dev/null 2>&1; }
+there() { kubectl get "$@" >/dev/null; }
+mark() { kubectl get "$1" -o 'jsonpath={.metadata.ownerReferences}{.metadata.labels.specialresource\.openshift\.io/owned}' "${@:2}"; }
+left_behind() { there clusterrole "kept-$1" && [ -z "$(mark "clusterrole/kept-$1")" ]; }
+
+planned() {
+    removes 0 alone --plan && in_order "run hook pre-delete Pod default/early-alone" "run hook pre-delete Pod default/late-alone" "delete ConfigMap alone/c" "run hook post-delete Pod default/after-alone" "delete Namespace alone" &&
+        gone pod early-alone && there configmap c -n alone
+}
+alone() {
+    removes 0 alone --yes && in_order "pre-delete Pod default/early-alone: Succeeded" "pre-delete Pod default/late-alone: Succeeded" "delete ConfigMap alone/c" "post-delete Pod default/after-alone: Succeeded" "delete Namespace alone" &&
+        gone specialresource alone && until_ok 20 gone namespace alone && there pod early-alone after-alone && left_behind alone
+}
+failing() {
+    removes 1 bad --yes && says 'pre-delete Pod default/broken: Failed' && says 'no luck' && says 'bad: pre-delete hooks.*--no-hooks' && says_not '^delete' &&
+        there specialresource bad && there configmap c -n bad
+}
+everything() { # what fails keeps the operator; the others go
+    removes 1 --yes --timeout 2s && says 'the operator and the definitions stay' && there crd specialresources.sro.openshift.io
+}
+late() { removes 1 slow --yes --timeout 2s && says 'stuck has not ended in time' && there configmap c -n slow; }
+interrupted() { # the second goes on with the pod of the first
+    local uid
+    uid=$(kubectl get pod stuck -o 'jsonpath={.metadata.uid}') && [ -n "$uid" ] || return 1
+    "$slipway" uninstall slow --yes >"$tap_dir/o" 2>&1 &
+    kubectl label node --all rack=far >/dev/null && wait $! && cat "$tap_dir/o" && says 'pre-delete Pod default/stuck: Succeeded' && [ "$(kubectl get pod stuck -o 'jsonpath={.metadata.uid}')" = "$uid" ] && gone specialresource slow
+}
+without() { removes 0 bad --yes --no-hooks && says_not pre-delete && gone specialresource bad && until_ok 20 gone namespace bad && left_behind bad; }
+orphaned() {
+    removes 0 orphaned --yes && says 'keep ConfigMap orphaned/c: .*orphan' && says_not never && gone specialresource orphaned && gone pod never && until_ok 20 left_behind orphaned &&
+        there configmap c -n orphaned && [ -z "$(mark configmap/c -n orphaned)" ] && recorded orphaned && [ -z "$(mark configmap/sh.helm.release.v1.orphaned.v1 -n orphaned)" ] &&
+        there node gpu-0 && kubectl get node gpu-0 -o 'jsonpath={.metadata.labels}' | grep -q state-orphaned-0000
+}
+beside() { # the operator leaves the hooks, and what they wait for, alone
+    operator
+    kubectl delete configmap c -n beside && until_ok 30 there configmap c -n beside || return 1 # it looks after it
+    removes 0 beside --yes && in_order "pre-delete Pod default/early-beside: Succeeded" "delete ConfigMap beside/c" "post-delete Pod default/after-beside: Succeeded" "delete Namespace beside" &&
+        gone specialresource beside && until_ok 20 gone namespace beside && there pod early-beside after-beside && left_behind beside
+    local rc=$?
+    no_operator
+    return $rc
+}
+
+t "start" start
+t "--plan says which hooks would run, and runs none" planned
+t "hooks run before and after the objects go; what is to be kept stays" alone
+t "a hook that fails: its log, and the resource stays with its objects" failing
+t "a hook that does not end in time" late
+t "what was interrupted goes on with the hook that runs" interrupted
+t "deletionPolicy orphan: all stays, and belongs to nobody; no hooks" orphaned
+t "beside an operator each hook runs from here" beside
+t "a resource that stays keeps the operator" everything
+t "--no-hooks goes without" without
+plan
