@@ -186,6 +186,19 @@ overlapping() {
 
 collected() { gone one gang late after && until_ok 30 n_claims 0; }
 
+# Of 250 nodes kube-scheduler asks about 120: the one with a GPU is the last of them. Without a hint it
+# would look again a minute later.
+big_cluster() {
+    local i status
+    status='{"capacity":{"cpu":"64","memory":"256Gi","pods":"250","mig.das.com/7g.40gb":"1"},"allocatable":{"cpu":"64","memory":"256Gi","pods":"250","mig.das.com/7g.40gb":"1"},"conditions":[{"type":"Ready","status":"True","reason":"Test"}]}'
+    kc delete node mig-a mig-b >/dev/null
+    for ((i = 100; i < 350; i++)); do
+        printf '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n-%s"},"status":%s}\n' $i "$status"
+    done >"$steps_dir/nodes"
+    kc create -f "$steps_dir/nodes" >/dev/null && node z 1 && kc get nodes -o name | wc -l &&
+        pod far 'mig.das.com/7g.40gb: 1' && until_ok 10 bound far && kc delete node z && kc delete -f "$steps_dir/nodes" --wait=false >/dev/null && gone far
+}
+
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
 stops() {
@@ -204,6 +217,7 @@ scheduler_steps() {
     t "a more important pod waits without harm" important_pod_waits
     t "killed and started again it knows what is taken" restarted
     t "claims of pods that are gone are collected" collected
+    t "room on a node that was not asked about is found" big_cluster
     [ -z "${extender_kubeconfig:-}" ] || t "nothing was refused to its service account" nothing_refused
     t "it ends on SIGTERM" stops
 }

@@ -1,6 +1,7 @@
 #include "scheduler/extender.h"
 
 #include <json-c/arraylist.h>
+#include <json-c/linkhash.h>
 #include <json-c/printbuf.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +14,13 @@
 #include "scheduler/extender_in.h"
 #include "scheduler/question.h"
 #include "scheduler/victims.h"
+
+/* kube-scheduler asks about so many nodes or more before it leaves out others that might do.
+ * Source: kube-scheduler's minFeasibleNodesToFind */
+enum { LEAST_SAMPLE = 100 };
+
+/* How often a pod is sent to look elsewhere at once, and how seldom after that. */
+enum { HINTS_AT_ONCE = 8, HINT_EVERY_MS = 60000 };
 
 /* Few enough that each may be named in the pod's message; of more only the kinds are told, or the
  * message of one pod would have the size of the cluster. */
@@ -350,6 +358,33 @@ static void find_likely(struct extender *x, const struct pod *pod, struct extend
         told->n_likely = 0;
 }
 
+/* Of a big cluster the scheduler asks about a part only, another one each time: where none of it
+ * has room, a node that was not asked about may. It is the scheduler's to know whether the pod may
+ * go there, so a hint that led to nothing is not repeated for ever. */
+static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t now_ms,
+                                   const struct extender_told *told)
+{
+    struct decide_look look = { 0 };
+    if (told->n_fit)
+        pod->n_hints = 0;
+    if (told->n_fit || told->n_asked < LEAST_SAMPLE || pod->fault ||
+        (pod->n_hints >= HINTS_AT_ONCE && now_ms - pod->hinted_ms < HINT_EVERY_MS))
+        return NULL;
+    x->stamp++;
+    for (size_t i = 0; i < told->n_asked; i++)
+        if (x->verdicts[i].node)
+            x->verdicts[i].node->asked = x->stamp;
+    for (struct lh_entry *e = lh_table_head(x->picture->nodes); e; e = e->next) {
+        struct node *node = lh_entry_v(e);
+        if (node->asked == x->stamp || decide_fit(x->picture, pod, node, &look, NULL) != 0)
+            continue;
+        pod->n_hints++;
+        pod->hinted_ms = now_ms;
+        return node;
+    }
+    return NULL;
+}
+
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
                     struct printbuf *out, struct extender_told *told, struct sw_err *err)
 {
@@ -362,8 +397,10 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
     need_verdicts(x, n);
     judge(x, pod, &reasons, told);
     pod->refused = told->n_fit == 0 && n > 0;
+    told->elsewhere = find_elsewhere(x, pod, now_ms, told);
     advise(x, pod, &reasons, told);
-    find_likely(x, pod, told);
+    if (!told->elsewhere)
+        find_likely(x, pod, told);
     x->turn += MAX_LIKELY;
     const bool named = n - told->n_fit <= FEW_NODES;
     put_fitting(out, x);
@@ -382,22 +419,28 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
  * call most of them equal. */
 static unsigned scale(unsigned score, unsigned least, unsigned most)
 {
-    return most == least ? MAX_SCORE
-                         : ((score - least) * MAX_SCORE + (most - least) / 2) / (most - least);
+    return most == least ? 0 : ((score - least) * MAX_SCORE + (most - least) / 2) / (most - least);
 }
 
+/* Whoever gets nothing is left out: the scheduler adds up what it is told, and reads the less.
+ * Source: kube-scheduler's prioritizeNodes() */
 static void put_scores(struct printbuf *out, const struct question *q, const unsigned *scores)
 {
     unsigned least = UINT_MAX, most = 0;
+    bool first = true;
     for (size_t i = 0; i < q->n_names; i++) {
         least = scores[i] < least ? scores[i] : least;
         most = scores[i] > most ? scores[i] : most;
     }
     put(out, "[");
     for (size_t i = 0; i < q->n_names; i++) {
-        put(out, i ? ",{\"Host\":" : "{\"Host\":");
+        const unsigned score = scale(scores[i], least, most);
+        if (!score)
+            continue;
+        put(out, first ? "{\"Host\":" : ",{\"Host\":");
+        first = false;
         put_name(out, q, i);
-        sprintbuf(out, ",\"Score\":%u}", scale(scores[i], least, most));
+        sprintbuf(out, ",\"Score\":%u}", score);
     }
     put(out, "]");
 }

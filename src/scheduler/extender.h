@@ -26,6 +26,9 @@ struct extender_told {
      * not all of many. None where nobody would have to. Borrowed until the next question. */
     struct node *const *likely;
     size_t n_likely;
+    /* Has room and was not asked about, where none does that was: the scheduler looks at a part of
+     * a big cluster only. Touched, it makes the scheduler ask again, about others. NULL: none */
+    struct node *elsewhere;
 };
 
 /** Each appends its answer to @out.

@@ -22,6 +22,7 @@ struct extender {
     size_t n_verdicts;
     bool preempts; /* others may be sent away for slices */
     size_t turn;   /* where nodes were looked at last */
+    size_t stamp;  /* of the question: nodes that it is about bear it */
     struct node *likely[MAX_LIKELY];
 };
 

@@ -25,6 +25,7 @@ struct node {
     bool is_mig;   /* a NodeAccelerator of nvidia-mig was seen */
     bool grown;    /* there is more room than pods were told of */
     int64_t touched_ms;
+    size_t asked;          /* the extender's stamp of the question that was about it last */
     int64_t deselected_ms; /* since when it has a NodeAccelerator and no label; 0: it is not so */
     size_t n_gpus;
     struct sw_mig_gpu *gpus; /* use: of all claims and reservations */
@@ -75,6 +76,8 @@ struct pod {
     int32_t priority;
     int64_t created_ms; /* 0: not known */
     int64_t asked_ms;   /* filtered first; 0: never */
+    unsigned n_hints;   /* times that it was sent to look elsewhere, since it fitted last */
+    int64_t hinted_ms;  /* the last of them */
     struct wants wants; /* of one that is not bound */
     char *fault;        /* why its wants cannot be read; NULL: they can */
     char *advice;       /* how it would fit, when it was refused last; NULL: there is no way */

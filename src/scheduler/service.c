@@ -73,6 +73,8 @@ static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
     if (!ask(s, r, reply, METRICS_FILTER, extender_filter, &told) || told.n_fit)
         return;
     s->metrics.unschedulable++;
+    if (told.elsewhere)
+        sched_tidy_hint(s, told.elsewhere);
     sched_evict_consider(s, &told);
     if (!sw_log_enabled(SW_LOG_DEBUG))
         return;

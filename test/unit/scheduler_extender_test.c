@@ -151,13 +151,65 @@ static void test_prioritize_prefers_by_policy(void **state)
         SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
         SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNames\":[\"empty\",\"used\"]}", pod);
         SW_AUTO_JSON *doc = scene_ask(s, extender_prioritize, body);
-        const int64_t empty = sw_json_int(sw_json_at(doc, 0), -1, "Score", NULL);
-        const int64_t used = sw_json_int(sw_json_at(doc, 1), -1, "Score", NULL);
-        assert_true(empty >= 0 && empty <= 10 && used >= 0 && used <= 10);
-        if (strcmp(cases[i].best, "used") == 0 ? used <= empty : empty <= used)
-            fail_msg("%s: empty %d, used %d", sw_mig_policy_text(cases[i].policy), (int)empty,
-                     (int)used);
+        assert_int_equal(sw_json_len(doc), 1); /* the worst gets nothing and is left out */
+        assert_string_equal(sw_json_str(sw_json_at(doc, 0), "", "Host", NULL), cases[i].best);
+        assert_int_equal(sw_json_int(sw_json_at(doc, 0), -1, "Score", NULL), 10);
     }
+}
+
+static void test_prioritize_says_nothing_of_equals(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "a", "A100-40GB", 1);
+    scene_node(s, "b", "A100-40GB", 1);
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
+    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNames\":[\"a\",\"b\"]}", pod);
+    SW_AUTO_JSON *doc = scene_ask(s, extender_prioritize, body);
+    assert_true(json_object_is_type(doc, json_type_array));
+    assert_int_equal(sw_json_len(doc), 0);
+}
+
+/* The names of @n full nodes, as the question has them. */
+static char *full_nodes(struct scene *s, size_t n)
+{
+    struct printbuf *out = printbuf_new();
+    for (size_t i = 0; i < n; i++) {
+        SW_AUTO_CHARS *name = sw_printf("full-%zu", i);
+        scene_node(s, name, "A100-40GB", 1);
+        (void)scene_claim(s, name, "other", name, 0, "7g.40gb", 0, 8, "inUse");
+        sprintbuf(out, "%s\"%s\"", i ? "," : "", name);
+    }
+    char *text = sw_strdup(out->buf);
+    printbuf_free(out);
+    return text;
+}
+
+static void test_room_where_a_big_cluster_was_not_asked_about_is_told_of(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "empty", "A100-40GB", 1);
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 1000, NULL);
+    SW_AUTO_CHARS *nodes = full_nodes(s, 100);
+    for (int i = 0; i < 8; i++) {
+        SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
+        assert_non_null(s->told.elsewhere);
+        assert_string_equal(s->told.elsewhere->name, "empty");
+        assert_int_equal(s->told.n_likely, 0); /* nobody is sent away for it */
+    }
+    /* the scheduler has its reasons not to ask about it */
+    SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
+    assert_null(s->told.elsewhere);
+}
+
+static void test_small_cluster_is_asked_about_as_a_whole(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "tainted", "A100-40GB", 1);
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 0, NULL);
+    SW_AUTO_CHARS *nodes = full_nodes(s, 99);
+    SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
+    assert_int_equal(s->told.n_fit, 0);
+    assert_null(s->told.elsewhere);
 }
 
 static void test_lower_case_questions_are_understood(void **state)
@@ -320,6 +372,9 @@ int main(void)
         T(test_gangs_are_placed_all_or_none),
         T(test_init_and_ephemeral_containers_count),
         T(test_prioritize_prefers_by_policy),
+        T(test_prioritize_says_nothing_of_equals),
+        T(test_room_where_a_big_cluster_was_not_asked_about_is_told_of),
+        T(test_small_cluster_is_asked_about_as_a_whole),
         T(test_lower_case_questions_are_understood),
         T(test_bad_questions_are_refused),
         T(test_preempt_adds_whose_slices_are_needed),
