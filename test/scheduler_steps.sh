@@ -196,7 +196,7 @@ big_cluster() {
         printf '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n-%s"},"status":%s}\n' $i "$status"
     done >"$steps_dir/nodes"
     kc create -f "$steps_dir/nodes" >/dev/null && node z 1 && kc get nodes -o name | wc -l &&
-        pod far 'mig.das.com/7g.40gb: 1' && until_ok 10 bound far && kc delete node z && kc delete -f "$steps_dir/nodes" --wait=false >/dev/null && gone far
+        pod far 'mig.das.com/7g.40gb: 1' && until_ok 10 bound far && gone far && kc delete node z >/dev/null && kc delete -f "$steps_dir/nodes" --wait=false >/dev/null
 }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
