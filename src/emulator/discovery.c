@@ -198,20 +198,34 @@ static void add_resources(struct sw_store *store, const struct sw_emu_kind *kind
         json_object_array_add(list, resource_doc(kind, "status", 6));
 }
 
-json_object *sw_discovery_resources(struct sw_store *store, const char *group, const char *version)
+json_object *sw_discovery_resources(struct sw_store *store, const char *group, const char *version,
+                                    const struct sw_emu_kind *but)
 {
     json_object *list = json_object_new_array();
     const struct sw_emu_kind *kind;
     for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
-        if (kind->served && strcmp(kind->group, group) == 0 && sw_kind_serves(kind, version))
+        if (kind->served && kind != but && strcmp(kind->group, group) == 0 &&
+            sw_kind_serves(kind, version))
             add_resources(store, kind, list);
     return list;
+}
+
+/* What came last to a group by a definition. */
+static const struct sw_emu_kind *newest_kind(struct sw_store *store, const char *group)
+{
+    const struct sw_emu_kind *kind, *newest = NULL;
+    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
+        if (kind->served && kind->crd && strcmp(kind->group, group) == 0)
+            newest = kind;
+    return newest;
 }
 
 static bool send_resources(struct sw_req *req)
 {
     json_object *doc = json_object_new_object();
-    json_object *list = sw_discovery_resources(req->store, req->group, req->version);
+    bool stale = req->fault.type == SW_FAULT_STALE;
+    json_object *list = sw_discovery_resources(req->store, req->group, req->version,
+                                               stale ? newest_kind(req->store, req->group) : NULL);
     SW_AUTO_CHARS *version = req->group[0] ? sw_printf("%s/%s", req->group, req->version)
                                            : sw_strdup(req->version);
     bool any = json_object_array_length(list) > 0;

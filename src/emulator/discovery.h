@@ -12,8 +12,10 @@ struct sw_api_group {
 struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name);
 /** Is this kind the first of its group? So that each group comes once. */
 bool sw_discovery_is_first(struct sw_store *store, size_t at);
-/** The `resources` of an APIResourceList, subresources too; the caller's. */
-json_object *sw_discovery_resources(struct sw_store *store, const char *group, const char *version);
+/** The `resources` of an APIResourceList, subresources too; the caller's. @but: this kind is not
+ * listed; NULL: all are */
+json_object *sw_discovery_resources(struct sw_store *store, const char *group, const char *version,
+                                    const struct sw_emu_kind *but);
 
 /** Answer /api (@core) or /apis with all kinds in it, where the client takes that and the release
  * has it (1.27: v2beta1, 1.30: v2). @return false: it is to be answered as ever */

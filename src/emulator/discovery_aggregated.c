@@ -50,7 +50,7 @@ static void add_subresource(json_object *to, json_object *resource, const char *
 static json_object *version_doc(struct sw_store *store, const char *group, const char *version)
 {
     json_object *out = json_object_new_object(), *list = json_object_new_array();
-    json_object *flat = sw_discovery_resources(store, group, version), *last = NULL;
+    json_object *flat = sw_discovery_resources(store, group, version, NULL), *last = NULL;
     for (size_t i = 0; i < sw_json_len(flat); i++) {
         json_object *resource = sw_json_at(flat, i);
         const char *slash = strchr(sw_json_str(resource, "", "name", NULL), '/');

@@ -64,7 +64,8 @@ enum sw_emu_fault_type {
     SW_FAULT_EXPIRE,   /* watch: an ERROR event with 410 instead of the @after-th event */
     SW_FAULT_DOUBLE,   /* watch: each event twice */
     SW_FAULT_REORDER,  /* watch: the @after-th event comes after the one that follows it */
-    SW_FAULT_STALE,    /* list: as it was before the last change of the kind */
+    SW_FAULT_STALE,    /* list: as it was before the last change of the kind;
+                          kinds of a group version: without the one that came last */
 };
 
 /** What to do with a request instead of answering it at once. */

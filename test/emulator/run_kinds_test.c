@@ -1,0 +1,63 @@
+/* Kinds that come while the controller runs, and what it knows of them. */
+#include "run_sro.h"
+
+#define CRD(kind, plural)                                                                          \
+    "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  "           \
+    "name: " plural ".example.com\nspec:\n  group: example.com\n  scope: Namespaced\n"             \
+    "  names: {kind: " kind ", plural: " plural "}\n  versions:\n"                                 \
+    "  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n"
+#define OBJECT(kind) "apiVersion: example.com/v1\nkind: " kind "\nmetadata: {name: it}\n"
+#define VERSION "/apis/example.com/v1"
+
+static int n_stale,
+    n_asked; /* answers still to be spoilt; questions for the kinds of the version */
+
+/* From the moment at which the second definition is there, its kind is not listed for a while. */
+static void list_late(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                      struct world *w SW_UNUSED)
+{
+    if (sw_streq(req->verb, "patch") && sw_streq(req->name, "betas.example.com"))
+        n_stale = 4;
+    if (!sw_streq(req->path, VERSION))
+        return;
+    n_asked++;
+    if (n_stale > 0 && n_stale--)
+        fault->type = SW_FAULT_STALE;
+}
+
+/* A definition is called established, and a busy server lists its kind later: in a group version
+ * that it serves already nothing else would ever tell. */
+static void a_kind_that_its_version_lists_late_is_waited_for(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = list_late };
+    char *root = chart_root();
+    SW_AUTO_CHARS *first = CHART(root, "first",
+                                 { "templates/0000-crd.yaml", CRD("Alpha", "alphas") },
+                                 { "templates/1000-it.yaml", OBJECT("Alpha") });
+    SW_AUTO_CHARS *second = CHART(root, "second",
+                                  { "templates/0000-crd.yaml", CRD("Beta", "betas") },
+                                  { "templates/1000-it.yaml", OBJECT("Beta") });
+    world_open(&w);
+    sro_run(&w, first);
+    sro_until(&w, "first", "Ready", NULL);
+    sro_run(&w, second);
+    sro_until(&w, "second", "Ready", NULL);
+    assert_int_equal(n_stale, 0);
+    sro_until_there(&w, "example.com/v1", "Beta", "second", "it");
+    world_wait(&w, 60000);
+    n_asked = 0;
+    world_wait(&w, 10 * 60000);
+    assert_int_equal(n_asked, 0); /* what has come is not asked for again */
+    sro_until(&w, "first", "Ready", NULL);
+    world_close(&w);
+    chart_remove(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kind_that_its_version_lists_late_is_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
