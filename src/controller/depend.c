@@ -36,7 +36,7 @@ static struct json_object *entries(const struct resource *r)
     return sw_json_find(r->doc, "spec", "dependencies", NULL);
 }
 
-static bool depends_on(const struct resource *r, const char *name)
+bool depend_needs(const struct resource *r, const char *name)
 {
     struct json_object *list = entries(r);
     for (size_t i = 0; i < sw_json_len(list); i++)
@@ -182,7 +182,7 @@ static const char *decider_of(struct resource *r, const struct resource *child)
     if (!name || r->c->only)
         return name ? name : "";
     struct resource *decider = resource_find(r->c, name);
-    bool left = r->c->resources_synced && (!decider || !depends_on(decider, child->name));
+    bool left = r->c->resources_synced && (!decider || !depend_needs(decider, child->name));
     return left ? r->name : name;
 }
 
@@ -296,6 +296,7 @@ bool depend_update(struct resource *r)
     if (!now.code && !now.blocked)
         find_nodes(r, &now);
     tell_others_values(r);
+    depend_prune(r);
     if (now.code && r->making_due_ms > sw_loop_now_ms(r->c->loop))
         sw_timer_set(r->c->depend_timer, r->making_due_ms - sw_loop_now_ms(r->c->loop) + 1);
     bool changed = !same_outcome(&now, &r->depends);
@@ -309,8 +310,7 @@ static void on_depend_timer(void *arg)
     struct sw_controller *c = arg;
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
-        if (r->started && !is_going(r) &&
-            (sw_json_len(entries(r)) || sw_json_len(node_selector(r))))
+        if (r->started && !is_going(r))
             resource_depends_again(r);
     }
 }
@@ -318,7 +318,7 @@ static void on_depend_timer(void *arg)
 void depend_changed(struct resource *child)
 {
     for (struct resource *r = child->c->resources; r; r = r->next)
-        if (depends_on(r, child->name)) {
+        if (depend_needs(r, child->name)) {
             depend_soon(child->c);
             return;
         }

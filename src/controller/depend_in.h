@@ -10,11 +10,15 @@
 struct json_object *depend_chart(struct json_object *entry);
 /** "" where it has none. */
 const char *depend_name(struct json_object *entry);
+/** Has @r an entry of that name? */
+bool depend_needs(const struct resource *r, const char *name);
 void depend_outcome_done(struct depend_outcome *o);
 
 /** depend_parents.c: see that @r is one of the owners of @child, which was made for a dependency.
  */
 void depend_own(struct resource *r, struct resource *child);
+/** See that @r owns no child that it has no entry for any more; one that nobody else needs goes. */
+void depend_prune(struct resource *r);
 
 /** depend_child.c: make the child of @entry, or bring it to @digest (of the entry), where that is
  * not being done already; what fails stands in r->making_fault until the next try. */

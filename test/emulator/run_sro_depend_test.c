@@ -198,6 +198,65 @@ static void child_goes_with_the_last_who_needs_it(void **state)
     chart_remove(root);
 }
 
+#define NO_ENTRIES "{\"spec\":{\"dependencies\":[]}}"
+
+static void child_that_is_needed_no_more_goes(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b own");
+    SW_AUTO_CHARS *other = chart_with(root, "other", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "c");
+    SW_AUTO_CHARS *c = chart_with(root, "c", "");
+    SW_AUTO_CHARS *by_hand = chart_with(root, "own", "");
+    world_open(&w);
+    sro_run(&w, by_hand);
+    sro_until(&w, "own", "Ready", NULL);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    sro_run(&w, other);
+    sro_until(&w, "other", "Ready", NULL);
+    world_wait(&w, 60000);
+    PATCH_SR(&w, "a", NO_ENTRIES);
+    /* the other needs it still: it is the same one, with the other's values now */
+    sro_until_there(&w, "v1", "ConfigMap", "b", "c-of-other");
+    world_wait(&w, 60000);
+    assert_int_equal(
+        sw_json_len(sw_json_find(sro_get(&w, "b"), "metadata", "ownerReferences", NULL)), 1);
+    world_kill(&w); /* and it is seen after a restart, too */
+    PATCH_SR(&w, "other", NO_ENTRIES);
+    world_start(&w);
+    sro_until_gone(&w, SR_VERSION, "SpecialResource", NULL, "b");
+    sro_until_gone(&w, "v1", "Namespace", NULL, "b");
+    sro_until_gone(&w, "v1", "Namespace", NULL, "c");
+    assert_true(world_until(&w, event_says, "DependencyRemoved", 60000));
+    sro_until(&w, "other", "Ready", NULL);
+    sro_until(&w, "own", "Ready", NULL); /* somebody made it himself */
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void child_of_who_leaves_all_behind_is_let_go(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    world_wait(&w, 60000);
+    PATCH_SR(&w, "a", "{\"spec\":{\"deletionPolicy\":\"orphan\",\"dependencies\":[]}}");
+    world_wait(&w, 5 * 60000);
+    sro_until(&w, "b", "Ready", NULL);
+    assert_int_equal(
+        sw_json_len(sw_json_find(sro_get(&w, "b"), "metadata", "ownerReferences", NULL)), 0);
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void child_stays_where_all_stays(void **state)
 {
     (void)state;
@@ -410,6 +469,8 @@ int main(void)
         cmocka_unit_test(chart_of_a_dependency_that_is_not_there_is_said),
         cmocka_unit_test(values_of_a_dependency_follow_its_entry),
         cmocka_unit_test(child_goes_with_the_last_who_needs_it),
+        cmocka_unit_test(child_that_is_needed_no_more_goes),
+        cmocka_unit_test(child_of_who_leaves_all_behind_is_let_go),
         cmocka_unit_test(child_stays_where_all_stays),
         cmocka_unit_test(child_that_was_there_before_is_nobodys),
         cmocka_unit_test(one_shot_walk_makes_dependencies_too),
