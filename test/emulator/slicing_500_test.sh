@@ -72,6 +72,8 @@ placed() {
     crowd 60 && until_ok 180 n_bound 60 && created 60 && ! overlapping && echo "# 60 pods in $((SECONDS - began)) s"
 }
 freed() { kc delete deployment crowd && until_ok 120 n_claims 0; }
+# One of the 500 has a device plugin: what it made is gone with the boot, its pods are made again.
+rebooted() { . test/kubelet/run.sh reboot.py "$KUBECONFIG" node-00007; }
 
 t "the webhook and the cluster of 500 nodes are there" eval 'webhook && cluster && "$load" nodes 500 2'
 # t ran in a shell of its own
@@ -80,6 +82,7 @@ export KUBECONFIG=$steps_dir/kubeconfig
 if start_extender && start_kube_scheduler; then
     t "a Deployment's pods are rewritten and placed, each on a slice of its own" placed
     t "what they held is free when they go" freed
+    t "a node reboots: claims, CDI files, devices and pods agree afterwards" rebooted
 else
     t "the scheduler starts" false
 fi

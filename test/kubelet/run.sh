@@ -1,4 +1,4 @@
-# run.sh FILE.py: sourced by the tests that play kubelet; skips where Python's grpcio is missing.
+# run.sh FILE.py [ARGUMENT]...: sourced by the tests that play kubelet; skips where Python's grpcio is missing.
 for python in python3 /usr/bin/python3; do
     "$python" -c 'import grpc, google.protobuf' 2>/dev/null && break
     python=
@@ -9,4 +9,4 @@ if [ -z "$python" ]; then
     exit 0
 fi
 export PYTHONPATH=test/kubelet PYTHONDONTWRITEBYTECODE=1 GRPC_VERBOSITY=NONE PYTHONUNBUFFERED=1
-exec "$python" "test/kubelet/$1"
+exec "$python" "test/kubelet/$1" "${@:2}"

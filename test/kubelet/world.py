@@ -40,28 +40,12 @@ def until(what, condition, seconds=20):
 
 
 class Api:
-    """The API server, shared by all tests of a file."""
+    """An API server."""
 
-    def __init__(self):
-        self.dir = tempfile.mkdtemp(prefix="slipway-kubelet-")
-        self.kubeconfig = self.dir + "/kubeconfig"
-        self.log = open(self.dir + "/emulator.log", "w")
-        self.process = subprocess.Popen(
-            [EMULATOR, "emulate", "--no-nodes", "--no-controllers", "--kubeconfig-out", self.kubeconfig],
-            stdout=self.log, stderr=self.log)
-        until("kubeconfig", lambda: os.path.exists(self.kubeconfig) and
-              "server:" in open(self.kubeconfig).read())
+    def __init__(self, kubeconfig):
+        self.kubeconfig = kubeconfig
         self.url = [line.split("server:")[1].strip().strip('"')
-                    for line in open(self.kubeconfig) if "server:" in line][0]
-        subprocess.run(["kubectl", "--kubeconfig", self.kubeconfig, "create", "-f",
-                        TOP + "/states/scheduler/crds"], check=True, stdout=self.log)
-        self.post("/api/v1/namespaces", {"metadata": {"name": NS}})
-        self.node = self.post("/api/v1/nodes", {"metadata": {"name": NODE}})
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait()
-        shutil.rmtree(self.dir)
+                    for line in open(kubeconfig) if "server:" in line][0]
 
     def call(self, method, path, body=None, kind="application/json"):
         request = urllib.request.Request(self.url + path, method=method,
@@ -90,6 +74,29 @@ class Api:
         except urllib.error.HTTPError as e:
             if e.code != 404:
                 raise
+
+
+class Emulator(Api):
+    """The API server that all tests of a file share."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="slipway-kubelet-")
+        kubeconfig = self.dir + "/kubeconfig"
+        self.log = open(self.dir + "/emulator.log", "w")
+        self.process = subprocess.Popen(
+            [EMULATOR, "emulate", "--no-nodes", "--no-controllers", "--kubeconfig-out", kubeconfig],
+            stdout=self.log, stderr=self.log)
+        until("kubeconfig", lambda: os.path.exists(kubeconfig) and "server:" in open(kubeconfig).read())
+        super().__init__(kubeconfig)
+        subprocess.run(["kubectl", "--kubeconfig", self.kubeconfig, "create", "-f",
+                        TOP + "/states/scheduler/crds"], check=True, stdout=self.log)
+        self.post("/api/v1/namespaces", {"metadata": {"name": NS}})
+        self.node = self.post("/api/v1/nodes", {"metadata": {"name": NODE}})
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.dir)
 
 
 class Kubelet:
@@ -179,16 +186,17 @@ class Kubelet:
         return self.method(resource, "PreStartContainer", V1BETA1.PreStartContainerResponse)(
             V1BETA1.PreStartContainerRequest(devicesIDs=ids), timeout=20)
 
-    def watch(self, resource):
+    def watch(self, resource, **how):
         return self.method(resource, "ListAndWatch", V1BETA1.ListAndWatchResponse,
-                           stream=True)(V1BETA1.Empty())
+                           stream=True)(V1BETA1.Empty(), **how)
 
 
 class World:
     """One node: fresh folders, a kubelet, a plugin."""
 
-    def __init__(self, api, emulated=True, start=True, env=None, args=(), held_service=None):
+    def __init__(self, api, emulated=True, start=True, env=None, args=(), held_service=None, node=NODE):
         self.api = api
+        self.node = node
         self.dir = tempfile.mkdtemp(prefix="slipway-node-")
         self.kubelet = Kubelet(self.dir + "/kubelet", held_service or "v1.PodResourcesLister")
         self.kubelet.start()
@@ -212,7 +220,7 @@ class World:
     def start(self, *args, wait=True, env=None):
         self.log_path = self.dir + "/plugin-%d.log" % self.n
         self.n += 1
-        command = [PLUGIN, "--kubeconfig", self.api.kubeconfig, "--node-name", NODE,
+        command = [PLUGIN, "--kubeconfig", self.api.kubeconfig, "--node-name", self.node,
                    "--kubelet-dir", self.dir + "/kubelet", "--cdi-dir", self.dir + "/cdi",
                    "--journal-dir", self.dir + "/journal", "--boot-id-file", self.dir + "/boot_id",
                    "--health-probe-bind-address", "127.0.0.1:0"]
@@ -268,6 +276,9 @@ class World:
         for claim in self.claims():
             self.api.delete(CLAIMS + "/" + claim)
         self.api.delete("/apis/inference.redhat.com/v1alpha1/namespaces/%s/nodeaccelerators/%s" % (NS, NODE))
+        self.remove(code)
+
+    def remove(self, code):
         shutil.rmtree(self.dir)
         assert code in (0, -signal.SIGKILL, 99), "the plugin ended with %s" % code
 
@@ -325,7 +336,20 @@ class World:
 
     def gpus(self):
         """[(gpu, start, size, compute instances)] from the NVML's state."""
-        return read_gpus(self.dir + "/gpus")
+        return [found[:4] for found in read_gpus(self.dir + "/gpus")]
+
+    def reboot(self, boot_id):
+        """While the plugin does not run: the GPUs' instances are gone, and what lay in memory. What is
+        made after that gets UUIDs of its own."""
+        shutil.rmtree(self.dir + "/cdi")
+        if os.path.exists(self.dir + "/gpus"):
+            data = bytearray(open(self.dir + "/gpus", "rb").read())
+            for found in read_gpus(self.dir + "/gpus"):
+                data[found[4]] = 0
+            with open(self.dir + "/gpus", "wb") as f:
+                f.write(data)
+        self.boot(boot_id)
+        self.kubelet.registered = {}
 
     def fail(self, *lines):
         with open(self.dir + "/fail", "w") as f:
@@ -342,7 +366,7 @@ class World:
 
 
 def read_gpus(path):
-    """struct state of test/nvml/nvml.c"""
+    """struct state of test/nvml/nvml.c: [(gpu, start, size, compute instances, where it lies)]"""
     import struct
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         return []
@@ -358,13 +382,13 @@ def read_gpus(path):
             used, _, _, _, start, size, _ = struct.unpack_from("??xxIIIII", data, at)
             if used:
                 cis = sum(data[at + 24 + c * ci] for c in range(n_ci))
-                out.append((g, start, size, cis))
+                out.append((g, start, size, cis, at))
     return out
 
 
 def main(tests, selection=None):
     """Run the tests, each with a world of its own; speak TAP."""
-    api = Api()
+    api = Emulator()
     bad = 0
     try:
         for n, test in enumerate(tests, 1):
