@@ -184,13 +184,15 @@ static void delete_claim(struct bind *b, struct claim *c)
                          new_write(b, c));
 }
 
+/* Its own claims: where the pod is bound elsewhere, those there are what it runs with. */
 static void undo(struct bind *b)
 {
     b->undoing = true;
     b->s->metrics.undone++;
     for (struct claim *c = b->pod->claims, *next; c; c = next) {
         next = c->pod_next;
-        delete_claim(b, c);
+        if (strcmp(c->node->name, b->ask.node) == 0)
+            delete_claim(b, c);
     }
     go(b, finish);
 }
@@ -212,12 +214,12 @@ static void on_checked(const struct sw_kube_answer *a, void *arg)
     }
 }
 
-static void check(struct bind *b)
+static void read_pod_node(struct bind *b, void (*cb)(const struct sw_kube_answer *a, void *arg))
 {
     static const char *const fields[] = { "spec.nodeName", NULL };
     const struct sw_request_opts opts = { .timeout_ms = WRITE_MS, .retries = 1, .fields = fields };
     b->n_open++;
-    (void)sw_kube_get(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, &opts, on_checked, b);
+    (void)sw_kube_get(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, &opts, cb, b);
 }
 
 static void on_bound(const struct sw_kube_answer *a, void *arg)
@@ -230,7 +232,7 @@ static void on_bound(const struct sw_kube_answer *a, void *arg)
     }
     fail(b, "bind the pod", a->err);
     if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) /* it may be ours all the same */
-        check(b);
+        read_pod_node(b, on_checked);
     else
         undo(b);
 }
@@ -432,22 +434,54 @@ static void clear(struct bind *b)
     go(b, reserve);
 }
 
+static bool is_elsewhere(struct bind *b, const char *node)
+{
+    if (*node && strcmp(node, b->ask.node) != 0)
+        b->why = sw_printf("the pod is bound to node '%s' already", node);
+    return b->why != NULL;
+}
+
+/* Another scheduler may have bound it a moment ago, and then the claims are not left over. */
+static void on_looked(const struct sw_kube_answer *a, void *arg)
+{
+    struct bind *b = arg;
+    b->n_open--;
+    if (a->code < 0)
+        fail(b, "read the pod", a->err);
+    if (b->why || is_elsewhere(b, sw_json_str(a->object, "", "spec", "nodeName", NULL)))
+        finish(b);
+    else
+        clear(b);
+}
+
+static bool is_anything_left(const struct bind *b)
+{
+    for (const struct claim *c = b->pod->claims; c; c = c->pod_next)
+        if (!picture_serves(c, b->ask.node))
+            return true;
+    return false;
+}
+
 static void begin(struct bind *b)
 {
+    const bool bound = b->pod->node != NULL;
     if (b->pod->binding)
         b->why = sw_strdup("this pod is being bound already");
     else if (b->pod->fault)
         b->why = sw_strdup(b->pod->fault);
-    if (b->why) {
-        b->pod = NULL; /* not ours */
+    if (b->why || bound) {
+        (void)is_elsewhere(b, bound ? b->pod->node : ""); /* else it is done */
+        b->pod = NULL;                                    /* not ours */
         finish(b);
         return;
     }
     b->pod->binding = true;
-    if (b->pod->wants.n)
-        clear(b);
-    else
+    if (!b->pod->wants.n)
         bind_pod(b); /* it wants no slices: it passes */
+    else if (is_anything_left(b))
+        read_pod_node(b, on_looked);
+    else
+        clear(b);
 }
 
 static void on_pod(const struct sw_kube_answer *a, void *arg)

@@ -201,6 +201,28 @@ static void test_left_on_another_node_is_cleared_first(void **state)
                         "a");
 }
 
+/* A scheduler that has not seen the Binding asks for another node; then for the same one. */
+static void test_bound_pod_keeps_its_claims(void **state)
+{
+    struct sched_world *w = *state;
+    add_node(&w->w, "b", 1);
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ALL), *plain = add_pod(w, "plain", "\"cpu\":1");
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_string_equal(bind_pod(w, "plain", plain, "a"), "{\"Error\":\"\"}");
+    w->trail[0] = '\0';
+    assert_non_null(strstr(bind_pod(w, "p", uid, "b"), "bound to node 'a' already"));
+    assert_non_null(strstr(bind_pod(w, "plain", plain, "b"), "bound to node 'a' already"));
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_string_equal(w->trail, "");
+    assert_int_equal(n_claims(w), 1);
+    /* nor does one that begins anew, and may have seen the claim before the pod */
+    kill_it(w);
+    start(w);
+    assert_non_null(strstr(bind_pod(w, "p", uid, "b"), "bound to node 'a' already"));
+    assert_string_equal(w->trail, "");
+    assert_int_equal(n_claims(w), 1);
+}
+
 /* ---- collecting --------------------------------------------------------------------------------
  */
 
@@ -528,6 +550,7 @@ int main(void)
         T(test_any_write_may_fail),
         T(test_killed_at_any_write),
         T(test_left_on_another_node_is_cleared_first),
+        T(test_bound_pod_keeps_its_claims),
         T(test_claims_of_vanished_pods_are_collected),
         T(test_claims_of_others_get_the_label_of_their_node),
         T(test_accelerator_of_a_deselected_node_goes),
