@@ -158,9 +158,16 @@ static void on_unseen(struct sw_engine *e, struct object *o, const struct sw_eve
     state_nudge(e, o->state);
 }
 
+/* A watch of workers shows less of a pod than the watch of the pod that is an object itself. */
+static struct object *object_of(struct sw_engine *e, const struct sw_event *event)
+{
+    const struct watch *w = event->watch ? act_find_watch(e, event->watch) : NULL;
+    return w && w->use == SW_USE_WORKERS ? NULL : object_find(e, &event->key);
+}
+
 static void on_observed(struct sw_engine *e, const struct sw_event *event)
 {
-    struct object *o = object_find(e, &event->key);
+    struct object *o = object_of(e, event);
     if (event->code && (event->code != SW_NOTFOUND || !event->key.name)) {
         each_object(e, event, on_unseen);
         return;

@@ -59,13 +59,23 @@ static void simple_kmod_gets_a_driver_for_each_kernel(void **state)
     world_close(&w);
 }
 
+static int n_validations;
+
+static void count_validations(const struct sw_emu_request *req,
+                              struct sw_emu_fault *fault SW_UNUSED, struct world *w SW_UNUSED)
+{
+    n_validations += sw_streq(req->verb, "patch") && sw_streq(req->name, "nvidia-mig-validation");
+}
+
 static void nvidia_mig_walks_all_seven_states(void **state)
 {
     (void)state;
-    struct world w = { 0 };
+    struct world w = { .on_request = count_validations };
     world_open(&w);
     world_run(&w, MIG);
     world_must_be_ready(&w);
+    /* applied again, a pod that admission has changed is refused, and would be made anew */
+    assert_int_equal(n_validations, 1);
     static const char *const states[] = { "cert-manager", "nfd",       "gpu-operator",
                                           "webhook",      "scheduler", "device-plugin",
                                           "validation" };
