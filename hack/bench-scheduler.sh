@@ -11,6 +11,7 @@ bin=${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}
 [ -x "$bin/kube-scheduler" ] || { echo "bench-scheduler: no kube-scheduler in $bin (hack/cluster.sh build)" >&2; exit 0; }
 dir=$(mktemp -d)
 export SLIPWAY_CLUSTER_DIR=$dir/cluster
+export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
 pids=""
 end() {
     local p
@@ -26,16 +27,30 @@ cluster() {
     KUBECONFIG=$(hack/cluster.sh up --no-node 2>/dev/null)
     export KUBECONFIG
     until [ -n "$(kubectl get serviceaccount default -o 'jsonpath={.secrets[0].name}' 2>/dev/null)" ]; do sleep 0.2; done
-    # it would find out that nobody runs on the nodes
-    kill "$(cat "$SLIPWAY_CLUSTER_DIR/pid/kube-controller-manager")"
     printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: das-operator}\n' | kubectl apply -f - >/dev/null
     kubectl apply -f states/scheduler/crds >/dev/null
     sleep 2
+    as_deployed
+}
+
+# Who schedules has a ServiceAccount's token, which the API server knows again; a client's certificate it
+# checks with every request.
+as_deployed() {
+    kubectl -n das-operator create serviceaccount scheduler >/dev/null
+    kubectl create clusterrolebinding bench-scheduler --clusterrole=cluster-admin --serviceaccount=das-operator:scheduler >/dev/null
+    local secret token
+    until secret=$(kubectl -n das-operator get serviceaccount scheduler -o 'jsonpath={.secrets[0].name}') && [ -n "$secret" ]; do sleep 0.2; done
+    token=$(kubectl -n das-operator get secret "$secret" -o 'jsonpath={.data.token}' | base64 -d)
+    deployed=$dir/deployed
+    kubectl config view --raw --flatten | sed '/client-certificate-data:/d; /client-key-data:/d' >"$deployed"
+    kubectl --kubeconfig "$deployed" config set-credentials "$(kubectl config view -o 'jsonpath={.users[0].name}')" --token="$token" >/dev/null
+    # it would find out that nobody runs on the nodes
+    kill "$(cat "$SLIPWAY_CLUSTER_DIR/pid/kube-controller-manager")"
 }
 
 extender() {
     rm -f "$dir/extender"
-    build/slipway-scheduler --port=0 --health-probe-bind-address=0 2>"$dir/extender" &
+    KUBECONFIG=$deployed build/slipway-scheduler --port=0 --health-probe-bind-address=0 2>"$dir/extender" &
     extender=$!
     pids="$pids $extender"
     until grep -qs listening "$dir/extender"; do sleep 0.1; done
@@ -74,7 +89,7 @@ measure() { # NODES
     cluster
     "$load" nodes "$1" 8
     extender
-    build/slipway-scheduler --print-config --port "$port" --kubeconfig "$KUBECONFIG" >"$dir/with.yaml"
+    build/slipway-scheduler --print-config --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
     sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
     local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own memory
     "$load" pods "$pods" stock - >/dev/null
@@ -97,7 +112,7 @@ measure() { # NODES
     "$load" clear das-scheduler >/dev/null
     "$load" pods "$pods" ceiling mig.das.com/1g.5gb >/dev/null
     cpu5=$(server_cpu)
-    ceiling=$("$load" ceiling "$pods" ceiling)
+    ceiling=$(KUBECONFIG=$deployed "$load" ceiling "$pods" ceiling)
     cpu6=$(server_cpu)
     awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$memory" -v stock_ms="$(((cpu1 - cpu0) * 10000 / pods))" -v das_ms="$(((cpu3 - cpu2) * 10000 / pods))" -v write_ms="$(((cpu4 - cpu3) * 10000 / 2000))" \
         -v c="$ceiling" -v c_ms="$(((cpu6 - cpu5) * 10000 / pods))" -v own_ms="$((own / 1000 / pods))" -v kube_ms="$(($(cat "$dir/scheduler_us") / pods))" 'BEGIN {
