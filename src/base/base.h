@@ -162,6 +162,12 @@ bool sw_log_enabled(enum sw_log_level level);
  *     sw_log(SW_LOG_INFO, "state ready", "resource", name, "state", state, NULL); */
 void sw_log(enum sw_log_level level, const char *event, ...) __attribute__((sentinel));
 
+/** Who gets the lines, each with its newline, instead of stderr; NULL: stderr. */
+typedef void sw_log_sink(enum sw_log_level level, const char *line, size_t len_bytes, void *arg);
+void sw_log_set_sink(sw_log_sink *sink, void *arg);
+/** To stderr, as it stands. */
+void sw_log_write(const char *lines, size_t len_bytes);
+
 /* ---- time --------------------------------------------------------------------------------------
  */
 

@@ -8,10 +8,18 @@
 
 /* The one piece of global state: a process has one stderr. */
 static enum sw_log_level log_level = SW_LOG_INFO;
+static sw_log_sink *log_sink;
+static void *log_sink_arg;
 
 void sw_log_set_level(enum sw_log_level level)
 {
     log_level = level;
+}
+
+void sw_log_set_sink(sw_log_sink *sink, void *arg)
+{
+    log_sink = sink;
+    log_sink_arg = arg;
 }
 
 bool sw_log_enabled(enum sw_log_level level)
@@ -83,9 +91,16 @@ void sw_log(enum sw_log_level level, const char *event, ...)
     }
     va_end(ap);
     printbuf_memappend(pb, "\n", 1);
-    (void)!write(STDERR_FILENO, pb->buf,
-                 (size_t)pb->bpos); /* a log that cannot be written is lost */
+    if (log_sink)
+        log_sink(level, pb->buf, (size_t)pb->bpos, log_sink_arg);
+    else
+        sw_log_write(pb->buf, (size_t)pb->bpos);
     printbuf_free(pb);
+}
+
+void sw_log_write(const char *lines, size_t len_bytes)
+{
+    (void)!write(STDERR_FILENO, lines, len_bytes); /* a log that cannot be written is lost */
 }
 
 static int64_t clock_ms(clockid_t clock)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/loggather.h"
 #include "base/loglevel.h"
 #include "base/options.h"
 #include "scheduler/scheduler.h"
@@ -115,11 +116,13 @@ static int run(const struct settings *s, struct sw_scheduler_opts *opts,
     struct sw_loop *loop = sw_loop_new(NULL);
     struct sw_scheduler *sched = NULL;
     struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
+    struct sw_log_gather *log = sw_log_gather_open(loop);
     opts->on_stopped = on_stopped;
     opts->arg = loop;
     const int rc = sw_scheduler_open(loop, config, opts, &sched, &err);
     if (rc < 0) {
         (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
+        sw_log_gather_close(log);
         sw_log_file_close(log_file);
         sw_loop_free(loop);
         return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
@@ -133,6 +136,7 @@ static int run(const struct settings *s, struct sw_scheduler_opts *opts,
     event_free(term);
     event_free(intr);
     sw_scheduler_close(sched);
+    sw_log_gather_close(log);
     sw_log_file_close(log_file);
     sw_loop_free(loop);
     return EXIT_SUCCESS;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loggather.h"
 #include "base/loglevel.h"
 #include "base/options.h"
 #include "webhook/webhook.h"
@@ -107,9 +108,11 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
     struct sw_loop *loop = sw_loop_new(NULL);
     struct sw_webhook_server *server = NULL;
     struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
+    struct sw_log_gather *log = sw_log_gather_open(loop);
     const int rc = sw_webhook_server_open(loop, opts, &server, &err);
     if (rc < 0) {
         (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
+        sw_log_gather_close(log);
         sw_log_file_close(log_file);
         sw_loop_free(loop);
         return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
@@ -128,6 +131,7 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
         event_free(intr);
     }
     sw_webhook_server_close(server);
+    sw_log_gather_close(log);
     sw_log_file_close(log_file);
     sw_loop_free(loop);
     return EXIT_SUCCESS;
