@@ -27,6 +27,7 @@ struct world {
     struct json_object *resource; /* that was applied last */
     const char *name;
     uint64_t n_requests, n_writes; /* since world_count() */
+    uint64_t n_events;             /* what a controller logs */
     uint64_t kill_at;              /* this request is the controller's last; 0: none */
     bool killed, one_shot, installed;
     enum sw_releases releases;
@@ -117,6 +118,11 @@ static inline void world_on_trouble(int code, const char *why SW_UNUSED, void *a
     ((struct world *)arg)->trouble = code;
 }
 
+static inline void world_on_event(const struct sw_controller_event *e SW_UNUSED, void *arg)
+{
+    ((struct world *)arg)->n_events++;
+}
+
 static inline void world_start(struct world *w)
 {
     w->controller = sw_controller_open(w->conn.loop, w->conn.kube,
@@ -125,6 +131,7 @@ static inline void world_start(struct world *w)
                                                                      .graph_url = w->graph_url,
                                                                      .only = w->only,
                                                                      .releases = w->releases,
+                                                                     .on_event = world_on_event,
                                                                      .on_trouble = world_on_trouble,
                                                                      .arg = w });
 }
