@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define IT_FAILED "it failed: "
+
 enum { SOON_MS = 50, AGAIN_MS = 1000, MAX_TOLD = 50 };
 
 struct node_drain {
@@ -23,8 +25,9 @@ struct upgrade {
     struct sw_timer *timer;
     struct node_drain *drains;
     char *step_label, *since_label, *cordon_label;
-    struct json_object *told; /* the status' part, as last told */
-    bool finalizing;          /* the finalizer goes when no node is under way any more */
+    struct json_object *told;    /* the status' part, as last told */
+    struct json_object *reasons; /* node -> why it failed last, in this life */
+    bool finalizing;             /* the finalizer goes when no node is under way any more */
 };
 
 /* ---- what is on the nodes ----------------------------------------------------------------------
@@ -348,9 +351,13 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
 {
     bool written = false;
     switch (d->what) {
+    case SW_UPDO_FAIL:
+        (void)json_object_object_add(u->reasons, node->name,
+                                     json_object_new_string(words_of(u, node, d)));
+        written = true;
+        break;
     case SW_UPDO_BEGIN:
     case SW_UPDO_FINISH:
-    case SW_UPDO_FAIL:
         written = true;
         break;
     case SW_UPDO_DRAIN:
@@ -389,12 +396,26 @@ static void count(struct counts *c, const struct sw_upgrade_node *node)
         c->up_to_date++;
 }
 
+/* Why it failed is on no label: what an earlier life knew of it is in the status. Heap. */
+static char *message_of(const struct upgrade *u, const struct sw_upgrade_node *node,
+                        const struct sw_upgrade_decision *d)
+{
+    struct json_object *before = sw_json_get(u->told, "nodes");
+    const char *reason = sw_json_str(u->reasons, "", node->name, NULL),
+               *last = sw_json_str(sw_json_find_by(before, "name", node->name), "", "message",
+                                   NULL);
+    if (d->why == SW_UPWHY_RETRY && *reason)
+        return sw_printf(IT_FAILED "%s; it is tried again later", reason);
+    bool said = d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED);
+    return sw_strdup(said ? last : words_of(u, node, d));
+}
+
 static struct json_object *node_doc(const struct upgrade *u, const struct sw_upgrade_node *node,
                                     const struct sw_upgrade_decision *d)
 {
     struct json_object *doc = json_object_new_object();
     char since[21];
-    const char *words = words_of(u, node, d);
+    SW_AUTO_CHARS *words = message_of(u, node, d);
     sw_json_set_str(doc, node->name, "name", NULL);
     sw_json_set_str(doc, node->step ? sw_upgrade_step_name(node->step) : "waiting", "step", NULL);
     if (node->since_ms)
@@ -528,6 +549,7 @@ static struct upgrade *need(struct resource *r)
         return r->upgrade;
     struct upgrade *u = r->upgrade = sw_zalloc(1, sizeof *u);
     *u = (struct upgrade){ .r = r,
+                           .reasons = json_object_new_object(),
                            .step_label = sw_printf("%s%s", SW_UPGRADE_LABEL, r->name),
                            .since_label = sw_printf("%s%s", SW_UPGRADE_SINCE_LABEL, r->name),
                            .cordon_label = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, r->name),
@@ -565,6 +587,7 @@ void upgrade_close(struct resource *r)
     while (u->drains)
         close_drain(u, u->drains->node);
     sw_timer_free(u->timer);
+    json_object_put(u->reasons);
     json_object_put(u->told);
     free(u->step_label);
     free(u->since_label);

@@ -82,7 +82,7 @@ spec:
   template:
     metadata: {labels: {app: agent}}
     spec:
-      terminationGracePeriodSeconds: 1
+      terminationGracePeriodSeconds: 0
       containers:
       - {name: agent, image: slipway.local/agent:1, imagePullPolicy: Never}
 YAML

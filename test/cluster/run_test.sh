@@ -45,7 +45,7 @@ spec:
     metadata:
       labels: {app: agent}
     spec:
-      terminationGracePeriodSeconds: 1
+      terminationGracePeriodSeconds: 0
       nodeSelector:
         specialresource.openshift.io/state-real-0000: Ready
       containers:

@@ -246,6 +246,17 @@ static bool says_bare(struct world *w, void *arg SW_UNUSED)
     return false;
 }
 
+static bool status_says_why(struct world *w, void *arg SW_UNUSED)
+{
+    struct json_object *nodes = sw_json_find(world_get(w, SR, NULL, "driver"), "status", "upgrade",
+                                             "nodes", NULL);
+    for (size_t i = 0; i < sw_json_len(nodes); i++)
+        if (strstr(sw_json_str(sw_json_at(nodes, i), "", "message", NULL),
+                   "it failed: 1 pod is still there: pod default/bare: no controller"))
+            return true;
+    return false;
+}
+
 static void a_pod_that_nobody_would_make_again_is_left(void **state)
 {
     (void)state;
@@ -257,6 +268,11 @@ static void a_pod_that_nobody_would_make_again_is_left(void **state)
     patch(&w, NEW_VERSION);
     assert_true(world_until(&w, says_bare, NULL, 30 * 60000));
     assert_non_null(world_get(&w, "v1", "Pod", "default", "bare"));
+    assert_true(world_until(&w, status_says_why, NULL, 60000));
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 5000);
+    assert_true(status_says_why(&w, NULL)); /* whoever comes next knows it from there */
     patch(&w, "{\"spec\":{\"upgradePolicy\":{\"drain\":{\"force\":true}}}}");
     assert_true(world_until(&w, all_new, NULL, 3 * 60 * 60000));
     assert_null(world_get(&w, "v1", "Pod", "default", "bare"));
