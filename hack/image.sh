@@ -307,15 +307,22 @@ write_docker() { # FILE CONFIG REFERENCE
 }
 
 # ---- bill of materials ---------------------------------------------------------------------------
-package_of() { # FILE: "name version licence" of what it came from
+# Of all files at once, "FILE NAME VERSION": dpkg reads the lists of all packages for each question.
+find_packages() { # FILE...
+    dpkg-query -S "$@" "${@#/usr}" 2>/dev/null | sed -n 's/^\([^:, ]*\)[^ ]*: /\1 /p' | sort -u >"$work/owners" || true
+    # shellcheck disable=SC2046
+    dpkg-query -W -f='${Package} ${Version}\n' $(cut -d' ' -f1 "$work/owners" | sort -u) 2>/dev/null |
+        awk 'NR == FNR { if (!($1 in v)) v[$1] = $2; next } { print $2, $1, v[$1]; print "/usr" $2, $1, v[$1] }' - "$work/owners" >"$work/packages"
+}
+
+package_of() { # FILE: "name version" of what it came from
     local p
     if [ "$1" = "$own_archive" ]; then
         set -- "$(find_library libarchive.a)"
     fi
     if command -v dpkg-query >/dev/null && [ "$sysroot" = / ]; then
-        p=$(dpkg-query -S "$1" 2>/dev/null || dpkg-query -S "${1#/usr}" 2>/dev/null) || { echo "unknown 0"; return; }
-        p=${p%%:*}
-        dpkg-query -W -f='${Package} ${Version}\n' "$p" 2>/dev/null | head -1
+        [ -f "$work/packages" ] || find_packages $(cut -d' ' -f2 "$work"/*.closure | sort -u) $(find_library libarchive.a || true)
+        p=$(grep -m1 "^$1 " "$work/packages") && echo "${p#* }" || echo "unknown 0"
     elif command -v rpm >/dev/null && [ "$sysroot" = / ]; then
         rpm -qf --qf '%{NAME} %{VERSION}-%{RELEASE}\n' "$1" 2>/dev/null || echo "unknown 0"
     else
