@@ -128,6 +128,9 @@ static int note_slice(struct mutation *m, struct slices *s, const char *path, co
         warn(m, "%s: '%.80s' names no MIG profile such as 1g.5gb and is left alone", path, key);
         return 0;
     }
+    if (!value || json_object_is_type(value, json_type_object) ||
+        json_object_is_type(value, json_type_array))
+        return sw_err_set(m->err, SW_INVALID, "%s: %s: expected a quantity", path, key);
     char name[sizeof s->list[0].name] = SW_MIG_DAS_PREFIX;
     (void)sw_mig_resource_text(&profile, name + sizeof SW_MIG_DAS_PREFIX - 1);
     struct slice *slice = slice_of(s, name);

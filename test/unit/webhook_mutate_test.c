@@ -410,6 +410,26 @@ static void a_pod_that_is_none_is_denied(void **state)
     }
 }
 
+static void what_is_no_quantity_is_denied(void **state)
+{
+    (void)state;
+    static const char *const values[] = { "null", "{}", "[1]" };
+    for (size_t i = 0; i < SW_COUNT(values); i++) {
+        SW_AUTO_CHARS *spec = sw_printf("{\"containers\":[{\"resources\":{\"requests\":{"
+                                        "\"nvidia.com/mig-1g.5gb\":%s}}}]}",
+                                        values[i]);
+        SW_AUTO_CHARS *review = review_of("v1", spec);
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+        assert_int_equal(outcome, SW_WEBHOOK_DENIED);
+        assert_int_equal(sw_json_int(response, 0, "response", "status", "code", NULL), 400);
+        assert_string_equal(
+            sw_json_str(response, "", "response", "status", "message", NULL),
+            "/spec/containers/0/resources/requests: nvidia.com/mig-1g.5gb: expected "
+            "a quantity");
+    }
+}
+
 static void what_is_no_review_is_refused(void **state)
 {
     (void)state;
@@ -508,6 +528,7 @@ int main(void)
         cmocka_unit_test(the_answer_has_the_questions_version),
         cmocka_unit_test(only_pods_being_created_are_looked_at),
         cmocka_unit_test(a_pod_that_is_none_is_denied),
+        cmocka_unit_test(what_is_no_quantity_is_denied),
         cmocka_unit_test(what_is_no_review_is_refused),
         cmocka_unit_test(pods_that_ask_tolerate_the_taint),
         cmocka_unit_test(rules_that_cannot_be_are_refused),
