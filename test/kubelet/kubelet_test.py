@@ -505,6 +505,34 @@ def nothing_is_offered_before_the_gate_opens(api):
     api.delete(path)
 
 
+def the_gpu_operators_policy_is_the_gate_of_real_gpus(api):
+    group, plural = "nvidia.com", "clusterpolicies"
+    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    api.post(crds, {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                    "metadata": {"name": plural + "." + group},
+                    "spec": {"group": group, "scope": "Cluster",
+                             "names": {"plural": plural, "singular": "clusterpolicy", "kind": "ClusterPolicy"},
+                             "versions": [{"name": "v1", "served": True, "storage": True,
+                                           "schema": {"openAPIV3Schema": schema}}]}})
+    policies = "/apis/%s/v1/%s" % (group, plural)
+    until("served", lambda: api.get(policies))
+    name = {"metadata": {"name": "gpu-cluster-policy"}, "apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy"}
+    condition = {"type": "Ready", "status": "False", "reason": "x", "message": "x",
+                 "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    for ready in ({"state": "ready"}, {"conditions": [dict(condition, status="True")]}):
+        api.post(policies, dict(name, status={"state": "notReady", "conditions": [condition]}))
+        w = World(api, emulated=False, start=False, gate=None)
+        w.start(wait=False)
+        until("said", lambda: "ClusterPolicy gpu-cluster-policy" in w.log() and "is not ready" in w.log())
+        assert not w.kubelet.registered
+        api.patch(policies + "/gpu-cluster-policy", {"status": ready})
+        until("registered", lambda: len(w.kubelet.registered) == 7)
+        w.close()
+        api.delete(policies + "/gpu-cluster-policy")
+    api.delete(crds + "/" + plural + "." + group)
+
+
 def after_a_reboot_the_same_slices_are_made_again(api):
     w = World(api)
     pod = w.pod("survivor", {R: 1})

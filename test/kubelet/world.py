@@ -194,8 +194,11 @@ class Kubelet:
 class World:
     """One node: fresh folders, a kubelet, a plugin."""
 
-    def __init__(self, api, emulated=True, start=True, env=None, args=(), held_service=None, node=NODE):
+    def __init__(self, api, emulated=True, start=True, env=None, args=(), held_service=None, node=NODE,
+                 gate=""):
+        """gate: of a plugin whose GPUs are not made up; None: the one that it has by itself"""
         self.api = api
+        self.gate = [] if gate is None else ["--gate=" + gate]
         self.node = node
         self.dir = tempfile.mkdtemp(prefix="slipway-node-")
         self.kubelet = Kubelet(self.dir + "/kubelet", held_service or "v1.PodResourcesLister")
@@ -224,7 +227,7 @@ class World:
                    "--kubelet-dir", self.dir + "/kubelet", "--cdi-dir", self.dir + "/cdi",
                    "--journal-dir", self.dir + "/journal", "--boot-id-file", self.dir + "/boot_id",
                    "--health-probe-bind-address", "127.0.0.1:0"]
-        command += ["--emulated-mode"] if self.emulated else ["--nvml-library", NVML, "--gate="]
+        command += ["--emulated-mode"] if self.emulated else ["--nvml-library", NVML] + self.gate
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen(command + self.args + list(args), stderr=log,
                                             env=dict(self.env, **(env or {})))
