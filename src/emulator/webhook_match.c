@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "emulator/cel.h"
 #include "emulator/webhook.h"
 
 static bool lists(json_object *list, const char *value)
@@ -113,224 +114,22 @@ static int object_matches(json_object *hook, const struct sw_write *w, struct sw
 }
 
 /* ---- matchConditions ----------------------------------------------------------------------------
- * The part of CEL that configurations use to leave out users, kinds and labelled objects: paths
- * into request, object and oldObject, has(), !, ==, !=, &&, ||, parentheses, texts, numbers,
- * booleans. */
-
-struct cel {
-    const char *at;
-    json_object *root; /* {request, object, oldObject} */
-    int depth;
-    struct sw_err *err;
-};
-
-/* What a part of an expression comes to. */
-struct term {
-    json_object *value; /* counted; NULL: null */
-    bool bad;           /* cannot be said: a key is missing. Decides nothing by itself */
-};
-
-static int wrong(struct cel *c)
-{
-    return sw_err_set(c->err, SW_INVALID, "cannot be evaluated here at '%.20s'", c->at);
-}
-
-static void skip(struct cel *c)
-{
-    c->at += strspn(c->at, " \t\n");
-}
-
-static bool take(struct cel *c, const char *token)
-{
-    skip(c);
-    size_t len = strlen(token);
-    if (strncmp(c->at, token, len) != 0)
-        return false;
-    c->at += len;
-    return true;
-}
-
-static void set_bool(struct term *t, bool value)
-{
-    json_object_put(t->value);
-    t->value = json_object_new_boolean(value);
-}
-
-static int cel_or(struct cel *c, struct term *out);
-
-/* ['key'] */
-static int cel_index(struct cel *c, char **key)
-{
-    c->at++;
-    skip(c);
-    const char *end = *c->at == '\'' || *c->at == '"' ? strchr(c->at + 1, *c->at) : NULL;
-    if (!end || end[1] != ']')
-        return wrong(c);
-    *key = sw_strndup(c->at + 1, (size_t)(end - c->at - 1));
-    c->at = end + 2;
-    return 0;
-}
-
-static int cel_name(struct cel *c, char **key)
-{
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    size_t len = strspn(c->at, word);
-    if (!len || c->at[len] == '(')
-        return wrong(c); /* a function or macro that is not known */
-    *key = sw_strndup(c->at, len);
-    c->at += len;
-    return 0;
-}
-
-static int cel_path(struct cel *c, struct term *out)
-{
-    json_object *value = c->root;
-    bool there = true;
-    for (bool first = true; first || *c->at == '.' || *c->at == '['; first = false) {
-        SW_AUTO_CHARS *key = NULL;
-        json_object *next = NULL;
-        bool index = !first && *c->at == '[';
-        c->at += !first && !index;
-        int rc = index ? cel_index(c, &key) : cel_name(c, &key);
-        if (rc < 0)
-            return rc;
-        there = json_object_is_type(value, json_type_object) &&
-                json_object_object_get_ex(value, key, &next);
-        value = there ? next : NULL;
-    }
-    *out = (struct term){ json_object_get(value), !there };
-    return 0;
-}
-
-static int cel_text(struct cel *c, struct term *out)
-{
-    const char *end = strchr(c->at + 1, *c->at);
-    if (!end)
-        return wrong(c);
-    out->value = json_object_new_string_len(c->at + 1, (int)(end - c->at - 1));
-    c->at = end + 1;
-    return 0;
-}
-
-static int cel_number(struct cel *c, struct term *out)
-{
-    char *end;
-    out->value = json_object_new_int64(strtoll(c->at, &end, 10));
-    c->at = end;
-    return 0;
-}
-
-static int cel_has(struct cel *c, struct term *out)
-{
-    int rc = cel_path(c, out);
-    if (rc == 0 && !take(c, ")"))
-        rc = wrong(c);
-    set_bool(out, !out->bad);
-    out->bad = false;
-    return rc;
-}
-
-static int cel_value(struct cel *c, struct term *out)
-{
-    skip(c);
-    if (*c->at == '\'' || *c->at == '"')
-        return cel_text(c, out);
-    if (strspn(c->at, "0123456789"))
-        return cel_number(c, out);
-    if (take(c, "has("))
-        return cel_has(c, out);
-    bool is_true = take(c, "true");
-    if (is_true || take(c, "false")) {
-        set_bool(out, is_true);
-        return 0;
-    }
-    if (++c->depth > 32)
-        return wrong(c);
-    int rc;
-    if (take(c, "(")) {
-        rc = cel_or(c, out);
-        if (rc == 0 && !take(c, ")"))
-            rc = wrong(c);
-    } else if (take(c, "!")) {
-        rc = cel_value(c, out);
-        set_bool(out, !json_object_get_boolean(out->value));
-    } else {
-        const char *began = c->at;
-        rc = cel_path(c, out);
-        if (rc == 0 && out->bad && !sw_err_text(c->err)[0])
-            (void)sw_err_set(c->err, SW_INVALID, "no such key: %.*s", (int)(c->at - began), began);
-    }
-    c->depth--;
-    return rc;
-}
-
-static int cel_compare(struct cel *c, struct term *out)
-{
-    int rc = cel_value(c, out);
-    bool equal = rc == 0 && take(c, "=="), differs = rc == 0 && !equal && take(c, "!=");
-    if (!equal && !differs)
-        return rc;
-    struct term right = { 0 };
-    rc = cel_value(c, &right);
-    bool same = sw_json_equal(out->value, right.value);
-    set_bool(out, same == equal);
-    out->bad |= right.bad;
-    json_object_put(right.value);
-    return rc;
-}
-
-/* A false side of && and a true one of || win over one that cannot be said. */
-static int cel_chain(struct cel *c, const char *token, bool decisive,
-                     int (*side)(struct cel *c, struct term *out), struct term *out)
-{
-    int rc = side(c, out);
-    while (rc == 0 && take(c, token)) {
-        struct term right = { 0 };
-        rc = side(c, &right);
-        bool left_wins = !out->bad && json_object_get_boolean(out->value) == decisive;
-        bool right_wins = !right.bad && json_object_get_boolean(right.value) == decisive;
-        json_object_put(right.value);
-        out->bad = !left_wins && !right_wins && (out->bad || right.bad);
-        set_bool(out, left_wins || right_wins ? decisive : !decisive);
-    }
-    return rc;
-}
-
-static int cel_and(struct cel *c, struct term *out)
-{
-    return cel_chain(c, "&&", false, cel_compare, out);
-}
-
-static int cel_or(struct cel *c, struct term *out)
-{
-    return cel_chain(c, "||", true, cel_and, out);
-}
+ */
 
 /* @return 1, 0, or an error with the condition's name */
 static int condition_holds(json_object *condition, json_object *request, struct sw_err *err)
 {
-    json_object *root = json_object_new_object();
-    struct term t = { 0 };
-    SW_ERR(inner);
+    SW_AUTO_JSON *root = json_object_new_object();
+    SW_ERR(why);
     json_object_object_add(root, "request", json_object_get(request));
     json_object_object_add(root, "object", json_object_get(sw_json_get(request, "object")));
     json_object_object_add(root, "oldObject", json_object_get(sw_json_get(request, "oldObject")));
-    struct cel c = { .at = sw_json_str(condition, "", "expression", NULL),
-                     .root = root,
-                     .err = &inner };
-    int rc = cel_or(&c, &t);
-    skip(&c);
-    if (rc == 0 && *c.at)
-        rc = wrong(&c);
-    bool holds = json_object_get_boolean(t.value);
-    json_object_put(t.value);
-    json_object_put(root);
-    if (rc < 0) /* more of CEL than is known here: the webhook is asked, and decides itself */
+    const int rc = sw_cel_holds(sw_json_str(condition, "", "expression", NULL), root, &why);
+    if (rc == SW_NOTFOUND) /* the webhook is asked, and decides itself */
         return 1;
-    if (!t.bad)
-        return holds;
-    return sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
-                      sw_json_str(condition, "", "name", NULL), sw_err_text(&inner));
+    return rc >= 0 ? rc
+                   : sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
+                                sw_json_str(condition, "", "name", NULL), sw_err_text(&why));
 }
 
 /* A condition that is false decides; else an error of any does. */

@@ -210,6 +210,45 @@ static void selectors_and_conditions_narrow(void **state)
     assert_int_equal(w->n_calls, 1);
 }
 
+/* Of {"metadata": {"name": "c", "labels": {"a/b": "x"}}, "data": {"k": "v"}}. */
+static void conditions_walk_lists_maps_and_optionals(void **state)
+{
+    static const struct {
+        const char *expression;
+        int calls; /* -1: it cannot be said, which is an error */
+    } rows[] = {
+        { "object.data.exists(k, k == 'k')", 1 },
+        { "object.data.exists(k, k == 'v')", 0 },
+        { "object.metadata.labels.exists(k, k.startsWith('a/') || k.startsWith('z'))", 1 },
+        { "object.?binaryData.orValue({}).exists(k, true)", 0 },
+        { "!object.?binaryData.?deep.orValue({}).exists(k, true) && true", 1 },
+        { "object.?data.?k.orValue('no') == 'v'", 1 },
+        { "object.?data.?x.orValue('n' + 'o') == 'no'", 1 },
+        { "([] + object.?list.orValue([])).exists(c, c.x.exists(k, k == ''))", 0 },
+        { "object.data.exists(k, object.metadata.labels.exists(l, l != k && k == 'k'))", 1 },
+        { "object.binaryData.exists(k, true)", -1 },
+        { "object.data.exists(k, object.nothing == k) || true", 1 },
+        { "object.data.exists(k, object.nothing == k)", -1 },
+        { "object.data.size() == 7", 1 },        /* more than is known: it is asked */
+        { "object.data.exists(k, k == 'v'", 1 }, /* no expression: likewise */
+        { "object.data.all(k, k == 'v') && false", 1 },
+    };
+    struct world *w = *state;
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *more = sw_printf("\"matchConditions\":[{\"name\":\"n\",\"expression\":"
+                                        "\"%s\"}],",
+                                        rows[i].expression);
+        configure(w, "Validating", "v", more);
+        w->n_calls = 0;
+        api_must(w->api, rows[i].calls < 0 ? 500 : 201, "POST", MAPS "?dryRun=All", NULL,
+                 "{\"metadata\":{\"name\":\"c\",\"labels\":{\"a/b\":\"x\"}},\"data\":{\"k\":"
+                 "\"v\"}}");
+        if (w->n_calls != (rows[i].calls > 0))
+            fail_msg("%s: %d calls", rows[i].expression, (int)w->n_calls);
+        api_must(w->api, 200, "DELETE", CONFIGS "validatingwebhookconfigurations/v", NULL, NULL);
+    }
+}
+
 static void a_namespace_is_chosen_by_its_labels(void **state)
 {
     struct world *w = *state;
@@ -306,6 +345,7 @@ int main(void)
         T(failure_policy_decides),
         T(silence_ends_with_the_timeout),
         T(selectors_and_conditions_narrow),
+        T(conditions_walk_lists_maps_and_optionals),
         T(a_namespace_is_chosen_by_its_labels),
         T(dry_run_needs_a_webhook_without_side_effects),
         T(an_earlier_one_is_asked_again),

@@ -7,13 +7,13 @@ export KUBECONFIG=$tap_dir/kubeconfig
 
 start() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=hook \
-        -addext subjectAltName=DNS:hook.das.svc -keyout "$tap_dir/tls.key" -out "$tap_dir/tls.crt" 2>/dev/null
+        -addext subjectAltName=DNS:das-operator-webhook.das.svc -keyout "$tap_dir/tls.key" -out "$tap_dir/tls.crt" 2>/dev/null
     "$program" --log-level=debug --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key" \
         --drain=0 --scheduler-name=my-scheduler 2>"$tap_dir/log" &
     echo $! >>"$tap_dir/pids"
     until_ok 20 grep -qs listening "$tap_dir/log" || return 1
     port=$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log")
-    "$slipway" emulate --platform kubernetes --webhook-address "das/hook=127.0.0.1:$port" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
+    "$slipway" emulate --platform kubernetes --webhook-address "das/das-operator-webhook=127.0.0.1:$port" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
     echo $! >>"$tap_dir/pids"
     until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && kubectl apply -f - <<YAML
 apiVersion: admissionregistration.k8s.io/v1
@@ -25,7 +25,7 @@ webhooks:
   sideEffects: None
   clientConfig:
     caBundle: $(base64 -w0 <"$tap_dir/tls.crt")
-    service: {namespace: das, name: hook, path: /mutate-pod}
+    service: {namespace: das, name: das-operator-webhook, path: /mutate-pod}
   rules: [{operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [pods]}]
 YAML
 }
@@ -72,10 +72,55 @@ wrong_ca() { # a caBundle of somebody else's: failurePolicy Fail holds, and says
     grep -q 'failed calling webhook "mutate-pod.test.dev".*certificate' "$tap_dir/o"
 }
 
+# ---- the configuration that the state webhook ships, in its own namespace das
+shipped() {
+    kubectl delete mutatingwebhookconfiguration das || return 1
+    "$slipway" render states/webhook --namespace das --kube-version 1.29 --set certificates=slipway |
+        awk -v ca="$(base64 -w0 <"$tap_dir/tls.crt")" 'BEGIN { RS = "---\n" } /kind: MutatingWebhookConfiguration/ { sub(/clientConfig:\n/, "clientConfig:\n    caBundle: " ca "\n"); print }' \
+            >"$tap_dir/shipped.yaml"
+    grep -q 'failurePolicy: Fail' "$tap_dir/shipped.yaml" && kubectl apply -f "$tap_dir/shipped.yaml"
+}
+asked() { curl -sk "https://127.0.0.1:$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log" | head -1)/metrics" | awk '/^slipway_webhook_admissions_total/ { n += $2 } END { print n + 0 }'; }
+# pod_in NAMESPACE NAME SPEC: whether the webhook was asked is "1" or "0" in $tap_dir/asked
+pod_in() {
+    local before
+    before=$(asked)
+    printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: %s, namespace: %s}\nspec: {%s}\n' "$2" "$1" "$3" | kubectl create -f - || return 1
+    echo $(($(asked) - before)) | tee "$tap_dir/asked"
+}
+resource_of() { kubectl -n "$1" get pod "$2" -o 'jsonpath={.spec.containers[*].resources.limits}{.spec.initContainers[*].resources.limits}'; }
+not_asked() { # pods without slices, and those of namespaces that must come up without it
+    pod_in default none 'containers: [{name: c, image: x}]' && grep -qx 0 "$tap_dir/asked" &&
+        pod_in default whole 'containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: "1"}}}]' && grep -qx 0 "$tap_dir/asked" &&
+        [ "$(kubectl get pod whole -o 'jsonpath={.spec.schedulerName}')" = default-scheduler ] || return 1
+    local ns
+    for ns in das kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
+        kubectl get namespace $ns 2>/dev/null || kubectl create namespace $ns || return 1
+        pod_in $ns slice "$(slice)" && grep -qx 0 "$tap_dir/asked" && resource_of $ns slice | grep -q nvidia.com/mig-1g.5gb || return 1
+    done
+}
+asked_about() { # limits, requests alone, init containers; NVIDIA's name or ours
+    pod_in default s1 "$(slice)" && grep -qx 1 "$tap_dir/asked" && resource_of default s1 | grep -q mig.das.com/1g.5gb &&
+        pod_in default s2 'containers: [{name: c, image: x, resources: {limits: {mig.das.com/1g.5gb: "1"}}}]' && grep -qx 1 "$tap_dir/asked" &&
+        pod_in default s3 'initContainers: [{name: i, image: x, resources: {limits: {nvidia.com/mig-1g.5gb: "1"}}}], containers: [{name: c, image: x}]' &&
+        grep -qx 1 "$tap_dir/asked" && resource_of default s3 | grep -q mig.das.com/1g.5gb
+}
+nobody_answers() { # only pods with slices notice
+    tail -n1 "$tap_dir/pids" >"$tap_dir/emulator-pid"
+    kill "$(head -n1 "$tap_dir/pids")" && until_ok 20 eval '! curl -sk "https://127.0.0.1:$(sed -n "s/.* port=\([0-9]*\).*/\1/p" "$tap_dir/log" | head -1)/healthz"'
+    printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: late}\nspec: {%s}\n' "$(slice)" | kubectl create -f - >"$tap_dir/o" 2>&1 && return 1
+    cat "$tap_dir/o"
+    grep -q 'failed calling webhook "mutate-pod.das.openshift.io"' "$tap_dir/o" && kubectl run plain --image x
+}
+
 t "a webhook at an address of its own is configured" start
 t "a pod that asks for a slice is changed" own_pod
 t "a pod that asks for none is not" plain_pod
 t "a Job's pod is changed too" job_pod
 t "a webhook that cannot be trusted refuses by its failurePolicy" wrong_ca
-while read -r pid; do kill "$pid"; done <"$tap_dir/pids"
+t "the shipped configuration is taken" shipped
+t "pods without slices and excluded namespaces do not reach the webhook" not_asked
+t "pods with slices do" asked_about
+t "where nobody answers only pods with slices are refused" nobody_answers
+while read -r pid; do kill "$pid" 2>/dev/null; done <"$tap_dir/pids"
 plan
