@@ -152,6 +152,12 @@ void sw_loop_stop(struct sw_loop *loop)
     (void)event_base_loopbreak(loop->base);
 }
 
+void sw_loop_part(struct sw_loop *loop)
+{
+    if (event_reinit(loop->base) < 0)
+        abort(); /* as without epoll at all */
+}
+
 static void on_real_timer(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *arg)
 {
     struct sw_timer *t = arg;

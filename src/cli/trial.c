@@ -25,7 +25,7 @@ enum {
     REBIRTH_MS = 1000,    /* from killed to started again */
 };
 
-struct walk {
+struct sw_walk {
     const struct sw_trial *trial;
     struct sw_connection conn; /* of the installer */
     struct sw_kube *kube;      /* of the controller: it dies with it */
@@ -35,9 +35,9 @@ struct walk {
     struct json_object *resource;
     int64_t began_ms;
     uint64_t n_requests;
+    uint64_t n_parted; /* of them, when walks could part last */
     size_t next_kill;
     int n_lives, installed;
-    bool must_die;
 };
 
 static const char *const platforms[] = { "openshift", "kubernetes" };
@@ -45,7 +45,7 @@ static const char *const platforms[] = { "openshift", "kubernetes" };
 /* ---- what is said ------------------------------------------------------------------------------
  */
 
-static void say(struct walk *w, const char *line)
+static void say(struct sw_walk *w, const char *line)
 {
     if (w->trial->say)
         w->trial->say(sw_loop_now_ms(w->conn.loop) - w->began_ms, line, w->trial->arg);
@@ -61,10 +61,11 @@ static void on_event(const struct sw_controller_event *event, void *arg)
 /* ---- the server's side -------------------------------------------------------------------------
  */
 
-/* What comes after the fatal request does not reach the controller any more. */
+/* What comes after a fatal request does not reach the controller any more. After the others, too,
+ * the loop stops: so what is killed, and what parts there, has come the same way until then. */
 static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
 {
-    struct walk *w = arg;
+    struct sw_walk *w = arg;
     if (!w->kube)
         return; /* the installer's */
     if (w->faults)
@@ -72,10 +73,7 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
     if (req->resource && sw_streq(req->resource, "leases"))
         return;
     w->n_requests++;
-    if (w->next_kill < w->trial->n_kills && w->n_requests >= w->trial->kills[w->next_kill]) {
-        w->must_die = true;
-        sw_loop_stop(w->conn.loop);
-    }
+    sw_loop_stop(w->conn.loop);
 }
 
 /* ---- the controller's life ---------------------------------------------------------------------
@@ -83,7 +81,7 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
 
 static void on_started(void *arg)
 {
-    struct walk *w = arg;
+    struct sw_walk *w = arg;
     if (w->controller) {
         sw_controller_resume(w->controller);
         return;
@@ -94,13 +92,13 @@ static void on_started(void *arg)
 
 static void on_stopped(const char *why, void *arg)
 {
-    struct walk *w = arg;
+    struct sw_walk *w = arg;
     SW_AUTO_CHARS *line = sw_printf("not leading any more: %s", why);
     say(w, line);
     sw_controller_pause(w->controller);
 }
 
-static int give_birth(struct walk *w, struct sw_err *err)
+static int give_birth(struct sw_walk *w, struct sw_err *err)
 {
     int rc = sw_kube_new(w->conn.loop, w->conn.config,
                          &(struct sw_kube_opts){ .seed = w->trial->seed + 1 }, &w->kube, err);
@@ -119,25 +117,29 @@ static int give_birth(struct walk *w, struct sw_err *err)
 }
 
 /* As kill -9: nobody is told anything. */
-static void die(struct walk *w)
+static void die(struct sw_walk *w)
 {
     sw_controller_close(SW_TAKE(w->controller));
     sw_lease_close(SW_TAKE(w->lease));
     sw_kube_free(SW_TAKE(w->kube));
 }
 
-static void step(struct walk *w, int64_t until_ms)
+static void step(struct sw_walk *w, int64_t until_ms)
 {
     int64_t left_ms = until_ms - sw_loop_now_ms(w->conn.loop);
     if (left_ms > 0)
         sw_loop_step(w->conn.loop, left_ms);
 }
 
-static int rise_again(struct walk *w, struct sw_err *err)
+static bool must_die(const struct sw_walk *w)
+{
+    return w->next_kill < w->trial->n_kills && w->n_requests >= w->trial->kills[w->next_kill];
+}
+
+static int rise_again(struct sw_walk *w, struct sw_err *err)
 {
     SW_AUTO_CHARS *line = sw_printf("killed after request %llu", (unsigned long long)w->n_requests);
     say(w, line);
-    w->must_die = false;
     w->next_kill++;
     die(w);
     int64_t until_ms = sw_loop_now_ms(w->conn.loop) + REBIRTH_MS;
@@ -151,10 +153,10 @@ static int rise_again(struct walk *w, struct sw_err *err)
 
 static void on_installed(int code, const struct sw_err *err SW_UNUSED, void *arg)
 {
-    ((struct walk *)arg)->installed = code < 0 ? code : 1;
+    ((struct sw_walk *)arg)->installed = code < 0 ? code : 1;
 }
 
-static int install(struct walk *w, struct sw_err *err)
+static int install(struct sw_walk *w, struct sw_err *err)
 {
     int64_t until_ms = sw_loop_now_ms(w->conn.loop) + INSTALL_MS;
     struct sw_install *in = sw_install_start(&w->conn, w->resource, on_installed, w);
@@ -165,19 +167,42 @@ static int install(struct walk *w, struct sw_err *err)
     return w->installed == 1 ? 0 : sw_err_set(err, SW_UNAVAILABLE, "the resource is not accepted");
 }
 
-static bool is_ready(struct walk *w)
+static bool is_ready(struct sw_walk *w)
 {
     const char *name = sw_obj_name(w->resource);
     return w->controller && sw_controller_phase(w->controller, name) == SW_PHASE_READY &&
            sw_controller_is_idle(w->controller, name);
 }
 
+pid_t sw_trial_fork(struct sw_walk *w)
+{
+    pid_t pid = sw_emulator_fork(w->conn.emulator);
+    if (pid != 0)
+        return pid;
+    die(w);
+    sw_kube_config_free(w->conn.config);
+    w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
+    return 0;
+}
+
+static void part(struct sw_walk *w)
+{
+    const struct sw_trial *t = w->trial;
+    w->n_parted = w->n_requests;
+    sw_emulator_accept(w->conn.emulator);
+    const struct sw_trial *other = t->part ? t->part(w, w->n_requests, t->arg) : NULL;
+    if (other)
+        w->trial = other;
+}
+
 /* Until it is Ready and nothing more is planned to go wrong. */
-static int go(struct walk *w, int64_t calm_ms, int64_t until_ms, struct sw_err *err)
+static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_err *err)
 {
     int64_t ready_ms = 0;
     while (sw_loop_now_ms(w->conn.loop) < until_ms) {
-        if (w->must_die) {
+        if (w->n_requests > w->n_parted)
+            part(w);
+        if (must_die(w)) {
             int rc = rise_again(w, err);
             if (rc < 0)
                 return rc;
@@ -195,7 +220,7 @@ static int go(struct walk *w, int64_t calm_ms, int64_t until_ms, struct sw_err *
     return 0;
 }
 
-static void look(struct walk *w, struct sw_trial_end *end)
+static void look(struct sw_walk *w, struct sw_trial_end *end)
 {
     end->ready = is_ready(w);
     end->picture = sw_picture(sw_emulator_store(w->conn.emulator));
@@ -212,7 +237,7 @@ static void look(struct walk *w, struct sw_trial_end *end)
                                         : "nobody leads");
 }
 
-static int prepare(struct walk *w, struct sw_err *err)
+static int prepare(struct sw_walk *w, struct sw_err *err)
 {
     const struct sw_trial *t = w->trial;
     struct sw_emulator_opts emu = {
@@ -224,8 +249,6 @@ static int prepare(struct walk *w, struct sw_err *err)
         .delays = sw_emu_delays_human,
     };
     int rc = sw_resource_make(&(struct sw_resource_opts){ .recipe = t->recipe }, &w->resource, err);
-    if (rc == 0 && t->plan)
-        rc = sw_faults_new(t->plan, t->plan_name ? t->plan_name : "plan", &w->faults, err);
     w->conn.command = "replay";
     w->conn.loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
     if (rc == 0)
@@ -235,18 +258,26 @@ static int prepare(struct walk *w, struct sw_err *err)
     w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
     rc = sw_kube_new(w->conn.loop, w->conn.config, &(struct sw_kube_opts){ .seed = 1 },
                      &w->conn.kube, err);
-    return rc < 0 ? rc : install(w, err);
+    if (rc == 0)
+        rc = install(w, err);
+    sw_kube_free(SW_TAKE(w->conn.kube));
+    return rc;
 }
 
 /* When the last of the plan's faults is over. */
-static int64_t calm_after(const struct walk *w)
+static int64_t calm_after(const struct sw_walk *w)
 {
     return w->faults ? sw_faults_end_ms(w->faults) : 0;
 }
 
-static int walk(struct walk *w, struct sw_trial_end *end, struct sw_err *err)
+static int walk(struct sw_walk *w, struct sw_trial_end *end, struct sw_err *err)
 {
     int rc = prepare(w, err);
+    if (rc == 0)
+        part(w);
+    if (rc == 0 && w->trial->plan)
+        rc = sw_faults_new(w->trial->plan, w->trial->plan_name ? w->trial->plan_name : "plan",
+                           &w->faults, err);
     if (rc < 0)
         return rc;
     w->began_ms = sw_loop_now_ms(w->conn.loop);
@@ -263,7 +294,7 @@ static int walk(struct walk *w, struct sw_trial_end *end, struct sw_err *err)
 
 int sw_trial_run(const struct sw_trial *trial, struct sw_trial_end *end, struct sw_err *err)
 {
-    struct walk w = { .trial = trial };
+    struct sw_walk w = { .trial = trial };
     *end = (struct sw_trial_end){ 0 };
     int rc = walk(&w, end, err);
     die(&w);

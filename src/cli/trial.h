@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/base.h"
 
 struct json_object;
+struct sw_walk;
 
 /** One trial, as it stands in a file: {"recipe", "platform", "nodes", "seed", "kills": [n...],
  * "plan": {...}}; all but the recipe may be left out. */
@@ -24,6 +26,12 @@ struct sw_trial {
     const char *plan_name;    /* for messages */
     /** What happens, a line at a time: Events, kills. @at_ms since the start. May be NULL. */
     void (*say)(int64_t at_ms, const char *line, void *arg);
+    /** Where walks may part: called with 0 before the controller's first life, and after each of
+     * its requests with their number. It may call sw_trial_fork(), as often as it likes, and
+     * returns NULL; in a child, the trial that goes on there, which lasts as long. That one has
+     * other kills and another plan only; where there was a request, its first kill is due. May be
+     * NULL. */
+    const struct sw_trial *(*part)(struct sw_walk *walk, uint64_t n_requests, void *arg);
     void *arg;
 };
 
@@ -41,6 +49,8 @@ struct sw_trial_end {
  */
 int sw_trial_run(const struct sw_trial *trial, struct sw_trial_end *end,
                  struct sw_err *err) SW_CHECKED;
+/** Only in sw_trial.part. @return 0 in the child; its pid; -1 and errno: there is none */
+pid_t sw_trial_fork(struct sw_walk *walk) SW_CHECKED;
 void sw_trial_end_done(struct sw_trial_end *end);
 
 /** Random kills and faults, the same for the same seed. @n_requests: of an undisturbed walk.

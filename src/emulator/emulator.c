@@ -1,8 +1,11 @@
 #include "emulator/emulator.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "emulator/crd.h"
@@ -103,6 +106,12 @@ static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
                         &emu->rest, err);
 }
 
+static void note_url(struct sw_emulator *emu)
+{
+    free(emu->url);
+    emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
+}
+
 int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
                      struct sw_emulator **out, struct sw_err *err)
 {
@@ -121,7 +130,7 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
         sw_emulator_close(emu);
         return rc;
     }
-    emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
+    note_url(emu);
     if (emu->faults)
         sw_faults_start(emu->faults, loop, emu);
     *out = emu;
@@ -155,6 +164,31 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu)
 void sw_emulator_drop(struct sw_emulator *emu)
 {
     sw_rest_drop(emu->rest);
+}
+
+void sw_emulator_accept(struct sw_emulator *emu)
+{
+    sw_rest_accept(emu->rest);
+}
+
+/* The parent may not go on, and read, before the child has its own sockets. */
+pid_t sw_emulator_fork(struct sw_emulator *emu)
+{
+    int done[2];
+    sw_emulator_accept(emu);
+    if (pipe2(done, O_CLOEXEC) < 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        sw_rest_part(emu->rest);
+        sw_loop_part(sw_store_loop(emu->store));
+        note_url(emu);
+    }
+    (void)close(done[1]);
+    while (pid > 0 && read(done[0], &(char){ 0 }, 1) < 0 && errno == EINTR)
+        ;
+    (void)close(done[0]);
+    return pid;
 }
 
 uint64_t sw_emulator_n_requests(const struct sw_emulator *emu)

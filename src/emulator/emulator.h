@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct sw_emulator;
 struct sw_err;
@@ -114,5 +115,12 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu);
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu);
 /** Reset every connection, as a server that dies; it goes on listening. */
 void sw_emulator_drop(struct sw_emulator *emu);
+/** Whoever has connected is taken in now, not in the next turn of the loop. Not from a callback. */
+void sw_emulator_accept(struct sw_emulator *emu);
+/** fork(), not from a callback. In the child, the cluster and its loop are the child's own: at
+ * another address, and its connections end as those of clients that were killed (what they had sent
+ * is handled before). The parent's cluster goes on as if nothing had been.
+ * @return 0 in the child; its pid; -1 and errno: there is none */
+pid_t sw_emulator_fork(struct sw_emulator *emu) SW_CHECKED;
 /** Requests answered so far. */
 uint64_t sw_emulator_n_requests(const struct sw_emulator *emu);

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "base/base.h"
+#include "emulator/part.h"
 
 /* Bytes of the next requests that are taken while one is being answered. */
 enum { READ_AHEAD = 64 * 1024 };
@@ -238,6 +239,19 @@ void sw_http_close(struct sw_http_server *server)
     evconnlistener_free(server->listener);
     sw_http_drop(server);
     free(server);
+}
+
+void sw_http_accept(struct sw_http_server *server)
+{
+    int fd, listening = evconnlistener_get_fd(server->listener);
+    while ((fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+        on_accept(server->listener, fd, NULL, 0, server);
+}
+
+void sw_http_part(struct sw_http_server *server)
+{
+    sw_part(evconnlistener_get_fd(server->listener));
+    note_address(server);
 }
 
 const char *sw_http_address(const struct sw_http_server *server)

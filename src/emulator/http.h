@@ -68,6 +68,11 @@ int sw_http_open(struct event_base *base, const char *listen,
 void sw_http_close(struct sw_http_server *server);
 /** Close all connections and go on listening. Not from a handler. */
 void sw_http_drop(struct sw_http_server *server);
+/** Whoever has connected is taken in now, not in the next turn of the loop. Not from a handler. */
+void sw_http_accept(struct sw_http_server *server);
+/** In a child of fork(), before the loop's own part: no socket is the parent's any more (part.h),
+ * and the address another. */
+void sw_http_part(struct sw_http_server *server);
 /** "127.0.0.1:43210". Borrowed. */
 const char *sw_http_address(const struct sw_http_server *server);
 

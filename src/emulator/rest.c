@@ -27,6 +27,16 @@ void sw_rest_drop(struct sw_rest *rest)
     sw_http_drop(rest->http);
 }
 
+void sw_rest_accept(struct sw_rest *rest)
+{
+    sw_http_accept(rest->http);
+}
+
+void sw_rest_part(struct sw_rest *rest)
+{
+    sw_http_part(rest->http);
+}
+
 const char *sw_rest_address(const struct sw_rest *rest)
 {
     return sw_http_address(rest->http);

@@ -21,6 +21,9 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
 void sw_rest_close(struct sw_rest *rest);
 /** Reset every connection. Not from a handler of one. */
 void sw_rest_drop(struct sw_rest *rest);
+/** sw_http_accept(), sw_http_part(). */
+void sw_rest_accept(struct sw_rest *rest);
+void sw_rest_part(struct sw_rest *rest);
 const char *sw_rest_address(const struct sw_rest *rest);
 uint64_t sw_rest_n_requests(const struct sw_rest *rest);
 

@@ -19,31 +19,28 @@ struct task {
     unsigned passed, failed;
 };
 
-static void run_some(struct task *t, const struct chaos *c, uint64_t from, uint64_t n,
-                     void (*one)(const struct chaos *c, uint64_t i))
+static void run_some(struct task *t, struct chaos *c, const struct chaos_kind *kind, uint64_t from,
+                     uint64_t n)
 {
     if (!n)
         return;
-    chaos_all(c, from, n, one);
-    t->passed += c->counts->passed;
-    t->failed += c->counts->failed;
+    chaos_all(c, kind, from, n);
+    t->passed += c->passed;
+    t->failed += c->failed;
 }
 
 static int run(struct task *t, const char *recipe)
 {
-    struct chaos c = { .recipe = recipe,
-                       .platform = t->platform,
-                       .dir = "build/chaos",
-                       .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN) };
+    struct chaos c = { .recipe = recipe, .platform = t->platform, .dir = "build/chaos" };
     if (chaos_init(&c) < 0)
         return 1;
     uint64_t n_kills = t->sweep ? c.n_requests : 0;
     (void)printf("%s: %llu kills, %llu seeds, %llu with delays\n", recipe,
                  (unsigned long long)n_kills, (unsigned long long)t->n_seeds,
                  (unsigned long long)t->n_delays);
-    run_some(t, &c, 1, n_kills, chaos_kill_at);
-    run_some(t, &c, t->from, t->n_seeds, chaos_seed);
-    run_some(t, &c, t->from, t->n_delays, chaos_delay);
+    run_some(t, &c, &chaos_kills, 1, n_kills);
+    run_some(t, &c, &chaos_seeds, t->from, t->n_seeds);
+    run_some(t, &c, &chaos_delays, t->from, t->n_delays);
     chaos_done(&c);
     return 0;
 }
