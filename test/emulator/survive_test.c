@@ -111,12 +111,29 @@ static void leader_without_a_lease_keeps_what_it_knows(void **state)
     must_be_the_same(&end);
 }
 
+/* Nothing else is answered for a minute. The lease is asked for
+ * on a connection of its own. */
+static void load_does_not_starve_the_lease(void **state)
+{
+    (void)state;
+    struct story story = { 0 };
+    struct sw_trial_end end;
+    run("{\"plan\":{\"faults\":[{\"kind\":\"Lease\",\"delay\":\"1ms\"},"
+        "{\"do\":\"hang\",\"from\":\"150ms\",\"until\":\"1m\"}]}}",
+        &story, &end);
+    assert_int_equal(end.n_lives, 1);
+    assert_int_equal(story.stepped_down_ms, 0);
+    assert_true(story.ready_ms >= 60000);
+    must_be_the_same(&end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(server_that_is_away_for_a_minute),
         cmocka_unit_test(etcd_that_is_restarted),
         cmocka_unit_test(leader_that_is_killed_goes_on_at_once),
+        cmocka_unit_test(load_does_not_starve_the_lease),
         cmocka_unit_test(leader_without_a_lease_keeps_what_it_knows),
     };
     sw_log_set_level(SW_LOG_ERROR);
