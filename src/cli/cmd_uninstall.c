@@ -14,6 +14,7 @@
 #include "controller/orphan.h"
 #include "data/data.h"
 #include "engine/stay.h"
+#include "engine/upgrade.h"
 #include "facts/facts.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
@@ -209,39 +210,82 @@ static void remove_label(struct uninstall *u, struct json_object *node, const ch
     say(u, "unlabel", "Node", NULL, sw_obj_name(node), label);
 }
 
-/* The labels that the resource's states set, by their whole keys, and the one by which pods stay;
- * and its taints. */
-static void remove_labels(struct uninstall *u, struct json_object *resource,
-                          const struct sw_kind *node_kind, struct json_object *nodes)
+/* Set for an upgrade of the node's driver, that nobody ends any more. */
+static bool is_of_upgrade(const char *key, const char *resource)
+{
+    static const char *const prefixes[] = { SW_UPGRADE_LABEL, SW_UPGRADE_SINCE_LABEL,
+                                            SW_UPGRADE_CORDON_LABEL };
+    for (size_t i = 0; i < SW_COUNT(prefixes); i++)
+        if (sw_starts_with(key, prefixes[i]) && sw_streq(key + strlen(prefixes[i]), resource))
+            return true;
+    return false;
+}
+
+/* Of a state, by its whole key, or the one by which pods stay. */
+static bool is_of_states(const char *key, const char *value, struct json_object *resource)
 {
     struct json_object *states = sw_json_find(resource, "status", "states", NULL);
-    for (size_t n = 0; n < sw_json_len(nodes); n++) {
-        struct json_object *labels = sw_json_find(sw_json_at(nodes, n), "metadata", "labels", NULL);
-        SW_AUTO_JSON *patch = json_object_new_object();
-        bool any = remove_taints_of(u, sw_obj_name(resource), sw_json_at(nodes, n), patch);
-        for (size_t i = 0; i < sw_json_len(states); i++) {
-            const char *label = sw_json_str(sw_json_at(states, i), "", "label", NULL);
-            if (!*label || !sw_json_get(labels, label))
-                continue;
-            remove_label(u, sw_json_at(nodes, n), label, patch);
-            any = true;
-        }
-        if (labels) {
-            json_object_object_foreach(labels, key, value)
-            {
-                if (!sw_starts_with(key, SW_STAY_LABEL) ||
-                    !sw_streq(json_object_get_string(value), sw_obj_name(resource)))
-                    continue;
-                remove_label(u, sw_json_at(nodes, n), key, patch);
-                any = true;
-            }
-        }
-        SW_ERR(err);
-        if (any && !u->opts.plan &&
-            sw_talk_patch(&u->conn, node_kind, NULL, sw_obj_name(sw_json_at(nodes, n)), patch,
-                          &err) < 0)
-            failed(u, &err);
+    if (sw_starts_with(key, SW_STAY_LABEL) && sw_streq(value, sw_obj_name(resource)))
+        return true;
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        if (sw_streq(sw_json_str(sw_json_at(states, i), "", "label", NULL), key))
+            return true;
+    return false;
+}
+
+/* What one resource has cordoned is uncordoned when it goes, but not what another one has, too. */
+static void uncordon(struct uninstall *u, const char *resource, struct json_object *node,
+                     struct json_object *patch)
+{
+    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
+    bool mine = false;
+    if (!labels)
+        return;
+    json_object_object_foreach(labels, key, value)
+    {
+        (void)value;
+        if (!sw_starts_with(key, SW_UPGRADE_CORDON_LABEL))
+            continue;
+        if (!is_of_upgrade(key, resource))
+            return;
+        mine = true;
     }
+    if (!mine)
+        return;
+    sw_json_set(patch, NULL, "spec", "unschedulable", NULL);
+    say(u, "uncordon", "Node", NULL, sw_obj_name(node), "");
+}
+
+/* What the resource has set on a node; of one that leaves all behind only an upgrade's. */
+static void clear_node(struct uninstall *u, struct json_object *resource,
+                       const struct sw_kind *node_kind, struct json_object *node)
+{
+    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
+    const char *name = sw_obj_name(resource);
+    bool all = !is_orphaning(resource);
+    SW_AUTO_JSON *patch = json_object_new_object();
+    bool any = all && remove_taints_of(u, name, node, patch);
+    uncordon(u, name, node, patch);
+    if (labels) {
+        json_object_object_foreach(labels, key, value)
+        {
+            if (is_of_upgrade(key, name) ||
+                (all && is_of_states(key, json_object_get_string(value), resource)))
+                remove_label(u, node, key, patch);
+        }
+    }
+    struct json_object *gone = sw_json_find(patch, "metadata", "labels", NULL);
+    if (gone) {
+        json_object_object_foreach(gone, key, value)
+        {
+            (void)value;
+            json_object_object_del(labels, key); /* the next resource sees what is left */
+        }
+    }
+    SW_ERR(err);
+    if ((any || gone) && !u->opts.plan &&
+        sw_talk_patch(&u->conn, node_kind, NULL, sw_obj_name(node), patch, &err) < 0)
+        failed(u, &err);
 }
 
 /* ---- hooks of its deletion ---------------------------------------------------------------------
@@ -374,8 +418,8 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
         remove_entries(u, resource, ns, true);
         if (is_orphaning(resource))
             let_go_of_records(u, resource, ns);
-        else
-            remove_labels(u, resource, node_kind, nodes);
+        for (size_t i = 0; i < sw_json_len(nodes); i++)
+            clear_node(u, resource, node_kind, sw_json_at(nodes, i));
         remove_itself(u, kind, resource);
     }
     u->n_stay += !goes;

@@ -48,12 +48,13 @@ start() {
     hook broken pre-delete 0 3 | recipe bad
     hook stuck pre-delete 0 0 | sed 's/^spec: {/spec: {nodeSelector: {rack: far}, /' | recipe slow
     hook never pre-delete 0 0 | recipe orphaned
-    for name in alone beside bad slow orphaned; do
+    : | recipe upgraded
+    for name in alone beside bad slow orphaned upgraded; do
         "$slipway" run "$tap_dir/$name" --timeout 60s >/dev/null 2>&1 || { echo "$name is not Ready"; return 1; }
     done
     kubectl patch specialresource orphaned --type merge -p '{"spec":{"deletionPolicy":"orphan"}}' || return 1
     operator
-    for name in alone beside bad slow orphaned; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller.log"; return 1; }; done
+    for name in alone beside bad slow orphaned upgraded; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller.log"; return 1; }; done
     no_operator
 }
 
@@ -88,6 +89,16 @@ alone() {
     removes 0 alone --yes && in_order "pre-delete Pod default/early-alone: Succeeded" "pre-delete Pod default/late-alone: Succeeded" "delete ConfigMap alone/c" "post-delete Pod default/after-alone: Succeeded" "delete Namespace alone" &&
         gone specialresource alone && until_ok 20 gone namespace alone && there pod early-alone after-alone && left_behind alone
 }
+upgrading() { # in the middle of it nobody is left who would uncordon the node; gpu-1 is another's, too
+    local cordon=upgrade-cordon.slipway.dev
+    kubectl cordon gpu-0 gpu-1 gpu-2 >/dev/null && kubectl label node gpu-0 gpu-1 $cordon/upgraded=slipway upgrade.slipway.dev/upgraded=draining upgrade-since.slipway.dev/upgraded=1 >/dev/null &&
+        kubectl label node gpu-1 $cordon/other=slipway >/dev/null && removes 0 upgraded --yes && says '^uncordon Node gpu-0$' && says_not 'uncordon Node gpu-[12]' &&
+        [ "$(kubectl get nodes gpu-0 gpu-1 gpu-2 -o 'jsonpath={.items[*].spec.unschedulable}')" = "true true" ] && ! kubectl get nodes -o 'jsonpath={.items[*].metadata.labels}' | grep slipway.dev/upgraded
+    local rc=$?
+    kubectl uncordon gpu-1 gpu-2 >/dev/null
+    kubectl label node gpu-1 $cordon/other- >/dev/null
+    return $rc
+}
 failing() {
     removes 1 bad --yes && says 'pre-delete Pod default/broken: Failed' && says 'no luck' && says 'bad: pre-delete hooks.*--no-hooks' && says_not '^delete' &&
         there specialresource bad && there configmap c -n bad
@@ -121,6 +132,7 @@ beside() { # the operator leaves the hooks, and what they wait for, alone
 t "start" start
 t "--plan says which hooks would run, and runs none" planned
 t "hooks run before and after the objects go; what is to be kept stays" alone
+t "a node whose upgrade was under way is uncordoned" upgrading
 t "a hook that fails: its log, and the resource stays with its objects" failing
 t "a hook that does not end in time" late
 t "what was interrupted goes on with the hook that runs" interrupted
