@@ -315,7 +315,8 @@ int sw_cmd_preflight(int argc, char **argv)
         rc--; /* --help, or bad usage */
     } else if (rest.n != 1) {
         rc = sw_cli_usage("preflight", "expected one recipe, or the name of a SpecialResource");
-    } else if (!f.opts.kernel && !f.opts.image && !f.opts.toolkit) {
+    } else if ((!f.opts.kernel && !f.opts.image && !f.opts.toolkit) ||
+               sw_streq(f.opts.kernel, "")) {
         rc = sw_cli_usage("preflight", "expected --kernel, --image or --toolkit");
     } else if (f.opts.offline && (f.opts.image || f.opts.toolkit)) {
         rc = sw_cli_usage("preflight", "--offline cannot look into --image or --toolkit");

@@ -71,11 +71,37 @@ static int read_words(struct json_object **into, struct json_object *v, const st
     {                                                                                              \
         return read_words(&r->member, v, p, err);                                                  \
     }
-WORDS(read_verbs, verbs)
 WORDS(read_kinds, kinds)
 WORDS(read_subresources, subresources)
 WORDS(read_names, names)
 WORDS(read_user_agents, user_agents)
+
+static bool is_verb(const char *word)
+{
+    static const char *const verbs[] = { "get",    "list",  "watch",  "create",
+                                         "update", "patch", "delete", "deletecollection",
+                                         "post",   "put",   "head" };
+    for (size_t i = 0; i < SW_COUNT(verbs); i++)
+        if (sw_streq(verbs[i], word))
+            return true;
+    return strpbrk(word, "*?") != NULL; /* a pattern */
+}
+
+/* One that is none would strike nothing, and nobody would know. */
+static int read_verbs(struct rule *r, struct json_object *v, const struct place *p,
+                      struct sw_err *err)
+{
+    int rc = read_words(&r->verbs, v, p, err);
+    bool list = json_object_is_type(v, json_type_array), ok = true;
+    for (size_t i = 0; rc == 0 && list && i < sw_json_len(v); i++)
+        ok = ok && is_verb(json_object_get_string(sw_json_at(v, i)));
+    if (rc == 0 && !list)
+        ok = is_verb(json_object_get_string(v));
+    return ok ? rc
+              : fail(p, err,
+                     "get, list, watch, create, update, patch, delete, "
+                     "deletecollection, or post, put, head");
+}
 
 static int read_number(int64_t *into, struct json_object *v, int64_t least, int64_t most,
                        const struct place *p, struct sw_err *err)

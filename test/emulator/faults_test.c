@@ -139,6 +139,8 @@ static void a_bad_plan_is_refused_with_its_place(void **state)
         { "{\"faults\":[{\"do\":\"reset\",\"until\":\"soon\"}]}",
           "faults[0].until: expected a time" },
         { "{\"faults\":[{\"do\":\"reset\",\"kind\":[1]}]}", "faults[0].kind: expected a word" },
+        { "{\"faults\":[{\"do\":\"reset\",\"verb\":[\"p*\",\"fly\"]}]}",
+          "faults[0].verb: expected get, list" },
         { "{\"faults\":[{\"do\":\"reset\",\"kinds\":\"x\"}]}", "faults[0].kinds: no such key" },
     };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {

@@ -73,6 +73,7 @@ t "a driver toolkit says it too" says 0 "kernel $kernel: True" "$tap_dir/good" -
 t "a release that is not there is an error" says 2 "there is no such image" "$tap_dir/good" --image "$host/release:old"
 t "offline nothing is asked, and the image is named" says 1 "Unknown" "$tap_dir/good" --kernel $kernel --offline
 t "kernel or image must be given" says 2 "expected --kernel" "$tap_dir/good"
+t "an empty kernel is none" says 2 "expected --kernel" "$tap_dir/good" --kernel ""
 t "offline cannot look into an image" says 2 "--offline cannot" "$tap_dir/good" --image x/y --offline
 json_says() {
     "$slipway" preflight "$tap_dir/wrong" --kernel $kernel --registries-conf /dev/null -o json >"$tap_dir/json"
