@@ -88,6 +88,28 @@ static void nvidia_mig_walks_all_seven_states(void **state)
     world_close(&w);
 }
 
+/* Pods that name a RuntimeClass need one; whose it is stays as it is. */
+static void runtime_class_is_made_where_it_is_missing(void **state)
+{
+    (void)state;
+    for (int theirs = 0; theirs < 2; theirs++) {
+        struct world w = { 0 };
+        world_open(&w);
+        if (theirs)
+            assert_int_equal(world_create(&w, "{\"apiVersion\":\"node.k8s.io/v1\",\"kind\":"
+                                              "\"RuntimeClass\",\"metadata\":{\"name\":"
+                                              "\"nvidia-legacy\"},\"handler\":\"theirs\"}"),
+                             0);
+        world_run(&w, MIG);
+        world_must_be_ready(&w);
+        struct json_object *c = world_get(&w, "node.k8s.io/v1", "RuntimeClass", NULL,
+                                          "nvidia-legacy");
+        assert_string_equal(sw_json_str(c, "", "handler", NULL), theirs ? "theirs" : "nvidia");
+        assert_int_equal(sw_obj_label(c, "specialresource.openshift.io/owned") != NULL, !theirs);
+        world_close(&w);
+    }
+}
+
 static void ready_cluster_costs_no_request(void **state)
 {
     (void)state;
@@ -459,6 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simple_kmod_gets_a_driver_for_each_kernel),
         cmocka_unit_test(nvidia_mig_walks_all_seven_states),
+        cmocka_unit_test(runtime_class_is_made_where_it_is_missing),
         cmocka_unit_test(ready_cluster_costs_no_request),
         cmocka_unit_test(first_walk_costs_few_requests),
         cmocka_unit_test(quick_walk_costs_few_requests),

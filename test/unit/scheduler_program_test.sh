@@ -63,6 +63,40 @@ tls() {
     end && [ $rc = 0 ]
 }
 
+# A node's GPUs are those of the NodeAccelerator in the namespace of the flag, of the environment, or das-operator.
+cluster() {
+    local slipway=${SLIPWAY_RELEASE:-build/slipway} url ns
+    "$slipway" emulate --no-nodes --no-controllers --kubeconfig-out "$dir/served" >"$dir/emulator" 2>&1 &
+    echo $! >"$dir/emulator.pid"
+    until_ok 30 grep -qs server: "$dir/served" && kubectl --kubeconfig "$dir/served" create -f states/scheduler/crds || return 1
+    url=$(sed -n 's/.*server: "*\([^" ]*\).*/\1/p' "$dir/served")
+    for ns in das-operator from-env from-flag; do
+        printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: of-%s, labels: {nvidia.com/mig.capable: "true"}}\n---\napiVersion: inference.redhat.com/v1alpha1\nkind: NodeAccelerator\nmetadata: {name: of-%s, namespace: %s}\nspec: {acceleratorType: nvidia-mig}\n' $ns $ns $ns $ns |
+            kubectl --kubeconfig "$dir/served" create -f - && curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' \
+            -d '{"status":{"nodeResources":{"nodeGpus":[{"gpuUuid":"GPU-0"}],"migPlacement":{"7g.40gb":{"placements":[{"start":0,"size":8}]}}}}}' \
+            "$url/apis/inference.redhat.com/v1alpha1/namespaces/$ns/nodeaccelerators/of-$ns/status" || return 1
+    done
+}
+placed_by() { # NAMESPACE ENV FLAG...
+    local want=$1 rc
+    shift
+    rm -f "$dir/log"
+    KUBECONFIG=$dir/served env "$1" $program --port=0 --health-probe-bind-address=127.0.0.1:0 "${@:2}" 2>"$dir/log" &
+    echo $! >"$dir/pid"
+    until_ok 20 grep -qs listening "$dir/log" && until_ok 20 curl -sf "http://127.0.0.1:$(port_of port)/readyz" >/dev/null || return 1
+    curl -s -d '{"Pod":{"metadata":{"name":"p","uid":"u"},"spec":{"containers":[{"name":"c","resources":{"limits":{"mig.das.com/7g.40gb":"1"}}}]}},"NodeNames":["of-das-operator","of-from-env","of-from-flag"]}' \
+        "http://127.0.0.1:$(port_of port)/filter" | tee "$dir/out" | grep -q "\"NodeNames\":\[\"of-$want\"\]"
+    rc=$?
+    end && cat "$dir/out" && return $rc
+}
+namespaces() {
+    cluster && placed_by das-operator -uINSTASLICE_NAMESPACE && placed_by from-env INSTASLICE_NAMESPACE=from-env &&
+        placed_by from-flag INSTASLICE_NAMESPACE=from-env --namespace=from-flag
+    local rc=$?
+    kill "$(cat "$dir/emulator.pid")"
+    return $rc
+}
+
 t "--help" help
 t "--version" version
 t "an unknown flag" wrong 2 "there is no flag '--nonsense'" --nonsense
@@ -75,4 +109,5 @@ t "TLS without a certificate" wrong 2 'TLS needs a certificate' --kubeconfig="$d
 t "without an API server it lives, and is not ready" without_server
 t "its metrics are those of the list" metrics_are_listed
 t "the extender by HTTPS" tls
+if command -v kubectl >/dev/null; then t "the namespace: flag, environment, das-operator" namespaces; else skip "the namespace" "no kubectl"; fi
 plan
