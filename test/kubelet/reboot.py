@@ -102,6 +102,16 @@ def main(kubeconfig, name):
     api.patch("/api/v1/nodes/" + name, {"metadata": {"labels": {"reboots": "yes"}}})
     api.patch("/api/v1/nodes/" + name + "/status", {"status": {"nodeInfo": {"bootID": "boot-1"}}})
     node = Node(api, name)
+    try:
+        walk(api, node)
+    finally:
+        code = node.world.stop()
+        node.world.kubelet.stop()
+        node.world.remove(code)
+
+
+def walk(api, node):
+    name = node.name
     accelerator = "/apis/inference.redhat.com/v1alpha1/namespaces/%s/nodeaccelerators/%s" % (NS, name)
     until("its GPUs are published", lambda: api.get(accelerator)["status"]["nodeResources"]["nodeGpus"][0]["gpuUuid"]
           .startswith("GPU-00000000-"))
@@ -117,9 +127,6 @@ def main(kubeconfig, name):
     api.delete(DEPLOYMENTS + "/reboots")
     until("nothing is left", lambda: not node.claims() and not node.world.cdi() and not node.world.journal()
           and not node.world.gpus(), 120)
-    code = node.world.stop()
-    node.world.kubelet.stop()
-    node.world.remove(code)
 
 
 main(*sys.argv[1:])
