@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHAOS_MAX_JOBS = 64, CHAOS_TOLD = 3 /* exit code: failed, and said so */ };
+enum { CHAOS_MAX_JOBS = 16, CHAOS_TOLD = 3 /* exit code: failed, and said so */ };
 
 struct chaos {
     const char *recipe, *platform; /* platform: NULL for OpenShift */

@@ -59,7 +59,7 @@ static bool is_given(const char *key)
                                         "podIPs",          "nodePort",  "ip",         "containerID",
                                         "caBundle",        "shutAt",    "addresses",  "hostIP" };
     for (size_t i = 0; i < SW_COUNT(keys); i++)
-        if (strcmp(keys[i], key) == 0)
+        if (keys[i][0] == key[0] && strcmp(keys[i], key) == 0)
             return true;
     return false;
 }
