@@ -112,9 +112,11 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 static void remove_live(struct farewell *f, const char *uid)
 {
     const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
+    SW_AUTO_CHARS *account = resource_account(f->r);
     f->req = sw_kube_delete(f->r->c->kube, f->kind, ns, sw_obj_name(f->doc),
                             &(struct sw_request_opts){ .propagation = "Background",
                                                        .uid = uid,
+                                                       .as_user = account,
                                                        .retries = FAREWELL_RETRIES },
                             on_deleted, f);
 }
@@ -147,9 +149,11 @@ static void apply_hook(struct farewell *f)
         return;
     }
     const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
-    f->req = sw_kube_apply(f->r->c->kube, f->kind, ns, sw_obj_name(f->doc), f->doc,
-                           &(struct sw_request_opts){ .force = true, .retries = FAREWELL_RETRIES },
-                           on_applied, f);
+    SW_AUTO_CHARS *account = resource_account(f->r);
+    f->req = sw_kube_apply(
+        f->r->c->kube, f->kind, ns, sw_obj_name(f->doc), f->doc,
+        &(struct sw_request_opts){ .force = true, .as_user = account, .retries = FAREWELL_RETRIES },
+        on_applied, f);
 }
 
 /* Its deadline is its own, else that of states, else Helm's. What is late goes on, and so does the

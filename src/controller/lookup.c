@@ -102,7 +102,8 @@ static void begin(struct lookup *k, const struct sw_kind *kind)
 {
     struct sw_kube *kube = k->all->r->c->kube;
     const char *ns = kind->namespaced && *k->key.ns ? k->key.ns : NULL;
-    const struct sw_request_opts opts = { .retries = LOOKUP_RETRIES };
+    SW_AUTO_CHARS *account = resource_account(k->all->r);
+    const struct sw_request_opts opts = { .retries = LOOKUP_RETRIES, .as_user = account };
     if (*k->key.name)
         k->req = sw_kube_get(kube, kind, ns, k->key.name, &opts, on_answer, k);
     else

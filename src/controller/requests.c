@@ -112,13 +112,6 @@ static const char *words_of(const struct sw_kube_answer *a)
     return a->code < 0 ? sw_err_text(a->err) : NULL;
 }
 
-/* The account that a resource's objects are applied as, or NULL. Heap. */
-static char *account_of(const struct resource *r)
-{
-    const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
-    return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
-}
-
 /* ---- apply -------------------------------------------------------------------------------------
  */
 
@@ -170,7 +163,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
 
 void request_begin_apply(struct op *op, const struct sw_kind *kind)
 {
-    SW_AUTO_CHARS *account = account_of(op->r);
+    SW_AUTO_CHARS *account = resource_account(op->r);
     const char *ns = kind->namespaced ? op->key.ns : NULL;
     op->req = sw_kube_apply(
         op->r->c->kube, kind, ns, op->key.name, op->doc,
@@ -207,7 +200,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
 {
-    SW_AUTO_CHARS *account = account_of(op->r);
+    SW_AUTO_CHARS *account = resource_account(op->r);
     const char *ns = kind->namespaced ? op->key.ns : NULL;
     op->req = sw_kube_delete(op->r->c->kube, kind, ns, op->key.name,
                              &(struct sw_request_opts){ .uid = op->uid,

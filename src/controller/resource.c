@@ -502,6 +502,12 @@ void resource_refuse(struct resource *r, int code, const char *words)
     on_plan(r, code, words);
 }
 
+char *resource_account(const struct resource *r)
+{
+    const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
+    return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
+}
+
 bool resource_is_deleting(const struct resource *r)
 {
     return is_deleting(r->doc);

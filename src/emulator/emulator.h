@@ -49,6 +49,7 @@ struct sw_emu_request {
     const char *name;        /* or NULL */
     const char *path;        /* with the query */
     const char *user_agent;  /* or NULL */
+    const char *as_user;     /* whom the client acts as, or NULL */
     const char *content_type;
     const char *body; /* @body_len bytes */
     size_t body_len;

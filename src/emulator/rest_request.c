@@ -213,6 +213,7 @@ struct sw_req *sw_req_new(struct sw_http_exchange *x)
                                          .name = req->name,
                                          .path = req->http->target,
                                          .user_agent = sw_http_header(req->http, "user-agent"),
+                                         .as_user = sw_http_header(req->http, "impersonate-user"),
                                          .content_type = sw_http_header(req->http, "content-type"),
                                          .body = req->http->body,
                                          .body_len = req->http->body_len };

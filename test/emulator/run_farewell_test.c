@@ -16,6 +16,7 @@ static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name
 #define POLICY(p) "    helm.sh/hook-delete-policy: " p "\n"
 #define FAILS "emulator.slipway.dev/exit-code: \"3\""
 
+static int n_as_account;
 static char order[512]; /* "+job ... -configmap ...", each once in a row */
 
 static void note_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
@@ -192,6 +193,55 @@ static void manage(struct world *w, const char *how)
 {
     SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"managementState\":\"%s\"}}", how);
     assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, patch), 0);
+}
+
+/* All that a recipe says is done as the resource's account, else its author could do what only the
+ * operator may: of the kinds that the recipe speaks of each request has it. */
+static void check_account(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                          struct world *w)
+{
+    bool job = sw_streq(req->resource, "jobs") && !req->subresource,
+         map = sw_streq(req->resource, "configmaps") && sw_streq(req->name, "c"),
+         secret = sw_streq(req->resource, "secrets");
+    bool read = sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
+    note_request(req, fault, w);
+    if (sw_streq(req->verb, "watch") || (!secret && (read || !(job || map))))
+        return;
+    n_as_account++;
+    if (!sw_streq(req->as_user, "system:serviceaccount:rel:author"))
+        fail_msg("%s %s as %s", req->verb, req->path, req->as_user ? req->as_user : "the operator");
+}
+
+static void a_recipe_does_nothing_but_as_its_account(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = check_account, .releases = SW_RELEASES_CONFIG_MAPS };
+    char *root = chart_root();
+    SW_AUTO_CHARS *text = sw_printf(
+        "%sdata:\n  peek: {{ lookup \"v1\" \"Secret\" \"kube-system\" \"login\" | toJson | quote "
+        "}}\n"
+        "  all: {{ lookup \"v1\" \"Secret\" \"kube-system\" \"\" | toJson | quote }}\n",
+        config);
+    SW_AUTO_CHARS *dir = CHART(root, "rel", { "templates/0000-c.yaml", text },
+                               { "templates/0001-hooks.yaml",
+                                 JOB("before", "pre-delete", POLICY("hook-succeeded"), "")
+                                     JOB("after", "post-delete", "", "") });
+    world_open(&w);
+    sro_apply(&w, dir);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
+                                 "{\"spec\":{\"serviceAccountName\":\"author\"}}"),
+                     0);
+    n_as_account = 0;
+    world_start(&w);
+    sro_until(&w, "rel", "Ready", NULL);
+    assert_true(n_as_account >= 3); /* two lookups, one object */
+    assert_true(world_until(&w, is_recorded, NULL, 60000));
+    order[0] = '\0';
+    delete_it(&w);
+    until_gone(&w);
+    assert_string_equal(order, "+before -before -c +after ");
+    world_close(&w);
+    chart_remove(root);
 }
 
 static void what_is_removed_runs_them_each_time(void **state)
@@ -375,6 +425,7 @@ int main(void)
         cmocka_unit_test(deleting_a_failed_hook_runs_it_again),
         cmocka_unit_test(a_failed_hook_that_was_deleted_runs_when_the_resource_changes),
         cmocka_unit_test(orphans_run_no_hook_and_keep_their_records),
+        cmocka_unit_test(a_recipe_does_nothing_but_as_its_account),
         cmocka_unit_test(what_is_removed_runs_them_each_time),
         cmocka_unit_test(a_removal_that_was_called_off_is_no_deletion),
         cmocka_unit_test(a_hook_that_is_late_is_said_and_waited_for),
