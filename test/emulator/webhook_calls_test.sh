@@ -73,9 +73,8 @@ wrong_ca() { # a caBundle of somebody else's: failurePolicy Fail holds, and says
 }
 
 # ---- the configuration that the state webhook ships, in its own namespace das
-shipped() {
-    kubectl delete mutatingwebhookconfiguration das || return 1
-    "$slipway" render states/webhook --namespace das --kube-version 1.29 --set certificates=slipway |
+shipped() { # VERSION
+    kubectl delete mutatingwebhookconfiguration --all && "$slipway" render states/webhook --namespace das --kube-version "$1" --set certificates=slipway |
         awk -v ca="$(base64 -w0 <"$tap_dir/tls.crt")" 'BEGIN { RS = "---\n" } /kind: MutatingWebhookConfiguration/ { sub(/clientConfig:\n/, "clientConfig:\n    caBundle: " ca "\n"); print }' \
             >"$tap_dir/shipped.yaml"
     grep -q 'failurePolicy: Fail' "$tap_dir/shipped.yaml" && kubectl apply -f "$tap_dir/shipped.yaml"
@@ -112,15 +111,26 @@ nobody_answers() { # only pods with slices notice
     cat "$tap_dir/o"
     grep -q 'failed calling webhook "mutate-pod.das.openshift.io"' "$tap_dir/o" && kubectl run plain --image x
 }
+# 1.20 labels no namespaces: whatever else waits, the webhook itself comes up again
+old_cluster() {
+    kill "$(cat "$tap_dir/emulator-pid")"
+    rm -f "$KUBECONFIG"
+    "$slipway" emulate --platform kubernetes --kube-version 1.20 --webhook-address "das/das-operator-webhook=127.0.0.1:$port" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
+    echo $! >>"$tap_dir/pids"
+    until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && shipped 1.20 || return 1
+    ! kubectl -n das run other --image x && kubectl -n das run server --image x --labels app=das-operator-webhook
+}
 
 t "a webhook at an address of its own is configured" start
 t "a pod that asks for a slice is changed" own_pod
 t "a pod that asks for none is not" plain_pod
 t "a Job's pod is changed too" job_pod
 t "a webhook that cannot be trusted refuses by its failurePolicy" wrong_ca
-t "the shipped configuration is taken" shipped
+t "the shipped configuration is taken" shipped 1.29
 t "pods without slices and excluded namespaces do not reach the webhook" not_asked
 t "pods with slices do" asked_about
 t "where nobody answers only pods with slices are refused" nobody_answers
+port=$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log" | head -1)
+t "in Kubernetes 1.20 the webhook's own pods come up without it" old_cluster
 while read -r pid; do kill "$pid" 2>/dev/null; done <"$tap_dir/pids"
 plan
