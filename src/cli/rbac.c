@@ -239,7 +239,7 @@ static void allow_pulling(struct rights *r)
     allow(r, r->opts->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
 }
 
-/* Templates are rendered by the operator, as itself, whoever's account applies what comes of it. */
+/* Templates look up as the account that what comes of them is written as. */
 static void allow_lookups(struct rights *r)
 {
     static const char *const list_verb[] = { "list", NULL };
@@ -249,7 +249,8 @@ static void allow_lookups(struct rights *r)
                    *name = sw_json_str(l, "", "name", NULL);
         struct kind_facts k = facts_of_kind(r, sw_json_str(l, "", "apiVersion", NULL),
                                             sw_json_str(l, "", "kind", NULL), *ns != '\0');
-        allow_own(r, k.namespaced ? ns : "", k.group, k.resource, *name ? name : NULL,
+        SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", k.group, k.resource, name);
+        add_verbs(r->by_scope, scope_of(r, k.namespaced ? ns : ""), key,
                   *name ? get_verb : list_verb);
         kind_facts_done(&k);
     }

@@ -83,7 +83,8 @@ metadata: {name: {{ if $secret }}a{{ else }}b{{ end }}}
 Y
     local chart=$tap_dir/l
     has Role secrets get && rules Role | grep -q -- '- login' && ! has Role secrets list && has ClusterRole nodes list && has Role widgets list &&
-        has Role secrets get --service-account installer && "$slipway" rbac "$chart" --service-account installer | grep -A3 '^  name: slipway-l$' | grep -q 'namespace: there'
+        has Role secrets get --service-account installer && "$slipway" rbac "$chart" --service-account installer >"$tap_dir/out" &&
+        grep -A3 '^  name: installer-l$' "$tap_dir/out" | grep -q 'namespace: there' && ! grep -A3 '^  name: slipway-l$' "$tap_dir/out" | grep 'namespace: there'
 }
 same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
 applied() { # a server takes them, in the order in which they come
