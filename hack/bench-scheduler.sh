@@ -7,43 +7,15 @@
 # BIG=5000 choose; hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
 set -eu
 cd "$(dirname "$0")/.."
-bin=${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}
-[ -x "$bin/kube-scheduler" ] || { echo "bench-scheduler: no kube-scheduler in $bin (hack/cluster.sh build)" >&2; exit 0; }
-dir=$(mktemp -d)
-export SLIPWAY_CLUSTER_DIR=$dir/cluster
+. hack/bench-cluster.sh
 export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
-pids=""
-end() {
-    local p
-    for p in $pids; do kill "$p" 2>/dev/null || true; done
-    hack/cluster.sh down 2>/dev/null
-    rm -rf "$dir"
-}
-trap end EXIT
 load=build/test/sched_load pods=${PODS:-400}
 
 cluster() {
-    hack/cluster.sh down 2>/dev/null
-    KUBECONFIG=$(hack/cluster.sh up --no-node 2>/dev/null)
-    export KUBECONFIG
-    until [ -n "$(kubectl get serviceaccount default -o 'jsonpath={.secrets[0].name}' 2>/dev/null)" ]; do sleep 0.2; done
+    bench_cluster
     printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: das-operator}\n' | kubectl apply -f - >/dev/null
     kubectl apply -f states/scheduler/crds >/dev/null
     sleep 2
-    as_deployed
-}
-
-# Who schedules has a ServiceAccount's token, which the API server knows again; a client's certificate it
-# checks with every request.
-as_deployed() {
-    kubectl -n das-operator create serviceaccount scheduler >/dev/null
-    kubectl create clusterrolebinding bench-scheduler --clusterrole=cluster-admin --serviceaccount=das-operator:scheduler >/dev/null
-    local secret token
-    until secret=$(kubectl -n das-operator get serviceaccount scheduler -o 'jsonpath={.secrets[0].name}') && [ -n "$secret" ]; do sleep 0.2; done
-    token=$(kubectl -n das-operator get secret "$secret" -o 'jsonpath={.data.token}' | base64 -d)
-    deployed=$dir/deployed
-    kubectl config view --raw --flatten | sed '/client-certificate-data:/d; /client-key-data:/d' >"$deployed"
-    kubectl --kubeconfig "$deployed" config set-credentials "$(kubectl config view -o 'jsonpath={.users[0].name}')" --token="$token" >/dev/null
     # it would find out that nobody runs on the nodes
     kill "$(cat "$SLIPWAY_CLUSTER_DIR/pid/kube-controller-manager")"
 }

@@ -1,8 +1,10 @@
 /* scale: one controller (a process of its own) beside 5,000 nodes of 10 kB and 100 resources on an
- * embedded API server. Prints JSON objects: memory, CPU of the first sync and of one node's change,
- * requests at rest, and how fast nodes are labelled beside plain PATCHes of this very server.
+ * embedded API server, or on another (which nobody else works on), whose audit log is at hand.
+ * Prints JSON objects: memory, CPU of the first sync and of one node's change, requests at rest,
+ * and how fast nodes are labelled beside plain PATCHes of this very server.
  *
  *     build/bench/scale [--nodes N] [--resources N] [--slipway FILE]
+ *                       [--kubeconfig FILE --audit FILE]
  *
  * Nothing is walked by kubelets here: each resource applies one ConfigMap and then labels its
  * nodes. The first one selects all nodes, the others N / resources each. */
@@ -24,18 +26,28 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NODE_BYTES = 10000, PATCHES_AT_ONCE = 16, CHANGES = 50, REST_MS = 10000, GIVE_UP_S = 300 };
+enum {
+    NODE_BYTES = 10000,
+    PATCHES_AT_ONCE = 16,
+    CHANGES = 50,
+    REST_MS = 10000,
+    GIVE_UP_S = 300,
+    AUDIT_LINE_BYTES = 64 * 1024,
+    STEP_MS = 50, /* how often the audit log is read */
+};
 
 struct scale {
     struct sw_connection conn;
-    const char *slipway;
+    const char *slipway, *server; /* "emulator", or what else it is */
+    const char *kubeconfig;       /* of another server; NULL: the emulator */
+    FILE *audit;                  /* its log */
     int n_nodes, n_resources;
     char *dir;   /* chart and kubeconfig */
     pid_t child; /* the controller */
     /* what the server was asked for by the controller */
     uint64_t n_reads, n_writes, n_node_patches;
     double first_label_s, last_label_s;
-    double nodes_synced_cpu_s, nodes_synced_s; /* when the watch of nodes began; 0: not yet */
+    double nodes_synced_s; /* the last list or watch of nodes; 0: none yet */
     double began_s;
     int n_open; /* requests of our own */
     int next_node, n_failed;
@@ -101,34 +113,83 @@ static void start_controller(struct scale *s)
 /* ---- the server --------------------------------------------------------------------------------
  */
 
-static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
-                       void *arg)
+/* A request of the controller. */
+static void count(struct scale *s, const char *verb, const char *resource, double at_s)
 {
-    struct scale *s = arg;
-    if (!s->child || (req->user_agent && strstr(req->user_agent, "bench")))
+    if (!s->child)
         return;
-    bool watch = sw_streq(req->verb, "watch");
-    bool read = watch || sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
-    bool nodes = sw_streq(req->resource, "nodes");
-    if (watch && nodes && !s->nodes_synced_s) {
+    bool watch = sw_streq(verb, "watch");
+    bool read = watch || sw_streq(verb, "get") || sw_streq(verb, "list");
+    bool nodes = sw_streq(resource, "nodes");
+    if (nodes && (watch || sw_streq(verb, "list"))) /* a server may tell late of a watch that has
+                                                       nothing to say yet */
         s->nodes_synced_s = now_s();
-        s->nodes_synced_cpu_s = cpu_of(s->child);
-    }
     s->n_reads += read && !watch;
     s->n_writes += !read;
     if (read || !nodes)
         return;
     s->n_node_patches++;
-    s->last_label_s = now_s();
+    s->last_label_s = at_s;
     if (!s->first_label_s)
         s->first_label_s = s->last_label_s;
+}
+
+static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                       void *arg)
+{
+    if (!req->user_agent || !strstr(req->user_agent, "bench"))
+        count(arg, req->verb, req->resource, now_s());
+}
+
+/* "2026-01-02T03:04:05.678901Z", as seconds of any one hour. */
+static double seconds_of(const char *when)
+{
+    int minutes = 0;
+    double seconds = 0;
+    return sscanf(when, "%*d-%*d-%*dT%*d:%d:%lf", &minutes, &seconds) == 2 ? minutes * 60 + seconds
+                                                                           : 0;
+}
+
+static void count_audited(struct scale *s, const char *line, size_t len)
+{
+    SW_AUTO_JSON *doc = NULL;
+    if (sw_json_parse(line, len, NULL, &doc, NULL) < 0)
+        die("the audit log is no JSON");
+    const char *verb = sw_json_str(doc, "", "verb", NULL);
+    const char *kind = sw_json_str(doc, "", "objectRef", "resource", NULL);
+    bool begins = sw_streq(sw_json_str(doc, "", "stage", NULL), "ResponseStarted");
+    if (!sw_starts_with(sw_json_str(doc, "", "userAgent", NULL), "slipway") ||
+        begins != sw_streq(verb, "watch") || sw_streq(kind, "leases"))
+        return;
+    count(s, verb, kind, seconds_of(sw_json_str(doc, "", "stageTimestamp", NULL)));
+}
+
+static void read_audit(struct scale *s)
+{
+    static char line[AUDIT_LINE_BYTES];
+    static size_t len; /* of one that is not whole yet */
+    while (s->audit && fgets(line + len, (int)(sizeof line - len), s->audit)) {
+        len += strlen(line + len);
+        if (line[len - 1] != '\n')
+            continue;
+        count_audited(s, line, len - 1);
+        len = 0;
+    }
+    if (s->audit)
+        clearerr(s->audit);
+}
+
+static void step(struct scale *s, int64_t ms)
+{
+    sw_loop_step(s->conn.loop, s->audit && ms > STEP_MS ? STEP_MS : ms);
+    read_audit(s);
 }
 
 static void run_for(struct scale *s, double seconds)
 {
     double end_s = now_s() + seconds;
     for (double left; (left = end_s - now_s()) > 0;)
-        sw_loop_step(s->conn.loop, (int64_t)(left * 1000) + 1);
+        step(s, (int64_t)(left * 1000) + 1);
 }
 
 /* ---- requests of our own -----------------------------------------------------------------------
@@ -146,7 +207,7 @@ static void finish_requests(struct scale *s)
 {
     double end_s = now_s() + GIVE_UP_S;
     while (s->n_open && now_s() < end_s)
-        sw_loop_step(s->conn.loop, 100);
+        step(s, 100);
     if (s->n_open || s->n_failed)
         die("requests failed");
 }
@@ -228,17 +289,23 @@ static void on_patched(const struct sw_kube_answer *a, void *arg)
         patch_node(s, s->next_node++, "bench/plain", "true", on_patched);
 }
 
+static void connect_to(struct scale *s, const char *kubeconfig)
+{
+    SW_ERR(err);
+    if (sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = kubeconfig }, &s->conn.config,
+                           &err) < 0 ||
+        sw_kube_new(s->conn.loop, s->conn.config,
+                    &(struct sw_kube_opts){ .user_agent = "bench", .seed = 1 }, &s->conn.kube,
+                    &err) < 0)
+        die(sw_err_text(&err));
+}
+
 /* Nodes from @from up to @end; in a process of its own, as the controller is. */
-static int patch_all(const char *url, int from, int end)
+static int patch_all(const char *kubeconfig, int from, int end)
 {
     struct scale s = { .next_node = from, .n_nodes = end };
-    SW_ERR(err);
     s.conn.loop = sw_loop_new(NULL);
-    s.conn.config = sw_kube_config_new(url);
-    if (sw_kube_new(s.conn.loop, s.conn.config,
-                    &(struct sw_kube_opts){ .user_agent = "bench", .seed = 1 }, &s.conn.kube,
-                    &err) < 0)
-        return 1;
+    connect_to(&s, kubeconfig);
     while (s.next_node < from + PATCHES_AT_ONCE && s.next_node < end)
         patch_node(&s, s.next_node++, "bench/plain", "true", on_patched);
     finish_requests(&s);
@@ -248,17 +315,17 @@ static int patch_all(const char *url, int from, int end)
 /* @return seconds */
 static double patch_plainly(struct scale *s, int from, int end)
 {
-    const char *url = sw_emulator_url(s->conn.emulator);
+    SW_AUTO_CHARS *kubeconfig = sw_printf("%s/kubeconfig", s->dir);
     double begin_s = now_s();
     pid_t pid = fork();
     int status;
     if (pid == 0) {
         SW_AUTO_CHARS *first = sw_printf("%d", from), *last = sw_printf("%d", end);
-        (void)execl("/proc/self/exe", "scale", "--patch", url, first, last, (char *)NULL);
+        (void)execl("/proc/self/exe", "scale", "--patch", kubeconfig, first, last, (char *)NULL);
         _exit(127);
     }
     while (waitpid(pid, &status, WNOHANG) == 0)
-        sw_loop_step(s->conn.loop, 5);
+        step(s, 5);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         die("the plain PATCHes failed");
     return now_s() - begin_s;
@@ -283,8 +350,6 @@ static void write_chart(struct scale *s)
     write_file(s, "templates/0000-config.yaml",
                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: scale\ndata:\n"
                "  who: {{ .Release.Name }}\n");
-    SW_AUTO_CHARS *kubeconfig = sw_emulator_kubeconfig(s->conn.emulator);
-    write_file(s, "kubeconfig", kubeconfig);
 }
 
 static struct json_object *make_resource(const struct scale *s, int i)
@@ -348,13 +413,14 @@ static void measure_labels(struct scale *s)
     double rate = (double)s->n_node_patches / (s->last_label_s - s->first_label_s);
     plain_s += patch_plainly(s, half, s->n_nodes);
     double plain = s->n_nodes / plain_s;
-    (void)printf("{\"bench\":\"scale-labels\",\"nodes\":%d,\"patches\":%llu,\"per_s\":%.0f,"
+    (void)printf("{\"bench\":\"scale-labels\",\"server\":\"%s\",\"nodes\":%d,\"patches\":%llu,"
+                 "\"per_s\":%.0f,"
                  "\"plain_per_s\":%.0f,\"ratio\":%.2f,\"seconds\":%.2f,"
                  "\"target\":{\"patches_per_node\":1,\"ratio\":0.8},"
                  "\"peers\":{\"gpu-operator\":{\"patches_per_node\":2,\"seconds\":52},"
                  "\"sro\":{\"seconds\":240}}}\n",
-                 s->n_nodes, (unsigned long long)s->n_node_patches, rate, plain, rate / plain,
-                 s->last_label_s - s->first_label_s);
+                 s->server, s->n_nodes, (unsigned long long)s->n_node_patches, rate, plain,
+                 rate / plain, s->last_label_s - s->first_label_s);
 }
 
 static void measure_rest(struct scale *s)
@@ -367,16 +433,17 @@ static void measure_rest(struct scale *s)
     uint64_t reads = s->n_reads, writes = s->n_writes;
     double cpu_s = cpu_of(s->child);
     run_for(s, REST_MS / 1000.0);
-    (void)printf("{\"bench\":\"scale-rest\",\"nodes\":%d,\"resources\":%d,\"rss_kib\":%ld,"
-                 "\"peak_kib\":%ld,\"reads_per_min\":%.0f,\"writes_per_min\":%.0f,"
-                 "\"cpu_ms_per_min\":%.0f,"
-                 "\"target\":{\"rss_kib\":24576,\"peak_kib\":65536,\"reads_per_min\":0,"
-                 "\"writes_per_min\":0},\"peers\":{\"sro\":{\"rss_kib\":280000,"
-                 "\"requests_per_min\":520},\"gpu-operator\":{\"rss_kib\":281000}}}\n",
-                 s->n_nodes, s->n_resources, memory_of(s->child, "VmRSS"),
-                 memory_of(s->child, "VmHWM"), (double)(s->n_reads - reads) * 60000 / REST_MS,
-                 (double)(s->n_writes - writes) * 60000 / REST_MS,
-                 (cpu_of(s->child) - cpu_s) * 60e6 / REST_MS);
+    (void)printf(
+        "{\"bench\":\"scale-rest\",\"server\":\"%s\",\"nodes\":%d,\"resources\":%d,\"rss_kib\":%ld,"
+        "\"peak_kib\":%ld,\"reads_per_min\":%.0f,\"writes_per_min\":%.0f,"
+        "\"cpu_ms_per_min\":%.0f,"
+        "\"target\":{\"rss_kib\":24576,\"peak_kib\":65536,\"reads_per_min\":0,"
+        "\"writes_per_min\":0},\"peers\":{\"sro\":{\"rss_kib\":280000,"
+        "\"requests_per_min\":520},\"gpu-operator\":{\"rss_kib\":281000}}}\n",
+        s->server, s->n_nodes, s->n_resources, memory_of(s->child, "VmRSS"),
+        memory_of(s->child, "VmHWM"), (double)(s->n_reads - reads) * 60000 / REST_MS,
+        (double)(s->n_writes - writes) * 60000 / REST_MS,
+        (cpu_of(s->child) - cpu_s) * 60e6 / REST_MS);
 }
 
 static void measure_change(struct scale *s)
@@ -389,9 +456,10 @@ static void measure_change(struct scale *s)
         run_for(s, 0.02);
     }
     run_for(s, 1);
-    (void)printf("{\"bench\":\"scale-node-change\",\"nodes\":%d,\"cpu_ms\":%.2f,\"requests\":%.2f,"
+    (void)printf("{\"bench\":\"scale-node-change\",\"server\":\"%s\",\"nodes\":%d,\"cpu_ms\":%.2f,"
+                 "\"requests\":%.2f,"
                  "\"target\":{\"cpu_ms\":5}}\n",
-                 s->n_nodes, (cpu_of(s->child) - cpu_s) * 1000 / CHANGES,
+                 s->server, s->n_nodes, (cpu_of(s->child) - cpu_s) * 1000 / CHANGES,
                  (double)(s->n_reads + s->n_writes - requests) / CHANGES);
 }
 
@@ -400,24 +468,23 @@ static void measure(struct scale *s)
     make_nodes(s);
     start_controller(s);
     double end_s = now_s() + GIVE_UP_S;
-    while (!s->nodes_synced_s && now_s() < end_s)
-        sw_loop_step(s->conn.loop, 100);
-    run_for(s, 1);
-    (void)printf("{\"bench\":\"scale-first-sync\",\"nodes\":%d,\"node_bytes\":%d,\"cpu_s\":%.2f,"
+    while ((!s->nodes_synced_s || now_s() < s->nodes_synced_s + 1) && now_s() < end_s)
+        step(s, 100);
+    double cpu_s = cpu_of(s->child);
+    (void)printf("{\"bench\":\"scale-first-sync\",\"server\":\"%s\",\"nodes\":%d,\"node_bytes\":%d,"
+                 "\"cpu_s\":%.2f,"
                  "\"wall_s\":%.2f,\"peak_kib\":%ld,\"target\":{\"cpu_s\":1.0},"
                  "\"peers\":{\"client-go-json\":{\"cpu_s\":1.88,\"rss_kib\":141000}}}\n",
-                 s->n_nodes, NODE_BYTES, s->nodes_synced_cpu_s, s->nodes_synced_s - s->began_s,
+                 s->server, s->n_nodes, NODE_BYTES, cpu_s, s->nodes_synced_s - s->began_s,
                  memory_of(s->child, "VmHWM"));
     measure_labels(s);
     measure_rest(s);
     measure_change(s);
 }
 
-static void open_server(struct scale *s)
+static void open_emulator(struct scale *s)
 {
     SW_ERR(err);
-    s->conn.command = "scale";
-    s->conn.loop = sw_loop_new(NULL);
     if (sw_emulator_open(s->conn.loop,
                          &(struct sw_emulator_opts){ .platform = SW_EMU_KUBERNETES,
                                                      .no_nodes = true,
@@ -427,11 +494,31 @@ static void open_server(struct scale *s)
                                                      .arg = s },
                          &s->conn.emulator, &err) < 0)
         die(sw_err_text(&err));
-    s->conn.config = sw_kube_config_new(sw_emulator_url(s->conn.emulator));
-    if (sw_kube_new(s->conn.loop, s->conn.config,
-                    &(struct sw_kube_opts){ .user_agent = "bench", .seed = 1 }, &s->conn.kube,
-                    &err) < 0)
+    SW_AUTO_CHARS *text = sw_emulator_kubeconfig(s->conn.emulator);
+    write_file(s, "kubeconfig", text);
+}
+
+static void copy_kubeconfig(struct scale *s)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    if (sw_file_read(s->kubeconfig, 1 << 20, &text, &len, &err) < 0)
         die(sw_err_text(&err));
+    write_file(s, "kubeconfig", text);
+}
+
+static void open_server(struct scale *s)
+{
+    SW_AUTO_CHARS *kubeconfig = sw_printf("%s/kubeconfig", s->dir);
+    s->conn.command = "scale";
+    s->conn.loop = sw_loop_new(NULL);
+    s->server = s->kubeconfig ? "kube-apiserver" : "emulator";
+    if (s->kubeconfig)
+        copy_kubeconfig(s);
+    else
+        open_emulator(s);
+    connect_to(s, kubeconfig);
 }
 
 static void remove_dir(struct scale *s)
@@ -457,7 +544,13 @@ int main(int argc, char **argv)
             s.n_resources = (int)strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--slipway") == 0)
             s.slipway = argv[i + 1];
+        else if (strcmp(argv[i], "--kubeconfig") == 0)
+            s.kubeconfig = argv[i + 1];
+        else if (strcmp(argv[i], "--audit") == 0 && !(s.audit = fopen(argv[i + 1], "r")))
+            die("no audit log");
     }
+    if (s.kubeconfig && !s.audit)
+        die("of another server the audit log is needed, too");
     s.dir = mkdtemp(dir);
     if (!s.dir)
         die("no folder for files");

@@ -1,0 +1,31 @@
+# bench-cluster.sh: sourced by the scripts that measure against a real API server, where cluster.sh has
+# built one. Ends them where there is none. bench_cluster brings up a new cluster without a node.
+bin=${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}
+[ -x "$bin/kube-scheduler" ] || { echo "$(basename "$0" .sh): no Kubernetes in $bin (hack/cluster.sh build)" >&2; exit 0; }
+dir=$(mktemp -d)
+export SLIPWAY_CLUSTER_DIR=$dir/cluster
+pids=""
+end() {
+    local p
+    for p in $pids; do kill "$p" 2>/dev/null || true; done
+    hack/cluster.sh down 2>/dev/null
+    rm -rf "$dir"
+}
+trap end EXIT
+
+# KUBECONFIG is the administrator's; $deployed that of a ServiceAccount: whom a cluster runs has its
+# token, which the API server knows again; a client's certificate it checks with every request.
+bench_cluster() {
+    hack/cluster.sh down 2>/dev/null
+    KUBECONFIG=$(hack/cluster.sh up --no-node 2>/dev/null)
+    export KUBECONFIG
+    deployed=$dir/deployed
+    local secret token
+    kubectl -n kube-system create serviceaccount bench >/dev/null
+    kubectl create clusterrolebinding bench --clusterrole=cluster-admin --serviceaccount=kube-system:bench >/dev/null
+    until secret=$(kubectl -n kube-system get serviceaccount bench -o 'jsonpath={.secrets[0].name}') && [ -n "$secret" ] &&
+        kubectl get serviceaccount default >/dev/null 2>&1; do sleep 0.2; done
+    token=$(kubectl -n kube-system get secret "$secret" -o 'jsonpath={.data.token}' | base64 -d)
+    kubectl config view --raw --flatten | sed '/client-certificate-data:/d; /client-key-data:/d' >"$deployed"
+    kubectl --kubeconfig "$deployed" config set-credentials "$(kubectl config view -o 'jsonpath={.users[0].name}')" --token="$token" >/dev/null
+}
