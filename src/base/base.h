@@ -94,11 +94,10 @@ char *sw_printf(const char *fmt, ...)
 char *sw_vprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0), returns_nonnull));
 
-/** Give back to the system what the allocator holds for nobody: after a crowd (a list of thousands,
- * a burst of requests) that is most of it. Takes milliseconds: not for hot paths. */
-void sw_memory_trim(void);
-/** The same, and let go of code and constants that lie in the page cache anyway: what is called
- * again comes back by itself. Linking and starting touch several MiB of libraries. */
+/** Give back to the system what the allocator holds for nobody - after a crowd (a list of
+ * thousands, a burst of requests) that is most of it - and let go of code and constants that lie in
+ * the page cache anyway: what is called again comes back by itself. Linking and starting touch
+ * several MiB of libraries. Takes milliseconds: not for hot paths. */
 void sw_memory_settle(void);
 
 /** Room for one more element in a growing array: doubles @*cap when @n has reached it. */

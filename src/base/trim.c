@@ -23,13 +23,8 @@ static int drop_segments(struct dl_phdr_info *info, size_t size SW_UNUSED, void 
     return 0;
 }
 
-void sw_memory_trim(void)
-{
-    (void)malloc_trim(0); /* there may be nothing to give back */
-}
-
 void sw_memory_settle(void)
 {
-    sw_memory_trim();
+    (void)malloc_trim(0); /* there may be nothing to give back */
     (void)dl_iterate_phdr(drop_segments, NULL);
 }

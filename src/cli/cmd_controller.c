@@ -112,7 +112,7 @@ static enum sw_releases releases(const struct operator* op)
 
 static void on_trim(void *arg SW_UNUSED)
 {
-    sw_memory_trim();
+    sw_memory_settle();
 }
 
 /* Something was done. What it took is given back a while later, once for a crowd. */
