@@ -332,35 +332,39 @@ static bool run_hooks(struct uninstall *u, struct sw_hook_run *run, const char *
 /* ---- one resource ------------------------------------------------------------------------------
  */
 
-/* From here on an operator that runs makes nothing anew, and runs no hooks of its own. */
+static int patch_resource(struct uninstall *u, const struct sw_kind *kind,
+                          struct json_object *resource, struct json_object *patch)
+{
+    SW_ERR(err);
+    int rc = sw_talk_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        failed(u, &err);
+    return rc == SW_NOTFOUND ? 0 : rc;
+}
+
+/* From here on an operator that runs makes nothing anew. */
 static int take_over(struct uninstall *u, const struct sw_kind *kind, struct json_object *resource)
 {
     SW_AUTO_JSON *patch = json_object_new_object();
-    SW_ERR(err);
-    if (u->opts.plan)
-        return 0;
-    sw_json_set_str(patch, "true", "metadata", "annotations", FAREWELL_NO_HOOKS, NULL);
     sw_json_set_str(patch, "Unmanaged", "spec", "managementState", NULL);
-    int rc = sw_talk_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
-    if (rc < 0)
-        failed(u, &err);
-    return rc;
+    return u->opts.plan ? 0 : patch_resource(u, kind, resource, patch);
 }
 
-/* The finalizer goes last. */
+/* All hooks have run: an operator is to begin none while it is there still. The finalizer goes
+ * last. */
 static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
                           struct json_object *resource)
 {
-    const char *name = sw_obj_name(resource);
-    remove_object(u, kind, NULL, name, sw_json_str(resource, NULL, "metadata", "uid", NULL));
-    if (u->opts.plan || !sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
-        return;
-    SW_AUTO_JSON *patch = json_object_new_object();
-    SW_ERR(err);
-    (void)json_object_object_add(sw_json_need_map(patch, "metadata", NULL), "finalizers", NULL);
-    int rc = sw_talk_patch(&u->conn, kind, NULL, name, patch, &err);
-    if (rc < 0 && rc != SW_NOTFOUND)
-        failed(u, &err);
+    const char *name = sw_obj_name(resource), *uid = sw_obj_uid(resource);
+    SW_AUTO_JSON *no_hooks = json_object_new_object();
+    SW_AUTO_JSON *let_go = json_object_new_object();
+    sw_json_set_str(no_hooks, "true", "metadata", "annotations", FAREWELL_NO_HOOKS, NULL);
+    (void)json_object_object_add(sw_json_need_map(let_go, "metadata", NULL), "finalizers", NULL);
+    if (!u->opts.plan)
+        (void)patch_resource(u, kind, resource, no_hooks);
+    remove_object(u, kind, NULL, name, uid);
+    if (!u->opts.plan && sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
+        (void)patch_resource(u, kind, resource, let_go);
 }
 
 /* The namespace of the release, in which the hooks after run; the other objects. */

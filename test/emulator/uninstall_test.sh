@@ -48,13 +48,14 @@ start() {
     hook broken pre-delete 0 3 | recipe bad
     hook stuck pre-delete 0 0 | sed 's/^spec: {/spec: {nodeSelector: {rack: far}, /' | recipe slow
     hook never pre-delete 0 0 | recipe orphaned
+    { hook once pre-delete 0 0; hook end post-delete 0 3; } | recipe late
     : | recipe upgraded
-    for name in alone beside bad slow orphaned upgraded; do
+    for name in alone beside bad slow orphaned upgraded late; do
         "$slipway" run "$tap_dir/$name" --timeout 60s >/dev/null 2>&1 || { echo "$name is not Ready"; return 1; }
     done
     kubectl patch specialresource orphaned --type merge -p '{"spec":{"deletionPolicy":"orphan"}}' || return 1
     operator
-    for name in alone beside bad slow orphaned upgraded; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller.log"; return 1; }; done
+    for name in alone beside bad slow orphaned upgraded late; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller.log"; return 1; }; done
     no_operator
 }
 
@@ -103,6 +104,12 @@ failing() {
     removes 1 bad --yes && says 'pre-delete Pod default/broken: Failed' && says 'no luck' && says 'bad: pre-delete hooks.*--no-hooks' && says_not '^delete' &&
         there specialresource bad && there configmap c -n bad
 }
+at_the_end() { # each time again, until it succeeds: but not what has succeeded
+    removes 1 late --yes && says 'pre-delete Pod default/once: Succeeded' && says 'post-delete Pod default/end: Failed' && says 'late: post-delete hooks' &&
+        there specialresource late && there namespace late && gone configmap c -n late &&
+        removes 1 late --yes && says_not 'pre-delete Pod' && says 'post-delete Pod default/end: Failed' &&
+        removes 0 late --yes --no-hooks && gone specialresource late && until_ok 20 gone namespace late
+}
 everything() { # what fails keeps the operator; the others go
     removes 1 --yes --timeout 2s && says 'the operator and the definitions stay' && there crd specialresources.sro.openshift.io
 }
@@ -138,6 +145,7 @@ t "a hook that does not end in time" late
 t "what was interrupted goes on with the hook that runs" interrupted
 t "deletionPolicy orphan: all stays, and belongs to nobody; no hooks" orphaned
 t "beside an operator each hook runs from here" beside
+t "a hook after the objects that fails is run again" at_the_end
 t "a resource that stays keeps the operator" everything
 t "--no-hooks goes without" without
 plan
