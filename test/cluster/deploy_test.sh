@@ -82,7 +82,7 @@ spec:
   template:
     metadata: {labels: {app: agent}}
     spec:
-      terminationGracePeriodSeconds: 0
+      terminationGracePeriodSeconds: 1
       containers:
       - {name: agent, image: slipway.local/agent:1, imagePullPolicy: Never}
 YAML

@@ -45,7 +45,7 @@ spec:
     metadata:
       labels: {app: agent}
     spec:
-      terminationGracePeriodSeconds: 0
+      terminationGracePeriodSeconds: 1
       nodeSelector:
         specialresource.openshift.io/state-real-0000: Ready
       containers:
