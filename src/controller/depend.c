@@ -219,6 +219,13 @@ static void tell_others_values(struct resource *r)
         r, &(struct sw_action){ .warning = true, .reason = "DependencyDiffers", .message = words });
 }
 
+/* What a recipe asks for is done with no more rights than the recipe has. */
+static bool acts_for(const struct resource *child, const struct resource *parent)
+{
+    SW_AUTO_CHARS *account = resource_account(parent);
+    return sw_streq(sw_obj_annotation(child->seen, RESOURCE_ACTS_AS), account);
+}
+
 /* @return whether the next entry may be looked at. */
 static bool settle_entry(struct resource *r, struct json_object *entry, struct depend_outcome *o)
 {
@@ -241,7 +248,8 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct d
     const char *decider = child ? decider_of(r, child) : "";
     bool outdated = sw_streq(decider, r->name) &&
                     (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
-                     !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider));
+                     !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider) ||
+                     !acts_for(child, r));
     if (child && is_going(child)) {
         block(o, sw_printf("waits for dependency %s: it is being deleted", name));
         return false;

@@ -198,6 +198,7 @@ static int base_of(const struct making *m, const struct sw_recipe *recipe, struc
 static void compose(struct making *m)
 {
     struct json_object *doc = m->child, *set = sw_json_get(m->entry, "set");
+    SW_AUTO_CHARS *account = resource_account(m->parent);
     SW_AUTO_JSON *chart = sw_json_copy(depend_chart(m->entry));
     json_object_object_del(chart, "set"); /* of an entry without "chart" */
     (void)sw_json_del(doc, "status", NULL);
@@ -206,6 +207,10 @@ static void compose(struct making *m)
     sw_json_set_str(doc, m->name, "metadata", "name", NULL);
     sw_json_set_str(doc, m->parent->name, "metadata", "annotations", ANN_PARENT, NULL);
     sw_json_set_str(doc, m->digest, "metadata", "annotations", ANN_DIGEST, NULL);
+    if (account) /* the chart's own resource may name another one: that gives nobody more rights */
+        sw_json_set_str(doc, account, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);
+    else
+        (void)sw_json_del(doc, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);
     sw_json_set(doc, json_object_get(chart), "spec", "chart", NULL);
     if (!*sw_json_str(doc, "", "spec", "namespace", NULL))
         sw_json_set_str(doc, m->name, "spec", "namespace", NULL);

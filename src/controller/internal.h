@@ -180,8 +180,10 @@ void resource_refuse(struct resource *r, int code, const char *words);
 bool resource_is_held(const struct resource *r);
 const char *resource_namespace(const struct resource *r);
 /* Has it a deletionTimestamp; is its managementState Removed? */
-/** The account that a resource's objects are written as, and what its templates look up is read as;
- * NULL: the operator's own. Heap. */
+/** The account that a resource's objects are written as, and what its templates look up is read as:
+ * spec.serviceAccountName, or of one that was made for a dependency (RESOURCE_ACTS_AS) its
+ * parent's. NULL: the operator's own. Heap. */
+#define RESOURCE_ACTS_AS "slipway.dev/acts-as"
 char *resource_account(const struct resource *r);
 bool resource_is_deleting(const struct resource *r);
 bool resource_is_removed(const struct resource *r);

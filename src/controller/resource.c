@@ -504,7 +504,10 @@ void resource_refuse(struct resource *r, int code, const char *words)
 
 char *resource_account(const struct resource *r)
 {
+    const char *parents = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
     const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
+    if (parents)
+        return sw_strdup(parents);
     return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
 }
 

@@ -61,6 +61,52 @@ static void dependency_is_made_and_ready_first_at_any_depth(void **state)
     chart_remove(root);
 }
 
+/* Who wrote each ConfigMap c-... last; "": the operator. */
+static char writers[3][64];
+
+static void note_writers(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                         struct world *w SW_UNUSED)
+{
+    if (!sw_streq(req->resource, "configmaps") || !sw_streq(req->verb, "patch") ||
+        !sw_starts_with(req->name, "c-"))
+        return;
+    (void)snprintf(writers[req->ns[0] - 'a'], sizeof writers[0], "%s",
+                   req->as_user ? req->as_user : "");
+}
+
+static void dependencies_have_no_more_rights_than_their_parent(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = note_writers };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *own_b = own(root, "b", "c");
+    SW_AUTO_CHARS *mighty = sw_printf("%s  serviceAccountName: mighty\n", own_b);
+    SW_AUTO_CHARS *b = CHART(root, "b", { "b.yaml", mighty }, { "values.yaml", plain },
+                             { "templates/0000-config.yaml", config });
+    SW_AUTO_CHARS *c = chart_with(root, "c", "");
+    world_open(&w);
+    sro_apply(&w, a);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "a", NULL,
+                                 "{\"spec\":{\"serviceAccountName\":\"author\"}}"),
+                     0);
+    world_start(&w);
+    sro_until(&w, "a", "Ready", NULL);
+    for (size_t i = 0; i < SW_COUNT(writers); i++)
+        assert_string_equal(writers[i], "system:serviceaccount:a:author");
+    /* the parent's account is another one: the children follow */
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "a", NULL,
+                                 "{\"spec\":{\"serviceAccountName\":null}}"),
+                     0);
+    sro_until(&w, "a", "Progressing", "dependency b");
+    sro_until(&w, "a", "Ready", NULL);
+    assert_null(sw_obj_annotation(sro_get(&w, "b"), "slipway.dev/acts-as"));
+    assert_string_equal(sw_obj_annotation(sro_get(&w, "c"), "slipway.dev/acts-as"),
+                        "system:serviceaccount:b:mighty");
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void deleted_child_is_made_again(void **state)
 {
     (void)state;
@@ -463,6 +509,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dependency_is_made_and_ready_first_at_any_depth),
+        cmocka_unit_test(dependencies_have_no_more_rights_than_their_parent),
         cmocka_unit_test(deleted_child_is_made_again),
         cmocka_unit_test(template_that_fails_is_said_when_the_dependency_is_ready),
         cmocka_unit_test(cycle_is_refused_and_named),
