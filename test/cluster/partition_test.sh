@@ -197,6 +197,9 @@ ping_pong() {
     apiVersion: sro.openshift.io/v1beta1
     clientArgs: {caFile: -ca, keyFile: -key, certFile: -cert}
     serverArgs: {caFile: -ca, keyFile: -key, certFile: -cert}
+  overrides: # a kubelet may take ten seconds to say that a pod has ended
+  - target: {kind: Deployment}
+    patch: [{op: add, path: /spec/template/spec/terminationGracePeriodSeconds, value: 0}]
   dependencies:
   - chart: {name: cert-manager, version: 0.0.1, repository: {name: r, url: 'file://$tap_dir/cert-manager'}}
     set: {kind: Values, apiVersion: sro.openshift.io/v1beta1}" && until_ok 200 says ping-pong "Ready:" ||

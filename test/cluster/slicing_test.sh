@@ -204,7 +204,9 @@ rebooted() {
     now=$(cat /proc/sys/kernel/random/boot_id)
     [ "$(boots)" = " 4 $now" ] || { boots; return 1; }
     find "$journal" -name '*.json' -exec sed -i 's/\("bootID": *"\)[^"]*"/\1an-older-boot"/' {} +
-    [ "$(boots)" = " 4 an-older-boot" ] && killed slipway-device-plugin
+    [ "$(boots)" = " 4 an-older-boot" ] && killed slipway-device-plugin || return 1
+    # a container that died twice is started ten seconds later; after a boot it is another one
+    kubectl -n $ns delete pod -l app=das-daemonset --grace-period=0 --force
     until_ok 150 eval 'crowd_agrees && [ "$(boots)" = " 4 '"$now"'" ] && [ "$(ls "$cdi" | wc -l)" = 4 ]' ||
         { kubectl get pods -o wide; kubectl -n $ns get allocationclaims; kubectl -n $ns logs ds/das-daemonset | tail -12; boots; ls "$cdi"; return 1; }
     ! overlap && until_ok 60 das_is
