@@ -231,7 +231,8 @@ static void on_crd(const struct sw_watch_event *w, void *arg)
 /* ---- start -------------------------------------------------------------------------------------
  */
 
-/* What can be watched by now, in order: resources only when all nodes are known. */
+/* What can be watched by now, in order: resources, of which something is rendered, only when it is
+ * known which nodes and which groups (whether it is OpenShift) there are. */
 static void open_watches(struct sw_controller *c)
 {
     const struct sw_kind *kind;
@@ -244,9 +245,12 @@ static void open_watches(struct sw_controller *c)
         c->node_watch = sw_kube_watch_open(
             c->kube, kind, &(struct sw_watch_opts){ .fields = sw_node_fields }, on_node, c);
     kind = sw_kube_kind_find(c->kube, SW_GROUP_VERSION, "SpecialResource");
-    if (!c->resource_watch && kind && c->nodes_synced && !c->paused)
+    if (!c->resource_watch && kind && c->nodes_synced && !c->paused &&
+        sw_kube_groups_known(c->kube)) {
+        read_kinds(c); /* some may have come while the nodes did */
         c->resource_watch = sw_kube_watch_open(
             c->kube, kind, &(struct sw_watch_opts){ .name = c->only }, resource_on_watch, c);
+    }
     if (!kind && c->nodes_synced)
         controller_trouble(c, SW_NOTFOUND,
                            "the cluster does not serve SpecialResource of " SW_GROUP_VERSION

@@ -20,7 +20,8 @@ struct sw_kube_kinds {
     size_t n_versions, cap_versions;
     struct sw_kind **rows; /* in the order of discovery */
     size_t n_rows, cap_rows;
-    struct lh_table *by_name; /* "apps/v1/Deployment" -> struct sw_kind */
+    struct lh_table *by_name;      /* "apps/v1/Deployment" -> struct sw_kind */
+    bool core_known, groups_known; /* which versions there are, of core and of all groups */
 };
 
 struct sw_kube_kinds *kube_kinds_new(void)
@@ -295,6 +296,7 @@ int kube_kinds_learn_groups(struct sw_kube_kinds *kinds, bool core, struct json_
     *with_kinds = sw_streq(sw_obj_kind(doc), "APIGroupDiscoveryList");
     if (!*with_kinds && !groups && !versions)
         return sw_err_set(err, SW_INVALID, "discovery answers no list of groups");
+    *(core ? &kinds->core_known : &kinds->groups_known) = true;
     for (size_t i = 0; i < kinds->n_versions; i++)
         if (core == !strchr(kinds->versions[i].api_version, '/'))
             kinds->versions[i].served = false;
@@ -379,6 +381,11 @@ bool sw_kube_serves(const struct sw_kube *k, const char *name)
             return true;
     }
     return false;
+}
+
+bool sw_kube_groups_known(const struct sw_kube *k)
+{
+    return k->kinds->core_known && k->kinds->groups_known;
 }
 
 bool sw_kube_kinds_known(const struct sw_kube *k, const char *api_version)

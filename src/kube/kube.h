@@ -115,6 +115,9 @@ struct sw_kube_request *sw_kube_discover(struct sw_kube *k, const char *api_vers
  * by any question, a single kind's too; not while more answers are on their way. From within an
  * answer: @fn only notes it. One at a time. */
 void sw_kube_on_kinds(struct sw_kube *k, void (*fn)(void *arg), void *arg);
+/** Whether all groups and versions that are served have been told: until then what sw_kube_serves()
+ * does not know may be there all the same. */
+bool sw_kube_groups_known(const struct sw_kube *k);
 /** Whether the kinds of a group version ("apps/v1") are known, as far as it is served: false where
  * it stands in the list of groups and nobody has answered for it yet, so that a kind that is not
  * found may be there all the same. */

@@ -54,9 +54,45 @@ static void a_kind_that_its_version_lists_late_is_waited_for(void **state)
     chart_remove(root);
 }
 
+static int n_groups, n_core; /* questions for the lists of groups, and of core's versions */
+static bool guessed;
+
+/* Of the first look the list of groups does not come, of the second one that of core. What the
+ * first look brought is enough to see nodes, what both brought to see resources. */
+static void tell_groups_late(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                             struct world *w SW_UNUSED)
+{
+    if ((sw_streq(req->path, "/apis") && n_groups++ == 0) ||
+        (sw_streq(req->path, "/api") && n_core++ == 1))
+        fault->type = SW_FAULT_HANG;
+    if (sw_streq(req->verb, "patch") && sw_streq(req->name, "platform"))
+        guessed |= !strstr(req->body, "OCP");
+}
+
+static void nothing_is_rendered_before_the_platform_is_known(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = tell_groups_late };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(root, "first",
+                               { "templates/0000-c.yaml",
+                                 "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: platform}\n"
+                                 "data: {it: '{{ .Values.platform }}'}\n" });
+    world_open(&w);
+    sro_apply(&w, dir);
+    n_groups = n_core = 0;
+    world_start(&w);
+    sro_until(&w, "first", "Ready", NULL);
+    assert_true(n_groups > 1 && n_core > 1);
+    assert_false(guessed);
+    world_close(&w);
+    chart_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_rendered_before_the_platform_is_known),
         cmocka_unit_test(a_kind_that_its_version_lists_late_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
