@@ -169,11 +169,6 @@ static void wait_for(struct resource *child, struct depend_outcome *o)
         block(o, sw_printf("waits for dependency %s: %s", child->name, state));
 }
 
-static bool is_going(const struct resource *r)
-{
-    return sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL);
-}
-
 /* Whose entry decides the child's values: who made it, while he needs it. "": it was made by hand.
  */
 static const char *decider_of(struct resource *r, const struct resource *child)
@@ -250,7 +245,7 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct d
                     (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
                      !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider) ||
                      !acts_for(child, r));
-    if (child && is_going(child)) {
+    if (child && resource_is_deleting(child)) {
         block(o, sw_printf("waits for dependency %s: it is being deleted", name));
         return false;
     }
@@ -318,7 +313,7 @@ static void on_depend_timer(void *arg)
     struct sw_controller *c = arg;
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
-        if (r->started && !is_going(r))
+        if (r->started && !resource_is_deleting(r))
             resource_depends_again(r);
     }
 }
