@@ -39,7 +39,9 @@ static void add_op(struct mutation *m, const char *op, const char *path, const c
                    struct json_object *value)
 {
     char buf[512];
-    size_t n = (size_t)snprintf(buf, sizeof buf, "%s/", path);
+    size_t n = strlen(path); /* of ours: it has room */
+    memcpy(buf, path, n);
+    buf[n++] = '/';
     for (const char *p = key; *p && n + 3 < sizeof buf; p++) {
         if (*p != '/' && *p != '~') {
             buf[n++] = *p;
@@ -117,31 +119,36 @@ static struct slice *slice_of(struct slices *s, const char *name)
     return slice;
 }
 
+/* @path: of the container */
 static int note_slice(struct mutation *m, struct slices *s, const char *path, const char *key,
                       struct json_object *value, bool limit)
 {
+    const char *map = limit ? "limits" : "requests";
     if (!sw_starts_with(key, SW_MIG_NVIDIA_PREFIX) && !sw_starts_with(key, SW_MIG_DAS_PREFIX))
         return 0;
     struct sw_mig_profile profile;
     enum sw_mig_owner owner;
     if (sw_mig_resource_parse(key, strlen(key), &profile, &owner, NULL) < 0) {
-        warn(m, "%s: '%.80s' names no MIG profile such as 1g.5gb and is left alone", path, key);
+        warn(m, "%s/resources/%s: '%.80s' names no MIG profile such as 1g.5gb and is left alone",
+             path, map, key);
         return 0;
     }
     if (!value || json_object_is_type(value, json_type_object) ||
         json_object_is_type(value, json_type_array))
-        return sw_err_set(m->err, SW_INVALID, "%s: %s: expected a quantity", path, key);
+        return sw_err_set(m->err, SW_INVALID, "%s/resources/%s: %s: expected a quantity", path, map,
+                          key);
     char name[sizeof s->list[0].name] = SW_MIG_DAS_PREFIX;
     (void)sw_mig_resource_text(&profile, name + sizeof SW_MIG_DAS_PREFIX - 1);
     struct slice *slice = slice_of(s, name);
     if (!slice)
-        return sw_err_set(m->err, SW_FORBIDDEN, "%s: more than %d different MIG profiles", path,
+        return sw_err_set(m->err, SW_FORBIDDEN,
+                          "%s/resources/%s: more than %d different MIG profiles", path, map,
                           MAX_SLICES);
     const char **as = limit ? &slice->limit_key : &slice->request_key;
     if (*as)
         return sw_err_set(m->err, SW_FORBIDDEN,
-                          "%s: %s and %s are the same MIG slice; ask for one of them", path, *as,
-                          key);
+                          "%s/resources/%s: %s and %s are the same MIG slice; ask for one of them",
+                          path, map, *as, key);
     *as = key;
     *(limit ? &slice->limit : &slice->request) = value;
     return 0;
@@ -191,19 +198,17 @@ static int mutate_resources(struct mutation *m, const char *path, struct json_ob
     struct json_object *map[2];
     struct slices s = { .n = 0 };
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(at[i], sizeof at[i], "%s/resources/%s", path, maps[i]);
         map[i] = sw_json_get(resources, maps[i]);
-        int rc = note_slices(m, &s, at[i], map[i], i == 0);
+        int rc = note_slices(m, &s, path, map[i], i == 0);
         if (rc < 0)
             return rc;
     }
-    if (s.n)
-        for (int i = 0; i < 2; i++)
-            if (!map[i]) {
-                (void)snprintf(at[i], sizeof at[i], "%s/resources", path);
-                add_op(m, "add", at[i], maps[i], json_object_new_object());
-                (void)snprintf(at[i], sizeof at[i], "%s/resources/%s", path, maps[i]);
-            }
+    for (int i = 0; s.n && i < 2; i++) {
+        (void)snprintf(at[i], sizeof at[i], "%s/resources", path);
+        if (!map[i])
+            add_op(m, "add", at[i], maps[i], json_object_new_object());
+        (void)snprintf(at[i], sizeof at[i], "%s/resources/%s", path, maps[i]);
+    }
     for (size_t i = 0; i < s.n; i++) {
         const struct slice *slice = &s.list[i];
         struct json_object *value = slice->limit_key ? slice->limit : slice->request;
@@ -258,9 +263,9 @@ static int mutate_env(struct mutation *m, const char *path, struct json_object *
     char at[192], index[24];
     if (check_env_from(m, path, container) < 0)
         return SW_FORBIDDEN;
-    (void)snprintf(at, sizeof at, "%s/env", path);
     if (!json_object_is_type(env, json_type_array))
         return 0;
+    (void)snprintf(at, sizeof at, "%s/env", path);
     for (size_t i = sw_json_len(env); i-- > 0;) {
         if (!opens_gpus(sw_json_at(env, i)))
             continue;

@@ -8,10 +8,10 @@
 
 #define CONTAINER(list)                                                                            \
     "request.object.spec." list ".resources.limits",                                               \
-        "request.object.spec." list ".resources.requests",                                         \
-        "request.object.spec." list ".env.name", "request.object.spec." list ".env.value",         \
-        "request.object.spec." list ".env.valueFrom.-" /* whether it is there */,                  \
-        "request.object.spec." list ".envFrom"
+        "request.object.spec." list ".resources.requests", "request.object.spec." list ".envFrom"
+#define ENV(list)                                                                                  \
+    "request.object.spec." list ".env.name", "request.object.spec." list ".env.value",             \
+        "request.object.spec." list ".env.valueFrom.-" /* whether it is there */
 
 /* Each costs time for every pod: no more than the mutation asks for. */
 static const char *const fields[] = {
@@ -33,21 +33,38 @@ static const char *const fields[] = {
     CONTAINER("containers"),
     CONTAINER("initContainers"),
     CONTAINER("ephemeralContainers"),
-    "request.object.spec.tolerations", /* the last: only where there are rules for them */
 };
+/* Only where it can matter: is_env_told(). */
+static const char *const env_fields[] = { ENV("containers"), ENV("initContainers"),
+                                          ENV("ephemeralContainers") };
 
 struct sw_webhook_reader {
     const struct sw_webhook_policy *policy;
-    struct sw_projection *projection;
+    struct sw_projection *with_env, *without_env;
 };
+
+static struct sw_projection *compile(bool env, bool tolerate)
+{
+    const char *wanted[SW_COUNT(fields) + SW_COUNT(env_fields) + 1];
+    struct sw_projection *projection;
+    size_t n = SW_COUNT(fields);
+    memcpy(wanted, fields, sizeof fields);
+    for (size_t i = 0; env && i < SW_COUNT(env_fields); i++)
+        wanted[n++] = env_fields[i];
+    if (tolerate)
+        wanted[n++] = "request.object.spec.tolerations";
+    if (sw_projection_compile(wanted, n, &projection, NULL) < 0)
+        abort(); /* the paths are constants */
+    return projection;
+}
 
 struct sw_webhook_reader *sw_webhook_reader_new(const struct sw_webhook_policy *policy)
 {
     struct sw_webhook_reader *r = sw_zalloc(1, sizeof *r);
-    const size_t n = SW_COUNT(fields) - !(policy->tolerate && *policy->tolerate);
+    const bool tolerate = policy->tolerate && *policy->tolerate;
     r->policy = policy;
-    if (sw_projection_compile(fields, n, &r->projection, NULL) < 0)
-        abort(); /* the paths are constants */
+    r->with_env = compile(true, tolerate);
+    r->without_env = compile(false, tolerate);
     return r;
 }
 
@@ -55,7 +72,8 @@ void sw_webhook_reader_free(struct sw_webhook_reader *reader)
 {
     if (!reader)
         return;
-    sw_projection_free(reader->projection);
+    sw_projection_free(reader->with_env);
+    sw_projection_free(reader->without_env);
     free(reader);
 }
 
@@ -65,6 +83,25 @@ void sw_webhook_answer_done(struct sw_webhook_answer *answer)
     free(answer->pod);
     free(answer->reason);
     *answer = (struct sw_webhook_answer){ 0 };
+}
+
+/* Of a container's variables only NVIDIA_VISIBLE_DEVICES is looked at. Reading them all is the most
+ * of the work, and most pods do not have it. A letter of its name could be written as \u and
+ * four digits. */
+static bool is_env_told(const char *body, size_t len_bytes)
+{
+    static const char prefix[] = "NVIDIA";
+    const size_t n = sizeof prefix - 1;
+    const char *end = body + len_bytes, *p;
+    for (p = body; (p = memchr(p, '\\', (size_t)(end - p))); p++)
+        if (end - p > 1 && p[1] == 'u')
+            return true;
+        else if (end - p > 1)
+            p++; /* an escaped backslash begins nothing */
+    for (p = body; (p = memchr(p, '_', (size_t)(end - p))); p++)
+        if ((size_t)(p - body) >= n && memcmp(p - n, prefix, n) == 0)
+            return true;
+    return false;
 }
 
 static int on_review(void *arg, const char *type SW_UNUSED, struct json_object *object,
@@ -79,7 +116,7 @@ static int parse(const struct sw_webhook_reader *reader, const char *body, size_
 {
     const struct sw_stream_opts opts = {
         .kind = SW_STREAM_OBJECT,
-        .projection = reader->projection,
+        .projection = is_env_told(body, len_bytes) ? reader->with_env : reader->without_env,
         .max_depth = 100,
     };
     SW_AUTO_JSON *doc = NULL;

@@ -223,6 +223,11 @@ static void visible_devices_are_refused_with_their_place(void **state)
     } cases[] = {
         { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"all\"}", "/spec/containers/1/env/1" },
         { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\"}", "NVIDIA_VISIBLE_DEVICES" },
+        /* however it is written */
+        { "{\"name\":\"\\u004eVIDIA_VISIBLE_DEVICES\"}", "NVIDIA_VISIBLE_DEVICES" },
+        { "{\"name\":\"NVIDIA\\u005FVISIBLE_DEVICES\"}", "NVIDIA_VISIBLE_DEVICES" },
+        { "{\"name\":\"B\",\"value\":\"\\\\\"},{\"name\":\"NVIDIA_VISIBLE_DEVICE\\u0053\"}",
+          "/spec/containers/1/env/2" },
         { "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"x\"}}"
           "}",
           "NVIDIA_VISIBLE_DEVICES" },
