@@ -3,13 +3,15 @@
 # server with nodes that nobody runs on; beside it, in the same run, the same kube-scheduler without an
 # extender, the API server's plain write rate, and how fast one simple client writes what a pod with a
 # slice needs (claim, its mark, Binding, Event) when nobody decides anything: more than that the server
-# does not give. One JSON object a line. NODES="10 100 500" PODS=400
-# BIG=5000 choose; hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
+# does not give. All that is done REPEAT times, in turns, each time on a new cluster, and medians are
+# printed, as machines have better minutes and worse: one JSON object a line.
+# NODES="10 100 500" PODS=400 REPEAT=3 BIG=5000 choose; 
+# hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/bench-cluster.sh
 export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
-load=build/test/sched_load pods=${PODS:-400}
+load=build/test/sched_load pods=${PODS:-400} repeat=${REPEAT:-3}
 
 cluster() {
     bench_cluster
@@ -57,13 +59,12 @@ writes() { curl -s "http://127.0.0.1:$port/metrics" | awk '/^slipway_scheduler_r
 cpu_ns() { cut -d ' ' -f 1 "/proc/$extender/schedstat"; }
 rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 
-measure() { # NODES
-    cluster
-    "$load" nodes "$1" 8
+# All that is measured, once each, one after the other; a line of figures
+once() {
+    local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own memory
     extender
     build/slipway-scheduler --print-config --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
     sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
-    local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own memory
     "$load" pods "$pods" stock - >/dev/null
     cpu0=$(server_cpu)
     stock=$(schedule stock "$dir/without.yaml")
@@ -73,11 +74,12 @@ measure() { # NODES
     cpu2=$(server_cpu)
     own=$(cpu_ns)
     rate=$(schedule das-scheduler "$dir/with.yaml")
+    kube=$(cat "$dir/scheduler_us")
     cpu3=$(server_cpu)
     own=$(($(cpu_ns) - own))
     w=$(writes)
     memory=$(rss $extender)
-    [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
+    show
     kill $extender # it would collect the claims that have no pod
     plain=$("$load" writes 2000)
     cpu4=$(server_cpu)
@@ -86,12 +88,36 @@ measure() { # NODES
     cpu5=$(server_cpu)
     ceiling=$(KUBECONFIG=$deployed "$load" ceiling "$pods" ceiling)
     cpu6=$(server_cpu)
-    awk -v n="$1" -v p="$pods" -v r="$rate" -v s="$stock" -v w="$w" -v pl="$plain" -v rss="$memory" -v stock_ms="$(((cpu1 - cpu0) * 10000 / pods))" -v das_ms="$(((cpu3 - cpu2) * 10000 / pods))" -v write_ms="$(((cpu4 - cpu3) * 10000 / 2000))" \
-        -v c="$ceiling" -v c_ms="$(((cpu6 - cpu5) * 10000 / pods))" -v own_ms="$((own / 1000 / pods))" -v kube_ms="$(($(cat "$dir/scheduler_us") / pods))" 'BEGIN {
+    "$load" clear ceiling >/dev/null
+    awk -v p="$pods" "BEGIN { print $rate, $stock, $plain, $ceiling, $w / p, ($cpu3 - $cpu2) * 10 / p, ($cpu1 - $cpu0) * 10 / p,
+        ($cpu4 - $cpu3) * 10 / 2000, ($cpu6 - $cpu5) * 10 / p, $kube / 1000 / p, $own / 1e6 / p, $memory }"
+}
+
+median() { # NODES COLUMN
+    cut -d ' ' -f "$2" "$dir/runs-$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+measure() { # NODES
+    cluster
+    "$load" nodes "$1" 8
+    once >>"$dir/runs-$1"
+}
+
+tell() { # NODES
+    local column figures=()
+    for column in $(seq 12); do figures+=("$(median "$1" "$column")"); done
+    printf '%s %s %s\n' "$1" "$pods" "${figures[*]}" | awk -v repeat="$repeat" '{
+        n = $1; r = $3; s = $4; pl = $5; c = $6
         target = s / 4 < 0.7 * pl / 4 ? s / 4 : 0.7 * pl / 4
         peer = n == 10 ? "1.6" : n == 100 ? "0.13" : "null"
         peer_writes = n == 10 ? "25" : n == 100 ? "302" : "null"
-        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"ceiling_pods_per_s\":%.1f,\"of_ceiling\":%.2f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"ceiling_server_cpu_ms_per_pod\":%.2f,\"kube_scheduler_cpu_ms_per_pod\":%.2f,\"extender_cpu_ms_per_pod\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, p, r, s, pl, target, c, r / c, w / p, das_ms / 1000, stock_ms / 1000, write_ms / 1000, c_ms / 1000, kube_ms / 1000, own_ms / 1000, rss, peer, peer_writes }'
+        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"repeat\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"ceiling_pods_per_s\":%.1f,\"of_ceiling\":%.2f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"ceiling_server_cpu_ms_per_pod\":%.2f,\"kube_scheduler_cpu_ms_per_pod\":%.2f,\"extender_cpu_ms_per_pod\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, $2, repeat, r, s, pl, target, c, r / c, $7, $8, $9, $10, $11, $12, $13, $14, peer, peer_writes }'
+}
+
+show() {
+    [ -n "${SHOW:-}" ] || return 0
+    curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2
+    ps -o time= -p "$extender" >&2
 }
 
 big() { # NODES
@@ -104,9 +130,13 @@ big() { # NODES
     cpu1=$(cpu_ns)
     printf '{"bench":"scheduler-filter","nodes":%d,"gpus_per_node":8,"p50_ms":%s,"p99_ms":%s,"target_p99_ms":5,"cpu_ms":%s,"rss_kib":%d,"target_rss_kib":32768}\n' \
         "$1" ${took% *} ${took#* } "$(awk -v d=$((cpu1 - cpu0)) 'BEGIN { printf "%.2f", d / 1e6 / 500 }')" "$(rss $extender)"
-    [ -z "${SHOW:-}" ] || { curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2; ps -o time= -p "$extender" >&2; }
+    show
     kill $extender
 }
 
-for n in ${NODES-10 100 500}; do measure "$n"; done
+nodes=${NODES-10 100 500}
+for _ in $(seq "$repeat"); do
+    for n in $nodes; do measure "$n"; done
+done
+for n in $nodes; do tell "$n"; done
 [ "${BIG:-5000}" = 0 ] || big "${BIG:-5000}"

@@ -9,7 +9,7 @@
  *     sched_load ceiling N NAME        write for such pods what a scheduler with slices has to write,
  *                                      without deciding anything: how fast
  *     sched_load filter N TIMES URL    ask an extender about N nodes: how fast
- *     sched_load clear NAME            delete those pods, and all claims
+ *     sched_load clear NAME            delete those pods, and all claims and Events
  */
 /* clang-format on */
 #include <netinet/in.h>
@@ -512,6 +512,8 @@ static void clear(struct load *l, const char *scheduler)
     run(l);
     (void)sw_kube_raw(l->kube, "DELETE", "/apis/" DAS "/namespaces/" NS "/allocationclaims", &opts,
                       on_cleared, l);
+    run(l);
+    (void)sw_kube_raw(l->kube, "DELETE", "/api/v1/namespaces/default/events", &opts, on_cleared, l);
     run(l);
 }
 
