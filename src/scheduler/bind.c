@@ -329,11 +329,13 @@ static void on_status_put(const struct sw_kube_answer *a, void *arg)
         on_claim_written(a, arg);
 }
 
-/* What was just created is sent back whole: that costs the API server three quarters of a patch. */
+/* What was just created is sent back whole: that costs the API server three quarters of a patch.
+ * Who owns which field it knows itself. */
 static void put_status(struct write *w, struct json_object *made)
 {
     const struct bind *b = w->b;
     SW_AUTO_JSON *status = created_status(sw_loop_now_ms(b->s->loop));
+    json_object_object_del(sw_json_get(made, "metadata"), "managedFields");
     json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
     (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, made, &mark_opts,
                          on_status_put, w);

@@ -23,16 +23,28 @@ static int number_of(const struct sw_mig_geometry *g, const struct sw_mig_profil
 }
 
 /* One slice, nobody's claims to look away from: the common case, made for thousands of nodes. */
+static bool is_simple(const struct pod *pod, const struct node *node)
+{
+    return pod->wants.n == 1 && !pod->claims && !node->nominee;
+}
+
+/* The number of the pod's profile in the geometry of all the node's GPUs; -1: it has no such. */
+static int common_kind(const struct node *node, const struct want *want, struct decide_look *look)
+{
+    if (look->geometry != node->common)
+        *look = (struct decide_look){ node->common, number_of(node->common, &want->profile) };
+    return look->kind;
+}
+
 static int one_fit(struct node *node, const struct want *want, struct decide_look *look,
                    struct sw_err *err)
 {
     char name[SW_MIG_NAME_LEN];
     bool known = false, fits;
     if (node->common) {
-        if (look->geometry != node->common)
-            *look = (struct decide_look){ node->common, number_of(node->common, &want->profile) };
-        known = look->kind >= 0;
-        fits = known && picture_room(node) >> look->kind & 1;
+        const int kind = common_kind(node, want, look);
+        known = kind >= 0;
+        fits = known && picture_room(node) >> kind & 1;
     } else {
         fits = has_room(node, &want->profile, &known);
     }
@@ -85,7 +97,7 @@ int decide_fit(const struct picture *p, const struct pod *pod, struct node *node
     int rc = decide_usable(p, node, err);
     if (rc < 0)
         return rc;
-    if (pod->wants.n == 1 && !pod->claims && !node->nominee)
+    if (is_simple(pod, node))
         return one_fit(node, &pod->wants.list[0], look ? look : &none, err);
     struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
     rc = decide_place(p, node, pod, &pod, 1, gpus, NULL, err);
@@ -93,15 +105,31 @@ int decide_fit(const struct picture *p, const struct pod *pod, struct node *node
     return rc;
 }
 
-unsigned decide_score(const struct picture *p, const struct pod *pod, const struct node *node)
+static unsigned score_now(const struct picture *p, const struct pod *pod, const struct node *node)
 {
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
-    if (pod->fault || pod->wants.n == 0 || decide_usable(p, node, NULL) < 0)
-        return 0;
     struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
     unsigned score = 0;
     if (decide_place(p, node, pod, &pod, 1, gpus, choices, NULL) == 0)
         score = sw_mig_node_score(gpus, node->n_gpus, choices, pod->wants.n, p->policy);
     free(gpus);
     return score;
+}
+
+unsigned decide_score(const struct picture *p, const struct pod *pod, struct node *node,
+                      struct decide_look *look)
+{
+    struct decide_look none = { 0 };
+    if (pod->fault || pod->wants.n == 0 || decide_usable(p, node, NULL) < 0)
+        return 0;
+    if (!node->common || !is_simple(pod, node))
+        return score_now(p, pod, node);
+    const int kind = common_kind(node, &pod->wants.list[0], look ? look : &none);
+    if (kind < 0)
+        return 0;
+    if (!(node->scored >> kind & 1)) {
+        node->scores[kind] = (uint8_t)score_now(p, pod, node);
+        node->scored |= 1u << kind;
+    }
+    return node->scores[kind];
 }

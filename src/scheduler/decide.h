@@ -18,8 +18,10 @@ struct decide_look {
 int decide_fit(const struct picture *p, const struct pod *pod, struct node *node,
                struct decide_look *look, struct sw_err *err) SW_CHECKED;
 
-/** How much the policy likes the node for it: 0 to 100; 0 where it does not fit. */
-unsigned decide_score(const struct picture *p, const struct pod *pod, const struct node *node);
+/** How much the policy likes the node for it: 0 to 100; 0 where it does not fit. @look: as for
+ * decide_fit(). */
+unsigned decide_score(const struct picture *p, const struct pod *pod, struct node *node,
+                      struct decide_look *look);
 
 /** Whether slices are to be had on the node at all. @node: NULL where nothing is known of it.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_UNAVAILABLE, as decide_fit() */

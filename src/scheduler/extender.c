@@ -29,11 +29,15 @@ enum { FEW_NODES = 8, MAX_SCORE = 10 /* of the protocol */ };
 #define CONTAINER(pod, list)                                                                       \
     pod ".spec." list ".name", pod ".spec." list ".resources.limits",                              \
         pod ".spec." list ".resources.requests"
+#define PREFERRED(pod, kind)                                                                       \
+    pod ".spec.affinity." kind ".preferredDuringSchedulingIgnoredDuringExecution"
 #define POD(pod)                                                                                   \
     pod ".metadata.name", pod ".metadata.namespace", pod ".metadata.uid",                          \
         pod ".metadata.creationTimestamp", pod ".spec.priority", pod ".spec.preemptionPolicy",     \
         CONTAINER(pod, "containers"), CONTAINER(pod, "initContainers"),                            \
-        CONTAINER(pod, "ephemeralContainers")
+        CONTAINER(pod, "ephemeralContainers"), PREFERRED(pod, "nodeAffinity"),                     \
+        PREFERRED(pod, "podAffinity"), PREFERRED(pod, "podAntiAffinity"),                          \
+        pod ".spec.topologySpreadConstraints"
 
 static const char *const fields[] = {
     POD("Pod"),
@@ -53,11 +57,12 @@ static const char *const fields[] = {
     "node",
 };
 
-struct extender *extender_new(struct picture *p, bool preempts)
+struct extender *extender_new(struct picture *p, bool preempts, size_t nodes_to_score)
 {
     struct extender *x = sw_zalloc(1, sizeof *x);
     x->picture = p;
     x->preempts = preempts;
+    x->nodes_to_score = nodes_to_score;
     if (sw_projection_compile(fields, SW_COUNT(fields), &x->projection, NULL) < 0)
         abort(); /* the paths are constants */
     return x;
@@ -181,7 +186,7 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
         struct node *node = picture_find_node_n(x->picture, x->question.names[i].text,
                                                 x->question.names[i].len);
         v->node = node;
-        v->special = false;
+        v->special = v->passed_over = false;
         v->code = decide_fit(x->picture, pod, node, &look, NULL);
         told->n_fit += v->code == 0;
         if (v->code)
@@ -191,11 +196,67 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
     }
 }
 
-/* How many from @i on fit and stand in the question as they will in the answer. */
+static bool is_choosy(struct json_object *pod)
+{
+    static const char *const kinds[] = { "nodeAffinity", "podAffinity", "podAntiAffinity" };
+    for (size_t i = 0; i < SW_COUNT(kinds); i++)
+        if (sw_json_find(pod, "spec", "affinity", kinds[i],
+                         "preferredDuringSchedulingIgnoredDuringExecution", NULL))
+            return true;
+    struct json_object *spread = sw_json_find(pod, "spec", "topologySpreadConstraints", NULL);
+    for (size_t i = 0; i < sw_json_len(spread); i++)
+        if (strcmp(sw_json_str(sw_json_at(spread, i), "", "whenUnsatisfiable", NULL),
+                   "ScheduleAnyway") == 0)
+            return true;
+    return false;
+}
+
+enum { MAX_LIKED = 100 /* as a policy likes a node */, N_RANKS = 2 * (MAX_LIKED + 1) };
+
+/* Nodes with a taint that asks pods to go elsewhere come after all others. */
+static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct node *node,
+                       struct decide_look *look)
+{
+    const unsigned liked = decide_score(x->picture, pod, node, look);
+    return (uint8_t)(MAX_LIKED - liked + (node->avoided ? MAX_LIKED + 1 : 0));
+}
+
+/* Of the nodes that have room only the best are named: what the scheduler does after that costs it
+ * by the node, and where slices go is not for its scores to say. Among the best they still count;
+ * a pod that has preferences of its own gets all nodes. */
+static void leave_the_best(struct extender *x, const struct pod *pod,
+                           const struct extender_told *told)
+{
+    size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
+    struct decide_look look = { 0 };
+    if (!left || told->n_fit <= left || !pod->wants.n ||
+        is_choosy(question_get(x->question.doc, "Pod", "pod")))
+        return;
+    for (size_t i = 0; i < told->n_asked; i++) {
+        struct verdict *v = &x->verdicts[i];
+        if (v->code == 0)
+            n_of[v->rank = rank_of(x, pod, v->node, &look)]++;
+    }
+    unsigned last = 0; /* all ranks before it are named, of it so many as are left */
+    for (; left > n_of[last]; last++)
+        left -= n_of[last];
+    for (size_t i = 0; i < told->n_asked; i++) {
+        struct verdict *v = &x->verdicts[i];
+        v->passed_over = v->code == 0 && (v->rank > last || (v->rank == last && left == 0));
+        left -= v->code == 0 && v->rank == last && left;
+    }
+}
+
+static bool is_named(const struct verdict *v)
+{
+    return !v->code && !v->passed_over;
+}
+
+/* How many from @i on are named and stand in the question as they will in the answer. */
 static size_t run_length(const struct question *q, const struct verdict *verdicts, size_t i)
 {
     size_t n = 1;
-    for (; q->plain && i + n < q->n_names && !verdicts[i + n].code; n++) {
+    for (; q->plain && i + n < q->n_names && is_named(&verdicts[i + n]); n++) {
         const struct name *last = &q->names[i + n - 1];
         const char *behind = last->text + last->len + 1;
         if (q->names[i + n].text != behind + 2 || *behind != ',')
@@ -210,7 +271,7 @@ static void put_fitting(struct printbuf *out, const struct extender *x)
     bool first = true;
     put(out, "{\"NodeNames\":[");
     for (size_t i = 0, n = 1; i < q->n_names; i += n, n = 1) {
-        if (x->verdicts[i].code)
+        if (!is_named(&x->verdicts[i]))
             continue;
         put(out, first ? "" : ",");
         first = false;
@@ -396,6 +457,7 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
     struct reasons reasons = { .texts = array_list_new2(free, 8) };
     need_verdicts(x, n);
     judge(x, pod, &reasons, told);
+    leave_the_best(x, pod, told);
     pod->refused = told->n_fit == 0 && n > 0;
     told->elsewhere = find_elsewhere(x, pod, now_ms, told);
     advise(x, pod, &reasons, told);
@@ -453,10 +515,12 @@ int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, 
     if (rc < 0)
         return rc;
     unsigned *scores = sw_zalloc(told->n_asked + 1, sizeof *scores);
+    struct decide_look look = { 0 };
     for (size_t i = 0; i < told->n_asked; i++)
         scores[i] = decide_score(
             x->picture, pod,
-            picture_find_node_n(x->picture, x->question.names[i].text, x->question.names[i].len));
+            picture_find_node_n(x->picture, x->question.names[i].text, x->question.names[i].len),
+            &look);
     put_scores(out, &x->question, scores);
     free(scores);
     question_clear(&x->question);

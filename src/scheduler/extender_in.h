@@ -9,8 +9,10 @@ enum { MAX_LIKELY = 64 };
 struct verdict {
     struct node *node; /* NULL: not known */
     int code;
-    const char *why; /* of the answer's texts */
-    bool special;    /* it says more of its node than of others */
+    const char *why;  /* of the answer's texts */
+    bool special;     /* it says more of its node than of others */
+    bool passed_over; /* fits, and is none of the best */
+    uint8_t rank;     /* of one that fits: the less the better */
 };
 
 /* What one question needs stays for the next: they come one at a time. */
@@ -20,9 +22,10 @@ struct extender {
     struct question question;
     struct verdict *verdicts;
     size_t n_verdicts;
-    bool preempts; /* others may be sent away for slices */
-    size_t turn;   /* where nodes were looked at last */
-    size_t stamp;  /* of the question: nodes that it is about bear it */
+    size_t nodes_to_score; /* named at most, of those that fit; 0: all */
+    bool preempts;         /* others may be sent away for slices */
+    size_t turn;           /* where nodes were looked at last */
+    size_t stamp;          /* of the question: nodes that it is about bear it */
     struct node *likely[MAX_LIKELY];
 };
 

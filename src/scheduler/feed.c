@@ -10,7 +10,7 @@ enum { RETRY_MS = 2000 };
 #define CONTAINER(list)                                                                            \
     "spec." list ".name", "spec." list ".resources.limits", "spec." list ".resources.requests"
 
-static const char *const node_fields[] = { "metadata.name", NULL };
+static const char *const node_fields[] = { "metadata.name", "spec.taints", NULL };
 static const char *const accelerator_fields[] = { "spec.acceleratorType", "status.nodeResources",
                                                   "status.conditions", NULL };
 static const char *const claim_fields[] = { "metadata.labels",   "spec.profile",
@@ -35,9 +35,19 @@ static const char *const pod_fields[] = {
     NULL,
 };
 
+static bool is_avoided(struct json_object *node)
+{
+    struct json_object *taints = sw_json_find(node, "spec", "taints", NULL);
+    for (size_t i = 0; i < sw_json_len(taints); i++)
+        if (strcmp(sw_json_str(sw_json_at(taints, i), "", "effect", NULL), "PreferNoSchedule") == 0)
+            return true;
+    return false;
+}
+
 static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
-    picture_see_node(s->picture, e->name, e->type != SW_WATCH_DELETED);
+    const bool there = e->type != SW_WATCH_DELETED;
+    picture_see_node(s->picture, e->name, there, there && is_avoided(e->object));
 }
 
 static void on_accelerator(struct sw_scheduler *s, const struct sw_watch_event *e)

@@ -18,7 +18,7 @@ struct settings {
     const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
     const char *listen, *cert, *key, *ca, *min_version, *suites;
     const char *health, *metrics, *log_level, *log_file, *lease_ns, *kube_version;
-    int port, drain_s;
+    int port, drain_s, nodes_to_score;
     bool preemption, tls, leader_elect, print_config, help, version;
 };
 
@@ -33,6 +33,10 @@ static const struct sw_option flags[] = {
     { "placement", SW_OPTION_TEXT, AT(placement), "packed (default), spread or dense-node" },
     { "preemption", SW_OPTION_SWITCH, AT(preemption),
       "send less important pods away for slices (default true)" },
+    { "nodes-to-score", SW_OPTION_NUMBER, AT(nodes_to_score),
+      "of the nodes with room, leave the best so many to kube-scheduler's scores, unless the pod "
+      "has "
+      "preferences of its own (default 16; 0: all)" },
     { "scheduler-name", SW_OPTION_TEXT, AT(scheduler_name),
       "only pods of this schedulerName (default das-scheduler; empty: all)" },
     { "node-label", SW_OPTION_TEXT, AT(node_label),
@@ -190,6 +194,7 @@ static int start(const struct settings *s)
         .health_address = address_or_null(s->health),
         .metrics_address = address_or_null(s->metrics),
         .no_preemption = !s->preemption,
+        .nodes_to_score = (size_t)s->nodes_to_score,
         .leader_elect = s->leader_elect,
         .lease_ns = lease_ns,
         .lease_name = PROGRAM,
@@ -214,6 +219,7 @@ int main(int argc, char **argv)
     struct settings s = { .ns = or_null(ns) ? ns : "das-operator",
                           .placement = "packed",
                           .preemption = true,
+                          .nodes_to_score = 16,
                           .scheduler_name = "das-scheduler",
                           .node_label = "nvidia.com/mig.capable=true",
                           .listen = "127.0.0.1",

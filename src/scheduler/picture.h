@@ -21,6 +21,7 @@ const char *claim_state_text(enum claim_state state);
 struct node {
     char *name;
     bool labelled; /* it takes part (the label that says so is there) */
+    bool avoided;  /* a taint asks that pods go elsewhere if they can (PreferNoSchedule) */
     char *unready; /* why its GPUs are not usable now; NULL: they are */
     bool is_mig;   /* a NodeAccelerator of nvidia-mig was seen */
     bool grown;    /* there is more room than pods were told of */
@@ -34,6 +35,8 @@ struct node {
         *common;   /* of all its GPUs; NULL: they differ, or there are none */
     uint32_t room; /* which kinds of it fit now; see picture_room() */
     bool room_known;
+    uint32_t scored; /* bits: how well one slice of a kind goes there is known (decide_score()) */
+    uint8_t scores[SW_MIG_MAX_KINDS];
     struct pod *nominee; /* for whom others are sent away; NULL: nobody */
     uint64_t held_gpus;  /* bits: on these the nominee will lie, so nobody else may */
     int64_t nominated_ms;
@@ -105,7 +108,7 @@ SW_DEFINE_AUTO(picture, picture_free)
 /* ---- what was seen: each says what is true now, in any order, as often as it likes --------------
  */
 
-void picture_see_node(struct picture *p, const char *name, bool labelled);
+void picture_see_node(struct picture *p, const char *name, bool labelled, bool avoided);
 /** @obj: a NodeAccelerator, NULL: it is gone.
  * @return 0 | SW_INVALID: it cannot be read, and so the node has no GPUs; the field is named */
 int picture_see_accelerator(struct picture *p, const char *name, struct json_object *obj,
@@ -146,6 +149,8 @@ int picture_reserve(struct picture *p, struct pod *pod, const char *node, int64_
 bool picture_serves(const struct claim *c, const char *node);
 /** It was never written, or is deleted: what it took is free. */
 void picture_drop_claim(struct picture *p, struct claim *c);
+/** There is more room on @n than pods were told of. */
+void picture_has_grown(struct picture *p, struct node *n);
 /** The pod is bound now. */
 void picture_pod_bound(struct picture *p, struct pod *pod, const char *node);
 

@@ -93,7 +93,7 @@ static void find_common(struct node *n)
 {
     n->common = NULL;
     n->room = 0;
-    n->room_known = false;
+    picture_room_changed(n);
     for (size_t i = 0; i < n->n_gpus; i++) {
         const struct sw_mig_geometry *g = n->gpus[i].geometry;
         if (g && n->common && g != n->common) {

@@ -20,10 +20,10 @@ void picture_free_budgets(struct picture *p);
 /** picture_node.c: the node of that name, made where it is new. */
 struct node *picture_need_node(struct picture *p, const char *name);
 void picture_free_node(struct node *n);
+/** picture_node.c: what was worked out of its room holds no more. */
+void picture_room_changed(struct node *n);
 /** picture_node.c: forget it where nothing refers to it and nothing is said of it. */
 void picture_maybe_forget_node(struct picture *p, struct node *n);
-/** picture_node.c: there is more room on it than pods were told of. */
-void picture_has_grown(struct picture *p, struct node *n);
 void picture_free_gpus(struct node *n);
 /** picture_node.c: the number of its GPU of that UUID; one that nobody knew gets the next. */
 size_t picture_need_gpu(struct node *n, const char *uuid);

@@ -121,11 +121,17 @@ static const struct sw_mig_kind *kind_of(const struct claim *c)
     return c->kind ? c->kind : &unknown;
 }
 
+void picture_room_changed(struct node *n)
+{
+    n->room_known = false;
+    n->scored = 0;
+}
+
 /* What is taken is worked out anew: claims may overlap, and then giving one back must not free what
  * the other has. */
 void picture_count_use(struct node *n, size_t gpu)
 {
-    n->room_known = false;
+    picture_room_changed(n);
     n->gpus[gpu].use = (struct sw_mig_use){ 0 };
     for (const struct claim *c = n->claims; c; c = c->next)
         if (c->gpu == gpu)
@@ -148,7 +154,7 @@ uint32_t picture_room(struct node *n)
     return n->room;
 }
 
-void picture_see_node(struct picture *p, const char *name, bool labelled)
+void picture_see_node(struct picture *p, const char *name, bool labelled, bool avoided)
 {
     struct node *n = labelled ? picture_need_node(p, name) : picture_find_node(p, name);
     if (!n)
@@ -156,6 +162,7 @@ void picture_see_node(struct picture *p, const char *name, bool labelled)
     if (labelled && !n->labelled)
         picture_has_grown(p, n);
     n->labelled = labelled;
+    n->avoided = avoided;
     picture_maybe_forget_node(p, n);
 }
 

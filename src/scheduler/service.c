@@ -310,7 +310,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     s->opts = *opts;
     s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;
     s->picture = picture_new(opts->policy, opts->node_label == NULL);
-    s->extender = extender_new(s->picture, !opts->no_preemption);
+    s->extender = extender_new(s->picture, !opts->no_preemption, opts->nodes_to_score);
     s->answer = printbuf_new();
     int rc = open_kube(s, config, err);
     if (rc == 0)

@@ -104,7 +104,7 @@ static void on_touch(void *arg)
 
 void sched_tidy_hint(struct sw_scheduler *s, struct node *n)
 {
-    n->grown = s->picture->any_grown = true;
+    picture_has_grown(s->picture, n);
     if (s->tidy && !sw_timer_is_set(s->tidy->touch))
         sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);
 }

@@ -34,7 +34,7 @@ static void add_nodes(struct picture *p)
     }
     for (int i = 0; i < NODES; i++) {
         SW_AUTO_CHARS *name = sw_printf("node-%05d", i);
-        picture_see_node(p, name, true);
+        picture_see_node(p, name, true, false);
         if (picture_see_accelerator(p, name, doc, NULL) < 0)
             abort();
     }
@@ -94,7 +94,7 @@ static long rss_kib(void)
 
 static void measure(struct picture *p, const char *what, const char *profile)
 {
-    SW_AUTO(extender) *x = extender_new(p, true);
+    SW_AUTO(extender) *x = extender_new(p, true, 16);
     SW_AUTO_CHARS *body = question(profile);
     static double took[TIMES];
     struct extender_told told = { 0 };

@@ -24,7 +24,7 @@ static struct picture *make_picture(void)
     sw_json_set_str(doc, "nvidia-mig", "spec", "acceleratorType", NULL);
     sw_json_set(doc, sw_mig_geometry_to_json(g), "status", "nodeResources", "migPlacement", NULL);
     sw_json_set(doc, parse(gpus, sizeof gpus - 1), "status", "nodeResources", "nodeGpus", NULL);
-    picture_see_node(p, "a", true);
+    picture_see_node(p, "a", true, false);
     if (picture_see_accelerator(p, "a", doc, NULL) < 0)
         abort();
     return p;
@@ -86,14 +86,14 @@ static void watch(struct picture *p, const char *text, size_t len)
     (void)picture_see_claim(p, "c", "", NULL, 1, NULL);
     picture_pod_gone(p, sw_obj_uid(doc));
     (void)picture_see_accelerator(p, "a", NULL, NULL);
-    picture_see_node(p, "a", false);
+    picture_see_node(p, "a", false, false);
     check(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct picture *p = make_picture();
-    struct extender *x = extender_new(p, true);
+    struct extender *x = extender_new(p, true, 0);
     ask(x, (const char *)data, size);
     watch(p, (const char *)data, size);
     extender_free(x);

@@ -71,7 +71,7 @@ static void test_slice_that_fits_on_another_node(void **state)
     SW_AUTO_CHARS *said = said_of(s, WHOLE, "\"a\",\"b\"", "a");
     assert_string_equal(said, "a: room for 0 of 1 x 7g.40gb; would fit if these moved: "
                               "ns/pod-x (1g.5gb) to node b");
-    picture_see_node(s->p, "b", false); /* it takes no more part */
+    picture_see_node(s->p, "b", false, false); /* it takes no more part */
     SW_AUTO_CHARS *alone = said_of(s, WHOLE, "\"a\",\"b\"", "a");
     assert_string_equal(alone, "a: room for 0 of 1 x 7g.40gb");
 }

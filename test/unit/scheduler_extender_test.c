@@ -58,7 +58,7 @@ static void test_node_without_the_label_takes_nothing(void **state)
     struct scene *s = *state;
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     scene_node(s, "a", "A100-40GB", 1);
-    picture_see_node(s->p, "a", false);
+    picture_see_node(s->p, "a", false, false);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
     assert_string_equal(text_at(doc, "FailedNodes", "a"), "a: not labelled as able to cut GPUs");
 }
@@ -70,7 +70,7 @@ static void test_node_whose_gpus_are_not_ready(void **state)
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
     json_object_array_add(sw_json_need_list(acc, "status", "conditions", NULL),
                           json("{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Gone\"}"));
-    picture_see_node(s->p, "a", true);
+    picture_see_node(s->p, "a", true, false);
     assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
     assert_string_equal(text_at(doc, "FailedAndUnresolvableNodes", "a"),
@@ -210,6 +210,86 @@ static void test_small_cluster_is_asked_about_as_a_whole(void **state)
     SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
     assert_int_equal(s->told.n_fit, 0);
     assert_null(s->told.elsewhere);
+}
+
+/* Three nodes of which two may be named, the fullest not first. */
+static void open_with_choice(struct scene *s)
+{
+    scene_close(s);
+    scene_open(s, SW_MIG_PACKED);
+    extender_free(s->x);
+    s->x = extender_new(s->p, true, 2);
+    scene_node(s, "empty", "A100-40GB", 1);
+    scene_node(s, "fuller", "A100-40GB", 1);
+    scene_node(s, "used", "A100-40GB", 1);
+    scene_node(s, "full", "A100-40GB", 1);
+    (void)scene_claim(s, "c1", "other", "used", 0, "1g.5gb", 6, 1, "inUse");
+    (void)scene_claim(s, "c2", "other", "fuller", 0, "4g.20gb", 0, 4, "inUse");
+    (void)scene_claim(s, "c3", "other", "full", 0, "7g.40gb", 0, 8, "inUse");
+}
+
+#define CHOICE "\"empty\",\"fuller\",\"full\",\"used\",\"unknown\""
+
+static void test_filter_names_the_best_of_many(void **state)
+{
+    struct scene *s = *state;
+    open_with_choice(s);
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
+    SW_AUTO_JSON *doc = scene_filter(s, pod, CHOICE);
+    assert_string_equal(json_object_get_string(sw_json_get(doc, "NodeNames")),
+                        "[ \"fuller\", \"used\" ]");
+    assert_int_equal(s->told.n_fit, 3);
+    /* what is passed over has not failed */
+    assert_int_equal(sw_json_len(sw_json_get(doc, "FailedNodes")), 2);
+    assert_string_equal(text_at(doc, "FailedNodes", "full"), "full: room for 0 of 1 x 1g.5gb");
+}
+
+static void test_nodes_with_a_taint_that_asks_pods_away_are_named_last(void **state)
+{
+    struct scene *s = *state;
+    open_with_choice(s);
+    picture_see_node(s->p, "fuller", true, true);
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
+    SW_AUTO_JSON *doc = scene_filter(s, pod, CHOICE);
+    assert_string_equal(json_object_get_string(sw_json_get(doc, "NodeNames")),
+                        "[ \"empty\", \"used\" ]");
+}
+
+static void test_pod_with_preferences_gets_all_nodes(void **state)
+{
+    struct scene *s = *state;
+    static const char *const spec[] = {
+        "\"affinity\":{\"nodeAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":[{}]}"
+        "}",
+        "\"affinity\":{\"podAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":[{}]}}",
+        "\"affinity\":{\"podAntiAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\":"
+        "[{}]}}",
+        "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"},"
+        "{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]",
+    };
+    open_with_choice(s);
+    for (size_t i = 0; i < SW_COUNT(spec); i++) {
+        SW_AUTO_CHARS *pod = sw_printf(
+            "{\"metadata\":{\"name\":\"p\",\"uid\":\"u%zu\"},\"spec\":{%s,\"containers\":[{"
+            "\"resources\":{\"limits\":{\"mig.das.com/1g.5gb\":1}}}]}}",
+            i, spec[i]);
+        SW_AUTO_JSON *doc = scene_filter(s, pod, CHOICE);
+        assert_int_equal(sw_json_len(sw_json_get(doc, "NodeNames")), 3);
+    }
+}
+
+static void test_hard_constraints_are_no_preferences(void **state)
+{
+    struct scene *s = *state;
+    open_with_choice(s);
+    SW_AUTO_JSON *doc = scene_filter(
+        s,
+        "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"affinity\":{\"podAntiAffinity\":{"
+        "\"requiredDuringSchedulingIgnoredDuringExecution\":[{}]}},\"topologySpreadConstraints\":[{"
+        "\"whenUnsatisfiable\":\"DoNotSchedule\"}],\"containers\":[{\"resources\":{\"limits\":{"
+        "\"mig.das.com/1g.5gb\":1}}}]}}",
+        CHOICE);
+    assert_int_equal(sw_json_len(sw_json_get(doc, "NodeNames")), 2);
 }
 
 static void test_lower_case_questions_are_understood(void **state)
@@ -375,6 +455,10 @@ int main(void)
         T(test_prioritize_says_nothing_of_equals),
         T(test_room_where_a_big_cluster_was_not_asked_about_is_told_of),
         T(test_small_cluster_is_asked_about_as_a_whole),
+        T(test_filter_names_the_best_of_many),
+        T(test_nodes_with_a_taint_that_asks_pods_away_are_named_last),
+        T(test_pod_with_preferences_gets_all_nodes),
+        T(test_hard_constraints_are_no_preferences),
         T(test_lower_case_questions_are_understood),
         T(test_bad_questions_are_refused),
         T(test_preempt_adds_whose_slices_are_needed),

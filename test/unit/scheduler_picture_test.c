@@ -124,7 +124,7 @@ static void test_gpus_of_two_models_in_one_node(void **state)
     json_object_object_add(
         gpu, "migPlacement",
         json_object_get(sw_json_find(other, "status", "nodeResources", "migPlacement", NULL)));
-    picture_see_node(s->p, "a", true);
+    picture_see_node(s->p, "a", true, false);
     assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
     struct pod *pod = scene_pod(s, "p", "\"mig.das.com/4g.24gb\":1,\"mig.das.com/7g.40gb\":1", 0,
                                 NULL);
@@ -139,7 +139,7 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
     sw_json_set(sw_json_at(sw_json_find(acc, "status", "nodeResources", "nodeGpus", NULL), 0),
                 json_object_new_boolean(false), "healthy", NULL);
-    picture_see_node(s->p, "a", true);
+    picture_see_node(s->p, "a", true, false);
     assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
@@ -261,7 +261,7 @@ static void test_any_order_gives_the_same_picture(void **state)
                 (void)picture_see_accelerator(s->p, "a", acc, NULL);
                 break;
             case 1:
-                picture_see_node(s->p, "a", true);
+                picture_see_node(s->p, "a", true, false);
                 break;
             case 2:
                 (void)scene_claim(s, "c1", "p1", "a", 0, "2g.10gb", 4, 2, "inUse");

@@ -30,7 +30,7 @@ static SW_UNUSED struct json_object *json(const char *text)
 static SW_UNUSED void scene_open(struct scene *s, enum sw_mig_policy policy)
 {
     s->p = picture_new(policy, false);
-    s->x = extender_new(s->p, true);
+    s->x = extender_new(s->p, true, 0);
 }
 
 static SW_UNUSED void scene_close(struct scene *s)
@@ -60,7 +60,7 @@ static SW_UNUSED struct json_object *accelerator(const char *node, const char *m
 static SW_UNUSED void scene_node(struct scene *s, const char *node, const char *model, int n_gpus)
 {
     SW_AUTO_JSON *doc = accelerator(node, model, n_gpus);
-    picture_see_node(s->p, node, true);
+    picture_see_node(s->p, node, true, false);
     assert_int_equal(picture_see_accelerator(s->p, node, doc, NULL), 0);
 }
 

@@ -133,7 +133,7 @@ static void test_without_preemption_nobody_is_added(void **state)
     struct scene *s = *state;
     add(s, "low", 1, "7g.40gb", 0, 8, "");
     extender_free(s->x);
-    s->x = extender_new(s->p, false);
+    s->x = extender_new(s->p, false, 0);
     SW_AUTO_CHARS *pod = pod_text("p1", WHOLE, 10, NULL);
     SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{"
                                     "\"UID\":\"cpu-hog\"}]}}}",
@@ -168,7 +168,7 @@ static void test_room_that_is_coming_is_known(void **state)
     picture_pod_gone(s->p, "low"); /* its claim is there until its slice is unmade */
     assert_int_equal(victims_none(s->p, whole, a), 1);
     expect_victims(s, WHOLE, "");
-    picture_see_node(s->p, "a", false);
+    picture_see_node(s->p, "a", false, false);
     assert_int_equal(victims_none(s->p, whole, a), 0);
 }
 
@@ -297,7 +297,7 @@ static void test_room_is_kept_for_nobody_who_is_gone(void **state)
     assert_null(pod->nominated);
     picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
     (void)picture_see_accelerator(s->p, "a", NULL, NULL);
-    picture_see_node(s->p, "a", false);
+    picture_see_node(s->p, "a", false, false);
     assert_null(pod->nominated);
 }
 
