@@ -1,6 +1,6 @@
 #pragma once
-/* What the files of the extender share: extender.c answers filter, prioritize and bind,
- * extender_preempt.c preempt. */
+/* What the files of the extender share: extender.c reads questions and answers prioritize and bind,
+ * extender_filter.c filter, extender_preempt.c preempt. */
 #include "scheduler/extender.h"
 #include "scheduler/question.h"
 
@@ -32,5 +32,15 @@ struct extender {
 /** extender.c: the pod that the question is about, as far as it was not known. */
 int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out,
                       struct sw_err *err) SW_CHECKED;
+/** extender.c: a question about a pod and some nodes; its answer clears it. */
+int extender_read_question(struct extender *x, const char *body, size_t len, int64_t now_ms,
+                           struct extender_told *told, struct pod **pod,
+                           struct sw_err *err) SW_CHECKED;
+/** extender.c: text as it is. */
+void extender_put(struct printbuf *out, const char *text);
+/** extender.c: bytes, mostly few, without a call for each. */
+void extender_put_bytes(struct printbuf *out, const char *bytes, size_t len);
 /** extender.c: a JSON string. */
 void extender_put_string(struct printbuf *out, const char *text);
+/** extender.c: the question's node number @i, as a JSON string. */
+void extender_put_name(struct printbuf *out, const struct question *q, size_t i);

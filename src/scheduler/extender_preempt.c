@@ -11,11 +11,6 @@
 
 enum { MAX_VICTIMS = 512 };
 
-static void put(struct printbuf *out, const char *text)
-{
-    (void)printbuf_memappend(out, text, (int)strlen(text));
-}
-
 static const char *victim_uid(struct json_object *victim)
 {
     const char *uid = sw_json_str(victim, "", "UID", NULL);
@@ -48,16 +43,16 @@ static void read_proposal(const struct picture *p, struct json_object *victims, 
 
 static void put_uid(struct printbuf *out, bool first, const char *uid)
 {
-    put(out, first ? "{\"UID\":" : ",{\"UID\":");
+    extender_put(out, first ? "{\"UID\":" : ",{\"UID\":");
     extender_put_string(out, uid);
-    put(out, "}");
+    extender_put(out, "}");
 }
 
 static void put_victims(struct printbuf *out, const char *node, const struct victims *v,
                         const struct proposal *of, int64_t n_violations)
 {
     extender_put_string(out, node);
-    put(out, ":{\"Pods\":[");
+    extender_put(out, ":{\"Pods\":[");
     for (size_t i = 0; i < v->n; i++)
         put_uid(out, i == 0, v->list[i]->uid);
     for (size_t i = 0; i < of->n_others; i++)
@@ -88,7 +83,7 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
         victims_done(&v);
         return;
     }
-    put(out, told->n_fit++ ? "," : "");
+    extender_put(out, told->n_fit++ ? "," : "");
     put_victims(out, name, &v, of,
                 sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations);
     victims_done(&v);
@@ -119,7 +114,7 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
     *told = (struct extender_told){ .pod = pod, .n_asked = sw_json_len(nodes) };
     struct proposal *v = sw_zalloc(1, sizeof *v);
     const struct node *only = is_made_room_on(x, pod);
-    put(out, "{\"NodeNameToMetaVictims\":{");
+    extender_put(out, "{\"NodeNameToMetaVictims\":{");
     if (nodes) {
         json_object_object_foreach(nodes, name, proposed)
         {
@@ -127,7 +122,7 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
                 put_node(x, pod, name, proposed, v, out, told);
         }
     }
-    put(out, "}}");
+    extender_put(out, "}}");
     free(v);
     return 0;
 }
