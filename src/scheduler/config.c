@@ -92,10 +92,11 @@ int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **o
               "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n",
               version);
     put_head(text, o);
-    sprintbuf(text,
-              "# a freed slice is given away within seconds\n"
-              "podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 2\n"
-              "profiles:\n- schedulerName: %s\n%s",
+    sprintbuf(text, "# a freed slice is given away within seconds\n"
+                    "podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 2\n");
+    if (o->percentage_of_nodes_to_score)
+        sprintbuf(text, "percentageOfNodesToScore: %d\n", o->percentage_of_nodes_to_score);
+    sprintbuf(text, "profiles:\n- schedulerName: %s\n%s",
               o->scheduler_name ? o->scheduler_name : "das-scheduler",
               strcmp(version, "v1beta1") == 0 ? no_preemption : "");
     sprintbuf(text,

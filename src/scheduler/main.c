@@ -18,7 +18,7 @@ struct settings {
     const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
     const char *listen, *cert, *key, *ca, *min_version, *suites;
     const char *health, *metrics, *log_level, *log_file, *lease_ns, *kube_version;
-    int port, drain_s, nodes_to_score;
+    int port, drain_s, nodes_to_score, percentage_of_nodes_to_score;
     bool preemption, tls, leader_elect, print_config, help, version;
 };
 
@@ -61,6 +61,9 @@ static const struct sw_option flags[] = {
       "print a KubeSchedulerConfiguration that uses this extender, and exit" },
     { "kube-version", SW_OPTION_TEXT, AT(kube_version),
       "with --print-config: the kube-scheduler's (default 1.20)" },
+    { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
+      "with --print-config: of a big cluster's nodes kube-scheduler asks about so many (default 0: "
+      "kube-scheduler's own choice)" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
     { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT
@@ -83,7 +86,11 @@ static int print_config(const struct settings *s)
                                                 .url = url,
                                                 .ca_file = s->tls ? or_null(s->ca) : NULL,
                                                 .lease_ns = s->leader_elect ? s->ns : NULL,
-                                                .kubeconfig = or_null(s->kubeconfig) };
+                                                .kubeconfig = or_null(s->kubeconfig),
+                                                .percentage_of_nodes_to_score =
+                                                    s->percentage_of_nodes_to_score };
+    if (s->percentage_of_nodes_to_score > 100)
+        return sw_options_fault(PROGRAM, "--percentage-of-nodes-to-score: expected 0 to 100");
     if (sw_scheduler_config_text(&config, &text, &err) < 0)
         return sw_options_fault(PROGRAM, "--kube-version: %s", sw_err_text(&err));
     (void)fputs(text, stdout);

@@ -67,6 +67,7 @@ struct sw_scheduler_config {
     const char *ca_file;        /* by which the extender's certificate is verified; NULL: no TLS */
     const char *lease_ns;       /* NULL: no leader election */
     const char *kubeconfig;     /* NULL: as kube-scheduler finds it itself */
+    int percentage_of_nodes_to_score; /* 0: kube-scheduler's default */
 };
 int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,
                              struct sw_err *err) SW_CHECKED;

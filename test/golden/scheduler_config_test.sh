@@ -6,8 +6,10 @@ cd "$(dirname "$0")/../.." || exit 1
 slipway=${SLIPWAY:-build/test/slipway}
 scheduler=build/test/slipway-scheduler
 
-deployed() { # KUBE_VERSION: the ConfigMap's config.yaml
-    "$slipway" render states/scheduler --namespace team --kube-version "$1" |
+deployed() { # KUBE_VERSION [RENDER_FLAG...]: the ConfigMap's config.yaml
+    local version=$1
+    shift
+    "$slipway" render states/scheduler --namespace team --kube-version "$version" "$@" |
         awk '/^  config.yaml: \|$/ { on = 1; next } on && !/^    / { exit } on { print substr($0, 5) }'
 }
 printed() { "$scheduler" --print-config --kube-version "$1" --leader-elect --namespace team; }
@@ -39,6 +41,12 @@ every_profile() { # of the tables is managed, none twice, "+" is written "-plus-
             grep -qx "$p" "$tap_dir/names" || { echo "$p is missing"; return 1; }
         done
 }
+about_all_nodes() {
+    "$scheduler" --print-config --kube-version 1.29 --leader-elect --namespace team \
+        --percentage-of-nodes-to-score 100 >"$tap_dir/printed" && grep -qx 'percentageOfNodesToScore: 100' "$tap_dir/printed" &&
+        deployed 1.29 --set percentageOfNodesToScore=100 | diff -u "$tap_dir/printed" - && fits "$tap_dir/printed"
+}
+too_many() { ! "$scheduler" --print-config --percentage-of-nodes-to-score 101 2>"$tap_dir/err" && grep -q "0 to 100" "$tap_dir/err"; }
 no_preemption() { printed 1.20 | grep -q DefaultPreemption && ! printed 1.22 | grep -q DefaultPreemption; }
 refused() { ! "$scheduler" --print-config --kube-version "$1" 2>"$tap_dir/err" && grep -q -- "--kube-version: '$1'" "$tap_dir/err"; }
 
@@ -52,6 +60,8 @@ t "v1 is as its reference says" v1_fits
 t "with TLS, too" tls_fits
 t "a field that the reference does not have is found" schema_bites
 t "every profile is managed" every_profile
+t "kube-scheduler is told to ask about all nodes" about_all_nodes
+t "more than all nodes are refused" too_many
 t "preemption is off where kube-scheduler would end of it" no_preemption
 t "1.19 is refused" refused 1.19.0
 t "nonsense is refused" refused new
