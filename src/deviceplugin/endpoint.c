@@ -6,10 +6,12 @@
 #include "deviceplugin/plugin.h"
 #include "grpc/grpc.h"
 
-enum { REGISTER_AGAIN_MS = 1000, REGISTER_TIMEOUT_MS = 10 * 1000 };
+/* A kubelet that restarts is back, mostly, before its streams' end is taken for something else. */
+enum { REGISTER_AGAIN_MS = 1000, LOST_MS = 3000, REGISTER_TIMEOUT_MS = 10 * 1000 };
 
 struct watcher { /* a ListAndWatch under way */
     LIST_ENTRY(watcher) link;
+    struct dp_endpoint *e;
     struct sw_grpc_call *call;
 };
 
@@ -60,6 +62,8 @@ static void on_watcher_gone(struct sw_grpc_call *call SW_UNUSED, void *arg)
 {
     struct watcher *w = arg;
     LIST_REMOVE(w, link);
+    if (LIST_EMPTY(&w->e->watchers) && w->e->registered)
+        sw_timer_set(w->e->again, LOST_MS);
     free(w);
 }
 
@@ -68,6 +72,7 @@ static void list_and_watch(struct sw_grpc_call *call, const uint8_t *message SW_
 {
     struct dp_endpoint *e = arg;
     struct watcher *w = sw_zalloc(1, sizeof *w);
+    w->e = e;
     w->call = call;
     LIST_INSERT_HEAD(&e->watchers, w, link);
     sw_grpc_call_on_gone(call, on_watcher_gone, w);
@@ -124,9 +129,17 @@ static const struct sw_grpc_method methods[] = {
 /* ---- registration ------------------------------------------------------------------------------
  */
 
+/* kubelet takes the end of its stream for the plugin's: the devices are away until it hears of them
+ * again. */
 static void on_again(void *arg)
 {
-    dp_endpoint_register(arg);
+    struct dp_endpoint *e = arg;
+    if (e->registered && !LIST_EMPTY(&e->watchers))
+        return;
+    if (e->registered)
+        sw_log(SW_LOG_WARN, "kubelet has hung up", "resource", e->r->name, NULL);
+    e->registered = false;
+    dp_endpoint_register(e);
 }
 
 static void on_registered(int status, const char *words, void *arg)
@@ -179,6 +192,7 @@ size_t dp_endpoint_n_healthy(const struct dp_endpoint *e)
 void dp_endpoint_forget(struct dp_endpoint *e)
 {
     e->registered = false;
+    sw_timer_stop(e->again);
     sw_grpc_request_cancel(SW_TAKE(e->registration));
 }
 

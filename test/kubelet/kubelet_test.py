@@ -291,6 +291,26 @@ def kubelet_restarts_and_hears_again(api):
     w.close()
 
 
+def a_stream_that_breaks_is_registered_again(api):
+    w = World(api)
+    big = "mig.das.com/7g.40gb"
+    lost, old = w.kubelet.watch(R), w.kubelet.watch(big)
+    assert next(iter(lost)).devices and next(iter(old)).devices
+    w.kubelet.n_registrations = 0
+    endpoint = w.kubelet.registered[R]
+    w.kubelet.registered = {big: w.kubelet.registered[big]}
+    # of a second registration kubelet opens the new stream, then ends the old one: all is well
+    new = w.kubelet.watch(big)
+    assert next(iter(new)).devices
+    old.cancel()
+    # but the only one's end kubelet takes for the plugin's, and the devices away
+    lost.cancel()
+    until("registered again", lambda: w.kubelet.registered.get(R) == endpoint)
+    assert len(next(iter(w.kubelet.watch(R))).devices) == 14
+    assert w.kubelet.n_registrations == 1
+    w.close()
+
+
 def the_plugin_restarts_and_pods_keep_theirs(api):
     for how in (15, 9):
         w = World(api, emulated=False)
