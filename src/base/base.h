@@ -135,6 +135,14 @@ bool sw_ends_with(const char *s, const char *suffix);
 /** 64-bit FNV-1a, the same as Go's hash/fnv New64a: SRO names kernel-affine objects with it. */
 uint64_t sw_fnv64a(const void *bytes, size_t len_bytes);
 
+/* ---- a program ---------------------------------------------------------------------------------
+ */
+
+/** First thing in main(): a closed pipe or connection is an error of write(), not the end; and of
+ * stdin, stdout and stderr those that are closed are taken, lest a socket or a file gets the number
+ * and what is printed. Printing there fails as before. Pinned by test/emulator/tools_test.sh. */
+void sw_program_start(void);
+
 /* ---- files -------------------------------------------------------------------------------------
  */
 

@@ -179,10 +179,10 @@ static void show_end(struct run *run)
     sw_live_close(SW_TAKE(run->live));
     report_of(run, &report, true);
     int rc = run->json ? print_json(&report) : print_text(&report, tables);
-    if (rc && !run->exit)
-        run->exit = rc;
     if (run->exit)
         explain(run, &report);
+    else
+        run->exit = rc; /* the walk is well, only nobody could be told */
     report_done(&report);
 }
 

@@ -1,6 +1,5 @@
 #include "cli/cli.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -81,6 +80,6 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    sw_program_start();
     return written(run(argc, argv));
 }

@@ -230,7 +230,7 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
 
 int main(int argc, char **argv)
 {
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed connection is an error of write(), not the end */
+    sw_program_start();
     struct settings s = { .node = getenv("NODE_NAME"),
                           .ns = env_or("INSTASLICE_NAMESPACE", "das-operator"),
                           .strategy = env_or("DEVICE_LIST_STRATEGY", NULL),

@@ -222,6 +222,7 @@ static int start(const struct settings *s)
 
 int main(int argc, char **argv)
 {
+    sw_program_start();
     const char *ns = getenv("INSTASLICE_NAMESPACE");
     struct settings s = { .ns = or_null(ns) ? ns : "das-operator",
                           .placement = "packed",
@@ -234,7 +235,6 @@ int main(int argc, char **argv)
                           .health = ":8081",
                           .log_level = "info",
                           .kube_version = "1.20" };
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed connection is an error of write(), not the end */
     int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);
     if (rc == 0)
         rc = sw_options_log_level(PROGRAM, s.log_level);

@@ -139,7 +139,7 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
 
 int main(int argc, char **argv)
 {
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed connection is an error of write(), not the end */
+    sw_program_start();
     /* tls.c has its own words */
     (void)OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
                            NULL);

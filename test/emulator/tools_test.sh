@@ -64,6 +64,26 @@ full_disk() { # must not look like success, whoever prints
     "$slipway" hooks 2>"$tap_dir/stderr" | true
     [ ! -s "$tap_dir/stderr" ]
 }
+nobody_reads() { # a walk that went well does not fail because of that
+    "$slipway" run "$tap_dir/my-recipe" --emulate --delays 0 --timeout 60s 2>"$tap_dir/stderr" | true
+    [ ! -s "$tap_dir/stderr" ] || { cat "$tap_dir/stderr"; return 1; }
+    "$slipway" run "$tap_dir/my-recipe" --emulate --delays 0 --timeout 60s >&- 2>"$tap_dir/stderr" && return 1
+    cat "$tap_dir/stderr"
+    grep -q 'could not be written' "$tap_dir/stderr" && ! grep -q failed "$tap_dir/stderr"
+}
+keeps_closed_descriptors() { # what is printed there must not go into a connection
+    local pid fd rc=0
+    rm -f "$tap_dir/closed.yaml"
+    "$slipway" emulate --kubeconfig-out "$tap_dir/closed.yaml" <&- >&- 2>&- &
+    pid=$!
+    until_ok 20 test -s "$tap_dir/closed.yaml" || rc=1
+    for fd in 0 1 2; do
+        [ "$(readlink "/proc/$pid/fd/$fd")" = /dev/null ] || rc=1
+    done
+    kill "$pid"
+    wait "$pid" || true
+    return $rc
+}
 
 t "create: writes a recipe" creates
 t "create: it renders three objects" renders
@@ -73,6 +93,8 @@ t "create: nothing is overwritten" overwrites_nothing
 t "create: bad names are refused" refuses_names
 t "what is no recipe is said to be what it is" is_no_recipe
 t "a full disk is a failure, with a word" full_disk
+t "a walk that nobody watches is not one that failed" nobody_reads
+t "stdin, stdout and stderr that are closed are given to nothing else" keeps_closed_descriptors
 
 # ---- package -------------------------------------------------------------------------------------
 
