@@ -10,6 +10,6 @@ void sw_program_start(void)
     (void)signal(SIGPIPE, SIG_IGN);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            /* the lowest free number is this one; the wrong way round, so that its use still fails */
+            /* gets the lowest free number; the wrong way round, so that using it still fails */
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }

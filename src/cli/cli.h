@@ -22,6 +22,7 @@ enum sw_flag_kind {
     SW_FLAG_STRING,   /* const char *: borrowed from argv, the last one wins */
     SW_FLAG_LIST,     /* struct sw_list_arg: every occurrence, in order */
     SW_FLAG_NUMBER,   /* int64_t, not negative */
+    SW_FLAG_COUNT,    /* int64_t, of 1 to INT_MAX: 0 stays "not given" */
     SW_FLAG_DURATION, /* int64_t, milliseconds: "90s", "1h30m", "250ms", plain numbers are seconds
                        */
 };

@@ -31,7 +31,7 @@ struct emulate_opts {
 const struct sw_flag sw_flags_emulate[] = {
     { "listen", 'l', SW_FLAG_STRING, FIELD(listen), "ADDR:PORT", NULL,
       "where to serve the API (default: 127.0.0.1 and any free port)" },
-    { "nodes", 'n', SW_FLAG_NUMBER, FIELD(nodes), "N", NULL,
+    { "nodes", 'n', SW_FLAG_COUNT, FIELD(nodes), "N", NULL,
       "how many nodes (default: 5, one of them the control plane, three with GPUs)" },
     { "no-nodes", 0, SW_FLAG_BOOL, FIELD(no_nodes), NULL, NULL, "no nodes at all" },
     { "no-controllers", 0, SW_FLAG_BOOL, FIELD(no_controllers), NULL, NULL,
@@ -151,6 +151,8 @@ static int run(struct sw_loop *loop, const struct emulate_opts *o)
 /* An option that the way it is run has no use for. */
 static const char *misfit(const struct emulate_opts *o)
 {
+    if (o->nodes && o->no_nodes)
+        return "either --nodes or --no-nodes";
     if (!o->rules_only)
         return o->kubeconfig || o->context ? "--kubeconfig and --context are for --rules-only"
                                            : NULL;

@@ -12,6 +12,7 @@
 #include "controller/registries.h"
 #include "data/data.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct run_opts {
 const struct sw_flag sw_flags_run[] = {
     { "emulate", 0, SW_FLAG_BOOL, offsetof(struct run_opts, connect.emulate), NULL, NULL,
       "walk on a cluster inside this process" },
-    { "nodes", 0, SW_FLAG_NUMBER, offsetof(struct run_opts, connect.n_nodes), "N", NULL,
+    { "nodes", 0, SW_FLAG_COUNT, offsetof(struct run_opts, connect.n_nodes), "N", NULL,
       "with --emulate: nodes of that cluster (default 5)" },
     { "platform", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.platform), "NAME",
       "openshift|kubernetes", "with --emulate: what it serves (default openshift)" },
@@ -379,6 +380,9 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
     if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules || c->faults))
         return sw_cli_usage(
             "run", "--nodes, --platform, --delays, --rules and --faults are for --emulate");
+    if (run->opts.registries_conf && access(run->opts.registries_conf, R_OK) < 0)
+        return sw_cli_usage("run", "--registries-conf: %s: %s", run->opts.registries_conf,
+                            strerror(errno));
     run->json = sw_streq(run->opts.output, "json");
     if (make_resource(run, rest->items[0], &err) < 0) {
         (void)sw_cli_fail("run", &err); /* whatever the cause: it is the input */

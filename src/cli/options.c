@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,15 @@ static int parse_number(const char *text, int64_t *out, struct sw_err *err)
     return 0;
 }
 
+static int parse_count(const char *text, int64_t *out, struct sw_err *err)
+{
+    int64_t value;
+    if (parse_number(text, &value, NULL) < 0 || value < 1 || value > INT_MAX)
+        return sw_err_set(err, SW_INVALID, "'%s' is not a number of 1 to %d", text, INT_MAX);
+    *out = value;
+    return 0;
+}
+
 static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err *err)
 {
     void *field = (char *)opts + f->offset;
@@ -100,6 +110,8 @@ static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err
     }
     case SW_FLAG_NUMBER:
         return parse_number(value, field, err);
+    case SW_FLAG_COUNT:
+        return parse_count(value, field, err);
     case SW_FLAG_DURATION:
         return sw_cli_duration(value, field, err);
     }

@@ -21,7 +21,7 @@ struct sw_record_opts {
       NULL,                                                                                        \
       "write down what is seen and decided, without secrets, for 'slipway replay'" },              \
     {                                                                                              \
-        "record-size", 0, SW_FLAG_NUMBER, offsetof(type, member.max_mib), "MIB", NULL,             \
+        "record-size", 0, SW_FLAG_COUNT, offsetof(type, member.max_mib), "MIB", NULL,              \
             "end the recording at so much (default 64)"                                            \
     }
 

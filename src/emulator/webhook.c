@@ -22,7 +22,8 @@ int sw_webhook_address(struct sw_store *store, const char *text, struct sw_err *
     const char *colon = equals ? strrchr(equals, ':') : NULL;
     bool fits = slash && slash != text && equals && slash < equals && equals > slash + 1 && colon &&
                 colon > equals + 1 && isdigit((unsigned char)colon[1]) &&
-                strspn(colon + 1, "0123456789") == strlen(colon + 1);
+                strspn(colon + 1, "0123456789") == strlen(colon + 1) &&
+                strtol(colon + 1, NULL, 10) <= UINT16_MAX;
     if (!fits)
         return sw_err_set(err, SW_INVALID,
                           "'%s' is no webhook's address: expected NAMESPACE/SERVICE=HOST:PORT",

@@ -107,10 +107,34 @@ static void assert_said(char **argv, int want_exit, const char *want)
 }
 #define SAID(exit, want, ...) assert_said((char *[]){ __VA_ARGS__, NULL }, exit, want)
 
-static char arg[][32] = { "run",         "--emulatte", "--nodes", "many", "--platform", "mars",
-                          "completion",  "tcsh",       "--help",  "-x",   "version",    "more",
-                          "--emulate=1", "hooks",      "-o",      "yaml", "--timeout",  "soon",
-                          "--nodes=3",   "status",     "a",       "b" };
+static char arg[][32] = { "run",
+                          "--emulatte",
+                          "--nodes",
+                          "many",
+                          "--platform",
+                          "mars",
+                          "completion",
+                          "tcsh",
+                          "--help",
+                          "-x",
+                          "version",
+                          "more",
+                          "--emulate=1",
+                          "hooks",
+                          "-o",
+                          "yaml",
+                          "--timeout",
+                          "soon",
+                          "--nodes=3",
+                          "status",
+                          "a",
+                          "b",
+                          "emulate",
+                          "--nodes=0",
+                          "--nodes=4294967301",
+                          "--no-nodes",
+                          "--emulate",
+                          "--registries-conf=/nowhere" };
 
 static void bad_usage_exits_2_and_says_what_is_wrong(void **state)
 {
@@ -128,6 +152,10 @@ static void bad_usage_exits_2_and_says_what_is_wrong(void **state)
     SAID(2, "no completion for 'tcsh'", arg[6], arg[7]);
     SAID(2, "--output: 'yaml' is not one of json|text", arg[13], arg[14], arg[15]);
     SAID(2, "'b' is one argument too many", arg[19], arg[20], arg[21]);
+    SAID(2, "--nodes: '0' is not a number of 1 to", arg[22], arg[23]);
+    SAID(2, "--nodes: '4294967301' is not a number of 1 to", arg[22], arg[24]);
+    SAID(2, "either --nodes or --no-nodes", arg[22], arg[18], arg[25]);
+    SAID(2, "--registries-conf: /nowhere: No such file", arg[0], arg[26], arg[27], arg[20]);
 }
 
 static void help_of_every_command_lists_its_options(void **state)
