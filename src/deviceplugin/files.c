@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,6 +66,28 @@ int dp_dir_make(const char *dir, struct sw_err *err)
         *p = '/';
     }
     return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : fail(err, path);
+}
+
+int dp_dir_lock(const char *dir, bool wait, int *fd, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/.lock", dir);
+    const int rc = dp_dir_make(dir, err);
+    if (rc < 0)
+        return rc;
+    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock < 0)
+        return fail(err, path);
+    int got;
+    while ((got = flock(lock, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) < 0 && errno == EINTR)
+        ;
+    if (got == 0) {
+        *fd = lock;
+        return 0;
+    }
+    const int code = errno == EWOULDBLOCK ? sw_err_set(err, SW_CONFLICT, "%s is locked", path)
+                                          : fail(err, path);
+    (void)close(lock);
+    return code;
 }
 
 static void read_one(const char *dir, const char *name,

@@ -14,6 +14,9 @@ bool dp_file_is(const char *dir, const char *name, struct json_object *doc);
 int dp_file_remove(const char *dir, const char *name, struct sw_err *err) SW_CHECKED;
 /** Make the folder and those above it. */
 int dp_dir_make(const char *dir, struct sw_err *err) SW_CHECKED;
+/** Of the processes that ask for a folder one has it, until it closes @fd or ends.
+ * @return 0 | SW_CONFLICT: another one has it (unless @wait, then its end is waited for) */
+int dp_dir_lock(const char *dir, bool wait, int *fd, struct sw_err *err) SW_CHECKED;
 /** Each file of @dir whose name ends so; @doc is borrowed, NULL where it is no JSON (@rc, @err). */
 int dp_dir_each(const char *dir, const char *suffix,
                 void (*each)(const char *name, struct json_object *doc, int rc,

@@ -390,9 +390,24 @@ static bool is_known(const char *device, void *arg)
     return k.found;
 }
 
+/* Where the pod before was deleted by force its process may run still: two of them would take each
+ * other's sockets away, and make and undo slices at the same places. */
+static int be_alone(struct sw_device_plugin *p, struct sw_err *err)
+{
+    const int rc = dp_dir_lock(p->opts.journal_dir, false, &p->lock, NULL);
+    if (rc == 0)
+        return 0;
+    if (rc == SW_CONFLICT)
+        sw_log(SW_LOG_WARN, "another plugin is at work on this node: waiting for its end",
+               "records", p->opts.journal_dir, NULL);
+    return dp_dir_lock(p->opts.journal_dir, true, &p->lock, err);
+}
+
 static int take_stock(struct sw_device_plugin *p, struct sw_err *err)
 {
-    int rc = dp_journal_load(p->opts.journal_dir, on_record, on_bad_record, p, err);
+    int rc = be_alone(p, err);
+    if (rc == 0)
+        rc = dp_journal_load(p->opts.journal_dir, on_record, on_bad_record, p, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "journal");
     rc = dp_cdi_sweep(p->opts.cdi_dir, is_known, p, err);
@@ -404,6 +419,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
                           struct sw_err *err)
 {
     struct sw_device_plugin *p = sw_zalloc(1, sizeof *p);
+    p->lock = -1;
     p->loop = loop;
     p->kube = kube;
     p->opts = *opts;
@@ -454,6 +470,8 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     sw_timer_free(p->tick);
     sw_timer_free(p->look);
     sw_timer_free(p->settled);
+    if (p->lock >= 0)
+        (void)close(p->lock);
     free(p->plugins_dir);
     free(p->held_socket);
     free(p->no_gpu);

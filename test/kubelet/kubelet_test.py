@@ -328,6 +328,27 @@ def the_plugin_restarts_and_pods_keep_theirs(api):
         w.close()
 
 
+def of_two_plugins_the_second_waits_for_the_firsts_end(api):
+    w = World(api, emulated=False)
+    pod = w.pod("keeps", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    until("inUse", lambda: w.states() == ["inUse"])
+    first, before = w.process, w.kubelet.n_registrations
+    w.start(wait=False)
+    until("said", lambda: "another plugin is at work" in w.log())
+    assert w.kubelet.n_registrations == before and first.poll() is None
+    w.kubelet.registered = {}
+    first.kill()
+    first.wait()
+    w.ready()
+    until("registered", lambda: len(w.kubelet.registered) == 7)
+    assert w.gpus() == [(0, 0, 1, 1)] and w.states() == ["inUse"]
+    w.end_pod("keeps")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
 def a_pod_that_ends_while_the_plugin_is_away_is_cleaned_up(api):
     w = World(api, emulated=False)
     pod = w.pod("gone", {R: 1})
