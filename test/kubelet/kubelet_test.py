@@ -453,6 +453,31 @@ def a_slice_that_cannot_be_made_is_undone(api):
         w.close()
 
 
+def a_step_that_hangs_holds_nobody_else_up(api):
+    w = World(api, emulated=False)
+    running = w.pod("running", {R: 1})
+    w.claim(running, "1g.5gb", 0, 1)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    w.fail("gi_create wait")
+    pod = w.pod("hangs", {R: 1})
+    w.claim(pod, "1g.5gb", 1, 1)
+    call = w.kubelet.method(R, "Allocate", V1BETA1.AllocateResponse).future(
+        V1BETA1.AllocateRequest(container_requests=[
+            V1BETA1.ContainerAllocateRequest(devicesIDs=["1g.5gb-1"])]), timeout=30)
+    until("at work", lambda: len(w.journal()) == 2 and w.states() == ["inUse", "processing"])
+    assert w.http("/healthz")[0] == 200
+    assert len(next(iter(w.kubelet.watch(R))).devices) == 14
+    w.kubelet.hold("running", "c0", R, ["1g.5gb-0"])
+    w.kubelet.start_container(R, "1g.5gb-0")
+    assert not call.done()
+    os.unlink(w.dir + "/fail")
+    assert call.result().container_responses[0].envs
+    for name in ("running", "hangs"):
+        w.end_pod(name)
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
 def what_lies_there_already_is_never_touched(api):
     w = World(api, emulated=False)
     # somebody else's instance, made by a plugin of another folder, at slices 0 to 3

@@ -7,7 +7,7 @@
  *   SLIPWAY_NVML_FAIL   a file with lines "FUNCTION CODE [TIMES]": the next TIMES (1) calls of that
  *                       name (as in abi.h: gi_create, ...) fail with that NVML error, having done
  *                       nothing; CODE "die": the process is killed after the call has taken effect;
- *                       CODE "slow": the call takes 300 ms. Read at each call
+ *                       CODE "wait": the call takes until there is no such file. Read at each call
  *   SLIPWAY_NVML_XID    a file with "GPU XID": one critical error, told once and removed
  *
  * The profiles are those of an A100 with 40 GB. Rules that a GPU keeps: instances do not overlap;
@@ -82,7 +82,7 @@ static int told(const char *function)
         if (sscanf(line, "%63s %15s %d", name, code, &times) < 2)
             continue;
         if (result == 0 && strcmp(name, function) == 0 && times > 0) {
-            result = strcmp(code, "die") == 0 ? -1 : strcmp(code, "slow") == 0 ? -2 : atoi(code);
+            result = strcmp(code, "die") == 0 ? -1 : strcmp(code, "wait") == 0 ? -2 : atoi(code);
             times--;
         }
         if (times > 0)
@@ -93,11 +93,9 @@ static int told(const char *function)
     if (ftruncate(fileno(f), 0) == 0)
         (void)fputs(rest, f);
     (void)fclose(f);
-    if (result == -2) {
-        (void)usleep(300 * 1000);
-        result = 0;
-    }
-    return result;
+    while (result == -2 && access(path, F_OK) == 0)
+        (void)usleep(10 * 1000);
+    return result == -2 ? 0 : result;
 }
 
 static int done(int told_to)
