@@ -105,6 +105,9 @@ static int check_kind(const struct sw_mig_geometry *g, const struct sw_mig_kind 
     if (k->n_places == 0 || k->n_places > SW_MIG_MAX_PLACES)
         return sw_err_set(err, SW_INVALID, "%s: %u placements, expected 1 to %d",
                           sw_mig_profile_text(&k->profile, name), k->n_places, SW_MIG_MAX_PLACES);
+    if (k->profile.gi > SW_MIG_MAX_SLICES)
+        return sw_err_set(err, SW_INVALID, "%s: more than %d compute slices",
+                          sw_mig_profile_text(&k->profile, name), SW_MIG_MAX_SLICES);
     for (size_t i = 0; i < k->n_places; i++) {
         const struct sw_mig_place at = k->places[i];
         if (!at.size || at.start + at.size > SW_MIG_MAX_SLICES || at.size != k->places[0].size ||
@@ -122,29 +125,40 @@ static int check_kind(const struct sw_mig_geometry *g, const struct sw_mig_kind 
     return 0;
 }
 
+/* How many compute slices the GPU has: of one kind or another so many fit at once. Not every list
+ * has the profile of the whole GPU. */
+static uint8_t compute_slices(const struct sw_mig_geometry *g)
+{
+    unsigned most = 0;
+    for (size_t i = 0; i < g->n_kinds; i++) { /* before engines are shared: by memory slices */
+        const unsigned n = g->kinds[i].profile.gi *
+                           sw_mig_room(g, &(struct sw_mig_use){ 0 }, &g->kinds[i]);
+        most = n > most ? n : most;
+    }
+    return (uint8_t)(most < SW_MIG_MAX_SLICES ? most : SW_MIG_MAX_SLICES);
+}
+
 /* Which engines can run out follows from the profiles' names. The optical flow engine: +me and
- * +me.all take the only one. The others: each slice has its share, so they never run out, unless
- * +me.all can take all; then a plain profile takes as many as it has slices, -me none.
+ * +me.all take the only one (the whole GPU has it, too, but leaves no memory slice to share). The
+ * others: each slice has its share, so they never run out, unless +me.all can take all; then a
+ * plain profile takes as many as it has slices, -me none.
  * Source: MIG user guide, "Hardware units" of each profile. */
 static void share_engines(struct sw_mig_geometry *g)
 {
     bool all_me = false;
-    uint8_t most = 0;
-    for (size_t i = 0; i < g->n_kinds; i++) {
+    for (size_t i = 0; i < g->n_kinds; i++)
         all_me |= (g->kinds[i].profile.attrs & SW_MIG_ME_ALL) != 0;
-        if (g->kinds[i].profile.gi > most)
-            most = g->kinds[i].profile.gi;
-    }
-    g->n_media = all_me ? most : 0;
-    g->n_ofa = 1;
+    const uint8_t n_media = all_me ? compute_slices(g) : 0;
     for (size_t i = 0; i < g->n_kinds; i++) {
         struct sw_mig_kind *k = &g->kinds[i];
         const uint8_t attrs = k->profile.attrs;
-        k->n_ofa = (attrs & (SW_MIG_ME | SW_MIG_ME_ALL)) || k->profile.gi == most;
+        k->n_ofa = (attrs & (SW_MIG_ME | SW_MIG_ME_ALL)) != 0;
         k->n_media = !all_me || (attrs & SW_MIG_NO_ME) ? 0
-                     : (attrs & SW_MIG_ME_ALL)         ? most
+                     : (attrs & SW_MIG_ME_ALL)         ? n_media
                                                        : k->profile.gi;
     }
+    g->n_media = n_media;
+    g->n_ofa = 1;
 }
 
 int sw_mig_geometry_new(const struct sw_mig_kind *kinds, size_t n_kinds,

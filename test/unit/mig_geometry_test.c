@@ -148,6 +148,40 @@ static void reads_a_node_accelerator(void **state)
     assert_null(sw_mig_kind_find(g, &(struct sw_mig_profile){ 0, 2, 10, 0 }));
 }
 
+/* Nobody has to list the profile of the whole GPU: as many fit as there are places. */
+static void a_list_of_some_profiles_is_enough(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned n[2]; /* in the order of sizes and names */
+    } rows[] = {
+        { "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":0},{\"size\":1,\"start\":1},"
+          "{\"size\":1,\"start\":2}]}}",
+          { 3 } },
+        { "{\"3g.20gb\":{\"placements\":[{\"size\":4,\"start\":0},{\"size\":4,\"start\":4}]}}",
+          { 2 } },
+        { "{\"1g.24gb\":{\"placements\":[{\"size\":3,\"start\":0},{\"size\":3,\"start\":3}]},"
+          "\"1g.24gb+me.all\":{\"placements\":[{\"size\":3,\"start\":0},{\"size\":3,\"start\":3}]}"
+          "}",
+          { 2, 1 } },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO(sw_mig_geometry) *g = read_placement(rows[i].text, NULL);
+        assert_non_null(g);
+        for (size_t k = 0; k < g->n_kinds; k++)
+            assert_int_equal(sw_mig_room(g, &(struct sw_mig_use){ 0 }, &g->kinds[k]), rows[i].n[k]);
+    }
+    /* and the one with the engine goes beside them */
+    SW_AUTO(sw_mig_geometry) *g = read_placement(
+        "{\"3g.20gb\":{\"placements\":[{\"size\":4,\"start\":0}]},"
+        "\"1g.5gb+me\":{\"placements\":[{\"size\":1,\"start\":5}]}}",
+        NULL);
+    struct sw_mig_use use = { 0 };
+    sw_mig_take(&use, &g->kinds[0], g->kinds[0].places[0]);
+    assert_true(sw_mig_fits(g, &use, &g->kinds[1], g->kinds[1].places[0]));
+}
+
 static void what_is_written_reads_back_equal(void **state)
 {
     (void)state;
@@ -179,6 +213,8 @@ static void refuses_bad_placements_with_their_place(void **state)
         { "{\"1g.5gb\":{\"placements\":[{\"size\":1,\"start\":0}],\"giProfileId\":300}}",
           "giProfileId: 300" },
         { "{\"1g.5gb\":7}", "placements" },
+        { "{\"255g.5gb+me.all\":{\"placements\":[{\"size\":1,\"start\":0}]}}",
+          "255g.5gb+me.all: more" },
         { "{\"2g.10gb\":{\"placements\":[{\"size\":2}]},"
           "\"1c.2g.10gb\":{\"placements\":[{\"size\":2}]}}",
           "twice" },
@@ -198,6 +234,7 @@ int main(void)
         cmocka_unit_test(knows_products_by_name),
         cmocka_unit_test(places_lie_on_the_gpu_and_never_take_more_than_its_compute),
         cmocka_unit_test(reads_a_node_accelerator),
+        cmocka_unit_test(a_list_of_some_profiles_is_enough),
         cmocka_unit_test(what_is_written_reads_back_equal),
         cmocka_unit_test(refuses_bad_placements_with_their_place),
     };
