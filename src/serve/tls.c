@@ -37,6 +37,17 @@ static int parse_version(const char *text, int *out, struct sw_err *err)
                       text);
 }
 
+/* What Go, IANA and Mozilla still have a name for, and OpenSSL 3 nothing else: those who copy
+ * OpenShift's profile "Old" name one. */
+static bool is_retired(const char *name, size_t len)
+{
+    static const char *const parts[] = { "3DES", "DES-CBC3", "RC4" };
+    for (size_t i = 0; i < SW_COUNT(parts); i++)
+        if (memmem(name, len, parts[i], strlen(parts[i])))
+            return true;
+    return false;
+}
+
 /* Go leaves the hash off two of IANA's names. */
 static bool same_suite(const SSL_CIPHER *c, const char *name, size_t len)
 {
@@ -65,6 +76,7 @@ static void append(char **list, const char *name)
 
 static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err *err)
 {
+    size_t n_left_out = 0;
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     int rc = ctx ? 0 : sw_err_set(err, SW_UNAVAILABLE, "OpenSSL does not start");
     if (ctx)
@@ -76,10 +88,13 @@ static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err 
         if (c)
             append(sw_starts_with(SSL_CIPHER_get_name(c), "TLS_") ? &t->ciphers_13 : &t->ciphers_12,
                    SSL_CIPHER_get_name(c)); /* those of TLS 1.3 have IANA's names only */
-        else if (len)
+        else if (len && !is_retired(text, len))
             rc = sw_err_set(err, SW_INVALID, "cipher suite '%.*s' is not known", (int)len, text);
+        n_left_out += len && !c;
         text += len + (text[len] != '\0');
     }
+    if (rc == 0 && n_left_out && !t->ciphers_12 && !t->ciphers_13)
+        rc = sw_err_set(err, SW_INVALID, "none of the cipher suites is to be had any more");
     SSL_CTX_free(ctx);
     return rc;
 }
@@ -91,6 +106,8 @@ int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const cha
                            &t->min_version, err);
     if (rc == 0 && suites)
         rc = parse_suites(t, suites, err);
+    if (rc == 0 && t->ciphers_13 && !t->ciphers_12)
+        t->min_version = TLS1_3_VERSION; /* with 1.2 none of those asked for could be chosen */
     return rc;
 }
 

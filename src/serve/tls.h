@@ -22,7 +22,8 @@ struct sw_serve_tls {
     unsigned n_loads;
 };
 
-/** @min_version: NULL is VersionTLS12. @suites: comma-separated, NULL: OpenSSL's.
+/** @min_version: NULL is VersionTLS12. @suites: comma-separated, NULL: OpenSSL's; those of TLS 1.3
+ * alone mean TLS 1.3 alone, those that OpenSSL has given up (3DES, RC4) are left out.
  * @return 0 | SW_INVALID (an unknown version or suite is named) */
 int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
                       struct sw_err *err) SW_CHECKED;

@@ -476,6 +476,35 @@ static void versions_and_suites_are_the_ones_asked_for(void **state)
     hang_up(&w);
 }
 
+/* No suite of TLS 1.2 is in the list: none may be chosen. */
+static void suites_of_13_alone_mean_13_alone(void **state)
+{
+    struct fixture *f = *state;
+    write_first(f);
+    start(f, (struct sw_webhook_server_opts){ .serve.cipher_suites = "TLS_AES_128_GCM_SHA256" });
+    struct wire w;
+    assert_true(dial(f, &w, false));
+    assert_string_equal(SSL_get_cipher_name(w.ssl), "TLS_AES_128_GCM_SHA256");
+    hang_up(&w);
+    (void)SSL_CTX_set_max_proto_version(f->client, TLS1_2_VERSION);
+    assert_false(dial(f, &w, false));
+    hang_up(&w);
+}
+
+static void suites_that_nobody_has_any_more_are_left_out(void **state)
+{
+    struct fixture *f = *state;
+    write_first(f);
+    start(f, (struct sw_webhook_server_opts){
+                 .serve.cipher_suites = "DES-CBC3-SHA,TLS_RSA_WITH_3DES_EDE_CBC_SHA,"
+                                        "TLS_RSA_WITH_RC4_128_SHA,ECDHE-ECDSA-AES128-GCM-SHA256" });
+    (void)SSL_CTX_set_max_proto_version(f->client, TLS1_2_VERSION);
+    struct wire w;
+    assert_true(dial(f, &w, false));
+    assert_string_equal(SSL_get_cipher_name(w.ssl), "ECDHE-ECDSA-AES128-GCM-SHA256");
+    hang_up(&w);
+}
+
 static void tls_12_is_refused_where_13_is_the_least(void **state)
 {
     struct fixture *f = *state;
@@ -558,6 +587,8 @@ static void bad_options_are_named(void **state)
                        .key_file = "b",
                        .cipher_suites = "TLS_AES_128_GCM_SHA256,NOPE" } },
           "'NOPE'" },
+        { { .serve = { .cert_file = "a", .key_file = "b", .cipher_suites = "DES-CBC3-SHA" } },
+          "none of the cipher suites" },
         { { .serve = { .cert_file = "a" } }, "key file" },
         { { .serve = { .plain_http = true, .address = "no.address" } }, "no.address" },
     };
@@ -586,6 +617,8 @@ int main(void)
         TEST(a_new_certificate_is_taken_up_while_old_connections_stay),
         TEST(a_certificate_is_waited_for),
         TEST(versions_and_suites_are_the_ones_asked_for),
+        TEST(suites_of_13_alone_mean_13_alone),
+        TEST(suites_that_nobody_has_any_more_are_left_out),
         TEST(tls_12_is_refused_where_13_is_the_least),
         TEST(http_11_is_chosen_where_h2_is_offered_too),
         TEST(stopping_lets_requests_finish),
