@@ -119,6 +119,17 @@ static struct slice *slice_of(struct slices *s, const char *name)
     return slice;
 }
 
+/* The bytes of @text's characters that end within @max bytes: an answer is UTF-8 throughout. */
+static size_t whole_characters(const char *text, size_t max)
+{
+    size_t n = strnlen(text, max + 1);
+    if (n <= max)
+        return n;
+    for (n = max; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+        n--;
+    return n;
+}
+
 /* @path: of the container */
 static int note_slice(struct mutation *m, struct slices *s, const char *path, const char *key,
                       struct json_object *value, bool limit)
@@ -129,8 +140,8 @@ static int note_slice(struct mutation *m, struct slices *s, const char *path, co
     struct sw_mig_profile profile;
     enum sw_mig_owner owner;
     if (sw_mig_resource_parse(key, strlen(key), &profile, &owner, NULL) < 0) {
-        warn(m, "%s/resources/%s: '%.80s' names no MIG profile such as 1g.5gb and is left alone",
-             path, map, key);
+        warn(m, "%s/resources/%s: '%.*s' names no MIG profile such as 1g.5gb and is left alone",
+             path, map, (int)whole_characters(key, 80), key);
         return 0;
     }
     if (!value || json_object_is_type(value, json_type_object) ||
@@ -316,6 +327,15 @@ static void mutate_field(struct mutation *m, struct json_object *spec, const cha
     put_op(m, "/spec", spec, field, json_object_new_string(wanted));
 }
 
+/* As a map: pods have as many as fit into a body. */
+static struct json_object *names_of(struct json_object *list)
+{
+    struct json_object *names = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        json_object_object_add(names, sw_json_str(sw_json_at(list, i), "", "name", NULL), NULL);
+    return names;
+}
+
 /* An ephemeral container has no resources, but an environment, and it runs in the pod that has the
  * slices: what opens other GPUs there is looked at when it is added. Those that were there before
  * cannot be changed any more. */
@@ -323,14 +343,14 @@ static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct 
 {
     struct json_object *spec = sw_json_get(pod, "spec");
     struct json_object *list = sw_json_get(spec, "ephemeralContainers");
-    struct json_object *before = sw_json_find(old, "spec", "ephemeralContainers", NULL);
+    SW_AUTO_JSON *before = names_of(sw_json_find(old, "spec", "ephemeralContainers", NULL));
     int rc = each_container(m, spec, visit_resources);
     free(take_patch(m, NULL)); /* the pod's resources are what they are */
     for (size_t i = 0; rc == 0 && m->asks && i < sw_json_len(list); i++) {
         struct json_object *c = sw_json_at(list, i);
         char path[96];
         (void)snprintf(path, sizeof path, "/spec/ephemeralContainers/%zu", i);
-        if (!sw_json_find_by(before, "name", sw_json_str(c, "", "name", NULL)))
+        if (!json_object_object_get_ex(before, sw_json_str(c, "", "name", NULL), NULL))
             rc = mutate_env(m, path, c);
     }
     return rc;

@@ -44,32 +44,12 @@ static bool is_extended(const char *name)
            !sw_starts_with(name, "requests.");
 }
 
-static bool is_tolerated(struct json_object *list, const char *key)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *t = sw_json_at(list, i);
-        const char *have = sw_json_str(t, "", "key", NULL),
-                   *effect = sw_json_str(t, "", "effect", NULL);
-        if (sw_streq(sw_json_str(t, "", "operator", NULL), "Exists") &&
-            (!*have || strcmp(have, key) == 0) && (!*effect || strcmp(effect, "NoSchedule") == 0))
-            return true;
-    }
-    return false;
-}
+/* Pods name as many resources and tolerations as fit into a body: each is looked at once, and no
+ * node has more kinds of devices than this. */
+enum { MAX_KEYS = 256 };
 
-static void add(struct json_object *found, struct json_object *spec, const char *key)
-{
-    if (is_tolerated(sw_json_get(spec, "tolerations"), key) || is_tolerated(found, key))
-        return;
-    struct json_object *t = json_object_new_object();
-    json_object_object_add(t, "key", json_object_new_string(key));
-    json_object_object_add(t, "operator", json_object_new_string("Exists"));
-    json_object_object_add(t, "effect", json_object_new_string("NoSchedule"));
-    json_object_array_add(found, t);
-}
-
-static void look_at(const char *rules, struct json_object *spec, struct json_object *map,
-                    struct json_object *found)
+/* @wanted: the keys of taints, as a map */
+static void look_at(const char *rules, struct json_object *map, struct json_object *wanted)
 {
     if (!json_object_is_type(map, json_type_object))
         return;
@@ -77,27 +57,59 @@ static void look_at(const char *rules, struct json_object *spec, struct json_obj
     {
         struct rule r;
         (void)value;
+        if (json_object_object_length(wanted) >= MAX_KEYS)
+            return;
         for (const char *at = rules; is_extended(name) && (at = next_rule(at, &r));) {
             if (!fits(&r, name))
                 continue;
             SW_AUTO_CHARS *key = r.n_key ? sw_strndup(r.key, r.n_key) : sw_strdup(name);
-            add(found, spec, key);
+            json_object_object_add(wanted, key, NULL);
             break; /* the first that fits */
         }
     }
+}
+
+/* Take out what @spec tolerates already. @return false: everything */
+static bool leave_missing(struct json_object *spec, struct json_object *wanted)
+{
+    struct json_object *list = sw_json_get(spec, "tolerations");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *t = sw_json_at(list, i);
+        const char *key = sw_json_str(t, "", "key", NULL),
+                   *effect = sw_json_str(t, "", "effect", NULL);
+        if (!sw_streq(sw_json_str(t, "", "operator", NULL), "Exists") ||
+            (*effect && strcmp(effect, "NoSchedule") != 0))
+            continue;
+        if (!*key)
+            return false;
+        json_object_object_del(wanted, key);
+    }
+    return true;
 }
 
 struct json_object *webhook_tolerations(const char *rules, struct json_object *spec)
 {
     static const char *const lists[] = { "containers", "initContainers" };
     struct json_object *found = json_object_new_array();
+    SW_AUTO_JSON *wanted = json_object_new_object();
     for (size_t l = 0; rules && *rules && l < SW_COUNT(lists); l++) {
         struct json_object *list = sw_json_get(spec, lists[l]);
         for (size_t i = 0; i < sw_json_len(list); i++) {
             struct json_object *resources = sw_json_get(sw_json_at(list, i), "resources");
-            look_at(rules, spec, sw_json_get(resources, "limits"), found);
-            look_at(rules, spec, sw_json_get(resources, "requests"), found);
+            look_at(rules, sw_json_get(resources, "limits"), wanted);
+            look_at(rules, sw_json_get(resources, "requests"), wanted);
         }
+    }
+    if (!json_object_object_length(wanted) || !leave_missing(spec, wanted))
+        return found;
+    json_object_object_foreach(wanted, key, unused)
+    {
+        (void)unused;
+        struct json_object *t = json_object_new_object();
+        json_object_object_add(t, "key", json_object_new_string(key));
+        json_object_object_add(t, "operator", json_object_new_string("Exists"));
+        json_object_object_add(t, "effect", json_object_new_string("NoSchedule"));
+        json_object_array_add(found, t);
     }
     return found;
 }

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,6 +382,20 @@ static void the_answer_has_the_questions_version(void **state)
     }
 }
 
+static void a_name_in_a_warning_is_cut_between_characters(void **state)
+{
+    (void)state;
+#define E8 "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+    SW_AUTO_CHARS *review = review_of(
+        "v1", C("{\"limits\":{\"nvidia.com/mig-" E8 E8 E8 E8 E8 "\":1}}") "}");
+    enum sw_webhook_outcome outcome;
+    SW_AUTO_JSON *response = answer(&defaults, review, &outcome);
+    assert_string_equal(
+        json_object_get_string(sw_json_at(sw_json_find(response, "response", "warnings", NULL), 0)),
+        "/spec/containers/0/resources/limits: 'nvidia.com/mig-" E8 E8 E8 E8
+        "' names no MIG profile such as 1g.5gb and is left alone");
+}
+
 static void only_pods_being_created_are_looked_at(void **state)
 {
     (void)state;
@@ -510,6 +525,50 @@ static void pods_that_ask_tolerate_the_taint(void **state)
     }
 }
 
+/* @n times "@before<number>@after", with commas between. */
+static char *many(const char *before, const char *after, int n)
+{
+    const size_t each = strlen(before) + strlen(after) + 12;
+    char *text = malloc(each * (size_t)n + 1), *at = text;
+    assert_non_null(text);
+    for (int i = 0; i < n; i++)
+        at += snprintf(at, each, "%s%s%d%s", i ? "," : "", before, i, after);
+    return text;
+}
+
+/* Whoever may create a pod fills a body: looking at each against all others would keep everybody
+ * else waiting for minutes (here: for hours). */
+static void pods_as_large_as_a_body_are_answered(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    SW_AUTO_CHARS *names = many("\"a.b/", "\":1", N);
+    SW_AUTO_CHARS *have = many("{\"operator\":\"Exists\",\"key\":\"a.b/0", "\"}", N);
+    SW_AUTO_CHARS *added = many("{\"name\":\"e", "\"}", N);
+    SW_AUTO_CHARS *spec = sw_printf(
+        "{\"containers\":[{\"resources\":{\"limits\":{%s}}}],\"tolerations\":[%s]}", names, have);
+    SW_AUTO_CHARS *created = review_of("v1", spec);
+    SW_AUTO_CHARS *updated = sw_printf(
+        "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
+        "\"uid\":\"u-1\",\"operation\":\"UPDATE\",\"subResource\":\"ephemeralcontainers\","
+        "\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":\"Pod\"},\"object\":{\"spec\":{"
+        "\"containers\":[{\"resources\":{\"limits\":{\"mig.das.com/1g.5gb\":1},\"requests\":{"
+        "\"mig.das.com/1g.5gb\":1}}}],\"ephemeralContainers\":[%s]}},"
+        "\"oldObject\":{\"spec\":{\"ephemeralContainers\":[{\"name\":\"x\"},%s]}}}}",
+        added, added);
+    struct sw_webhook_policy policy = defaults;
+    policy.tolerate = "*";
+    SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new(&policy);
+    const char *const reviews[] = { created, updated };
+    const enum sw_webhook_outcome outcomes[] = { SW_WEBHOOK_MUTATED, SW_WEBHOOK_UNCHANGED };
+    for (size_t i = 0; i < SW_COUNT(reviews); i++) {
+        struct sw_webhook_answer a = { 0 };
+        assert_int_equal(sw_webhook_read(reader, reviews[i], strlen(reviews[i]), &a, NULL), 0);
+        assert_int_equal(a.outcome, outcomes[i]);
+        sw_webhook_answer_done(&a);
+    }
+}
+
 static void rules_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -531,11 +590,13 @@ int main(void)
         cmocka_unit_test(ephemeral_containers_are_looked_at_when_they_are_added),
         cmocka_unit_test(one_slice_by_two_names_is_refused),
         cmocka_unit_test(the_answer_has_the_questions_version),
+        cmocka_unit_test(a_name_in_a_warning_is_cut_between_characters),
         cmocka_unit_test(only_pods_being_created_are_looked_at),
         cmocka_unit_test(a_pod_that_is_none_is_denied),
         cmocka_unit_test(what_is_no_quantity_is_denied),
         cmocka_unit_test(what_is_no_review_is_refused),
         cmocka_unit_test(pods_that_ask_tolerate_the_taint),
+        cmocka_unit_test(pods_as_large_as_a_body_are_answered),
         cmocka_unit_test(rules_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
