@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/json.h"
+#include "data/number.h"
 #include "data/path.h"
 #include "data/semver.h"
 #include "data/yaml.h"
@@ -49,6 +50,25 @@ static const char *type_word(enum json_type type)
     }
 }
 
+/* Where Helm's struct has a string, a number or truth value of the file becomes one: `appVersion:
+ * 1.16` is "1.16", `1.10` is "1.1". Source: sigs.k8s.io/yaml, which converts by the type of the
+ * field. @return NULL where @value is none of them */
+static struct json_object *as_string(struct json_object *value)
+{
+    switch (json_object_get_type(value)) {
+    case json_type_boolean:
+    case json_type_int:
+        return json_object_new_string(json_object_get_string(value));
+    case json_type_double: {
+        char text[SW_FLOAT_LEN];
+        (void)sw_float_go(json_object_get_double(value), 'g', 32, text);
+        return json_object_new_string(text);
+    }
+    default:
+        return NULL;
+    }
+}
+
 static int check_field(struct json_object *map, const char *name, enum json_type want,
                        struct sw_err *err)
 {
@@ -56,18 +76,47 @@ static int check_field(struct json_object *map, const char *name, enum json_type
     enum json_type type = json_object_get_type(value);
     if (!value || type == want)
         return 0;
-    return sw_err_set(
-        err, SW_INVALID, "%s: %s, expected %s%s", name, type_word(type), type_word(want),
-        want == json_type_string && type != json_type_array && type != json_type_object
-            ? " (put it in quotes)"
-            : "");
+    struct json_object *text = want == json_type_string ? as_string(value) : NULL;
+    if (text) {
+        (void)json_object_object_add(map, name, text);
+        return 0;
+    }
+    return sw_err_set(err, SW_INVALID, "%s: %s, expected %s", name, type_word(type),
+                      type_word(want));
 }
 
 static int check_strings(struct json_object *list, const char *name, struct sw_err *err)
 {
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (!json_object_is_type(sw_json_at(list, i), json_type_string))
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *value = sw_json_at(list, i);
+        if (json_object_is_type(value, json_type_string))
+            continue;
+        struct json_object *text = as_string(value);
+        if (!text)
             return sw_err_set(err, SW_INVALID, "%s[%zu]: expected a string", name, i);
+        (void)json_object_array_put_idx(list, i, text);
+    }
+    return 0;
+}
+
+static int check_annotations(struct json_object *meta, struct sw_err *err)
+{
+    struct json_object *map = sw_json_get(meta, "annotations");
+    SW_AUTO_JSON *texts = json_object_new_object();
+    if (!map)
+        return 0;
+    json_object_object_foreach(map, key, value)
+    {
+        enum json_type type = json_object_get_type(value);
+        struct json_object *text = type == json_type_string ? json_object_get(value)
+                                   : value                  ? as_string(value)
+                                                            : json_object_new_string("");
+        if (!text)
+            return sw_err_set(err, SW_INVALID, "annotations.%s: %s, expected a string", key,
+                              type_word(type));
+        (void)json_object_object_add(texts, key, text);
+    }
+    (void)json_object_object_add(meta, "annotations", SW_TAKE(texts));
     return 0;
 }
 
@@ -143,17 +192,23 @@ static int parse(const struct sw_chart *chart, const struct sw_recipe_file *file
         return rc;
     if (json_object_is_type(*doc, json_type_object))
         return 0;
+    enum json_type type = json_object_get_type(*doc);
+    bool empty = !*doc;
     (void)json_object_put(SW_TAKE(*doc));
     return sw_err_set(err, SW_INVALID, "%s: %s, expected a map", name,
-                      file->len ? "not a map" : "empty");
+                      empty ? "empty" : type_word(type));
 }
 
-static int check_metadata(const struct sw_chart *chart, struct sw_err *err)
+static int check_metadata(struct sw_chart *chart, struct sw_err *err)
 {
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(fields) && rc == 0; i++)
         rc = check_field(chart->meta, fields[i].name, fields[i].type, err);
+    if (rc == 0)
+        rc = check_annotations(chart->meta, err);
     const char *type = sw_json_str(chart->meta, "", "type", NULL);
+    chart->name = sw_json_str(chart->meta, "", "name", NULL);
+    chart->version = sw_json_str(chart->meta, "", "version", NULL);
     if (rc == 0 && !*chart->name)
         rc = sw_err_set(err, SW_INVALID, "name: required");
     if (rc == 0 && (strchr(chart->name, '/') || strchr(chart->name, '\\') ||
@@ -194,8 +249,6 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
     int rc = parse(chart, file, &chart->meta, err);
     if (rc < 0)
         return rc;
-    chart->name = sw_json_str(chart->meta, "", "name", NULL);
-    chart->version = sw_json_str(chart->meta, "", "version", NULL);
     rc = check_metadata(chart, err);
     if (rc < 0)
         return rc;

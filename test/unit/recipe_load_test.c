@@ -21,7 +21,8 @@ static void a_folder_without_chart_yaml_is_no_chart(SW_UNUSED void **state)
 static void chart_yaml_must_be_a_map(SW_UNUSED void **state)
 {
     LOAD_ERROR("test/Chart.yaml: empty, expected a map", CHART_TEXT(""));
-    LOAD_ERROR("test/Chart.yaml: not a map", CHART_TEXT("- a"));
+    LOAD_ERROR("test/Chart.yaml: a list, expected a map", CHART_TEXT("- a"));
+    LOAD_ERROR("test/Chart.yaml: a string, expected a map", CHART_TEXT("a"));
     LOAD_ERROR("test/Chart.yaml:3:1:", CHART_TEXT("a: 1\nb: [\n"));
 }
 
@@ -41,11 +42,36 @@ static void a_name_may_not_lead_elsewhere(SW_UNUSED void **state)
 
 static void fields_have_types(SW_UNUSED void **state)
 {
-    LOAD_ERROR("appVersion: a number, expected a string (put it in quotes)",
-               CHART_TEXT("name: a\nversion: 1.0.0\nappVersion: 1.16\n"));
+    LOAD_ERROR("appVersion: a list, expected a string",
+               CHART_TEXT("name: a\nversion: 1.0.0\nappVersion: [1]\n"));
+    LOAD_ERROR("annotations.a: a list, expected a string",
+               CHART_TEXT("name: a\nversion: 1.0.0\nannotations: {a: [1]}\n"));
     LOAD_ERROR("dependencies: a map, expected a list",
                CHART_TEXT("name: a\nversion: 1.0.0\ndependencies: {}\n"));
     LOAD_ERROR("type: 'app' is neither", CHART_TEXT("name: a\nversion: 1.0.0\ntype: app\n"));
+}
+
+/* What Helm 3.17 and 4.1 made of the same file. */
+static void numbers_are_text_where_text_belongs(SW_UNUSED void **state)
+{
+    RECIPE(r,
+           CHART_TEXT("apiVersion: v2\nname: 5\nversion: 1.10\nappVersion: 12345678.9\n"
+                      "description: 1.5e-7\nicon: yes\nhome: 017\nkeywords: [1.50, true]\n"
+                      "annotations: {a: 1e21, b: null, slipway.dev/wait: no}\n"),
+           { "templates/t.yaml",
+             "# {{ with .Chart }}{{ .Name }} {{ .Version }} {{ .AppVersion }} {{ .Description }} "
+             "{{ .Icon }} {{ .Home }} {{ .Keywords }} {{ .Annotations }}{{ end }}",
+             0 });
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO_CHARS *text = render_text(plan, NULL, SW_ALL_STATES);
+    assert_string_equal(text, "# 5 1.1 1.2345679e+07 1.5e-07 true 15 [1.5 true] "
+                              "map[a:1e+21 b: slipway.dev/wait:false]");
+    assert_string_equal(sw_recipe_annotation(r, "slipway.dev/wait"), "false");
+    RECIPE(deps,
+           CHART_TEXT("apiVersion: v2\nname: a\nversion: 1\n"
+                      "dependencies: [{name: 7, version: 2, tags: [3]}]\n"),
+           { "charts/7/Chart.yaml", "apiVersion: v2\nname: 7\nversion: 2\n", 0 });
+    assert_string_equal(sw_recipe_version(deps), "1");
 }
 
 static void dependencies_are_checked(SW_UNUSED void **state)
@@ -56,7 +82,7 @@ static void dependencies_are_checked(SW_UNUSED void **state)
                                           "dependencies: [{name: x, alias: 'a b'}]\n"));
     LOAD_ERROR("depends-on[1]: expected a string",
                CHART_TEXT("name: a\nversion: 1.0.0\n"
-                          "dependencies: [{name: x, depends-on: [a, 1]}]\n"));
+                          "dependencies: [{name: x, depends-on: [a, []]}]\n"));
 }
 
 static void a_library_has_nothing_to_apply(SW_UNUSED void **state)
@@ -438,6 +464,7 @@ int main(void)
         cmocka_unit_test(name_and_version_are_required),
         cmocka_unit_test(a_name_may_not_lead_elsewhere),
         cmocka_unit_test(fields_have_types),
+        cmocka_unit_test(numbers_are_text_where_text_belongs),
         cmocka_unit_test(dependencies_are_checked),
         cmocka_unit_test(a_library_has_nothing_to_apply),
         cmocka_unit_test(a_librarys_partials_are_there_and_its_templates_are_not),
