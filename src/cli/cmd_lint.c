@@ -90,8 +90,10 @@ static int find(const struct lint_opts *o, const char *source, struct sw_problem
     if (!o->recipe.source.repo && is_manifest(source) && !strstr(source, "://"))
         return find_in_file(source, found, err);
     int rc = sw_recipe_flags_open(&o->recipe, source, false, &opened, &why);
-    if (opened.recipe)
+    if (opened.recipe) {
+        sw_lint_charts(opened.recipe, found);
         sw_lint_base(opened.recipe, found);
+    }
     size_t n_before = found->n;
     if (rc == 0)
         rc = sw_recipe_render(opened.plan, &opened.env, SW_ALL_STATES, &rendered, &why);

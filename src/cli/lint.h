@@ -35,6 +35,10 @@ void sw_lint_manifests(const char *name, const char *bytes, size_t len,
 /** The same of the recipe's own SpecialResource, <name>.yaml, where it has one. */
 void sw_lint_base(const struct sw_recipe *recipe, struct sw_problems *problems);
 
+/** Chart.yaml of the recipe and of what it depends on: annotations that ask for nothing, and an
+ * apiVersion that Helm does not have. */
+void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems);
+
 /** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check
  * is a row of a table in lint.c. Pinned by test/golden/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,

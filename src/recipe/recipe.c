@@ -247,6 +247,23 @@ const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe,
     return NULL;
 }
 
+size_t sw_recipe_n_charts(const struct sw_recipe *recipe)
+{
+    return recipe->n_charts;
+}
+
+struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i)
+{
+    const struct sw_chart *chart = recipe->charts[i];
+    struct sw_recipe_chart out = { .origin = chart->origin, .text = "", .metadata = chart->meta };
+    for (size_t k = 0; k < chart->n_in; k++)
+        if (sw_streq(chart->in[k].name, "Chart.yaml")) {
+            out.text = chart->in[k].bytes;
+            out.len = chart->in[k].len;
+        }
+    return out;
+}
+
 bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word)
 {
     for (size_t i = 0; i < recipe->n_charts; i++) {

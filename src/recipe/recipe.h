@@ -133,6 +133,16 @@ const char *sw_recipe_annotation(const struct sw_recipe *recipe, const char *key
  * NULL where there is none. Borrowed. `<name>.yaml` with the SpecialResource is read this way. */
 const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe, const char *path);
 
+/** One of the recipe's charts as it was loaded. All is borrowed. */
+struct sw_recipe_chart {
+    const char *origin; /* where it came from: "recipes/x/charts/y" */
+    const char *text;   /* of its Chart.yaml */
+    size_t len;
+    struct json_object *metadata; /* the same as a document */
+};
+size_t sw_recipe_n_charts(const struct sw_recipe *recipe);
+struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i);
+
 /** Does @word occur in the text of any template of the recipe, its subcharts' included? For facts
  * that are only fetched when a recipe speaks of them. */
 bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word);

@@ -155,6 +155,25 @@ slips/templates/d.yaml:19: error: metadata.lables: there is no such field; is it
 WANT
 }
 
+chart_yaml() { # LINE of Chart.yaml, WORDS
+    local rc=0
+    mkdir -p "$tap_dir/meta/charts/sub" "$tap_dir/meta/templates"
+    cat >"$tap_dir/meta/Chart.yaml" <<'YAML'
+apiVersion: v3
+name: meta
+version: 1.0.0
+annotations:
+  slipway.dev/wiat: all
+  specialresource.openshift.io/wait: "true"
+  slipway.dev/rollback: yes please
+  example.com/wait: x
+YAML
+    printf 'name: sub\nversion: 1.0.0\nannotations: {slipway.dev/wait: true}\n' >"$tap_dir/meta/charts/sub/Chart.yaml"
+    "$slipway" lint "$tap_dir/meta" >"$tap_dir/got" || rc=$?
+    cat "$tap_dir/got"
+    [ $rc -eq 1 ] && [ "$(wc -l <"$tap_dir/got")" -eq 5 ] && grep -qxF -- "$tap_dir/meta/$1" "$tap_dir/got"
+}
+
 not_there() {
     local rc=0
     "$slipway" lint /no/such/recipe 2>"$tap_dir/got" || rc=$?
@@ -197,4 +216,9 @@ t "what stands beside it is looked at, too" resource "45: error: dat: there is n
 t "nothing is said of a good one" clean_file
 t "files that hold nothing to look at" bad_file
 t "a chart's own resource" base_of_a_chart
+t "a chart's annotation with a slip of the pen" chart_yaml "Chart.yaml:5: error: annotations.slipway.dev/wiat: no annotation of a chart; is it 'slipway.dev/wait'?"
+t "one that belongs to objects" chart_yaml 'Chart.yaml:6: error: annotations.specialresource.openshift.io/wait: no annotation of a chart: it has no effect here'
+t "one that asks for nothing" chart_yaml "Chart.yaml:7: warning: annotations.slipway.dev/rollback: 'yes please' asks for nothing; 'true' does"
+t "a subchart's" chart_yaml "charts/sub/Chart.yaml:3: warning: annotations.slipway.dev/wait: 'true' asks for nothing; 'all' does"
+t "a version of charts that is not" chart_yaml "Chart.yaml:1: error: apiVersion: 'v3' is neither v1 nor v2"
 plan
