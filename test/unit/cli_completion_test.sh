@@ -19,6 +19,18 @@ check "an option is completed" "--emulate" "$(complete_line slipway run --emu)"
 check "a value that is chosen is offered" "openshift kubernetes" "$(complete_line slipway run --platform "")"
 check "a shell is offered" "bash zsh fish" "$(complete_line slipway completion "")"
 check "a file is offered for the rest" "Makefile" "$(cd "$(dirname "$0")/../.." && complete_line slipway run Makefi)"
+check "a command is offered to help" "rbac" "$(complete_line slipway help rb)"
+check "a command is offered to man" "controller" "$(complete_line slipway man contr)"
+check "a short option's value is offered" "json text" "$(complete_line slipway run -o "")"
+check "a log level is offered" "warn" "$(complete_line slipway status --log-level w)"
+check "help and version are offered" "--help --version" "$(complete_line slipway --)"
+folder=$(mktemp -d)
+touch "$folder/a b" "$folder/a c"
+check "a file with a blank in its name is one" 2 "$(cd "$folder" && COMP_WORDS=(slipway run a) && COMP_CWORD=2 && _slipway && echo ${#COMPREPLY[@]})"
+rm -r "$folder"
+if command -v fish >/dev/null; then
+    check "fish offers a shell" "bash fish zsh" "$(fish -c 'source (echo $argv[1] | psub); complete -C "slipway completion "' "$("$slipway" completion fish)" 2>&1 | tr '\n' ' ' | sed 's/ $//')"
+fi
 for shell in zsh fish; do
     text=$("$slipway" completion $shell)
     check "$shell knows the commands" 0 "$(grep -q controller <<<"$text" && grep -q leader-elect <<<"$text"; echo $?)"
