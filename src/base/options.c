@@ -83,6 +83,8 @@ int sw_options_parse(const char *program, const struct sw_option *table, size_t 
             return sw_options_fault(program, "'%s' is no flag", name);
         name += name[1] == '-' ? 2 : 1;
         const char *eq = strchr(name, '=');
+        if (strcmp(argv[i], "-h") == 0)
+            name = "help";
         const struct sw_option *o = find(table, n, name, eq ? (size_t)(eq - name) : strlen(name));
         if (!o)
             return sw_options_fault(program, "there is no flag '%s'", argv[i]);

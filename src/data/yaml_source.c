@@ -119,6 +119,28 @@ static int fail_as_go(struct sw_yaml_source *s)
     return sw_err_set(s->err, SW_INVALID, "yaml: %s", p->problem);
 }
 
+/* The byte at a mark whose line is ASCII up to there; NUL: it is beyond the end. */
+static char byte_at(const struct sw_yaml_source *s, yaml_mark_t mark)
+{
+    const char *at = s->text, *end = s->text + s->len;
+    for (size_t line = 0; line < mark.line && at; line++)
+        if ((at = memchr(at, '\n', (size_t)(end - at))))
+            at++;
+    return at && mark.column < (size_t)(end - at) ? at[mark.column] : '\0';
+}
+
+/* "found character that cannot start any token": which it was, since a tab cannot be seen. */
+static char *scanner_words(const struct sw_yaml_source *s)
+{
+    const char *problem = s->parser.problem ? s->parser.problem : "not YAML";
+    if (!sw_streq(problem, "found character that cannot start any token"))
+        return sw_strdup(problem);
+    char c = byte_at(s, s->parser.problem_mark);
+    return c == '\t'                          ? sw_strdup("a tab: YAML is indented by blanks only")
+           : c == '@' || c == '`' || c == '%' ? sw_printf("no value begins with '%c': quote it", c)
+                                              : sw_strdup(problem);
+}
+
 /* libyaml's words, with where the thing began that it could not finish. */
 static int fail_parser(struct sw_yaml_source *s)
 {
@@ -127,7 +149,7 @@ static int fail_parser(struct sw_yaml_source *s)
         abort();
     if (s->go_words && p->problem)
         return fail_as_go(s);
-    const char *problem = p->problem ? p->problem : "not YAML";
+    SW_AUTO_CHARS *problem = scanner_words(s);
     struct sw_place place = place_of(s, p->problem_mark);
     if (p->error == YAML_READER_ERROR) {
         place = sw_place_at(s->text, s->len, p->problem_offset);

@@ -150,6 +150,14 @@ static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err
     return read_entry(r, name, err);
 }
 
+/* Somebody names a chart by its Chart.yaml. */
+static bool is_chart_yaml(const char *bytes, size_t len)
+{
+    static const char version[] = "apiVersion:", name[] = "name:";
+    return !memchr(bytes, '\0', len) && memmem(bytes, len, version, sizeof version - 1) &&
+           memmem(bytes, len, name, sizeof name - 1);
+}
+
 /* Somebody takes what kubectl applies for a recipe. */
 static bool is_manifest(const char *bytes, size_t len)
 {
@@ -167,6 +175,9 @@ static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_e
         return sw_err_set(err, SW_INVALID,
                           "not a packaged chart: a manifest, which kubectl applies; a recipe is a "
                           "folder, a packaged chart or a URL");
+    if (len < 65536 && is_chart_yaml(bytes, len))
+        return sw_err_set(err, SW_INVALID,
+                          "not a packaged chart: of a chart as a folder, name the folder");
     (void)lib.format_tar(r->archive); /* what cannot be had shows when the archive is opened */
     (void)lib.filter_gzip(r->archive);
     (void)lib.filter_zstd(r->archive);

@@ -51,7 +51,8 @@ refuses_names() {
 is_no_recipe() { # what was meant is said
     : >"$tap_dir/empty.tgz"
     fails 2 'empty.tgz: not a packaged chart: it is empty' "$slipway" run "$tap_dir/empty.tgz" --emulate &&
-        fails 2 'simple-kmod.yaml: not a packaged chart: a manifest, which kubectl applies; a recipe is a folder' "$slipway" run charts/example/simple-kmod-0.0.1/simple-kmod.yaml --emulate
+        fails 2 'simple-kmod.yaml: not a packaged chart: a manifest, which kubectl applies; a recipe is a folder' "$slipway" run charts/example/simple-kmod-0.0.1/simple-kmod.yaml --emulate &&
+        fails 2 'Chart.yaml: not a packaged chart: of a chart as a folder, name the folder' "$slipway" run charts/example/simple-kmod-0.0.1/Chart.yaml --emulate
 }
 full_disk() { # must not look like success, whoever prints
     local c

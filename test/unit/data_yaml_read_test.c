@@ -231,6 +231,17 @@ static void refuses_what_is_nested_too_deep(void **state)
     assert_non_null(strstr(sw_err_text(&err), "nested more than 512 levels deep"));
 }
 
+/* What libyaml calls one of "any token" is named. */
+static void names_the_character_that_begins_nothing(void **state)
+{
+    (void)state;
+    check_error("a:\n\tb: 1\n", "f.yaml:2:1: a tab: YAML is indented by blanks only "
+                                "(while scanning for the next token)");
+    check_error(
+        "a: 1\nb: @x\n",
+        "f.yaml:2:4: no value begins with '@': quote it (while scanning for the next token)");
+}
+
 static void refuses_what_is_too_long(void **state)
 {
     (void)state;
@@ -301,6 +312,7 @@ int main(void)
         cmocka_unit_test(refuses_a_long_text_aliased_often),
         cmocka_unit_test(refuses_more_anchors_than_anyone_writes),
         cmocka_unit_test(refuses_what_is_nested_too_deep),
+        cmocka_unit_test(names_the_character_that_begins_nothing),
         cmocka_unit_test(refuses_what_is_too_long),
         cmocka_unit_test(reads_as_the_template_cases_want),
     };

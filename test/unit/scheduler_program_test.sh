@@ -16,6 +16,7 @@ users: [{name: u, user: {}}]
 YAML
 
 help() { $program --help >"$dir/out" && grep -q -- '--leader-elect ' "$dir/out" && [ "$(wc -l <"$dir/out")" -gt 20 ]; }
+short_help() { $program -h | cmp - "$dir/out"; }
 version() { $program --version | grep -q '^slipway-scheduler .'; }
 wrong() { # STATUS WORDS FLAG...
     local status=$1 words=$2 rc=0
@@ -98,6 +99,7 @@ namespaces() {
 }
 
 t "--help" help
+t "-h" short_help
 t "--version" version
 t "an unknown flag" wrong 2 "there is no flag '--nonsense'" --nonsense
 t "a flag without its value" wrong 2 '--namespace needs a value' --namespace
