@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,86 @@ static void as_many_fit_as_the_guide_says(void **state)
         SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(rows[i].model, 0));
         for (size_t k = 0; k < g->n_kinds; k++)
             assert_int_equal(sw_mig_room(g, &(struct sw_mig_use){ 0 }, &g->kinds[k]), rows[i].n[k]);
+    }
+}
+
+/* A kind as `nvidia-smi mig -lgipp` prints it, with NVML's numbers of its profiles. */
+static char *print_kind(const struct sw_mig_kind *k)
+{
+    char name[SW_MIG_NAME_LEN], places[64] = "";
+    for (size_t i = 0, n = 0; i < k->n_places; i++)
+        n += (size_t)snprintf(places + n, sizeof places - n, "%s%u", i ? "," : "",
+                              k->places[i].start);
+    return sw_printf("%s: %u {%s}:%u gi %u ci %u", sw_mig_profile_text(&k->profile, name), k->gi_id,
+                     places, k->places[0].size, k->gi_profile, k->ci_profile);
+}
+
+static void places_and_ids_are_those_of_the_guide(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        const char *kinds[11];
+    } rows[] = {
+        { "A30-24GB",
+          { "1g.6gb: 14 {0,1,2,3}:1 gi 0 ci 0", "1g.6gb+me: 21 {0,1,2,3}:1 gi 7 ci 0",
+            "2g.12gb: 5 {0,2}:2 gi 1 ci 1", "2g.12gb+me: 6 {0,2}:2 gi 8 ci 1",
+            "4g.24gb: 0 {0}:4 gi 3 ci 3" } },
+        { "A100-40GB",
+          { "1g.5gb: 19 {0,1,2,3,4,5,6}:1 gi 0 ci 0", "1g.5gb+me: 20 {0,1,2,3,4,5,6}:1 gi 7 ci 0",
+            "1g.10gb: 15 {0,2,4,6}:2 gi 9 ci 0", "2g.10gb: 14 {0,2,4}:2 gi 1 ci 1",
+            "3g.20gb: 9 {0,4}:4 gi 2 ci 2", "4g.20gb: 5 {0}:4 gi 3 ci 3",
+            "7g.40gb: 0 {0}:8 gi 4 ci 4" } },
+        { "RTX-PRO-6000-96GB",
+          { "1g.24gb: 14 {0,3,6,9}:3 gi 0 ci 0", "1g.24gb+me: 21 {0,3,6,9}:3 gi 7 ci 0",
+            "1g.24gb+gfx: 47 {0,3,6,9}:3 gi 10 ci 0", "1g.24gb+me.all: 65 {0,3,6,9}:3 gi 15 ci 0",
+            "1g.24gb-me: 67 {0,3,6,9}:3 gi 13 ci 0", "2g.48gb: 5 {0,6}:6 gi 1 ci 1",
+            "2g.48gb+gfx: 35 {0,6}:6 gi 11 ci 1", "2g.48gb+me.all: 64 {0,6}:6 gi 16 ci 1",
+            "2g.48gb-me: 66 {0,6}:6 gi 14 ci 1", "4g.96gb: 0 {0}:12 gi 3 ci 3",
+            "4g.96gb+gfx: 32 {0}:12 gi 12 ci 3" } },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(rows[i].model, 0));
+        for (size_t k = 0; k < g->n_kinds; k++) {
+            SW_AUTO_CHARS *text = print_kind(&g->kinds[k]);
+            assert_string_equal(text, rows[i].kinds[k]);
+        }
+    }
+}
+
+/* The others with 7 compute slices lie as the A100 does; what differs is how much memory that is.
+ */
+static void profiles_are_those_of_the_guide(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *memory[6]; /* of 1g, 1g with twice the memory, 2g, 3g, 4g, 7g */
+    } rows[] = {
+        { "A100-40GB", { "5", "10", "10", "20", "20", "40" } },
+        { "A100-80GB", { "10", "20", "20", "40", "40", "80" } },
+        { "H100-80GB", { "10", "20", "20", "40", "40", "80" } },
+        { "H100-94GB", { "12", "24", "24", "47", "47", "94" } },
+        { "H100-96GB", { "12", "24", "24", "48", "48", "96" } },
+        { "H200-141GB", { "18", "35", "35", "71", "71", "141" } },
+        { "B200-180GB", { "23", "45", "45", "90", "90", "180" } },
+        { "GB200-186GB", { "23", "47", "47", "93", "93", "186" } },
+    };
+    static const char *const slices[] = { "1g", "1g", "2g", "3g", "4g", "7g" };
+    SW_AUTO(sw_mig_geometry) *a100 = sw_mig_geometry_of(sw_mig_model_find("A100-40GB", 0));
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(rows[i].model, 0));
+        assert_int_equal(g->n_kinds, 7);
+        for (size_t k = 0; k < 7; k++) {
+            const size_t at = k ? k - 1 : 0; /* the second is the first with +me */
+            SW_AUTO_CHARS *name = sw_printf("%s.%sgb%s", slices[at], rows[i].memory[at],
+                                            k == 1 ? "+me" : "");
+            struct sw_mig_profile p;
+            assert_int_equal(sw_mig_profile_parse(name, strlen(name), &p, NULL), 0);
+            const struct sw_mig_kind *kind = sw_mig_kind_find(g, &p);
+            assert_ptr_equal(kind, &g->kinds[k]);
+            assert_int_equal(kind->n_places, a100->kinds[k].n_places);
+            assert_memory_equal(kind->places, a100->kinds[k].places, sizeof kind->places);
+        }
     }
 }
 
@@ -231,6 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_fit_as_the_guide_says),
+        cmocka_unit_test(places_and_ids_are_those_of_the_guide),
+        cmocka_unit_test(profiles_are_those_of_the_guide),
         cmocka_unit_test(knows_products_by_name),
         cmocka_unit_test(places_lie_on_the_gpu_and_never_take_more_than_its_compute),
         cmocka_unit_test(reads_a_node_accelerator),
