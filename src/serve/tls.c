@@ -132,6 +132,7 @@ static const struct {
     { ERR_LIB_PEM, PEM_R_NO_START_LINE, "there is no PEM block in it" },
     { ERR_LIB_PEM, PEM_R_BAD_BASE64_DECODE, "its PEM block is damaged" },
     { ERR_LIB_PEM, PEM_R_BAD_END_LINE, "its PEM block is cut off" },
+    { ERR_LIB_OSSL_DECODER, ERR_R_UNSUPPORTED, "there is no key in it" },
     { ERR_LIB_PEM, PEM_R_BAD_PASSWORD_READ, "it is encrypted" },
     { ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH, "key and certificate do not belong together" },
     { ERR_LIB_X509, X509_R_KEY_TYPE_MISMATCH, "key and certificate do not belong together" },
@@ -140,17 +141,34 @@ static const struct {
     { ERR_LIB_SSL, SSL_R_NO_CIPHER_MATCH, "none of them is available" },
 };
 
-static int openssl_words(struct sw_err *err, const char *what, const char *path)
+/* The first error that there are words for: what is on top of it often says only where. */
+static const char *find_words(unsigned long *code)
 {
-    const unsigned long code = ERR_peek_last_error();
+    const char *words = NULL;
+    while (!words && (*code = ERR_get_error()))
+        for (size_t i = 0; !words && i < SW_COUNT(reasons); i++)
+            if (ERR_GET_LIB(*code) == reasons[i].lib && ERR_GET_REASON(*code) == reasons[i].reason)
+                words = reasons[i].words;
+    return words;
+}
+
+static int openssl_words(struct sw_err *err, const char *what, const char *text)
+{
+    unsigned long last = ERR_peek_last_error(), code;
+    const char *words = find_words(&code);
     ERR_clear_error();
-    if (access(path, R_OK) != 0 && path[0] == '/')
-        return sw_err_set(err, SW_NOTFOUND, "%s '%s': %s", what, path, strerror(errno));
-    for (size_t i = 0; i < SW_COUNT(reasons); i++)
-        if (ERR_GET_LIB(code) == reasons[i].lib && ERR_GET_REASON(code) == reasons[i].reason)
-            return sw_err_set(err, SW_INVALID, "%s '%s': %s", what, path, reasons[i].words);
-    return sw_err_set(err, SW_INVALID, "%s '%s': OpenSSL error %08lX (`openssl errstr` says it)",
-                      what, path, code);
+    return words ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, text, words)
+                 : sw_err_set(err, SW_INVALID,
+                              "%s '%s': OpenSSL error %08lX (`openssl errstr` says it)", what, text,
+                              last);
+}
+
+static int file_words(struct sw_err *err, const char *what, const char *path)
+{
+    if (access(path, R_OK) == 0)
+        return openssl_words(err, what, path);
+    ERR_clear_error();
+    return sw_err_set(err, SW_NOTFOUND, "%s '%s': %s", what, path, strerror(errno));
 }
 
 /* HTTP/1.1 is all that is spoken here. Whoever offers only something else is left to try. */
@@ -203,7 +221,7 @@ static int verify_against(SSL_CTX *ctx, const char *ca_file, struct sw_err *err)
     (void)SSL_CTX_get0_chain_certs(ctx, &chain);
     int rc = 0;
     if (X509_STORE_load_file(store, ca_file) != 1)
-        rc = openssl_words(err, "CA", ca_file);
+        rc = file_words(err, "CA", ca_file);
     else if (X509_STORE_CTX_init(check, store, SSL_CTX_get0_certificate(ctx), chain) != 1 ||
              X509_verify_cert(check) != 1)
         rc = sw_err_set(err, SW_INVALID, "the certificate is not signed by '%s': %s", ca_file,
@@ -216,11 +234,11 @@ static int verify_against(SSL_CTX *ctx, const char *ca_file, struct sw_err *err)
 static int load_files(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
 {
     if (SSL_CTX_use_certificate_chain_file(ctx, t->cert_file) != 1)
-        return openssl_words(err, "certificate", t->cert_file);
+        return file_words(err, "certificate", t->cert_file);
     if (SSL_CTX_use_PrivateKey_file(ctx, t->key_file, SSL_FILETYPE_PEM) != 1)
-        return openssl_words(err, "key", t->key_file);
+        return file_words(err, "key", t->key_file);
     if (SSL_CTX_check_private_key(ctx) != 1)
-        return openssl_words(err, "key of another certificate", t->key_file);
+        return file_words(err, "key of another certificate", t->key_file);
     return t->ca_file ? verify_against(ctx, t->ca_file, err) : 0;
 }
 

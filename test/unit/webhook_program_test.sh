@@ -45,6 +45,16 @@ mutates() { # as the state starts it, but for paths and port
         grep -q 'pod mutated.*pod=ml-serving/inference-7d9c5b8f4-\*' "$tap_dir/log"
 }
 
+says_why() { # WORDS ARGS...: waits for a certificate that can be used, and says what is wrong with this one
+    local words=$1
+    shift
+    start --drain=0 "$@" || return 1
+    kill -TERM $pid
+    wait $pid
+    cat "$tap_dir/log"
+    grep 'certificate not usable' "$tap_dir/log" | grep -qF -- "$words"
+}
+
 # every argument of the state's Deployment is a flag of the program
 knows_the_states_flags() {
     "$program" --help >"$tap_dir/help" || return 1
@@ -63,5 +73,11 @@ t 'no number' fails "'x' is no number" --port=x
 t 'no policy' fails "'maybe'" --user-fields=maybe
 t 'no certificate given' fails 'certificate and a key file' --port=0
 t 'an unknown TLS version' fails "'TLS1.2'" --port=0 --tlscert=a --tlskey=b --tls-min-version=TLS1.2
+: >"$tap_dir/empty"
+head -n 3 "$tap_dir/tls.crt" >"$tap_dir/half"
+t 'no certificate there' says_why 'nowhere/tls.crt'"': No such file" --tlscert=nowhere/tls.crt
+t 'an empty certificate' says_why 'empty'"': there is no PEM block" --tlscert="$tap_dir/empty"
+t 'half a certificate' says_why 'half'"': its PEM block is" --tlscert="$tap_dir/half"
+t 'an empty key' says_why 'empty'"': there is no key in it" --tlskey="$tap_dir/empty"
 t 'checks and exits' "$program" --testHooks --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key"
 plan
