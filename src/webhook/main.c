@@ -121,6 +121,7 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
     (void)snprintf(port, sizeof port, "%d", sw_webhook_server_port(server));
     sw_log(SW_LOG_INFO, "listening", "address", s->listen, "port", port, "tls",
            s->tls ? "true" : "false", NULL);
+    const bool checked = !sw_webhook_server_trouble(server);
     if (!s->test_hooks) {
         struct event *term = evsignal_new(sw_loop_base(loop), SIGTERM, on_signal, server);
         struct event *intr = evsignal_new(sw_loop_base(loop), SIGINT, on_signal, server);
@@ -134,7 +135,7 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
     sw_log_gather_close(log);
     sw_log_file_close(log_file);
     sw_loop_free(loop);
-    return EXIT_SUCCESS;
+    return s->test_hooks && !checked ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)

@@ -56,8 +56,7 @@ static void serve_healthz(const struct sw_serve_request *r SW_UNUSED, struct sw_
 static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                          void *arg)
 {
-    const struct sw_webhook_server *s = arg;
-    const char *trouble = sw_serve_trouble(s->serve);
+    const char *trouble = sw_webhook_server_trouble(arg);
     SW_AUTO_CHARS *text = sw_printf("%s\n", trouble ? trouble : "ok");
     sw_serve_text(reply, trouble ? 503 : 200, text);
 }
@@ -110,6 +109,11 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
 int sw_webhook_server_port(const struct sw_webhook_server *server)
 {
     return sw_serve_port(server->serve);
+}
+
+const char *sw_webhook_server_trouble(const struct sw_webhook_server *server)
+{
+    return sw_serve_trouble(server->serve);
 }
 
 void sw_webhook_server_stop(struct sw_webhook_server *server)

@@ -88,6 +88,8 @@ struct sw_webhook_server;
 int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_opts *opts,
                            struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;
 int sw_webhook_server_port(const struct sw_webhook_server *server);
+/** NULL: it serves; else why not: "no certificate". */
+const char *sw_webhook_server_trouble(const struct sw_webhook_server *server);
 /** Not ready from now on; after drain_ms no new connections, requests that began are finished (or
  * time out); then the loop stops. */
 void sw_webhook_server_stop(struct sw_webhook_server *server);

@@ -80,4 +80,10 @@ t 'an empty certificate' says_why 'empty'"': there is no PEM block" --tlscert="$
 t 'half a certificate' says_why 'half'"': its PEM block is" --tlscert="$tap_dir/half"
 t 'an empty key' says_why 'empty'"': there is no key in it" --tlskey="$tap_dir/empty"
 t 'checks and exits' "$program" --testHooks --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key"
+unusable() { # ARGS...: exit 1
+    local rc=0
+    "$program" --testHooks --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key" "$@" || rc=$?
+    [ $rc -eq 1 ]
+}
+t 'checks the certificate, too' unusable --tlskey="$tap_dir/empty"
 plan
