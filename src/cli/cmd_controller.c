@@ -309,6 +309,7 @@ static int operate(struct operator* op)
         return sw_cli_fail("controller", &err);
     if (sw_connection_init(&op->conn, "controller", &op->opts.connect, &err) < 0)
         return sw_cli_fail("controller", &err);
+    op->conn.patient = true;
     op->conn.on_signal = on_signal;
     op->conn.arg = op;
     if (serve(op, &err) < 0 || (op->opts.leader_elect && compete(op, &err) < 0))

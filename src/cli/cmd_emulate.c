@@ -243,6 +243,7 @@ static int run_rules(const struct emulate_opts *o)
     if (sw_connection_init(&run.conn, "emulate", &connect, &err) < 0) {
         run.exit_code = sw_cli_fail("emulate", &err);
     } else {
+        run.conn.patient = true;
         run.again = sw_timer_new(run.conn.loop, ask_version, &run);
         ask_version(&run);
         sw_loop_run(run.conn.loop);

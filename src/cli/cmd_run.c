@@ -309,6 +309,7 @@ static void walk(struct run *run)
 {
     struct sw_loop *loop = run->conn.loop;
     run->started_ms = sw_loop_now_ms(loop);
+    run->conn.patient = true;
     run->conn.on_signal = on_signal;
     run->conn.arg = run;
     run->frame_timer = sw_timer_new(loop, on_frame, run);

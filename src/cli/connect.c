@@ -31,6 +31,8 @@ static int open_emulator(struct sw_connection *conn, const struct sw_connect_opt
 static void on_server(bool up, const char *why, void *arg)
 {
     struct sw_connection *conn = arg;
+    if (!conn->patient)
+        return; /* the command ends, and says why */
     if (up && conn->is_down)
         (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
     else if (!up)

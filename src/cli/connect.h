@@ -42,6 +42,7 @@ struct sw_connection {
     struct sw_kube *kube;
     struct event *interrupt, *terminate;
     const char *command;
+    bool patient;     /* a server that does not answer is asked again: say that it does not */
     bool is_down;     /* the server does not answer, and that was said */
     int signal;       /* the one that ended the loop; 0: none */
     int64_t until_ms; /* talk.h waits for no answer longer, on the loop's clock; 0: for ever */

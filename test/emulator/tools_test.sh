@@ -163,6 +163,29 @@ t "configmap: a single chart is one key a file" prints_readable_keys
 t "configmap: dependencies make it an archive with an index" prints_an_archive
 t "configmap: what is too large or misnamed is refused" refuses_too_much
 
+# ---- no cluster ----------------------------------------------------------------------------------
+
+promises_nothing() { # who asks once does not say that it tries again; who does, says so
+    local c
+    sed 's/^    //' >"$tap_dir/refused.yaml" <<'YAML'
+    apiVersion: v1
+    kind: Config
+    current-context: a
+    clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}]
+    contexts: [{name: a, context: {cluster: a, user: u}}]
+    users: [{name: u, user: {}}]
+YAML
+    for c in status 'explain x' 'test x' 'plan x' "diff $tap_dir/my-recipe" 'uninstall --plan' 'gather -o /dev/null'; do
+        "$slipway" $c --kubeconfig "$tap_dir/refused.yaml" 2>"$tap_dir/stderr" && return 1
+        cat "$tap_dir/stderr"
+        [ "$(grep -c 'Connection refused' "$tap_dir/stderr")" -eq 1 ] && ! grep -q again "$tap_dir/stderr" || return 1
+    done
+    "$slipway" run "$tap_dir/my-recipe" --kubeconfig "$tap_dir/refused.yaml" --timeout 1s 2>"$tap_dir/stderr"
+    [ $? -eq 3 ] && grep -q 'trying again until it answers' "$tap_dir/stderr"
+}
+
+t "a server that does not answer: no attempt is promised that is not made" promises_nothing
+
 # ---- a cluster -----------------------------------------------------------------------------------
 
 "$slipway" emulate --kubeconfig-out "$tap_dir/kubeconfig" >"$tap_dir/log" 2>&1 &
