@@ -48,7 +48,7 @@ struct sw_serve_opts {
     size_t n_routes;
     void *arg;                        /* of the routes and of on_stopped */
     void (*on_stopped)(void *arg);    /* after sw_serve_stop(): nobody is served any more */
-    const char *address;              /* NULL: 0.0.0.0 (and "::" where it is given) */
+    const char *address;              /* NULL or 0.0.0.0: all, IPv6 ones too */
     int port;                         /* 0: any free one */
     bool plain_http;                  /* no TLS */
     const char *cert_file, *key_file; /* PEM; read again when they change */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "serve/conn.h"
 #include "serve/request.h"
@@ -403,6 +404,36 @@ void sw_serve_stop(struct sw_serve *server)
 /* ---- opening and closing -----------------------------------------------------------------------
  */
 
+/* @return the socket, or -1 */
+static int bind_to(const struct sockaddr *addr, socklen_t len)
+{
+    const int on = 1, off = 0;
+    const int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    bool ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+              setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) == 0;
+    if (ok && addr->sa_family == AF_INET6) /* whatever the system's default: IPv4 comes in, too */
+        ok = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0;
+    if (ok && bind(fd, addr, len) == 0)
+        return fd;
+    const int why = errno;
+    (void)close(fd);
+    errno = why;
+    return -1;
+}
+
+/* 0.0.0.0 is all addresses, as in Go's servers: clusters may have IPv6 alone. */
+static int bind_to_all(int port)
+{
+    const struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+    const struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    const int fd = bind_to((const struct sockaddr *)&v6, sizeof v6);
+    if (fd >= 0 || (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL))
+        return fd;
+    return bind_to((const struct sockaddr *)&v4, sizeof v4);
+}
+
 static int listen_on(struct sw_serve *s, struct sw_err *err)
 {
     const char *address = s->opts.address ? s->opts.address : "0.0.0.0";
@@ -415,17 +446,24 @@ static int listen_on(struct sw_serve *s, struct sw_err *err)
     if (evutil_parse_sockaddr_port(bare, (struct sockaddr *)&addr, &len) != 0 || s->opts.port < 0 ||
         s->opts.port > 65535)
         return sw_err_set(err, SW_INVALID, "'%s' is no address to listen on", text);
+    struct sockaddr_in *in = (struct sockaddr_in *)&addr;
+    const bool all = addr.ss_family == AF_INET && in->sin_addr.s_addr == htonl(INADDR_ANY);
     if (addr.ss_family == AF_INET6)
         ((struct sockaddr_in6 *)&addr)->sin6_port = htons((uint16_t)s->opts.port);
     else
-        ((struct sockaddr_in *)&addr)->sin_port = htons((uint16_t)s->opts.port);
-    s->listener = evconnlistener_new_bind(sw_loop_base(s->loop), on_accept, s,
-                                          LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC |
-                                              LEV_OPT_REUSEABLE,
-                                          512, (struct sockaddr *)&addr, len);
-    if (!s->listener)
-        return sw_err_set(err, errno == EACCES ? SW_FORBIDDEN : SW_UNAVAILABLE, "listen on %s: %s",
-                          text, strerror(errno));
+        in->sin_port = htons((uint16_t)s->opts.port);
+    const int fd = all ? bind_to_all(s->opts.port)
+                       : bind_to((struct sockaddr *)&addr, (socklen_t)len);
+    if (fd >= 0)
+        s->listener = evconnlistener_new(sw_loop_base(s->loop), on_accept, s,
+                                         LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 512, fd);
+    if (!s->listener) {
+        const int why = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return sw_err_set(err, why == EACCES ? SW_FORBIDDEN : SW_UNAVAILABLE, "listen on %s: %s",
+                          text, strerror(why));
+    }
     evconnlistener_set_error_cb(s->listener, on_accept_error);
     return 0;
 }

@@ -24,7 +24,8 @@ struct settings {
 /* One row a flag. DAS's keep their names and meanings. */
 static const struct sw_option flags[] = {
 #define AT(field) offsetof(struct settings, field)
-    { "listen", SW_OPTION_TEXT, AT(listen), "address to listen on (default 0.0.0.0)" },
+    { "listen", SW_OPTION_TEXT, AT(listen),
+      "address to listen on (default 0.0.0.0: all, IPv6 ones too)" },
     { "port", SW_OPTION_NUMBER, AT(port), "port to listen on (default 8443)" },
     { "tls", SW_OPTION_SWITCH, AT(tls), "serve HTTPS (default true)" },
     SW_SERVE_TLS_OPTIONS(AT),

@@ -31,6 +31,15 @@ lives_and_dies() {
     wait $pid
 }
 
+ipv6() { # clusters may have nothing else
+    start --drain=0 --listen=0.0.0.0 || return 1
+    local both=0
+    [ "$(curl -sSk --max-time 10 "https://[::1]:$port/readyz")" = ok ] && [ "$(curl -sSk --max-time 10 "https://127.0.0.1:$port/readyz")" = ok ] && both=1
+    kill -TERM $pid
+    wait $pid
+    [ $both -eq 1 ]
+}
+
 mutates() { # as the state starts it, but for paths and port
     start --drain=0 --scheduler-name=my-scheduler --runtime-class= --user-fields=keep \
         --visible-devices=strip --tls-min-version=VersionTLS13 \
@@ -65,6 +74,7 @@ knows_the_states_flags() {
 }
 
 t 'serves until SIGTERM' lives_and_dies
+if grep -qs ' lo$' /proc/net/if_inet6; then t 'serves IPv6 and IPv4' ipv6; fi
 t "mutates by the flags' policy" mutates
 t "knows the flags that the state passes" knows_the_states_flags
 t 'an unknown flag' fails "'--nope=1'" --nope=1
