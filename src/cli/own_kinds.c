@@ -7,8 +7,10 @@
 #include "cli/cli.h"
 #include "controller/partition.h"
 #include "data/data.h"
+#include "data/selector.h"
 #include "data/yaml.h"
 #include "engine/upgrade.h"
+#include "fetch/fetch.h"
 #include "template/regex.h"
 
 extern const struct sw_embedded sw_deploy_crds[];
@@ -287,20 +289,40 @@ static void on_counted(void *arg, const char *path, const char *text)
     count->to.fn(count->to.arg, path, text);
 }
 
-/* What the operator refuses besides: the message begins with the field. */
+/* @text: what is wrong, beginning with the field */
+static void tell_meaning(const struct check *c, const char *text)
+{
+    SW_AUTO_CHARS *path = sw_strndup(text, strcspn(text, ": "));
+    c->fn(c->arg, sw_starts_with(path, "spec") ? path : "spec", text);
+}
+
+static void check_place(const struct check *c, struct json_object *doc)
+{
+    const char *ns = sw_json_str(doc, "", "spec", "namespace", NULL),
+               *url = sw_json_str(doc, NULL, "spec", "chart", "repository", "url", NULL),
+               *fault = *ns ? sw_dns_label_fault(ns) : NULL;
+    SW_ERR(err);
+    if (fault)
+        tell(c, "spec.namespace", "'%s': %s", ns, fault);
+    if (url && sw_fetch_check(url, &err) < 0)
+        tell(c, "spec.chart.repository.url", "%s", sw_err_text(&err));
+}
+
+/* What the operator refuses besides. Templates are what they render to, which is not known here. */
 static void check_meaning(const struct check *c, struct json_object *doc)
 {
     struct sw_upgrade_policy policy;
     SW_ERR(err);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
+    if (strstr(text, "{{"))
+        return;
+    check_place(c, doc);
     int rc = partition_check(doc, &err);
     if (rc == 0)
         rc = sw_upgrade_policy_read(sw_json_find(doc, "spec", "upgradePolicy", NULL), &policy,
                                     &err);
-    if (rc == 0)
-        return;
-    const char *text = sw_err_text(&err);
-    SW_AUTO_CHARS *path = sw_strndup(text, strcspn(text, ": "));
-    c->fn(c->arg, sw_starts_with(path, "spec") ? path : "spec", text);
+    if (rc < 0)
+        tell_meaning(c, sw_err_text(&err));
 }
 
 static void check_name(const struct check *c, struct json_object *doc)

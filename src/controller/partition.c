@@ -98,6 +98,27 @@ static int check_priority_class(struct json_object *list, size_t i, struct sw_er
     return 0;
 }
 
+/* No node could ever have such a label. */
+static int check_selector(struct json_object *resource, struct sw_err *err)
+{
+    struct json_object *map = sw_json_find(resource, "spec", "nodeSelector", NULL);
+    if (!json_object_is_type(map, json_type_object))
+        return 0;
+    json_object_object_foreach(map, key, value)
+    {
+        const char *text = json_object_get_string(value);
+        const char *bad_key = sw_label_key_fault(key),
+                   *bad = sw_label_value_fault(text ? text : "");
+        if (bad_key)
+            return sw_err_set(err, SW_INVALID, "spec.nodeSelector: '%s' is no label: %s", key,
+                              bad_key);
+        if (bad)
+            return sw_err_set(err, SW_INVALID, "spec.nodeSelector.%s: '%s' is no label's value: %s",
+                              key, text ? text : "", bad);
+    }
+    return 0;
+}
+
 int partition_check(struct json_object *resource, struct sw_err *err)
 {
     static const struct {
@@ -106,8 +127,8 @@ int partition_check(struct json_object *resource, struct sw_err *err)
     } rows[] = { { "taints", check_taint },
                  { "tolerations", check_toleration },
                  { "priorityClasses", check_priority_class } };
-    int rc = 0;
-    for (size_t r = 0; r < SW_COUNT(rows); r++) {
+    int rc = check_selector(resource, err);
+    for (size_t r = 0; rc == 0 && r < SW_COUNT(rows); r++) {
         struct json_object *list = sw_json_find(resource, "spec", rows[r].field, NULL);
         if (list && !json_object_is_type(list, json_type_array))
             return sw_err_set(err, SW_INVALID, "spec.%s: it is no list", rows[r].field);

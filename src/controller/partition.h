@@ -1,6 +1,6 @@
 #pragma once
 /* What a resource says about who may use its nodes, and how its objects differ from the recipe's:
- * spec.taints and tolerations, priorityClasses and priorityClassName (partition.c), spec.overrides
+ * spec.nodeSelector, taints and tolerations, priorityClasses and priorityClassName (partition.c), spec.overrides
  * (overrides.c). docs/partitioning.md is for users. */
 #include <stdbool.h>
 #include <stdint.h>

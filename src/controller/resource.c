@@ -356,27 +356,6 @@ static int management_of(struct resource *r, enum sw_management *out, struct sw_
                       said);
 }
 
-/* No node could ever have such a label. */
-static int check_selector(struct resource *r, struct sw_err *err)
-{
-    struct json_object *map = sw_json_find(r->doc, "spec", "nodeSelector", NULL);
-    if (!json_object_is_type(map, json_type_object))
-        return 0;
-    json_object_object_foreach(map, key, value)
-    {
-        const char *text = json_object_get_string(value);
-        const char *bad_key = sw_label_key_fault(key),
-                   *bad = sw_label_value_fault(text ? text : "");
-        if (bad_key)
-            return sw_err_set(err, SW_INVALID, "spec.nodeSelector: '%s' is no label: %s", key,
-                              bad_key);
-        if (bad)
-            return sw_err_set(err, SW_INVALID, "spec.nodeSelector.%s: '%s' is no label's value: %s",
-                              key, text ? text : "", bad);
-    }
-    return 0;
-}
-
 /* ---- SPEC --------------------------------------------------------------------------------------
  */
 
@@ -450,8 +429,6 @@ static void send_spec(struct resource *r)
     spec.timeout_ms = policy.timeout_ms;
     if (rc == 0 && !spec.deleting)
         rc = policy_rc;
-    if (rc == 0 && !spec.deleting)
-        rc = check_selector(r, &err);
     if (rc == 0 && !spec.deleting)
         rc = partition_check(r->doc, &err);
     if (rc < 0 && !spec.code) {

@@ -340,16 +340,7 @@ static void load(struct source *s)
         return;
     }
     SW_ERR(err);
-    SW_AUTO_CHARS *known = sw_strdup("file://");
-    for (const char *const *scheme = sw_fetch_schemes(); *scheme; scheme++) {
-        char *longer = sw_printf("%s, %s", known, *scheme);
-        free(known);
-        known = longer;
-    }
-    sw_err_set(&err, SW_INVALID,
-               "spec.chart.repository.url: '%s': recipes come from URLs that begin with %s", url(r),
-               known);
-    settle(s, SW_INVALID, &err);
+    settle(s, sw_err_wrap(&err, sw_fetch_check(url(r), &err), "spec.chart.repository.url"), &err);
 }
 
 /* ---- Secrets, before all -----------------------------------------------------------------------

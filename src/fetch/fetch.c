@@ -34,12 +34,18 @@ bool sw_fetch_knows(const char *source)
     return find_source(source);
 }
 
-const char *const *sw_fetch_schemes(void)
+int sw_fetch_check(const char *url, struct sw_err *err)
 {
-    static const char *schemes[SW_COUNT(sources) + 1];
-    for (size_t i = 0; i < SW_COUNT(sources); i++)
-        schemes[i] = sources[i].scheme;
-    return schemes;
+    SW_AUTO_CHARS *known = sw_strdup("file://");
+    if (sw_starts_with(url, known) || sw_fetch_knows(url))
+        return 0;
+    for (size_t i = 0; i < SW_COUNT(sources); i++) {
+        char *longer = sw_printf("%s, %s", known, sources[i].scheme);
+        free(known);
+        known = longer;
+    }
+    return sw_err_set(err, SW_INVALID, "'%s': recipes come from URLs that begin with %s", url,
+                      known);
 }
 
 char *sw_fetch_cache_dir(void)

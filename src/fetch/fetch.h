@@ -80,8 +80,9 @@ const struct sw_fetched *sw_fetcher_got(const struct sw_fetcher *f, size_t i);
 
 /** Whether @source is one that a fetcher knows, by its scheme. */
 bool sw_fetch_knows(const char *source);
-/** The schemes, ended by NULL: "https://", ... */
-const char *const *sw_fetch_schemes(void);
+/** The same of a resource's repository.url, where file:// does as well. @return 0 | SW_INVALID,
+ * with the schemes that there are */
+int sw_fetch_check(const char *url, struct sw_err *err) SW_CHECKED;
 
 /** $SLIPWAY_CACHE_DIR, else $XDG_CACHE_HOME/slipway, else ~/.cache/slipway; heap. NULL: there is
  * no such place, or the first is empty: no cache. */

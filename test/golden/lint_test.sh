@@ -90,6 +90,22 @@ spec:
   - {key: "a b", effect: NoSchedule}
   chart: {name: a, version: "1", repository: {name: x, url: "cm://a/b"}}
 ---
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: five}
+spec:
+  namespace: Five_
+  nodeSelector: {"a b": "true"}
+  chart: {name: a, version: "1", repository: {name: x, url: "ftp://a/b"}}
+---
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: six}
+spec:
+  namespace: six
+  nodeSelector: {a: "{{ .Values.a }}"}
+  chart: {name: a, version: "1", repository: {name: x, url: "{{ .Values.url }}"}}
+---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: c}
@@ -211,8 +227,11 @@ t "a number that is too small" resource '15: error: spec.upgradePolicy.maxParall
 t "a field that lacks" resource '5: error: spec: namespace is missing'
 t "a version that is not" resource "20: error: apiVersion: SpecialResource has no version 'v1beta2'; it is sro.openshift.io/v1beta1"
 t "what the operator refuses beyond the definition" resource "39: error: spec.taints[0].key: 'a b' is no taint's key"
+t "a namespace that cannot be" resource "46: error: spec.namespace: 'Five_': must consist of lower case"
+t "a label that no node can have" resource "47: error: spec.nodeSelector: 'a b' is no label: "
+t "a URL that leads nowhere" resource "48: error: spec.chart.repository.url: 'ftp://a/b': recipes come from URLs that begin with file://, https://"
 t "two that select the same nodes" resource '32: warning: four selects the same nodes as three (line 24)'
-t "what stands beside it is looked at, too" resource "45: error: dat: there is no such field; is it 'data'?"
+t "what stands beside it is looked at, too" resource "61: error: dat: there is no such field; is it 'data'?"
 t "nothing is said of a good one" clean_file
 t "files that hold nothing to look at" bad_file
 t "a chart's own resource" base_of_a_chart
