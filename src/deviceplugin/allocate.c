@@ -233,5 +233,12 @@ void dp_broker_cancel(struct dp_broker *b, uint64_t ticket)
         if (w->ticket == ticket)
             waiting_free(w);
     }
-    /* what is made for it is made: kubelet may ask again, and if not the pod ends */
+    /* what is made for it is made: kubelet may ask again, for devices that it chooses anew, and if
+     * not the pod ends */
+    struct dp_grant *g;
+    LIST_FOREACH(g, &b->grants, link)
+    if (g->ticket == ticket) {
+        g->ticket = 0;
+        dp_grant_unserve(g);
+    }
 }

@@ -78,10 +78,8 @@ void dp_grant_free(struct dp_grant *grant)
         free(s->uuid);
         free(s->old_uuid);
     }
-    for (size_t i = 0; i < grant->n_served; i++)
-        free_texts(grant->served[i].ids, grant->served[i].n_ids);
+    dp_grant_unserve(grant);
     free(grant->slices);
-    free(grant->served);
     dp_ref_done(&grant->pod);
     free(grant->id);
     free(grant->container);
@@ -105,6 +103,14 @@ void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *con
     struct dp_served *s = &grant->served[grant->n_served++];
     *s = (struct dp_served){ .ids = copy_texts(ids, n_ids), .n_ids = n_ids };
     (void)strncpy(s->profile, profile, sizeof s->profile - 1);
+}
+
+void dp_grant_unserve(struct dp_grant *grant)
+{
+    for (size_t i = 0; i < grant->n_served; i++)
+        free_texts(grant->served[i].ids, grant->served[i].n_ids);
+    free(SW_TAKE(grant->served));
+    grant->n_served = 0;
 }
 
 void waiting_free(struct waiting *w)

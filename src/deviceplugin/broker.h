@@ -132,6 +132,8 @@ struct dp_slice *dp_grant_add_slice(struct dp_grant *grant);
 /** @ids are copied. */
 void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,
                     size_t n_ids);
+/** kubelet holds nothing for it (any more). */
+void dp_grant_unserve(struct dp_grant *grant);
 
 /* ---- what is to be done ------------------------------------------------------------------------
  */

@@ -311,6 +311,31 @@ def a_stream_that_breaks_is_registered_again(api):
     w.close()
 
 
+def kubelet_restarts_while_it_asks_and_asks_again(api):
+    w = World(api, emulated=False)
+    pod = w.pod("asked", {R: 1})
+    w.claim(pod, "1g.5gb", 0, 1)
+    w.fail("gi_create wait")
+    call = w.kubelet.method(R, "Allocate", V1BETA1.AllocateResponse).future(
+        V1BETA1.AllocateRequest(container_requests=[
+            V1BETA1.ContainerAllocateRequest(devicesIDs=["1g.5gb-0"])]), timeout=30)
+    until("at work", lambda: w.states() == ["processing"])
+    w.kubelet.stop()
+    assert call.exception()
+    w.kubelet.start()
+    until("registered again", lambda: len(w.kubelet.registered) == 7)
+    os.unlink(w.dir + "/fail")
+    # it knows nothing of the device that it had chosen
+    assert w.kubelet.allocate(R, "1g.5gb-7").envs["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-")
+    assert w.gpus() == [(0, 0, 1, 1)]
+    w.kubelet.hold("asked", "c0", R, ["1g.5gb-7"])
+    w.kubelet.start_container(R, "1g.5gb-7")
+    until("inUse", lambda: w.states() == ["inUse"])
+    w.end_pod("asked")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
 def the_plugin_restarts_and_pods_keep_theirs(api):
     for how in (15, 9):
         w = World(api, emulated=False)
