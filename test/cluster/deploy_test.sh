@@ -2,6 +2,7 @@
 # own account and its RBAC, a recipe from a ConfigMap walked, changed and walked again, `make
 # undeploy`, and the cluster as it was before.
 . test/tap.sh
+. test/cluster_images.sh
 slipway=${SLIPWAY:-build/slipway}
 chart=$tap_dir/hello
 api=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
@@ -25,11 +26,6 @@ settled() {
             [ -z "$(kubectl get namespaces -o 'jsonpath={.items[?(@.status.phase=="Terminating")].metadata.name}')" ] && return
         mv "$tap_dir/later" "$tap_dir/before"
     done
-}
-
-packed() {
-    make -s local-image-build && local p
-    for p in build/images/*.tar; do ctr -a "$SLIPWAY_CLUSTER_DIR/containerd.sock" -n k8s.io images import "$p" || return 1; done
 }
 
 deployed() {
@@ -188,7 +184,7 @@ if [ -n "$node_ip" ]; then
     kubectl patch specialresources.sro.openshift.io --all --type merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
     kubectl delete -k deploy/crds --ignore-not-found >/dev/null 2>&1
     settled
-    t "the images are packed and imported" packed
+    t "the images are packed and imported" images_imported
     t "an account without rights is told so, once" no_rights
     t "an image that cannot be pulled is told so, once" unpullable
     t "make deploy brings two replicas up" deployed

@@ -4,6 +4,7 @@
 # the rules stand in for OpenShift's operators, and the GPUs are made up.
 . test/tap.sh
 . test/slicing_cleared.sh
+. test/cluster_images.sh
 ns=das-operator
 dir=$SLIPWAY_CLUSTER_DIR
 cdi=$dir/slicing/cdi journal=$dir/slicing/journal
@@ -15,7 +16,6 @@ if [ -z "$(kubectl get nodes -o name)" ]; then
     plan
 fi
 node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
-ctrs() { ctr -a "$dir/containerd.sock" -n k8s.io "$@"; }
 
 # ---- the ground ----------------------------------------------------------------------------------
 # A small root with a shell.
@@ -32,9 +32,7 @@ shell_root() { # DIR
 }
 
 packed() {
-    local p
-    make -s local-image-build || return 1
-    for p in build/images/*.tar; do ctrs images import "$p" || return 1; done
+    images_imported || return 1
     shell_root "$tap_dir/shell" && mkdir -p "$tap_dir/scheduler/bin" &&
         cp "${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}/kube-scheduler" "$tap_dir/scheduler/bin/" &&
         hack/cluster.sh image slipway.local/shell:1 "$tap_dir/shell" sh &&
