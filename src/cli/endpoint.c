@@ -47,8 +47,7 @@ static int parse_address(const char *address, char **host, long *port, struct sw
                           address);
     size_t len = (size_t)(colon - address);
     bool brackets = len >= 2 && address[0] == '[' && address[len - 1] == ']';
-    *host = len == 0 ? sw_strdup("0.0.0.0")
-                     : sw_strndup(address + brackets, len - 2 * (size_t)brackets);
+    *host = len == 0 ? sw_strdup("::") : sw_strndup(address + brackets, len - 2 * (size_t)brackets);
     return 0;
 }
 
@@ -61,7 +60,7 @@ static void tell_port(struct evhttp_bound_socket *socket, const char *host, cons
         return;
     int port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
                                                  : ((struct sockaddr_in *)&bound)->sin_port);
-    SW_AUTO_CHARS *address = sw_printf("%s:%d", host, port);
+    SW_AUTO_CHARS *address = sw_printf(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
     sw_log(SW_LOG_INFO, "listening", "address", address, "for", path, NULL);
 }
 
@@ -86,6 +85,8 @@ int sw_endpoint_open(struct sw_loop *loop, const char *address,
     evhttp_set_gencb(e->http, on_request, e);
     struct evhttp_bound_socket *socket = evhttp_bind_socket_with_handle(e->http, host,
                                                                         (ev_uint16_t)port);
+    if (!socket && address[0] == ':') /* all addresses: there is no IPv6 */
+        socket = evhttp_bind_socket_with_handle(e->http, "0.0.0.0", (ev_uint16_t)port);
     if (!socket) {
         sw_endpoint_close(e);
         return sw_err_set(err, SW_UNAVAILABLE, "cannot listen on '%s'", address);

@@ -77,10 +77,12 @@ alone() { # a standby that no server answers is alive, and says that it is not r
     local health=127.0.0.1:$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     sed 's|server: .*|server: http://127.0.0.1:1|' "$KUBECONFIG" >"$tap_dir/nowhere"
     "$slipway" controller --kubeconfig "$tap_dir/nowhere" --leader-elect --metrics-bind-address 0 \
-        --health-probe-bind-address "$health" >"$tap_dir/standby" 2>&1 &
+        --health-probe-bind-address ":${health#*:}" >"$tap_dir/standby" 2>&1 &
     echo $! >>"$tap_dir/pids"
     until_ok 30 curl -sf "http://$health/healthz" && until_ok 30 grep -q 'lease cannot be renewed' "$tap_dir/standby" &&
-        [ "$(curl -s -o "$tap_dir/why" -w '%{http_code}' "http://$health/readyz")" = 503 ] && cat "$tap_dir/why"
+        [ "$(curl -s -o "$tap_dir/why" -w '%{http_code}' "http://$health/readyz")" = 503 ] && cat "$tap_dir/why" || return 1
+    # no address is all addresses: clusters may have IPv6 alone
+    ! grep -qs ' lo$' /proc/net/if_inet6 || curl -sf "http://[::1]:${health#*:}/healthz"
 }
 if command -v curl >/dev/null; then
     t "its last requests can be looked at" requests
