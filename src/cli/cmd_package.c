@@ -45,6 +45,8 @@ int sw_cmd_package(int argc, char **argv)
         return rc - 1;
     if (rest.n < 1)
         return sw_cli_usage("package", "which recipe? The folder of a chart is needed");
+    if (!*o.destination)
+        return sw_cli_usage("package", "--destination: '' is no folder");
     SW_ERR(err);
     SW_AUTO_CHARS *path = NULL;
     if (package(&o, rest.items[0], &path, &err) < 0)

@@ -35,12 +35,12 @@ const char *sw_label_value_fault(const char *value)
     return *value ? label_fault(value, strlen(value)) : NULL;
 }
 
-/* [a-z0-9]([-a-z0-9]*[a-z0-9])? */
-static const char *dns_fault(const char *text, size_t len)
+/* [a-z0-9]([-a-z0-9]*[a-z0-9])?; @allowed: what to say of other characters. */
+static const char *dns_fault(const char *text, size_t len, const char *allowed)
 {
     for (size_t i = 0; i < len; i++)
         if (!is_lower_alnum(text[i]) && text[i] != '-')
-            return "must consist of lower case alphanumeric characters, '-' or '.'";
+            return allowed;
     if (len == 0 || !is_lower_alnum(text[0]) || !is_lower_alnum(text[len - 1]))
         return "must start and end with a lower case alphanumeric character";
     return NULL;
@@ -57,7 +57,8 @@ static const char *subdomain_fault(const char *text, size_t len)
         const char *dot = memchr(p, '.', (size_t)(end - p));
         if (!dot)
             dot = end;
-        fault = dns_fault(p, (size_t)(dot - p));
+        fault = dns_fault(p, (size_t)(dot - p),
+                          "must consist of lower case alphanumeric characters, '-' or '.'");
         p = dot;
     }
     return fault;
@@ -73,7 +74,8 @@ const char *sw_dns_label_fault(const char *name)
     size_t len = strlen(name);
     if (len > MAX_LABEL)
         return "must be no more than 63 characters";
-    return len ? dns_fault(name, len) : "must not be empty";
+    return len ? dns_fault(name, len, "must consist of lower case alphanumeric characters or '-'")
+               : "must not be empty";
 }
 
 const char *sw_label_key_fault(const char *key)

@@ -127,7 +127,8 @@ packs_dependencies() {
 packs_no_nonsense() {
     fails 2 "Chart.yaml" "$slipway" package "$tap_dir/packed" &&
         fails 2 "which recipe" "$slipway" package &&
-        fails 2 "no/folder" "$slipway" package "$tap_dir/my-recipe" -d "$tap_dir/no/folder"
+        fails 2 "no/folder" "$slipway" package "$tap_dir/my-recipe" -d "$tap_dir/no/folder" &&
+        fails 2 "--destination: '' is no folder" "$slipway" package "$tap_dir/my-recipe" -d ''
 }
 
 t "package: an archive with one folder, without what .helmignore names" packs
