@@ -15,8 +15,9 @@ struct text {
     const char *name, *bytes; /* of the file */
     size_t len;
     const struct sw_yaml_docs *docs;
-    size_t at; /* the document that is looked at */
-    bool base; /* `slipway run` adds chart and namespace */
+    size_t at;          /* the document that is looked at, */
+    const char *within; /* and where in it: "" or the element of a List, "items[0]." */
+    bool base;          /* `slipway run` adds chart and namespace */
     struct sw_problems *problems;
 };
 
@@ -36,7 +37,8 @@ static void on_field(void *arg, const char *path, const char *words)
     const struct text *t = arg;
     int line = t->docs->docs[t->at].line;
     const char *start = line_start(t, line);
-    int at = sw_field_line(start, (size_t)(t->bytes + t->len - start), line, path);
+    SW_AUTO_CHARS *whole = sw_printf("%s%s", t->within, path);
+    int at = sw_field_line(start, (size_t)(t->bytes + t->len - start), line, whole);
     sw_problems_add(t->problems, true, t->name, at, "%s", words);
 }
 
@@ -62,22 +64,44 @@ static void check_overlap(const struct text *t)
     }
 }
 
+/* Whoever makes it needs no name: kubectl create, or Kustomize, whose files are no objects. */
+static bool needs_name(struct json_object *doc)
+{
+    return !sw_json_find(doc, "metadata", "generateName", NULL) &&
+           !sw_starts_with(sw_obj_api_version(doc), "kustomize.config.k8s.io/");
+}
+
+static void check_object(struct text *t, struct json_object *doc, const struct sw_own_kinds *own,
+                         const struct sw_fields *fields)
+{
+    if (!json_object_is_type(doc, json_type_object) || !*sw_obj_kind(doc) ||
+        !*sw_obj_api_version(doc)) {
+        on_field(t, "apiVersion", "no manifest: apiVersion or kind lacks");
+        return;
+    }
+    if (!t->base && !*sw_obj_name(doc) && needs_name(doc)) {
+        SW_AUTO_CHARS *words = sw_printf("%s without metadata.name", sw_obj_kind(doc));
+        on_field(t, "apiVersion", words);
+    }
+    sw_fields_check(fields, doc, on_field, t);
+    sw_own_kinds_check(own, doc, !t->base, on_field, t);
+}
+
 static void check_doc(struct text *t, const struct sw_own_kinds *own,
                       const struct sw_fields *fields)
 {
-    struct json_object *doc = t->docs->docs[t->at].object;
-    int line = t->docs->docs[t->at].line;
-    if (!json_object_is_type(doc, json_type_object) || !*sw_obj_kind(doc) ||
-        !*sw_obj_api_version(doc)) {
-        sw_problems_add(t->problems, true, t->name, line, "no manifest: apiVersion or kind lacks");
+    struct json_object *doc = t->docs->docs[t->at].object, *items = sw_json_get(doc, "items");
+    if (!sw_ends_with(sw_obj_kind(doc), "List") || !json_object_is_type(items, json_type_array)) {
+        check_object(t, doc, own, fields);
+        check_overlap(t);
         return;
     }
-    if (!t->base && !*sw_obj_name(doc))
-        sw_problems_add(t->problems, true, t->name, line, "%s without metadata.name",
-                        sw_obj_kind(doc));
-    sw_fields_check(fields, doc, on_field, t);
-    sw_own_kinds_check(own, doc, !t->base, on_field, t);
-    check_overlap(t);
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        SW_AUTO_CHARS *within = sw_printf("items[%zu].", i);
+        t->within = within;
+        check_object(t, sw_json_at(items, i), own, fields);
+    }
+    t->within = "";
 }
 
 static void lint_text(const char *name, const char *bytes, size_t len, bool base,
@@ -86,7 +110,7 @@ static void lint_text(const char *name, const char *bytes, size_t len, bool base
     SW_AUTO(sw_fields) *fields = sw_fields_new();
     SW_AUTO(sw_own_kinds) *own = sw_own_kinds_new();
     struct sw_yaml_docs docs = { 0 };
-    struct text t = { name, bytes, len, &docs, 0, base, problems };
+    struct text t = { name, bytes, len, &docs, 0, "", base, problems };
     SW_ERR(err);
     if (sw_yaml_parse_all(bytes, len, &(struct sw_yaml_opts){ 0 }, &docs, &err) < 0) {
         tell_failure(&t, sw_err_text(&err));

@@ -342,6 +342,26 @@ static void check_name(const struct check *c, struct json_object *doc)
     }
 }
 
+/* One of our groups, and none of its kinds. */
+static void check_kind(const struct check *c, const struct sw_own_kinds *kinds,
+                       struct json_object *doc)
+{
+    const char *version = sw_obj_api_version(doc), *kind = sw_obj_kind(doc);
+    const char *names[MAX_KINDS + 1] = { 0 };
+    size_t n = 0;
+    for (size_t i = 0; i < kinds->n; i++) {
+        SW_AUTO_CHARS *group = sw_printf("%s/",
+                                         sw_json_str(kinds->crds[i], "", "spec", "group", NULL));
+        if (sw_starts_with(version, group))
+            names[n++] = sw_json_str(kinds->crds[i], "", "spec", "names", "kind", NULL);
+    }
+    const char *meant = sw_cli_nearest(kind, names);
+    if (n && meant)
+        tell(c, "kind", "there is no '%s'; is it '%s'?", kind, meant);
+    else if (n)
+        tell(c, "kind", "there is no '%s'", kind);
+}
+
 static struct json_object *schema_of(struct json_object *crd, const char *version)
 {
     struct json_object *versions = sw_json_find(crd, "spec", "versions", NULL);
@@ -357,8 +377,10 @@ void sw_own_kinds_check(const struct sw_own_kinds *kinds, struct json_object *do
     struct json_object *crd = crd_of(kinds, doc), *spec = sw_json_get(doc, "spec");
     const char *slash = strchr(sw_obj_api_version(doc), '/');
     struct json_object *schema = schema_of(crd, slash ? slash + 1 : "");
-    if (!crd)
+    if (!crd) {
+        check_kind(&c, kinds, doc);
         return;
+    }
     check_name(&c, doc);
     if (!schema) {
         struct json_object *first = sw_json_at(sw_json_find(crd, "spec", "versions", NULL), 0);

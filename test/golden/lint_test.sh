@@ -119,6 +119,43 @@ clean_file() {
     sed -n '/name: three/,/^---/p' "$tap_dir/sr.yaml" | { printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\n'; cat; } >"$tap_dir/good.yaml"
     says_nothing "$tap_dir/good.yaml"
 }
+list_and_kinds() { # a List's elements, an object that gets its name, a kind that is not
+    cat >"$tap_dir/list.yaml" <<'YAML'
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: a}
+- apiVersion: sro.openshift.io/v1beta1
+  kind: SpecialResource
+  metadata: {name: a}
+  spec:
+    debug: 1
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {generateName: a-}
+---
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+---
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResourc
+metadata: {name: a}
+---
+apiVersion: v1
+kind: ConfigMap
+YAML
+    "$slipway" lint "$tap_dir/list.yaml" | sed "s|$tap_dir/||" | diff - <(cat <<'WANT'
+list.yaml:11: error: spec.debug: expected true or false, found a number
+list.yaml:10: error: spec: chart is missing
+list.yaml:10: error: spec: namespace is missing
+list.yaml:21: error: kind: there is no 'SpecialResourc'; is it 'SpecialResource'?
+list.yaml:24: error: ConfigMap without metadata.name
+WANT
+)
+}
 bad_file() { # no YAML, nothing in it, not there: one line each
     local rc=0
     printf 'a: b: c\n' >"$tap_dir/bad.yaml"; : >"$tap_dir/empty.yaml"
@@ -233,6 +270,7 @@ t "a URL that leads nowhere" resource "48: error: spec.chart.repository.url: 'ft
 t "two that select the same nodes" resource '32: warning: four selects the same nodes as three (line 24)'
 t "what stands beside it is looked at, too" resource "61: error: dat: there is no such field; is it 'data'?"
 t "nothing is said of a good one" clean_file
+t "Lists, names to come, and kinds" list_and_kinds
 t "files that hold nothing to look at" bad_file
 t "a chart's own resource" base_of_a_chart
 t "a chart's annotation with a slip of the pen" chart_yaml "Chart.yaml:5: error: annotations.slipway.dev/wiat: no annotation of a chart; is it 'slipway.dev/wait'?"
