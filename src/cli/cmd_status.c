@@ -161,7 +161,9 @@ static int print_text(struct look *look)
     for (size_t i = 0; i < n; i++) {
         struct sw_report report = report_of(look, sw_json_at(look->resources, i));
         SW_AUTO_CHARS *text = sw_report_tables(&report, &style);
-        SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+        SW_AUTO_CHARS *trouble = report.status
+                                     ? sw_report_trouble(&report)
+                                     : sw_strdup("no operator has looked at it yet; does one run?");
         (void)printf("%s%s%s%s%s", i ? "\n" : "", text, *trouble ? "\n" : "", trouble,
                      *trouble ? "\n" : "");
     }

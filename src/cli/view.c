@@ -315,8 +315,9 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
     struct json_object *doc = sw_report_json(report);
     put_head(&line, report, &t);
     sw_line_end(&line);
-    put_state_table(&line, &t);
-    if (sw_json_len(report->nodes)) {
+    if (t.n)
+        put_state_table(&line, &t);
+    if (t.n && sw_json_len(report->nodes)) {
         sw_line_end(&line);
         put_node_table(&line, doc);
     }

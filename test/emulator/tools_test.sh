@@ -312,6 +312,14 @@ walks_from_an_archive() {
         has_agent by-archive
 }
 
+nobody_looked() { # says that, without tables of nothing
+    resource unseen my-recipe 0.1.0 carrier && "$slipway" status unseen >"$tap_dir/status" || return 1
+    cat "$tap_dir/status"
+    grep -qx 'no operator has looked at it yet; does one run?' "$tap_dir/status" &&
+        ! grep -e STATE -e NODE "$tap_dir/status"
+}
+t "status: a resource that no operator has seen" nobody_looked
+
 "$slipway" controller >"$tap_dir/controller.log" 2>&1 &
 controller=$!
 t "configmap: the controller walks one that has a key a file" walks_from_keys
