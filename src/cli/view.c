@@ -314,9 +314,10 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
     read_rows(report, &t);
     struct json_object *doc = sw_report_json(report);
     put_head(&line, report, &t);
-    sw_line_end(&line);
-    if (t.n)
+    if (t.n) {
+        sw_line_end(&line);
         put_state_table(&line, &t);
+    }
     if (t.n && sw_json_len(report->nodes)) {
         sw_line_end(&line);
         put_node_table(&line, doc);
