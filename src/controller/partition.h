@@ -1,7 +1,7 @@
 #pragma once
 /* What a resource says about who may use its nodes, and how its objects differ from the recipe's:
- * spec.nodeSelector, taints and tolerations, priorityClasses and priorityClassName (partition.c), spec.overrides
- * (overrides.c). docs/partitioning.md is for users. */
+ * spec.nodeSelector, taints and tolerations, priorityClasses and priorityClassName (partition.c),
+ * spec.overrides (overrides.c). docs/partitioning.md is for users. */
 #include <stdbool.h>
 #include <stdint.h>
 
