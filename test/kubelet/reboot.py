@@ -101,13 +101,13 @@ def main(kubeconfig, name):
     api = Api(kubeconfig)
     api.patch("/api/v1/nodes/" + name, {"metadata": {"labels": {"reboots": "yes"}}})
     api.patch("/api/v1/nodes/" + name + "/status", {"status": {"nodeInfo": {"bootID": "boot-1"}}})
-    node = Node(api, name)
     try:
-        walk(api, node)
-    finally:
-        code = node.world.stop()
-        node.world.kubelet.stop()
-        node.world.remove(code)
+        walk(api, Node(api, name))
+    finally:  # whether it came up or not
+        world = World.open
+        code = world.stop()
+        world.kubelet.stop()
+        world.remove(code)
 
 
 def walk(api, node):
