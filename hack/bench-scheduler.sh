@@ -5,7 +5,7 @@
 # slice needs (claim, its mark, Binding, Event) when nobody decides anything: more than that the server
 # does not give. All that is done REPEAT times, in turns, each time on a new cluster, and medians are
 # printed, as machines have better minutes and worse: one JSON object a line.
-# NODES="10 100 500" PODS=400 REPEAT=3 BIG=5000 choose; 
+# NODES="10 100 500" PODS=400 REPEAT=3 BIG=5000 choose;
 # hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
 set -eu
 cd "$(dirname "$0")/.."
@@ -61,7 +61,7 @@ rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 
 # All that is measured, once each, one after the other; a line of figures
 once() {
-    local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own memory
+    local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own kube memory
     extender
     build/slipway-scheduler --print-config --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
     sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
