@@ -16,7 +16,7 @@
 struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
     const char *scheduler, *runtime_class, *user_fields, *visible_devices, *env_from, *tolerate,
-        *log_level, *log_file;
+        *excluded, *log_level, *log_file;
     int port, drain_s;
     bool tls, test_hooks, help, version;
 };
@@ -43,6 +43,8 @@ static const struct sw_option flags[] = {
       "RESOURCE[=KEY],...: pods that ask for the extended resource (* at its end: any rest) "
       "tolerate "
       "the taint KEY (default: the resource's name)" },
+    { "excluded-namespaces", SW_OPTION_TEXT, AT(excluded),
+      "comma-separated: their pods are left as they are (needed before Kubernetes 1.21)" },
     { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 2)" },
     { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
     { "log-level-file", SW_OPTION_TEXT, AT(log_file),
@@ -81,8 +83,15 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
     if (fault)
         return sw_options_fault(PROGRAM, "--tolerate: '%s': %s", s->tolerate, fault);
     *o = (struct sw_webhook_server_opts){
-        .policy = { s->scheduler, s->runtime_class, keep == 1, strip == 1, s->tolerate,
-                    (enum sw_webhook_env_from)env_from },
+        .policy = {
+            .scheduler_name = s->scheduler,
+            .runtime_class = s->runtime_class,
+            .keep_user_fields = keep == 1,
+            .strip_visible_devices = strip == 1,
+            .tolerate = s->tolerate,
+            .env_from = (enum sw_webhook_env_from)env_from,
+            .excluded_namespaces = s->excluded,
+        },
         .serve = {
             .address = s->listen,
             .port = s->port,

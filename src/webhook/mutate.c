@@ -421,11 +421,25 @@ static bool is_pod(struct json_object *request, const char *operation, const cha
            strcmp(sw_json_str(request, "", "subResource", NULL), subresource) == 0;
 }
 
+static bool is_among(const char *name, const char *names)
+{
+    const size_t len = strlen(name);
+    for (const char *at = names ? names : ""; *(at += strspn(at, ", "));) {
+        const size_t n = strcspn(at, ", ");
+        if (n == len && memcmp(at, name, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
 static int look_at(struct mutation *m, struct json_object *request)
 {
     const bool created = is_pod(request, "CREATE", "");
     struct json_object *pod = sw_json_get(request, "object");
     if (!created && !is_pod(request, "UPDATE", "ephemeralcontainers"))
+        return 0;
+    if (is_among(sw_json_str(request, "", "namespace", NULL), m->policy->excluded_namespaces))
         return 0;
     if (!json_object_is_type(pod, json_type_object))
         return sw_err_set(m->err, SW_INVALID, "request.object: expected a Pod");

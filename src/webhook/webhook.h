@@ -36,6 +36,9 @@ struct sw_webhook_policy {
      * NoSchedule. NULL or "": none. */
     const char *tolerate;
     enum sw_webhook_env_from env_from; /* where it could set NVIDIA_VISIBLE_DEVICES */
+    /** "NAMESPACE,...": their pods are left as they are, where no namespaceSelector keeps them away
+     * (before Kubernetes 1.21 namespaces have no label to select by). NULL or "": none. */
+    const char *excluded_namespaces;
 };
 
 /** What is wrong with such rules; NULL: nothing. */

@@ -5,16 +5,24 @@ slipway=${SLIPWAY:-build/test/slipway}
 program=$(dirname "$slipway")/slipway-webhook
 export KUBECONFIG=$tap_dir/kubeconfig
 
+port() { sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log"; } # each test has a shell of its own
+serve() { # PORT FLAGS...
+    local at=$1
+    shift
+    : >"$tap_dir/log"
+    "$program" --log-level=debug --listen=127.0.0.1 --port="$at" --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key" \
+        --drain=0 --scheduler-name=my-scheduler "$@" 2>"$tap_dir/log" &
+    echo $! | tee "$tap_dir/webhook-pid" >>"$tap_dir/pids"
+    until_ok 20 grep -qs listening "$tap_dir/log"
+}
+no_longer() { kill "$(cat "$tap_dir/webhook-pid")" && until_ok 20 eval '! curl -sk "https://127.0.0.1:$(port)/healthz"'; }
+
 start() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=hook \
         -addext subjectAltName=DNS:das-operator-webhook.das.svc -keyout "$tap_dir/tls.key" -out "$tap_dir/tls.crt" 2>/dev/null
-    "$program" --log-level=debug --listen=127.0.0.1 --port=0 --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key" \
-        --drain=0 --scheduler-name=my-scheduler 2>"$tap_dir/log" &
-    echo $! >>"$tap_dir/pids"
-    until_ok 20 grep -qs listening "$tap_dir/log" || return 1
-    port=$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log")
-    "$slipway" emulate --platform kubernetes --webhook-address "das/das-operator-webhook=127.0.0.1:$port" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
-    echo $! >>"$tap_dir/pids"
+    serve 0 || return 1
+    "$slipway" emulate --platform kubernetes --webhook-address "das/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
+    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
     until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && kubectl apply -f - <<YAML
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
@@ -79,7 +87,7 @@ shipped() { # VERSION
             >"$tap_dir/shipped.yaml"
     grep -q 'failurePolicy: Fail' "$tap_dir/shipped.yaml" && kubectl apply -f "$tap_dir/shipped.yaml"
 }
-asked() { curl -sk "https://127.0.0.1:$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log" | head -1)/metrics" | awk '/^slipway_webhook_admissions_total/ { n += $2 } END { print n + 0 }'; }
+asked() { curl -sk "https://127.0.0.1:$(port)/metrics" | awk '/^slipway_webhook_admissions_total/ { n += $2 } END { print n + 0 }'; }
 # pod_in NAMESPACE NAME SPEC: whether the webhook was asked is "1" or "0" in $tap_dir/asked
 pod_in() {
     local before
@@ -105,19 +113,30 @@ asked_about() { # limits, requests alone, init containers; NVIDIA's name or ours
         grep -qx 1 "$tap_dir/asked" && resource_of default s3 | grep -q mig.das.com/1g.5gb
 }
 nobody_answers() { # only pods with slices notice
-    tail -n1 "$tap_dir/pids" >"$tap_dir/emulator-pid"
-    kill "$(head -n1 "$tap_dir/pids")" && until_ok 20 eval '! curl -sk "https://127.0.0.1:$(sed -n "s/.* port=\([0-9]*\).*/\1/p" "$tap_dir/log" | head -1)/healthz"'
+    no_longer || return 1
     printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: late}\nspec: {%s}\n' "$(slice)" | kubectl create -f - >"$tap_dir/o" 2>&1 && return 1
     cat "$tap_dir/o"
     grep -q 'failed calling webhook "mutate-pod.das.openshift.io"' "$tap_dir/o" && kubectl run plain --image x
 }
-# 1.20 labels no namespaces: whatever else waits, the webhook itself comes up again
+# 1.20 labels no namespaces: the webhook is asked about those that are excluded, too, and leaves them
+# alone with the flag that the state gives it
 old_cluster() {
     kill "$(cat "$tap_dir/emulator-pid")"
     rm -f "$KUBECONFIG"
-    "$slipway" emulate --platform kubernetes --kube-version 1.20 --webhook-address "das/das-operator-webhook=127.0.0.1:$port" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
+    "$slipway" emulate --platform kubernetes --kube-version 1.20 --webhook-address "das/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
     echo $! >>"$tap_dir/pids"
     until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && shipped 1.20 || return 1
+    local flag ns
+    flag=$("$slipway" render states/webhook --namespace das --kube-version 1.20 --set certificates=slipway | sed -n 's/^ *- \(--excluded-namespaces=.*\)/\1/p')
+    serve "$(port)" ${flag:+"$flag"} || return 1
+    for ns in das kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
+        kubectl get namespace $ns 2>/dev/null || kubectl create namespace $ns || return 1
+        pod_in $ns slice "$(slice)" && grep -qx 1 "$tap_dir/asked" && resource_of $ns slice | grep -q nvidia.com/mig-1g.5gb || return 1
+    done
+    pod_in default slice "$(slice)" && grep -qx 1 "$tap_dir/asked" && resource_of default slice | grep -q mig.das.com/1g.5gb
+}
+nobody_answers_old() { # whatever else waits, the webhook itself comes up again
+    no_longer || return 1
     ! kubectl -n das run other --image x && kubectl -n das run server --image x --labels app=das-operator-webhook
 }
 
@@ -130,7 +149,7 @@ t "the shipped configuration is taken" shipped 1.29
 t "pods without slices and excluded namespaces do not reach the webhook" not_asked
 t "pods with slices do" asked_about
 t "where nobody answers only pods with slices are refused" nobody_answers
-port=$(sed -n 's/.* port=\([0-9]*\).*/\1/p' "$tap_dir/log" | head -1)
-t "in Kubernetes 1.20 the webhook's own pods come up without it" old_cluster
+t "in Kubernetes 1.20 it leaves pods of excluded namespaces alone" old_cluster
+t "there the webhook's own pods come up without it" nobody_answers_old
 while read -r pid; do kill "$pid" 2>/dev/null; done <"$tap_dir/pids"
 plan

@@ -10,7 +10,13 @@
 static void as_review(const uint8_t *data, size_t size)
 {
     const struct sw_webhook_policy policy = {
-        "s", "r", size & 1, size & 2, size & 4 ? "*,a/b=c" : NULL, size % 3
+        .scheduler_name = "s",
+        .runtime_class = "r",
+        .keep_user_fields = size & 1,
+        .strip_visible_devices = size & 2,
+        .tolerate = size & 4 ? "*,a/b=c" : NULL,
+        .env_from = size % 3,
+        .excluded_namespaces = size & 8 ? "default,ns" : NULL,
     };
     SW_AUTO(sw_webhook_reader) *reader = sw_webhook_reader_new(&policy);
     struct sw_webhook_answer a;

@@ -15,9 +15,8 @@
 #include "data/data.h"
 #include "data_util.h"
 
-static const struct sw_webhook_policy defaults = {
-    "das-scheduler", "nvidia-legacy", false, false, NULL, 0
-};
+static const struct sw_webhook_policy defaults = { .scheduler_name = "das-scheduler",
+                                                   .runtime_class = "nvidia-legacy" };
 
 static char *review_of(const char *version, const char *spec)
 {
@@ -191,24 +190,25 @@ static void users_fields_are_kept_by_policy(void **state)
 {
     (void)state;
     static const struct {
-        struct sw_webhook_policy policy;
+        const char *sets_scheduler, *sets_class;
+        bool keeps;
         const char *has, *scheduler, *runtime_class;
     } cases[] = {
-        { { "s", "r", true, false, NULL, 0 }, ",\"schedulerName\":\"mine\"", "mine", "r" },
-        { { "s", "r", true, false, NULL, 0 },
-          ",\"schedulerName\":\"default-scheduler\"",
-          "s",
-          "r" },
-        { { "s", "r", true, false, NULL, 0 }, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
-        { { "s", "r", false, false, NULL, 0 }, ",\"runtimeClassName\":\"kata\"", "s", "r" },
-        { { "s", "", false, false, NULL, 0 }, "", "s", "" },
-        { { "", NULL, false, false, NULL, 0 }, ",\"schedulerName\":\"mine\"", "mine", "" },
+        { "s", "r", true, ",\"schedulerName\":\"mine\"", "mine", "r" },
+        { "s", "r", true, ",\"schedulerName\":\"default-scheduler\"", "s", "r" },
+        { "s", "r", true, ",\"runtimeClassName\":\"kata\"", "s", "kata" },
+        { "s", "r", false, ",\"runtimeClassName\":\"kata\"", "s", "r" },
+        { "s", "", false, "", "s", "" },
+        { "", NULL, false, ",\"schedulerName\":\"mine\"", "mine", "" },
     };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        const struct sw_webhook_policy policy = { .scheduler_name = cases[i].sets_scheduler,
+                                                  .runtime_class = cases[i].sets_class,
+                                                  .keep_user_fields = cases[i].keeps };
         SW_AUTO_CHARS *spec = sw_printf("{\"containers\":[{" SLICE "}]%s}", cases[i].has);
         SW_AUTO_CHARS *review = review_of("v1", spec);
         enum sw_webhook_outcome outcome;
-        SW_AUTO_JSON *response = answer(&cases[i].policy, review, &outcome);
+        SW_AUTO_JSON *response = answer(&policy, review, &outcome);
         size_t n_ops;
         SW_AUTO_JSON *now = patched(review, response, &n_ops);
         assert_string_equal(sw_json_str(now, "", "schedulerName", NULL), cases[i].scheduler);
@@ -256,7 +256,9 @@ static void visible_devices_are_refused_with_their_place(void **state)
 static void visible_devices_are_stripped_by_policy(void **state)
 {
     (void)state;
-    const struct sw_webhook_policy policy = { "s", "r", false, true, NULL, 0 };
+    const struct sw_webhook_policy policy = { .scheduler_name = "s",
+                                              .runtime_class = "r",
+                                              .strip_visible_devices = true };
     SW_AUTO_CHARS *review = review_of(
         "v1", "{\"containers\":[{" SLICE ",\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":"
               "\"all\"},{\"name\":\"B\",\"value\":\"b\"},{\"name\":\"NVIDIA_VISIBLE_DEVICES\","
@@ -324,7 +326,9 @@ static void ephemeral_containers_are_looked_at_when_they_are_added(void **state)
         { "nvidia.com/mig-1g.5gb", "{\"name\":\"new\"}", SW_WEBHOOK_UNCHANGED,
           SW_WEBHOOK_UNCHANGED },
     };
-    const struct sw_webhook_policy strip = { "s", "r", false, true, NULL, 0 };
+    const struct sw_webhook_policy strip = { .scheduler_name = "s",
+                                             .runtime_class = "r",
+                                             .strip_visible_devices = true };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         SW_AUTO_CHARS *review = sw_printf(
             "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"
@@ -525,6 +529,36 @@ static void pods_that_ask_tolerate_the_taint(void **state)
     }
 }
 
+/* review_of() asks about a pod in "ns". */
+static void pods_of_excluded_namespaces_are_left_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names;
+        enum sw_webhook_outcome outcome;
+    } lists[] = {
+        { "ns", SW_WEBHOOK_UNCHANGED },
+        { "kube-system,ns,a", SW_WEBHOOK_UNCHANGED },
+        { "kube-system, ns", SW_WEBHOOK_UNCHANGED },
+        { "n,nss,s,kube-ns,ns-a", SW_WEBHOOK_DENIED },
+        { ",", SW_WEBHOOK_DENIED },
+        { "", SW_WEBHOOK_DENIED },
+    };
+    SW_AUTO_CHARS *review = review_of(
+        "v1", "{\"containers\":[{\"env\":[{\"name\":\"NVIDIA_VISIBLE_DEVICES\"}],"
+              "\"resources\":{\"limits\":{\"nvidia.com/mig-1g.5gb\":1}}}]}");
+    for (size_t i = 0; i < SW_COUNT(lists); i++) {
+        struct sw_webhook_policy policy = defaults;
+        policy.excluded_namespaces = lists[i].names;
+        enum sw_webhook_outcome outcome;
+        SW_AUTO_JSON *response = answer(&policy, review, &outcome);
+        if (outcome != lists[i].outcome)
+            fail_msg("'%s': %s", lists[i].names, json_object_to_json_string(response));
+        assert_int_equal(sw_json_bool(response, false, "response", "allowed", NULL),
+                         outcome == SW_WEBHOOK_UNCHANGED);
+    }
+}
+
 /* @n times "@before<number>@after", with commas between. */
 static char *many(const char *before, const char *after, int n)
 {
@@ -596,6 +630,7 @@ int main(void)
         cmocka_unit_test(what_is_no_quantity_is_denied),
         cmocka_unit_test(what_is_no_review_is_refused),
         cmocka_unit_test(pods_that_ask_tolerate_the_taint),
+        cmocka_unit_test(pods_of_excluded_namespaces_are_left_alone),
         cmocka_unit_test(pods_as_large_as_a_body_are_answered),
         cmocka_unit_test(rules_that_cannot_be_are_refused),
     };

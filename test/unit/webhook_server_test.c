@@ -97,8 +97,8 @@ static void start(struct fixture *f, struct sw_webhook_server_opts opts)
     opts.serve.cert_file = f->cert;
     opts.serve.key_file = f->key;
     opts.serve.reload_ms = opts.serve.reload_ms ? opts.serve.reload_ms : 20;
-    opts.policy =
-        (struct sw_webhook_policy){ "das-scheduler", "nvidia-legacy", false, false, NULL, 0 };
+    opts.policy = (struct sw_webhook_policy){ .scheduler_name = "das-scheduler",
+                                              .runtime_class = "nvidia-legacy" };
     f->loop = sw_loop_new(NULL);
     if (sw_webhook_server_open(f->loop, &opts, &f->server, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
