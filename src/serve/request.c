@@ -250,6 +250,8 @@ int sw_serve_next(struct sw_serve_progress *p, char *bytes, size_t len_bytes, si
         if (!known)
             p->chunk_at = p->decoded_end = p->head_len;
         rc = decode_chunks(p, bytes, len_bytes, max_body);
+        if (rc == 0 && len_bytes - p->head_len > max_body + SW_SERVE_MAX_HEAD)
+            rc = 413; /* sizes and extensions, hardly a body */
         if (rc != 1)
             return rc;
         r.body_len = p->decoded_end - p->head_len;

@@ -361,6 +361,12 @@ static void refuses_what_is_wrong_with_a_status(void **state)
     }
     struct wire w;
     assert_true(dial(f, &w, false));
+    char chunks[32 * 1024] = "POST /m HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (size_t n = strlen(chunks); n + 256 < sizeof chunks; n += strlen(chunks + n))
+        (void)snprintf(chunks + n, 256, "1;%0200d\r\nx\r\n", 1); /* much framing, little body */
+    assert_int_equal(ask_status(&w, chunks), 413);
+    hang_up(&w);
+    assert_true(dial(f, &w, false));
     SW_AUTO_CHARS *long_head = sw_printf("GET / HTTP/1.1\r\nX: %20000d\r\n\r\n", 1);
     assert_int_equal(ask_status(&w, long_head), 431);
     hang_up(&w);
