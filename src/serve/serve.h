@@ -60,6 +60,10 @@ struct sw_serve_opts {
     int64_t reload_ms;         /* how often the files are looked at; 0: 1 s */
     int64_t drain_ms;          /* from stop until the door closes; 0: at once */
     size_t max_body_bytes;     /* 0: 3 MiB */
+    /** Of all requests that are being read and of answers that are not taken yet. A request that
+     * does not fit is read past and answered with 503, unless it is small (32 KiB) or alone.
+     * 0: 32 MiB */
+    size_t max_bodies_bytes;
     int max_conns;             /* 0: 1024 */
 };
 
@@ -100,6 +104,7 @@ int sw_serve_parse_address(const char *text, char **address, int *port,
 /** Since it was opened. */
 struct sw_serve_counts {
     uint64_t bad_requests; /* no HTTP */
+    uint64_t crowded_out;  /* by max_bodies_bytes */
     uint64_t handshake_errors, timeouts, conns, reloads;
     unsigned open_conns;
     time_t not_after; /* of the certificate; 0: none */

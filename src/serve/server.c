@@ -18,9 +18,12 @@
 #include "serve/tls.h"
 
 enum {
-    READS_PER_TURN = 16, /* then the others have a turn */
-    GRACE_MS = 5000,     /* for requests that are under way when the door closes */
+    READS_PER_TURN = 16,     /* then the others have a turn */
+    GRACE_MS = 5000,         /* for requests that are under way when the door closes */
+    SMALL_BYTES = 32 * 1024, /* what each connection may read, however many there are */
 };
+
+static const char too_much[] = "too much is asked at once; try again\n";
 
 /* One connection; it is also the reply that a route gets. */
 struct sw_serve_reply {
@@ -28,6 +31,7 @@ struct sw_serve_reply {
     struct sw_conn conn;
     struct event *readable, *writable;
     struct sw_serve_progress progress;
+    size_t skip;  /* bytes still to come of a request that is refused */
     bool shaken;  /* the handshake is over */
     bool stalled; /* answers wait for the other side to read */
     bool last;    /* close when all answers are out */
@@ -59,8 +63,9 @@ static void put_answer(struct sw_serve_reply *p, int status, const char *type, c
 {
     char head[192];
     const int n = snprintf(
-        head, sizeof head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
-        status, sw_serve_reason(status), type, len, p->last ? "Connection: close\r\n" : "");
+        head, sizeof head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n",
+        status, sw_serve_reason(status), type, len, status == 503 ? "Retry-After: 1\r\n" : "",
+        p->last ? "Connection: close\r\n" : "");
     sw_conn_put(&p->conn, head, (size_t)n);
     sw_conn_put(&p->conn, body, len);
 }
@@ -137,14 +142,77 @@ static void set_deadline(struct sw_serve_reply *p, int64_t in_ms)
     p->deadline_ms = sw_loop_now_ms(p->server->loop) + in_ms;
 }
 
+static void refuse(struct sw_serve_reply *p, int status, const char *why)
+{
+    put_answer(p, status, "text/plain; charset=utf-8", why, strlen(why));
+}
+
+static size_t body_bytes(const struct sw_serve_reply *p)
+{
+    const struct sw_serve_progress *at = &p->progress;
+    return !at->head_len ? 0 : at->chunked ? p->server->opts.max_body_bytes : at->content_len;
+}
+
+/* Whether the request whose head has come fits in beside the others. */
+static bool has_room(const struct sw_serve_reply *p)
+{
+    const struct sw_serve *s = p->server;
+    const size_t wanted = body_bytes(p);
+    size_t taken = 0;
+    for (const struct sw_serve_reply *q = s->peers; q && wanted > SMALL_BYTES; q = q->next)
+        if (q != p)
+            taken += body_bytes(q) + q->conn.out.len - q->conn.out.at;
+    return !taken || taken + wanted <= s->opts.max_bodies_bytes;
+}
+
+/* What is left of a body of known length is read past: who is still writing would not hear. */
+static void crowd_out(struct sw_serve_reply *p)
+{
+    const struct sw_serve_progress was = p->progress;
+    p->server->counts.crowded_out++;
+    p->progress = (struct sw_serve_progress){ 0 };
+    if (was.chunked || was.wants_continue) {
+        p->last = true;
+        refuse(p, 503, too_much);
+    } else {
+        p->skip = was.head_len + was.content_len;
+    }
+}
+
+/* @return false: there is more to skip */
+static bool skip_refused(struct sw_serve_reply *p)
+{
+    const size_t here = p->conn.in.len - p->conn.in.at, n = p->skip < here ? p->skip : here;
+    if (!p->skip)
+        return true;
+    sw_conn_consume(&p->conn, n);
+    p->skip -= n;
+    if (p->skip)
+        return false;
+    p->last = p->server->stopping;
+    refuse(p, 503, too_much);
+    return true;
+}
+
+/* Nothing of a request has come. */
+static bool is_between(const struct sw_serve_reply *p)
+{
+    return p->conn.in.len == p->conn.in.at && !p->skip;
+}
+
 /* Serve what has arrived completely. */
 static void serve_all(struct sw_serve_reply *p)
 {
     struct sw_conn_buffer *in = &p->conn.in;
-    while (in->at < in->len && !p->last && !p->asked) {
+    while (skip_refused(p) && in->at < in->len && !p->last && !p->asked) {
         struct sw_serve_request r;
+        const bool begun = p->progress.head_len > 0;
         const int rc = sw_serve_next(&p->progress, in->bytes + in->at, in->len - in->at,
                                      p->server->opts.max_body_bytes, &r);
+        if (rc == 0 && !begun && p->progress.head_len && !has_room(p)) {
+            crowd_out(p);
+            continue;
+        }
         if (rc == 0) {
             if (p->progress.wants_continue && p->progress.head_len) {
                 static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -156,8 +224,7 @@ static void serve_all(struct sw_serve_reply *p)
         if (rc != 1) {
             p->server->counts.bad_requests++;
             p->last = true;
-            const char *why = sw_serve_reason(rc);
-            put_answer(p, rc, "text/plain; charset=utf-8", why, strlen(why));
+            refuse(p, rc, sw_serve_reason(rc));
             return;
         }
         p->last = !r.keep_alive || p->server->stopping;
@@ -230,7 +297,7 @@ static void pump(struct sw_serve_reply *p)
     if (!p->shaken && !shake_hands(p))
         return;
     for (int i = 0; i < READS_PER_TURN; i++) {
-        const bool fresh = p->conn.in.len == p->conn.in.at;
+        const bool fresh = is_between(p);
         const enum sw_conn_result rc = sw_conn_read(&p->conn);
         if (rc == SW_CONN_CLOSED) {
             hang_up(p);
@@ -243,7 +310,7 @@ static void pump(struct sw_serve_reply *p)
         serve_all(p);
         if (!rest(p) || p->asked || p->stalled)
             return;
-        if (p->conn.in.len == p->conn.in.at)
+        if (is_between(p))
             set_deadline(p, p->server->opts.idle_ms);
         if (!sw_conn_has_more(&p->conn))
             return;
@@ -265,7 +332,7 @@ void sw_serve_answer(struct sw_serve_reply *p, int status, const char *type, con
     (void)event_add(p->readable, NULL);
     set_deadline(p, p->server->opts.request_ms);
     serve_all(p); /* what came behind it meanwhile */
-    if (rest(p) && !p->stalled && !p->asked && p->conn.in.len == p->conn.in.at)
+    if (rest(p) && !p->stalled && !p->asked && is_between(p))
         set_deadline(p, p->server->opts.idle_ms);
 }
 
@@ -356,7 +423,7 @@ static void on_tick(void *arg)
     const int64_t now_ms = sw_loop_now_ms(s->loop);
     for (struct sw_serve_reply *p = s->peers, *next; p; p = next) {
         next = p->next;
-        const bool idle = p->shaken && !p->stalled && !p->asked && p->conn.in.len == p->conn.in.at;
+        const bool idle = p->shaken && !p->stalled && !p->asked && is_between(p);
         if (now_ms < p->deadline_ms && !(s->closing && idle))
             continue;
         s->counts.timeouts += !idle;
@@ -474,6 +541,7 @@ static void fill_defaults(struct sw_serve_opts *o)
     o->idle_ms = o->idle_ms ? o->idle_ms : 120 * 1000;
     o->reload_ms = o->reload_ms ? o->reload_ms : 1000;
     o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : 3 * 1024 * 1024;
+    o->max_bodies_bytes = o->max_bodies_bytes ? o->max_bodies_bytes : 32 * 1024 * 1024;
     o->max_conns = o->max_conns ? o->max_conns : 1024;
 }
 

@@ -1,4 +1,6 @@
-/* serve: answers that come later, in order, to whoever is still there. */
+/* serve: answers that come later, in order, to whoever is still there; and what is too much at
+ * once.
+ */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +34,24 @@ static void on_stopped(void *arg SW_UNUSED)
     stopped = true;
 }
 
-static const struct sw_serve_route routes[] = { { "POST", "/hold", hold }, { "GET", "/now", now } };
+static void take(const struct sw_serve_request *r, struct sw_serve_reply *reply,
+                 void *arg SW_UNUSED)
+{
+    SW_AUTO_CHARS *text = sw_printf("took %zu", r->body_len);
+    sw_serve_text(reply, 200, text);
+}
+
+static void much(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                 void *arg SW_UNUSED)
+{
+    static char text[16 * 1024 * 1024]; /* more than fits into the sockets */
+    sw_serve_answer(reply, 200, "x", text, sizeof text);
+}
+
+static const struct sw_serve_route routes[] = { { "POST", "/hold", hold },
+                                                { "GET", "/now", now },
+                                                { "POST", "/take", take },
+                                                { "GET", "/much", much } };
 
 static int setup(void **state SW_UNUSED)
 {
@@ -41,6 +60,7 @@ static int setup(void **state SW_UNUSED)
                                         .n_routes = SW_COUNT(routes),
                                         .on_stopped = on_stopped,
                                         .address = "127.0.0.1",
+                                        .max_bodies_bytes = 100 * 1000,
                                         .plain_http = true };
     n_held = 0;
     stopped = false;
@@ -152,6 +172,105 @@ static void test_stop_waits_for_answers(void **state SW_UNUSED)
     assert_true(stopped);
 }
 
+/* The socket may be full until the loop has turned. */
+static void pour(int fd, size_t n)
+{
+    static const char zeros[16 * 1024];
+    while (n) {
+        const ssize_t sent = send(fd, zeros, n < sizeof zeros ? n : sizeof zeros, MSG_DONTWAIT);
+        n -= sent > 0 ? (size_t)sent : 0;
+        sw_loop_step(loop, 0);
+    }
+}
+
+static void begin(int fd, const char *head, size_t n_body)
+{
+    say(fd, head);
+    pour(fd, n_body);
+}
+
+/* An answer, as soon as one comes. */
+static const char *answer(int fd)
+{
+    const char *text = hear(fd);
+    for (int i = 0; i < 100 && !*text; i++)
+        text = hear(fd);
+    return text;
+}
+
+static const char *ask(int fd, const char *head, size_t n_body)
+{
+    begin(fd, head, n_body);
+    return answer(fd);
+}
+
+#define TAKE(len) "POST /take HTTP/1.1\r\nContent-Length: " #len "\r\n\r\n"
+
+static bool is_refused(const char *answer)
+{
+    return strncmp(answer, "HTTP/1.1 503 ", 13) == 0 && strstr(answer, "\r\nRetry-After: ") &&
+           strstr(answer, "\r\n\r\ntoo much");
+}
+
+static void test_many_bodies_are_bounded_together(void **state SW_UNUSED)
+{
+    const int first = dial(), second = dial(), chunked = dial(), polite = dial();
+    struct sw_serve_counts counts;
+    begin(first, TAKE(70000), 20000);
+    assert_string_equal(hear(first), "");
+    const char *text = ask(second, TAKE(70000), 70000);
+    assert_true(is_refused(text));
+    assert_null(strstr(text, "close"));
+    text = ask(chunked, "POST /take HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 0);
+    assert_true(is_refused(text));
+    assert_non_null(strstr(text, "\r\nConnection: close\r\n"));
+    text = ask(polite,
+               "POST /take HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 70000\r\n\r\n", 0);
+    assert_true(is_refused(text));
+    sw_serve_count(server, &counts);
+    assert_int_equal(counts.crowded_out, 3);
+    assert_int_equal(counts.open_conns, 2);
+    assert_non_null(strstr(ask(second, TAKE(30000), 30000), "took 30000")); /* there is room */
+    pour(first, 50000);
+    assert_non_null(strstr(answer(first), "took 70000"));
+    assert_non_null(strstr(ask(second, TAKE(70000), 70000), "took 70000"));
+    close(first), close(second), close(chunked), close(polite);
+}
+
+static void test_small_bodies_are_always_taken(void **state SW_UNUSED)
+{
+    int fds[8];
+    for (size_t i = 0; i < SW_COUNT(fds); i++) {
+        fds[i] = dial();
+        begin(fds[i], TAKE(32768), 32767);
+        assert_string_equal(hear(fds[i]), "");
+    }
+    for (size_t i = 0; i < SW_COUNT(fds); i++) {
+        pour(fds[i], 1);
+        assert_non_null(strstr(answer(fds[i]), "took 32768"));
+        close(fds[i]);
+    }
+}
+
+static void test_a_body_that_is_alone_may_be_larger(void **state SW_UNUSED)
+{
+    const int fd = dial();
+    assert_non_null(strstr(ask(fd, TAKE(200000), 200000), "took 200000"));
+    close(fd);
+}
+
+static void test_answers_that_nobody_takes_count(void **state SW_UNUSED)
+{
+    const int lazy = dial(), fd = dial();
+    say(lazy, "GET /much HTTP/1.1\r\n\r\n");
+    assert_string_equal(hear(fd), "");
+    assert_true(is_refused(ask(fd, TAKE(70000), 70000)));
+    close(lazy);
+    assert_string_equal(hear(fd), "");
+    assert_non_null(strstr(ask(fd, TAKE(70000), 70000), "took 70000"));
+    close(fd);
+}
+
 static void test_addresses(void **state SW_UNUSED)
 {
     static const struct {
@@ -185,6 +304,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_asker_that_left_is_no_trouble, setup, teardown),
         cmocka_unit_test_setup_teardown(test_answer_after_close, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_waits_for_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_many_bodies_are_bounded_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_small_bodies_are_always_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_body_that_is_alone_may_be_larger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_answers_that_nobody_takes_count, setup, teardown),
         cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
