@@ -21,10 +21,12 @@ struct bind {
     struct pod *pod; /* NULL: not known yet; then kept by pod->binding */
     char *why;       /* the first thing that failed */
     bool undoing;
+    bool waits;    /* for the watch to tell of its claims */
     size_t n_open; /* writes without an answer */
     void (*next)(struct bind *b);
     struct write *writes;
     int64_t started_ms;
+    struct sw_timer *timer; /* while it waits; NULL: it never did */
     struct bind *prev, *next_bind;
 };
 
@@ -61,6 +63,7 @@ static void free_bind(struct bind *b)
     if (b->next_bind)
         b->next_bind->prev = b->prev;
     b->s->n_binds--;
+    sw_timer_free(b->timer);
     extender_bind_done(&b->ask);
     free(b->why);
     free(b);
@@ -96,6 +99,19 @@ static void log_end(const struct bind *b)
         sw_log(SW_LOG_INFO, "pod bound", "pod", pod, "node", b->ask.node, NULL);
 }
 
+/* Its claims are anybody's to look after. Where nobody knows of one, none is believed in: should it
+ * be there all the same, the watch tells. */
+static void let_go(struct picture *p, const struct pod *pod, int64_t now_ms)
+{
+    for (struct claim *c = pod->claims, *next; c; c = next) {
+        next = c->pod_next;
+        c->held = false;
+        c->since_ms = now_ms;
+        if (!*c->uid)
+            picture_drop_claim(p, c);
+    }
+}
+
 static void finish(struct bind *b)
 {
     struct sw_scheduler *s = b->s;
@@ -105,13 +121,10 @@ static void finish(struct bind *b)
     log_end(b);
     answer(b);
     if (pod) {
-        pod->binding = false;
-        for (struct claim *c = pod->claims; c; c = c->pod_next) {
-            c->held = false;
-            c->since_ms = now_ms;
-        }
+        let_go(s->picture, pod, now_ms);
         if (!b->why)
             picture_pod_bound(s->picture, pod, b->ask.node);
+        picture_bind_ended(s->picture, pod);
     }
     free_bind(b);
     sched_release_filters(s);
@@ -184,14 +197,15 @@ static void delete_claim(struct bind *b, struct claim *c)
                          new_write(b, c));
 }
 
-/* Its own claims: where the pod is bound elsewhere, those there are what it runs with. */
+/* Its own claims: where the pod is bound elsewhere, or another replica has created them, they may
+ * be what it runs with. */
 static void undo(struct bind *b)
 {
     b->undoing = true;
     b->s->metrics.undone++;
     for (struct claim *c = b->pod->claims, *next; c; c = next) {
         next = c->pod_next;
-        if (strcmp(c->node->name, b->ask.node) == 0)
+        if (c->held && strcmp(c->node->name, b->ask.node) == 0)
             delete_claim(b, c);
     }
     go(b, finish);
@@ -251,18 +265,8 @@ static struct json_object *binding_of(const struct bind *b)
     return doc;
 }
 
-static void bind_pod(struct bind *b)
+static void send_binding(struct bind *b)
 {
-    if (is_late(b)) {
-        undo(b);
-        return;
-    }
-    for (const struct claim *c = b->pod->claims; c; c = c->pod_next)
-        if (picture_overlaps(c)) {
-            b->why = sw_printf("%s: another scheduler gave the same slices away", c->name);
-            undo(b);
-            return;
-        }
     SW_AUTO_JSON *body = binding_of(b);
     const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
                                           .retries = RETRIES,
@@ -272,13 +276,79 @@ static void bind_pod(struct bind *b)
     (void)sw_kube_create(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, body, &opts, on_bound, b);
 }
 
-static void on_claim_written(const struct sw_kube_answer *a, void *arg)
+static struct json_object *find_made(const struct bind *b, const struct claim *c)
 {
-    struct write *w = arg;
+    for (const struct write *w = b->writes; w; w = w->more)
+        if (w->claim == c && w->made)
+            return w->made;
+    return NULL;
+}
+
+static bool is_told(const struct bind *b, const struct claim *c)
+{
+    struct json_object *made = find_made(b, c);
+    return c->told && (!made || strcmp(sw_obj_uid(made), c->uid) == 0);
+}
+
+static void bind_pod(struct bind *b);
+
+static void on_waited(void *arg)
+{
+    struct bind *b = arg;
+    b->waits = false;
+    bind_pod(b);
+}
+
+static void wait_for_watch(struct bind *b)
+{
+    b->waits = true;
+    if (!b->timer)
+        b->timer = sw_timer_new(b->s->loop, on_waited, b);
+    sw_timer_set(b->timer, b->started_ms + FORWARD_MS - sw_loop_now_ms(b->s->loop));
+}
+
+void sched_bind_told(struct sw_scheduler *s, const char *claim)
+{
+    struct claim *c = picture_find_claim(s->picture, claim);
+    struct bind *b = s->binds;
+    if (!c)
+        return;
+    c->told = *c->uid != '\0';
+    while (b && !(b->waits && b->pod == c->pod))
+        b = b->next_bind;
+    if (!b)
+        return;
+    sw_timer_stop(b->timer);
+    on_waited(b);
+}
+
+/* Another replica may have been at work since this one was told something last. Whatever it created
+ * before the claims here, the watch has told when it tells of those; and what it creates later, it
+ * finds out about. So nothing is given away twice, without anybody being asked. */
+static void bind_pod(struct bind *b)
+{
+    bool told = true;
+    for (const struct claim *c = b->pod->claims; c && !b->why; c = c->pod_next) {
+        told &= is_told(b, c);
+        if (!*c->uid)
+            b->why = sw_printf("%s: somebody has deleted it", c->name);
+        else if (picture_overlaps(c))
+            b->why = sw_printf("%s: another scheduler gave the same slices away", c->name);
+    }
+    if (is_late(b))
+        undo(b);
+    else if (told)
+        send_binding(b);
+    else
+        wait_for_watch(b);
+}
+
+static void claim_written(const struct sw_kube_answer *a, struct write *w, const char *what)
+{
     struct claim *c = w->claim;
     SW_ERR(err);
     if (a->code < 0)
-        fail(w->b, *c->uid ? "mark the claim created" : "create the claim", a->err);
+        fail(w->b, what, a->err);
     else if (a->object && picture_see_claim(w->b->s->picture, c->name, sw_obj_uid(a->object),
                                             a->object, c->since_ms, &err) < 0)
         fail(w->b, "the API server's answer", &err);
@@ -290,7 +360,14 @@ static void on_claim_created(const struct sw_kube_answer *a, void *arg)
     struct write *w = arg;
     if (a->code == 0)
         w->made = json_object_get(a->object);
-    on_claim_written(a, arg);
+    else if (a->code == SW_CONFLICT)
+        w->claim->held = false; /* of another replica, or of an attempt that was given up */
+    claim_written(a, w, "create the claim");
+}
+
+static void on_marked(const struct sw_kube_answer *a, void *arg)
+{
+    claim_written(a, arg, "mark the claim created");
 }
 
 /* status.state, and DAS's condition State. */
@@ -318,7 +395,7 @@ static void patch_status(struct write *w)
     const struct bind *b = w->b;
     SW_AUTO_JSON *body = created_status(sw_loop_now_ms(b->s->loop));
     (void)sw_kube_patch(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, SW_PATCH_MERGE,
-                        body, &mark_opts, on_claim_written, w);
+                        body, &mark_opts, on_marked, w);
 }
 
 static void on_status_put(const struct sw_kube_answer *a, void *arg)
@@ -326,7 +403,7 @@ static void on_status_put(const struct sw_kube_answer *a, void *arg)
     if (a->code == SW_CONFLICT) /* somebody else wrote to it meanwhile, or it was ours already */
         patch_status(arg);
     else
-        on_claim_written(a, arg);
+        on_marked(a, arg);
 }
 
 /* What was just created is sent back whole: that costs the API server three quarters of a patch.
@@ -339,14 +416,6 @@ static void put_status(struct write *w, struct json_object *made)
     json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
     (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, made, &mark_opts,
                          on_status_put, w);
-}
-
-static struct json_object *find_made(const struct bind *b, const struct claim *c)
-{
-    for (const struct write *w = b->writes; w; w = w->more)
-        if (w->claim == c && w->made)
-            return w->made;
-    return NULL;
 }
 
 static void mark_created(struct bind *b)

@@ -64,6 +64,7 @@ static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
     struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
     if (picture_see_claim(s->picture, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
         sw_log(SW_LOG_WARN, "claim left out", "error", sw_err_text(&err), NULL);
+    sched_bind_told(s, e->name);
 }
 
 static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)

@@ -56,6 +56,8 @@ const char *sched_feed_trouble(const struct sw_scheduler *s);
 /** @ask is taken. Answers @reply when all is done or undone. */
 void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
                       struct sw_serve_reply *reply);
+/** The watch told of that claim: who waits for it goes on. */
+void sched_bind_told(struct sw_scheduler *s, const char *claim);
 /** After the client is gone: answers whoever still waits. */
 void sched_bind_abandon_all(struct sw_scheduler *s);
 

@@ -141,6 +141,12 @@ void picture_pod_bound(struct picture *p, struct pod *pod, const char *node)
     wants_done(&pod->wants);
 }
 
+void picture_bind_ended(struct picture *p, struct pod *pod)
+{
+    pod->binding = false;
+    picture_maybe_forget_pod(p, pod);
+}
+
 /* ---- a whole picture ---------------------------------------------------------------------------
  */
 

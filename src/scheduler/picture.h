@@ -57,6 +57,7 @@ struct claim {
     enum claim_state state;
     uint16_t want;    /* reserved: which of the pod's */
     bool seen;        /* the API server told of it */
+    bool told;        /* by its watch, of the one with this uid */
     bool held;        /* somebody is at work on it: it stays whatever is seen */
     bool labelled;    /* its label names its node: the device plugin sees it */
     bool checking;    /* somebody asks whether its pod is gone */
@@ -153,6 +154,8 @@ void picture_drop_claim(struct picture *p, struct claim *c);
 void picture_has_grown(struct picture *p, struct node *n);
 /** The pod is bound now. */
 void picture_pod_bound(struct picture *p, struct pod *pod, const char *node);
+/** Nobody is at work on binding it any more. */
+void picture_bind_ended(struct picture *p, struct pod *pod);
 
 /** Copy @node's GPUs, as they would be without the claims of those pods. @gpus: n_gpus of them. */
 void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
@@ -171,5 +174,7 @@ void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_
 void picture_begin_spending(const struct picture *p);
 bool picture_spend(const struct picture *p, const struct pod *pod);
 
-/** Another claim lies on the same slices: two schedulers were at work. */
+/** Another claim lies on the same slices: two schedulers were at work. Of two that do, the one that
+ * was created later is known to whoever has been told of the other one: so once the watch has told
+ * of a claim, nobody else's was there before that this does not see. */
 bool picture_overlaps(const struct claim *c);

@@ -135,6 +135,106 @@ static void test_any_write_may_fail(void **state)
         }
 }
 
+/* ---- with others at work -----------------------------------------------------------------------
+ */
+
+static const struct sw_kind *claim_kind(struct sched_world *w)
+{
+    return sw_kube_kind_find(w->w.conn.kube, CLAIMS);
+}
+
+static void on_done(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    assert_int_equal(a->code, 0);
+}
+
+static bool delete_claim_at_binding(struct sched_world *w, const struct sw_emu_request *req)
+{
+    if (!sw_streq(req->subresource, "binding"))
+        return false;
+    SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", w->uid);
+    (void)sw_kube_delete(w->w.conn.kube, claim_kind(w), NS, name, NULL, on_done, w);
+    return true;
+}
+
+static bool is_room_for_all(struct world *w, void *arg SW_UNUSED)
+{
+    return fits((struct sched_world *)w, ALL);
+}
+
+/* Somebody deletes the claim while its pod is being bound: what it took is free again. */
+static void test_claim_deleted_while_its_pod_is_bound(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    assert_int_equal(n_claims(w), 0); /* and so the kind is known */
+    w->uid = uid;
+    w->at_write = delete_claim_at_binding;
+    (void)bind_pod(w, "p", uid, "a");
+    w->at_write = NULL;
+    assert_int_equal(n_claims(w), 0);
+    delete_pod(w, "p");
+    assert_true(world_until(&w->w, is_room_for_all, NULL, 60000));
+}
+
+/* The API server takes nothing any more: what was reserved for claims that were never made is free
+ * when nobody works at them any more. */
+static void test_nothing_stays_reserved_when_nothing_can_be_written(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", "\"mig.das.com/1g.5gb\":2");
+    w->fail_at = 1;
+    w->fail_until = 1000;
+    w->fault = SW_FAULT_RESET;
+    assert_non_null(strstr(bind_pod(w, "p", uid, "a"), "create the claim"));
+    w->fail_at = w->fail_until = 0;
+    assert_true(metric(w, "slipway_scheduler_reservations") == 0);
+    delete_pod(w, "p");
+    assert_true(world_until(&w->w, is_room_for_all, NULL, 60000));
+}
+
+/* What another replica has created for the pod a moment before is not ours to delete. */
+static bool create_it_first(struct sched_world *w, const struct sw_emu_request *req)
+{
+    SW_AUTO_JSON *doc = NULL;
+    assert_int_equal(sw_json_parse(req->body, req->body_len, NULL, &doc, NULL), 0);
+    (void)sw_kube_create(w->w.conn.kube, claim_kind(w), NS, NULL, doc, NULL, on_done, w);
+    w->at_write = NULL;
+    return true;
+}
+
+static void test_claim_that_another_replica_created_stays(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    assert_int_equal(n_claims(w), 0); /* and so the kind is known */
+    w->at_write = create_it_first;
+    assert_non_null(strstr(bind_pod(w, "p", uid, "a"), "already exists"));
+    assert_int_equal(n_claims(w), 1);
+    assert_false(fits(w, ALL));
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}"); /* it serves */
+    assert_int_equal(n_claims(w), 1);
+}
+
+/* One that was stopped for a while, or hears late, does not know what another one has given away
+ * since: it finds out before it binds. */
+static void test_replica_that_hears_late_gives_nothing_away_twice(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *first = add_pod(w, "p1", ALL), *second = add_pod(w, "p2", ALL);
+    struct sched_world late = { .w = w->w }; /* another replica in the same world */
+    w->late_ms = 5000;
+    start(&late);
+    assert_string_equal(bind_pod(w, "p1", first, "a"), "{\"Error\":\"\"}");
+    assert_true(fits(&late, ALL)); /* so it thinks */
+    assert_non_null(strstr(bind_pod(&late, "p2", second, "a"), "gave the same slices away"));
+    assert_string_equal(pod_node(w, "p2"), "");
+    assert_int_equal(n_claims(w), 1);
+    assert_string_equal(pod_node(w, "p1"), "a");
+    free(late.answer);
+    kill_it(&late);
+}
+
 /* ---- restarts ----------------------------------------------------------------------------------
  */
 
@@ -548,6 +648,10 @@ int main(void)
         T(test_full_node_is_refused_before_anything_is_written),
         T(test_bind_of_another_pod_of_that_name_is_refused),
         T(test_any_write_may_fail),
+        T(test_claim_deleted_while_its_pod_is_bound),
+        T(test_nothing_stays_reserved_when_nothing_can_be_written),
+        T(test_claim_that_another_replica_created_stays),
+        T(test_replica_that_hears_late_gives_nothing_away_twice),
         T(test_killed_at_any_write),
         T(test_left_on_another_node_is_cleared_first),
         T(test_bound_pod_keeps_its_claims),

@@ -19,8 +19,13 @@ struct sched_world {
     int status;
     /* what was written, and which write fails */
     uint64_t n_writes, fail_at;
+    uint64_t fail_until; /* so does each after it up to this one; 0: it alone */
     enum sw_emu_fault_type fault;
     int fault_code;
+    /* what else happens at a write, which takes a while then; NULL: nothing. @return whether */
+    bool (*at_write)(struct sched_world *w, const struct sw_emu_request *req);
+    const char *uid; /* of the pod that it is about */
+    int late_ms;     /* so much later whoever watches claims from now on is told */
     char trail[4096];
 };
 
@@ -29,6 +34,8 @@ static inline void on_request(const struct sw_emu_request *req, struct sw_emu_fa
 {
     struct sched_world *w = (struct sched_world *)world;
     const bool ours = sw_starts_with(req->user_agent ? req->user_agent : "", "slipway-scheduler");
+    if (sw_streq(req->verb, "watch") && sw_streq(req->resource, "allocationclaims"))
+        fault->delay_ms = w->late_ms;
     if (!ours || sw_streq(req->verb, "get") || sw_streq(req->verb, "list") ||
         sw_streq(req->verb, "watch"))
         return;
@@ -36,7 +43,9 @@ static inline void on_request(const struct sw_emu_request *req, struct sw_emu_fa
     const size_t len = strlen(w->trail);
     (void)snprintf(w->trail + len, sizeof w->trail - len, "%s %s%s%s;", req->verb, req->resource,
                    req->subresource ? "/" : "", req->subresource ? req->subresource : "");
-    if (w->n_writes == w->fail_at)
+    if (w->at_write && w->at_write(w, req))
+        *fault = (struct sw_emu_fault){ .delay_ms = 1000 };
+    if (w->n_writes == w->fail_at || (w->n_writes > w->fail_at && w->n_writes <= w->fail_until))
         *fault = (struct sw_emu_fault){ .type = w->fault, .code = w->fault_code };
 }
 
