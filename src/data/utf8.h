@@ -35,8 +35,15 @@ static inline size_t sw_utf8_decode(const char *text, const char *end, uint32_t 
     return n;
 }
 
+/** How much of it, from its beginning, is UTF-8. */
+size_t sw_utf8_valid_len(const char *text, size_t len_bytes);
+
 /** Whether all of it is UTF-8. */
 bool sw_utf8_valid(const char *text, size_t len_bytes);
+
+/** The bytes of @rune; what is none (half surrogates, for one) is SW_RUNE_ERROR. @return how many
+ */
+size_t sw_utf8_encode(uint32_t rune, char out[static 4]);
 
 /** A copy in which each byte that is no UTF-8 is U+FFFD, NUL-terminated, the caller's. */
 char *sw_utf8_mend(const char *text, size_t len_bytes, size_t *out_len);

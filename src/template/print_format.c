@@ -135,7 +135,7 @@ void sw_printer_unicode(struct printer *p, uint64_t u)
 void sw_printer_rune(struct printer *p, uint64_t c)
 {
     char utf8[4];
-    size_t n = sw_rune_encode(c > SW_RUNE_MAX ? SW_RUNE_ERROR : (uint32_t)c, utf8);
+    size_t n = sw_utf8_encode(c > SW_RUNE_MAX ? SW_RUNE_ERROR : (uint32_t)c, utf8);
     pad_around(p, utf8, n, 1);
 }
 

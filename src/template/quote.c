@@ -209,7 +209,7 @@ long sw_unquote(const char *s, size_t len, char *out)
             return -1;
         if (multibyte) {
             char utf8[4];
-            size_t w = sw_rune_encode(r, utf8);
+            size_t w = sw_utf8_encode(r, utf8);
             /* an invalid byte becomes three; the caller's room allows for it */
             memcpy(out + n, utf8, w);
             n += (long)w;

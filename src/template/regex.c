@@ -212,7 +212,7 @@ static void find_prefix(struct sw_regex *re)
     re->anchored = re->prog[pc].op == OP_ASSERT && re->prog[pc].assertion == RE_BEGIN_TEXT;
     for (; re->prog[pc].op == OP_RUNE && re->prog[pc].rune != SW_RUNE_ERROR; pc++) {
         char utf8[4];
-        size_t w = sw_rune_encode(re->prog[pc].rune, utf8);
+        size_t w = sw_utf8_encode(re->prog[pc].rune, utf8);
         for (size_t i = 0; i < w; i++) {
             SW_GROW(re->prefix, re->prefix_len, cap);
             re->prefix[re->prefix_len++] = utf8[i];

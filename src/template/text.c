@@ -44,7 +44,7 @@ void sw_text_printf(struct text *t, const char *fmt, ...)
 void sw_text_rune(struct text *t, uint32_t rune)
 {
     char utf8[4];
-    sw_text_put(t, utf8, sw_rune_encode(rune, utf8));
+    sw_text_put(t, utf8, sw_utf8_encode(rune, utf8));
 }
 
 void sw_text_fill(struct text *t, char c, size_t n)

@@ -46,32 +46,6 @@ size_t sw_rune_decode_last(const char *s, size_t len, uint32_t *rune)
     return 1;
 }
 
-size_t sw_rune_encode(uint32_t r, char out[static 4])
-{
-    if (r > SW_RUNE_MAX || (r >= 0xD800 && r <= 0xDFFF))
-        r = SW_RUNE_ERROR;
-    if (r < 0x80) {
-        out[0] = (char)r;
-        return 1;
-    }
-    if (r < 0x800) {
-        out[0] = (char)(0xC0 | r >> 6);
-        out[1] = (char)(0x80 | (r & 0x3F));
-        return 2;
-    }
-    if (r < 0x10000) {
-        out[0] = (char)(0xE0 | r >> 12);
-        out[1] = (char)(0x80 | (r >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (r & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | r >> 18);
-    out[1] = (char)(0x80 | (r >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (r >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (r & 0x3F));
-    return 4;
-}
-
 size_t sw_rune_count(const char *s, size_t len)
 {
     size_t n = 0;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/utf8.h" /* SW_RUNE_ERROR, sw_utf8_valid() */
+#include "data/utf8.h" /* SW_RUNE_ERROR, sw_utf8_valid(), sw_utf8_encode() */
 
 #define SW_RUNE_MAX 0x10FFFF
 
@@ -45,8 +45,6 @@ extern const size_t sw_rune_orbits_n;
 size_t sw_rune_decode(const char *s, size_t len, uint32_t *rune);
 /** The last rune of @s, likewise. */
 size_t sw_rune_decode_last(const char *s, size_t len, uint32_t *rune);
-/** Surrogates and values beyond the range are written as SW_RUNE_ERROR. @return bytes written */
-size_t sw_rune_encode(uint32_t rune, char out[static 4]);
 /** Runes in @s, an invalid byte counting as one. */
 size_t sw_rune_count(const char *s, size_t len);
 /** Where rune number @n begins, or @len. */
