@@ -5,7 +5,7 @@
 # of the modules that are in it.
 MODULES        := base data template recipe engine facts http kube registry fetch controller emulator cli mig serve webhook scheduler grpc nvml deviceplugin
 PKGS_base      := json-c libevent_core
-PKGS_data      := json-c yaml-0.1 yajl libcrypto
+PKGS_data      := json-c yaml-0.1 libcrypto
 PKGS_mig       := json-c
 PKGS_serve     := json-c libevent_core libssl libcrypto
 PKGS_webhook   := json-c libevent_core

@@ -61,7 +61,7 @@ say "layers (includes point down)" $bad
 # ---- warnings are errors, with both compilers; headers stand alone
 flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -Isrc -Itest -Ibuild/gen"
 make -s generated || { say "generated sources" 1; exit 1; }
-pkg=$(pkg-config --cflags json-c yaml-0.1 yajl libcrypto libcurl libevent libarchive 2>/dev/null)
+pkg=$(pkg-config --cflags json-c yaml-0.1 libcrypto libcurl libevent libarchive 2>/dev/null)
 for cc in gcc clang; do
     command -v $cc >/dev/null || { echo "skip  $cc: not here"; continue; }
     git ls-files 'src/*.c' | xargs -P 2 -n 8 sh -c 'cc=$1; flags=$2; shift 2; for f; do ${CCACHE:-} $cc -O1 $flags -DSW_VERSION=\"check\" -c "$f" -o /dev/null || exit 255; done' _ $cc "$flags $pkg"

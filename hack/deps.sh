@@ -4,13 +4,13 @@
 # that may not be; what only tests use may be missing: they say so themselves.
 set -eu
 
-debian="pkg-config libjson-c-dev libyaml-dev libyajl-dev libssl-dev libcurl4-openssl-dev libevent-dev
+debian="pkg-config libjson-c-dev libyaml-dev libssl-dev libcurl4-openssl-dev libevent-dev
  libarchive-dev libcmocka-dev zlib1g-dev libnghttp2-dev libprotobuf-c-dev
  protobuf-c-compiler"
-fedora="pkgconf-pkg-config json-c-devel libyaml-devel yajl-devel openssl-devel libcurl-devel
+fedora="pkgconf-pkg-config json-c-devel libyaml-devel openssl-devel libcurl-devel
  libevent-devel libarchive-devel libcmocka-devel zlib-devel libnghttp2-devel
  protobuf-c-devel protobuf-c-compiler"
-modules="json-c zlib libarchive libcrypto libcurl libevent yajl yaml-0.1 cmocka libnghttp2 libprotobuf-c"
+modules="json-c zlib libarchive libcrypto libcurl libevent yaml-0.1 cmocka libnghttp2 libprotobuf-c"
 
 # done without where it cannot be had: recipes from git
 git_debian=libgit2-dev git_fedora=libgit2-devel

@@ -8,7 +8,7 @@ seconds=$1; only=${2:-}
 command -v clang >/dev/null || { echo "fuzz: clang is needed" >&2; exit 1; }
 mkdir -p build/fuzz
 make -s generated
-pkgs="json-c yaml-0.1 yajl libssl libcrypto libcurl libevent libarchive libpcre2-8 libnghttp2 libprotobuf-c zlib"
+pkgs="json-c yaml-0.1 libssl libcrypto libcurl libevent libarchive libpcre2-8 libnghttp2 libprotobuf-c zlib"
 cflags="-std=gnu17 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer-no-link,address,undefined -DSW_LIBFUZZER -DSW_TEST -Isrc -Itest -Ibuild/gen $(pkg-config --cflags $pkgs)"
 objs=
 header=$(find src test build/gen -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)

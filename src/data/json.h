@@ -23,7 +23,7 @@ static inline void sw_json_auto(struct json_object **doc)
 struct sw_json_opts {
     const char *file;      /* for messages ("values.yaml:3:7: ..."); NULL: only line and column */
     size_t max_bytes;      /* 0: 64 MiB */
-    int max_depth;         /* 0: 512 */
+    int max_depth;         /* at most, and 0: 512 */
     bool refuse_duplicate; /* an object that has a key twice; else the last one wins, as in Go */
 };
 

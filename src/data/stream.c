@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yajl/yajl_parse.h>
-
+#include "data/json_scan.h"
 #include "data/number.h"
 #include "data/path.h"
 #include "data/projection.h"
-#include "data/yajl_reason.h"
 
-enum { DEFAULT_MAX_DEPTH = 512 };
 static const size_t default_max_item_bytes = (size_t)16 << 20;
 
 /* Where in the envelope the next value stands. */
@@ -28,16 +25,14 @@ struct sw_stream {
     struct sw_stream_opts opts;
     sw_stream_item *cb;
     void *arg;
-    yajl_handle yajl;
+    struct sw_json_scan scan;
     enum place place;
-    int depth;  /* of all that is open */
     bool ended; /* the list or object is complete */
     struct sw_projector item;
     struct json_object *top; /* what stands at the top besides items; owned */
     char *key;               /* of the top's value that is read; owned */
     char *type;              /* of the event; owned */
     size_t n_items;
-    size_t fed;      /* bytes before this chunk */
     size_t boundary; /* where the last item ended */
     int code;        /* of the error that ended it */
     struct sw_err err;
@@ -46,15 +41,10 @@ struct sw_stream {
 /* ---- items -------------------------------------------------------------------------------------
  */
 
-static size_t position(const struct sw_stream *s)
-{
-    return s->fed + yajl_get_bytes_consumed(s->yajl);
-}
-
 static int deliver(struct sw_stream *s, struct json_object *object)
 {
     s->n_items++;
-    s->boundary = position(s);
+    s->boundary = s->scan.offset;
     int rc = s->cb(s->arg, s->type, object, &s->err);
     (void)json_object_put(object);
     return rc;
@@ -136,12 +126,9 @@ static int begin_root(struct sw_stream *s, bool map)
     return 0;
 }
 
-/* A map or list begins. */
-static int on_begin(struct sw_stream *s, bool map)
+static int on_begin(void *arg, bool map, struct sw_err *err SW_UNUSED)
 {
-    int max_depth = s->opts.max_depth ? s->opts.max_depth : DEFAULT_MAX_DEPTH;
-    if (++s->depth > max_depth)
-        return sw_err_set(&s->err, SW_INVALID, "nested more than %d levels deep", max_depth);
+    struct sw_stream *s = arg;
     switch (s->place) {
     case AT_ROOT:
         return begin_root(s, map);
@@ -163,9 +150,9 @@ static int on_begin(struct sw_stream *s, bool map)
     }
 }
 
-static int on_end(struct sw_stream *s)
+static int on_end(void *arg, bool map SW_UNUSED, struct sw_err *err SW_UNUSED)
 {
-    s->depth--;
+    struct sw_stream *s = arg;
     switch (s->place) {
     case IN_ROOT:
         return root_complete(s);
@@ -194,11 +181,12 @@ static int on_top_key(struct sw_stream *s, const char *key, size_t len)
     return 0;
 }
 
-static int on_key(struct sw_stream *s, const char *key, size_t len)
+static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
 {
+    struct sw_stream *s = arg;
     if (s->place == IN_ROOT)
         return on_top_key(s, key, len);
-    return sw_projector_key(&s->item, key, len, &s->err);
+    return sw_projector_key(&s->item, key, len, err);
 }
 
 /* Whether a scalar that comes now is to be made. @return 1, 0, or an error */
@@ -241,30 +229,16 @@ static int add_scalar(struct sw_stream *s, struct json_object *value)
     return 0;
 }
 
-/* ---- YAJL's callbacks --------------------------------------------------------------------------
+/* ---- scalars: made only if they are wanted ----------------------------------------------------
  */
 
-static int result(struct sw_stream *s, int rc)
+static int on_word(void *arg, enum sw_json_word word, struct sw_err *err SW_UNUSED)
 {
-    s->code = rc < 0 ? rc : 0;
-    return rc >= 0;
-}
-
-/* A scalar: made only if it is wanted */
-#define SCALAR(s, make)                                                                            \
-    ({                                                                                             \
-        int rc_ = wants_scalar(s);                                                                 \
-        result(s, rc_ > 0 ? add_scalar(s, make) : rc_);                                            \
-    })
-
-static int yajl_on_null(void *arg)
-{
-    return SCALAR((struct sw_stream *)arg, NULL);
-}
-
-static int yajl_on_boolean(void *arg, int value)
-{
-    return SCALAR((struct sw_stream *)arg, json_object_new_boolean(value));
+    const int wanted = wants_scalar(arg);
+    if (wanted <= 0)
+        return wanted;
+    return add_scalar(arg,
+                      word == SW_JSON_NULL ? NULL : json_object_new_boolean(word == SW_JSON_TRUE));
 }
 
 static struct json_object *new_number(const char *text, size_t len)
@@ -278,49 +252,27 @@ static struct json_object *new_number(const char *text, size_t len)
     return json_object_new_double_s(n.d, copy);
 }
 
-static int yajl_on_number(void *arg, const char *text, size_t len)
+static int on_number(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
 {
-    return SCALAR((struct sw_stream *)arg, new_number(text, len));
+    const int wanted = wants_scalar(arg);
+    return wanted > 0 ? add_scalar(arg, new_number(text, len)) : wanted;
 }
 
-static int yajl_on_string(void *arg, const unsigned char *text, size_t len)
+static int on_string(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
 {
-    struct sw_stream *s = arg;
     if (len > INT_MAX / 2)
-        return result(s, fail(s, "a text is too long"));
-    return SCALAR(s, json_object_new_string_len((const char *)text, (int)len));
+        return fail(arg, "a text is too long");
+    const int wanted = wants_scalar(arg);
+    return wanted > 0 ? add_scalar(arg, json_object_new_string_len(text, (int)len)) : wanted;
 }
 
-static int yajl_on_key(void *arg, const unsigned char *text, size_t len)
-{
-    return result(arg, on_key(arg, (const char *)text, len));
-}
-
-static int yajl_on_begin_map(void *arg)
-{
-    return result(arg, on_begin(arg, true));
-}
-
-static int yajl_on_begin_list(void *arg)
-{
-    return result(arg, on_begin(arg, false));
-}
-
-static int yajl_on_end(void *arg)
-{
-    return result(arg, on_end(arg));
-}
-
-static const yajl_callbacks callbacks = {
-    .yajl_null = yajl_on_null,
-    .yajl_boolean = yajl_on_boolean,
-    .yajl_number = yajl_on_number,
-    .yajl_string = yajl_on_string,
-    .yajl_map_key = yajl_on_key,
-    .yajl_start_map = yajl_on_begin_map,
-    .yajl_end_map = yajl_on_end,
-    .yajl_start_array = yajl_on_begin_list,
-    .yajl_end_array = yajl_on_end,
+static const struct sw_json_scan_ops ops = {
+    .word = on_word,
+    .number = on_number,
+    .string = on_string,
+    .key = on_key,
+    .begin = on_begin,
+    .end = on_end,
 };
 
 /* ---- the stream --------------------------------------------------------------------------------
@@ -333,9 +285,10 @@ struct sw_stream *sw_stream_new(const struct sw_stream_opts *opts, sw_stream_ite
     s->cb = cb;
     s->arg = arg;
     s->top = json_object_new_object();
-    s->yajl = yajl_alloc(&callbacks, NULL, s);
-    if (opts->kind == SW_STREAM_WATCH)
-        (void)yajl_config(s->yajl, yajl_allow_multiple_values, 1);
+    s->scan.ops = &ops;
+    s->scan.arg = s;
+    s->scan.max_depth = opts->max_depth;
+    s->scan.many = opts->kind == SW_STREAM_WATCH;
     return s;
 }
 
@@ -343,7 +296,7 @@ void sw_stream_free(struct sw_stream *stream)
 {
     if (!stream)
         return;
-    yajl_free(stream->yajl);
+    sw_json_scan_done(&stream->scan);
     sw_projector_done(&stream->item);
     (void)json_object_put(stream->top);
     free(stream->key);
@@ -357,30 +310,21 @@ static int repeat_error(struct sw_stream *s, struct sw_err *err)
     return sw_err_set(err, s->code, "%s", sw_err_text(&s->err));
 }
 
-/* What YAJL could not read, or what a callback refused, with its place. */
-static int read_error(struct sw_stream *s, yajl_status status, struct sw_err *err)
-{
-    if (status != yajl_status_client_canceled)
-        s->code = sw_yajl_reason(s->yajl, &s->err);
-    if (s->code == SW_INVALID)
-        sw_err_wrap(&s->err, s->code, "at byte %zu", position(s));
-    return repeat_error(s, err);
-}
-
 int sw_stream_feed(struct sw_stream *stream, const char *bytes, size_t len_bytes,
                    struct sw_err *err)
 {
     struct sw_stream *s = stream;
     if (s->code < 0)
         return repeat_error(s, err);
-    yajl_status status = yajl_parse(s->yajl, (const unsigned char *)bytes, len_bytes);
-    if (status != yajl_status_ok)
-        return read_error(s, status, err);
-    s->fed += len_bytes;
-    size_t max = s->opts.max_item_bytes ? s->opts.max_item_bytes : default_max_item_bytes;
-    if (s->fed - s->boundary > max) {
+    s->code = sw_json_scan_feed(&s->scan, bytes, len_bytes, &s->err);
+    if (s->code == SW_INVALID)
+        sw_err_wrap(&s->err, s->code, "at byte %zu", s->scan.offset);
+    if (s->code < 0)
+        return repeat_error(s, err);
+    const size_t max = s->opts.max_item_bytes ? s->opts.max_item_bytes : default_max_item_bytes;
+    if (s->scan.before - s->boundary > max) {
         s->code = sw_err_set(&s->err, SW_INVALID, "at byte %zu: an object of more than %zu bytes",
-                             s->fed, max);
+                             s->scan.before, max);
         return repeat_error(s, err);
     }
     return 0;
@@ -391,9 +335,11 @@ int sw_stream_end(struct sw_stream *stream, struct sw_err *err)
     struct sw_stream *s = stream;
     if (s->code < 0)
         return repeat_error(s, err);
-    bool watch = s->opts.kind == SW_STREAM_WATCH;
-    if (s->depth > 0 || (!watch && !s->ended))
-        return sw_err_set(err, SW_UNAVAILABLE, "cut off after %zu bytes", s->fed);
+    s->code = sw_json_scan_end(&s->scan, &s->err);
+    if (s->code < 0 && s->code != SW_UNAVAILABLE)
+        return repeat_error(s, err);
+    if (s->code < 0 || (s->opts.kind != SW_STREAM_WATCH && !s->ended))
+        return sw_err_set(err, SW_UNAVAILABLE, "cut off after %zu bytes", s->scan.before);
     return 0;
 }
 

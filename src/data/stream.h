@@ -1,8 +1,7 @@
 #pragma once
 /* stream: lists and watches read while their bytes arrive, keeping of each object only the fields
  * that were declared. All other values are skipped without an allocation, so that 5,000 nodes cost
- * what their few fields cost. YAJL reads the bytes;
- * half a surrogate pair, which no API server writes, is a '?' here. */
+ * what their few fields cost. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -45,7 +44,7 @@ struct sw_stream_opts {
     const struct sw_projection
         *projection;       /* borrowed for the stream's life; NULL: whole objects */
     size_t max_item_bytes; /* of text of one item or event; 0: 16 MiB */
-    int max_depth;         /* 0: 512 */
+    int max_depth;         /* at most, and 0: 512 */
 };
 
 struct sw_stream;

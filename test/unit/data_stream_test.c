@@ -247,8 +247,9 @@ static void says_what_is_wrong(void **state)
     check_error(SW_STREAM_LIST, "{\"items\":3}", SW_INVALID, "items: a list was expected");
     check_error(SW_STREAM_LIST, "{\"items\":[3]}", SW_INVALID, "items: an object was expected");
     check_error(SW_STREAM_LIST, "{\"items\":[[]]}", SW_INVALID, "items: an object was expected");
-    check_error(SW_STREAM_LIST, "{\"items\":[]} x", SW_INVALID, "trailing garbage");
-    check_error(SW_STREAM_LIST, "<html>", SW_INVALID, "at byte 1: invalid char in json text");
+    check_error(SW_STREAM_LIST, "{\"items\":[]} x", SW_INVALID,
+                "at byte 14: expected nothing more, not 'x'");
+    check_error(SW_STREAM_LIST, "<html>", SW_INVALID, "at byte 1: expected a value, not '<'");
     check_error(SW_STREAM_WATCH, "{\"object\":{}}", SW_INVALID, "an event without a type");
     check_error(SW_STREAM_WATCH, "{\"type\":\"A\",\"object\":3}", SW_INVALID,
                 "object: a map was expected");
