@@ -79,12 +79,16 @@ static const struct row *find_type(const struct sw_fields *f, const char *name, 
     return NULL;
 }
 
+static bool is(const struct row *row, const char *rest)
+{
+    return strlen(rest) == row->rest_len && memcmp(rest, row->rest, row->rest_len) == 0;
+}
+
 static const struct row *type_of_kind(const struct sw_fields *f, struct json_object *doc)
 {
     SW_AUTO_CHARS *kind = sw_printf("%s %s", sw_obj_api_version(doc), sw_obj_kind(doc));
     for (size_t i = 0; i < f->n_kinds; i++)
-        if (strlen(kind) == f->kinds[i].rest_len &&
-            memcmp(kind, f->kinds[i].rest, f->kinds[i].rest_len) == 0)
+        if (is(&f->kinds[i], kind))
             return find_type(f, f->kinds[i].name, f->kinds[i].name_len);
     return NULL;
 }
@@ -144,20 +148,32 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
     return rows[n % 3][m];
 }
 
-/* "; 'replicas' is meant?" or "". The caller's. */
-static char *suggestion(const struct row *type, const char *name)
+/* The nearest of the names that were looked at. */
+struct guess {
+    const char *written, *best; /* best: NULL where all are other words */
+    size_t best_len;
+    int least;
+};
+
+static struct guess guess_of(const char *written)
 {
-    const char *at = type->rest, *end = at + type->rest_len;
-    struct row field, best = { 0 };
-    int least = strlen(name) > 4 ? 3 : 2;
-    while (next_field(&at, end, &field)) {
-        int d = distance(name, strlen(name), field.name, field.name_len);
-        if (d < least) {
-            least = d;
-            best = field;
-        }
+    return (struct guess){ .written = written, .least = strlen(written) > 4 ? 3 : 2 };
+}
+
+static void consider(struct guess *g, const char *name, size_t len)
+{
+    int d = distance(g->written, strlen(g->written), name, len);
+    if (d < g->least) {
+        g->least = d;
+        g->best = name;
+        g->best_len = len;
     }
-    return best.name ? sw_printf("; is it '%.*s'?", (int)best.name_len, best.name) : sw_strdup("");
+}
+
+/* "; is it 'replicas'?" or "". The caller's. */
+static char *suggestion(const struct guess *g)
+{
+    return g->best ? sw_printf("; is it '%.*s'?", (int)g->best_len, g->best) : sw_strdup("");
 }
 
 /* ---- checking -----------------------------------------------------------------------------------
@@ -225,6 +241,16 @@ static void complain(const struct check *c, const char *path, struct json_object
 static void check_value(const struct check *c, struct json_object *value, const char *type,
                         size_t len, const char *path);
 
+static char *suggest_field(const struct row *type, const char *name)
+{
+    const char *at = type->rest, *end = at + type->rest_len;
+    struct guess guess = guess_of(name);
+    struct row field;
+    while (next_field(&at, end, &field))
+        consider(&guess, field.name, field.name_len);
+    return suggestion(&guess);
+}
+
 static void check_map(const struct check *c, struct json_object *map, const struct row *type,
                       const char *path)
 {
@@ -239,7 +265,7 @@ static void check_map(const struct check *c, struct json_object *map, const stru
             check_value(c, json_object_iter_peek_value(&it), field, len, at);
             continue;
         }
-        SW_AUTO_CHARS *meant = suggestion(type, key);
+        SW_AUTO_CHARS *meant = suggest_field(type, key);
         SW_AUTO_CHARS *text = sw_printf("%s: there is no such field%s", at, meant);
         c->fn(c->arg, at, text);
     }
@@ -295,14 +321,36 @@ static void check_value(const struct check *c, struct json_object *value, const 
         complain(c, path, value, "a map");
 }
 
+/* A kind that is not in the table. Of v1 all are; to other groups Kubernetes adds some in time:
+ * there it takes one that is meant. */
+static void check_kind(const struct check *c, struct json_object *doc)
+{
+    const char *version = sw_obj_api_version(doc), *kind = sw_obj_kind(doc);
+    SW_AUTO_CHARS *prefix = sw_printf("%s ", version);
+    const size_t len = strlen(prefix);
+    struct guess guess = guess_of(kind);
+    for (size_t i = 0; i < c->fields->n_kinds; i++) {
+        const struct row *row = &c->fields->kinds[i];
+        if (row->rest_len > len && memcmp(row->rest, prefix, len) == 0)
+            consider(&guess, row->rest + len, row->rest_len - len);
+    }
+    if (!*kind || sw_ends_with(kind, "List") || (!guess.best && !sw_streq(version, "v1")))
+        return;
+    SW_AUTO_CHARS *meant = suggestion(&guess);
+    SW_AUTO_CHARS *text = sw_printf("kind: %s has no '%s'%s", version, kind, meant);
+    c->fn(c->arg, "kind", text);
+}
+
 void sw_fields_check(const struct sw_fields *fields, struct json_object *doc, sw_fields_fn *fn,
                      void *arg)
 {
     const struct check c = { fields, fn, arg };
     const struct row *type = type_of_kind(fields, doc);
-    if (type)
+    if (type) {
         check_map(&c, doc, type, "");
-    else
-        check_value(&c, sw_json_find(doc, "metadata", NULL), "V1ObjectMeta", strlen("V1ObjectMeta"),
-                    "metadata");
+        return;
+    }
+    check_kind(&c, doc);
+    check_value(&c, sw_json_find(doc, "metadata", NULL), "V1ObjectMeta", strlen("V1ObjectMeta"),
+                "metadata");
 }

@@ -3,7 +3,7 @@
  * dropped by the API server, or refused, and mostly a slip of the pen.
  *
  * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
- * are not in it only metadata is looked at. Pinned by test/unit/cli_fields_test.c. */
+ * are not in it only metadata is looked at, and whether one of it is meant. Pinned by test/unit/cli_fields_test.c. */
 #include <stddef.h>
 
 #include "base/base.h"
@@ -17,7 +17,8 @@ SW_DEFINE_AUTO(sw_fields, sw_fields_free)
 
 /** @path: of the field ("spec.containers[0].image"); both borrowed. */
 typedef void sw_fields_fn(void *arg, const char *path, const char *text);
-/** Call @fn for each field of @doc that is not known, or holds a value of another type. */
+/** Call @fn for each field of @doc that is not known, or holds a value of another type, and where
+ * its group has no such kind. */
 void sw_fields_check(const struct sw_fields *fields, struct json_object *doc, sw_fields_fn *fn,
                      void *arg);
 

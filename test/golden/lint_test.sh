@@ -146,6 +146,10 @@ metadata: {name: a}
 ---
 apiVersion: v1
 kind: ConfigMap
+---
+apiVersion: v1
+kind: Deployment
+metadata: {name: a}
 YAML
     "$slipway" lint "$tap_dir/list.yaml" | sed "s|$tap_dir/||" | diff - <(cat <<'WANT'
 list.yaml:11: error: spec.debug: expected true or false, found a number
@@ -153,6 +157,7 @@ list.yaml:10: error: spec: chart is missing
 list.yaml:10: error: spec: namespace is missing
 list.yaml:21: error: kind: there is no 'SpecialResourc'; is it 'SpecialResource'?
 list.yaml:24: error: ConfigMap without metadata.name
+list.yaml:28: error: kind: v1 has no 'Deployment'
 WANT
 )
 }

@@ -87,6 +87,26 @@ static void of_other_kinds_only_metadata_is_looked_at(void **state)
           "metadata.nam: there is no such field; is it 'name'?");
 }
 
+static void kinds_that_are_not_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version, *kind, *want;
+    } rows[] = { { "v1", "ConfigMapp", "kind: v1 has no 'ConfigMapp'; is it 'ConfigMap'?" },
+                 { "v1", "pods", "kind: v1 has no 'pods'; is it 'Pod'?" },
+                 { "v1", "Deployment", "kind: v1 has no 'Deployment'" },
+                 { "v1", "List", "" },
+                 { "v1", "ConfigMapList", "" },
+                 { "apps/v1", "DeamonSet", "kind: apps/v1 has no 'DeamonSet'; is it 'DaemonSet'?" },
+                 { "networking.k8s.io/v1", "ServiceCIDR", "" }, /* newer than the table */
+                 { "example.com/v1", "Podd", "" } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *doc = sw_printf("{\"apiVersion\":\"%s\",\"kind\":\"%s\"}", rows[i].version,
+                                       rows[i].kind);
+        check(doc, rows[i].want);
+    }
+}
+
 static void a_field_is_found_in_the_text(void **state)
 {
     (void)state;
@@ -110,6 +130,7 @@ int main(void)
         cmocka_unit_test(other_types_are_told),
         cmocka_unit_test(quantities_and_ports_may_be_numbers),
         cmocka_unit_test(of_other_kinds_only_metadata_is_looked_at),
+        cmocka_unit_test(kinds_that_are_not_are_told),
         cmocka_unit_test(a_field_is_found_in_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
