@@ -253,13 +253,16 @@ static void check_keys(const struct lint *l, const struct sw_rendered_doc *d)
     sw_problems_add(l->problems, true, d->path, line, "%s", text + length);
 }
 
-/* "path:12" within a message. @return where the path begins, or NULL */
+/* "path:12" within a message, or "path/Chart.yaml: " at its beginning, whose line is 0.
+ * @return where the path begins, or NULL */
 static const char *find_place(const char *text, size_t *path_len, int *line)
 {
     for (const char *word = text; *word; word += strspn(word, " (")) {
         size_t len = strcspn(word, " (");
         const char *colon = memchr(word, ':', len), *slash = memchr(word, '/', len);
-        if (colon && slash && slash < colon && colon[1] >= '1' && colon[1] <= '9') {
+        const bool file = word == text && colon && sw_starts_with(colon, ": ") &&
+                          colon - word > 5 && memcmp(colon - 5, ".yaml", 5) == 0;
+        if (colon && slash && slash < colon && ((colon[1] >= '1' && colon[1] <= '9') || file)) {
             *path_len = (size_t)(colon - word);
             *line = (int)strtol(colon + 1, NULL, 10);
             return word;

@@ -209,7 +209,7 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
                                    : sw_arena_printf(recipe->arena, "%s/%s", chart->dir, path);
     char *real = realpath(dir, NULL);
     if (!real)
-        return sw_err_set(err, SW_NOTFOUND, "%s: there is no directory '%s'", dep->repository, dir);
+        return sw_err_set(err, SW_INVALID, "%s: there is no directory '%s'", dep->repository, dir);
     const char *kept = sw_arena_strdup(recipe->arena, real);
     free(real);
     int rc = check_cycle(frame, kept, dep->name, err);

@@ -232,6 +232,18 @@ YAML
     [ $rc -eq 1 ] && [ "$(wc -l <"$tap_dir/got")" -eq 5 ] && grep -qxF -- "$tap_dir/meta/$1" "$tap_dir/got"
 }
 
+missing_dependency() { # REPOSITORY WORDS: an error of the recipe's, in JSON, too
+    local rc=0
+    mkdir -p "$tap_dir/lacks/templates"
+    printf 'apiVersion: v2\nname: lacks\nversion: 1.0.0\ndependencies:\n- {name: sub, version: 1.0.0%s}\n' "$1" >"$tap_dir/lacks/Chart.yaml"
+    "$slipway" lint "$tap_dir/lacks" >"$tap_dir/got" || rc=$?
+    cat "$tap_dir/got"
+    [ $rc -eq 1 ] && [ "$(cat "$tap_dir/got")" = "$tap_dir/lacks/Chart.yaml: error: dependencies[0] 'sub': $2" ] || return 1
+    "$slipway" lint "$tap_dir/lacks" -o json >"$tap_dir/got" || rc=$?
+    cat "$tap_dir/got"
+    [ $rc -eq 1 ] && grep -q "\"file\": \"$tap_dir/lacks/Chart.yaml\"" "$tap_dir/got" && grep -qF "\"text\": \"dependencies[0] 'sub': $2\"" "$tap_dir/got"
+}
+
 not_there() {
     local rc=0
     "$slipway" lint /no/such/recipe 2>"$tap_dir/got" || rc=$?
@@ -282,5 +294,7 @@ t "a chart's annotation with a slip of the pen" chart_yaml "Chart.yaml:5: error:
 t "one that belongs to objects" chart_yaml 'Chart.yaml:6: error: annotations.specialresource.openshift.io/wait: no annotation of a chart: it has no effect here'
 t "one that asks for nothing" chart_yaml "Chart.yaml:7: warning: annotations.slipway.dev/rollback: 'yes please' asks for nothing; 'true' does"
 t "a subchart's" chart_yaml "charts/sub/Chart.yaml:3: warning: annotations.slipway.dev/wait: 'true' asks for nothing; 'all' does"
+t "a dependency that is not in charts/" missing_dependency '' 'not in charts/, where it is to be put'
+t "one whose folder is not there" missing_dependency ', repository: "file://../gone"' "file://../gone: there is no directory '$tap_dir/lacks/../gone'"
 t "a version of charts that is not" chart_yaml "Chart.yaml:1: error: apiVersion: 'v3' is neither v1 nor v2"
 plan

@@ -310,7 +310,7 @@ static void a_file_dependency_that_is_not_there_is_named(SW_UNUSED void **state)
                            "- {name: s, version: 1.0.0, repository: 'file://../nowhere'}\n");
     SW_AUTO(sw_recipe) *r = NULL;
     SW_ERR(err);
-    assert_int_equal(open_dir("gone", &r, &err), SW_NOTFOUND);
+    assert_int_equal(open_dir("gone", &r, &err), SW_INVALID);
     assert_non_null(strstr(sw_err_text(&err), "dependencies[0] 's': file://../nowhere"));
 }
 
