@@ -198,14 +198,14 @@ static void delete_claim(struct bind *b, struct claim *c)
 }
 
 /* Its own claims: where the pod is bound elsewhere, or another replica has created them, they may
- * be what it runs with. */
+ * be what it runs with. One that may have been created all the same is collected later. */
 static void undo(struct bind *b)
 {
     b->undoing = true;
     b->s->metrics.undone++;
     for (struct claim *c = b->pod->claims, *next; c; c = next) {
         next = c->pod_next;
-        if (c->held && strcmp(c->node->name, b->ask.node) == 0)
+        if (c->own && strcmp(c->node->name, b->ask.node) == 0)
             delete_claim(b, c);
     }
     go(b, finish);
@@ -352,6 +352,8 @@ static void claim_written(const struct sw_kube_answer *a, struct write *w, const
     else if (a->object && picture_see_claim(w->b->s->picture, c->name, sw_obj_uid(a->object),
                                             a->object, c->since_ms, &err) < 0)
         fail(w->b, "the API server's answer", &err);
+    else if (w->made)
+        c->own = true;
     written(w->b);
 }
 
@@ -360,8 +362,6 @@ static void on_claim_created(const struct sw_kube_answer *a, void *arg)
     struct write *w = arg;
     if (a->code == 0)
         w->made = json_object_get(a->object);
-    else if (a->code == SW_CONFLICT)
-        w->claim->held = false; /* of another replica, or of an attempt that was given up */
     claim_written(a, w, "create the claim");
 }
 

@@ -58,6 +58,7 @@ struct claim {
     uint16_t want;    /* reserved: which of the pod's */
     bool seen;        /* the API server told of it */
     bool told;        /* by its watch, of the one with this uid */
+    bool own;         /* the one with this uid was created here: no other replica builds on it */
     bool held;        /* somebody is at work on it: it stays whatever is seen */
     bool labelled;    /* its label names its node: the device plugin sees it */
     bool checking;    /* somebody asks whether its pod is gone */
@@ -141,12 +142,13 @@ struct pod *picture_find_pod(const struct picture *p, const char *uid);
 struct claim *picture_find_claim(const struct picture *p, const char *name);
 
 /** Reserve @pod's slices on @node: a claim each, held, that takes its place from now on. Claims of
- * the pod that are there already and fit a want are taken over. All or none.
+ * the pod that an earlier attempt has created here and that fit a want are taken over. All or none.
  * @return 0 | SW_PENDING (no room) | SW_INVALID (never any) | SW_NOTFOUND (not such a node) */
 int picture_reserve(struct picture *p, struct pod *pod, const char *node, int64_t now_ms,
                     struct sw_err *err) SW_CHECKED;
 /** Whether a claim of the pod, left by an earlier attempt, is one that picture_reserve() would take
- * over on @node. What does not serve is in the way and has to be deleted first. */
+ * over on @node. What does not serve is in the way and has to be deleted first: so does what another
+ * replica has created, which may take it back when it finds that its attempt has failed. */
 bool picture_serves(const struct claim *c, const char *node);
 /** It was never written, or is deleted: what it took is free. */
 void picture_drop_claim(struct picture *p, struct claim *c);

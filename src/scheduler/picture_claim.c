@@ -157,7 +157,7 @@ static void claim_gone(struct picture *p, const char *name, const char *uid)
         return; /* of another that had this name */
     if (c->held) {
         c->uid[0] = '\0'; /* whoever holds it will find out */
-        c->told = false;
+        c->told = c->own = false;
         return;
     }
     picture_drop_claim(p, c);
@@ -196,7 +196,9 @@ int picture_see_claim(struct picture *p, const char *name, const char *uid, stru
     c->seen = true;
     c->labelled = is_labelled(obj, s.node);
     c->state = s.state;
-    c->told = c->told && sw_streq(c->uid, sw_obj_uid(obj));
+    const bool same = sw_streq(c->uid, sw_obj_uid(obj));
+    c->told = c->told && same;
+    c->own = c->own && same;
     set_text(&c->uid, sw_obj_uid(obj));
     set_text(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));
     picture_place_claim(c, s.gpu, &s.profile, s.place);

@@ -138,6 +138,11 @@ static void test_any_write_may_fail(void **state)
 /* ---- with others at work -----------------------------------------------------------------------
  */
 
+static bool is_trailing(struct world *w, void *arg)
+{
+    return ((struct sched_world *)w)->n_writes >= *(const uint64_t *)arg;
+}
+
 static const struct sw_kind *claim_kind(struct sched_world *w)
 {
     return sw_kube_kind_find(w->w.conn.kube, CLAIMS);
@@ -235,13 +240,40 @@ static void test_replica_that_hears_late_gives_nothing_away_twice(void **state)
     kill_it(&late);
 }
 
+/* A replica is stuck between claim and Binding, another one takes over and binds the pod; what the
+ * first one takes back then is not what the pod runs with. */
+static void test_replica_that_was_stuck_leaves_the_other_s_claim(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"p\",\"PodNamespace\":\"default\",\"PodUID\":"
+                                    "\"%s\",\"Node\":\"a\"}",
+                                    uid);
+    struct sched_world stuck = { .w = w->w }; /* another replica in the same world */
+    const uint64_t two = 2;
+    start(&stuck);
+    w->fail_at = 2;
+    w->fault = SW_FAULT_HANG;
+    (void)sw_kube_raw(stuck.ask, "POST", "/bind",
+                      &(struct sw_request_opts){ .body = body, .timeout_ms = 60000 }, on_answer,
+                      &stuck);
+    assert_true(world_until(&w->w, is_trailing, (void *)&two, 60000));
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    w->fail_at = w->n_writes + 1;
+    w->fail_until = w->n_writes + 1000;
+    w->fail_verb = "update";
+    assert_true(world_until(&stuck.w, is_told, NULL, 60000));
+    assert_non_null(strstr(stuck.answer, "mark the claim created"));
+    world_wait(&w->w, 60000);
+    assert_string_equal(pod_node(w, "p"), "a");
+    assert_int_equal(n_claims(w), 1);
+    assert_false(fits(&stuck, ALL));
+    free(stuck.answer);
+    kill_it(&stuck);
+}
+
 /* ---- restarts ----------------------------------------------------------------------------------
  */
-
-static bool is_trailing(struct world *w, void *arg)
-{
-    return ((struct sched_world *)w)->n_writes >= *(const uint64_t *)arg;
-}
 
 /* Killed after each write: the next one knows what is taken, and the pod is bound in the end. */
 static void test_killed_at_any_write(void **state)
@@ -652,6 +684,7 @@ int main(void)
         T(test_nothing_stays_reserved_when_nothing_can_be_written),
         T(test_claim_that_another_replica_created_stays),
         T(test_replica_that_hears_late_gives_nothing_away_twice),
+        T(test_replica_that_was_stuck_leaves_the_other_s_claim),
         T(test_killed_at_any_write),
         T(test_left_on_another_node_is_cleared_first),
         T(test_bound_pod_keeps_its_claims),

@@ -19,7 +19,8 @@ struct sched_world {
     int status;
     /* what was written, and which write fails */
     uint64_t n_writes, fail_at;
-    uint64_t fail_until; /* so does each after it up to this one; 0: it alone */
+    const char *fail_verb; /* and others do not; NULL: any */
+    uint64_t fail_until;   /* so does each after it up to this one; 0: it alone */
     enum sw_emu_fault_type fault;
     int fault_code;
     /* what else happens at a write, which takes a while then; NULL: nothing. @return whether */
@@ -45,6 +46,8 @@ static inline void on_request(const struct sw_emu_request *req, struct sw_emu_fa
                    req->subresource ? "/" : "", req->subresource ? req->subresource : "");
     if (w->at_write && w->at_write(w, req))
         *fault = (struct sw_emu_fault){ .delay_ms = 1000 };
+    if (w->fail_verb && !sw_streq(req->verb, w->fail_verb))
+        return;
     if (w->n_writes == w->fail_at || (w->n_writes > w->fail_at && w->n_writes <= w->fail_until))
         *fault = (struct sw_emu_fault){ .type = w->fault, .code = w->fault_code };
 }

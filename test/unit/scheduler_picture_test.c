@@ -190,6 +190,8 @@ static void test_what_an_earlier_attempt_left_is_taken_over(void **state)
     scene_node(s, "b", "A100-40GB", 1);
     struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/1g.5gb\":2", 0, NULL);
     (void)scene_claim(s, "p1-a-main-1", "p1", "a", 0, "1g.5gb", 6, 1, NULL);
+    assert_false(picture_serves(pod->claims, "a")); /* of another replica, which may be at work */
+    pod->claims->own = true;
     assert_true(picture_serves(pod->claims, "a"));
     assert_false(picture_serves(pod->claims, "b"));
     assert_int_equal(picture_reserve(s->p, pod, "b", 0, NULL), SW_CONFLICT);
@@ -206,7 +208,10 @@ static void test_claims_of_another_profile_do_not_serve(void **state)
     scene_node(s, "a", "A100-40GB", 1);
     const struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/2g.10gb\":1", 0, NULL);
     (void)scene_claim(s, "p1-a-main-0", "p1", "a", 0, "1g.5gb", 6, 1, NULL);
+    pod->claims->own = true;
     assert_false(picture_serves(pod->claims, "a"));
+    (void)scene_claim(s, "p1-a-main-0", "p1", "a", 0, "2g.10gb", 4, 2, NULL);
+    assert_true(picture_serves(pod->claims, "a"));
     (void)scene_claim(s, "p1-a-main-0", "p1", "a", 0, "2g.10gb", 4, 2, "inUse");
     assert_false(picture_serves(pod->claims, "a"));
 }
