@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/data.h"
 #include "scheduler/scheduler.h"
 
 /* Which version of the configuration a kube-scheduler reads. */
@@ -62,18 +63,28 @@ static void put_profile(const char *profile, void *arg)
     sprintbuf(arg, "  - {name: " SW_MIG_DAS_PREFIX "%s, ignoredByScheduler: false}\n", profile);
 }
 
+/* "KEY: VALUE": a name such as 1234 or a path with a colon would be something else unquoted. */
+static void put_text(struct printbuf *out, const char *key, const char *value)
+{
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set_str(doc, value, key, NULL);
+    SW_AUTO_CHARS *text = sw_yaml_text(doc, NULL);
+    sprintbuf(out, "%s", text);
+}
+
 static void put_head(struct printbuf *out, const struct sw_scheduler_config *o)
 {
-    if (o->lease_ns)
-        sprintbuf(out,
-                  "leaderElection:\n  leaderElect: true\n  resourceName: das-scheduler\n"
-                  "  resourceNamespace: %s\n",
-                  o->lease_ns);
-    else
+    if (o->lease_ns) {
+        sprintbuf(out, "leaderElection:\n  leaderElect: true\n  resourceName: das-scheduler\n  ");
+        put_text(out, "resourceNamespace", o->lease_ns);
+    } else {
         sprintbuf(out, "leaderElection:\n  leaderElect: false\n");
+    }
     sprintbuf(out, "clientConnection:\n");
-    if (o->kubeconfig)
-        sprintbuf(out, "  kubeconfig: %s\n", o->kubeconfig);
+    if (o->kubeconfig) {
+        sprintbuf(out, "  ");
+        put_text(out, "kubeconfig", o->kubeconfig);
+    }
     sprintbuf(out, "  # pods come and go in bursts, and a pod is an event or two\n"
                    "  qps: 500\n  burst: 1000\n");
 }
@@ -96,16 +107,17 @@ int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **o
                     "podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 2\n");
     if (o->percentage_of_nodes_to_score)
         sprintbuf(text, "percentageOfNodesToScore: %d\n", o->percentage_of_nodes_to_score);
-    sprintbuf(text, "profiles:\n- schedulerName: %s\n%s",
-              o->scheduler_name ? o->scheduler_name : "das-scheduler",
-              strcmp(version, "v1beta1") == 0 ? no_preemption : "");
+    sprintbuf(text, "profiles:\n- ");
+    put_text(text, "schedulerName", o->scheduler_name ? o->scheduler_name : "das-scheduler");
+    sprintbuf(text, "%sextenders:\n- ", strcmp(version, "v1beta1") == 0 ? no_preemption : "");
+    put_text(text, "urlPrefix", o->url ? o->url : "http://127.0.0.1:8888");
     sprintbuf(text,
-              "extenders:\n- urlPrefix: %s\n  filterVerb: filter\n  prioritizeVerb: prioritize\n"
+              "  filterVerb: filter\n  prioritizeVerb: prioritize\n"
               "  bindVerb: bind\n  preemptVerb: preempt\n  weight: 10\n  nodeCacheCapable: true\n"
               "  ignorable: false\n  httpTimeout: 10s\n%s",
-              o->url ? o->url : "http://127.0.0.1:8888", o->ca_file ? "  enableHTTPS: true\n" : "");
+              o->ca_file ? "  enableHTTPS: true\n  tlsConfig:\n    " : "");
     if (o->ca_file)
-        sprintbuf(text, "  tlsConfig: {caFile: %s}\n", o->ca_file);
+        put_text(text, "caFile", o->ca_file);
     sprintbuf(text, "  # one a profile: wildcards are refused\n  managedResources:\n");
     sw_scheduler_each_profile(put_profile, text);
     *out = sw_strndup(text->buf, (size_t)text->bpos);

@@ -52,7 +52,8 @@ static const struct sw_option flags[] = {
     { "leader-elect", SW_OPTION_SWITCH, AT(leader_elect),
       "only one of several replicas collects claims and wakes pods (default false)" },
     { "leader-elect-namespace", SW_OPTION_TEXT, AT(lease_ns),
-      "of the Lease slipway-scheduler (default the pod's, else --namespace)" },
+      "of the Lease slipway-scheduler, and with --print-config of kube-scheduler's (default the "
+      "pod's, else --namespace)" },
     { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 0)" },
     { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
     { "log-level-file", SW_OPTION_TEXT, AT(log_file),
@@ -74,18 +75,31 @@ static const char *or_null(const char *text)
     return text && *text ? text : NULL;
 }
 
+/* Where a kube-scheduler in the same pod finds an extender that listens there. */
+static char *url_of(const struct settings *s)
+{
+    const char *scheme = s->tls ? "https" : "http", *host = s->listen;
+    if (!*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
+        host = "127.0.0.1";
+    return strchr(host, ':') ? sw_printf("%s://[%s]:%d", scheme, host, s->port)
+                             : sw_printf("%s://%s:%d", scheme, host, s->port);
+}
+
 static int print_config(const struct settings *s)
 {
     SW_ERR(err);
-    SW_AUTO_CHARS *text = NULL,
-                  *url = sw_printf("%s://127.0.0.1:%d", s->tls ? "https" : "http", s->port);
+    SW_AUTO_CHARS *text = NULL, *url = url_of(s);
+    if (!s->port)
+        return sw_options_fault(PROGRAM, "--print-config needs the extender's --port");
     if (s->tls && !or_null(s->ca))
         return sw_options_fault(PROGRAM, "--print-config --tls needs --cacert");
     const struct sw_scheduler_config config = { .kube_version = s->kube_version,
                                                 .scheduler_name = or_null(s->scheduler_name),
                                                 .url = url,
                                                 .ca_file = s->tls ? or_null(s->ca) : NULL,
-                                                .lease_ns = s->leader_elect ? s->ns : NULL,
+                                                .lease_ns = !s->leader_elect       ? NULL
+                                                            : or_null(s->lease_ns) ? s->lease_ns
+                                                                                   : s->ns,
                                                 .kubeconfig = or_null(s->kubeconfig),
                                                 .percentage_of_nodes_to_score =
                                                     s->percentage_of_nodes_to_score };
@@ -249,5 +263,7 @@ int main(int argc, char **argv)
         (void)puts(PROGRAM " " SW_VERSION);
         return EXIT_SUCCESS;
     }
+    if (!or_null(s.ns))
+        return sw_options_fault(PROGRAM, "--namespace is empty");
     return s.print_config ? print_config(&s) : start(&s);
 }

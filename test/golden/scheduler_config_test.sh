@@ -30,6 +30,15 @@ tls_fits() {
     "$scheduler" --print-config --kube-version 1.31 --tls --cacert /tls/ca.crt >"$tap_dir/tls.yaml" &&
         grep -q 'urlPrefix: https:' "$tap_dir/tls.yaml" && fits "$tap_dir/tls.yaml"
 }
+# names and paths stay the texts that they are
+odd_texts() {
+    "$scheduler" --print-config --kube-version 1.31 --scheduler-name 1234 --kubeconfig '/a: {b' --tls --cacert '/c, #d' \
+        --leader-elect --leader-elect-namespace true --listen ::1 >"$tap_dir/odd.yaml" && fits "$tap_dir/odd.yaml" &&
+        grep -qx -- '- schedulerName: "1234"' "$tap_dir/odd.yaml" && grep -qF '[::1]:8888' "$tap_dir/odd.yaml" || return 1
+    printed 1.31 | sed 's/schedulerName: .*/schedulerName: "1234"/' >"$tap_dir/printed" &&
+        deployed 1.31 --set schedulerName=1234 | diff -u "$tap_dir/printed" -
+}
+no_port() { ! "$scheduler" --print-config --port 0 2>"$tap_dir/err" && grep -q -- '--port' "$tap_dir/err"; }
 schema_bites() {
     printed 1.29 | sed 's/nodeCacheCapable/nodeCachecapable/' >"$tap_dir/bad.yaml"
     ! fits "$tap_dir/bad.yaml"
@@ -58,6 +67,8 @@ t "1.25: v1" agree 1.25.0 v1
 t "1.31: v1" agree 1.31.4 v1
 t "v1 is as its reference says" v1_fits
 t "with TLS, too" tls_fits
+t "texts that YAML would read as something else" odd_texts
+t "a port that is not known is refused" no_port
 t "a field that the reference does not have is found" schema_bites
 t "every profile is managed" every_profile
 t "kube-scheduler is told to ask about all nodes" about_all_nodes

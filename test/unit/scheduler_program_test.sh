@@ -104,6 +104,7 @@ t "--version" version
 t "an unknown flag" wrong 2 "there is no flag '--nonsense'" --nonsense
 t "a flag without its value" wrong 2 '--namespace needs a value' --namespace
 t "a placement that is none" wrong 2 "--placement: 'tight' is no policy" --placement=tight
+t "no namespace" wrong 2 "--namespace is empty" --namespace= --port=0
 t "a level that is none" wrong 2 "--log-level: 'loud'" --log-level=loud
 t "an address that is none" wrong 2 "is no address" --kubeconfig="$dir/kubeconfig" --port=0 --health-probe-bind-address=here
 t "a kubeconfig that is not there" wrong 1 "$dir/none" --kubeconfig="$dir/none"
