@@ -381,6 +381,9 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
     if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules || c->faults))
         return sw_cli_usage(
             "run", "--nodes, --platform, --delays, --rules and --faults are for --emulate");
+    if (c->emulate && (c->kubeconfig || c->context))
+        return sw_cli_usage("run", "--kubeconfig and --context name a cluster that is there, "
+                                   "--emulate makes one: which of them?");
     if (run->opts.registries_conf && access(run->opts.registries_conf, R_OK) < 0)
         return sw_cli_usage("run", "--registries-conf: %s: %s", run->opts.registries_conf,
                             strerror(errno));

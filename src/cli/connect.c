@@ -28,17 +28,17 @@ static int open_emulator(struct sw_connection *conn, const struct sw_connect_opt
     return 0;
 }
 
-static void on_server(bool up, const char *why, void *arg)
+static void on_server(int code, const char *why, void *arg)
 {
     struct sw_connection *conn = arg;
-    if (!conn->patient)
-        return; /* the command ends, and says why */
-    if (up && conn->is_down)
+    if (!conn->patient || (code && code != SW_UNAVAILABLE))
+        return; /* who asked hears why: the command ends, or says it */
+    if (!code && conn->is_down)
         (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
-    else if (!up)
+    else if (code)
         (void)fprintf(stderr, "slipway %s: %s; trying again until it answers\n", conn->command,
                       why ? why : "the API server does not answer");
-    conn->is_down = !up;
+    conn->is_down = code != 0;
 }
 
 static void on_warning(const char *text, void *arg SW_UNUSED)

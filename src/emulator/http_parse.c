@@ -161,6 +161,8 @@ static int feed_head(struct sw_http_parser *p, char c)
 {
     if (p->head_len == 0 && (c == '\r' || c == '\n'))
         return 0; /* blank lines before a request are allowed (RFC 9112, 2.2) */
+    if (p->head_len == 0 && !isupper((unsigned char)c))
+        return 400; /* no method begins so; a client that speaks TLS waits for an answer */
     if (p->head_len >= SW_HTTP_MAX_HEAD)
         return 431;
     if (p->head_len + 1 >= p->head_cap) {

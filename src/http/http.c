@@ -158,8 +158,13 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
         r->unsent = failures[i].unsent;
         words = failures[i].words;
     }
-    if (rc == CURLE_SSL_CONNECT_ERROR || rc == CURLE_SSL_CERTPROBLEM ||
-        rc == CURLE_PEER_FAILED_VERIFICATION)
+    if (rc == CURLE_SSL_CONNECT_ERROR && strstr(t->curl_text, "wrong version number"))
+        r->code = sw_err_set(err, SW_INVALID,
+                             "%s: no TLS connection: what answers there does not speak TLS "
+                             "(it may be meant to be http://)",
+                             server);
+    else if (rc == CURLE_SSL_CONNECT_ERROR || rc == CURLE_SSL_CERTPROBLEM ||
+             rc == CURLE_PEER_FAILED_VERIFICATION)
         sw_http_tls_explain(t->http->opts.tls, server, rc, t->curl_text, err);
     else if (rc == CURLE_UNSUPPORTED_PROTOCOL && t->tls && t->passing)
         (void)sw_err_set(err, r->code,

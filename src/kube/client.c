@@ -40,26 +40,28 @@ int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_
 /* ---- is the server there? -----------------------------------------------------------------------
  */
 
-static void set_down(struct sw_kube *k, bool down, const char *why)
+/* @code: 0: it answers, else why it does not */
+static void set_down(struct sw_kube *k, int code, const char *why)
 {
+    const bool down = code != 0;
     if (k->down == down)
         return;
     k->down = down;
     if (!down)
         kube_watch_wake_all(k);
     if (k->opts.on_server)
-        k->opts.on_server(!down, why, k->opts.arg);
+        k->opts.on_server(code, why, k->opts.arg);
 }
 
 void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
 {
     if (result->http_status && result->code == 0) {
         k->n_silent = 0;
-        set_down(k, false, "");
+        set_down(k, 0, "");
     } else if (!result->http_status && result->code < 0) {
         /* a connection that was reset may mean one lost request; one refused means the server */
         if (result->unsent || ++k->n_silent >= DOWN_AFTER)
-            set_down(k, true, sw_err_text(result->err));
+            set_down(k, result->code, sw_err_text(result->err));
     }
 }
 

@@ -26,9 +26,9 @@ struct sw_kube_opts {
     int max_in_flight;         /* requests (watches not counted); 0: 16. More wait in line */
     int timeout_ms;            /* a request's deadline where it names none; 0: 30000 */
     uint64_t seed;             /* of the jitter; 0: from the system */
-    /** The server has become unreachable (@why says how), or reachable again. Told on each change,
-     * not for each request; it is taken for reachable at first. */
-    void (*on_server)(bool up, const char *why, void *arg);
+    /** The server has become unreachable (@code and @why are those of a request), or reachable
+     * again (0). Told on each change, not for each request; it is taken for reachable at first. */
+    void (*on_server)(int code, const char *why, void *arg);
     /** A warning of the server's (deprecated version, unknown field...); each text only once. */
     void (*on_warning)(const char *text, void *arg);
     void *arg; /* of both */

@@ -252,9 +252,9 @@ void sw_scheduler_stop(struct sw_scheduler *s)
     sw_serve_stop(s->serve);
 }
 
-static void on_server(bool up, const char *why, void *arg SW_UNUSED)
+static void on_server(int code, const char *why, void *arg SW_UNUSED)
 {
-    if (up)
+    if (!code)
         sw_log(SW_LOG_INFO, "the API server answers again", NULL);
     else
         sw_log(SW_LOG_WARN, "the API server does not answer", "error", why, NULL);

@@ -66,6 +66,7 @@ static void what_is_no_http_is_refused(void **state)
         int code;
     } cases[] = {
         { "hello\r\n\r\n", 400 },
+        { "\x16\x03\x01\x02", 400 }, /* TLS: there will be no end of a line */
         { "get / HTTP/1.1\r\n\r\n", 400 },
         { "GET / HTTP/3\r\n\r\n", 400 },
         { "GET x HTTP/1.1\r\n\r\n", 400 },

@@ -86,6 +86,21 @@ keeps_closed_descriptors() { # what is printed there must not go into a connecti
     return $rc
 }
 
+one_cluster() { # not two, and over TLS only what speaks it
+    fails 2 '--kubeconfig and --context name a cluster that is there, --emulate makes one' "$slipway" run "$tap_dir/my-recipe" --emulate --kubeconfig /nope &&
+        fails 2 'which of them?' "$slipway" run "$tap_dir/my-recipe" --emulate --context x || return 1
+    local pid rc=0
+    "$slipway" emulate --kubeconfig-out "$tap_dir/plain.yaml" >"$tap_dir/emu" 2>&1 &
+    pid=$!
+    until_ok 20 test -s "$tap_dir/plain.yaml" && sed 's|http://|https://|' "$tap_dir/plain.yaml" >"$tap_dir/tls.yaml" || rc=1
+    timeout 100 "$slipway" run "$tap_dir/my-recipe" --kubeconfig "$tap_dir/tls.yaml" --timeout 0 2>"$tap_dir/stderr" && rc=1
+    cat "$tap_dir/stderr"
+    [ "$(grep -c 'does not speak TLS' "$tap_dir/stderr")" -eq 1 ] && ! grep -q 'trying again' "$tap_dir/stderr" || rc=1
+    kill "$pid"
+    wait "$pid" || true
+    return $rc
+}
+
 t "create: writes a recipe" creates
 t "create: it renders three objects" renders
 t "create: it lints without a word" lints_clean
@@ -93,6 +108,7 @@ t "create: it walks to Ready" walks
 t "create: nothing is overwritten" overwrites_nothing
 t "create: bad names are refused" refuses_names
 t "what is no recipe is said to be what it is" is_no_recipe
+t "one cluster, which speaks as it is called" one_cluster
 t "a full disk is a failure, with a word" full_disk
 t "a walk that nobody watches is not one that failed" nobody_reads
 t "stdin, stdout and stderr that are closed are given to nothing else" keeps_closed_descriptors

@@ -99,10 +99,10 @@ static void cb(const struct sw_kube_answer *a, void *arg)
         sw_kube_free(SW_TAKE(f->k));
 }
 
-static void on_server(bool up, const char *why, void *arg)
+static void on_server(int code, const char *why, void *arg)
 {
     struct fixture *f = arg;
-    if (up)
+    if (!code)
         f->n_up++;
     else
         f->n_down++;
