@@ -110,9 +110,7 @@ static int read_states(struct plan *p, struct sw_err *err)
 static int read_resource(struct plan *p, struct sw_err *err)
 {
     struct sw_draft *d = &p->draft;
-    const struct sw_request_opts opts = { .retries = RETRIES };
-    int rc = sw_talk_find(&d->conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, p->name,
-                          &opts, &d->resource, err);
+    int rc = sw_talk_resource(&d->conn, p->name, RETRIES, &d->resource, err);
     if (rc < 0)
         return rc;
     const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);

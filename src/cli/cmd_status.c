@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/connect.h"
 #include "cli/live.h"
+#include "cli/talk.h"
 #include "data/data.h"
 #include "kube/kube.h"
 
@@ -115,7 +116,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     const struct sw_request_opts opts = { .retries = 5 };
     look->req = NULL;
     if (code < 0)
-        end(look, SW_EXIT_FAILED, sw_err_text(err));
+        end(look, SW_EXIT_FAILED, code == SW_NOTFOUND ? SW_NOT_INSTALLED : sw_err_text(err));
     else if (look->name)
         look->req = sw_kube_get(look->conn.kube, kind, NULL, look->name, &opts, on_resources, look);
     else

@@ -133,6 +133,18 @@ int sw_talk_find(struct sw_connection *conn, const char *api_version, const char
                 : sw_talk_list(conn, k, in, opts, out, err);
 }
 
+int sw_talk_resource(struct sw_connection *conn, const char *name, int retries,
+                     struct json_object **out, struct sw_err *err)
+{
+    const struct sw_kind *kind;
+    int rc = sw_talk_kind(conn, "sro.openshift.io/v1beta1", "SpecialResource", &kind, err);
+    if (rc == SW_NOTFOUND)
+        return sw_err_set(err, rc, "%s", SW_NOT_INSTALLED);
+    return rc < 0 ? rc
+                  : sw_talk_get(conn, kind, NULL, name,
+                                &(struct sw_request_opts){ .retries = retries }, out, err);
+}
+
 int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                    const char *name, const struct sw_request_opts *opts, struct sw_err *err)
 {

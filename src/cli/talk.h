@@ -20,6 +20,14 @@ int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char
 int sw_talk_find(struct sw_connection *conn, const char *api_version, const char *kind,
                  const char *ns, const char *name, const struct sw_request_opts *opts,
                  struct json_object **out, struct sw_err *err) SW_CHECKED;
+/** The SpecialResource @name, as sw_talk_find(). Where the cluster has no such kind, @err says how
+ * slipway is installed. */
+int sw_talk_resource(struct sw_connection *conn, const char *name, int retries,
+                     struct json_object **out, struct sw_err *err) SW_CHECKED;
+/** What is said there. */
+#define SW_NOT_INSTALLED                                                                           \
+    "slipway is not installed in this cluster: it serves no SpecialResource ('make deploy' or "    \
+    "'helm install slipway charts/slipway' installs it)"
 /** Every page of a list, as one array. */
 int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                  const struct sw_request_opts *opts, struct json_object **items,

@@ -34,6 +34,15 @@ explains() { # NAME TEXT...
     for text; do grep -q -- "$text" "$tap_dir/o" || { echo "it does not say: $text"; return 1; }; done
 }
 
+not_installed() { # how to is said by whoever looks for a resource
+    local c
+    for c in status 'status x' 'explain x' 'test x' 'plan x'; do
+        "$slipway" $c >"$tap_dir/o" 2>"$tap_dir/e" && return 1
+        cat "$tap_dir/e"
+        [ ! -s "$tap_dir/o" ] && [ "$(wc -l <"$tap_dir/e")" -eq 1 ] && grep -q "^slipway ${c% x}: slipway is not installed in this cluster.*'make deploy'.*charts/slipway" "$tap_dir/e" || return 1
+    done
+}
+
 failing() {
     pod 'emulator.slipway.dev/exit-code: "3", emulator.slipway.dev/log: "no such device"' ubi9 | recipe failing
     walk failing
@@ -102,6 +111,7 @@ refuses() {
 }
 
 t "a cluster to ask" start
+t "where slipway is not installed it is said how to" not_installed
 t "a pod that fails is explained by its exit code and the end of its log" failing
 t "a DaemonSet is explained by its pods" unpulled
 t "a pod that fits nowhere is explained by what is missing, and its Event" unplaced
