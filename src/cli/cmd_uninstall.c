@@ -11,22 +11,14 @@
 #include "cli/connect.h"
 #include "cli/hook_run.h"
 #include "cli/talk.h"
+#include "cli/uninstall.h"
 #include "controller/orphan.h"
 #include "data/data.h"
-#include "engine/stay.h"
-#include "engine/upgrade.h"
-#include "facts/facts.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
 #define API_VERSION "sro.openshift.io/v1beta1"
 
 extern const struct sw_embedded sw_deploy_crds[];
-
-struct uninstall_opts {
-    struct sw_connect_opts connect;
-    bool plan, yes, keep_operator, no_hooks;
-    int64_t timeout_ms;
-};
 
 const struct sw_flag sw_flags_uninstall[] = {
     { "plan", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, plan), NULL, NULL,
@@ -42,31 +34,24 @@ const struct sw_flag sw_flags_uninstall[] = {
     { 0 },
 };
 
-struct uninstall {
-    struct uninstall_opts opts;
-    struct sw_connection conn;
-    const char *only;                /* one resource; NULL: all */
-    size_t n_done, n_failed, n_stay; /* the last: resources */
-};
-
 /* ---- one step ----------------------------------------------------------------------------------
  */
 
-static void say(struct uninstall *u, const char *verb, const char *kind, const char *ns,
-                const char *name, const char *why)
+void uninstall_say(struct uninstall *u, const char *verb, const char *kind, const char *ns,
+                   const char *name, const char *why)
 {
     (void)printf("%s %s %s%s%s%s%s\n", verb, kind, ns ? ns : "", ns ? "/" : "", name,
                  *why ? ": " : "", why);
     u->n_done += !sw_streq(verb, "keep");
 }
 
-static void failed(struct uninstall *u, const struct sw_err *err)
+void uninstall_failed(struct uninstall *u, const struct sw_err *err)
 {
     (void)fprintf(stderr, "slipway uninstall: %s\n", sw_err_text(err));
     u->n_failed++;
 }
 
-static bool is_orphaning(struct json_object *resource)
+bool uninstall_is_orphaning(struct json_object *resource)
 {
     return sw_streq(sw_json_str(resource, "", "spec", "deletionPolicy", NULL), "orphan");
 }
@@ -75,13 +60,13 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
                           const char *name, const char *uid)
 {
     SW_ERR(err);
-    say(u, "delete", kind->kind, ns, name, "");
+    uninstall_say(u, "delete", kind->kind, ns, name, "");
     if (u->opts.plan)
         return;
     const struct sw_request_opts opts = { .propagation = "Background", .retries = 3, .uid = uid };
     int rc = sw_talk_delete(&u->conn, kind, ns, name, &opts, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
-        failed(u, &err);
+        uninstall_failed(u, &err);
 }
 
 /* ---- resources ---------------------------------------------------------------------------------
@@ -94,7 +79,7 @@ static void let_go(struct uninstall *u, const struct sw_kind *kind, const char *
     SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_orphan_patch(live, owner_uid);
     SW_ERR(err);
     if (patch && sw_talk_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
-        failed(u, &err);
+        uninstall_failed(u, &err);
 }
 
 /* Why it is not deleted; NULL: it is. */
@@ -104,7 +89,7 @@ static const char *why_kept(struct json_object *resource, struct json_object *en
         return "its recipe says so";
     if (sw_json_bool(entry, false, "adopted", NULL))
         return "it was taken over";
-    return is_orphaning(resource) ? "the resource's deletionPolicy is orphan" : NULL;
+    return uninstall_is_orphaning(resource) ? "the resource's deletionPolicy is orphan" : NULL;
 }
 
 static void remove_entry(struct uninstall *u, struct json_object *resource,
@@ -125,167 +110,14 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     if (rc == SW_NOTFOUND)
         return;
     if (rc < 0)
-        failed(u, &err);
+        uninstall_failed(u, &err);
     else if (uid && *uid && !sw_streq(uid, sw_json_str(live, "", "metadata", "uid", NULL)))
-        say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
+        uninstall_say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
     else if (kept) {
-        say(u, "keep", kind_name, ns, name, kept);
+        uninstall_say(u, "keep", kind_name, ns, name, kept);
         let_go(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
     } else
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
-}
-
-static bool is_ours(struct json_object *mine, struct json_object *taint)
-{
-    SW_AUTO_CHARS *words = sw_printf("%s=%s:%s", sw_json_str(taint, "", "key", NULL),
-                                     sw_json_str(taint, "", "value", NULL),
-                                     sw_json_str(taint, "", "effect", NULL));
-    for (size_t i = 0; i < sw_json_len(mine); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(mine, i)), words))
-            return true;
-    return false;
-}
-
-/* The taints that the node's record says were set for the resource, into @patch. What a second
- * resource wanted, too, is in its own part of the record. @return whether there are any */
-static bool remove_taints(struct uninstall *u, const char *resource, struct json_object *node,
-                          struct json_object *patch)
-{
-    const char *text = sw_obj_annotation(node, SW_TAINTS_ANNOTATION);
-    SW_AUTO_JSON *record = NULL;
-    SW_ERR(err);
-    if (!text || sw_json_parse(text, strlen(text), NULL, &record, &err) < 0)
-        return false;
-    SW_AUTO_JSON *mine = json_object_get(sw_json_get(record, resource));
-    if (!mine)
-        return false;
-    json_object_object_del(record, resource);
-    struct json_object *left = json_object_new_array(),
-                       *all = sw_json_find(node, "spec", "taints", NULL);
-    for (size_t i = 0; i < sw_json_len(all); i++) {
-        struct json_object *taint = sw_json_at(all, i);
-        bool others = false;
-        json_object_object_foreach(record, name, list)
-        {
-            (void)name;
-            others = others || is_ours(list, taint);
-        }
-        if (!is_ours(mine, taint) || others)
-            (void)json_object_array_add(left, sw_json_copy(taint));
-        else
-            say(u, "untaint", "Node", NULL, sw_obj_name(node), sw_json_str(taint, "", "key", NULL));
-    }
-    SW_AUTO_CHARS *rest = sw_json_text(record, SW_JSON_PLAIN, NULL);
-    bool none = sw_json_len(left) == 0;
-    sw_json_set(patch, none ? NULL : left, "spec", "taints", NULL);
-    if (none)
-        json_object_put(left);
-    sw_json_set(patch, sw_json_len(record) ? json_object_new_string(rest) : NULL, "metadata",
-                "annotations", SW_TAINTS_ANNOTATION, NULL);
-    sw_json_set_str(patch, sw_json_str(node, "", "metadata", "resourceVersion", NULL), "metadata",
-                    "resourceVersion", NULL);
-    return true;
-}
-
-/* As the node is now: another resource's part may just have been taken off. */
-static bool remove_taints_of(struct uninstall *u, const char *resource, struct json_object *node,
-                             struct json_object *patch)
-{
-    SW_AUTO_JSON *live = NULL;
-    SW_ERR(err);
-    if (!sw_obj_annotation(node, SW_TAINTS_ANNOTATION))
-        return false;
-    if (u->opts.plan)
-        return remove_taints(u, resource, node, patch);
-    return sw_talk_find(&u->conn, "v1", "Node", NULL, sw_obj_name(node),
-                        &(struct sw_request_opts){ .retries = 3 }, &live, &err) == 0 &&
-           remove_taints(u, resource, live, patch);
-}
-
-static void remove_label(struct uninstall *u, struct json_object *node, const char *label,
-                         struct json_object *patch)
-{
-    struct json_object *map = sw_json_need_map(patch, "metadata", "labels", NULL);
-    (void)json_object_object_add(map, label, NULL);
-    say(u, "unlabel", "Node", NULL, sw_obj_name(node), label);
-}
-
-/* Set for an upgrade of the node's driver, that nobody ends any more. */
-static bool is_of_upgrade(const char *key, const char *resource)
-{
-    static const char *const prefixes[] = { SW_UPGRADE_LABEL, SW_UPGRADE_SINCE_LABEL,
-                                            SW_UPGRADE_CORDON_LABEL };
-    for (size_t i = 0; i < SW_COUNT(prefixes); i++)
-        if (sw_starts_with(key, prefixes[i]) && sw_streq(key + strlen(prefixes[i]), resource))
-            return true;
-    return false;
-}
-
-/* Of a state, by its whole key, or the one by which pods stay. */
-static bool is_of_states(const char *key, const char *value, struct json_object *resource)
-{
-    struct json_object *states = sw_json_find(resource, "status", "states", NULL);
-    if (sw_starts_with(key, SW_STAY_LABEL) && sw_streq(value, sw_obj_name(resource)))
-        return true;
-    for (size_t i = 0; i < sw_json_len(states); i++)
-        if (sw_streq(sw_json_str(sw_json_at(states, i), "", "label", NULL), key))
-            return true;
-    return false;
-}
-
-/* What one resource has cordoned is uncordoned when it goes, but not what another one has, too. */
-static void uncordon(struct uninstall *u, const char *resource, struct json_object *node,
-                     struct json_object *patch)
-{
-    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
-    bool mine = false;
-    if (!labels)
-        return;
-    json_object_object_foreach(labels, key, value)
-    {
-        (void)value;
-        if (!sw_starts_with(key, SW_UPGRADE_CORDON_LABEL))
-            continue;
-        if (!is_of_upgrade(key, resource))
-            return;
-        mine = true;
-    }
-    if (!mine)
-        return;
-    sw_json_set(patch, NULL, "spec", "unschedulable", NULL);
-    say(u, "uncordon", "Node", NULL, sw_obj_name(node), "");
-}
-
-/* What the resource has set on a node; of one that leaves all behind only an upgrade's. */
-static void clear_node(struct uninstall *u, struct json_object *resource,
-                       const struct sw_kind *node_kind, struct json_object *node)
-{
-    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
-    const char *name = sw_obj_name(resource);
-    bool all = !is_orphaning(resource);
-    SW_AUTO_JSON *patch = json_object_new_object();
-    bool any = all && remove_taints_of(u, name, node, patch);
-    uncordon(u, name, node, patch);
-    if (labels) {
-        json_object_object_foreach(labels, key, value)
-        {
-            if (is_of_upgrade(key, name) ||
-                (all && is_of_states(key, json_object_get_string(value), resource)))
-                remove_label(u, node, key, patch);
-        }
-    }
-    struct json_object *gone = sw_json_find(patch, "metadata", "labels", NULL);
-    if (gone) {
-        json_object_object_foreach(gone, key, value)
-        {
-            (void)value;
-            json_object_object_del(labels, key); /* the next resource sees what is left */
-        }
-    }
-    SW_ERR(err);
-    if ((any || gone) && !u->opts.plan &&
-        sw_talk_patch(&u->conn, node_kind, NULL, sw_obj_name(node), patch, &err) < 0)
-        failed(u, &err);
 }
 
 /* ---- hooks of its deletion ---------------------------------------------------------------------
@@ -296,7 +128,7 @@ static int find_hooks(struct uninstall *u, struct json_object *resource, struct 
                       struct sw_err *err)
 {
     const char *without = sw_obj_annotation(resource, FAREWELL_NO_HOOKS);
-    if (u->opts.no_hooks || is_orphaning(resource) || sw_streq(without, "true"))
+    if (u->opts.no_hooks || uninstall_is_orphaning(resource) || sw_streq(without, "true"))
         return 0;
     int rc = sw_hook_run_init(run, &u->conn, resource, err);
     run->is_farewell = true;
@@ -325,7 +157,7 @@ static bool run_hooks(struct uninstall *u, struct sw_hook_run *run, const char *
         (void)sw_err_set(&err, SW_INVALID, "a hook failed");
     (void)sw_err_wrap(&err, err.code, "%s: %s hooks: it stays until they succeed (or --no-hooks)",
                       sw_obj_name(run->resource), event);
-    failed(u, &err);
+    uninstall_failed(u, &err);
     return false;
 }
 
@@ -338,7 +170,7 @@ static int patch_resource(struct uninstall *u, const struct sw_kind *kind,
     SW_ERR(err);
     int rc = sw_talk_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
-        failed(u, &err);
+        uninstall_failed(u, &err);
     return rc == SW_NOTFOUND ? 0 : rc;
 }
 
@@ -394,7 +226,7 @@ static void let_go_of_records(struct uninstall *u, struct json_object *resource,
             sw_talk_list(&u->conn, kind, ns,
                          &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
                          &list, &err) < 0)
-            failed(u, &err);
+            uninstall_failed(u, &err);
         for (size_t i = 0; i < sw_json_len(list); i++)
             let_go(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
     }
@@ -412,7 +244,7 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     ns = *ns ? ns : name;
     int rc = find_hooks(u, resource, &run, &err);
     if (rc < 0)
-        failed(u, &err);
+        uninstall_failed(u, &err);
     bool goes = rc == 0 && run_hooks(u, &run, "pre-delete") && take_over(u, kind, resource) == 0;
     if (goes) {
         remove_entries(u, resource, ns, false);
@@ -420,10 +252,10 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     }
     if (goes) {
         remove_entries(u, resource, ns, true);
-        if (is_orphaning(resource))
+        if (uninstall_is_orphaning(resource))
             let_go_of_records(u, resource, ns);
         for (size_t i = 0; i < sw_json_len(nodes); i++)
-            clear_node(u, resource, node_kind, sw_json_at(nodes, i));
+            uninstall_clear_node(u, resource, node_kind, sw_json_at(nodes, i));
         remove_itself(u, kind, resource);
     }
     u->n_stay += !goes;
@@ -525,7 +357,7 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
                      &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
                      &items, &err) < 0) {
         if (err.code != SW_NOTFOUND)
-            failed(u, &err);
+            uninstall_failed(u, &err);
         return;
     }
     for (size_t i = 0; i < sw_json_len(items); i++) {
