@@ -328,6 +328,8 @@ void sched_bind_told(struct sw_scheduler *s, const char *claim)
 static void bind_pod(struct bind *b)
 {
     bool told = true;
+    if (b->pod->gone && !b->why) /* servers of 1.20 would bind another one of its name */
+        b->why = sw_strdup("the pod is gone");
     for (const struct claim *c = b->pod->claims; c && !b->why; c = c->pod_next) {
         told &= is_told(b, c);
         if (!*c->uid)

@@ -198,6 +198,28 @@ static void test_nothing_stays_reserved_when_nothing_can_be_written(void **state
     assert_true(world_until(&w->w, is_room_for_all, NULL, 60000));
 }
 
+/* API servers of 1.20 bind whatever pod has the name, the Binding's uid notwithstanding: one that
+ * is made anew under the same name is not bound for the one that is gone. */
+static bool delete_pod_at_claim(struct sched_world *w, const struct sw_emu_request *req)
+{
+    if (!sw_streq(req->verb, "create") || !sw_streq(req->resource, "allocationclaims"))
+        return false;
+    (void)sw_kube_delete(w->w.conn.kube, sw_kube_kind_find(w->w.conn.kube, "v1", "Pod"), "default",
+                         "p", &(struct sw_request_opts){ .grace_period_s = -1 }, on_done, w);
+    return true;
+}
+
+static void test_pod_that_goes_while_its_claim_is_written_is_not_bound(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    w->at_write = delete_pod_at_claim;
+    assert_non_null(strstr(bind_pod(w, "p", uid, "a"), "the pod is gone"));
+    assert_null(strstr(w->trail, "binding"));
+    assert_int_equal(n_claims(w), 0);
+    assert_true(fits(w, ALL));
+}
+
 /* What another replica has created for the pod a moment before is not ours to delete. */
 static bool create_it_first(struct sched_world *w, const struct sw_emu_request *req)
 {
@@ -682,6 +704,7 @@ int main(void)
         T(test_any_write_may_fail),
         T(test_claim_deleted_while_its_pod_is_bound),
         T(test_nothing_stays_reserved_when_nothing_can_be_written),
+        T(test_pod_that_goes_while_its_claim_is_written_is_not_bound),
         T(test_claim_that_another_replica_created_stays),
         T(test_replica_that_hears_late_gives_nothing_away_twice),
         T(test_replica_that_was_stuck_leaves_the_other_s_claim),
