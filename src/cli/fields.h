@@ -3,7 +3,8 @@
  * dropped by the API server, or refused, and mostly a slip of the pen.
  *
  * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
- * are not in it only metadata is looked at, and whether one of it is meant. Pinned by test/unit/cli_fields_test.c. */
+ * are not in it only metadata is looked at, and whether one of it is meant. Pinned by
+ * test/unit/cli_fields_test.c. */
 #include <stddef.h>
 
 #include "base/base.h"

@@ -64,7 +64,7 @@ struct sw_serve_opts {
      * does not fit is read past and answered with 503, unless it is small (32 KiB) or alone.
      * 0: 32 MiB */
     size_t max_bodies_bytes;
-    int max_conns;             /* 0: 1024 */
+    int max_conns; /* 0: 1024 */
 };
 
 /** Rows for a program's table of options (base/options.h): @at(field) is the offset of its
