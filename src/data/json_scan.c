@@ -130,8 +130,8 @@ static const char *unescape_rune(struct sw_buffer *out, const char *p, const cha
             p += 6;
         }
     }
-    char utf8[4];
-    sw_buffer_put(out, utf8, sw_utf8_encode((uint32_t)rune, utf8));
+    sw_buffer_need(out, 4);
+    out->len += sw_utf8_encode((uint32_t)rune, out->text + out->len);
     return p;
 }
 
@@ -353,6 +353,16 @@ static int take_text(struct sw_json_scan *s, const char *bytes, const char *p, c
     return give_string(s, p + 1, (size_t)(stop - p) - 1, err);
 }
 
+/* Text made for people is indented: eight at a time. */
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (end - p >= 8 && memcmp(p, "        ", 8) == 0)
+        p += 8;
+    while (p < end && token_class[(unsigned char)*p] == BLANK)
+        p++;
+    return p;
+}
+
 int sw_json_scan_feed(struct sw_json_scan *scan, const char *bytes, size_t len_bytes,
                       struct sw_err *err)
 {
@@ -366,7 +376,7 @@ int sw_json_scan_feed(struct sw_json_scan *scan, const char *bytes, size_t len_b
         const unsigned char action = grammar[s->expected][token_class[(unsigned char)*p]];
         switch (action) {
         case SKIP:
-            p++;
+            p = skip_blanks(p + 1, end);
             break;
         case TO_VALUE:
         case TO_KEY:

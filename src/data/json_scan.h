@@ -47,6 +47,7 @@ struct sw_json_scan {
  * an error there is nothing more to be fed. */
 int sw_json_scan_feed(struct sw_json_scan *scan, const char *bytes, size_t len_bytes,
                       struct sw_err *err) SW_CHECKED;
-/** That was all. @return 0 | SW_UNAVAILABLE "unexpected end" | as above, for a last number or word */
+/** That was all. @return 0 | SW_UNAVAILABLE "unexpected end" | as above, for a last number or word
+ */
 int sw_json_scan_end(struct sw_json_scan *scan, struct sw_err *err) SW_CHECKED;
 void sw_json_scan_done(struct sw_json_scan *scan);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "recipe/schema_check.h"
-#include "recipe/schema_tree.h"
 
 enum {
     MAX_DEPTH = 400,   /* schemas in each other: $ref to itself */
@@ -311,7 +310,7 @@ int sw_schema_new(const char *name, const char *text, size_t len, struct sw_sche
 {
     SW_AUTO(sw_schema) *schema = sw_zalloc(1, sizeof *schema);
     schema->arena = sw_arena_new();
-    int rc = sw_schema_tree(schema->arena, name, text, len, &schema->root, err);
+    int rc = sw_value_from_json_text(schema->arena, name, text, len, &schema->root, err);
     if (rc < 0)
         return rc;
     if (!sw_value_is_map(schema->root) && schema->root.type != SW_T_BOOL)

@@ -96,6 +96,11 @@ struct sw_value sw_value_from_json(struct sw_arena *arena, const struct json_obj
 int sw_value_from_yaml(struct sw_arena *arena, const char *name, const char *text, size_t len,
                        struct sw_value *out, struct sw_err *err) SW_CHECKED;
 
+/** JSON text, likewise; a key that comes twice has its last value.
+ * @return 0 | SW_INVALID with line and column */
+int sw_value_from_json_text(struct sw_arena *arena, const char *name, const char *text, size_t len,
+                            struct sw_value *out, struct sw_err *err) SW_CHECKED;
+
 /** @return a new document, the caller's (json_object_put); NULL for nil. */
 struct json_object *sw_value_to_json(struct sw_value v);
 
