@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "scheduler/decide.h"
 #include "scheduler/internal.h"
 
 enum {
@@ -483,8 +484,9 @@ static void create_claims(struct bind *b)
 static void reserve(struct bind *b)
 {
     SW_ERR(err);
-    if (!b->why &&
-        picture_reserve(b->s->picture, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0)
+    struct picture *p = b->s->picture;
+    if (!b->why && (decide_usable(p, picture_find_node(p, b->ask.node), &err) < 0 ||
+                    picture_reserve(p, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0))
         fail(b, b->ask.node, &err);
     if (b->why)
         finish(b); /* nothing was written */

@@ -147,8 +147,8 @@ struct claim *picture_find_claim(const struct picture *p, const char *name);
 int picture_reserve(struct picture *p, struct pod *pod, const char *node, int64_t now_ms,
                     struct sw_err *err) SW_CHECKED;
 /** Whether a claim of the pod, left by an earlier attempt, is one that picture_reserve() would take
- * over on @node. What does not serve is in the way and has to be deleted first: so does what another
- * replica has created, which may take it back when it finds that its attempt has failed. */
+ * over on @node. What does not serve is in the way and has to be deleted first: so does what
+ * another replica has created, which may take it back when it finds that its attempt has failed. */
 bool picture_serves(const struct claim *c, const char *node);
 /** It was never written, or is deleted: what it took is free. */
 void picture_drop_claim(struct picture *p, struct claim *c);

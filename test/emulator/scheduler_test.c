@@ -91,6 +91,11 @@ static void test_full_node_is_refused_before_anything_is_written(void **state)
     assert_int_equal(n_claims(w), 1);
 }
 
+static bool is_unlabelled(struct world *w, void *arg SW_UNUSED)
+{
+    return !fits((struct sched_world *)w, ONE);
+}
+
 static void test_bind_of_another_pod_of_that_name_is_refused(void **state)
 {
     struct sched_world *w = *state;
@@ -133,6 +138,20 @@ static void test_any_write_may_fail(void **state)
             delete_pod(w, name);
             assert_true(world_until(&w->w, has_no_claims, NULL, 90000));
         }
+}
+
+static void test_node_that_is_not_usable_any_more_is_refused(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    assert_true(fits(w, ONE));
+    (void)world_patch(&w->w, "v1", "Node", NULL, "a", NULL,
+                      "{\"metadata\":{\"labels\":{\"nvidia.com/mig.capable\":null}}}");
+    assert_true(world_until(&w->w, is_unlabelled, NULL, 10000));
+    assert_string_equal(bind_pod(w, "p", uid, "a"),
+                        "{\"Error\":\"a: not labelled as able to cut GPUs\"}");
+    assert_int_equal(w->n_writes, 0);
+    assert_non_null(strstr(bind_pod(w, "p", uid, "nowhere"), "nowhere: no GPU here"));
 }
 
 /* ---- with others at work -----------------------------------------------------------------------
@@ -701,6 +720,7 @@ int main(void)
         T(test_pod_without_slices_passes),
         T(test_full_node_is_refused_before_anything_is_written),
         T(test_bind_of_another_pod_of_that_name_is_refused),
+        T(test_node_that_is_not_usable_any_more_is_refused),
         T(test_any_write_may_fail),
         T(test_claim_deleted_while_its_pod_is_bound),
         T(test_nothing_stays_reserved_when_nothing_can_be_written),
