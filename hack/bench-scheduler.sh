@@ -5,13 +5,14 @@
 # slice needs (claim, its mark, Binding, Event) when nobody decides anything: more than that the server
 # does not give. All that is done REPEAT times, in turns, each time on a new cluster, and medians are
 # printed, as machines have better minutes and worse: one JSON object a line.
-# NODES="10 100 500" PODS=400 REPEAT=3 BIG=5000 choose;
-# hack/bench.sh runs it where cluster.sh has built a kube-scheduler.
+# NODES="10 100 500" PODS=1000 REPEAT=3 BIG=5000 choose; fewer pods are gone before kube-scheduler and
+# API server have got over their start. hack/bench.sh runs it where cluster.sh has built a
+# kube-scheduler.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/bench-cluster.sh
 export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
-load=build/test/sched_load pods=${PODS:-400} repeat=${REPEAT:-3}
+load=build/test/sched_load pods=${PODS:-1000} repeat=${REPEAT:-3}
 
 cluster() {
     bench_cluster
@@ -99,7 +100,7 @@ median() { # NODES COLUMN
 
 measure() { # NODES
     cluster
-    "$load" nodes "$1" 8
+    "$load" nodes "$1" 16 # ten of them have room for 1,120 slices
     once >>"$dir/runs-$1"
 }
 

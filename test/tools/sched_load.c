@@ -40,6 +40,7 @@ struct load {
     struct json_object *(*make)(const struct load *l, size_t i);
     struct json_object *status; /* NULL, or what each object's status is patched to */
     const char *scheduler, *resource, *ns;
+    int n_gpus; /* of each node */
     double first_s, last_s;
     bool done;
 };
@@ -147,10 +148,11 @@ static struct json_object *named(const char *api_version, const char *kind, cons
     return doc;
 }
 
-static struct json_object *make_node(const struct load *l SW_UNUSED, size_t i)
+static struct json_object *make_node(const struct load *l, size_t i)
 {
-    static const char *const amounts[][2] = {
-        { "cpu", "64" }, { "memory", "256Gi" }, { "pods", "250" }, { "mig.das.com/1g.5gb", "56" }
+    SW_AUTO_CHARS *slices = sw_printf("%d", l->n_gpus * 7);
+    const char *const amounts[][2] = {
+        { "cpu", "64" }, { "memory", "256Gi" }, { "pods", "250" }, { "mig.das.com/1g.5gb", slices }
     };
     struct json_object *doc = named("v1", "Node", "node", i), *ready = json_object_new_object();
     sw_json_set_str(doc, "true", "metadata", "labels", "nvidia.com/mig.capable", NULL);
@@ -213,6 +215,7 @@ static struct json_object *accelerator_status(int n_gpus)
 
 static void make_nodes(struct load *l, size_t n, int n_gpus)
 {
+    l->n_gpus = n_gpus;
     (void)create_all(l, find_kind(l, "v1", "Node"), NULL, n, make_node);
     const struct sw_kind *kind = find_kind(l, DAS, "NodeAccelerator");
     l->status = accelerator_status(n_gpus);
