@@ -5,35 +5,56 @@
 
 #include "mig_optimum.h"
 
-static void gap(const struct sw_mig_model *model, enum sw_mig_policy policy, int n_gpus, int runs)
+/* What a policy placed in a number of runs, and what could have been placed. */
+struct gap {
+    int runs, skipped;
+    struct mig_tally got, best;
+};
+
+static void add(struct mig_tally *to, const struct mig_tally *t)
+{
+    to->arrived += t->arrived;
+    to->placed += t->placed;
+    to->slices += t->slices;
+}
+
+static void print(const struct gap *g, const char *model, int n_gpus, enum sw_mig_policy policy)
+{
+    printf("{\"bench\":\"mig-gap\",\"model\":\"%s\",", model);
+    if (n_gpus)
+        printf("\"gpus\":%d,", n_gpus);
+    printf("\"policy\":\"%s\",\"runs\":%d,\"skipped\":%d,\"arrived\":%ld,\"optimum\":%ld,"
+           "\"placed\":%ld,\"gap_percent\":%.2f,\"gap_slices\":%.2f,\"target_percent\":%s}\n",
+           sw_mig_policy_text(policy), g->runs, g->skipped, g->best.arrived, g->best.placed,
+           g->got.placed, 100.0 * (double)(g->best.placed - g->got.placed) / (double)g->best.placed,
+           100.0 * (double)(g->best.slices - g->got.slices) / (double)g->best.slices,
+           policy == SW_MIG_PACKED ? "2" : "null");
+}
+
+static void measure(const struct sw_mig_model *model, enum sw_mig_policy policy, int n_gpus,
+                    int runs, struct gap *all)
 {
     struct sw_mig_geometry *g = sw_mig_geometry_of(model);
-    struct mig_tally got = { 0 }, best = { 0 };
+    struct gap gap = { 0 };
     uint64_t seed = 1;
-    int skipped = 0;
     for (int i = 0; i < runs; i++) {
         struct mig_run r;
-        struct mig_tally t;
+        struct mig_tally best, got;
         mig_run_make(&r, g, n_gpus, i % 2, &seed);
-        if (!mig_run_optimum(&r, &t)) {
-            skipped++;
+        if (!mig_run_optimum(&r, &best)) {
+            gap.skipped++;
             continue;
         }
-        best.arrived += t.arrived;
-        best.placed += t.placed;
-        best.slices += t.slices;
-        t = mig_run_policy(&r, policy);
-        got.placed += t.placed;
-        got.slices += t.slices;
+        got = mig_run_policy(&r, policy);
+        gap.runs++;
+        add(&gap.best, &best);
+        add(&gap.got, &got);
     }
-    printf("{\"bench\":\"mig-gap\",\"model\":\"%s\",\"gpus\":%d,\"policy\":\"%s\",\"runs\":%d,"
-           "\"skipped\":%d,\"arrived\":%ld,\"optimum\":%ld,\"placed\":%ld,\"gap_percent\":%.2f,"
-           "\"gap_slices\":%.2f,\"target_percent\":%s}\n",
-           model->name, n_gpus, sw_mig_policy_text(policy), runs - skipped, skipped, best.arrived,
-           best.placed, got.placed,
-           100.0 * (double)(best.placed - got.placed) / (double)best.placed,
-           100.0 * (double)(best.slices - got.slices) / (double)best.slices,
-           policy == SW_MIG_PACKED ? "2" : "null");
+    print(&gap, model->name, n_gpus, policy);
+    all->runs += gap.runs;
+    all->skipped += gap.skipped;
+    add(&all->best, &gap.best);
+    add(&all->got, &gap.got);
     sw_mig_geometry_unref(g);
 }
 
@@ -70,11 +91,14 @@ static void speed(const struct sw_mig_model *model)
 int main(void)
 {
     static const char *const different[] = { "A30-24GB", "A100-40GB", "RTX-PRO-6000-96GB" };
+    struct gap all[SW_MIG_DENSE_NODE + 1] = { 0 };
     for (size_t i = 0; i < SW_COUNT(different); i++)
         for (enum sw_mig_policy p = SW_MIG_PACKED; p <= SW_MIG_DENSE_NODE; p++) {
-            gap(sw_mig_model_find(different[i], 0), p, 1, 200);
-            gap(sw_mig_model_find(different[i], 0), p, 2, 16);
+            measure(sw_mig_model_find(different[i], 0), p, 1, 200, &all[p]);
+            measure(sw_mig_model_find(different[i], 0), p, 2, 16, &all[p]);
         }
+    for (enum sw_mig_policy p = SW_MIG_PACKED; p <= SW_MIG_DENSE_NODE; p++)
+        print(&all[p], "all", 0, p);
     speed(sw_mig_model_find("A100-40GB", 0));
     return 0;
 }
