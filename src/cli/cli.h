@@ -86,6 +86,10 @@ int sw_cli_fail(const char *command, const struct sw_err *err);
 /** Go's duration syntax, and plain numbers as seconds. @return 0 | SW_INVALID */
 int sw_cli_duration(const char *text, int64_t *ms, struct sw_err *err) SW_CHECKED;
 
+/** How many letters must be added, left out or changed to make @b of @a; more than 2 is far, and
+ * words of more than 64 letters always are.
+ * @loosely: whatever their case, and two neighbours that changed places count once. */
+int sw_cli_distance(const char *a, size_t n, const char *b, size_t m, bool loosely);
 /** The nearest of @names (ends with NULL) to what somebody typed; NULL where none is near. */
 const char *sw_cli_nearest(const char *typed, const char *const *names);
 

@@ -6,6 +6,7 @@
 #include <json-c/json_object.h>
 #include <json-c/json_object_iterator.h>
 
+#include "cli/cli.h"
 #include "data/data.h"
 #include "data/json.h"
 
@@ -123,31 +124,6 @@ static const char *find_field(const struct row *type, const char *name, size_t *
 /* ---- what was meant -----------------------------------------------------------------------------
  */
 
-/* How many letters must be added, left out, changed or swapped; more than 2 is far. */
-static int distance(const char *a, size_t n, const char *b, size_t m)
-{
-    enum { FAR = 3, LONGEST = 64 };
-    int rows[3][LONGEST + 1];
-    if (n > LONGEST || m > LONGEST || n > m + 2 || m > n + 2)
-        return FAR;
-    for (size_t k = 0; k <= m; k++)
-        rows[0][k] = (int)k;
-    for (size_t i = 1; i <= n; i++) {
-        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = (int)i;
-        for (size_t k = 1; k <= m; k++) {
-            int d = above[k - 1] + ((a[i - 1] | 0x20) != (b[k - 1] | 0x20));
-            d = above[k] + 1 < d ? above[k] + 1 : d;
-            d = row[k - 1] + 1 < d ? row[k - 1] + 1 : d;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
-                two_above[k - 2] + 1 < d)
-                d = two_above[k - 2] + 1;
-            row[k] = d;
-        }
-    }
-    return rows[n % 3][m];
-}
-
 /* The nearest of the names that were looked at. */
 struct guess {
     const char *written, *best; /* best: NULL where all are other words */
@@ -162,7 +138,7 @@ static struct guess guess_of(const char *written)
 
 static void consider(struct guess *g, const char *name, size_t len)
 {
-    int d = distance(g->written, strlen(g->written), name, len);
+    int d = sw_cli_distance(g->written, strlen(g->written), name, len, true);
     if (d < g->least) {
         g->least = d;
         g->best = name;

@@ -5,35 +5,37 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Edits (insert, drop, replace) from @a to @b; words over 31 letters are taken as unlike. */
-static size_t distance(const char *a, const char *b)
+int sw_cli_distance(const char *a, size_t n, const char *b, size_t m, bool loosely)
 {
-    size_t n = strlen(a), m = strlen(b), row[32];
-    if (n > 31 || m > 31)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
+    enum { FAR = 3, LONGEST = 64 };
+    const int case_bit = loosely ? 0x20 : 0;
+    int rows[3][LONGEST + 1];
+    if (n > LONGEST || m > LONGEST || n > m + 2 || m > n + 2)
+        return FAR;
+    for (size_t k = 0; k <= m; k++)
+        rows[0][k] = (int)k;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            size_t dropped = row[j] + 1, inserted = row[j - 1] + 1;
-            row[j] = dropped < inserted ? dropped : inserted;
-            if (replaced < row[j])
-                row[j] = replaced;
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = (int)i;
+        for (size_t k = 1; k <= m; k++) {
+            int d = above[k - 1] + ((a[i - 1] | case_bit) != (b[k - 1] | case_bit));
+            d = above[k] + 1 < d ? above[k] + 1 : d;
+            d = row[k - 1] + 1 < d ? row[k - 1] + 1 : d;
+            if (loosely && i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
+                two_above[k - 2] + 1 < d)
+                d = two_above[k - 2] + 1;
+            row[k] = d;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *sw_cli_nearest(const char *typed, const char *const *names)
 {
     const char *best = NULL;
-    size_t least = strlen(typed) < 4 ? 2 : 3; /* from here on it is another word */
+    int least = strlen(typed) < 4 ? 2 : 3; /* from here on it is another word */
     for (; *names; names++) {
-        size_t d = distance(typed, *names);
+        int d = sw_cli_distance(typed, strlen(typed), *names, strlen(*names), false);
         if (d < least) {
             least = d;
             best = *names;

@@ -48,6 +48,16 @@ static void near_words_are_found_and_far_ones_are_not(void **state)
     assert_null(sw_cli_nearest("", names));
 }
 
+static void a_distance_may_be_taken_loosely(void **state)
+{
+    (void)state;
+    assert_int_equal(sw_cli_distance("run", 3, "urn", 3, false), 2);
+    assert_int_equal(sw_cli_distance("run", 3, "urn", 3, true), 1);
+    assert_int_equal(sw_cli_distance("RUn", 3, "run", 3, false), 2);
+    assert_int_equal(sw_cli_distance("RUn", 3, "run", 3, true), 0);
+    assert_true(sw_cli_distance("run", 3, "rainbow", 7, true) > 2);
+}
+
 static void every_command_and_option_is_documented_once(void **state)
 {
     (void)state;
@@ -182,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(duration_is_read_as_go_writes_it),
         cmocka_unit_test(near_words_are_found_and_far_ones_are_not),
+        cmocka_unit_test(a_distance_may_be_taken_loosely),
         cmocka_unit_test(every_command_and_option_is_documented_once),
         cmocka_unit_test(bad_usage_exits_2_and_says_what_is_wrong),
         cmocka_unit_test(help_of_every_command_lists_its_options),
