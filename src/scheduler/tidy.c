@@ -15,6 +15,7 @@ enum {
     TOUCH_SOON_MS = 10, /* what comes together is told together */
     TOUCH_EVERY_MS = 1000,
     COLLECT_MS = 2000,
+    COLLECT_MORE_MS = 100,  /* where the last time was not enough */
     MAX_CHECKS = 32,        /* at a time */
     MAX_WAITING = 256,      /* looked at; with more, somebody will fit */
     MAX_TOUCHED = 16,       /* at once */
@@ -30,6 +31,7 @@ struct tidy {
     struct sw_timer *touch, *collect;
     struct check *checks;
     size_t n_checks;
+    bool more; /* claims were left for the next time */
     bool leading;
 };
 
@@ -156,7 +158,10 @@ static void on_collected(const struct sw_kube_answer *a, void *arg)
         sw_log(SW_LOG_WARN, "claim not collected", "claim", k->claim, "error", sw_err_text(a->err),
                NULL);
     }
+    struct tidy *t = k->t;
     end_check(k);
+    if (a->code == 0 && t->more && t->n_checks == 0)
+        sw_timer_set(t->collect, COLLECT_MORE_MS);
     sched_tidy_look(s);
 }
 
@@ -249,8 +254,8 @@ static void start_check(struct tidy *t, struct claim *c, bool lost)
 
 static void collect_claims(struct tidy *t, int64_t now_ms)
 {
-    for (struct lh_entry *e = lh_table_head(t->s->picture->claims); e && t->n_checks < MAX_CHECKS;
-         e = e->next) {
+    struct lh_entry *e = lh_table_head(t->s->picture->claims);
+    for (; e && t->n_checks < MAX_CHECKS; e = e->next) {
         struct claim *c = lh_entry_v(e);
         if (c->held || c->checking || !*c->uid || !*c->pod->name)
             continue;
@@ -258,6 +263,7 @@ static void collect_claims(struct tidy *t, int64_t now_ms)
         if (lost || is_suspect(t->s, c, now_ms))
             start_check(t, c, lost);
     }
+    t->more = e != NULL;
 }
 
 /* ---- nodes that are not slipway's any more

@@ -434,6 +434,21 @@ static void test_claims_of_vanished_pods_are_collected(void **state)
     assert_true(world_until(&w->w, is_gone, "in-use", 180000));
 }
 
+static void test_many_claims_of_a_vanished_pod_are_collected_at_once(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    (void)bind_pod(w, "p", uid, "a");
+    for (int i = 0; i < 200; i++) {
+        SW_AUTO_CHARS *name = sw_printf("c%d", i);
+        add_claim(w, name, "p", uid, "created");
+    }
+    assert_int_equal(n_claims(w), 201);
+    delete_pod(w, "p");
+    /* some at a time, and none waits for the next round of two seconds */
+    assert_true(world_until(&w->w, has_no_claims, NULL, 6000));
+}
+
 static bool has_no_accelerator(struct world *w, void *arg)
 {
     return world_get(w, "inference.redhat.com/v1alpha1", "NodeAccelerator", NS, arg) == NULL;
@@ -732,6 +747,7 @@ int main(void)
         T(test_left_on_another_node_is_cleared_first),
         T(test_bound_pod_keeps_its_claims),
         T(test_claims_of_vanished_pods_are_collected),
+        T(test_many_claims_of_a_vanished_pod_are_collected_at_once),
         T(test_claims_of_others_get_the_label_of_their_node),
         T(test_accelerator_of_a_deselected_node_goes),
         T(test_claims_of_living_pods_stay),
