@@ -20,12 +20,13 @@ const char *claim_state_text(enum claim_state state);
 
 struct node {
     char *name;
-    bool labelled; /* it takes part (the label that says so is there) */
-    bool avoided;  /* a taint asks that pods go elsewhere if they can (PreferNoSchedule) */
-    char *unready; /* why its GPUs are not usable now; NULL: they are */
-    bool is_mig;   /* a NodeAccelerator of nvidia-mig was seen */
-    bool grown;    /* there is more room than pods were told of */
-    int64_t touched_ms;
+    bool labelled;         /* it takes part (the label that says so is there) */
+    bool avoided;          /* a taint asks that pods go elsewhere if they can (PreferNoSchedule) */
+    char *unready;         /* why its GPUs are not usable now; NULL: they are */
+    bool is_mig;           /* a NodeAccelerator of nvidia-mig was seen */
+    bool grown;            /* there is more room than pods were told of */
+    uint64_t epoch;        /* a hash of its SW_SCHEDULER_EPOCH_LABEL, as it was seen last */
+    int64_t touched_ms;    /* when that changed last, or was written here */
     size_t asked;          /* the extender's stamp of the question that was about it last */
     int64_t deselected_ms; /* since when it has a NodeAccelerator and no label; 0: it is not so */
     size_t n_gpus;
@@ -111,6 +112,9 @@ SW_DEFINE_AUTO(picture, picture_free)
  */
 
 void picture_see_node(struct picture *p, const char *name, bool labelled, bool avoided);
+/** @epoch: the label that wakes pods; another process may have set it. Of a node that nothing else
+ * is known of nothing is kept. */
+void picture_see_epoch(struct picture *p, const char *name, const char *epoch, int64_t now_ms);
 /** @obj: a NodeAccelerator, NULL: it is gone.
  * @return 0 | SW_INVALID: it cannot be read, and so the node has no GPUs; the field is named */
 int picture_see_accelerator(struct picture *p, const char *name, struct json_object *obj,

@@ -166,6 +166,16 @@ void picture_see_node(struct picture *p, const char *name, bool labelled, bool a
     picture_maybe_forget_node(p, n);
 }
 
+void picture_see_epoch(struct picture *p, const char *name, const char *epoch, int64_t now_ms)
+{
+    struct node *n = picture_find_node(p, name);
+    const uint64_t hash = *epoch ? sw_fnv64a(epoch, strlen(epoch)) : 0;
+    if (!n || n->epoch == hash)
+        return;
+    n->epoch = hash;
+    n->touched_ms = now_ms;
+}
+
 void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
                      struct sw_mig_gpu *gpus)
 {

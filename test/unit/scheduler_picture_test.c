@@ -145,6 +145,24 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
     assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
 }
 
+/* Whoever touched it: it is not touched again within a second. */
+static void test_a_change_of_the_epoch_counts_as_a_touch(void **state)
+{
+    struct scene *s = *state;
+    picture_see_node(s->p, "a", true, false);
+    const struct node *a = picture_find_node(s->p, "a");
+    picture_see_epoch(s->p, "a", "", 1000);
+    assert_int_equal(a->touched_ms, 0);
+    picture_see_epoch(s->p, "a", "7", 2000);
+    assert_int_equal(a->touched_ms, 2000);
+    picture_see_epoch(s->p, "a", "7", 3000); /* another change of the node */
+    assert_int_equal(a->touched_ms, 2000);
+    picture_see_epoch(s->p, "a", "8", 4000);
+    assert_int_equal(a->touched_ms, 4000);
+    picture_see_epoch(s->p, "unknown", "8", 5000);
+    assert_null(picture_find_node(s->p, "unknown"));
+}
+
 /* ---- reservations ------------------------------------------------------------------------------
  */
 
@@ -305,6 +323,7 @@ int main(void)
         T(test_broken_accelerator_shuts_its_node_alone),
         T(test_gpus_of_two_models_in_one_node),
         T(test_unhealthy_gpus_take_nothing_new),
+        T(test_a_change_of_the_epoch_counts_as_a_touch),
         T(test_reservation_holds_until_it_is_dropped),
         T(test_reservation_becomes_the_claim_that_is_seen),
         T(test_what_an_earlier_attempt_left_is_taken_over),
