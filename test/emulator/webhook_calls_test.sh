@@ -101,7 +101,7 @@ not_asked() { # pods without slices, and those of namespaces that must come up w
         pod_in default whole 'containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: "1"}}}]' && grep -qx 0 "$tap_dir/asked" &&
         [ "$(kubectl get pod whole -o 'jsonpath={.spec.schedulerName}')" = default-scheduler ] || return 1
     local ns
-    for ns in das kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
+    for ns in kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
         kubectl get namespace $ns 2>/dev/null || kubectl create namespace $ns || return 1
         pod_in $ns slice "$(slice)" && grep -qx 0 "$tap_dir/asked" && resource_of $ns slice | grep -q nvidia.com/mig-1g.5gb || return 1
     done
@@ -129,7 +129,7 @@ old_cluster() {
     local flag ns
     flag=$("$slipway" render states/webhook --namespace das --kube-version 1.20 --set certificates=slipway | sed -n 's/^ *- \(--excluded-namespaces=.*\)/\1/p')
     serve "$(port)" ${flag:+"$flag"} || return 1
-    for ns in das kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
+    for ns in kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
         kubectl get namespace $ns 2>/dev/null || kubectl create namespace $ns || return 1
         pod_in $ns slice "$(slice)" && grep -qx 1 "$tap_dir/asked" && resource_of $ns slice | grep -q nvidia.com/mig-1g.5gb || return 1
     done
