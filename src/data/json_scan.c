@@ -195,12 +195,8 @@ static int take_string(struct sw_json_scan *s, const char *token, size_t len, bo
 {
     if (plain)
         return give_string(s, token + 1, len - 2, err);
-    const size_t end = s->offset;
-    const int rc = unescape(s, token + 1, len - 2, end - 1 - (len - 2), err);
-    if (rc < 0)
-        return rc;
-    s->offset = end;
-    return give_string(s, s->text.text, s->text.len, err);
+    const int rc = unescape(s, token + 1, len - 2, s->offset - (len - 1), err);
+    return rc < 0 ? rc : give_string(s, s->text.text, s->text.len, err);
 }
 
 static const char *skip_digits(const char *p, const char *end)

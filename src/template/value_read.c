@@ -130,16 +130,24 @@ int sw_value_read_yaml(struct sw_arena *arena, const char *text, size_t len,
     return rc;
 }
 
+int sw_value_from_json_text(struct sw_arena *arena, const char *name, const char *text, size_t len,
+                            struct sw_value *out, struct sw_err *err)
+{
+    struct builder b = { .arena = arena, .done = sw_value_nil() };
+    const struct sw_json_opts opts = { .file = name };
+    const int rc = sw_json_read(text, len, &opts, &(struct sw_sink){ &ops, &b }, err);
+    free(b.levels);
+    if (rc == 0)
+        *out = b.done;
+    return rc;
+}
+
 int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
                        struct sw_err *err)
 {
-    struct builder b = { .arena = arena, .done = sw_value_nil() };
-    int rc = sw_json_read(text, len, NULL, &(struct sw_sink){ &ops, &b }, err);
-    free(b.levels);
-    if (rc == 0) {
-        *out = b.done;
+    const int rc = sw_value_from_json_text(arena, NULL, text, len, out, err);
+    if (rc == 0)
         return 0;
-    }
     struct text words = { .limit = 1 << 12 };
     if (sw_json_go_error(text, len, &words))
         sw_err_set(err, rc, "%.*s", (int)words.len, words.p);
@@ -152,16 +160,4 @@ int sw_value_from_yaml(struct sw_arena *arena, const char *name, const char *tex
 {
     const struct sw_yaml_opts opts = { .file = name, .max_bytes = 64 << 20 };
     return sw_value_read_yaml(arena, text, len, &opts, out, err);
-}
-
-int sw_value_from_json_text(struct sw_arena *arena, const char *name, const char *text, size_t len,
-                            struct sw_value *out, struct sw_err *err)
-{
-    struct builder b = { .arena = arena, .done = sw_value_nil() };
-    const struct sw_json_opts opts = { .file = name };
-    const int rc = sw_json_read(text, len, &opts, &(struct sw_sink){ &ops, &b }, err);
-    free(b.levels);
-    if (rc == 0)
-        *out = b.done;
-    return rc;
 }
