@@ -69,7 +69,8 @@ walked() {
     until_ok 300 das_is || { kubectl get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
     [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 6 ] &&
         kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
-            mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all
+            mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all &&
+        [ "$(kubectl -n nvidia-mig-validation get pod nvidia-mig-validation -o 'jsonpath={.status.phase} {.spec.schedulerName} {.spec.containers[0].resources.limits}')" = 'Succeeded das-scheduler {"mig.das.com/1g.5gb":"1"}' ]
 }
 
 # ---- pods ----------------------------------------------------------------------------------------

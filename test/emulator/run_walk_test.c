@@ -64,7 +64,8 @@ static int n_validations;
 static void count_validations(const struct sw_emu_request *req,
                               struct sw_emu_fault *fault SW_UNUSED, struct world *w SW_UNUSED)
 {
-    n_validations += sw_streq(req->verb, "patch") && sw_streq(req->name, "nvidia-mig-validation");
+    n_validations += sw_streq(req->verb, "patch") && sw_streq(req->resource, "pods") &&
+                     sw_streq(req->name, "nvidia-mig-validation");
 }
 
 static void nvidia_mig_walks_all_seven_states(void **state)
@@ -83,7 +84,8 @@ static void nvidia_mig_walks_all_seven_states(void **state)
         SW_AUTO_CHARS *label = sw_printf(LABEL("nvidia-mig", "%s"), states[i]);
         assert_true(labelled(&w, label) >= 3);
     }
-    struct json_object *pod = world_get(&w, "v1", "Pod", "das-operator", "nvidia-mig-validation");
+    struct json_object *pod = world_get(&w, "v1", "Pod", "nvidia-mig-validation",
+                                        "nvidia-mig-validation");
     assert_string_equal(sw_json_str(pod, "", "status", "phase", NULL), "Succeeded");
     world_close(&w);
 }

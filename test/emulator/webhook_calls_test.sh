@@ -124,7 +124,7 @@ old_cluster() {
     kill "$(cat "$tap_dir/emulator-pid")"
     rm -f "$KUBECONFIG"
     "$slipway" emulate --platform kubernetes --kube-version 1.20 --webhook-address "das/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
-    echo $! >>"$tap_dir/pids"
+    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
     until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && shipped 1.20 || return 1
     local flag ns
     flag=$("$slipway" render states/webhook --namespace das --kube-version 1.20 --set certificates=slipway | sed -n 's/^ *- \(--excluded-namespaces=.*\)/\1/p')
@@ -140,6 +140,29 @@ nobody_answers_old() { # whatever else waits, the webhook itself comes up again
     ! kubectl -n das run other --image x && kubectl -n das run server --image x --labels app=das-operator-webhook
 }
 
+# The recipe's last state proves what a user's pod would get: its pod must reach the webhook, too. What
+# serves has the certificate that slipway makes for the state.
+own_proof() { # VERSION
+    kill "$(cat "$tap_dir/emulator-pid")"
+    rm -f "$KUBECONFIG"
+    serve 0 || return 1
+    "$slipway" emulate --kube-version "$1" --webhook-address "das-operator/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
+    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
+    until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das-operator || return 1
+    "$slipway" run recipes/nvidia-mig --set webhook.certificates=slipway --timeout 120s >"$tap_dir/run" 2>&1 &
+    local walk=$!
+    until_ok 60 kubectl -n das-operator get secret webhook-server-cert && served_with_it && wait $walk || { cat "$tap_dir/run"; return 1; }
+    local pod="kubectl -n nvidia-mig-validation get pod nvidia-mig-validation -o"
+    [ "$($pod 'jsonpath={.status.phase} {.spec.schedulerName} {.spec.containers[0].resources.limits}')" = 'Succeeded das-scheduler {"mig.das.com/1g.5gb":"1"}' ] || { $pod yaml; return 1; }
+}
+served_with_it() {
+    local f
+    for f in crt key; do
+        kubectl -n das-operator get secret webhook-server-cert -o "jsonpath={.data.tls\\.$f}" | base64 -d >"$tap_dir/tls.$f" || return 1
+    done
+    no_longer && serve "$(port)" --scheduler-name=das-scheduler
+}
+
 t "a webhook at an address of its own is configured" start
 t "a pod that asks for a slice is changed" own_pod
 t "a pod that asks for none is not" plain_pod
@@ -151,5 +174,7 @@ t "pods with slices do" asked_about
 t "where nobody answers only pods with slices are refused" nobody_answers
 t "in Kubernetes 1.20 it leaves pods of excluded namespaces alone" old_cluster
 t "there the webhook's own pods come up without it" nobody_answers_old
+t "from Kubernetes 1.21 on nvidia-mig's own proof reaches it" own_proof 1.29
+t "and before" own_proof 1.20
 while read -r pid; do kill "$pid" 2>/dev/null; done <"$tap_dir/pids"
 plan
