@@ -1,7 +1,8 @@
 # Slices end to end, as users of the Dynamic Accelerator Slicer know them: `make deploy-das`, the
 # DASOperator, the recipe walked by the operator, and then pods that ask for slices. Real are the API
 # server and its calls of the webhook, kube-scheduler, kubelet and the four programs in their images;
-# the rules stand in for OpenShift's operators, and the GPUs are made up.
+# the rules stand in for cert-manager (which somebody else has installed) and OpenShift's operators, and
+# the GPUs are made up.
 . test/tap.sh
 . test/slicing_cleared.sh
 . test/cluster_images.sh
@@ -39,6 +40,34 @@ packed() {
         IMAGE_USER=65532 hack/cluster.sh image slipway.local/kube-scheduler:v1.20.2 "$tap_dir/scheduler" /bin/kube-scheduler
 }
 
+# cert-manager as somebody else's: its kinds, and Deployments that only sleep. What it does with
+# Certificates the rules do while they are available.
+cert_manager() {
+    "$SLIPWAY" render states/cert-manager --namespace cert-manager --set mode=manifests --show-only templates/crds.yaml >"$tap_dir/cert-manager.yaml" || return 1
+    local name
+    for name in cert-manager cert-manager-webhook cert-manager-cainjector; do
+        cat <<YAML
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: $name, namespace: cert-manager}
+spec:
+  selector: {matchLabels: {app: $name}}
+  template:
+    metadata: {labels: {app: $name}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: "slipway.local/shell:1", imagePullPolicy: Never, command: [sleep, infinity]}]
+YAML
+    done >>"$tap_dir/cert-manager.yaml"
+    kubectl create namespace cert-manager && kubectl apply -f "$tap_dir/cert-manager.yaml" &&
+        kubectl -n cert-manager wait --for=condition=Available deployment --all --timeout=90s
+}
+cert_manager_stays() {
+    [ "$(kubectl -n cert-manager get deployment -o name | wc -l)" = 3 ] && kubectl get crd certificates.cert-manager.io &&
+        kubectl delete --wait=false -f "$tap_dir/cert-manager.yaml" && kubectl delete namespace cert-manager --wait=false
+}
+
 # What differs here from a cluster that has GPUs: where things lie, and which images can be had.
 operator_resource() {
     cat <<YAML
@@ -50,8 +79,7 @@ spec:
   logLevel: Normal
   operatorLogLevel: Normal
   unsupportedConfigOverrides:
-    cert-manager: {enabled: false}
-    webhook: {imagePullPolicy: Never, certificates: slipway}
+    webhook: {imagePullPolicy: Never}
     scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never}
     device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources, cdi: $cdi, journal: $journal}}
     validation: {image: "slipway.local/shell:1", imagePullPolicy: Never}
@@ -67,7 +95,7 @@ das() { kubectl get dasoperator cluster -o "jsonpath={.status.conditions[?(@.typ
 das_is() { [ "$(das Available)" = True/AllRequiredComponentsAvailable ] && [ "$(das Progressing)" = False/AllComponentsAtDesiredState ] && [ "$(das Degraded)" = False/AllComponentsHealthy ]; }
 walked() {
     until_ok 300 das_is || { kubectl get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
-    [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 6 ] &&
+    [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 7 ] &&
         kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
             mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all &&
         [ "$(kubectl -n nvidia-mig-validation get pod nvidia-mig-validation -o 'jsonpath={.status.phase} {.spec.schedulerName} {.spec.containers[0].resources.limits}')" = 'Succeeded das-scheduler {"mig.das.com/1g.5gb":"1"}' ]
@@ -222,6 +250,7 @@ undeployed() {
 
 t "nothing is there of what will be deployed" slicing_cleared $ns
 t "the images are packed from the build" packed
+t "cert-manager is there, as somebody else's" cert_manager
 t "make deploy-das" deployed
 [ $tap_bad = 0 ] || plan
 t "the recipe is walked, and the DASOperator says so" walked
@@ -240,4 +269,5 @@ t "after a reboot claims, CDI files, records and pods agree" rebooted
 t "the crowd goes and leaves nothing" crowd_goes
 t "a deleted NetworkPolicy comes back" repaired
 t "make undeploy-das and undeploy take it away" undeployed
+t "cert-manager stays" cert_manager_stays
 plan
