@@ -65,7 +65,7 @@ once() {
     local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own kube memory
     extender
     build/slipway-scheduler --print-config --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
-    sed '/^extenders:/,$d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
+    sed '/^extenders:/,$d; /^percentageOfNodesToScore:/d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
     "$load" pods "$pods" stock - >/dev/null
     cpu0=$(server_cpu)
     stock=$(schedule stock "$dir/without.yaml")

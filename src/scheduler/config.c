@@ -86,7 +86,9 @@ static void put_head(struct printbuf *out, const struct sw_scheduler_config *o)
         put_text(out, "kubeconfig", o->kubeconfig);
     }
     sprintbuf(out, "  # pods come and go in bursts, and a pod is an event or two\n"
-                   "  qps: 500\n  burst: 1000\n");
+                   "  qps: 500\n  burst: 1000\n"
+                   "# a profile of contention is taken all the time, and takes time\n"
+                   "enableProfiling: false\nenableContentionProfiling: false\n");
 }
 
 int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,

@@ -63,8 +63,9 @@ static const struct sw_option flags[] = {
     { "kube-version", SW_OPTION_TEXT, AT(kube_version),
       "with --print-config: the kube-scheduler's (default 1.20)" },
     { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
-      "with --print-config: of a big cluster's nodes kube-scheduler asks about so many (default 0: "
-      "kube-scheduler's own choice)" },
+      "with --print-config: of a big cluster's nodes kube-scheduler asks about so many (default "
+      "100; "
+      "0: its own choice)" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
     { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT
@@ -242,6 +243,7 @@ int main(int argc, char **argv)
                           .placement = "packed",
                           .preemption = true,
                           .nodes_to_score = 16,
+                          .percentage_of_nodes_to_score = 100,
                           .scheduler_name = "das-scheduler",
                           .node_label = "nvidia.com/mig.capable=true",
                           .listen = "127.0.0.1",

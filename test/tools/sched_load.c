@@ -166,6 +166,14 @@ static struct json_object *make_node(const struct load *l, size_t i)
     return doc;
 }
 
+/* As kubelet registers it: a scheduler asks for it about each node, and its absence costs more. */
+static struct json_object *make_csi_node(const struct load *l SW_UNUSED, size_t i)
+{
+    struct json_object *doc = named("storage.k8s.io/v1", "CSINode", "node", i);
+    (void)sw_json_need_list(doc, "spec", "drivers", NULL);
+    return doc;
+}
+
 static struct json_object *make_accelerator(const struct load *l SW_UNUSED, size_t i)
 {
     struct json_object *doc = named(DAS, "NodeAccelerator", "node", i);
@@ -217,6 +225,7 @@ static void make_nodes(struct load *l, size_t n, int n_gpus)
 {
     l->n_gpus = n_gpus;
     (void)create_all(l, find_kind(l, "v1", "Node"), NULL, n, make_node);
+    (void)create_all(l, find_kind(l, "storage.k8s.io/v1", "CSINode"), NULL, n, make_csi_node);
     const struct sw_kind *kind = find_kind(l, DAS, "NodeAccelerator");
     l->status = accelerator_status(n_gpus);
     (void)create_all(l, kind, NS, n, make_accelerator);
