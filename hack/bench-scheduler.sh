@@ -1,10 +1,10 @@
 #!/bin/bash
 # bench-scheduler.sh: pods a second of the real kube-scheduler with slipway's extender, on a real API
 # server with nodes that nobody runs on; beside it, in the same run, the same kube-scheduler without an
-# extender, the API server's plain write rate, and how fast one simple client writes what a pod with a
-# slice needs (claim, its mark, Binding, Event) when nobody decides anything: more than that the server
-# does not give. All that is done REPEAT times, in turns, each time on a new cluster, and medians are
-# printed, as machines have better minutes and worse: one JSON object a line.
+# extender, as it comes but for its client's limit, the API server's plain write rate, and how fast one
+# simple client writes what a pod with a slice needs (claim, its mark, Binding, Event) when nobody decides
+# anything: more than that the server does not give. All that is done REPEAT times, in turns, each time on
+# a new cluster, and medians are printed, as machines have better minutes and worse: one JSON object a line.
 # NODES="10 100 500" PODS=1000 REPEAT=3 BIG=5000 choose; fewer pods are gone before kube-scheduler and
 # API server have got over their start. hack/bench.sh runs it where cluster.sh has built a
 # kube-scheduler.
@@ -65,7 +65,7 @@ once() {
     local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own kube memory
     extender
     build/slipway-scheduler --print-config --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
-    sed '/^extenders:/,$d; /^percentageOfNodesToScore:/d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
+    sed '/^extenders:/,$d; /^percentageOfNodesToScore:/d; /^# a profile/d; /^enable.*Profiling:/d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
     "$load" pods "$pods" stock - >/dev/null
     cpu0=$(server_cpu)
     stock=$(schedule stock "$dir/without.yaml")
