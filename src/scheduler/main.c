@@ -63,9 +63,8 @@ static const struct sw_option flags[] = {
     { "kube-version", SW_OPTION_TEXT, AT(kube_version),
       "with --print-config: the kube-scheduler's (default 1.20)" },
     { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
-      "with --print-config: of a big cluster's nodes kube-scheduler asks about so many (default "
-      "100; "
-      "0: its own choice)" },
+      "with --print-config: kube-scheduler asks about so many of the nodes (default 100; 0: as it "
+      "likes)" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
     { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT

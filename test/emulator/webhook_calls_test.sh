@@ -17,13 +17,19 @@ serve() { # PORT FLAGS...
 }
 no_longer() { kill "$(cat "$tap_dir/webhook-pid")" && until_ok 20 eval '! curl -sk "https://127.0.0.1:$(port)/healthz"'; }
 
+cluster() { # NAMESPACE FLAGS...: a new one in place of that before, whose webhook is in that namespace
+    [ ! -f "$tap_dir/emulator-pid" ] || kill "$(cat "$tap_dir/emulator-pid")"
+    rm -f "$KUBECONFIG"
+    "$slipway" emulate --webhook-address "$1/das-operator-webhook=127.0.0.1:$(port)" "${@:2}" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
+    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
+    until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace "$1"
+}
+
 start() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=hook \
         -addext subjectAltName=DNS:das-operator-webhook.das.svc -keyout "$tap_dir/tls.key" -out "$tap_dir/tls.crt" 2>/dev/null
     serve 0 || return 1
-    "$slipway" emulate --platform kubernetes --webhook-address "das/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
-    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
-    until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && kubectl apply -f - <<YAML
+    cluster das --platform kubernetes && kubectl apply -f - <<YAML
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata: {name: das}
@@ -101,7 +107,7 @@ not_asked() { # pods without slices, and those of namespaces that must come up w
         pod_in default whole 'containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: "1"}}}]' && grep -qx 0 "$tap_dir/asked" &&
         [ "$(kubectl get pod whole -o 'jsonpath={.spec.schedulerName}')" = default-scheduler ] || return 1
     local ns
-    for ns in kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
+    for ns in das kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
         kubectl get namespace $ns 2>/dev/null || kubectl create namespace $ns || return 1
         pod_in $ns slice "$(slice)" && grep -qx 0 "$tap_dir/asked" && resource_of $ns slice | grep -q nvidia.com/mig-1g.5gb || return 1
     done
@@ -118,18 +124,15 @@ nobody_answers() { # only pods with slices notice
     cat "$tap_dir/o"
     grep -q 'failed calling webhook "mutate-pod.das.openshift.io"' "$tap_dir/o" && kubectl run plain --image x
 }
+excluded() { "$slipway" render states/webhook --namespace "$1" --kube-version 1.20 --set certificates=slipway | sed -n 's/^ *- \(--excluded-namespaces=.*\)/\1/p'; } # NAMESPACE
 # 1.20 labels no namespaces: the webhook is asked about those that are excluded, too, and leaves them
 # alone with the flag that the state gives it
 old_cluster() {
-    kill "$(cat "$tap_dir/emulator-pid")"
-    rm -f "$KUBECONFIG"
-    "$slipway" emulate --platform kubernetes --kube-version 1.20 --webhook-address "das/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
-    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
-    until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das && shipped 1.20 || return 1
+    cluster das --platform kubernetes --kube-version 1.20 && shipped 1.20 || return 1
     local flag ns
-    flag=$("$slipway" render states/webhook --namespace das --kube-version 1.20 --set certificates=slipway | sed -n 's/^ *- \(--excluded-namespaces=.*\)/\1/p')
+    flag=$(excluded das)
     serve "$(port)" ${flag:+"$flag"} || return 1
-    for ns in kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
+    for ns in das kube-system cert-manager openshift-operators openshift-marketplace das-operator; do
         kubectl get namespace $ns 2>/dev/null || kubectl create namespace $ns || return 1
         pod_in $ns slice "$(slice)" && grep -qx 1 "$tap_dir/asked" && resource_of $ns slice | grep -q nvidia.com/mig-1g.5gb || return 1
     done
@@ -143,12 +146,7 @@ nobody_answers_old() { # whatever else waits, the webhook itself comes up again
 # The recipe's last state proves what a user's pod would get: its pod must reach the webhook, too. What
 # serves has the certificate that slipway makes for the state.
 own_proof() { # VERSION
-    kill "$(cat "$tap_dir/emulator-pid")"
-    rm -f "$KUBECONFIG"
-    serve 0 || return 1
-    "$slipway" emulate --kube-version "$1" --webhook-address "das-operator/das-operator-webhook=127.0.0.1:$(port)" --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emu" 2>&1 &
-    echo $! | tee "$tap_dir/emulator-pid" >>"$tap_dir/pids"
-    until_ok 30 test -s "$KUBECONFIG" && kubectl create namespace das-operator || return 1
+    serve 0 && cluster das-operator --kube-version "$1" || return 1
     "$slipway" run recipes/nvidia-mig --set webhook.certificates=slipway --timeout 120s >"$tap_dir/run" 2>&1 &
     local walk=$!
     until_ok 60 kubectl -n das-operator get secret webhook-server-cert && served_with_it && wait $walk || { cat "$tap_dir/run"; return 1; }
@@ -160,7 +158,7 @@ served_with_it() {
     for f in crt key; do
         kubectl -n das-operator get secret webhook-server-cert -o "jsonpath={.data.tls\\.$f}" | base64 -d >"$tap_dir/tls.$f" || return 1
     done
-    no_longer && serve "$(port)" --scheduler-name=das-scheduler
+    no_longer && serve "$(port)" --scheduler-name=das-scheduler "$(excluded das-operator)"
 }
 
 t "a webhook at an address of its own is configured" start
