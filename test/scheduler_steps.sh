@@ -61,6 +61,7 @@ bound() { [ -n "$(kc get pod "$1" -o 'jsonpath={.spec.nodeName}' 2>/dev/null)" ]
 all_bound() { local p; for p in "$@"; do bound "$p" || return 1; done; }
 claims() { kc -n $ns get allocationclaims -o name 2>/dev/null | wc -l; }
 n_claims() { [ "$(claims)" = "$1" ]; }
+unschedulable() { [ "$(kc get pod "$1" -o 'jsonpath={.status.conditions[0].reason}' 2>/dev/null)" = Unschedulable ]; }
 pod_gone() { ! kc get pod "$1" >/dev/null 2>&1; }
 gone() { kc delete pod "$@" --force --grace-period=0 --wait=true >/dev/null 2>&1; }
 claim_of() { kc -n $ns get allocationclaims -l "slipway.dev/pod-uid=$(kc get pod "$1" -o 'jsonpath={.metadata.uid}')" -o "$2"; }
@@ -187,7 +188,7 @@ overlapping() {
 collected() { gone one gang late after && until_ok 30 n_claims 0; }
 
 # Of 250 nodes kube-scheduler asks about 120: the one with a GPU is the last of them. Without a hint it
-# would look again a minute later.
+# would look again a minute later; and so it would for the pod that waits until the first one has gone.
 big_cluster() {
     local i status
     status='{"capacity":{"cpu":"64","memory":"256Gi","pods":"250","mig.das.com/7g.40gb":"1"},"allocatable":{"cpu":"64","memory":"256Gi","pods":"250","mig.das.com/7g.40gb":"1"},"conditions":[{"type":"Ready","status":"True","reason":"Test"}]}'
@@ -196,7 +197,8 @@ big_cluster() {
         printf '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n-%s"},"status":%s}\n' $i "$status"
     done >"$steps_dir/nodes"
     kc create -f "$steps_dir/nodes" >/dev/null && node z 1 && kc get nodes -o name | wc -l &&
-        pod far 'mig.das.com/7g.40gb: 1' && until_ok 10 bound far && gone far && kc delete node z >/dev/null && kc delete -f "$steps_dir/nodes" --wait=false >/dev/null
+        pod far 'mig.das.com/7g.40gb: 1' && until_ok 10 bound far && pod next 'mig.das.com/7g.40gb: 1' && until_ok 10 unschedulable next &&
+        gone far && until_ok 10 bound next && gone next && kc delete node z >/dev/null && kc delete -f "$steps_dir/nodes" --wait=false >/dev/null
 }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }

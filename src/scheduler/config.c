@@ -9,11 +9,19 @@
 #include "data/data.h"
 #include "scheduler/scheduler.h"
 
-/* Which version of the configuration a kube-scheduler reads. */
-static const struct {
-    int minor; /* from this one on */
-    const char *version;
-} versions[] = { { 25, "v1" }, { 23, "v1beta3" }, { 22, "v1beta2" }, { 20, "v1beta1" } };
+/* What a kube-scheduler needs. Of a cluster with more than a hundred nodes it asks about a part
+ * only, another one each time, unless it is told to ask about all; then none may have room,
+ * although one of the others has. 1.20 can be made to try again at once (tidy.c), and so need not
+ * be told: a node costs it some microseconds for each pod. A newer one would let the pod wait. */
+static const struct needs {
+    int minor;           /* from this one on */
+    const char *version; /* of its configuration */
+    int percentage_of_nodes_to_score;
+} needs_of[] = { { 25, "v1", 100 },
+                 { 23, "v1beta3", 100 },
+                 { 22, "v1beta2", 100 },
+                 { 21, "v1beta1", 100 },
+                 { 20, "v1beta1", 0 } };
 
 /* A kube-scheduler before 1.22 (but for the last patches of 1.20 and 1.21) ends with a panic when
  * an extender refuses what its own rules would allow and a less important pod is around: it picks
@@ -22,15 +30,15 @@ static const struct {
 static const char no_preemption[] = "  plugins:\n    postFilter:\n      disabled:\n"
                                     "      - name: DefaultPreemption\n";
 
-static const char *find_version(const char *kube_version)
+static const struct needs *find_needs(const char *kube_version)
 {
     const char *text = kube_version + (kube_version[0] == 'v');
     int major = 0, minor = -1;
     if (sscanf(text, "%d.%d", &major, &minor) != 2 || major != 1)
         return NULL;
-    for (size_t i = 0; i < SW_COUNT(versions); i++)
-        if (minor >= versions[i].minor)
-            return versions[i].version;
+    for (size_t i = 0; i < SW_COUNT(needs_of); i++)
+        if (minor >= needs_of[i].minor)
+            return &needs_of[i];
     return NULL;
 }
 
@@ -94,24 +102,27 @@ static void put_head(struct printbuf *out, const struct sw_scheduler_config *o)
 int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,
                              struct sw_err *err)
 {
-    static const struct sw_scheduler_config none = { 0 };
+    static const struct sw_scheduler_config none = { .percentage_of_nodes_to_score = -1 };
     const struct sw_scheduler_config *o = options ? options : &none;
     const char *kube = o->kube_version ? o->kube_version : "1.20";
-    const char *version = find_version(kube);
-    if (!version)
+    const struct needs *needs = find_needs(kube);
+    if (!needs)
         return sw_err_set(err, SW_INVALID, "'%s' is no Kubernetes version from 1.20 on", kube);
+    const int percentage = o->percentage_of_nodes_to_score < 0 ? needs->percentage_of_nodes_to_score
+                                                               : o->percentage_of_nodes_to_score;
     struct printbuf *text = printbuf_new();
     sprintbuf(text,
               "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n",
-              version);
+              needs->version);
     put_head(text, o);
     sprintbuf(text, "# a freed slice is given away within seconds\n"
                     "podInitialBackoffSeconds: 1\npodMaxBackoffSeconds: 2\n");
-    if (o->percentage_of_nodes_to_score)
-        sprintbuf(text, "percentageOfNodesToScore: %d\n", o->percentage_of_nodes_to_score);
+    if (percentage)
+        sprintbuf(text, "percentageOfNodesToScore: %d\n", percentage);
     sprintbuf(text, "profiles:\n- ");
     put_text(text, "schedulerName", o->scheduler_name ? o->scheduler_name : "das-scheduler");
-    sprintbuf(text, "%sextenders:\n- ", strcmp(version, "v1beta1") == 0 ? no_preemption : "");
+    sprintbuf(text, "%sextenders:\n- ",
+              strcmp(needs->version, "v1beta1") == 0 ? no_preemption : "");
     put_text(text, "urlPrefix", o->url ? o->url : "http://127.0.0.1:8888");
     sprintbuf(text,
               "  filterVerb: filter\n  prioritizeVerb: prioritize\n"

@@ -18,8 +18,8 @@
  * Source: kube-scheduler's minFeasibleNodesToFind */
 enum { LEAST_SAMPLE = 100 };
 
-/* How often a pod is sent to look elsewhere at once, and how seldom after that. */
-enum { HINTS_AT_ONCE = 8, HINT_EVERY_MS = 60000 };
+/* So often a pod is sent to look elsewhere at once; then after a second, two, four, ... */
+enum { HINTS_AT_ONCE = 8, HINT_LATER_MS = 1000, MAX_DOUBLED = 6 };
 
 /* Few enough that each may be named in the pod's message; of more only the kinds are told, or the
  * message of one pod would have the size of the cluster. */
@@ -288,17 +288,24 @@ static void find_likely(struct extender *x, const struct pod *pod, struct extend
         told->n_likely = 0;
 }
 
+static bool may_be_sent(const struct pod *pod, int64_t now_ms)
+{
+    if (pod->n_hints < HINTS_AT_ONCE)
+        return true;
+    const unsigned later = pod->n_hints - HINTS_AT_ONCE;
+    return now_ms - pod->hinted_ms >= HINT_LATER_MS << (later < MAX_DOUBLED ? later : MAX_DOUBLED);
+}
+
 /* Of a big cluster the scheduler asks about a part only, another one each time: where none of it
  * has room, a node that was not asked about may. It is the scheduler's to know whether the pod may
- * go there, so a hint that led to nothing is not repeated for ever. */
+ * go there, so a hint that led to nothing is repeated less and less. */
 static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t now_ms,
                                    const struct extender_told *told)
 {
     struct decide_look look = { 0 };
     if (told->n_fit)
         pod->n_hints = 0;
-    if (told->n_fit || told->n_asked < LEAST_SAMPLE || pod->fault ||
-        (pod->n_hints >= HINTS_AT_ONCE && now_ms - pod->hinted_ms < HINT_EVERY_MS))
+    if (told->n_fit || told->n_asked < LEAST_SAMPLE || pod->fault || !may_be_sent(pod, now_ms))
         return NULL;
     x->stamp++;
     for (size_t i = 0; i < told->n_asked; i++)

@@ -48,7 +48,7 @@ static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     const bool there = e->type != SW_WATCH_DELETED;
     picture_see_node(s->picture, e->name, there, there && is_avoided(e->object));
-    const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH_LABEL) : NULL;
+    const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH) : NULL;
     picture_see_epoch(s->picture, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
 }
 

@@ -81,5 +81,6 @@ int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
 void sched_tidy_close(struct sw_scheduler *s);
 /** Something may be to do now. */
 void sched_tidy_look(struct sw_scheduler *s);
-/** A node that was not asked about has room: it is touched, whichever replica this is. */
-void sched_tidy_hint(struct sw_scheduler *s, struct node *n);
+/** A node that was not asked about has room: it and the pod are touched, so that kube-scheduler
+ * tries again, whichever replica this is. */
+void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n);

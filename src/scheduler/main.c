@@ -63,8 +63,9 @@ static const struct sw_option flags[] = {
     { "kube-version", SW_OPTION_TEXT, AT(kube_version),
       "with --print-config: the kube-scheduler's (default 1.20)" },
     { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
-      "with --print-config: kube-scheduler asks about so many of the nodes (default 100; 0: as it "
-      "likes)" },
+      "with --print-config: kube-scheduler asks about so many of the nodes (0: as it likes; "
+      "default "
+      "0 for 1.20, 100 for newer ones)" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
     { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT
@@ -242,7 +243,7 @@ int main(int argc, char **argv)
                           .placement = "packed",
                           .preemption = true,
                           .nodes_to_score = 16,
-                          .percentage_of_nodes_to_score = 100,
+                          .percentage_of_nodes_to_score = -1,
                           .scheduler_name = "das-scheduler",
                           .node_label = "nvidia.com/mig.capable=true",
                           .listen = "127.0.0.1",

@@ -135,8 +135,11 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
         m->bad_requests);
     one(out, "collected_total", "counter", "Claims deleted because nobody would use them.",
         m->collected);
-    one(out, "touches_total", "counter", "Times a node's " SW_SCHEDULER_EPOCH_LABEL " was set.",
+    one(out, "touches_total", "counter", "Times a node's " SW_SCHEDULER_EPOCH " was set.",
         m->touched);
+    one(out, "sent_again_total", "counter",
+        "Times a pod was to be tried again because a node that was not asked about has room.",
+        m->sent_again);
     one(out, "evicted_total", "counter",
         "Pods sent away because a more important one needs their slices.", m->evicted);
     one(out, "evictions_refused_total", "counter", "Evictions that the API server refused.",

@@ -14,7 +14,7 @@ struct metrics {
     struct metrics_histogram took[METRICS_N_VERBS]; /* to answer */
     struct metrics_histogram waited;                /* from a pod's first filter to its Binding */
     uint64_t bad_requests, bound, bind_failed, undone, unschedulable;
-    uint64_t collected, touched, evicted, evictions_refused;
+    uint64_t collected, touched, sent_again, evicted, evictions_refused;
 };
 
 void sched_metrics_observe(struct metrics_histogram *h, double seconds, const double *bounds);

@@ -25,7 +25,7 @@ struct node {
     char *unready;         /* why its GPUs are not usable now; NULL: they are */
     bool is_mig;           /* a NodeAccelerator of nvidia-mig was seen */
     bool grown;            /* there is more room than pods were told of */
-    uint64_t epoch;        /* a hash of its SW_SCHEDULER_EPOCH_LABEL, as it was seen last */
+    uint64_t epoch;        /* a hash of its SW_SCHEDULER_EPOCH, as it was seen last */
     int64_t touched_ms;    /* when that changed last, or was written here */
     size_t asked;          /* the extender's stamp of the question that was about it last */
     int64_t deselected_ms; /* since when it has a NodeAccelerator and no label; 0: it is not so */

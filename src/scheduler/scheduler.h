@@ -17,7 +17,8 @@
 #include "mig/mig.h"
 #include "serve/serve.h"
 
-#define SW_SCHEDULER_EPOCH_LABEL "slipway.dev/slices-epoch"
+/** A label of nodes and an annotation of pods: written so that kube-scheduler tries again. */
+#define SW_SCHEDULER_EPOCH "slipway.dev/slices-epoch"
 
 /** Zero is the default of each. Texts are borrowed for the scheduler's life. */
 struct sw_scheduler_opts {
@@ -67,7 +68,7 @@ struct sw_scheduler_config {
     const char *ca_file;        /* by which the extender's certificate is verified; NULL: no TLS */
     const char *lease_ns;       /* NULL: no leader election */
     const char *kubeconfig;     /* NULL: as kube-scheduler finds it itself */
-    int percentage_of_nodes_to_score; /* 0: kube-scheduler's default */
+    int percentage_of_nodes_to_score; /* 0: kube-scheduler's choice; negative: by its version */
 };
 int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,
                              struct sw_err *err) SW_CHECKED;

@@ -74,7 +74,7 @@ static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
         return;
     s->metrics.unschedulable++;
     if (told.elsewhere)
-        sched_tidy_hint(s, told.elsewhere);
+        sched_tidy_hint(s, told.pod, told.elsewhere);
     sched_evict_consider(s, &told);
     if (!sw_log_enabled(SW_LOG_DEBUG))
         return;

@@ -1,6 +1,6 @@
 /* What only one of several replicas does: claims that nobody will use are deleted, and pods that
  * wait are woken when room appears. kube-scheduler looks again at a pod when a node changes, not
- * when a claim does; so the node's label SW_SCHEDULER_EPOCH_LABEL is changed, once a second at
+ * when a claim does; so the node's label SW_SCHEDULER_EPOCH is changed, once a second at
  * most. */
 #include <json-c/linkhash.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
     char epoch[24];
     SW_AUTO_JSON *body = json_object_new_object();
     (void)snprintf(epoch, sizeof epoch, "%lld", (long long)now_ms);
-    sw_json_set_str(body, epoch, "metadata", "labels", SW_SCHEDULER_EPOCH_LABEL, NULL);
+    sw_json_set_str(body, epoch, "metadata", "labels", SW_SCHEDULER_EPOCH, NULL);
     n->grown = false;
     n->touched_ms = now_ms;
     t->s->metrics.touched++;
@@ -104,8 +104,30 @@ static void on_touch(void *arg)
     }
 }
 
-void sched_tidy_hint(struct sw_scheduler *s, struct node *n)
+static void on_sent(const struct sw_kube_answer *a, void *arg SW_UNUSED)
 {
+    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
+        sw_log(SW_LOG_WARN, "pod not sent to look again", "error", sw_err_text(a->err), NULL);
+}
+
+/* Whoever was just refused has to wait before he is tried again, two seconds at most; but
+ * kube-scheduler 1.20 tries a pod that is written to at once. Source: PriorityQueue.Update, and
+ * kubernetes/kubernetes#98829, by which it waits all the same. */
+static void send_again(struct sw_scheduler *s, const struct pod *pod)
+{
+    char epoch[24];
+    SW_AUTO_JSON *body = json_object_new_object();
+    (void)snprintf(epoch, sizeof epoch, "%lld", (long long)sw_loop_now_ms(s->loop));
+    sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
+    sw_json_set_str(body, epoch, "metadata", "annotations", SW_SCHEDULER_EPOCH, NULL);
+    s->metrics.sent_again++;
+    (void)sw_kube_patch(s->kube, s->feeds[FEED_PODS].kind, pod->ns, pod->name, SW_PATCH_MERGE, body,
+                        NULL, on_sent, s);
+}
+
+void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
+{
+    send_again(s, pod);
     picture_has_grown(s->picture, n);
     if (s->tidy && !sw_timer_is_set(s->tidy->touch))
         sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);

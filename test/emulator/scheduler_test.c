@@ -501,8 +501,7 @@ static void test_claim_of_a_pod_that_is_never_bound_is_collected(void **state)
 
 static const char *epoch(struct world *w)
 {
-    const char *value = sw_obj_label(world_get(w, "v1", "Node", NULL, "a"),
-                                     SW_SCHEDULER_EPOCH_LABEL);
+    const char *value = sw_obj_label(world_get(w, "v1", "Node", NULL, "a"), SW_SCHEDULER_EPOCH);
     return value ? value : "";
 }
 
@@ -582,6 +581,38 @@ static void test_claim_for_nobody_s_profile_wakes_nobody(void **state)
     assert_string_equal(epoch(&w->w), "");
     (void)world_delete(&w->w, CLAIMS, NS, "c2");
     assert_true(world_until(&w->w, is_touched, "", 5000));
+}
+
+static const char *sent_again(struct world *w)
+{
+    return sw_json_str(world_get(w, "v1", "Pod", "default", "p"), "", "metadata", "annotations",
+                       SW_SCHEDULER_EPOCH, NULL);
+}
+
+static bool is_sent_again(struct world *w, void *arg SW_UNUSED)
+{
+    return *sent_again(w) != '\0';
+}
+
+/* Of a big cluster kube-scheduler has asked about the others: 1.20 tries a pod that is written to
+ * at once. Source: test/cluster/scheduler_test.sh. */
+static void test_pod_is_sent_again_when_a_node_not_asked_about_has_room(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    struct printbuf *names = printbuf_new();
+    for (int i = 0; i < 100; i++)
+        sprintbuf(names, "%s\"other-%d\"", i ? "," : "", i);
+    SW_AUTO_CHARS *body = sw_printf(
+        "{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\",\"uid\":\"%s\"},"
+        "\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"limits\":{" ONE
+        "}}}]}},\"NodeNames\":[%s]}",
+        uid, names->buf);
+    printbuf_free(names);
+    assert_non_null(strstr(ask(w, "/filter", body), "\"NodeNames\":[]"));
+    assert_true(world_until(&w->w, is_sent_again, NULL, 1000));
+    assert_true(world_until(&w->w, is_touched, "", 10000)); /* newer ones look at nodes */
+    assert_true(metric(w, "slipway_scheduler_sent_again_total") == 1);
 }
 
 /* ---- the rest ----------------------------------------------------------------------------------
@@ -755,6 +786,7 @@ int main(void)
         T(test_node_is_touched_when_somebody_waits),
         T(test_node_is_touched_once_a_second_at_most),
         T(test_claim_for_nobody_s_profile_wakes_nobody),
+        T(test_pod_is_sent_again_when_a_node_not_asked_about_has_room),
         T(test_one_of_two_replicas_collects),
         T(test_burst_of_binds_holds_the_next_question_back),
         T(test_nothing_is_written_at_rest),

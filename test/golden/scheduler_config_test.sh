@@ -51,12 +51,18 @@ every_profile() { # of the tables is managed, none twice, "+" is written "-plus-
         done
 }
 about_all_nodes() {
-    printed 1.29 | grep -qx 'percentageOfNodesToScore: 100'
+    printed 1.29 | grep -qx 'percentageOfNodesToScore: 100' && printed 1.21 | grep -qx 'percentageOfNodesToScore: 100'
 }
+tries_again_at_once() { ! printed 1.20 | grep percentageOfNodesToScore; }
 own_choice() {
     "$scheduler" --print-config --kube-version 1.29 --leader-elect --namespace team \
         --percentage-of-nodes-to-score 0 >"$tap_dir/printed" && ! grep percentageOfNodesToScore "$tap_dir/printed" &&
         deployed 1.29 --set percentageOfNodesToScore=0 | diff -u "$tap_dir/printed" - && fits "$tap_dir/printed"
+}
+told_all() {
+    "$scheduler" --print-config --kube-version 1.20 --leader-elect --namespace team \
+        --percentage-of-nodes-to-score 100 >"$tap_dir/printed" && grep -qx 'percentageOfNodesToScore: 100' "$tap_dir/printed" &&
+        deployed 1.20.0 --set percentageOfNodesToScore=100 | diff -u "$tap_dir/printed" -
 }
 too_many() { ! "$scheduler" --print-config --percentage-of-nodes-to-score 101 2>"$tap_dir/err" && grep -q "0 to 100" "$tap_dir/err"; }
 no_preemption() { printed 1.20 | grep -q DefaultPreemption && ! printed 1.22 | grep -q DefaultPreemption; }
@@ -75,7 +81,9 @@ t "a port that is not known is refused" no_port
 t "a field that the reference does not have is found" schema_bites
 t "every profile is managed" every_profile
 t "kube-scheduler is told to ask about all nodes" about_all_nodes
-t "or may choose itself" own_choice
+t "1.20 may choose itself" tries_again_at_once
+t "any may choose itself" own_choice
+t "1.20 can be told, too" told_all
 t "more than all nodes are refused" too_many
 t "preemption is off where kube-scheduler would end of it" no_preemption
 t "1.19 is refused" refused 1.19.0

@@ -196,9 +196,30 @@ static void test_room_where_a_big_cluster_was_not_asked_about_is_told_of(void **
         assert_string_equal(s->told.elsewhere->name, "empty");
         assert_int_equal(s->told.n_likely, 0); /* nobody is sent away for it */
     }
-    /* the scheduler has its reasons not to ask about it */
+}
+
+static bool is_sent_elsewhere(struct scene *s, const char *pod, const char *nodes)
+{
     SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
-    assert_null(s->told.elsewhere);
+    return s->told.elsewhere != NULL;
+}
+
+/* The scheduler may have its reasons not to ask about it. */
+static void test_room_that_the_scheduler_does_not_take_is_told_of_less_and_less(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "empty", "A100-40GB", 1);
+    SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 1000, NULL);
+    SW_AUTO_CHARS *nodes = full_nodes(s, 100);
+    for (int i = 0; i < 8; i++)
+        assert_true(is_sent_elsewhere(s, pod, nodes));
+    static const int waits_ms[] = { 1000, 2000, 4000, 8000, 16000, 32000, 64000, 64000, 64000 };
+    for (size_t i = 0; i < SW_COUNT(waits_ms); i++) {
+        s->later_ms += waits_ms[i] - 1;
+        assert_false(is_sent_elsewhere(s, pod, nodes));
+        s->later_ms += 1;
+        assert_true(is_sent_elsewhere(s, pod, nodes));
+    }
 }
 
 static void test_small_cluster_is_asked_about_as_a_whole(void **state)
@@ -454,6 +475,8 @@ int main(void)
         T(test_prioritize_prefers_by_policy),
         T(test_prioritize_says_nothing_of_equals),
         T(test_room_where_a_big_cluster_was_not_asked_about_is_told_of),
+        T(test_room_that_the_scheduler_does_not_take_is_told_of_less_and_less),
+        T(test_room_that_the_scheduler_does_not_take_is_told_of_less_and_less),
         T(test_small_cluster_is_asked_about_as_a_whole),
         T(test_filter_names_the_best_of_many),
         T(test_nodes_with_a_taint_that_asks_pods_away_are_named_last),

@@ -16,6 +16,7 @@ struct scene {
     struct picture *p;
     struct extender *x;
     struct extender_told told;
+    int64_t later_ms; /* than 5000: when it is asked */
 };
 
 static SW_UNUSED struct json_object *json(const char *text)
@@ -106,7 +107,7 @@ static SW_UNUSED struct json_object *scene_ask(struct scene *s, asked *fn, const
 {
     struct printbuf *out = printbuf_new();
     struct json_object *doc = NULL;
-    if (fn(s->x, body, strlen(body), 5000, out, &s->told, NULL) == 0)
+    if (fn(s->x, body, strlen(body), 5000 + s->later_ms, out, &s->told, NULL) == 0)
         doc = json(out->buf);
     printbuf_free(out);
     return doc;
