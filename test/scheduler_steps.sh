@@ -187,7 +187,7 @@ overlapping() {
 
 collected() { gone one gang late after && until_ok 30 n_claims 0; }
 
-# Of 250 nodes kube-scheduler asks about 120: the one with a GPU is the last of them. Without a hint it
+# Of 250 nodes kube-scheduler asks about 100: the one with a GPU is the last of them. Without a hint it
 # would look again a minute later; and so it would for the pod that waits until the first one has gone.
 big_cluster() {
     local i status

@@ -9,10 +9,11 @@
 #include "data/data.h"
 #include "scheduler/scheduler.h"
 
-/* What a kube-scheduler needs. Of a cluster with more than a hundred nodes it asks about a part
+/* What a kube-scheduler needs. In a cluster with more than a hundred nodes it asks about a part
  * only, another one each time, unless it is told to ask about all; then none may have room,
- * although one of the others has. 1.20 can be made to try again at once (tidy.c), and so need not
- * be told: a node costs it some microseconds for each pod. A newer one would let the pod wait. */
+ * although one of the others has. A newer one would let the pod wait then; 1.20 can be made to try
+ * again at once (tidy.c), so that five tries see all nodes: as each node costs it some microseconds
+ * for each pod, it asks about a fifth. */
 static const struct needs {
     int minor;           /* from this one on */
     const char *version; /* of its configuration */
@@ -21,7 +22,7 @@ static const struct needs {
                  { 23, "v1beta3", 100 },
                  { 22, "v1beta2", 100 },
                  { 21, "v1beta1", 100 },
-                 { 20, "v1beta1", 0 } };
+                 { 20, "v1beta1", 20 } };
 
 /* A kube-scheduler before 1.22 (but for the last patches of 1.20 and 1.21) ends with a panic when
  * an extender refuses what its own rules would allow and a less important pod is around: it picks

@@ -53,7 +53,7 @@ every_profile() { # of the tables is managed, none twice, "+" is written "-plus-
 about_all_nodes() {
     printed 1.29 | grep -qx 'percentageOfNodesToScore: 100' && printed 1.21 | grep -qx 'percentageOfNodesToScore: 100'
 }
-tries_again_at_once() { ! printed 1.20 | grep percentageOfNodesToScore; }
+about_a_fifth() { printed 1.20 | grep -qx 'percentageOfNodesToScore: 20'; }
 own_choice() {
     "$scheduler" --print-config --kube-version 1.29 --leader-elect --namespace team \
         --percentage-of-nodes-to-score 0 >"$tap_dir/printed" && ! grep percentageOfNodesToScore "$tap_dir/printed" &&
@@ -81,9 +81,9 @@ t "a port that is not known is refused" no_port
 t "a field that the reference does not have is found" schema_bites
 t "every profile is managed" every_profile
 t "kube-scheduler is told to ask about all nodes" about_all_nodes
-t "1.20 may choose itself" tries_again_at_once
-t "any may choose itself" own_choice
-t "1.20 can be told, too" told_all
+t "1.20, which tries again at once, about a fifth" about_a_fifth
+t "or may choose itself" own_choice
+t "1.20 may be told to, too" told_all
 t "more than all nodes are refused" too_many
 t "preemption is off where kube-scheduler would end of it" no_preemption
 t "1.19 is refused" refused 1.19.0
