@@ -3,16 +3,16 @@
 # server with nodes that nobody runs on; beside it, in the same run, the same kube-scheduler without an
 # extender, as it comes but for its client's limit, the API server's plain write rate, and how fast one
 # simple client writes what a pod with a slice needs (claim, its mark, Binding, Event) when nobody decides
-# anything: more than that the server does not give. All that is done REPEAT times, in turns, each time on
-# a new cluster, and medians are printed, as machines have better minutes and worse: one JSON object a line.
-# NODES="10 100 500" PODS=1000 REPEAT=3 BIG=5000 choose; fewer pods are gone before kube-scheduler and
-# API server have got over their start. hack/bench.sh runs it where cluster.sh has built a
-# kube-scheduler.
+# anything: more than that the server does not give. All that is done REPEAT times, in turns, upwards and
+# downwards, each time on a new cluster, and medians are printed, as machines have better minutes and worse,
+# and tire: one JSON object a line. NODES="10 100 500" PODS=1000 REPEAT=4 BIG=5000 choose; fewer pods are
+# gone before kube-scheduler and API server have got over their start. hack/bench.sh runs it where
+# cluster.sh has built a kube-scheduler.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/bench-cluster.sh
 export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
-load=build/test/sched_load pods=${PODS:-1000} repeat=${REPEAT:-3}
+load=build/test/sched_load pods=${PODS:-1000} repeat=${REPEAT:-4}
 
 cluster() {
     bench_cluster
@@ -135,9 +135,10 @@ big() { # NODES
     kill $extender
 }
 
-nodes=${NODES-10 100 500}
+nodes=${NODES-10 100 500} turn=$nodes
 for _ in $(seq "$repeat"); do
-    for n in $nodes; do measure "$n"; done
+    for n in $turn; do measure "$n"; done
+    turn=$(printf '%s\n' $turn | tac)
 done
 for n in $nodes; do tell "$n"; done
 [ "${BIG:-5000}" = 0 ] || big "${BIG:-5000}"
