@@ -19,7 +19,7 @@
 enum { LEAST_SAMPLE = 100 };
 
 /* So often a pod is sent to look elsewhere at once; then after a second, two, four, ... */
-enum { HINTS_AT_ONCE = 16, HINT_LATER_MS = 1000, MAX_DOUBLED = 6 };
+enum { HINTS_AT_ONCE = 8, HINT_LATER_MS = 1000, MAX_DOUBLED = 6 };
 
 /* Few enough that each may be named in the pod's message; of more only the kinds are told, or the
  * message of one pod would have the size of the cluster. */

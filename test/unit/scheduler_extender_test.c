@@ -190,7 +190,7 @@ static void test_room_where_a_big_cluster_was_not_asked_about_is_told_of(void **
     scene_node(s, "empty", "A100-40GB", 1);
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 1000, NULL);
     SW_AUTO_CHARS *nodes = full_nodes(s, 100);
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 8; i++) {
         SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
         assert_non_null(s->told.elsewhere);
         assert_string_equal(s->told.elsewhere->name, "empty");
@@ -211,7 +211,7 @@ static void test_room_that_the_scheduler_does_not_take_is_told_of_less_and_less(
     scene_node(s, "empty", "A100-40GB", 1);
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 1000, NULL);
     SW_AUTO_CHARS *nodes = full_nodes(s, 100);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 8; i++)
         assert_true(is_sent_elsewhere(s, pod, nodes));
     static const int waits_ms[] = { 1000, 2000, 4000, 8000, 16000, 32000, 64000, 64000, 64000 };
     for (size_t i = 0; i < SW_COUNT(waits_ms); i++) {
