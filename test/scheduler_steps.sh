@@ -61,7 +61,7 @@ bound() { [ -n "$(kc get pod "$1" -o 'jsonpath={.spec.nodeName}' 2>/dev/null)" ]
 all_bound() { local p; for p in "$@"; do bound "$p" || return 1; done; }
 claims() { kc -n $ns get allocationclaims -o name 2>/dev/null | wc -l; }
 n_claims() { [ "$(claims)" = "$1" ]; }
-unschedulable() { [ "$(kc get pod "$1" -o 'jsonpath={.status.conditions[0].reason}' 2>/dev/null)" = Unschedulable ]; }
+unschedulable() { [ "$(kc get pod "$1" -o 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].reason}' 2>/dev/null)" = Unschedulable ]; }
 pod_gone() { ! kc get pod "$1" >/dev/null 2>&1; }
 gone() { kc delete pod "$@" --force --grace-period=0 --wait=true >/dev/null 2>&1; }
 claim_of() { kc -n $ns get allocationclaims -l "slipway.dev/pod-uid=$(kc get pod "$1" -o 'jsonpath={.metadata.uid}')" -o "$2"; }

@@ -64,8 +64,7 @@ static const struct sw_option flags[] = {
       "with --print-config: the kube-scheduler's (default 1.20)" },
     { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
       "with --print-config: kube-scheduler asks about so many of the nodes (0: as it likes; "
-      "default "
-      "20 for 1.20, 100 for newer ones)" },
+      "default 20 for 1.20, 100 for newer ones)" },
     { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
     { "help", SW_OPTION_SWITCH, AT(help), "print this" },
 #undef AT

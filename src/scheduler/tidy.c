@@ -1,7 +1,7 @@
 /* What only one of several replicas does: claims that nobody will use are deleted, and pods that
  * wait are woken when room appears. kube-scheduler looks again at a pod when a node changes, not
- * when a claim does; so the node's label SW_SCHEDULER_EPOCH is changed, once a second at
- * most. */
+ * when a claim does; so the node's label SW_SCHEDULER_EPOCH is changed, once a second at most.
+ * Hints are for any replica to give. */
 #include <json-c/linkhash.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,12 +66,19 @@ static void on_touched(const struct sw_kube_answer *a, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "node not touched", "error", sw_err_text(a->err), NULL);
 }
 
-static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
+/* @field: "labels" or "annotations". @return a merge patch, the caller's */
+static struct json_object *epoch_patch(const char *field, int64_t now_ms)
 {
     char epoch[24];
-    SW_AUTO_JSON *body = json_object_new_object();
+    struct json_object *body = json_object_new_object();
     (void)snprintf(epoch, sizeof epoch, "%lld", (long long)now_ms);
-    sw_json_set_str(body, epoch, "metadata", "labels", SW_SCHEDULER_EPOCH, NULL);
+    sw_json_set_str(body, epoch, "metadata", field, SW_SCHEDULER_EPOCH, NULL);
+    return body;
+}
+
+static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
+{
+    SW_AUTO_JSON *body = epoch_patch("labels", now_ms);
     n->grown = false;
     n->touched_ms = now_ms;
     t->s->metrics.touched++;
@@ -115,11 +122,8 @@ static void on_sent(const struct sw_kube_answer *a, void *arg SW_UNUSED)
  * kubernetes/kubernetes#98829, by which it waits all the same. */
 static void send_again(struct sw_scheduler *s, const struct pod *pod)
 {
-    char epoch[24];
-    SW_AUTO_JSON *body = json_object_new_object();
-    (void)snprintf(epoch, sizeof epoch, "%lld", (long long)sw_loop_now_ms(s->loop));
+    SW_AUTO_JSON *body = epoch_patch("annotations", sw_loop_now_ms(s->loop));
     sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
-    sw_json_set_str(body, epoch, "metadata", "annotations", SW_SCHEDULER_EPOCH, NULL);
     s->metrics.sent_again++;
     (void)sw_kube_patch(s->kube, s->feeds[FEED_PODS].kind, pod->ns, pod->name, SW_PATCH_MERGE, body,
                         NULL, on_sent, s);

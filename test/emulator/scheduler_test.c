@@ -510,14 +510,21 @@ static bool is_touched(struct world *w, void *arg)
     return strcmp(epoch(w), arg) != 0;
 }
 
-static void refuse(struct sched_world *w, const char *name, const char *uid, const char *limits)
+/* @nodes: "\"a\",\"b\"" */
+static void refuse_at(struct sched_world *w, const char *name, const char *uid, const char *limits,
+                      const char *nodes)
 {
     SW_AUTO_CHARS *body = sw_printf(
         "{\"Pod\":{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"%s\"},"
         "\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"limits\":{%s}}}]}},"
-        "\"NodeNames\":[\"a\"]}",
-        name, uid, limits);
+        "\"NodeNames\":[%s]}",
+        name, uid, limits, nodes);
     assert_non_null(strstr(ask(w, "/filter", body), "\"NodeNames\":[]"));
+}
+
+static void refuse(struct sched_world *w, const char *name, const char *uid, const char *limits)
+{
+    refuse_at(w, name, uid, limits, "\"a\"");
 }
 
 static void test_node_is_touched_when_somebody_waits(void **state)
@@ -603,13 +610,8 @@ static void test_pod_is_sent_again_when_a_node_not_asked_about_has_room(void **s
     struct printbuf *names = printbuf_new();
     for (int i = 0; i < 100; i++)
         sprintbuf(names, "%s\"other-%d\"", i ? "," : "", i);
-    SW_AUTO_CHARS *body = sw_printf(
-        "{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\",\"uid\":\"%s\"},"
-        "\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"limits\":{" ONE
-        "}}}]}},\"NodeNames\":[%s]}",
-        uid, names->buf);
+    refuse_at(w, "p", uid, ONE, names->buf);
     printbuf_free(names);
-    assert_non_null(strstr(ask(w, "/filter", body), "\"NodeNames\":[]"));
     assert_true(world_until(&w->w, is_sent_again, NULL, 1000));
     assert_true(world_until(&w->w, is_touched, "", 10000)); /* newer ones look at nodes */
     assert_true(metric(w, "slipway_scheduler_sent_again_total") == 1);

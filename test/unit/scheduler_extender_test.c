@@ -476,7 +476,6 @@ int main(void)
         T(test_prioritize_says_nothing_of_equals),
         T(test_room_where_a_big_cluster_was_not_asked_about_is_told_of),
         T(test_room_that_the_scheduler_does_not_take_is_told_of_less_and_less),
-        T(test_room_that_the_scheduler_does_not_take_is_told_of_less_and_less),
         T(test_small_cluster_is_asked_about_as_a_whole),
         T(test_filter_names_the_best_of_many),
         T(test_nodes_with_a_taint_that_asks_pods_away_are_named_last),
