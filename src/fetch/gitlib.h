@@ -4,6 +4,9 @@
  * only the version that slipway was built with is taken. */
 #if __has_include(<git2.h>)
 #include <git2.h>
+#if __has_include(<git2/sys/errors.h>)
+#include <git2/sys/errors.h> /* since 1.9 git_error_set_str() is declared there */
+#endif
 #define SW_HAVE_GIT 1
 #else
 #define SW_HAVE_GIT 0
