@@ -230,5 +230,6 @@ fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60);
 	@hack/fuzz.sh $(FUZZ_SECONDS) $(TARGET)
 
 include make/ship.mk
+include make/develop.mk
 
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
