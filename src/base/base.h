@@ -94,6 +94,12 @@ char *sw_printf(const char *fmt, ...)
 char *sw_vprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0), returns_nonnull));
 
+/** Whether this thread's stack has room for one more level of a recursion whose depth input
+ * decides: at least a quarter of the stack is left. A walk that counts its levels asks this
+ * besides, since a level's size is the compiler's choice. Takes nanoseconds. Pinned by
+ * test/unit/base_stack_test.c. */
+bool sw_stack_has_room(void);
+
 /** Give back to the system what the allocator holds for nobody - after a crowd (a list of
  * thousands, a burst of requests) that is most of it - and let go of code and constants that lie in
  * the page cache anyway: what is called again comes back by itself. Linking and starting touch

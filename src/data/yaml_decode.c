@@ -50,8 +50,8 @@ static int count_node(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
 
 static int go_deeper(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
 {
-    if (d->depth >= d->max_depth)
-        return sw_yaml_source_fail(&d->src, ev, "nested more than %d levels deep", d->max_depth);
+    if (d->depth >= d->max_depth || !sw_stack_has_room())
+        return sw_yaml_source_fail(&d->src, ev, "nested more than %d levels deep", d->depth);
     d->depth++;
     return 0;
 }

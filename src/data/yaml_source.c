@@ -402,7 +402,7 @@ int sw_yaml_source_next(struct sw_yaml_source *s, struct sw_yaml_event *out)
 
 int sw_yaml_source_skip(struct sw_yaml_source *s, const struct sw_yaml_event *event, int max_depth)
 {
-    if (max_depth <= 0)
+    if (max_depth <= 0 || !sw_stack_has_room())
         return sw_yaml_source_fail(s, event, "nested too deep");
     int rc = 0;
     bool opens = event->type == YAML_MAPPING_START_EVENT ||

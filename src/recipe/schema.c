@@ -150,7 +150,7 @@ static const struct sw_value *find_anchor(const struct sw_value *v, const char *
                                           int depth)
 {
     const struct sw_value *found = NULL;
-    if (depth > MAX_DEPTH)
+    if (depth > MAX_DEPTH || !sw_stack_has_room())
         return NULL;
     for (size_t i = 0; sw_value_is_list(*v) && v->as.list && i < v->as.list->n && !found; i++)
         found = find_anchor(&v->as.list->items[i], name, len, depth + 1);
@@ -292,10 +292,10 @@ bool sw_check_fits(struct check *c, struct sw_value schema, struct sw_value v)
         return schema.as.b || sw_check_problem(c, "nothing is allowed here");
     if (!sw_value_is_map(schema))
         return sw_check_give_up(c, "the schema is neither a map nor a bool");
-    if (c->steps++ > SW_CHECK_MAX_STEPS || c->depth >= MAX_DEPTH)
-        return sw_check_give_up(c, c->depth >= MAX_DEPTH
-                                       ? "the schema's $ref go in circles, or too deep"
-                                       : "the check takes too long");
+    bool deep = c->depth >= MAX_DEPTH || !sw_stack_has_room();
+    if (c->steps++ > SW_CHECK_MAX_STEPS || deep)
+        return sw_check_give_up(c, deep ? "the schema's $ref go in circles, or too deep"
+                                        : "the check takes too long");
     c->depth++;
     bool ok = check_keywords(c, schema, v);
     c->depth--;

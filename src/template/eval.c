@@ -184,6 +184,9 @@ int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pi
 {
     struct sw_value v = { 0 };
     x->frame->node = &pipe->node;
+    int room = sw_exec_check_stack(x);
+    if (room < 0)
+        return room;
     for (uint32_t i = 0; i < pipe->n; i++) {
         struct sw_value final = v;
         int rc = sw_exec_charge(x, 1);

@@ -20,6 +20,9 @@ static int walk(struct exec *x, struct sw_value dot, const struct node *node);
 static int walk_list(struct exec *x, struct sw_value dot, const struct node_list *list)
 {
     x->frame->node = &list->node;
+    int room = sw_exec_check_stack(x);
+    if (room < 0)
+        return room;
     for (uint32_t i = 0; i < list->n; i++) {
         int rc = walk(x, dot, list->nodes[i]);
         if (rc != 0)

@@ -35,8 +35,6 @@ struct exec {
     uint64_t fuel;
     unsigned depth;
     unsigned tpl_depth; /* texts that tpl executes, in each other */
-    const char *stack;  /* where the C stack was at the start */
-    size_t stack_limit;
     size_t arena_start;
     struct sw_err *err;
     struct tpl_cache *tpls;
@@ -59,6 +57,8 @@ int sw_exec_charge(struct exec *x, uint64_t n);
 /** Whether x->text has passed its limit; whether there is room for a template within this one. */
 int sw_exec_check_output(struct exec *x);
 int sw_exec_check_depth(struct exec *x);
+/** Whether there is room for a control structure or an expression within this one. */
+int sw_exec_check_stack(struct exec *x);
 
 const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *name);
 

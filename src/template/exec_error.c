@@ -81,9 +81,14 @@ int sw_exec_check_output(struct exec *x)
  */
 int sw_exec_check_depth(struct exec *x)
 {
-    const char here = 0;
-    size_t used = (size_t)(x->stack > &here ? x->stack - &here : &here - x->stack);
-    if (x->depth >= x->opts.max_depth || used > x->stack_limit)
+    if (x->depth >= x->opts.max_depth)
+        return sw_exec_fail(x, "exceeded maximum template depth (%u)", x->depth);
+    return sw_exec_check_stack(x);
+}
+
+int sw_exec_check_stack(struct exec *x)
+{
+    if (!sw_stack_has_room())
         return sw_exec_fail(x, "exceeded maximum template depth (%u)", x->depth);
     return 0;
 }

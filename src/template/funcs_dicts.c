@@ -135,7 +135,7 @@ static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, in
     int rc = 0;
     if (dst == src)
         return 0;
-    if (depth > DEEPEST)
+    if (depth > DEEPEST || !sw_stack_has_room())
         return sw_call_fail(c, "maps are nested too deeply");
     const struct sw_entry *e = sw_map_sorted(src);
     for (size_t i = 0; i < sw_map_count(src) && rc == 0; i++) {

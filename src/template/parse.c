@@ -76,7 +76,7 @@ static struct node *branch_body(struct parser *p, enum node_kind kind, const cha
 
 static struct node *branch(struct parser *p, enum node_kind kind, const char *context)
 {
-    if (p->depth >= MAX_DEPTH)
+    if (sw_parse_too_deep(p))
         return sw_parse_fail(p, "max nesting depth exceeded");
     size_t n_vars = p->tree->n_vars;
     p->depth++;
@@ -200,7 +200,7 @@ static bool definition(struct parser *p, struct name name, const char *context)
 {
     struct tree own = { 0 }, *outer = p->tree;
     struct node *end = NULL;
-    if (p->depth >= MAX_DEPTH) {
+    if (sw_parse_too_deep(p)) {
         sw_parse_fail(p, "max nesting depth exceeded");
         return false;
     }

@@ -56,5 +56,11 @@ struct name sw_parse_name(const char *s, size_t len);
 void sw_parse_push_var(struct parser *p, struct name name);
 /** What a string literal stands for. @return false: failed */
 bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len);
+/** Whether nothing may be nested in what is being parsed. */
+static inline bool sw_parse_too_deep(const struct parser *p)
+{
+    return p->depth >= MAX_DEPTH || !sw_stack_has_room();
+}
+
 /** A pipeline up to a token of kind @end, which is eaten. */
 struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum token_kind end);

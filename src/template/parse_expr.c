@@ -271,7 +271,7 @@ static bool term(struct parser *p, struct node **out)
         *out = new_number(p, t);
         break;
     case TOK_LEFT_PAREN:
-        if (p->depth >= MAX_DEPTH) {
+        if (sw_parse_too_deep(p)) {
             sw_parse_fail(p, "max expression depth exceeded");
             return false;
         }

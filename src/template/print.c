@@ -382,7 +382,7 @@ static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, i
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
     enum { DEEPEST = 1000 };
-    if (depth > DEEPEST)
+    if (depth > DEEPEST || !sw_stack_has_room())
         p->out->over = true;
     if (p->out->over)
         return;

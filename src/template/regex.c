@@ -170,7 +170,7 @@ static void emit_next(struct sw_regex *re, struct inst i)
 
 static bool compile(struct sw_regex *re, const struct regex_node *n)
 {
-    if (re->n > MAX_PROGRAM)
+    if (re->n > MAX_PROGRAM || !sw_stack_has_room())
         return false;
     switch (n->kind) {
     case RE_EMPTY:

@@ -95,7 +95,7 @@ static size_t add_group(struct regex_parser *p, const char *name, size_t len)
 /* Up to the closing parenthesis; flags set within end there. */
 static struct regex_node *group_body(struct regex_parser *p, unsigned outer_flags)
 {
-    if (p->depth >= DEEPEST)
+    if (p->depth >= DEEPEST || !sw_stack_has_room())
         return sw_regex_fail(p, "expression nests too deeply", p->start, p->end);
     p->depth++;
     struct regex_node *n = alternatives(p);

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "template/exec.h"
@@ -161,21 +160,6 @@ enum {
     DEFAULT_MEMORY = 256 << 20,
 };
 
-/* Three quarters of what the process's threads have. */
-static size_t stack_limit(void)
-{
-    enum { THREAD = 2 << 20, MOST = 64 << 20 };
-    static _Atomic size_t known; /* the same whoever finds it out */
-    struct rlimit r;
-    size_t size = THREAD;
-    if (known > 0)
-        return known;
-    if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
-        size = r.rlim_cur < MOST ? r.rlim_cur : MOST;
-    known = size / 4 * 3;
-    return known;
-}
-
 static void fill_defaults(struct sw_template_opts *o)
 {
     o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
@@ -215,14 +199,10 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
                      struct sw_template_out *out, struct sw_err *err)
 {
     SW_ERR(local);
-    const char here = 0;
     struct scope scope = { .set = set };
-    struct exec x = { .arena = arena,
-                      .scope = &scope,
-                      .err = &local,
-                      .stack = &here,
-                      .stack_limit = stack_limit(),
-                      .arena_start = sw_arena_used(arena) };
+    struct exec x = {
+        .arena = arena, .scope = &scope, .err = &local, .arena_start = sw_arena_used(arena)
+    };
     if (opts)
         x.opts = *opts;
     fill_defaults(&x.opts);

@@ -110,7 +110,7 @@ static int check_list(struct writer *w, struct sw_value v, bool *tables, int dep
 {
     size_t n = sw_value_len(v);
     *tables = n > 0;
-    if (depth > DEEPEST)
+    if (depth > DEEPEST || !sw_stack_has_room())
         return fail(w, "nested too deeply");
     for (size_t i = 0; i < n; i++) {
         struct sw_value elem = sw_value_at(v, i);
@@ -274,7 +274,7 @@ static int write_struct_text(struct writer *w, struct sw_value v)
 
 static int write_element(struct writer *w, struct sw_value v, int depth)
 {
-    if (depth > DEEPEST || w->out->over) {
+    if (depth > DEEPEST || w->out->over || !sw_stack_has_room()) {
         w->out->over = true;
         return fail(w, "nested too deeply or too large");
     }
@@ -357,7 +357,7 @@ static int write_table(struct writer *w, const struct key *key, struct sw_value 
 static int write_node(struct writer *w, const struct key *key, struct sw_value v)
 {
     bool tables = false;
-    if ((key && key->depth > DEEPEST) || w->out->over) {
+    if ((key && key->depth > DEEPEST) || w->out->over || !sw_stack_has_room()) {
         w->out->over = true;
         return fail(w, "nested too deeply or too large");
     }

@@ -368,7 +368,7 @@ static int read_value(struct toml_reader *r, struct sw_value *out)
 {
     struct toml_key s;
     int rc;
-    if (r->depth >= SW_TOML_DEEPEST)
+    if (r->depth >= SW_TOML_DEEPEST || !sw_stack_has_room())
         return sw_toml_fail(r, "nested too deeply");
     r->depth++;
     if (sw_toml_at(r, "\"") || sw_toml_at(r, "'")) {

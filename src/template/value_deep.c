@@ -45,7 +45,7 @@ static bool copy_map(const struct copier *k, struct sw_value *v, int depth)
 
 static bool copy(const struct copier *k, struct sw_value *v, int depth)
 {
-    if (depth > DEEPEST || *k->steps == 0)
+    if (depth > DEEPEST || *k->steps == 0 || !sw_stack_has_room())
         return false;
     --*k->steps;
     if (v->type == SW_T_STRING && k->strings)
@@ -125,7 +125,7 @@ static bool objects_equal(struct comparer *k, const struct sw_object *a, const s
 static bool composites_equal(struct comparer *k, struct sw_value a, struct sw_value b)
 {
     bool same;
-    if (*k->steps == 0 || k->depth > DEEPEST)
+    if (*k->steps == 0 || k->depth > DEEPEST || !sw_stack_has_room())
         return false;
     --*k->steps;
     k->depth++;

@@ -231,7 +231,7 @@ static int write_json_float(struct text *out, double f, struct sw_err *err)
 static int write_json(struct text *out, struct sw_value v, unsigned style, int depth,
                       struct sw_err *err)
 {
-    if (depth > DEEPEST || out->over) {
+    if (depth > DEEPEST || out->over || !sw_stack_has_room()) {
         out->over = true;
         return sw_err_set(err, SW_INVALID, "json: nested too deeply or too large");
     }
@@ -358,7 +358,7 @@ static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
 {
     const struct sw_sink_ops *ops = w->sink->ops;
     void *arg = w->sink->arg;
-    if (depth > DEEPEST || w->left == 0) {
+    if (depth > DEEPEST || w->left == 0 || !sw_stack_has_room()) {
         w->left = 0;
         return sw_err_set(w->err, SW_INVALID, "nested too deeply or too large");
     }
