@@ -62,7 +62,8 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 CPPFLAGS += -Isrc -I$(BUILD)/gen
 RELEASE  := -O2 -g -ffunction-sections -fdata-sections -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# lines for the sanitizers' traces; CFLAGS=-g for variables in a debugger, too
+SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # relative relocations as bits, where the linker can: a tenth of the program less to read and to map
 RELR     := $(if $(findstring pack-relative-relocs,$(shell $(CC) -Wl,--help 2>/dev/null)),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now $(RELR)
@@ -129,6 +130,10 @@ help: ## list the targets
 # ---- two configurations: release (rel) and tests (test) -----------------------------------------
 CFLAGS_rel  := $(RELEASE)
 CFLAGS_test := $(SANITIZE) -DSW_TEST
+# Test programs are many and run for a moment: compiled without optimization, and linked by the fastest
+# linker there is (LDFLAGS=-fuse-ld=bfd for the usual one). GNU ld takes four times as long.
+FASTLD      := $(if $(ARCH),,$(firstword $(foreach l,lld gold,$(if $(shell command -v ld.$(l)),-fuse-ld=$(l)))))
+CFLAGS_case := $(CFLAGS_test) -O0 $(FASTLD)
 
 define config
 OBJ_$(1)  := $(LIBSRC:%.c=$(BUILD)/$(1)/%.o) $(EMBEDDED:%=$(BUILD)/$(1)/gen/%.o) $(PB:%=$(BUILD)/$(1)/gen/%.o)
@@ -199,11 +204,11 @@ TEST_CPPFLAGS := -include setjmp.h -include stdarg.h -include stddef.h -include 
 
 $(BUILD)/test/%_test: test/%_test.c $(BUILD)/test/libslipway.a
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS) -levent_openssl -lcmocka
+	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS) -levent_openssl -lcmocka
 
 $(BUILD)/test/fuzz/%_fuzz: test/fuzz/%_fuzz.c test/fuzz/replay.h $(BUILD)/test/libslipway.a
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS_test) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -include test/fuzz/replay.h -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS)
+	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDFLAGS) -include test/fuzz/replay.h -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS)
 
 # an NVML without a GPU, loaded by the programs under test
 $(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/nvml/abi.h

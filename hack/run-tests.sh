@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-tests.sh: run every test program of the build, two at a time, and count what they report (TAP).
-# The last line is "N passed, N failed". A program that dies counts as one failure. What failed beside
+# The last line is "N passed, N failed", the one before it the CPU that they took; build/test/logs/cpu.tsv
+# has that of each, dearest first. A program that dies counts as one failure. What failed beside
 # others is run once more by itself, and said so: machines are busy, and then deadlines pass.
 set -u
 unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not for what tests make
@@ -15,9 +16,12 @@ logs=build/test/logs
 rm -rf "$logs"; mkdir -p "$logs"
 
 run_one() { # NAME COMMAND...
-    local name=$1 rc since=$SECONDS; shift
-    timeout "${SW_TEST_TIMEOUT:-1200}" "$@" >"$logs/$name.log" 2>&1 </dev/null
+    local name=$1 rc cpu since=$SECONDS; shift
+    { time timeout "${SW_TEST_TIMEOUT:-1200}" "$@" >"$logs/$name.log" 2>&1 </dev/null; } 2>"$logs/$name.cpu"
     rc=$?
+    cpu=$(awk '{ sub(",", ".", $1); sub(",", ".", $2); printf "%.2f", $1 + $2 }' "$logs/$name.cpu")
+    printf '%s\t%s\n' "$cpu" "$name" >>"$logs/cpu.tsv"
+    rm "$logs/$name.cpu"
     local ok bad
     ok=$(grep -c '^ok ' "$logs/$name.log"); bad=$(grep '^not ok ' "$logs/$name.log" | grep -vc '# SKIP')
     [ $rc -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
@@ -27,10 +31,10 @@ run_one() { # NAME COMMAND...
         echo "--- $name: exit $rc, $bad failed"
         grep -v '^ok ' "$logs/$name.log" | tail -n "${SW_TEST_TAIL:-60}"
     else
-        echo "    $name: $ok passed, $((SECONDS - since)) s"
+        echo "    $name: $ok passed, $((SECONDS - since)) s, $cpu s of CPU"
     fi
 }
-export -f run_one; export logs
+export -f run_one; export logs TIMEFORMAT='%3U %3S'
 
 all_tests() {
     for t in build/test/unit/*_test build/test/emulator/*_test build/test/golden/*_test; do
@@ -56,4 +60,7 @@ for name in $(awk '$2 > 0 { print $3 }' "$logs/results"); do
     all_tests | grep "^$name " | xargs -L 1 bash -c 'run_one "$@"' _
 done
 
+sort -rn -o "$logs/cpu.tsv" "$logs/cpu.tsv"
+awk -F'\t' 'NR <= 5 { dear = dear (NR > 1 ? ", " : "") $2 " " int($1 + 0.5) } { all += $1 }
+    END { printf "%d s of CPU: %s (%s)\n", all, dear, FILENAME }' "$logs/cpu.tsv"
 awk '{ ok += $1; bad += $2 } END { printf "%d passed, %d failed\n", ok, bad; exit bad > 0 || ok == 0 }' "$logs/results"
