@@ -89,7 +89,10 @@ wrong_ca() { # a caBundle of somebody else's: failurePolicy Fail holds, and says
 # ---- the configuration that the state webhook ships, in its own namespace das
 shipped() { # VERSION
     kubectl delete mutatingwebhookconfiguration --all && "$slipway" render states/webhook --namespace das --kube-version "$1" --set certificates=slipway |
-        awk -v ca="$(base64 -w0 <"$tap_dir/tls.crt")" 'BEGIN { RS = "---\n" } /kind: MutatingWebhookConfiguration/ { sub(/clientConfig:\n/, "clientConfig:\n    caBundle: " ca "\n"); print }' \
+        awk -v ca="$(base64 -w0 <"$tap_dir/tls.crt")" 'function flush() {
+                if (doc ~ /kind: MutatingWebhookConfiguration/) { sub(/clientConfig:\n/, "clientConfig:\n    caBundle: " ca "\n", doc); printf "%s", doc }
+                doc = "" }
+            $0 == "---" { flush(); next } { doc = doc $0 "\n" } END { flush() }' \
             >"$tap_dir/shipped.yaml"
     grep -q 'failurePolicy: Fail' "$tap_dir/shipped.yaml" && kubectl apply -f "$tap_dir/shipped.yaml"
 }

@@ -29,7 +29,8 @@ as_helm() { # RECIPE ARGS...
     diff <(documents "$tap_dir/helm.yaml") <(documents "$tap_dir/own.yaml")
 }
 documents() { # FILE: one a line, sorted
-    awk 'BEGIN { RS = "(^|\n)---\n" } NF { gsub(/\n/, "\\n"); sub(/(\\n)+$/, ""); print }' "$1" | sort
+    awk 'function flush() { sub(/(\\n)+$/, "", doc); if (doc ~ /[^ \t]/) print doc; doc = "" }
+        $0 == "---" { flush(); next } { doc = doc $0 "\\n" } END { flush() }' "$1" | sort
 }
 
 t "nvidia-gpu" same nvidia-gpu nvidia-gpu --facts $goldens/facts.yaml
