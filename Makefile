@@ -1,47 +1,30 @@
 # slipway: build, run, test. `make help` lists the targets.
 
 # ---- what is built of what ----------------------------------------------------------------------
-# One row a module: the libraries that it alone brings in (pkg-config names). A program links those
-# of the modules that are in it.
-MODULES        := base data template recipe engine facts http kube registry fetch controller emulator cli mig serve webhook scheduler grpc nvml deviceplugin
-PKGS_base      := json-c libevent_core
-PKGS_data      := json-c yaml-0.1 libcrypto
-PKGS_mig       := json-c
-PKGS_serve     := json-c libevent_core libssl libcrypto
-PKGS_webhook   := json-c libevent_core
-PKGS_scheduler := json-c libevent_core
-PKGS_grpc      := libevent_core libnghttp2
-PKGS_nvml      := json-c
-PKGS_deviceplugin := json-c libevent_core libprotobuf-c
-PKGS_template  := json-c libcrypto
-PKGS_recipe    := json-c libarchive libcrypto
-PKGS_engine    := json-c
-PKGS_facts     := json-c
-PKGS_http      := libcurl libevent_core libssl libcrypto
-PKGS_fetch     := json-c libcrypto
-PKGS_kube      := json-c libevent libcrypto
-PKGS_registry  := json-c libevent_core libcrypto
-PKGS_controller:= json-c libevent zlib
-PKGS_emulator  := json-c libevent
-PKGS_cli       := json-c libevent
+# src/modules.txt: one row a module, with its libraries (pkg-config names). A program links those of
+# the modules that are in it.
+MODULES  := $(shell awk -F' *[|] *' '/^[a-z]/ { gsub(/ +/, ",", $$3); print $$1 ":," $$3 }' src/modules.txt)
+# $(call packages,DISTRICT...): the libraries of all modules in these folders
+packages  = $(sort $(subst $(comma), ,$(foreach d,$(1),$(foreach m,$(filter $(d):% $(d)/%,$(MODULES)),$(lastword $(subst :, ,:$(m)))))))
 
 # The programs: build/<name> from src/<DIR>/main.c and what it needs of these modules, linked with
 # their libraries and no others; build/test/<name> is the same with sanitizers.
 PROGRAMS       := slipway slipway-webhook slipway-scheduler slipway-device-plugin
 DIR_slipway    := cli
-OF_slipway     := base data template recipe engine facts http kube registry fetch controller emulator cli
-DIR_slipway-webhook := webhook
-OF_slipway-webhook  := base data mig serve webhook
-DIR_slipway-scheduler := scheduler
-OF_slipway-scheduler  := base data mig serve http kube scheduler
-DIR_slipway-device-plugin := deviceplugin
-OF_slipway-device-plugin  := base data http kube mig serve grpc nvml deviceplugin
+OF_slipway     := base data net/http net/serve kube chart operator emulator cli
+DIR_slipway-webhook := slicing/webhook
+OF_slipway-webhook  := base data net/serve slicing/mig slicing/webhook
+DIR_slipway-scheduler := slicing/scheduler
+OF_slipway-scheduler  := base data net/http net/serve kube slicing/mig slicing/scheduler
+DIR_slipway-device-plugin := slicing/deviceplugin
+OF_slipway-device-plugin  := base data net kube slicing/mig slicing/nvml slicing/deviceplugin
 # every page counts in a program of 8 MiB: the little of libm that it needs, not the library
 LIBM_slipway-webhook := -Wl,-Bstatic -lm -Wl,-Bdynamic
 LIBM_slipway-device-plugin := -Wl,-Bstatic -lm -Wl,-Bdynamic
 
 # Debian 12 (Fedora's and RHEL 9's names are in hack/deps.sh)
-PKGS := $(sort $(foreach m,$(MODULES),$(PKGS_$(m))))
+PKGS  = $(call packages,$(DISTRICTS))
+DISTRICTS := base data net kube chart operator slicing emulator cli
 
 comma    := ,
 CC       ?= gcc
@@ -72,20 +55,19 @@ export SW_SHARED ?= $(wildcard ../shared)
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
 
-SRC      := $(wildcard src/*/*.c)
-MAINS    := $(wildcard src/*/main.c)
+SRC      := $(shell find src -name '*.c' | sort)
+MAINS    := $(filter %/main.c,$(SRC))
 LIBSRC   := $(filter-out $(MAINS),$(SRC))
-HEADERS  := $(wildcard src/*/*.h)
 
 # Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
 EMBEDDED             := sw_emulator_rules sw_deploy_crds sw_kind_fields
-FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/*.yaml))
-FILES_sw_kind_fields    := src/cli/fields.txt
+FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/builtin/*.yaml))
+FILES_sw_kind_fields    := src/cli/lint/fields.txt
 FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 
 # Messages between programs: src/<module>/proto/<name>.proto -> build/gen/<name>.pb-c.[ch]
-PROTOS   := $(wildcard src/*/proto/*.proto)
+PROTOS   := $(shell find src -name '*.proto')
 PB       := $(notdir $(PROTOS:%.proto=%.pb-c))
 
 # ---- everyday targets ---------------------------------------------------------------------------
@@ -179,7 +161,7 @@ $(PB:%=$(BUILD)/gen/%.c): $(BUILD)/gen/%.pb-c.c: $(PROTOS)
 generated: $(GEN) $(PB:%=$(BUILD)/gen/%.h)
 
 define program
-LIBS_$(1) = $$(shell $(PKG_CONFIG) --libs $(sort $(foreach m,$(OF_$(1)),$(PKGS_$(m)))) 2>/dev/null) $(or $(LIBM_$(1)),-lm)
+LIBS_$(1) = $$(shell $(PKG_CONFIG) --libs $$(call packages,$(OF_$(1))) 2>/dev/null) $(or $(LIBM_$(1)),-lm)
 
 $(BUILD)/$(1): $(BUILD)/rel/src/$(DIR_$(1))/main.o $(BUILD)/rel/libslipway.a
 	$$(CC) $$(CFLAGS_rel) $$(CFLAGS) $$(LDRELEASE) $$(LDFLAGS) -o $$@ $$^ $$(LIBS_$(1))
@@ -211,7 +193,7 @@ $(BUILD)/test/fuzz/%_fuzz: test/fuzz/%_fuzz.c test/fuzz/replay.h $(BUILD)/test/l
 	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDFLAGS) -include test/fuzz/replay.h -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS)
 
 # an NVML without a GPU, loaded by the programs under test
-$(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/nvml/abi.h
+$(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/slicing/nvml/abi.h
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) -O1 -g -fPIC -shared -fvisibility=hidden $(CFLAGS) $(CPPFLAGS) -o $@ $<
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/template/blowfish_tables.c: Blowfish's initial tables are the fraction of pi in binary.
+"""Write src/chart/template/funcs/blowfish_tables.c: Blowfish's initial tables are the fraction of pi in binary.
 
-usage: hack/blowfish-tables.py >src/template/blowfish_tables.c
+usage: hack/blowfish-tables.py >src/chart/template/funcs/blowfish_tables.c
 """
 WORDS = 18 + 4 * 256
 BITS = WORDS * 32
@@ -25,7 +25,7 @@ words = [fraction >> (BITS - 32 * (i + 1)) & 0xFFFFFFFF for i in range(WORDS)]
 
 print("/* Made by hack/blowfish-tables.py: the binary digits of pi; do not edit. */")
 print("/* clang-format off */")
-print('#include "template/bcrypt.h"\n')
+print('#include "chart/template/funcs/bcrypt.h"\n')
 print("const uint32_t sw_blowfish_tables[SW_BLOWFISH_WORDS] = {")
 for i in range(0, WORDS, 8):
     print("    " + " ".join("0x%08x," % w for w in words[i:i + 8]))

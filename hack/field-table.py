@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/cli/fields.txt: the fields of Kubernetes' kinds, for `slipway lint`.
+"""Write src/cli/lint/fields.txt: the fields of Kubernetes' kinds, for `slipway lint`.
 
-usage: hack/field-table.py MODELS >src/cli/fields.txt
+usage: hack/field-table.py MODELS >src/cli/lint/fields.txt
 
 MODELS: the folder dist/gen/models of the npm package @kubernetes/client-node, whose classes are made
 from the OpenAPI document of a release and say the name and type of each field. The file has a line a

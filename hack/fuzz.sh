@@ -12,7 +12,7 @@ pkgs="json-c yaml-0.1 libssl libcrypto libcurl libevent libarchive libpcre2-8 li
 cflags="-std=gnu17 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer-no-link,address,undefined -DSW_LIBFUZZER -DSW_TEST -Isrc -Itest -Ibuild/gen $(pkg-config --cflags $pkgs)"
 objs=
 header=$(find src test build/gen -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)
-for src in src/*/*.c build/gen/*.c; do
+for src in $(find src -name "*.c") build/gen/*.c; do
     case $src in */main.c) continue ;; esac
     o=build/fuzz/obj/${src%.c}.o
     mkdir -p "$(dirname "$o")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/emulator/protobuf_table.c: how the built-in kinds look as protobuf.
+"""Write src/emulator/formats/protobuf_table.c: how the built-in kinds look as protobuf.
 
-usage: hack/protobuf-table.py /path/to/kubectl >src/emulator/protobuf_table.c
+usage: hack/protobuf-table.py /path/to/kubectl >src/emulator/formats/protobuf_table.c
 
 The numbers stand in no file of Kubernetes that is easily read by machine as a whole, but every Go
 program that has the types (k8s.io/api) has their fields, tags and pointers, for reflection: read here
@@ -176,7 +176,7 @@ class Table:
 def write(table):
     out = sys.stdout.write
     out('/* Written by hack/protobuf-table.py: the built-in kinds as protobuf. */\n')
-    out('#include "emulator/protobuf_table.h"\n\n')
+    out('#include "emulator/formats/protobuf_table.h"\n\n')
     out("static const struct sw_protobuf_field fields[] = {\n")
     first, n = [], 0
     for name, rows in table.messages:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/template/unicode_tables.c from the Unicode Character Database.
+"""Write src/chart/template/go/unicode_tables.c from the Unicode Character Database.
 
-usage: hack/unicode-tables.py [UCD directory, default /usr/share/unicode] >src/template/unicode_tables.c
+usage: hack/unicode-tables.py [UCD directory, default /usr/share/unicode] >src/chart/template/go/unicode_tables.c
 
 The version matters: Go's regexp, strings and fmt packages use Unicode 15.0.0.
 """
@@ -104,7 +104,7 @@ def main():
     print("/* Made by hack/unicode-tables.py from Unicode 15.0.0; do not edit. */")
     print("/* clang-format off */")
     print('#include "base/base.h"')
-    print('#include "template/unicode.h"\n')
+    print('#include "chart/template/go/unicode.h"\n')
     classes = []
     names = sorted(set(cat) - {"Cn"})
     for n in sorted(set(names) | {n[0] for n in names}):

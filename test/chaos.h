@@ -3,8 +3,8 @@
  * n) and chaos (random faults and kills by seed). Each must end as an undisturbed walk does. There
  * is one walk only: a trial is a child of it, forked where the two part, so that what they have in
  * common is walked once. One that finds something writes a file for `slipway replay`. */
-#include "cli/picture.h"
-#include "cli/trial.h"
+#include "cli/simulate/simulation.h"
+#include "cli/simulate/snapshot.h"
 #include "data/data.h"
 
 #include <json-c/json.h>

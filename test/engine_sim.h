@@ -2,7 +2,7 @@
 /* A cluster in memory for tests of the engine: it carries the engine's actions out, lives its own
  * life (pods start, objects become ready), and feeds the answers and observations back in any
  * order. Everything random comes from one seed. */
-#include "engine/engine.h"
+#include "operator/engine/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "data/json.h"
-#include "data/path.h"
-#include "data/selector.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/selector/selector.h"
 
 #define SIM_NS "ns"
 #define SIM_UID "uid-of-the-resource"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 enum { ONLINE_MAX_CONFIGS = 4096, ONLINE_MAX_SLICES = 8, ONLINE_SLOTS = 1 << 14 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 enum { MIG_RUN_LEN = 40, MIG_RUN_GPUS = 2, MIG_RUN_CONFIGS = 200000 };
 

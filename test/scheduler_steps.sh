@@ -162,7 +162,7 @@ waiting_pod_is_bound() {
     echo "$((($(date +%s%N) - begin) / 1000000))" >"$steps_dir/latency"
 }
 
-# Of 1.20 the preemption is off (src/scheduler/config.c says why): an important pod waits, and
+# Of 1.20 the preemption is off (src/slicing/scheduler/config.c says why): an important pod waits, and
 # nothing falls over.
 important_pod_waits() {
     printf 'apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: urgent}\nvalue: 1000\n' |

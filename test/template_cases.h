@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "data/json.h"
-#include "template/template.h"
+#include "chart/template/lang/template.h"
+#include "data/json/json.h"
 
 struct template_case {
     const char *id;

@@ -1,4 +1,4 @@
-#include "cli/cli.h"
+#include "cli/command/cli.h"
 
 #include <stdio.h>
 #include <string.h>

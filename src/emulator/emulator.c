@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "emulator/crd.h"
-#include "emulator/ctl.h"
-#include "emulator/faults.h"
-#include "emulator/gc.h"
-#include "emulator/rest.h"
-#include "emulator/seed.h"
-#include "emulator/webhook.h"
+#include "emulator/admission/webhook.h"
+#include "emulator/api/rest.h"
+#include "emulator/controllers/controllers.h"
+#include "emulator/faults/faults.h"
+#include "emulator/schema/crd.h"
+#include "emulator/write/gc.h"
+#include "emulator/write/seed.h"
 
 struct sw_emulator {
     struct sw_store *store;
@@ -146,6 +146,7 @@ void sw_emulator_close(struct sw_emulator *emu)
     sw_ctl_close(emu->ctl);
     sw_gc_free(emu->gc);
     sw_crds_free(emu->crds);
+    sw_webhook_addresses_free(emu->store);
     sw_store_free(emu->store);
     free(emu->url);
     free(emu);

@@ -5,8 +5,8 @@
 #include <sys/random.h>
 
 #include "base/loop.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/internal.h"
-#include "kube/kubeconfig.h"
 
 enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, DOWN_AFTER = 2, MAX_WARNINGS = 256 };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "kube/config/kubeconfig.h"
 #include "kube/internal.h"
-#include "kube/kubeconfig.h"
 
 enum { MAX_TOKEN_BYTES = 1 << 20 };
 

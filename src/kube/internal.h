@@ -6,8 +6,8 @@
 #include <sys/queue.h>
 
 #include "base/base.h"
-#include "http/http.h"
 #include "kube/kube.h"
+#include "net/http/http.h"
 
 struct json_object;
 struct lh_table;

@@ -174,8 +174,8 @@ struct sw_request_opts {
     const char *label_selector;
     const char *field_selector;
     int page_size; /* 0: 500 */
-    /** list and get: keep only these fields ("metadata.labels"; data/stream.h), ended by NULL, and
-     * metadata's name, namespace, uid and resourceVersion; or all but these
+    /** list and get: keep only these fields ("metadata.labels"; data/json/stream.h), ended by NULL,
+     * and metadata's name, namespace, uid and resourceVersion; or all but these
      * ("!metadata.managedFields"). NULL: whole objects. */
     const char *const *fields;
     /* create, update, apply, patch, delete */
@@ -289,9 +289,9 @@ struct sw_watch_opts {
     const char *name; /* only the object of this name */
     const char *label_selector;
     const char *field_selector;
-    /** Keep only these fields ("metadata.labels"; data/stream.h), ended by NULL, besides metadata's
-     * name, namespace, uid and resourceVersion; or all but these ("!metadata.managedFields"). NULL:
-     * whole objects. */
+    /** Keep only these fields ("metadata.labels"; data/json/stream.h), ended by NULL, besides
+     * metadata's name, namespace, uid and resourceVersion; or all but these
+     * ("!metadata.managedFields"). NULL: whole objects. */
     const char *const *fields;
     int page_size; /* 0: 500 */
     int idle_ms;   /* begin anew after so long without a byte; 0: 5 minutes */

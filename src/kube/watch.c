@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "kube/internal.h"
-#include "kube/seen.h"
+#include "kube/observed.h"
 
 enum {
     IDLE_MS = 300000,

@@ -16,9 +16,9 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
-#include "grpc/grpc.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
+#include "net/grpc/grpc.h"
 
 enum { N_RESOURCES = 7, N_ROUNDS = 20, N_AT_ONCE = 7, SETTLED_S = 7 };
 

@@ -5,8 +5,8 @@
 #include "emulator/emulator.h"
 #include "base/base.h"
 #include "base/loop.h"
-#include "data/yaml.h"
-#include "emulator/store.h"
+#include "data/yaml/yaml.h"
+#include "emulator/store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

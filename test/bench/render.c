@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "recipe/recipe.h"
-#include "template/template.h"
+#include "chart/recipe/recipe.h"
+#include "chart/template/lang/template.h"
 
 enum { MAX_RUNS = 2000 };
 static const double seconds_each = 1.0;

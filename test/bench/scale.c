@@ -9,12 +9,12 @@
  * Nothing is walked by kubelets here: each resource applies one ConfigMap and then labels its
  * nodes. The first one selects all nodes, the others N / resources each. */
 #include "base/loop.h"
-#include "cli/connect.h"
-#include "cli/install.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/install.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
 
 #include <json-c/json.h>
 #include <signal.h>

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "data/data.h"
-#include "scheduler/extender.h"
-#include "scheduler/picture.h"
+#include "slicing/scheduler/cache/cache.h"
+#include "slicing/scheduler/extender.h"
 
 enum { NODES = 5000, GPUS = 8, CLAIMS = 20000, TIMES = 1000 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 enum { MAX_RUNS = 20000 };
 static const double seconds_each = 1.0;

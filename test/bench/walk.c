@@ -7,14 +7,14 @@
  * is the server reading the first apply that follows it (so it includes rendering and the request).
  * Whole-process figures (wall, CPU, peak memory of `slipway run`) are hack/bench.sh's. */
 #include "base/loop.h"
-#include "cli/connect.h"
-#include "cli/install.h"
-#include "cli/resource.h"
-#include "controller/controller.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/install.h"
+#include "cli/recipe/resource.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
+#include "operator/controller/controller.h"
 
 #include <json-c/json.h>
 #include <stdio.h>

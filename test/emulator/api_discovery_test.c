@@ -1,7 +1,7 @@
 /* What is served, by release; and that the table of kinds is whole. */
 #include "emulator/api.h"
 
-#include "emulator/kinds.h"
+#include "emulator/store/kinds.h"
 
 static void groups_name_their_preferred_version(void **state)
 {

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "emulator/http.h"
+#include "emulator/api/http.h"
 
 /* ---- the parser ---------------------------------------------------------------------------------
  */

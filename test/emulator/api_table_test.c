@@ -1,7 +1,7 @@
 /* What `kubectl get` prints: tables, partial metadata, durations. */
 #include "emulator/api.h"
 
-#include "emulator/table.h"
+#include "emulator/api/table.h"
 
 #define TABLE "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 #define PARTIAL                                                                                    \

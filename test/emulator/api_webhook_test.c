@@ -7,7 +7,7 @@
 #include <event2/http.h>
 #include <sys/socket.h>
 
-#include "data/base64.h"
+#include "data/text/base64.h"
 
 struct world {
     struct api *api;

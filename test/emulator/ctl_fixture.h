@@ -5,7 +5,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
-#include "emulator/store.h"
+#include "emulator/store/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

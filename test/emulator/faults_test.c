@@ -2,7 +2,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
-#include "emulator/faults.h"
+#include "emulator/faults/faults.h"
 
 #include <json-c/json.h>
 #include <string.h>

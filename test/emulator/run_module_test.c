@@ -2,7 +2,7 @@
  * upgrade graph on the same server. */
 #include "emulator/run_world.h"
 
-#include "controller/registries.h"
+#include "operator/controller/registries.h"
 #include "unit/registry_server.h"
 
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
  * toolkits' kernels. The registry is another server on the world's loop. */
 #include "emulator/run_world.h"
 
-#include "controller/registries.h"
+#include "operator/controller/registries.h"
 #include "unit/registry_server.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include <time.h>
 
-#include "data/base64.h"
-#include "template/certs.h"
+#include "base/certificates.h"
+#include "data/text/base64.h"
 
 static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c-{{ "
                              ".Values.color }}\ndata:\n  color: {{ .Values.color | quote }}\n";

@@ -1,7 +1,7 @@
 /* Releases as Helm reads them, and hooks of installs and upgrades. */
 #include "run_sro.h"
 
-#include "controller/release.h"
+#include "operator/controller/release.h"
 
 static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
                              "data:\n  color: {{ .Values.color | quote }}\n";

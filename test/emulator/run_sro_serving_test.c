@@ -4,7 +4,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
-#include "data/base64.h"
+#include "data/text/base64.h"
 
 static const char service[] =
     "apiVersion: v1\nkind: Service\nmetadata:\n  name: hook\n  annotations:\n"

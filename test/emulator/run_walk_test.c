@@ -1,10 +1,10 @@
 /* Whole walks: recipe, controller and cluster in one process, on a clock that jumps. */
-#include "engine/stay.h"
-#include "facts/facts.h"
+#include "operator/engine/nodes/grace_period.h"
+#include "operator/facts/facts.h"
 #include "run_world.h"
 
-#include "controller/registries.h"
-#include "recipe/pack.h"
+#include "chart/recipe/package/pack.h"
+#include "operator/controller/registries.h"
 
 #include <unistd.h>
 

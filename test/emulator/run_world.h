@@ -3,14 +3,14 @@
  * that an hour of waiting is no time at all. The scenario asks the cluster's store what it holds.
  */
 #include "base/loop.h"
-#include "cli/connect.h"
-#include "cli/install.h"
-#include "cli/resource.h"
-#include "controller/controller.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/install.h"
+#include "cli/recipe/resource.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
+#include "operator/controller/controller.h"
 
 #include <json-c/json.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 /* The scheduler on the emulator with a node "a" of one GPU, asked as kube-scheduler asks it. */
 #include "emulator/run_world.h"
 
-#include "mig/mig.h"
-#include "scheduler/scheduler.h"
+#include "slicing/mig/mig.h"
+#include "slicing/scheduler/scheduler.h"
 
 #include <stdio.h>
 

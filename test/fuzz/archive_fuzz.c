@@ -1,5 +1,5 @@
 /* Packaged charts: anything as an archive. */
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

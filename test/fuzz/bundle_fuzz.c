@@ -1,5 +1,5 @@
 /* Bundles: what a cache or another process gives as a recipe. */
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

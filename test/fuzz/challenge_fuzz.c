@@ -1,5 +1,5 @@
 /* Whatever a registry puts into WWW-Authenticate is read to its end. */
-#include "registry/internal.h"
+#include "chart/registry/internal.h"
 
 #include <stdlib.h>
 

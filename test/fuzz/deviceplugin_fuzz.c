@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "deviceplugin/journal.h"
-#include "deviceplugin/messages.h"
+#include "slicing/deviceplugin/broker/journal.h"
+#include "slicing/deviceplugin/messages.h"
 
 static void read_json(const uint8_t *data, size_t size)
 {

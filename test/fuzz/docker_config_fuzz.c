@@ -1,5 +1,5 @@
 /* A docker config.json gives logins or one message; looking for one reads nothing else. */
-#include "registry/registry.h"
+#include "chart/registry/registry.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Fault plans as a file brings them. */
-#include "data/yaml.h"
-#include "emulator/faults.h"
+#include "data/yaml/yaml.h"
+#include "emulator/faults/faults.h"
 
 #include <json-c/json.h>
 

@@ -8,11 +8,11 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
-#include "emulator/crd.h"
-#include "emulator/gc.h"
-#include "emulator/http.h"
-#include "emulator/seed.h"
-#include "emulator/status.h"
+#include "emulator/api/http.h"
+#include "emulator/schema/crd.h"
+#include "emulator/store/status.h"
+#include "emulator/write/gc.h"
+#include "emulator/write/seed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* A file of rules from anywhere: read or refused, nothing else. */
-#include "emulator/rules.h"
+#include "emulator/rules/rules.h"
 
 #include <stddef.h>
 #include <stdint.h>

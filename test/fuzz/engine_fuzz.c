@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "data/json.h"
-#include "data/path.h"
-#include "engine/engine.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "operator/engine/engine.h"
 
 #define MAX_DOCS 16
 

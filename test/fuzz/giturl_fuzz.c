@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fetch/giturl.h"
+#include "chart/fetch/git/giturl.h"
 
 /* What was taken apart has no way out of the repository, and means the same once put together. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "grpc/grpc.h"
-#include "grpc/session.h"
+#include "net/grpc/grpc.h"
+#include "net/grpc/session.h"
 
 static int on_message(struct grpc_stream *stream, const uint8_t *bytes, size_t len)
 {

@@ -1,5 +1,5 @@
 /* A reference is taken apart or refused; put together again it means the same. */
-#include "registry/registry.h"
+#include "chart/registry/registry.h"
 
 #include <stdlib.h>
 #include <string.h>

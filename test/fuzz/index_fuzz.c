@@ -1,6 +1,6 @@
 /* index.yaml: anything as a repository's index. */
-#include "data/json.h"
-#include "fetch/index.h"
+#include "chart/fetch/index.h"
+#include "data/json/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 
 /* json-c takes integers beyond 64 bits for the largest there is. */
 static bool has_large_number(const char *text)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
-#include "data/jsonpath.h"
+#include "data/json/json.h"
+#include "data/jsonpath/jsonpath.h"
 
 static const char text[] = "{\"a\":[{\"b\":1,\"c\":\"x\"},{\"b\":2.5,\"c\":null},[1,2,3],\"s\"],"
                            "\"b\":{\"a\":{\"b\":true},\"c.d\":\"1Gi\"},"

@@ -1,7 +1,7 @@
 /* Keyrings in ASCII armour. */
 #include <stdlib.h>
 
-#include "fetch/keyring.h"
+#include "chart/fetch/keyring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

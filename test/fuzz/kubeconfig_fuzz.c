@@ -1,6 +1,6 @@
 /* A kubeconfig is read whole or refused with one message; what was read can be written and read. */
 #include "base/base.h"
-#include "kube/kubeconfig.h"
+#include "kube/config/kubeconfig.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Chart.lock: anything beside a chart whose dependency has to be got. */
 #include <string.h>
 
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 static int none(void *arg SW_UNUSED, const struct sw_recipe_ask *ask,
                 struct sw_recipe_got *got SW_UNUSED, struct sw_err *err)

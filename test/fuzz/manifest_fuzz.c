@@ -1,5 +1,5 @@
 /* A manifest is read or refused with words; what is chosen from an index is a digest. */
-#include "registry/internal.h"
+#include "chart/registry/internal.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

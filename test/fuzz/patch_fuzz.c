@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
-#include "data/merge.h"
+#include "data/json/json.h"
+#include "data/patch/merge.h"
 
 /* @text up to the byte 0xff (which no JSON holds), and what is behind it. */
 static bool split(const uint8_t *data, size_t size, struct json_object **a, struct json_object **b)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "data/data.h"
-#include "emulator/protobuf.h"
+#include "emulator/formats/protobuf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 enum { MAX_FILES = 16 };
 

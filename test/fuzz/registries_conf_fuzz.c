@@ -1,6 +1,6 @@
 /* A registries.conf is read whole or not at all; whatever it says, an image has a place to be
  * pulled from, or is blocked. */
-#include "registry/registry.h"
+#include "chart/registry/registry.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* A release as Helm packs it: base64, gzip, JSON, each of them anything. */
-#include "controller/release.h"
+#include "operator/controller/release.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "scheduler/extender.h"
-#include "scheduler/picture.h"
+#include "slicing/scheduler/cache/cache.h"
+#include "slicing/scheduler/extender.h"
 
 static struct json_object *parse(const char *text, size_t len)
 {

@@ -1,7 +1,7 @@
 /* A schema and a value, parted by a line end. */
 #include <string.h>
 
-#include "recipe/schema.h"
+#include "chart/recipe/schema/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
-#include "data/selector.h"
+#include "data/json/json.h"
+#include "data/selector/selector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

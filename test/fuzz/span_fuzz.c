@@ -1,7 +1,7 @@
 /* Any bytes as a span of time: what is accepted is in bounds, and its text is the same span. */
 #include <stdlib.h>
 
-#include "data/time.h"
+#include "data/text/time.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
-#include "data/path.h"
-#include "data/stream.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/json/stream.h"
 
 struct seen {
     struct json_object *items;

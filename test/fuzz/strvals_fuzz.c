@@ -4,7 +4,7 @@
 
 #include <json-c/json_object.h>
 
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "engine/tape.h"
+#include "operator/engine/recording/recording.h"
 
 static void on_step(const struct sw_tape_played *step, void *arg)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "template/toml.h"
+#include "chart/template/toml/toml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "serve/request.h"
-#include "webhook/webhook.h"
+#include "net/serve/request.h"
+#include "slicing/webhook/webhook.h"
 
 static void as_review(const uint8_t *data, size_t size)
 {

@@ -2,8 +2,8 @@
  */
 #include <stdlib.h>
 
-#include "data/json.h"
-#include "data/yaml.h"
+#include "data/json/json.h"
+#include "data/yaml/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/yaml_quick.h"
-#include "data/yaml_source.h"
+#include "data/yaml/yaml_quick.h"
+#include "data/yaml/yaml_source.h"
 
 static bool is_same(const struct sw_yaml_event *a, const struct sw_yaml_event *b)
 {

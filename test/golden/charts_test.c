@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
 
 enum { MAX_CASES = 200, MAX_TEXT = 64 << 20 };
 

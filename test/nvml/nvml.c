@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nvml/abi.h"
+#include "slicing/nvml/abi.h"
 
 enum { MAX_GPUS = 8, MAX_GI = 8, MAX_CI = 8, MAX_DEVICES = 8 };
 

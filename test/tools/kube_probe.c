@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
 #include "kube/lease.h"
 
 #include <json-c/json.h>

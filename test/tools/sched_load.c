@@ -23,9 +23,9 @@
 
 #include "base/loop.h"
 #include "data/data.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 enum { IN_FLIGHT = 64 };
 #define NS "das-operator"

@@ -1,5 +1,5 @@
 /* The fields of Kubernetes' kinds. */
-#include "cli/fields.h"
+#include "cli/lint/fields.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 
 struct found {
     char text[1024];

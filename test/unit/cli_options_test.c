@@ -1,5 +1,5 @@
 /* The tables of commands and options, and what is made of a command line. */
-#include "cli/cli.h"
+#include "cli/command/cli.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

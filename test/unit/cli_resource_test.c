@@ -1,5 +1,5 @@
 /* The SpecialResource that `run` makes of a chart's folder and the command line. */
-#include "cli/resource.h"
+#include "cli/recipe/resource.h"
 
 #include "data/data.h"
 

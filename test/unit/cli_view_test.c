@@ -1,5 +1,5 @@
 /* What run and status show, in the widths and styles of terminals and of files. */
-#include "cli/report.h"
+#include "cli/view/report.h"
 
 #include "data/data.h"
 #include "data_util.h"

@@ -1,11 +1,11 @@
 /* What happens to a manifest before it is applied, one hook at a time, and the table itself. */
-#include "controller/hooks_in.h"
-#include "controller/internal.h"
+#include "operator/controller/hooks_internal.h"
+#include "operator/controller/internal.h"
 
 #include "data/data.h"
 #include "data_util.h"
-#include "engine/stay.h"
-#include "facts/facts.h"
+#include "operator/engine/nodes/grace_period.h"
+#include "operator/facts/facts.h"
 
 #include <json-c/json.h>
 #include <setjmp.h>

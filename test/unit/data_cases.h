@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "data/json.h"
+#include "data/json/json.h"
 
 /** Call @row for each line of a file; false if it cannot be read. @return the number of rows */
 static inline int each_case(const char *path, void (*row)(struct json_object *, void *), void *arg)

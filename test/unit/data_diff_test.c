@@ -1,5 +1,5 @@
 /* Unified diffs, as `diff -u` writes them. */
-#include "data/diff.h"
+#include "data/text/diff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "data/buffer.h"
+#include "data/text/buffer.h"
 
 static void check(const char *from, const char *to, const char *want)
 {

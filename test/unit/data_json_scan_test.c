@@ -1,5 +1,5 @@
 /* JSON in pieces: wherever it is cut, the same events come, and the same mistake is found. */
-#include "data/json_scan.h"
+#include "data/json/json_scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

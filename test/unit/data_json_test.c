@@ -1,5 +1,5 @@
 /* JSON to documents and back. */
-#include "data/json.h"
+#include "data/json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

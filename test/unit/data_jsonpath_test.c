@@ -1,5 +1,5 @@
 /* kubectl's JSONPath. What is printed is what k8s.io/client-go/util/jsonpath prints. */
-#include "data/jsonpath.h"
+#include "data/jsonpath/jsonpath.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 #include "data_util.h"
 
 static const char pods[] =

@@ -1,5 +1,5 @@
 /* RFC 7386, JSON merge patch. */
-#include "data/merge.h"
+#include "data/patch/merge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 #include "data_util.h"
 
 static void applies_as_the_rfc_says(void **state)

@@ -1,5 +1,5 @@
 /* Floats as Go prints them. The expected texts are from strconv.FormatFloat and encoding/json. */
-#include "data/number.h"
+#include "data/text/number.h"
 
 #include <math.h>
 #include <setjmp.h>

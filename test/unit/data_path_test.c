@@ -1,5 +1,5 @@
 /* Looks into documents and changes to them. */
-#include "data/path.h"
+#include "data/json/path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 #include "data_util.h"
 
 static void check_text(struct json_object *doc, const char *want)

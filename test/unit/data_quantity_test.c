@@ -1,5 +1,5 @@
 /* Resource quantities. The texts and values are those of k8s.io/apimachinery pkg/api/resource. */
-#include "data/quantity.h"
+#include "data/text/quantity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 
 static void reads_and_prints(void **state)
 {

@@ -1,5 +1,5 @@
 /* What is handed on is rid of secrets, and of nothing else. */
-#include "data/redact.h"
+#include "data/json/redact.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

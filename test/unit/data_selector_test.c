@@ -1,5 +1,5 @@
 /* Selectors of labels, fields and nodes. */
-#include "data/selector.h"
+#include "data/selector/selector.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 #include "data_util.h"
 
 static void matches_labels(void **state)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "data/semver.h"
+#include "data/text/semver.h"
 
 static struct sw_semver version(const char *text)
 {

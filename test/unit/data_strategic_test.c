@@ -1,5 +1,5 @@
 /* Strategic merge patches. The rows' results are those of k8s.io/apimachinery's strategicpatch. */
-#include "data/merge.h"
+#include "data/patch/merge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/strategic_table.h"
+#include "data/json/json.h"
+#include "data/patch/strategic_table.h"
 #include "data_util.h"
 
 struct row {

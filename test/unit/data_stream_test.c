@@ -1,5 +1,5 @@
 /* Lists, watches and objects read as their bytes arrive, by projections. */
-#include "data/stream.h"
+#include "data/json/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "data/buffer.h"
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/text/buffer.h"
 
 static struct sw_projection *compile(const char *path, ...)
 {

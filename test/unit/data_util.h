@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 
 /** @return the document, the caller's; the test fails where the text is none */
 static inline struct json_object *parse(const char *text)

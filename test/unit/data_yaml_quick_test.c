@@ -3,7 +3,7 @@
 
 #include <cmocka.h>
 
-#include "data/yaml_quick.h"
+#include "data/yaml/yaml_quick.h"
 
 /* That the events are right is compared with libyaml's by the fuzz target and its corpus. */
 static bool is_taken(const char *text)

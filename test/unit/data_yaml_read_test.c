@@ -1,6 +1,6 @@
 /* YAML to documents. The rows of test/golden/yaml-read.jsonl come from sigs.k8s.io/yaml 1.3.0:
  * {"yaml": text, "json": what YAMLToJSON gives} or {"yaml": text, "error": its words}. */
-#include "data/yaml.h"
+#include "data/yaml/yaml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 #include "unit/data_cases.h"
 
 static int parse(const char *text, const struct sw_yaml_opts *opts, struct json_object **doc,

@@ -1,6 +1,6 @@
 /* Documents to YAML. The rows of test/golden/yaml-write.jsonl come from sigs.k8s.io/yaml 1.3.0:
  * {"value": any, "yaml": what Marshal gives} or {"value": any, "error": its words}. */
-#include "data/yaml.h"
+#include "data/yaml/yaml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 #include "unit/data_cases.h"
 
 static void check_row(struct json_object *row, void *arg)

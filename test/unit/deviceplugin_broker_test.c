@@ -1,7 +1,7 @@
 /* The device plugin's decisions, without kubelet, cluster or GPU: a small world carries out what
  * the broker asks for, in any order and with any failure, and looks whether what must always hold
  * does. */
-#include "deviceplugin/broker.h"
+#include "slicing/deviceplugin/broker/broker.h"
 
 #include <stdio.h>
 #include <stdlib.h>

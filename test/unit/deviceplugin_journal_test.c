@@ -1,6 +1,6 @@
 /* Records, CDI files, messages and the inventory: what is written is what is read, what is read is
  * checked. */
-#include "deviceplugin/journal.h"
+#include "slicing/deviceplugin/broker/journal.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
+#include "chart/recipe/schema/schema.h"
+#include "chart/template/lang/template.h"
 #include "data/data.h"
-#include "deviceplugin/deviceplugin.h"
-#include "deviceplugin/inventory.h"
-#include "deviceplugin/messages.h"
-#include "recipe/schema.h"
-#include "template/template.h"
+#include "slicing/deviceplugin/deviceplugin.h"
+#include "slicing/deviceplugin/inventory.h"
+#include "slicing/deviceplugin/messages.h"
 
 static struct dp_grant *grant_of(const char *profile, size_t n_slices)
 {

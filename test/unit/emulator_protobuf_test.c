@@ -1,6 +1,6 @@
 /* Bodies as kubectl 1.33 sends them (test/fuzz/corpus/protobuf): each is the document that older
  * ones send as JSON. */
-#include "emulator/protobuf.h"
+#include "emulator/formats/protobuf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

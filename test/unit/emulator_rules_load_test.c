@@ -1,5 +1,5 @@
 /* Rules as text: what may be written, and where and how what may not is refused. */
-#include "emulator/rules.h"
+#include "emulator/rules/rules.h"
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* Gates: which objects are awaited, conditions of one's own, and log patterns. */
-#include "engine/gate.h"
+#include "operator/engine/readiness/gate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "data/json.h"
-#include "engine/pattern.h"
+#include "data/json/json.h"
+#include "operator/engine/readiness/log_pattern.h"
 
 static struct json_object *json(const char *text)
 {

@@ -1,5 +1,5 @@
 /* When an object of a kind is finished: vectors for each rule of the table. */
-#include "engine/gate.h"
+#include "operator/engine/readiness/gate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 
 #define R SW_VERDICT_READY
 #define W SW_VERDICT_WAITING

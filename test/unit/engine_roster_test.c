@@ -1,5 +1,5 @@
 /* The nodes as engines see them: numbers that stay, labels, and which nodes a pod may run on. */
-#include "engine/roster.h"
+#include "operator/engine/nodes/node_set.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

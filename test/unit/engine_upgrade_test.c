@@ -11,7 +11,7 @@
 #include <json-c/json.h>
 
 #include "data/data.h"
-#include "engine/upgrade.h"
+#include "operator/engine/upgrade/upgrade.h"
 
 #define MINUTE INT64_C(60000)
 

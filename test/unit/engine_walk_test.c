@@ -6,7 +6,7 @@
 #include "unit/engine_walk/gates.h"
 #include "unit/engine_walk/nodes.h"
 
-#include "engine/table.h"
+#include "operator/engine/transitions.h"
 
 static void every_row_was_taken(void **state)
 {

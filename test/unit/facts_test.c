@@ -1,6 +1,6 @@
 /* What nodes and cluster objects become: projections, groups by kernel, values under SRO's names.
  */
-#include "facts/facts.h"
+#include "operator/facts/facts.h"
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* Keyrings as people have them: bytes, or ASCII armour. */
-#include "fetch/keyring.h"
+#include "chart/fetch/keyring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/path.h"
-#include "fetch/cache.h"
-#include "fetch/fetch.h"
-#include "fetch/giturl.h"
-#include "fetch/helper.h"
-#include "fetch/index.h"
+#include "chart/fetch/common/cache.h"
+#include "chart/fetch/fetch.h"
+#include "chart/fetch/git/giturl.h"
+#include "chart/fetch/helper.h"
+#include "chart/fetch/index.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 
 /* ---- git URLs ---------------------------------------------------------------------------------
  */

@@ -1,6 +1,6 @@
 /* src/grpc, both sides of it in one process. The other implementations' sides are played by
  * grpcio in deviceplugin_kubelet_test.sh. */
-#include "grpc/grpc.h"
+#include "net/grpc/grpc.h"
 
 #include <signal.h>
 #include <stdio.h>

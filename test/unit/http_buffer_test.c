@@ -1,11 +1,11 @@
 /* http: buffers of transfers that share an HTTP/2 connection have one size; libcurl before 8.1
  * wrote behind the end of a smaller one. What libcurl is told is looked at, since that overflow
  * needs a real API server and luck to be seen. */
-#include "http/library.h"
+#include "net/http/library.h"
 
 #include "base/base.h"
 #include "base/loop.h"
-#include "http/http.h"
+#include "net/http/http.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

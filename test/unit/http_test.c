@@ -1,5 +1,5 @@
 /* http: redirects, limits, headers, HEAD, CAs of the environment, and the one that blocks. */
-#include "http/http.h"
+#include "net/http/http.h"
 
 #include "unit/identity.h"
 #include "unit/kube_server.h"

@@ -1,5 +1,5 @@
 /* Kubeconfigs: kubectl's rules, and errors that name file, entry and field. */
-#include "kube/kubeconfig.h"
+#include "kube/config/kubeconfig.h"
 
 #include "base/base.h"
 

@@ -23,8 +23,8 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
-#include "kube/kubeconfig.h"
 
 struct server;
 

@@ -1,5 +1,5 @@
 /* The tables of GPUs, and geometries from NodeAccelerators. */
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Placing slices: exhaustively on one GPU of each model, against brute force on two, and against
  * the best that could have been done over time. */
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

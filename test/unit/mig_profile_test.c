@@ -1,5 +1,5 @@
 /* Names of profiles and of the resources that stand for them. */
-#include "mig/mig.h"
+#include "slicing/mig/mig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

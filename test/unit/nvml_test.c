@@ -1,6 +1,6 @@
 /* src/nvml against the NVML without a GPU (test/nvml): what a GPU says, what is made and destroyed,
  * and what goes wrong. */
-#include "nvml/nvml.h"
+#include "slicing/nvml/nvml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

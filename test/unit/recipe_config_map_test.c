@@ -1,8 +1,8 @@
 /* A recipe as a ConfigMap: in which form, and that it is read back as it was. */
 #include "unit/recipe_util.h"
 
-#include "data/base64.h"
-#include "recipe/pack.h"
+#include "chart/recipe/package/pack.h"
+#include "data/text/base64.h"
 
 static struct json_object *map_or_fail(const struct sw_recipe *recipe)
 {

@@ -1,7 +1,7 @@
 /* Dependencies that lie elsewhere: who is asked for what, what Chart.lock decides, and bundles. */
 #include "unit/recipe_util.h"
 
-#include "recipe/files.h"
+#include "chart/recipe/load/files.h"
 
 /* What was asked for, one line each; what is given is a chart of the name and version asked for. */
 struct giver {

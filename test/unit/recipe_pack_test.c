@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "recipe/pack.h"
+#include "chart/recipe/package/pack.h"
 
 static void put(const char *dir, const char *name, const char *text)
 {

@@ -1,12 +1,12 @@
 /* Patterns, .helmignore, versions, the order of kinds, splitting: the small parts. */
 #include "unit/recipe_util.h"
 
-#include "recipe/chart.h"
-#include "recipe/cycle.h"
-#include "recipe/glob.h"
-#include "recipe/ignore.h"
-#include "recipe/order.h"
-#include "recipe/split.h"
+#include "chart/recipe/load/chart.h"
+#include "chart/recipe/load/glob.h"
+#include "chart/recipe/load/ignore.h"
+#include "chart/recipe/plan/cycle.h"
+#include "chart/recipe/render/order.h"
+#include "chart/recipe/render/split.h"
 
 /* ---- patterns -----------------------------------------------------------------------------------
  */

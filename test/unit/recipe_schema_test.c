@@ -1,7 +1,7 @@
 /* JSON Schema: what fits, what does not, and what is said about it. */
 #include "unit/recipe_util.h"
 
-#include "recipe/schema.h"
+#include "chart/recipe/schema/schema.h"
 
 /* @want: NULL: it fits; else words of the message. @value: YAML */
 static void check(const char *schema_text, const char *yaml, const char *want)

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "data/path.h"
-#include "recipe/recipe.h"
+#include "chart/recipe/recipe.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 
 #define FILES_MAX 32
 

@@ -1,6 +1,6 @@
 /* The client against a registry on loopback: what is there and what is not, logins, mirrors,
  * certificates, platforms, failures, and files out of layers. */
-#include "registry/registry.h"
+#include "chart/registry/registry.h"
 
 #include "unit/identity.h"
 #include "unit/registry_server.h"

@@ -1,5 +1,5 @@
 /* What needs no network: references, logins, mirrors, challenges, manifests. */
-#include "registry/internal.h"
+#include "chart/registry/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/json.h"
+#include "data/json/json.h"
 
 #define SHA "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

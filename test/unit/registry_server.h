@@ -8,10 +8,10 @@
 #include <archive_entry.h>
 #include <json-c/json.h>
 
-#include "data/base64.h"
-#include "data/hash.h"
-#include "data/json.h"
-#include "data/path.h"
+#include "data/json/hash.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/text/base64.h"
 
 #define OCI_MANIFEST "application/vnd.oci.image.manifest.v1+json"
 #define OCI_INDEX "application/vnd.oci.image.index.v1+json"

@@ -1,7 +1,7 @@
 /* A pod fits nowhere: whose slices would have to lie elsewhere. */
 #include "scheduler_util.h"
 
-#include "scheduler/advice.h"
+#include "slicing/scheduler/affinity_hint.h"
 
 static int setup(void **state)
 {

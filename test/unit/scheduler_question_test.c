@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "scheduler/question.h"
+#include "slicing/scheduler/extender_args.h"
 
 #include <cmocka.h>
 

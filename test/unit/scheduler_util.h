@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "scheduler/decide.h"
-#include "scheduler/extender.h"
-#include "scheduler/picture.h"
+#include "slicing/scheduler/cache/cache.h"
+#include "slicing/scheduler/extender.h"
+#include "slicing/scheduler/placement.h"
 
 #include <cmocka.h>
 

@@ -1,7 +1,7 @@
 /* Who has to leave for a more important pod, and who keeps the room meanwhile. */
 #include "scheduler_util.h"
 
-#include "scheduler/victims.h"
+#include "slicing/scheduler/victims.h"
 
 static int setup(void **state)
 {

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/serve.h"
+#include "net/serve/serve.h"
 
 #include <cmocka.h>
 

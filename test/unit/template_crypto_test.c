@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "data/json.h"
-#include "template/bcrypt.h"
-#include "template/template.h"
+#include "chart/template/funcs/bcrypt.h"
+#include "chart/template/lang/template.h"
+#include "data/json/json.h"
 
 static int render_into(const char *text, const struct sw_template_opts *opts,
                        struct sw_template_out *out, struct sw_err *err)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "template/template.h"
+#include "chart/template/lang/template.h"
 
 /* All that sprig 3.2.2 and Helm register, and what Go's text/template has itself. */
 static const char names[] =

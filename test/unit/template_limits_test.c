@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "template/template.h"
+#include "chart/template/lang/template.h"
 
 static const char name[] = "c/templates/t.yaml";
 

@@ -1,6 +1,6 @@
 /* The mutation as a function: what a pod asks for, what comes back. The patch is applied and the
  * result looked at, so that a patch that says the right thing in other words passes too. */
-#include "webhook/webhook.h"
+#include "slicing/webhook/webhook.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The server over TLS, with certificates made on the spot. Its loop runs in a thread of its own;
  * the client here blocks. */
-#include "webhook/webhook.h"
+#include "slicing/webhook/webhook.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

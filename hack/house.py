@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Hold the includes of src/ against its table of modules, src/modules.txt.
+
+usage: hack/house.py [--src DIR] [--map FILE]
+
+Prints one line a fault and exits 1, or prints one line of figures and exits 0. A fault is
+  - an include of a module on a higher floor, or of a header that its module does not make public
+  - a circle of modules, or of files (a type's own family, which shares one header, is one)
+  - a folder without a row in the table, a row without a folder or without a purpose
+  - a public header that is not there, or that does not begin with what it is for
+  - a district that the map (docs/architecture.md) does not name
+"""
+import argparse
+import os
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def read_table(path, faults):
+    """@return {module: (floor, public headers)} of src/modules.txt"""
+    modules = {}
+    with open(path, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            columns = [c.strip() for c in line.split("|")]
+            where = f"{path}:{number}"
+            if len(columns) != 4:
+                faults.append(f"{where}: {len(columns)} columns, not 4: module | public headers | libraries | purpose")
+                continue
+            name, headers, _, purpose = columns
+            if name in modules:
+                faults.append(f"{where}: {name} has a row already")
+            if not purpose:
+                faults.append(f"{where}: {name} has no purpose")
+            modules[name] = (len(modules), headers.split())
+    return modules
+
+
+def read_sources(src):
+    """@return {file: [included files of src]}, both relative to @src"""
+    sources = {}
+    for folder, _, names in os.walk(src):
+        for name in names:
+            if name.endswith((".c", ".h")):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8", errors="replace") as f:
+                    sources[os.path.relpath(path, src)] = INCLUDE.findall(f.read())
+    return {f: [i for i in found if i in sources] for f, found in sources.items()}
+
+
+def circles(graph):
+    """Tarjan's strongly connected components of more than one node."""
+    index, low, stack, on_stack, found = {}, {}, [], set(), []
+
+    def visit(start):
+        work = [(start, iter(graph.get(start, ())))]
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        on_stack.add(start)
+        while work:
+            node, rest = work[-1]
+            for other in rest:
+                if other not in index:
+                    index[other] = low[other] = len(index)
+                    stack.append(other)
+                    on_stack.add(other)
+                    work.append((other, iter(graph.get(other, ()))))
+                    break
+                if other in on_stack:
+                    low[node] = min(low[node], index[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    members = []
+                    while True:
+                        member = stack.pop()
+                        on_stack.discard(member)
+                        members.append(member)
+                        if member == node:
+                            break
+                    if len(members) > 1:
+                        found.append(sorted(members))
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check_headers(src, modules, faults):
+    for name, (_, headers) in modules.items():
+        for header in headers:
+            path = os.path.join(src, name, header)
+            if not os.path.exists(path):
+                faults.append(f"src/modules.txt: {name}/{header} is public and not there")
+                continue
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            if not re.match(r"\s*#pragma once\s*/\*", text):
+                faults.append(f"src/{name}/{header}:1: does not begin with what it is for: #pragma once, then a comment")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description="Hold the includes of src/ against src/modules.txt.")
+    arguments.add_argument("--src", default="src")
+    arguments.add_argument("--map", default="docs/architecture.md")
+    options = arguments.parse_args()
+    src, faults = options.src, []
+    modules = read_table(os.path.join(src, "modules.txt"), faults)
+    sources = read_sources(src)
+
+    folders = {os.path.dirname(f) for f in sources}
+    for folder in sorted(folders - modules.keys()):
+        faults.append(f"src/{folder}: no row in src/modules.txt says what this folder is for")
+    for name in sorted(modules.keys() - folders):
+        faults.append(f"src/modules.txt: {name} has a row and no source file")
+    check_headers(src, modules, faults)
+
+    n_includes, between = 0, {}
+    for file, included in sorted(sources.items()):
+        own = os.path.dirname(file)
+        for header in included:
+            other = os.path.dirname(header)
+            if other == own or own not in modules or other not in modules:
+                continue
+            n_includes += 1
+            is_inside = own.startswith(other + "/")  # a face of the house that the file is in
+            if os.path.basename(header) not in modules[other][1]:
+                faults.append(f"src/{file}: includes {header}, which {other} does not make public")
+            elif not is_inside and modules[other][0] > modules[own][0]:
+                faults.append(f"src/{file}: includes {header}, but {other} is on a floor above {own}")
+            if not is_inside:
+                between.setdefault(own, set()).add(other)
+    for members in circles(between):
+        faults.append("circle of modules: " + ", ".join(members))
+    for members in circles(sources):
+        faults.append("circle of files: " + ", ".join(members))
+
+    districts = sorted({m.split("/")[0] for m in modules})
+    if os.path.exists(options.map):
+        with open(options.map, encoding="utf-8") as f:
+            text = f.read()
+        for district in districts:
+            if not re.search(rf"^## `?{district}/?`?(\s|$)", text, re.M):
+                faults.append(f"{options.map}: no heading for the district {district}")
+    else:
+        faults.append(f"{options.map} is not there")
+
+    for fault in faults:
+        print(fault)
+    if not faults:
+        print(f"{len(districts)} districts, {len(modules)} modules, {len(sources)} files, {n_includes} includes between modules")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

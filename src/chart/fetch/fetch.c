@@ -1,0 +1,250 @@
+#include "chart/fetch/fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "chart/fetch/common/internal.h"
+#include "chart/fetch/provenance.h"
+#include "net/http/http.h"
+
+/* Every source by the start of its name. */
+static const struct source {
+    const char *scheme;
+    int (*get)(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+               struct sw_err *err);
+    bool is_signed; /* there is a place for signatures */
+} sources[] = {
+    { "https://", fetch_repository, true }, { "http://", fetch_repository, true },
+    { "oci://", fetch_oci, true },          { "git+https://", fetch_git, false },
+    { "git+http://", fetch_git, false },    { "git+ssh://", fetch_git, false },
+    { "git+file://", fetch_git, false },    { "cm://", fetch_config_map, false },
+};
+
+static const struct source *find_source(const char *url)
+{
+    for (size_t i = 0; i < SW_COUNT(sources); i++)
+        if (sw_starts_with(url, sources[i].scheme))
+            return &sources[i];
+    return NULL;
+}
+
+bool sw_fetch_knows(const char *source)
+{
+    return find_source(source);
+}
+
+int sw_fetch_check(const char *url, struct sw_err *err)
+{
+    SW_AUTO_CHARS *known = sw_strdup("file://");
+    if (sw_starts_with(url, known) || sw_fetch_knows(url))
+        return 0;
+    for (size_t i = 0; i < SW_COUNT(sources); i++) {
+        char *longer = sw_printf("%s, %s", known, sources[i].scheme);
+        free(known);
+        known = longer;
+    }
+    return sw_err_set(err, SW_INVALID, "'%s': recipes come from URLs that begin with %s", url,
+                      known);
+}
+
+char *sw_fetch_cache_dir(void)
+{
+    const char *own = getenv("SLIPWAY_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    if (own)
+        return *own ? sw_strdup(own) : NULL;
+    if (xdg && *xdg == '/')
+        return sw_printf("%s/slipway", xdg);
+    return home && *home == '/' ? sw_printf("%s/.cache/slipway", home) : NULL;
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+struct sw_fetcher *sw_fetcher_new(const struct sw_fetch_opts *opts)
+{
+    struct sw_fetcher *f = sw_zalloc(1, sizeof *f);
+    if (opts)
+        f->opts = *opts;
+    if (!f->opts.cache_bytes)
+        f->opts.cache_bytes = 256U << 20;
+    if (!f->opts.max_bytes)
+        f->opts.max_bytes = 64U << 20;
+    if (!f->opts.timeout_ms)
+        f->opts.timeout_ms = 120000;
+    SW_AUTO_CHARS *dir = f->opts.cache_dir ? NULL : sw_fetch_cache_dir();
+    f->cache = sw_cache_new(f->opts.cache_dir ? f->opts.cache_dir : dir, f->opts.cache_bytes);
+    return f;
+}
+
+void sw_fetcher_free(struct sw_fetcher *f)
+{
+    if (!f)
+        return;
+    fetch_git_done(f);
+    sw_http_tls_free(f->tls);
+    sw_cache_free(f->cache);
+    for (size_t i = 0; i < f->n_got; i++) {
+        free((char *)f->got[i].origin);
+        free((char *)f->got[i].digest);
+        free((char *)f->got[i].signer);
+    }
+    free(f->got);
+    free(f->signer);
+    free(f->first_host);
+    free(f);
+}
+
+/* ---- what all sources share --------------------------------------------------------------------
+ */
+
+int fetch_time_left(struct sw_fetcher *f, int64_t *ms, struct sw_err *err)
+{
+    int64_t now_ms = sw_monotonic_ms();
+    if (!f->deadline_ms)
+        f->deadline_ms = now_ms + f->opts.timeout_ms;
+    *ms = f->deadline_ms - now_ms;
+    return *ms > 0 ? 0
+                   : sw_err_set(err, SW_UNAVAILABLE, "not done within %lld s",
+                                (long long)(f->opts.timeout_ms + 999) / 1000);
+}
+
+bool fetch_is_trusted(struct sw_fetcher *f, const char *host)
+{
+    if (!f->first_host)
+        f->first_host = sw_strdup(host);
+    return f->opts.auth.pass_credentials || sw_streq(f->first_host, host);
+}
+
+char *fetch_redact(const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t len = host ? strcspn(host + 3, "/?#") : 0;
+    const char *at = host ? memrchr(host + 3, '@', len) : NULL;
+    const char *colon = at ? memchr(host + 3, ':', (size_t)(at - host - 3)) : NULL;
+    return colon ? sw_printf("%.*s:***%s", (int)(colon - url), url, at) : sw_strdup(url);
+}
+
+int fetch_take_archive(const char *origin, const char *digest, char *bytes, size_t len,
+                       struct sw_recipe_got *got, struct sw_err *err)
+{
+    SW_AUTO_CHARS *owned = bytes;
+    SW_AUTO_CHARS *is = sw_digest_of(owned, len);
+    SW_AUTO_CHARS *want = sw_starts_with(digest, "sha256:") ? sw_strdup(digest)
+                                                            : sw_printf("sha256:%s", digest);
+    if (*digest && !sw_streq(want, is))
+        return sw_err_set(err, SW_INVALID, "%s: its digest is %s, expected %s", origin, is, want);
+    got->archive = SW_TAKE(owned);
+    got->archive_len = len;
+    got->origin = sw_strdup(origin);
+    got->digest = SW_TAKE(is);
+    return 0;
+}
+
+int fetch_verify(struct sw_fetcher *f, struct sw_provenance *p, struct sw_err *err)
+{
+    p->keyring = f->opts.keyring;
+    sw_chars_auto(&f->signer);
+    f->signer = NULL;
+    return sw_provenance_check(p, &f->signer, err);
+}
+
+static void note_got(struct sw_fetcher *f, const char *origin, const char *digest)
+{
+    char *signer = SW_TAKE(f->signer);
+    SW_GROW(f->got, f->n_got, f->cap_got);
+    f->got[f->n_got++] = (struct sw_fetched){ sw_strdup(origin), sw_strdup(digest), signer,
+                                              f->cached };
+}
+
+const char *fetch_asked_by(const struct sw_fetcher *f)
+{
+    return f->opts.asked_by ? f->opts.asked_by : "--verify";
+}
+
+static int only_packed(const struct sw_fetcher *f, const char *source, struct sw_err *err)
+{
+    return sw_err_set(err, SW_INVALID, "%s: %s: only packed charts are signed", source,
+                      fetch_asked_by(f));
+}
+
+int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+                   struct sw_err *err)
+{
+    struct sw_fetcher *f = fetcher;
+    bool relative = sw_starts_with(ask->url, "file://") && ask->base;
+    const struct source *source = find_source(relative ? ask->base : ask->url);
+    SW_AUTO_CHARS *shown = fetch_redact(ask->url);
+    if (!source)
+        return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from there", shown);
+    if (relative && source->get != fetch_git)
+        return sw_err_set(err, SW_INVALID,
+                          "%s: a chart that was got from %s names a folder beside it, which is not "
+                          "there; it belongs in charts/",
+                          shown, ask->base);
+    if (f->n_got >= MAX_GETS)
+        return sw_err_set(err, SW_INVALID, "%s: more than %d charts in one recipe", shown,
+                          MAX_GETS);
+    if (f->opts.verify && !source->is_signed)
+        return only_packed(f, shown, err);
+    f->cached = false;
+    int rc = source->get(f, ask, got, err);
+    if (rc < 0)
+        sw_recipe_got_done(got);
+    else
+        note_got(f, got->origin, got->digest);
+    return rc;
+}
+
+static int read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
+                       struct sw_err *err)
+{
+    SW_AUTO_CHARS *signature = sw_printf("%s.prov", path);
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_CHARS *archive = NULL;
+    const char *slash = strrchr(path, '/');
+    struct sw_provenance p = { .name = slash ? slash + 1 : path };
+    int rc = sw_file_read(path, f->opts.max_bytes, &archive, &p.archive_len, err);
+    if (rc == 0)
+        rc = sw_file_read(signature, f->opts.max_bytes, &text, &p.text_len, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", fetch_asked_by(f));
+    p.archive = archive;
+    p.text = text;
+    rc = fetch_verify(f, &p, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s%s%s", f->opts.asked_by ? fetch_asked_by(f) : "",
+                           f->opts.asked_by ? ": " : "", signature);
+    SW_AUTO_CHARS *digest = sw_digest_of(archive, p.archive_len);
+    f->cached = false;
+    note_got(f, path, digest);
+    *bytes = SW_TAKE(archive);
+    *len = p.archive_len;
+    return 0;
+}
+
+int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
+                    struct sw_recipe **out, struct sw_err *err)
+{
+    if (!f->opts.verify || sw_fetch_knows(source))
+        return sw_recipe_open(source, opts, out, err);
+    const char *path = source + (sw_starts_with(source, "file://") ? strlen("file://") : 0);
+    SW_AUTO_CHARS *bytes = NULL;
+    struct stat st;
+    size_t len = 0;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return only_packed(f, path, err);
+    int rc = read_signed(f, path, &bytes, &len, err);
+    return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
+}
+
+size_t sw_fetcher_n_got(const struct sw_fetcher *f)
+{
+    return f->n_got;
+}
+
+const struct sw_fetched *sw_fetcher_got(const struct sw_fetcher *f, size_t i)
+{
+    return &f->got[i];
+}

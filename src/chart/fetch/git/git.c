@@ -1,0 +1,198 @@
+/* git+https://, git+ssh://, git+file://: the tree of one commit, fetched by libgit2.
+ *
+ * What talks to the server runs in a process of its own, since libgit2 has no limit to how long it
+ * waits: when the time is over that process ends, whatever it does. It leaves the objects in a
+ * folder, from which the chart's files are read here. */
+#include "chart/fetch/common/internal.h"
+#include "chart/fetch/git/gitchild.h"
+#include "chart/fetch/git/giturl.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/fetch/git/gittree.h"
+#include "chart/recipe/load/files.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+
+void fetch_git_done(struct sw_fetcher *f)
+{
+    while (f->stores) {
+        struct git_store *s = f->stores;
+        f->stores = s->next;
+        if (s->dir)
+            sw_cache_remove(s->dir);
+        free(s->remote);
+        free(s->commit);
+        free(s->dir);
+        free(s);
+    }
+}
+
+static bool is_commit(const char *ref)
+{
+    size_t n = strspn(ref, "0123456789abcdef");
+    return n == 40 && !ref[n];
+}
+
+/* ---- the cache ---------------------------------------------------------------------------------
+ */
+
+/* Where a chart of a commit is remembered. The commit is the digest of all that is in it. */
+static char *key_of(const struct sw_git_url *url, const char *commit, const char *name)
+{
+    return sw_printf("git %s %s %s %s", url->remote, commit, url->path, name ? name : "");
+}
+
+static bool find_cached(struct sw_fetcher *f, const struct sw_git_url *url, const char *commit,
+                        const char *name, struct sw_recipe_got *got)
+{
+    SW_AUTO_CHARS *key = key_of(url, commit, name);
+    SW_AUTO_JSON *note = sw_cache_note(f->cache, key);
+    const char *digest = sw_json_str(note, "", "digest", NULL),
+               *path = sw_json_str(note, "", "path", NULL);
+    SW_AUTO_CHARS *bytes = NULL;
+    size_t len;
+    if (!sw_cache_get(f->cache, digest, &bytes, &len))
+        return false;
+    struct sw_files files = sw_files_init(NULL);
+    SW_ERR(err);
+    bool ok = sw_files_read_bundle(&files, bytes, len, &err) == 0;
+    if (ok) {
+        *got = (struct sw_recipe_got){ .files = files.items,
+                                       .n_files = files.n,
+                                       .origin = sw_git_url_text(url, path, commit),
+                                       .digest = sw_strdup(digest) };
+        files.items = NULL;
+        files.n = 0;
+    }
+    sw_files_done(&files);
+    f->cached = ok;
+    return ok;
+}
+
+static void keep(struct sw_fetcher *f, const struct sw_git_url *url, const char *commit,
+                 const char *name, const char *path, const struct sw_files *files, char **digest)
+{
+    SW_AUTO_CHARS *key = key_of(url, commit, name);
+    SW_AUTO_CHARS *bytes = NULL;
+    SW_AUTO_JSON *note = json_object_new_object();
+    size_t len;
+    sw_files_to_bundle(files, &bytes, &len);
+    *digest = sw_digest_of(bytes, len);
+    sw_cache_put(f->cache, *digest, bytes, len);
+    sw_json_set_str(note, *digest, "digest", NULL);
+    sw_json_set_str(note, path, "path", NULL);
+    sw_cache_set_note(f->cache, key, note);
+}
+
+/* ---- the repository ----------------------------------------------------------------------------
+ */
+
+static struct git_store *find_store(struct sw_fetcher *f, const char *remote, const char *commit)
+{
+    for (struct git_store *s = f->stores; s; s = s->next)
+        if (sw_streq(s->remote, remote) && sw_streq(s->commit, commit) && s->is_complete)
+            return s;
+    return NULL;
+}
+
+/* Which commit the URL means, and its objects, unless the cache has the chart: then that is got. */
+static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, const char *name,
+                        struct sw_recipe_got *got, struct git_store **out, struct sw_err *err)
+{
+    struct git_store *s = sw_zalloc(1, sizeof *s);
+    s->remote = sw_strdup(url->remote);
+    s->next = f->stores;
+    f->stores = s; /* from here on its folder is removed with the fetcher */
+    struct git_job job = { .url = url, .auth = f->opts.auth, .max_bytes = 4 * f->opts.max_bytes };
+    if (!fetch_is_trusted(f, url->host))
+        job.auth.username = job.auth.password = NULL;
+    if (url->username)
+        job.auth.username = url->username;
+    if (url->password)
+        job.auth.password = url->password;
+    int rc = fetch_time_left(f, &job.timeout_ms, err);
+    if (rc == 0)
+        rc = sw_cache_temp(f->cache, &s->dir, err);
+    if (rc < 0)
+        return rc;
+    job.dir = s->dir;
+    *out = s;
+    if (is_commit(url->ref))
+        s->commit = sw_strdup(url->ref);
+    else
+        rc = git_child_find(&job, &s->commit, err);
+    if (rc < 0)
+        return rc;
+    if (find_cached(f, url, s->commit, name, got))
+        return 0;
+    rc = fetch_time_left(f, &job.timeout_ms, err);
+    job.commit = s->commit;
+    if (rc == 0)
+        rc = git_child_fetch(&job, err);
+    s->is_complete = rc == 0;
+    return rc;
+}
+
+static int read_chart(struct sw_fetcher *f, const struct sw_git_url *url, const struct git_store *s,
+                      const char *name, struct sw_recipe_got *got, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(NULL);
+    SW_AUTO_CHARS *path = NULL;
+    int rc = git_tree_read(s->dir, s->commit, url->path, name, &files, &path, err);
+    if (rc == 0) {
+        keep(f, url, s->commit, name, path, &files, &got->digest);
+        got->files = files.items;
+        got->n_files = files.n;
+        got->origin = sw_git_url_text(url, path, s->commit);
+        files.items = NULL;
+        files.n = 0;
+    }
+    sw_files_done(&files);
+    return rc;
+}
+
+static int get(struct sw_fetcher *f, const struct sw_git_url *url, const char *name,
+               struct sw_recipe_got *got, struct sw_err *err)
+{
+    if (is_commit(url->ref) && find_cached(f, url, url->ref, name, got))
+        return 0; /* it cannot have changed */
+    struct git_store *s = is_commit(url->ref) ? find_store(f, url->remote, url->ref) : NULL;
+    int rc = s ? 0 : fetch_commit(f, url, name, got, &s, err);
+    return rc < 0 || got->origin ? rc : read_chart(f, url, s, name, got, err);
+}
+
+/* file://../other of a chart in a repository: the other folder, of the same commit. */
+static int relative_to(const char *base, const char *relative, struct sw_git_url *out,
+                       struct sw_err *err)
+{
+    int rc = sw_git_url_parse(base, out, err);
+    if (rc < 0)
+        return rc;
+    char *path = NULL;
+    rc = sw_git_path_join(out->path, relative + strlen("file://"), &path, err);
+    if (rc < 0) {
+        sw_git_url_done(out);
+        return rc;
+    }
+    free(out->path);
+    out->path = path;
+    return 0;
+}
+
+int fetch_git(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+              struct sw_err *err)
+{
+    struct sw_git_url url = { 0 };
+    bool relative = sw_starts_with(ask->url, "file://");
+    int rc = relative ? relative_to(ask->base, ask->url, &url, err)
+                      : sw_git_url_parse(ask->url, &url, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *shown = fetch_redact(relative ? ask->base : ask->url);
+    rc = get(f, &url, relative ? NULL : ask->name, got, err);
+    sw_git_url_done(&url);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s", shown) : 0;
+}

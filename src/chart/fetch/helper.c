@@ -1,0 +1,188 @@
+#include "chart/fetch/helper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/fetch/common/cache.h"
+#include "chart/fetch/fetch.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/text/base64.h"
+
+enum { REQUEST_MAX = 32 << 20 };
+
+struct work {
+    struct json_object *request;
+    char *want; /* a ConfigMap that is not in it; NULL: none */
+};
+
+static const char *text_of(struct json_object *request, const char *key)
+{
+    const char *text = sw_json_str(request, NULL, key, NULL);
+    return text && *text ? text : NULL;
+}
+
+static int find_config_map(void *arg, const char *ns, const char *name, struct json_object **out,
+                           struct sw_err *err)
+{
+    struct work *w = arg;
+    struct json_object *maps = sw_json_get(w->request, "configMaps");
+    for (size_t i = 0; i < sw_json_len(maps); i++) {
+        struct json_object *map = sw_json_at(maps, i);
+        if (!sw_streq(sw_obj_namespace(map), ns) || !sw_streq(sw_obj_name(map), name))
+            continue;
+        if (sw_json_bool(map, false, "missing", NULL))
+            return sw_err_set(err, SW_NOTFOUND, "there is no such ConfigMap");
+        *out = json_object_get(map);
+        return 0;
+    }
+    free(w->want);
+    w->want = sw_printf("cm://%s/%s", ns, name);
+    return sw_err_set(err, SW_PENDING, "%s is needed", w->want);
+}
+
+static struct sw_fetch_opts opts_of(struct work *w)
+{
+    struct json_object *r = w->request;
+    return (struct sw_fetch_opts){
+        .auth = { .username = text_of(r, "username"),
+                  .password = text_of(r, "password"),
+                  .pass_credentials = sw_json_bool(r, false, "passCredentials", NULL),
+                  .ca_file = text_of(r, "caFile"),
+                  .cert_file = text_of(r, "certFile"),
+                  .key_file = text_of(r, "keyFile"),
+                  .insecure = sw_json_bool(r, false, "insecure", NULL),
+                  .docker_config = text_of(r, "dockerConfig"),
+                  .known_hosts = text_of(r, "knownHosts") },
+        .cache_dir = sw_json_str(r, NULL, "cacheDir", NULL),
+        .timeout_ms = sw_json_int(r, 0, "timeoutMs", NULL),
+        .verify = text_of(r, "verifiedBy"),
+        .asked_by = text_of(r, "verifiedBy"),
+        .keyring = text_of(r, "keyring"),
+        .config_map = find_config_map,
+        .config_map_arg = w,
+    };
+}
+
+static int get(struct work *w, struct json_object *answer, char **bundle, size_t *len,
+               struct sw_err *err)
+{
+    struct sw_fetch_opts opts = opts_of(w);
+    SW_AUTO(sw_fetcher) *f = sw_fetcher_new(&opts);
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    const struct sw_recipe_opts open = { .get = sw_fetcher_get,
+                                         .get_arg = f,
+                                         .chart = text_of(w->request, "name"),
+                                         .version = text_of(w->request, "version") };
+    int rc = sw_fetcher_open(f, sw_json_str(w->request, "", "url", NULL), &open, &recipe, err);
+    if (rc == 0)
+        rc = sw_recipe_to_bundle(recipe, bundle, len, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *digest = sw_digest_of(*bundle, *len);
+    sw_json_set_str(answer, sw_recipe_name(recipe), "name", NULL);
+    sw_json_set_str(answer, sw_recipe_version(recipe), "version", NULL);
+    sw_json_set_str(answer, sw_recipe_origin(recipe), "origin", NULL);
+    sw_json_set_str(answer, digest, "digest", NULL);
+    return 0;
+}
+
+/* What libraries want as files and the request has as text: "caData" becomes "caFile". */
+static int write_files(struct json_object *request, char **dir, struct sw_err *err)
+{
+    static const struct {
+        const char *data, *file;
+        bool is_base64;
+    } rows[] = { { "caData", "caFile", false },
+                 { "certData", "certFile", false },
+                 { "keyData", "keyFile", false },
+                 { "dockerConfigData", "dockerConfig", false },
+                 { "knownHostsData", "knownHosts", false },
+                 { "keyringData", "keyring", true } };
+    struct sw_cache *none = sw_cache_new(NULL, 0);
+    int rc = 0;
+    for (size_t i = 0; i < SW_COUNT(rows) && rc == 0; i++) {
+        const char *text = text_of(request, rows[i].data);
+        if (!text)
+            continue;
+        rc = *dir ? 0 : sw_cache_temp(none, dir, err);
+        SW_AUTO_CHARS *path = sw_printf("%s/%s", *dir ? *dir : "", rows[i].data);
+        size_t len = strlen(text);
+        SW_AUTO_CHARS *bytes = rows[i].is_base64 ? sw_base64_decode(text, len, &len) : NULL;
+        if (rc == 0 && rows[i].is_base64 && !bytes)
+            rc = sw_err_set(err, SW_INVALID, "%s: no base64", rows[i].data);
+        if (rc == 0)
+            rc = sw_file_write(path, bytes ? bytes : text, len, 0600, err);
+        if (rc == 0)
+            sw_json_set_str(request, path, rows[i].file, NULL);
+    }
+    sw_cache_free(none);
+    return rc;
+}
+
+void sw_fetch_do(struct json_object *request, struct json_object **answer, char **bundle,
+                 size_t *len)
+{
+    struct work w = { .request = request };
+    SW_AUTO_CHARS *dir = NULL;
+    SW_ERR(err);
+    *answer = json_object_new_object();
+    *bundle = NULL;
+    int rc = write_files(request, &dir, &err);
+    if (rc == 0)
+        rc = get(&w, *answer, bundle, len, &err);
+    if (dir)
+        sw_cache_remove(dir);
+    (void)json_object_object_add(*answer, "code", json_object_new_int(rc));
+    if (rc == SW_PENDING && w.want)
+        sw_json_set_str(*answer, w.want, "want", NULL);
+    else if (rc < 0)
+        sw_json_set_str(*answer, sw_err_text(&err), "error", NULL);
+    free(w.want);
+}
+
+/* ---- over pipes --------------------------------------------------------------------------------
+ */
+
+static int read_request(FILE *in, struct json_object **request, struct sw_err *err)
+{
+    size_t cap = 64 << 10, len = 0, n;
+    SW_AUTO_CHARS *text = sw_alloc(cap);
+    while ((n = fread(text + len, 1, cap - len, in)) > 0) {
+        len += n;
+        if (len > REQUEST_MAX)
+            return sw_err_set(err, SW_INVALID, "a request of more than %d bytes", REQUEST_MAX);
+        if (len == cap)
+            text = sw_realloc(text, cap *= 2, 1);
+    }
+    int rc = sw_json_parse(text, len, &(struct sw_json_opts){ .file = "stdin" }, request, err);
+    if (rc == 0 && !json_object_is_type(*request, json_type_object))
+        rc = sw_err_set(err, SW_INVALID, "stdin: expected a JSON object");
+    return rc;
+}
+
+int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
+{
+    SW_AUTO_JSON *request = NULL, *answer = NULL;
+    SW_AUTO_CHARS *bundle = NULL;
+    size_t len = 0;
+    int rc = read_request(in, &request, err);
+    if (rc < 0)
+        return rc;
+    sw_fetch_do(request, &answer, &bundle, &len);
+    SW_AUTO_CHARS *line = sw_json_text(answer, SW_JSON_PLAIN, NULL);
+    bool ok = fprintf(out, "%s\n", line) > 0 && (!bundle || fwrite(bundle, 1, len, out) == len);
+    return ok && fflush(out) == 0 ? 0 : sw_err_set(err, SW_UNAVAILABLE, "the answer is not wanted");
+}
+
+int sw_fetch_read_answer(const char *text, size_t len, struct json_object **answer,
+                         const char **bundle, size_t *bundle_len, struct sw_err *err)
+{
+    const char *end = memchr(text, '\n', len);
+    SW_ERR(why);
+    if (!end || sw_json_parse(text, (size_t)(end - text), NULL, answer, &why) < 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "the fetch helper broke down");
+    *bundle = end + 1;
+    *bundle_len = len - (size_t)(end + 1 - text);
+    return 0;
+}

@@ -1,0 +1,244 @@
+#include "chart/fetch/provenance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "data/json/hash.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/yaml/yaml.h"
+
+extern char **environ;
+
+static const size_t max_text = (size_t)1 << 20; /* of a .prov, and of what gpgv says */
+
+/* ---- gpgv --------------------------------------------------------------------------------------
+ */
+
+/* Files in memory: nothing is left behind, and neither side waits for the other. */
+struct gpgv {
+    int in, out, log;
+    char *text, *words; /* what is signed; what gpgv says of it */
+    size_t text_len, words_len;
+};
+
+static void gpgv_done(struct gpgv *g)
+{
+    const int fds[] = { g->in, g->out, g->log };
+    for (size_t i = 0; i < SW_COUNT(fds); i++)
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    free(g->text);
+    free(g->words);
+}
+
+static int fill(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, text, len);
+        if (n <= 0)
+            return -1;
+        text += n;
+        len -= (size_t)n;
+    }
+    return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
+}
+
+static int gpgv_open(struct gpgv *g, const struct sw_provenance *p, struct sw_err *err)
+{
+    g->in = memfd_create("in", MFD_CLOEXEC);
+    g->out = memfd_create("out", MFD_CLOEXEC);
+    g->log = memfd_create("log", MFD_CLOEXEC);
+    if (g->in < 0 || g->out < 0 || g->log < 0 || fill(g->in, p->text, p->text_len) < 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "gpgv: %s", strerror(errno));
+    return 0;
+}
+
+static int start(const struct gpgv *g, const char *keyring, pid_t *pid)
+{
+    const char *argv[] = {
+        "gpgv", "--status-fd", "2", "--keyring", keyring, "--output", "-", NULL
+    };
+    const int fds[] = { g->in, g->out, g->log };
+    posix_spawn_file_actions_t actions;
+    int rc = posix_spawn_file_actions_init(&actions);
+    if (rc)
+        return rc;
+    for (int i = 0; i < 3 && rc == 0; i++)
+        rc = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+    if (rc == 0)
+        rc = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+static int read_all(int fd, char **text, size_t *len)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    if (size < 0 || (size_t)size > max_text)
+        return -1;
+    *text = sw_zalloc((size_t)size + 1, 1);
+    for (*len = 0; *len < (size_t)size;) {
+        ssize_t n = pread(fd, *text + *len, (size_t)size - *len, (off_t)*len);
+        if (n <= 0)
+            return -1;
+        *len += (size_t)n;
+    }
+    return 0;
+}
+
+/* The rest of the line that says @keyword, heap; NULL: it is not said. */
+static char *find_status(const struct gpgv *g, const char *keyword)
+{
+    SW_AUTO_CHARS *begin = sw_printf("[GNUPG:] %s ", keyword);
+    for (const char *line = g->words; line && *line;) {
+        size_t len = strcspn(line, "\n");
+        if (sw_starts_with(line, begin))
+            return sw_strndup(line + strlen(begin), len - strlen(begin));
+        line += len + (line[len] == '\n');
+    }
+    return NULL;
+}
+
+/* gpgv's own words, without its name and the lines for programs: the last ones say why. */
+static char *reason(const struct gpgv *g)
+{
+    const char *last = "it does not say why";
+    for (const char *line = g->words; line && *line;) {
+        if (sw_starts_with(line, "gpgv: "))
+            last = line + strlen("gpgv: ");
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return sw_strndup(last, strcspn(last, "\n"));
+}
+
+static int judge(const struct gpgv *g, int status, char **signer, struct sw_err *err)
+{
+    SW_AUTO_CHARS *good = find_status(g, "GOODSIG");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && good && g->text_len > 0) {
+        *signer = SW_TAKE(good);
+        return 0;
+    }
+    SW_AUTO_CHARS *unknown = find_status(g, "NO_PUBKEY");
+    SW_AUTO_CHARS *why = unknown ? sw_printf("nobody in the keyring has key %s", unknown)
+                                 : reason(g);
+    return sw_err_set(err, SW_INVALID, "the signature does not hold: %s", why);
+}
+
+/* Who signed it, and what. */
+static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyring, char **signer,
+               struct sw_err *err)
+{
+    pid_t pid;
+    int status = 0, rc = gpgv_open(g, p, err);
+    if (rc < 0)
+        return rc;
+    int failed = start(g, keyring, &pid);
+    if (failed)
+        return sw_err_set(err, SW_UNAVAILABLE,
+                          "signatures are checked by gpgv, which cannot be run: %s",
+                          strerror(failed));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (read_all(g->out, &g->text, &g->text_len) < 0 ||
+        read_all(g->log, &g->words, &g->words_len) < 0)
+        return sw_err_set(err, SW_INVALID, "gpgv says more than %zu bytes", max_text);
+    return judge(g, status, signer, err);
+}
+
+/* ---- the keyring -------------------------------------------------------------------------------
+ */
+
+static int find_keyring(const char *given, char **out, struct sw_err *err)
+{
+    static const char *const names[] = { "pubring.gpg", "pubring.kbx" };
+    const char *gnupg = getenv("GNUPGHOME"), *home = getenv("HOME");
+    if (given) { /* a bare name gpgv would look for in its own folder */
+        *out = realpath(given, NULL);
+        return *out ? 0
+                    : sw_err_set(err, SW_NOTFOUND, "the keyring %s: %s", given, strerror(errno));
+    }
+    SW_AUTO_CHARS *dir = gnupg && *gnupg ? sw_strdup(gnupg)
+                                         : sw_printf("%s/.gnupg", home ? home : "");
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, names[i]);
+        if (access(path, R_OK) == 0) {
+            *out = SW_TAKE(path);
+            return 0;
+        }
+    }
+    return sw_err_set(err, SW_NOTFOUND,
+                      "there is no keyring in %s: --keyring says whose signatures count", dir);
+}
+
+/* ---- what was signed ---------------------------------------------------------------------------
+ */
+
+/* The digest that the signed text has for the archive; borrowed from @doc. */
+static const char *find_digest(struct json_object *doc, const char *name)
+{
+    struct json_object *files = sw_json_get(doc, "files");
+    if (!json_object_is_type(files, json_type_object))
+        return NULL;
+    if (name)
+        return json_object_get_string(sw_json_get(files, name));
+    const char *only = NULL;
+    json_object_object_foreach(files, key, digest)
+    {
+        (void)key;
+        if (only)
+            return NULL;
+        only = json_object_get_string(digest);
+    }
+    return only;
+}
+
+static int compare(const struct sw_provenance *p, const struct gpgv *g, struct sw_err *err)
+{
+    static const char mark[] = "\n...\n";
+    const char *behind = memmem(g->text, g->text_len, mark, sizeof mark - 1);
+    if (!behind)
+        return sw_err_set(err, SW_INVALID, "what is signed is not a chart's provenance");
+    behind += sizeof mark - 1;
+    SW_AUTO_JSON *doc = NULL;
+    const struct sw_yaml_opts opts = { .file = "what is signed", .max_bytes = max_text };
+    int rc = sw_yaml_parse(behind, (size_t)(g->text + g->text_len - behind), &opts, &doc, err);
+    if (rc < 0)
+        return rc;
+    const char *want = find_digest(doc, p->name);
+    if (!want)
+        return sw_err_set(err, SW_INVALID, "what is signed does not name %s",
+                          p->name ? p->name : "one archive");
+    char hex[SW_SHA256_HEX];
+    sw_sha256_hex(p->archive, p->archive_len, hex);
+    SW_AUTO_CHARS *is = sw_printf("sha256:%s", hex);
+    return sw_streq(is, want)
+               ? 0
+               : sw_err_set(err, SW_INVALID, "the archive is %s, signed was %s", is, want);
+}
+
+int sw_provenance_check(const struct sw_provenance *p, char **signer, struct sw_err *err)
+{
+    SW_AUTO_CHARS *keyring = NULL;
+    SW_AUTO_CHARS *who = NULL;
+    struct gpgv g = { .in = -1, .out = -1, .log = -1 };
+    if (p->text_len > max_text)
+        return sw_err_set(err, SW_INVALID, "a provenance file of more than %zu bytes", max_text);
+    int rc = find_keyring(p->keyring, &keyring, err);
+    if (rc == 0)
+        rc = run(&g, p, keyring, &who, err);
+    if (rc == 0)
+        rc = compare(p, &g, err);
+    gpgv_done(&g);
+    if (rc == 0)
+        *signer = SW_TAKE(who);
+    return rc;
+}

@@ -1,0 +1,216 @@
+/* Packaged charts as a source: tar, plain or packed with gzip or zstd, read by libarchive in
+ * memory. libarchive is loaded when the first archive is read: with it come libxml2, ICU and a
+ * C++ runtime, several times the start-up of a program that renders a directory. */
+#include "base/library.h"
+#include "chart/recipe/load/files.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct library {
+    __typeof__(&archive_read_new) read_new;
+    __typeof__(&archive_read_free) read_free;
+    __typeof__(&archive_read_support_format_tar) format_tar;
+    __typeof__(&archive_read_support_filter_gzip) filter_gzip;
+    __typeof__(&archive_read_support_filter_zstd) filter_zstd;
+    __typeof__(&archive_read_open_memory) open_memory;
+    __typeof__(&archive_read_next_header) next_header;
+    __typeof__(&archive_read_data) read_data;
+    __typeof__(&archive_error_string) error_string;
+    __typeof__(&archive_filter_bytes) filter_bytes;
+    __typeof__(&archive_entry_pathname) pathname;
+    __typeof__(&archive_entry_pathname_utf8) pathname_utf8;
+    __typeof__(&archive_entry_filetype) filetype;
+    __typeof__(&archive_entry_hardlink) hardlink;
+};
+
+static const struct sw_archive_symbol symbols[] = {
+    { "archive_read_new", offsetof(struct library, read_new) },
+    { "archive_read_free", offsetof(struct library, read_free) },
+    { "archive_read_support_format_tar", offsetof(struct library, format_tar) },
+    { "archive_read_support_filter_gzip", offsetof(struct library, filter_gzip) },
+    { "archive_read_support_filter_zstd", offsetof(struct library, filter_zstd) },
+    { "archive_read_open_memory", offsetof(struct library, open_memory) },
+    { "archive_read_next_header", offsetof(struct library, next_header) },
+    { "archive_read_data", offsetof(struct library, read_data) },
+    { "archive_error_string", offsetof(struct library, error_string) },
+    { "archive_filter_bytes", offsetof(struct library, filter_bytes) },
+    { "archive_entry_pathname", offsetof(struct library, pathname) },
+    { "archive_entry_pathname_utf8", offsetof(struct library, pathname_utf8) },
+    { "archive_entry_filetype", offsetof(struct library, filetype) },
+    { "archive_entry_hardlink", offsetof(struct library, hardlink) },
+};
+
+static struct library lib;
+static bool lib_loaded;
+static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
+
+static void load_library(void)
+{
+    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
+}
+
+struct reader {
+    struct archive *archive;
+    struct sw_files *files;
+    size_t n_entries;
+};
+
+/* The name without its first folder, checked; NULL with @err set. The caller's. */
+static char *inner_name(const char *name, struct sw_err *err)
+{
+    const char *problem = NULL;
+    SW_AUTO_CHARS *path = sw_strdup(name);
+    for (char *c = path; *c; c++)
+        if (*c == '\\')
+            *c = '/';
+    SW_AUTO_CHARS *inner = sw_zalloc(strlen(path) + 1, 1);
+    size_t len = 0, depth = 0;
+    for (const char *part = path, *end; part && !problem; part = *end ? end + 1 : NULL) {
+        end = part + strcspn(part, "/");
+        size_t part_len = (size_t)(end - part);
+        if (part == path && part_len == 0)
+            problem = "an absolute path";
+        else if (part_len == 2 && memcmp(part, "..", 2) == 0)
+            problem = "a path that leads outside the archive";
+        else if (part_len > 0 && !(part_len == 1 && *part == '.') && depth++ > 0) {
+            if (len)
+                inner[len++] = '/';
+            memcpy(inner + len, part, part_len);
+            len += part_len;
+        }
+    }
+    if (!problem && len == 0)
+        problem = "not in the chart's folder";
+    if (problem)
+        (void)sw_err_set(err, SW_INVALID, "'%s': %s", name, problem);
+    return problem ? NULL : SW_TAKE(inner);
+}
+
+/* What was unpacked, files or not, stays within the limits: a header can be a bomb too. */
+static int check_unpacked(const struct reader *r, struct sw_err *err)
+{
+    const struct sw_recipe_opts *limits = &r->files->limits;
+    uint64_t most = limits->max_bytes + 4096 * (uint64_t)limits->max_files;
+    int64_t unpacked = lib.filter_bytes(r->archive, 0);
+    if (unpacked > 0 && (uint64_t)unpacked > most)
+        return sw_err_set(err, SW_INVALID, "unpacks to more than %zu bytes", limits->max_bytes);
+    if (r->n_entries > 2 * limits->max_files)
+        return sw_err_set(err, SW_INVALID, "more than %zu files", limits->max_files);
+    return 0;
+}
+
+static int read_entry(struct reader *r, const char *name, struct sw_err *err)
+{
+    size_t room = r->files->limits.max_bytes - r->files->bytes;
+    size_t cap = 4096, len = 0;
+    SW_AUTO_CHARS *bytes = sw_alloc(cap + 1);
+    for (;;) {
+        if (len == cap) {
+            cap *= 2;
+            bytes = sw_realloc(bytes, cap + 1, 1);
+        }
+        ssize_t n = lib.read_data(r->archive, bytes + len, cap - len);
+        if (n < 0)
+            return sw_err_set(err, SW_INVALID, "%s: %s", name, lib.error_string(r->archive));
+        if (n == 0)
+            break;
+        len += (size_t)n;
+        if (len > room)
+            return sw_err_set(err, SW_INVALID, "%s: unpacks to more than %zu bytes in all", name,
+                              r->files->limits.max_bytes);
+    }
+    bytes[len] = '\0';
+    return sw_files_add(r->files, name, SW_TAKE(bytes), len, err);
+}
+
+static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err *err)
+{
+    r->n_entries++;
+    int rc = check_unpacked(r, err);
+    if (rc < 0)
+        return rc;
+    const char *raw = lib.pathname(entry);
+    raw = raw ? raw : lib.pathname_utf8(entry);
+    if (!raw)
+        return sw_err_set(err, SW_INVALID, "entry %zu: its name is no UTF-8", r->n_entries);
+    unsigned type = lib.filetype(entry);
+    if (type == AE_IFDIR)
+        return 0;
+    SW_AUTO_CHARS *name = inner_name(raw, err);
+    if (!name)
+        return SW_INVALID;
+    if (type != AE_IFREG || lib.hardlink(entry))
+        return sw_err_set(err, SW_INVALID, "'%s': %s", raw,
+                          type == AE_IFLNK || lib.hardlink(entry) ? "a link" : "not a file");
+    return read_entry(r, name, err);
+}
+
+/* Somebody names a chart by its Chart.yaml. */
+static bool is_chart_yaml(const char *bytes, size_t len)
+{
+    static const char version[] = "apiVersion:", name[] = "name:";
+    return !memchr(bytes, '\0', len) && memmem(bytes, len, version, sizeof version - 1) &&
+           memmem(bytes, len, name, sizeof name - 1);
+}
+
+/* Somebody takes what kubectl applies for a recipe. */
+static bool is_manifest(const char *bytes, size_t len)
+{
+    static const char version[] = "apiVersion:", kind[] = "kind:";
+    size_t head = len < 4096 ? len : 4096;
+    return memmem(bytes, head, version, sizeof version - 1) &&
+           memmem(bytes, head, kind, sizeof kind - 1) && !memchr(bytes, '\0', head);
+}
+
+static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_err *err)
+{
+    if (len == 0)
+        return sw_err_set(err, SW_INVALID, "not a packaged chart: it is empty");
+    if (is_manifest(bytes, len))
+        return sw_err_set(err, SW_INVALID,
+                          "not a packaged chart: a manifest, which kubectl applies; a recipe is a "
+                          "folder, a packaged chart or a URL");
+    if (len < 65536 && is_chart_yaml(bytes, len))
+        return sw_err_set(err, SW_INVALID,
+                          "not a packaged chart: of a chart as a folder, name the folder");
+    (void)lib.format_tar(r->archive); /* what cannot be had shows when the archive is opened */
+    (void)lib.filter_gzip(r->archive);
+    (void)lib.filter_zstd(r->archive);
+    if (lib.open_memory(r->archive, bytes, len) != ARCHIVE_OK)
+        return sw_err_set(err, SW_INVALID, "not a packaged chart: %s",
+                          lib.error_string(r->archive));
+    for (;;) {
+        struct archive_entry *entry;
+        int status = lib.next_header(r->archive, &entry);
+        if (status == ARCHIVE_EOF)
+            return r->n_entries ? 0 : sw_err_set(err, SW_INVALID, "an empty archive");
+        if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
+            return sw_err_set(err, SW_INVALID, "not a packaged chart: %s",
+                              lib.error_string(r->archive));
+        int rc = on_entry(r, entry, err);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
+                          struct sw_err *err)
+{
+    (void)pthread_once(&lib_once, load_library);
+    if (!lib_loaded)
+        return sw_err_set(err, SW_UNAVAILABLE, "%s: reading it needs libarchive (libarchive.so.13)",
+                          origin);
+    struct reader r = { .archive = lib.read_new(), .files = files };
+    if (!r.archive)
+        return sw_err_set(err, SW_UNAVAILABLE, "%s: no memory for libarchive", origin);
+    int rc = read_all(&r, bytes, len, err);
+    (void)lib.read_free(r.archive);
+    if (rc == 0)
+        rc = sw_files_sort(files, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s", origin) : 0;
+}

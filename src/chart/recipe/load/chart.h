@@ -1,0 +1,107 @@
+#pragma once
+/* chart: one chart as it was loaded, before any values are known. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json_object.h>
+
+#include "base/base.h"
+#include "chart/recipe/load/files.h"
+#include "chart/recipe/recipe.h"
+#include "chart/template/lang/template.h"
+
+struct sw_schema;
+
+/** An entry of `dependencies:`. Strings are the document's; "" where missing. */
+struct sw_dependency {
+    const char *name;
+    const char *version;
+    const char *repository;
+    const char *alias;
+    const char *condition;
+    struct json_object *tags;          /* list, or NULL */
+    struct json_object *import_values; /* list, or NULL */
+    struct json_object *depends_on;    /* list, or NULL */
+    struct json_object *doc;           /* the whole entry */
+};
+
+/** What a template's text says before it is rendered. */
+enum sw_template_mark {
+    SW_MARK_KERNEL_AFFINE = 1 << 0, /* SRO's annotation, as a key in its text */
+    SW_MARK_GROUP = 1 << 1,         /* it speaks of resource groups */
+};
+
+struct sw_chart {
+    const char *name;
+    const char *version;
+    const char *origin; /* where it came from, for messages: "recipes/x/charts/y" */
+    const char *dir;    /* where it lies on disk; NULL: nowhere */
+    const char *base;   /* where it was got from, for the file:// URLs in it; NULL: nowhere */
+    const struct sw_recipe_file *in; /* all its files as they came, those in charts/ too */
+    size_t n_in;
+    struct json_object *meta; /* Chart.yaml; owned by the recipe */
+    bool is_library;
+    struct sw_recipe_file *templates; /* names as in the chart: "templates/a.yaml"; sorted */
+    uint8_t *marks;                   /* of each template, enum sw_template_mark */
+    size_t n_templates;
+    struct sw_recipe_file *files;            /* what .Files sees, crds/ included; sorted */
+    struct sw_template_file *template_files; /* the same, for the template module */
+    size_t n_files;
+    const struct sw_recipe_file *schema_text; /* values.schema.json; NULL: none */
+    struct sw_schema *schema; /* of it, read when first needed; owned by the recipe */
+    struct sw_value values;   /* values.yaml: a map */
+    struct sw_dependency *deps;
+    size_t n_deps;
+    struct sw_chart **charts; /* subcharts that were found, by dependency or in charts/ */
+    size_t n_charts;
+};
+
+/** The recipe: its root chart and all memory that charts point into. */
+struct sw_recipe {
+    struct sw_arena *arena;
+    struct sw_chart *root;
+    struct sw_recipe_opts limits;
+    struct sw_files *sources; /* the bytes of all files */
+    size_t n_sources, cap_sources;
+    struct sw_chart **charts; /* all of them */
+    size_t n_charts, cap_charts;
+    struct sw_template_cache *templates; /* parsed templates, by what is enabled */
+};
+
+/** Read Chart.yaml (and requirements.yaml of apiVersion v1) of @files into @chart.
+ * @return 0 | SW_INVALID, naming file and field */
+int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
+                           const struct sw_recipe_file *files, size_t n,
+                           struct sw_err *err) SW_CHECKED;
+
+/** Whether @version lies in @range (">= 1.16.0-0", "~1.2 || ^3"); what is malformed lies in none
+ * and has nothing in it. Source: Helm's chartutil.IsCompatibleRange. */
+bool sw_version_in_range(const char *range, const char *version);
+
+/** Whether a file of a chart is one of its CRDs: crds/ and a manifest's extension. */
+bool sw_recipe_is_crd(const char *name);
+
+/** Whether what was got is what was asked for; NULL: anything. @return 0 | SW_INVALID */
+int sw_chart_check_got(const struct sw_chart *chart, const char *name, const char *version,
+                       struct sw_err *err) SW_CHECKED;
+
+/** An annotation of Chart.yaml, or NULL. */
+const char *sw_chart_annotation(const struct sw_chart *chart, const char *key);
+
+/** The chart's schema, read at its first use. @*out: NULL where it has none.
+ * @return 0 | SW_INVALID: not a schema */
+int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out,
+                    struct sw_err *err) SW_CHECKED;
+
+/** Where a chart lies. */
+struct sw_chart_place {
+    const char *origin; /* for messages */
+    const char *dir;    /* on disk; NULL: nowhere */
+    const char *base;   /* got from there; NULL: from nowhere */
+};
+
+/** Load the root chart from @files, a table of the recipe's sources, with its subcharts.
+ * @return as sw_recipe_open */
+int sw_chart_load_root(struct sw_recipe *recipe, const struct sw_chart_place *place,
+                       const struct sw_files *files, struct sw_err *err) SW_CHECKED;

@@ -1,0 +1,241 @@
+/* A chart's directory as a source. */
+#include "chart/recipe/load/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "chart/recipe/load/ignore.h"
+
+enum { MAX_DEPTH = 32 }; /* folders in each other; a link to a folder above would go on for ever */
+
+struct walk {
+    struct sw_files *files;
+    const char *dir;          /* the chart's, as given */
+    struct sw_ignore *ignore; /* NULL until the first folder has been listed */
+    char *path;               /* of what is looked at, relative to the chart; owned */
+    size_t len, cap;
+    int depth;
+};
+
+/* ---- files --------------------------------------------------------------------------------------
+ */
+
+static int fail(const struct walk *w, struct sw_err *err)
+{
+    int e = errno;
+    int code = e == ENOENT || e == ENOTDIR ? SW_NOTFOUND
+               : e == EACCES || e == EPERM ? SW_FORBIDDEN
+                                           : SW_INVALID;
+    return sw_err_set(err, code, "%s%s%s: %s", w->dir, w->len ? "/" : "", w->path, strerror(e));
+}
+
+static ssize_t read_some(int fd, char *to, size_t room)
+{
+    ssize_t n;
+    do
+        n = read(fd, to, room);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* What is behind the first @len bytes; all of the file is in *@bytes then. A short read is the end
+ * of a regular file. */
+static int read_rest(struct walk *w, int fd, char **bytes, size_t *len, size_t cap,
+                     struct sw_err *err)
+{
+    for (;;) {
+        ssize_t n = read_some(fd, *bytes + *len, cap - *len);
+        if (n < 0)
+            return fail(w, err);
+        *len += (size_t)n;
+        int rc = sw_files_check(w->files, *len, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/%s", w->dir, w->path);
+        if (*len < cap)
+            return 0;
+        cap *= 2;
+        *bytes = sw_realloc(*bytes, cap + 1, 1);
+    }
+}
+
+/* Most files fit into the first read, which then is the only one. */
+static int read_file(struct walk *w, int fd, struct sw_err *err)
+{
+    char first[32768];
+    ssize_t n = read_some(fd, first, sizeof first);
+    if (n < 0)
+        return fail(w, err);
+    size_t len = (size_t)n, cap = len < sizeof first ? len : 4 * sizeof first;
+    SW_AUTO_CHARS *bytes = sw_alloc(cap + 1);
+    memcpy(bytes, first, len);
+    int rc = len == sizeof first ? read_rest(w, fd, &bytes, &len, cap, err) : 0;
+    if (rc < 0)
+        return rc;
+    bytes[len] = '\0';
+    rc = sw_files_add(w->files, w->path, SW_TAKE(bytes), len, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s/%s", w->dir, w->path) : 0;
+}
+
+/* ---- folders ------------------------------------------------------------------------------------
+ */
+
+static int walk_dir(struct walk *w, int fd, struct sw_err *err);
+
+static int read_rules(const char *dir, bool is_there, struct sw_ignore **out, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/.helmignore", dir);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len = 0;
+    SW_ERR(none);
+    int rc = is_there ? sw_file_read(path, 1U << 20, &text, &len, &none) : 0;
+    if (rc < 0 && rc != SW_NOTFOUND)
+        return sw_err_move(err, &none);
+    return sw_ignore_new(path, text, len, out, err);
+}
+
+/* What a link leads to, or where the folder does not tell what its entries are. @fd is taken. */
+static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
+{
+    struct stat st;
+    int rc;
+    if (fstat(fd, &st) < 0)
+        rc = fail(w, err);
+    else if (sw_ignore_match(w->ignore, w->path, S_ISDIR(st.st_mode)))
+        rc = 0;
+    else if (S_ISDIR(st.st_mode))
+        return walk_dir(w, fd, err);
+    else if (!S_ISREG(st.st_mode))
+        rc = sw_err_set(err, SW_INVALID, "%s/%s: not a regular file", w->dir, w->path);
+    else
+        rc = read_file(w, fd, err);
+    (void)close(fd); /* read only: nothing to lose */
+    return rc;
+}
+
+/* @parent: the folder that holds it. O_NONBLOCK: opening a pipe does not wait for its writer. */
+static int walk_entry(struct walk *w, int parent, const struct dirent64 *e, struct sw_err *err)
+{
+    bool is_dir = e->d_type == DT_DIR, is_file = e->d_type == DT_REG;
+    if ((is_dir || is_file) && sw_ignore_match(w->ignore, w->path, is_dir))
+        return 0;
+    int fd = openat(parent, e->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail(w, err);
+    if (is_dir)
+        return walk_dir(w, fd, err);
+    if (!is_file)
+        return walk_unknown(w, fd, err);
+    int rc = read_file(w, fd, err);
+    (void)close(fd); /* read only: nothing to lose */
+    return rc;
+}
+
+/* Put @name behind the path. @return the length before, for cutting it off again. */
+static size_t enter(struct walk *w, const char *name)
+{
+    size_t before = w->len, len = strlen(name), need = before + len + 2;
+    if (need > w->cap) {
+        w->cap = need * 2;
+        w->path = sw_realloc(w->path, w->cap, 1);
+    }
+    if (w->len)
+        w->path[w->len++] = '/';
+    memcpy(w->path + w->len, name, len + 1);
+    w->len += len;
+    return before;
+}
+
+static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw_err *err)
+{
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return 0;
+    size_t before = enter(w, e->d_name);
+    int rc = walk_entry(w, fd, e, err);
+    if (rc < 0)
+        return rc; /* the path stays: a message names it */
+    w->len = before;
+    w->path[before] = '\0';
+    return 0;
+}
+
+/* All entries of the folder, the caller's. Without opendir(), which asks twice more what it has
+ * been told. */
+static int list(const struct walk *w, int fd, char **entries, size_t *len, struct sw_err *err)
+{
+    enum { LONGEST = sizeof(struct dirent64) + sizeof(ino_t) };
+    size_t cap = 4096;
+    SW_AUTO_CHARS *p = sw_alloc(cap);
+    for (*len = 0;;) {
+        ssize_t n = getdents64(fd, p + *len, cap - *len);
+        if (n < 0)
+            return fail(w, err);
+        if (n == 0)
+            break;
+        *len += (size_t)n;
+        if (cap - *len < LONGEST) {
+            cap *= 2;
+            p = sw_realloc(p, cap, 1);
+        }
+    }
+    *entries = SW_TAKE(p);
+    return 0;
+}
+
+static const struct dirent64 *entry(const char *entries, size_t len, size_t at)
+{
+    return at < len ? (const void *)(entries + at) : NULL;
+}
+
+static bool has_name(const char *entries, size_t len, const char *name)
+{
+    const struct dirent64 *e;
+    for (size_t at = 0; (e = entry(entries, len, at)); at += e->d_reclen)
+        if (strcmp(e->d_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The chart's own folder tells which files count. */
+static int walk_entries(struct walk *w, int fd, struct sw_err *err)
+{
+    SW_AUTO_CHARS *entries = NULL;
+    size_t len;
+    int rc = list(w, fd, &entries, &len, err);
+    if (rc == 0 && !w->ignore)
+        rc = read_rules(w->dir, has_name(entries, len, ".helmignore"), &w->ignore, err);
+    const struct dirent64 *e;
+    for (size_t at = 0; rc == 0 && (e = entry(entries, len, at)); at += e->d_reclen)
+        rc = walk_name(w, fd, e, err);
+    return rc;
+}
+
+/* @fd is taken. */
+static int walk_dir(struct walk *w, int fd, struct sw_err *err)
+{
+    int rc = ++w->depth > MAX_DEPTH
+                 ? sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir,
+                              w->path, MAX_DEPTH)
+                 : walk_entries(w, fd, err);
+    w->depth--;
+    (void)close(fd); /* read only: nothing to lose */
+    return rc;
+}
+
+/* ---- the chart ----------------------------------------------------------------------------------
+ */
+
+int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *err)
+{
+    struct walk w = { .files = files, .dir = dir, .cap = 256 };
+    w.path = sw_zalloc(w.cap, 1);
+    int fd = open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    int rc = fd < 0 ? fail(&w, err) : walk_dir(&w, fd, err);
+    free(w.path);
+    sw_ignore_free(w.ignore);
+    return rc < 0 ? rc : sw_files_sort(files, err);
+}

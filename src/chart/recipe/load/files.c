@@ -1,0 +1,70 @@
+#include "chart/recipe/load/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sw_files sw_files_init(const struct sw_recipe_opts *opts)
+{
+    struct sw_files files = { 0 };
+    if (opts)
+        files.limits = *opts;
+    if (!files.limits.max_bytes)
+        files.limits.max_bytes = 64U << 20;
+    if (!files.limits.max_files)
+        files.limits.max_files = 10000;
+    return files;
+}
+
+void sw_files_done(struct sw_files *files)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        free((char *)files->items[i].name);
+        free((char *)files->items[i].bytes);
+    }
+    free(files->items);
+    *files = (struct sw_files){ .limits = files->limits };
+}
+
+int sw_files_check(const struct sw_files *files, size_t len, struct sw_err *err)
+{
+    if (files->n >= files->limits.max_files)
+        return sw_err_set(err, SW_INVALID, "more than %zu files", files->limits.max_files);
+    if (len > files->limits.max_bytes || files->bytes > files->limits.max_bytes - len)
+        return sw_err_set(err, SW_INVALID, "more than %zu bytes in all", files->limits.max_bytes);
+    return 0;
+}
+
+int sw_files_add(struct sw_files *files, const char *name, char *bytes, size_t len,
+                 struct sw_err *err)
+{
+    int rc = sw_files_check(files, len, err);
+    if (rc < 0) {
+        free(bytes);
+        return rc;
+    }
+    if (len >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+        len -= 3;
+        memmove(bytes, bytes + 3, len + 1);
+    }
+    SW_GROW(files->items, files->n, files->cap);
+    files->items[files->n++] = (struct sw_recipe_file){ sw_strdup(name), bytes, len };
+    files->bytes += len;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct sw_recipe_file *)a)->name,
+                  ((const struct sw_recipe_file *)b)->name);
+}
+
+int sw_files_sort(struct sw_files *files, struct sw_err *err)
+{
+    if (files->n > 0)
+        qsort(files->items, files->n, sizeof *files->items, by_name);
+    for (size_t i = 1; i < files->n; i++)
+        if (sw_streq(files->items[i - 1].name, files->items[i].name))
+            return sw_err_set(err, SW_INVALID, "%s: a file that is there twice",
+                              files->items[i].name);
+    return 0;
+}

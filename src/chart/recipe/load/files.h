@@ -1,0 +1,55 @@
+#pragma once
+/* files: what every source of recipes ends in, a table of names and bytes, and the sources that
+ * need nothing but this machine. A source for HTTP, OCI, git or a cluster fetches bytes and then
+ * calls the archive reader or adds files one by one. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "chart/recipe/recipe.h"
+
+/** Files of a recipe, charts/ included. Names are relative, without "." or "..", with '/' between.
+ */
+struct sw_files {
+    struct sw_recipe_file *items; /* names and bytes are owned */
+    size_t n, cap;
+    size_t bytes; /* of all together */
+    struct sw_recipe_opts limits;
+};
+
+/** An empty table; @opts may be NULL. */
+struct sw_files sw_files_init(const struct sw_recipe_opts *opts);
+void sw_files_done(struct sw_files *files);
+
+/** Add one; @name is copied, @bytes taken even on failure. A byte order mark is cut off.
+ * @return 0 | SW_INVALID: over a limit, a name twice */
+int sw_files_add(struct sw_files *files, const char *name, char *bytes, size_t len,
+                 struct sw_err *err) SW_CHECKED;
+/** Whether one more file of @len bytes may be added. @return 0 | SW_INVALID */
+int sw_files_check(const struct sw_files *files, size_t len, struct sw_err *err) SW_CHECKED;
+/** By name, in byte order; refuses a name that is there twice. @return 0 | SW_INVALID */
+int sw_files_sort(struct sw_files *files, struct sw_err *err) SW_CHECKED;
+
+/** Read a chart's directory, without what its .helmignore names. Links are followed.
+ * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID */
+int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *err) SW_CHECKED;
+
+/** Read a packaged chart; names lose their first folder. Nothing is written to disk.
+ * @return 0 | SW_INVALID: damaged, reaches outside itself, too big */
+int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
+                          struct sw_err *err) SW_CHECKED;
+
+/** What was got, as files: moved, or unpacked from its archive. @return 0 | SW_INVALID */
+int sw_files_take_got(struct sw_files *files, struct sw_recipe_got *got,
+                      struct sw_err *err) SW_CHECKED;
+
+/* ---- bundles -----------------------------------------------------------------------------------
+ */
+
+/** A table of files as one piece of bytes: a line that says what it is, then each file as
+ * "<length of the name> <length>\n<name><bytes>\n". @*bytes is the caller's. */
+void sw_files_to_bundle(const struct sw_files *files, char **bytes, size_t *len);
+/** @files: initialised. @return 0 | SW_INVALID: not a bundle, over a limit, a name that leads
+ * outside */
+int sw_files_read_bundle(struct sw_files *files, const void *bytes, size_t len,
+                         struct sw_err *err) SW_CHECKED;

@@ -1,0 +1,501 @@
+/* From files to charts: what is a template, what is a subchart, and where dependencies that are not
+ * in charts/ are found. */
+#include "chart/recipe/load/chart.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/recipe/load/lock.h"
+#include "chart/recipe/schema/schema.h"
+#include "data/json/path.h"
+
+enum { MAX_NESTING = 16 }; /* charts in charts */
+
+/* Charts being loaded, innermost first: to see a chart that depends on itself. */
+struct frame {
+    const struct frame *up;
+    const char *name; /* the folder's or chart's, for the message */
+    const char *dir;  /* NULL: not a directory of its own */
+    const char *base; /* or what stands for one */
+    int depth;
+};
+
+struct input {
+    const char *origin;
+    const char *dir;
+    const struct sw_recipe_file *files;
+    size_t n;
+    const char *base;
+};
+
+static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
+                      struct sw_chart **out, struct sw_err *err);
+
+static struct sw_files *new_source(struct sw_recipe *recipe)
+{
+    struct sw_recipe_opts left = recipe->limits;
+    for (size_t i = 0; i < recipe->n_sources; i++) {
+        left.max_bytes -= recipe->sources[i].bytes;
+        left.max_files -= recipe->sources[i].n;
+    }
+    SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
+    struct sw_files *files = &recipe->sources[recipe->n_sources++];
+    *files = (struct sw_files){ .limits = left };
+    return files;
+}
+
+static void add_chart(struct sw_recipe *recipe, struct sw_chart *chart, struct sw_chart *sub)
+{
+    struct sw_chart **charts = sw_arena_alloc(recipe->arena,
+                                              (chart->n_charts + 1) * sizeof *charts);
+    if (chart->n_charts)
+        memcpy(charts, chart->charts, chart->n_charts * sizeof *charts);
+    charts[chart->n_charts++] = sub;
+    chart->charts = charts;
+}
+
+/* ---- subcharts in charts/ -----------------------------------------------------------------------
+ */
+
+static bool is_archive(const char *name)
+{
+    return sw_ends_with(name, ".tgz") || sw_ends_with(name, ".tar.gz") ||
+           sw_ends_with(name, ".tar.zst");
+}
+
+static int load_packed(struct sw_recipe *recipe, const struct frame *up, const char *origin,
+                       const struct sw_recipe_file *file, struct sw_chart **out, struct sw_err *err)
+{
+    if (recipe->limits.no_archives)
+        return sw_err_set(err, SW_PENDING, "%s: a packaged chart", origin);
+    struct sw_files files = *new_source(recipe);
+    size_t slot = recipe->n_sources - 1;
+    int rc = sw_files_read_archive(&files, origin, file->bytes, file->len, err);
+    recipe->sources[slot] = files;
+    if (rc < 0)
+        return rc;
+    return load_chart(recipe, up, &(struct input){ origin, NULL, files.items, files.n, NULL }, out,
+                      err);
+}
+
+/* @files: all of charts/<name>/. Their names lose @prefix. */
+static int load_unpacked(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
+                         size_t prefix, struct sw_chart **out, struct sw_err *err)
+{
+    struct sw_recipe_file *files = sw_arena_alloc(recipe->arena, in->n * sizeof *files);
+    for (size_t i = 0; i < in->n; i++) {
+        files[i] = in->files[i];
+        files[i].name += prefix;
+    }
+    return load_chart(recipe, up, &(struct input){ in->origin, in->dir, files, in->n, NULL }, out,
+                      err);
+}
+
+/* The files from @at on that lie in the same folder of charts/ as the first. */
+static size_t count_group(const struct input *in, size_t at, size_t prefix)
+{
+    size_t n = 1;
+    while (at + n < in->n && strncmp(in->files[at].name, in->files[at + n].name, prefix) == 0)
+        n++;
+    return n;
+}
+
+static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
+                          struct sw_chart *chart, const struct input *in, struct sw_err *err)
+{
+    static const char folder[] = "charts/";
+    size_t n;
+    for (size_t i = 0; i < in->n; i += n) {
+        const char *name = in->files[i].name;
+        n = 1;
+        if (!sw_starts_with(name, folder) || strchr("._", name[strlen(folder)]))
+            continue;
+        const char *slash = strchr(name + strlen(folder), '/');
+        if (!slash && !is_archive(name))
+            continue;
+        size_t prefix = slash ? (size_t)(slash + 1 - name) : 0;
+        int len = slash ? (int)prefix - 1 : (int)strlen(name);
+        const char *origin = sw_arena_printf(recipe->arena, "%s/%.*s", in->origin, len, name);
+        const char *dir = in->dir && slash
+                              ? sw_arena_printf(recipe->arena, "%s/%.*s", in->dir, len, name)
+                              : NULL;
+        struct sw_chart *sub;
+        n = slash ? count_group(in, i, prefix) : 1;
+        struct input part = { origin, dir, in->files + i, n, NULL };
+        int rc = slash ? load_unpacked(recipe, frame, &part, prefix, &sub, err)
+                       : load_packed(recipe, frame, origin, &in->files[i], &sub, err);
+        if (rc < 0)
+            return rc;
+        add_chart(recipe, chart, sub);
+    }
+    return 0;
+}
+
+/* ---- dependencies elsewhere ---------------------------------------------------------------------
+ */
+
+static bool is_version(const char *range, const struct sw_chart *chart)
+{
+    return !*range || sw_version_in_range(range, chart->version);
+}
+
+/* The subchart that @dep asks for; else the last one of its name, whatever its version. */
+static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct sw_dependency *dep)
+{
+    struct sw_chart *found = NULL;
+    for (size_t i = 0; i < chart->n_charts; i++) {
+        struct sw_chart *sub = chart->charts[i];
+        if (!sw_streq(sub->name, dep->name))
+            continue;
+        found = sub;
+        if (is_version(dep->version, sub))
+            break;
+    }
+    return found;
+}
+
+/* Asked only where a chart names another by its path: it looks at each folder above. */
+static bool lies_at(const struct frame *f, const char *real)
+{
+    SW_AUTO_CHARS *own = f->dir ? realpath(f->dir, NULL) : NULL;
+    const char *is = own ? own : f->base;
+    return is && sw_streq(is, real);
+}
+
+static int check_cycle(const struct frame *up, const char *real, const char *name,
+                       struct sw_err *err)
+{
+    const struct frame *f = up;
+    while (f && !lies_at(f, real))
+        f = f->up;
+    if (!f)
+        return 0;
+    SW_AUTO_CHARS *chain = sw_strdup(name);
+    for (const struct frame *g = up;; g = g->up) {
+        char *longer = sw_printf("%s -> %s", g->name, chain);
+        sw_chars_auto(&chain);
+        chain = longer;
+        if (g == f)
+            break;
+    }
+    return sw_err_set(err, SW_INVALID, "charts depend on each other: %s", chain);
+}
+
+static int load_dir(struct sw_recipe *recipe, const struct frame *up, const char *dir,
+                    struct sw_chart **out, struct sw_err *err)
+{
+    struct sw_files files = *new_source(recipe);
+    size_t slot = recipe->n_sources - 1;
+    int rc = sw_files_read_dir(&files, dir, err);
+    recipe->sources[slot] = files;
+    if (rc < 0)
+        return rc;
+    return load_chart(recipe, up, &(struct input){ dir, dir, files.items, files.n, NULL }, out,
+                      err);
+}
+
+static int load_file_dependency(struct sw_recipe *recipe, const struct frame *frame,
+                                struct sw_chart *chart, const struct sw_dependency *dep,
+                                struct sw_err *err)
+{
+    const char *path = dep->repository + strlen("file://");
+    if (!chart->dir) /* what came over the network does not look around on this machine */
+        return sw_err_set(err, SW_INVALID,
+                          "%s cannot be read for a chart that lies in no directory; "
+                          "put it in charts/",
+                          dep->repository);
+    const char *dir = *path == '/' ? sw_arena_strdup(recipe->arena, path)
+                                   : sw_arena_printf(recipe->arena, "%s/%s", chart->dir, path);
+    char *real = realpath(dir, NULL);
+    if (!real)
+        return sw_err_set(err, SW_INVALID, "%s: there is no directory '%s'", dep->repository, dir);
+    const char *kept = sw_arena_strdup(recipe->arena, real);
+    free(real);
+    int rc = check_cycle(frame, kept, dep->name, err);
+    struct sw_chart *sub;
+    if (rc == 0)
+        rc = load_dir(recipe, frame, dir, &sub, err);
+    if (rc < 0)
+        return rc;
+    if (!sw_streq(sub->name, dep->name))
+        return sw_err_set(err, SW_INVALID, "%s holds chart '%s'", dep->repository, sub->name);
+    add_chart(recipe, chart, sub);
+    return 0;
+}
+
+int sw_chart_check_got(const struct sw_chart *chart, const char *name, const char *version,
+                       struct sw_err *err)
+{
+    if (name && !sw_streq(chart->name, name))
+        return sw_err_set(err, SW_INVALID, "%s holds chart '%s', expected '%s'", chart->origin,
+                          chart->name, name);
+    if (version && !sw_streq(chart->version, version))
+        return sw_err_set(err, SW_INVALID, "%s holds version %s, expected %s", chart->origin,
+                          chart->version, version);
+    return 0;
+}
+
+/* Got by whoever opens the recipe. */
+static int load_got(struct sw_recipe *recipe, const struct frame *frame, struct sw_recipe_got *got,
+                    const struct sw_dependency *dep, struct sw_chart **out, struct sw_err *err)
+{
+    const char *origin = sw_arena_strdup(recipe->arena, got->origin);
+    int rc = check_cycle(frame, origin, dep->name, err);
+    if (rc < 0)
+        return rc;
+    struct sw_files files = *new_source(recipe);
+    size_t slot = recipe->n_sources - 1;
+    rc = sw_files_take_got(&files, got, err);
+    recipe->sources[slot] = files;
+    struct input in = { origin, NULL, files.items, files.n, origin };
+    return rc < 0 ? rc : load_chart(recipe, frame, &in, out, err);
+}
+
+static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
+                          struct sw_chart *chart, const struct sw_dependency *dep,
+                          const char *version, struct sw_err *err)
+{
+    struct sw_recipe_got got = { 0 };
+    struct sw_recipe_ask ask = { dep->repository, dep->name, version, chart->base };
+    struct sw_chart *sub;
+    int rc = recipe->limits.get(recipe->limits.get_arg, &ask, &got, err);
+    if (rc == 0)
+        rc = load_got(recipe, frame, &got, dep, &sub, err);
+    if (rc == 0)
+        rc = sw_chart_check_got(sub, dep->name, got.version, err);
+    sw_recipe_got_done(&got);
+    if (rc == 0)
+        add_chart(recipe, chart, sub);
+    return rc;
+}
+
+static int check_version(const struct sw_chart *chart, const struct sw_dependency *dep,
+                         const char *version, struct sw_err *err)
+{
+    const struct sw_chart *sub = find_subchart(chart, dep);
+    if (is_version(version, sub))
+        return 0;
+    return sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version, sub->origin,
+                      sub->version);
+}
+
+/* A dependency that is not in charts/. */
+static int load_elsewhere(struct sw_recipe *recipe, const struct frame *frame,
+                          struct sw_chart *chart, size_t i, const struct sw_lock *lock,
+                          struct sw_err *err)
+{
+    const struct sw_dependency *dep = &chart->deps[i];
+    const char *version = sw_lock_version(lock, chart, i);
+    bool is_file = sw_starts_with(dep->repository, "file://");
+    int rc;
+    if (is_file && !(chart->base && recipe->limits.get))
+        rc = load_file_dependency(recipe, frame, chart, dep, err);
+    else if (*dep->repository && recipe->limits.get)
+        rc = get_dependency(recipe, frame, chart, dep, version, err);
+    else
+        rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
+                        *dep->repository ? " from " : "", dep->repository);
+    return rc < 0 ? rc : check_version(chart, dep, version, err);
+}
+
+/* What is in charts/ is taken, and refused where it is of another version. */
+static bool is_there(const struct sw_chart *chart, const struct sw_dependency *dep, size_t n_own)
+{
+    const struct sw_chart *sub = find_subchart(chart, dep);
+    for (size_t i = 0; i < n_own; i++)
+        if (chart->charts[i] == sub)
+            return true;
+    return sub && is_version(dep->version, sub);
+}
+
+static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
+                             struct sw_chart *chart, struct sw_err *err)
+{
+    struct sw_lock lock = { 0 };
+    size_t n_own = chart->n_charts;
+    int rc = 0;
+    for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
+        const struct sw_dependency *dep = &chart->deps[i];
+        if (is_there(chart, dep, n_own)) {
+            rc = check_version(chart, dep, dep->version, err);
+        } else {
+            rc = lock.is_read ? 0 : sw_lock_read(&lock, chart, err);
+            if (rc == 0)
+                rc = load_elsewhere(recipe, frame, chart, i, &lock, err);
+        }
+        if (rc < 0)
+            sw_err_wrap(err, rc, "%s/Chart.yaml: dependencies[%zu] '%s'", chart->origin, i,
+                        dep->name);
+    }
+    sw_lock_done(&lock);
+    return rc;
+}
+
+bool sw_recipe_is_crd(const char *name)
+{
+    return sw_starts_with(name, "crds/") &&
+           (sw_ends_with(name, ".yaml") || sw_ends_with(name, ".yml") ||
+            sw_ends_with(name, ".json"));
+}
+
+int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out, struct sw_err *err)
+{
+    if (chart->schema_text && !chart->schema) {
+        struct sw_chart *c = (struct sw_chart *)chart; /* read late, but always the same */
+        SW_AUTO_CHARS *name = sw_printf("%s/%s", c->origin, c->schema_text->name);
+        int rc = sw_schema_new(name, c->schema_text->bytes, c->schema_text->len, &c->schema, err);
+        if (rc < 0)
+            return rc;
+    }
+    *out = chart->schema;
+    return 0;
+}
+
+/* ---- one chart ----------------------------------------------------------------------------------
+ */
+
+static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
+                       const struct sw_recipe_file *file, struct sw_err *err)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
+    int rc = sw_value_from_yaml(recipe->arena, name, file->bytes, file->len, &chart->values, err);
+    if (rc < 0)
+        return rc;
+    if (sw_value_is_nil(chart->values))
+        chart->values = sw_value_map(sw_map_new(recipe->arena));
+    if (!sw_value_is_map(chart->values))
+        return sw_err_set(err, SW_INVALID, "%s: not a map", name);
+    return 0;
+}
+
+/* Annotations that a look at the text finds, before anything is rendered. */
+static const struct annotation {
+    const char *before, *behind; /* the slash */
+    bool is_key;                 /* of a map within something: quoted or not, and no comment */
+    uint8_t mark;
+} annotations[] = {
+    { "specialresource.openshift.io", "kernel-affine", true, SW_MARK_KERNEL_AFFINE },
+    { "helm.sh", "resource-group", false, SW_MARK_GROUP },
+};
+
+/* From @at to @end stands a key: something before it on its line, but no comment; a colon after it.
+ */
+static bool is_key(const struct sw_recipe_file *file, const char *at, const char *end)
+{
+    const char *line = at, *last = file->bytes + file->len;
+    while (line > file->bytes && line[-1] != '\n')
+        line--;
+    if (line == at)
+        return false;
+    while (*line == ' ' || *line == '\t')
+        line++;
+    if (end < last && (*end == '"' || *end == '\''))
+        end++;
+    return *line != '#' && end < last && *end == ':';
+}
+
+static bool is_at(const struct annotation *a, const struct sw_recipe_file *file, const char *slash)
+{
+    size_t before = strlen(a->before), behind = strlen(a->behind);
+    const char *from = slash - before;
+    return (size_t)(slash - file->bytes) >= before &&
+           (size_t)(file->bytes + file->len - slash - 1) >= behind &&
+           memcmp(slash + 1, a->behind, behind) == 0 && memcmp(from, a->before, before) == 0 &&
+           (!a->is_key || is_key(file, from, slash + 1 + behind));
+}
+
+/* By their slashes, of which there are few: the files are large, and there are many. */
+static uint8_t marks_of(const struct sw_recipe_file *file)
+{
+    const char *at = file->bytes, *end = file->bytes + file->len;
+    uint8_t marks = 0;
+    for (; at < end && (at = memchr(at, '/', (size_t)(end - at))); at++)
+        for (size_t i = 0; i < SW_COUNT(annotations); i++)
+            if (is_at(&annotations[i], file, at))
+                marks |= annotations[i].mark;
+    return marks;
+}
+
+/* Files that are neither templates nor for .Files: read already, or by others. */
+static bool is_handled(const char *name, bool v1)
+{
+    return sw_streq(name, "Chart.yaml") || sw_streq(name, "Chart.lock") ||
+           ((sw_streq(name, "requirements.yaml") || sw_streq(name, "requirements.lock")) && !v1) ||
+           (sw_starts_with(name, "charts/") && !sw_ends_with(name, ".prov"));
+}
+
+static int sort_file(struct sw_recipe *recipe, struct sw_chart *chart,
+                     const struct sw_recipe_file *file, bool v1, struct sw_err *err)
+{
+    if (sw_streq(file->name, "values.yaml"))
+        return read_values(recipe, chart, file, err);
+    if (sw_streq(file->name, "values.schema.json")) {
+        chart->schema_text = file;
+    } else if (sw_starts_with(file->name, "templates/")) {
+        chart->marks[chart->n_templates] = marks_of(file);
+        chart->templates[chart->n_templates++] = *file;
+    } else if (!is_handled(file->name, v1)) {
+        chart->files[chart->n_files] = *file;
+        chart->template_files[chart->n_files++] =
+            (struct sw_template_file){ file->name, file->bytes, file->len };
+    }
+    return 0;
+}
+
+static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const struct input *in,
+                      struct sw_err *err)
+{
+    struct sw_arena *arena = recipe->arena;
+    chart->templates = sw_arena_alloc(arena, in->n * sizeof *chart->templates);
+    chart->marks = sw_arena_alloc(arena, in->n);
+    chart->files = sw_arena_alloc(arena, in->n * sizeof *chart->files);
+    chart->template_files = sw_arena_alloc(arena, in->n * sizeof *chart->template_files);
+    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
+    int rc = 0;
+    for (size_t i = 0; i < in->n && rc == 0; i++)
+        rc = sort_file(recipe, chart, &in->files[i], v1, err);
+    return rc;
+}
+
+static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
+                      struct sw_chart **out, struct sw_err *err)
+{
+    struct frame frame = { .up = up, .name = in->origin, .depth = up ? up->depth + 1 : 0 };
+    if (frame.depth > MAX_NESTING)
+        return sw_err_set(err, SW_INVALID, "%s: more than %d charts in each other", in->origin,
+                          MAX_NESTING);
+    struct sw_chart *chart = sw_arena_alloc(recipe->arena, sizeof *chart);
+    SW_GROW(recipe->charts, recipe->n_charts, recipe->cap_charts);
+    recipe->charts[recipe->n_charts++] = chart;
+    chart->origin = sw_arena_strdup(recipe->arena, in->origin);
+    chart->dir = in->dir;
+    chart->base = in->base;
+    chart->in = in->files;
+    chart->n_in = in->n;
+    chart->values = sw_value_map(sw_map_new(recipe->arena));
+    int rc = sw_chart_read_metadata(recipe, chart, in->files, in->n, err);
+    if (rc < 0)
+        return rc;
+    frame.name = chart->name;
+    frame.dir = in->dir;
+    frame.base = in->base;
+    rc = sort_files(recipe, chart, in, err);
+    if (rc == 0)
+        rc = load_subcharts(recipe, &frame, chart, in, err);
+    if (rc == 0)
+        rc = load_dependencies(recipe, &frame, chart, err);
+    if (rc == 0)
+        *out = chart;
+    return rc;
+}
+
+int sw_chart_load_root(struct sw_recipe *recipe, const struct sw_chart_place *place,
+                       const struct sw_files *files, struct sw_err *err)
+{
+    struct sw_arena *arena = recipe->arena;
+    struct input in = { place->origin, place->dir ? sw_arena_strdup(arena, place->dir) : NULL,
+                        files->items, files->n,
+                        place->base ? sw_arena_strdup(arena, place->base) : NULL };
+    return load_chart(recipe, NULL, &in, &recipe->root, err);
+}

@@ -1,0 +1,162 @@
+#include "chart/recipe/load/lock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json/hash.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/yaml/yaml.h"
+
+/* ---- the digest --------------------------------------------------------------------------------
+ */
+
+/* The fields of a dependency as Go writes them, in this order; empty ones are left out, save for
+ * two. */
+static const struct {
+    const char *name;
+    bool always;
+} fields[] = {
+    { "name", true },  { "version", false }, { "repository", true },     { "condition", false },
+    { "tags", false }, { "enabled", false }, { "import-values", false }, { "alias", false },
+};
+
+static bool is_empty(struct json_object *value)
+{
+    switch (json_object_get_type(value)) {
+    case json_type_string:
+        return json_object_get_string_len(value) == 0;
+    case json_type_boolean:
+        return !json_object_get_boolean(value);
+    case json_type_array:
+        return json_object_array_length(value) == 0;
+    default:
+        return !value;
+    }
+}
+
+/* Maps inside (import-values) have their keys sorted, the dependency itself has not. */
+static struct json_object *sorted(struct json_object *value)
+{
+    struct json_object *out = NULL;
+    SW_AUTO_CHARS *text = sw_json_text(value, SW_JSON_SORTED, NULL);
+    SW_ERR(err);
+    return sw_json_parse(text, strlen(text), NULL, &out, &err) < 0 ? NULL : out;
+}
+
+static struct json_object *as_go(struct json_object *dep)
+{
+    struct json_object *out = json_object_new_object();
+    for (size_t i = 0; i < SW_COUNT(fields); i++) {
+        struct json_object *value = sw_json_get(dep, fields[i].name);
+        if (!is_empty(value))
+            (void)json_object_object_add(out, fields[i].name, sorted(value));
+        else if (fields[i].always)
+            (void)json_object_object_add(out, fields[i].name, json_object_new_string(""));
+    }
+    return out;
+}
+
+static struct json_object *list_as_go(struct json_object *deps)
+{
+    struct json_object *out = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(deps); i++)
+        (void)json_object_array_add(out, as_go(sw_json_at(deps, i)));
+    return out;
+}
+
+static bool is_digest_of(struct json_object *doc, const char *digest)
+{
+    char hex[SW_SHA256_HEX];
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_HTML, &len);
+    SW_AUTO_CHARS *want = sw_printf("sha256:%s", sw_sha256_hex(text, len, hex));
+    return sw_streq(want, digest);
+}
+
+/* What Helm 3 hashes: both lists, as asked and as locked. Helm 2 hashed what was asked. */
+static bool is_in_sync(const struct sw_chart *chart, struct json_object *lock)
+{
+    const char *digest = sw_json_str(lock, "", "digest", NULL);
+    struct json_object *asked = list_as_go(sw_json_get(chart->meta, "dependencies"));
+    SW_AUTO_JSON *both = json_object_new_array();
+    (void)json_object_array_add(both, asked);
+    (void)json_object_array_add(both, list_as_go(sw_json_get(lock, "dependencies")));
+    if (is_digest_of(both, digest))
+        return true;
+    if (!sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1"))
+        return false;
+    SW_AUTO_JSON *old = json_object_new_object();
+    (void)json_object_object_add(old, "dependencies", json_object_get(asked));
+    return is_digest_of(old, digest);
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+static const struct sw_recipe_file *find_file(const struct sw_chart *chart)
+{
+    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
+    const struct sw_recipe_file *old = NULL;
+    for (size_t i = 0; i < chart->n_in; i++) {
+        if (sw_streq(chart->in[i].name, "Chart.lock"))
+            return &chart->in[i];
+        if (v1 && sw_streq(chart->in[i].name, "requirements.lock"))
+            old = &chart->in[i];
+    }
+    return old;
+}
+
+static int check_shape(struct json_object *doc, struct sw_err *err)
+{
+    struct json_object *deps = sw_json_get(doc, "dependencies");
+    if (!json_object_is_type(doc, json_type_object))
+        return sw_err_set(err, SW_INVALID, "expected a map");
+    if (deps && !json_object_is_type(deps, json_type_array))
+        return sw_err_set(err, SW_INVALID, "dependencies: expected a list");
+    for (size_t i = 0; i < sw_json_len(deps); i++)
+        if (!*sw_json_str(sw_json_at(deps, i), "", "name", NULL))
+            return sw_err_set(err, SW_INVALID, "dependencies[%zu]: expected a map with a name", i);
+    return 0;
+}
+
+int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err)
+{
+    const struct sw_recipe_file *file = find_file(chart);
+    lock->is_read = true;
+    if (!file)
+        return 0;
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
+    SW_AUTO_JSON *doc = NULL;
+    int rc = sw_yaml_parse(file->bytes, file->len,
+                           &(struct sw_yaml_opts){ .file = name, .allow_duplicate = true }, &doc,
+                           err);
+    if (rc < 0)
+        return rc;
+    rc = check_shape(doc, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", name);
+    if (!is_in_sync(chart, doc))
+        return sw_err_set(err, SW_INVALID,
+                          "%s: its digest is of other dependencies than Chart.yaml has: "
+                          "make it again (helm dependency update)",
+                          name);
+    lock->doc = SW_TAKE(doc);
+    return 0;
+}
+
+void sw_lock_done(struct sw_lock *lock)
+{
+    (void)json_object_put(lock->doc);
+    *lock = (struct sw_lock){ 0 };
+}
+
+const char *sw_lock_version(const struct sw_lock *lock, const struct sw_chart *chart, size_t i)
+{
+    const struct sw_dependency *dep = &chart->deps[i];
+    struct json_object *deps = sw_json_get(lock->doc, "dependencies"),
+                       *same = sw_json_at(deps, i); /* one name may be there twice */
+    if (!sw_streq(sw_json_str(same, "", "name", NULL), dep->name))
+        same = sw_json_find_by(deps, "name", dep->name);
+    return sw_json_str(same, dep->version, "version", NULL);
+}

@@ -1,0 +1,278 @@
+/* Chart.yaml: read, checked, its dependencies taken out. */
+#include "chart/recipe/load/chart.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/text/number.h"
+#include "data/text/semver.h"
+#include "data/yaml/yaml.h"
+
+/* The fields whose type Helm enforces, since it reads them into a struct. */
+static const struct {
+    const char *name;
+    enum json_type type;
+} fields[] = {
+    { "name", json_type_string },         { "home", json_type_string },
+    { "sources", json_type_array },       { "version", json_type_string },
+    { "description", json_type_string },  { "keywords", json_type_array },
+    { "maintainers", json_type_array },   { "icon", json_type_string },
+    { "apiVersion", json_type_string },   { "condition", json_type_string },
+    { "tags", json_type_string },         { "appVersion", json_type_string },
+    { "deprecated", json_type_boolean },  { "annotations", json_type_object },
+    { "kubeVersion", json_type_string },  { "dependencies", json_type_array },
+    { "type", json_type_string },
+}, dependency_fields[] = {
+    { "name", json_type_string },       { "version", json_type_string },
+    { "repository", json_type_string }, { "condition", json_type_string },
+    { "tags", json_type_array },        { "enabled", json_type_boolean },
+    { "import-values", json_type_array }, { "alias", json_type_string },
+    { "depends-on", json_type_array },
+};
+
+static const char *type_word(enum json_type type)
+{
+    switch (type) {
+    case json_type_array:
+        return "a list";
+    case json_type_object:
+        return "a map";
+    case json_type_boolean:
+        return "true or false";
+    case json_type_null:
+        return "null";
+    case json_type_string:
+        return "a string";
+    default:
+        return "a number";
+    }
+}
+
+/* Where Helm's struct has a string, a number or truth value of the file becomes one: `appVersion:
+ * 1.16` is "1.16", `1.10` is "1.1". Source: sigs.k8s.io/yaml, which converts by the type of the
+ * field. @return NULL where @value is none of them */
+static struct json_object *as_string(struct json_object *value)
+{
+    switch (json_object_get_type(value)) {
+    case json_type_boolean:
+    case json_type_int:
+        return json_object_new_string(json_object_get_string(value));
+    case json_type_double: {
+        char text[SW_FLOAT_LEN];
+        (void)sw_float_go(json_object_get_double(value), 'g', 32, text);
+        return json_object_new_string(text);
+    }
+    default:
+        return NULL;
+    }
+}
+
+static int check_field(struct json_object *map, const char *name, enum json_type want,
+                       struct sw_err *err)
+{
+    struct json_object *value = sw_json_get(map, name);
+    enum json_type type = json_object_get_type(value);
+    if (!value || type == want)
+        return 0;
+    struct json_object *text = want == json_type_string ? as_string(value) : NULL;
+    if (text) {
+        (void)json_object_object_add(map, name, text);
+        return 0;
+    }
+    return sw_err_set(err, SW_INVALID, "%s: %s, expected %s", name, type_word(type),
+                      type_word(want));
+}
+
+static int check_strings(struct json_object *list, const char *name, struct sw_err *err)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *value = sw_json_at(list, i);
+        if (json_object_is_type(value, json_type_string))
+            continue;
+        struct json_object *text = as_string(value);
+        if (!text)
+            return sw_err_set(err, SW_INVALID, "%s[%zu]: expected a string", name, i);
+        (void)json_object_array_put_idx(list, i, text);
+    }
+    return 0;
+}
+
+static int check_annotations(struct json_object *meta, struct sw_err *err)
+{
+    struct json_object *map = sw_json_get(meta, "annotations");
+    SW_AUTO_JSON *texts = json_object_new_object();
+    if (!map)
+        return 0;
+    json_object_object_foreach(map, key, value)
+    {
+        enum json_type type = json_object_get_type(value);
+        struct json_object *text = type == json_type_string ? json_object_get(value)
+                                   : value                  ? as_string(value)
+                                                            : json_object_new_string("");
+        if (!text)
+            return sw_err_set(err, SW_INVALID, "annotations.%s: %s, expected a string", key,
+                              type_word(type));
+        (void)json_object_object_add(texts, key, text);
+    }
+    (void)json_object_object_add(meta, "annotations", SW_TAKE(texts));
+    return 0;
+}
+
+static bool is_alias(const char *s)
+{
+    for (; *s; s++)
+        if (!isalnum((unsigned char)*s) && *s != '_' && *s != '-')
+            return false;
+    return true;
+}
+
+static int read_dependency(struct json_object *doc, struct sw_dependency *dep, struct sw_err *err)
+{
+    if (!json_object_is_type(doc, json_type_object))
+        return sw_err_set(err, SW_INVALID, "expected a map");
+    int rc = 0;
+    for (size_t i = 0; i < SW_COUNT(dependency_fields) && rc == 0; i++)
+        rc = check_field(doc, dependency_fields[i].name, dependency_fields[i].type, err);
+    *dep = (struct sw_dependency){
+        .name = sw_json_str(doc, "", "name", NULL),
+        .version = sw_json_str(doc, "", "version", NULL),
+        .repository = sw_json_str(doc, "", "repository", NULL),
+        .alias = sw_json_str(doc, "", "alias", NULL),
+        .condition = sw_json_str(doc, "", "condition", NULL),
+        .tags = sw_json_get(doc, "tags"),
+        .import_values = sw_json_get(doc, "import-values"),
+        .depends_on = sw_json_get(doc, "depends-on"),
+        .doc = doc,
+    };
+    if (rc == 0)
+        rc = check_strings(dep->tags, "tags", err);
+    if (rc == 0)
+        rc = check_strings(dep->depends_on, "depends-on", err);
+    if (rc == 0 && !*dep->name)
+        rc = sw_err_set(err, SW_INVALID, "name: required");
+    if (rc == 0 && !is_alias(dep->alias))
+        rc = sw_err_set(err, SW_INVALID, "alias: '%s' may hold letters, digits, '_' and '-' only",
+                        dep->alias);
+    return rc;
+}
+
+static int read_dependencies(struct sw_recipe *recipe, struct sw_chart *chart, const char *file,
+                             struct sw_err *err)
+{
+    struct json_object *list = sw_json_get(chart->meta, "dependencies");
+    chart->n_deps = sw_json_len(list);
+    chart->deps = sw_arena_alloc(recipe->arena, (chart->n_deps + 1) * sizeof *chart->deps);
+    for (size_t i = 0; i < chart->n_deps; i++) {
+        int rc = read_dependency(sw_json_at(list, i), &chart->deps[i], err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/%s: dependencies[%zu]", chart->origin, file, i);
+    }
+    return 0;
+}
+
+static const struct sw_recipe_file *find(const struct sw_recipe_file *files, size_t n,
+                                         const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (sw_streq(files[i].name, name))
+            return &files[i];
+    return NULL;
+}
+
+static int parse(const struct sw_chart *chart, const struct sw_recipe_file *file,
+                 struct json_object **doc, struct sw_err *err)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
+    int rc = sw_yaml_parse(file->bytes, file->len,
+                           &(struct sw_yaml_opts){ .file = name, .allow_duplicate = true }, doc,
+                           err);
+    if (rc < 0)
+        return rc;
+    if (json_object_is_type(*doc, json_type_object))
+        return 0;
+    enum json_type type = json_object_get_type(*doc);
+    bool empty = !*doc;
+    (void)json_object_put(SW_TAKE(*doc));
+    return sw_err_set(err, SW_INVALID, "%s: %s, expected a map", name,
+                      empty ? "empty" : type_word(type));
+}
+
+static int check_metadata(struct sw_chart *chart, struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < SW_COUNT(fields) && rc == 0; i++)
+        rc = check_field(chart->meta, fields[i].name, fields[i].type, err);
+    if (rc == 0)
+        rc = check_annotations(chart->meta, err);
+    const char *type = sw_json_str(chart->meta, "", "type", NULL);
+    chart->name = sw_json_str(chart->meta, "", "name", NULL);
+    chart->version = sw_json_str(chart->meta, "", "version", NULL);
+    if (rc == 0 && !*chart->name)
+        rc = sw_err_set(err, SW_INVALID, "name: required");
+    if (rc == 0 && (strchr(chart->name, '/') || strchr(chart->name, '\\') ||
+                    sw_streq(chart->name, ".") || sw_streq(chart->name, "..")))
+        rc = sw_err_set(err, SW_INVALID, "name: '%s' is no name", chart->name);
+    if (rc == 0 && !*chart->version)
+        rc = sw_err_set(err, SW_INVALID, "version: required");
+    struct sw_semver version;
+    if (rc == 0 && sw_semver_parse(chart->version, strlen(chart->version), &version, NULL) < 0)
+        rc = sw_err_set(err, SW_INVALID, "version: '%s' is no semantic version", chart->version);
+    if (rc == 0 && *type && !sw_streq(type, "application") && !sw_streq(type, "library"))
+        rc = sw_err_set(err, SW_INVALID, "type: '%s' is neither application nor library", type);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s/Chart.yaml", chart->origin) : 0;
+}
+
+/* apiVersion v1 kept its dependencies in a file of their own. */
+static int read_requirements(struct sw_chart *chart, const struct sw_recipe_file *file,
+                             struct sw_err *err)
+{
+    struct json_object *doc;
+    int rc = parse(chart, file, &doc, err);
+    if (rc < 0)
+        return rc;
+    struct json_object *list = sw_json_get(doc, "dependencies");
+    rc = check_field(doc, "dependencies", json_type_array, err);
+    if (list && rc == 0)
+        (void)json_object_object_add(chart->meta, "dependencies", json_object_get(list));
+    (void)json_object_put(doc);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s/%s", chart->origin, file->name) : 0;
+}
+
+int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
+                           const struct sw_recipe_file *files, size_t n, struct sw_err *err)
+{
+    const struct sw_recipe_file *file = find(files, n, "Chart.yaml");
+    if (!file)
+        return sw_err_set(err, SW_INVALID, "%s: not a chart: Chart.yaml is missing", chart->origin);
+    int rc = parse(chart, file, &chart->meta, err);
+    if (rc < 0)
+        return rc;
+    rc = check_metadata(chart, err);
+    if (rc < 0)
+        return rc;
+    chart->is_library = sw_streq(sw_json_str(chart->meta, "", "type", NULL), "library");
+    if (!*sw_json_str(chart->meta, "", "apiVersion", NULL))
+        sw_json_set_str(chart->meta, "v1", "apiVersion", NULL);
+    const char *from = "Chart.yaml";
+    const struct sw_recipe_file *old = find(files, n, "requirements.yaml");
+    if (old) {
+        from = old->name;
+        rc = read_requirements(chart, old, err);
+    }
+    return rc < 0 ? rc : read_dependencies(recipe, chart, from, err);
+}
+
+const char *sw_chart_annotation(const struct sw_chart *chart, const char *key)
+{
+    return sw_json_str(chart->meta, NULL, "annotations", key, NULL);
+}
+
+bool sw_version_in_range(const char *range, const char *version)
+{
+    struct sw_semver v;
+    SW_AUTO(sw_semver_range) *r = NULL;
+    return sw_semver_parse(version, strlen(version), &v, NULL) == 0 &&
+           sw_semver_range_parse(range, strlen(range), &r, NULL) == 0 && sw_semver_range_has(r, &v);
+}

@@ -1,0 +1,294 @@
+/* A recipe as a packaged chart, written by libarchive in memory. The library is loaded when it is
+ * needed, as in archive.c. */
+#include "chart/recipe/package/pack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/library.h"
+#include "chart/recipe/load/chart.h"
+
+/* ---- which files --------------------------------------------------------------------------------
+ */
+
+static int add_files(struct sw_files *to, const struct sw_files *from, const char *prefix,
+                     struct sw_err *err)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        const struct sw_recipe_file *f = &from->items[i];
+        SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, f->name);
+        int rc = sw_files_check(to, f->len, err);
+        if (rc == 0) {
+            char *copy = sw_alloc(f->len + 1);
+            memcpy(copy, f->bytes, f->len);
+            copy[f->len] = '\0';
+            rc = sw_files_add(to, name, copy, f->len, err);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* The folder below @chart's charts/ that holds @sub; NULL: it lies elsewhere. */
+static const char *own_folder(const struct sw_chart *chart, const struct sw_chart *sub)
+{
+    SW_AUTO_CHARS *charts = sw_printf("%s/charts/", chart->dir);
+    if (!sw_starts_with(sub->dir, charts))
+        return NULL;
+    const char *folder = sub->dir + strlen(charts);
+    return strchr(folder, '/') || *folder == '.' || *folder == '_' ? NULL : folder;
+}
+
+/* Those of a chart that was got from elsewhere. */
+static int copy_files(struct sw_files *to, const struct sw_chart *chart, struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < chart->n_in && rc == 0; i++) {
+        const struct sw_recipe_file *f = &chart->in[i];
+        rc = sw_files_check(to, f->len, err);
+        if (rc == 0)
+            rc = sw_files_add(to, f->name, sw_strndup(f->bytes, f->len), f->len, err);
+    }
+    return rc;
+}
+
+/* What @chart, whose files are in @to already, needs from elsewhere. */
+static int add_dependencies(struct sw_files *to, const struct sw_chart *chart, const char *prefix,
+                            struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < chart->n_charts && rc == 0; i++) {
+        const struct sw_chart *sub = chart->charts[i];
+        if (!sub->dir && !sub->base) /* out of an archive: complete */
+            continue;
+        const char *folder = sub->dir ? own_folder(chart, sub) : NULL;
+        SW_AUTO_CHARS *inner = sw_printf("%scharts/%s/", prefix, folder ? folder : sub->name);
+        if (!folder) {
+            struct sw_files files = sw_files_init(&to->limits);
+            rc = sub->dir ? sw_files_read_dir(&files, sub->dir, err) : copy_files(&files, sub, err);
+            if (rc == 0)
+                rc = add_files(to, &files, inner, err);
+            sw_files_done(&files);
+        }
+        if (rc == 0)
+            rc = add_dependencies(to, sub, inner, err);
+    }
+    return rc;
+}
+
+static int rank_of(const char *name)
+{
+    static const char *const first[] = { "Chart.yaml", "Chart.lock", "values.yaml",
+                                         "values.schema.json" };
+    int n = (int)SW_COUNT(first);
+    for (int i = 0; i < n; i++)
+        if (sw_streq(name, first[i]))
+            return i;
+    return sw_starts_with(name, "templates/") ? n : sw_starts_with(name, "charts/") ? n + 2 : n + 1;
+}
+
+static int by_rank(const void *pa, const void *pb)
+{
+    const char *a = ((const struct sw_recipe_file *)pa)->name,
+               *b = ((const struct sw_recipe_file *)pb)->name;
+    while (sw_starts_with(a, "charts/") && sw_starts_with(b, "charts/")) {
+        size_t folder = strlen("charts/") + strcspn(a + strlen("charts/"), "/");
+        if (a[folder] != '/' || strncmp(a, b, folder + 1) != 0)
+            break;
+        a += folder + 1; /* in the same subchart: as in a chart of its own */
+        b += folder + 1;
+    }
+    int order = rank_of(a) - rank_of(b);
+    return order ? order : strcmp(a, b);
+}
+
+int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files, struct sw_err *err)
+{
+    int rc = add_files(files, &recipe->sources[0], "", err);
+    if (rc == 0)
+        rc = add_dependencies(files, recipe->root, "", err);
+    if (rc == 0)
+        rc = sw_files_sort(files, err); /* nothing twice */
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", recipe->root->origin);
+    qsort(files->items, files->n, sizeof *files->items, by_rank);
+    return 0;
+}
+
+/* ---- the library --------------------------------------------------------------------------------
+ */
+
+struct library {
+    __typeof__(&archive_write_new) write_new;
+    __typeof__(&archive_write_free) write_free;
+    __typeof__(&archive_write_close) write_close;
+    __typeof__(&archive_write_set_format_pax_restricted) format_pax;
+    __typeof__(&archive_write_set_format_option) format_option;
+    __typeof__(&archive_write_add_filter_gzip) filter_gzip;
+    __typeof__(&archive_write_set_filter_option) filter_option;
+    __typeof__(&archive_write_set_bytes_in_last_block) last_block;
+    __typeof__(&archive_write_open) write_open;
+    __typeof__(&archive_write_header) write_header;
+    __typeof__(&archive_write_data) write_data;
+    __typeof__(&archive_error_string) error_string;
+    __typeof__(&archive_entry_new) entry_new;
+    __typeof__(&archive_entry_free) entry_free;
+    __typeof__(&archive_entry_set_pathname) set_pathname;
+    __typeof__(&archive_entry_set_filetype) set_filetype;
+    __typeof__(&archive_entry_set_perm) set_perm;
+    __typeof__(&archive_entry_set_size) set_size;
+    __typeof__(&archive_entry_set_mtime) set_mtime;
+};
+
+static const struct sw_archive_symbol symbols[] = {
+    { "archive_write_new", offsetof(struct library, write_new) },
+    { "archive_write_free", offsetof(struct library, write_free) },
+    { "archive_write_close", offsetof(struct library, write_close) },
+    { "archive_write_set_format_pax_restricted", offsetof(struct library, format_pax) },
+    { "archive_write_set_format_option", offsetof(struct library, format_option) },
+    { "archive_write_add_filter_gzip", offsetof(struct library, filter_gzip) },
+    { "archive_write_set_filter_option", offsetof(struct library, filter_option) },
+    { "archive_write_set_bytes_in_last_block", offsetof(struct library, last_block) },
+    { "archive_write_open", offsetof(struct library, write_open) },
+    { "archive_write_header", offsetof(struct library, write_header) },
+    { "archive_write_data", offsetof(struct library, write_data) },
+    { "archive_error_string", offsetof(struct library, error_string) },
+    { "archive_entry_new", offsetof(struct library, entry_new) },
+    { "archive_entry_free", offsetof(struct library, entry_free) },
+    { "archive_entry_set_pathname", offsetof(struct library, set_pathname) },
+    { "archive_entry_set_filetype", offsetof(struct library, set_filetype) },
+    { "archive_entry_set_perm", offsetof(struct library, set_perm) },
+    { "archive_entry_set_size", offsetof(struct library, set_size) },
+    { "archive_entry_set_mtime", offsetof(struct library, set_mtime) },
+};
+
+static struct library lib;
+static bool lib_loaded;
+static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
+
+static void load_library(void)
+{
+    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
+}
+
+/* ---- the archive --------------------------------------------------------------------------------
+ */
+
+struct output {
+    char *bytes; /* owned */
+    size_t len, cap;
+};
+
+static ssize_t on_bytes(struct archive *a SW_UNUSED, void *arg, const void *bytes, size_t len)
+{
+    struct output *out = arg;
+    if (out->cap - out->len < len) {
+        out->cap = out->cap * 2 + len;
+        out->bytes = sw_realloc(out->bytes, out->cap, 1);
+    }
+    memcpy(out->bytes + out->len, bytes, len);
+    out->len += len;
+    return (ssize_t)len;
+}
+
+/* What reproducible builds agreed on; else the first day that every archive format can tell. */
+static time_t time_of_files(void)
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    long long seconds = text ? strtoll(text, &end, 10) : 0;
+    return text && end != text && !*end && seconds >= 0 ? (time_t)seconds : (time_t)315532800;
+}
+
+static bool write_file(struct archive *a, const char *folder, const struct sw_recipe_file *f)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", folder, f->name);
+    struct archive_entry *e = lib.entry_new();
+    if (!e)
+        return false;
+    lib.set_pathname(e, path);
+    lib.set_filetype(e, AE_IFREG);
+    lib.set_perm(e, 0644);
+    lib.set_size(e, (int64_t)f->len);
+    lib.set_mtime(e, time_of_files(), 0);
+    bool ok = lib.write_header(a, e) == ARCHIVE_OK &&
+              lib.write_data(a, f->bytes, f->len) == (ssize_t)f->len;
+    lib.entry_free(e);
+    return ok;
+}
+
+static bool is_ascii(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return !*text;
+}
+
+/* Names that are not ASCII are written as the bytes they are, UTF-8, whatever the locale. With the
+ * option for it each file has a header that GNU tar warns about: only where it is needed. */
+static bool set_charset(struct archive *a, const struct sw_files *files)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < files->n; i++)
+        ascii &= is_ascii(files->items[i].name);
+    return ascii || lib.format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK;
+}
+
+static bool write_all(struct archive *a, const char *folder, const struct sw_files *files,
+                      struct output *out)
+{
+    bool ok = lib.format_pax(a) == ARCHIVE_OK && set_charset(a, files) &&
+              lib.filter_gzip(a) == ARCHIVE_OK &&
+              lib.filter_option(a, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
+              lib.filter_option(a, "gzip", "compression-level", "9") == ARCHIVE_OK &&
+              lib.last_block(a, 1) == ARCHIVE_OK &&
+              lib.write_open(a, out, NULL, on_bytes, NULL) == ARCHIVE_OK;
+    for (size_t i = 0; i < files->n && ok; i++)
+        ok = write_file(a, folder, &files->items[i]);
+    return ok && lib.write_close(a) == ARCHIVE_OK;
+}
+
+char *sw_recipe_archive_name(const struct sw_recipe *recipe)
+{
+    return sw_printf("%s-%s.tgz", sw_recipe_name(recipe), sw_recipe_version(recipe));
+}
+
+int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes, size_t *len,
+                  struct sw_err *err)
+{
+    (void)pthread_once(&lib_once, load_library);
+    if (!lib_loaded)
+        return sw_err_set(err, SW_UNAVAILABLE, "packing needs libarchive (libarchive.so.13)");
+    struct output out = { 0 };
+    struct archive *a = lib.write_new();
+    int rc = 0;
+    if (!a || !write_all(a, folder, files, &out)) {
+        const char *why = a ? lib.error_string(a) : NULL;
+        rc = sw_err_set(err, SW_UNAVAILABLE, "%s: cannot be packed: %s", folder,
+                        why ? why : "no memory");
+    }
+    if (a)
+        (void)lib.write_free(a); /* closed above, or not worth closing */
+    if (rc < 0) {
+        free(out.bytes);
+        return rc;
+    }
+    *bytes = out.bytes;
+    *len = out.len;
+    return 0;
+}
+
+int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(&recipe->limits);
+    int rc = sw_recipe_list_files(recipe, &files, err);
+    if (rc == 0)
+        rc = sw_files_pack(&files, sw_recipe_name(recipe), bytes, len, err);
+    sw_files_done(&files);
+    return rc;
+}

@@ -1,0 +1,124 @@
+/* Values of a chart and its subcharts, one over the other, as Helm 3.7.1 does it - the odd cases
+ * too, since a chart that was tested with Helm may lean on them. */
+#include <string.h>
+
+#include "chart/recipe/plan/part.h"
+
+static struct sw_map *map_of(const struct sw_value *v)
+{
+    return v && v->type == SW_T_MAP ? v->as.map : NULL;
+}
+
+/* Helm merges a map into itself in one place, which takes the nulls out of it. */
+static void drop_nulls(struct sw_map *map)
+{
+    for (size_t i = 0; i < sw_map_count(map);) {
+        const struct sw_entry *e = &sw_map_sorted(map)[i];
+        struct sw_map *inner = map_of(&e->value);
+        if (inner)
+            drop_nulls(inner);
+        if (e->value.type == SW_T_NIL)
+            (void)sw_map_remove(map, e->key, e->key_len);
+        else
+            i++;
+    }
+}
+
+void sw_coalesce_tables(struct sw_map *dst, struct sw_map *src)
+{
+    if (dst == src) {
+        drop_nulls(dst);
+        return;
+    }
+    size_t n = sw_map_count(src);
+    const struct sw_entry *all = sw_map_sorted(src);
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_entry *e = &all[i];
+        struct sw_value *there = sw_map_find(dst, e->key, e->key_len);
+        struct sw_map *into = map_of(there), *from = map_of(&e->value);
+        if (!there)
+            sw_map_set(dst, e->key, e->key_len, e->value);
+        else if (there->type == SW_T_NIL)
+            (void)sw_map_remove(dst, e->key, e->key_len);
+        else if (into && from)
+            sw_coalesce_tables(into, from);
+    }
+}
+
+/* The chart's own defaults under what is in @dest already. */
+static void coalesce_defaults(struct sw_map *defaults, struct sw_arena *arena, struct sw_map *dest,
+                              bool share)
+{
+    size_t n = defaults ? sw_map_count(defaults) : 0;
+    const struct sw_entry *all = n ? sw_map_sorted(defaults) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_entry *e = &all[i];
+        struct sw_value *there = sw_map_find(dest, e->key, e->key_len);
+        if (!there) {
+            sw_map_set(dest, e->key, e->key_len,
+                       share ? e->value : sw_value_copy(arena, e->value, false));
+        } else if (there->type == SW_T_NIL) {
+            (void)sw_map_remove(dest, e->key, e->key_len);
+        } else if (map_of(there) && map_of(&e->value)) {
+            struct sw_value src = share ? e->value : sw_value_copy(arena, e->value, false);
+            sw_coalesce_tables(map_of(there), src.as.map);
+        }
+    }
+}
+
+/* One key of the parent's globals into the child's. The parent wins. */
+static void coalesce_global(struct sw_arena *arena, struct sw_map *into, const struct sw_entry *e)
+{
+    struct sw_value *there = sw_map_find(into, e->key, e->key_len);
+    struct sw_map *table = map_of(there);
+    if (!map_of(&e->value)) {
+        if (!table)
+            sw_map_set(into, e->key, e->key_len, e->value);
+        return;
+    }
+    struct sw_value copy = sw_value_copy(arena, e->value, false);
+    if (table)
+        sw_coalesce_tables(copy.as.map, table);
+    sw_map_set(into, e->key, e->key_len, copy);
+}
+
+static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const struct sw_map *src)
+{
+    static const char global[] = "global";
+    struct sw_value *to = sw_map_find_cstr(dest, global), *from = sw_map_find_cstr(src, global);
+    if ((to && !map_of(to)) || (from && !map_of(from)))
+        return; /* not a table: Helm warns and goes on */
+    struct sw_map *into = to ? map_of(to) : sw_map_new(arena);
+    size_t n = from ? sw_map_count(map_of(from)) : 0;
+    const struct sw_entry *all = n ? sw_map_sorted(map_of(from)) : NULL;
+    for (size_t i = 0; i < n; i++)
+        coalesce_global(arena, into, &all[i]);
+    sw_map_set_cstr(dest, global, sw_value_map(into));
+}
+
+static int coalesce_part(const struct sw_part *part, struct sw_arena *arena, struct sw_map *dest,
+                         bool share, struct sw_err *err)
+{
+    struct sw_value *there = sw_map_find_cstr(dest, part->name);
+    if (there && !map_of(there))
+        return sw_err_set(err, SW_INVALID,
+                          "values: '%s' must be a map, since it is the name of a subchart (%s)",
+                          part->name, part->path);
+    struct sw_map *values = there ? map_of(there) : sw_map_new(arena);
+    if (!there)
+        sw_map_set_cstr(dest, part->name, sw_value_map(values));
+    coalesce_globals(arena, values, dest);
+    return sw_part_coalesce(part, arena, values, share, err);
+}
+
+int sw_part_coalesce(const struct sw_part *part, struct sw_arena *arena, struct sw_map *dest,
+                     bool share, struct sw_err *err)
+{
+    coalesce_defaults(map_of(&part->values), arena, dest, share);
+    for (size_t i = 0; i < part->n_parts; i++) {
+        int rc = coalesce_part(part->parts[i], arena, dest, share, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,522 @@
+/* The states of a plan and what they need: numbered templates, resource groups, subcharts. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/recipe/load/names.h"
+#include "chart/recipe/plan/cycle.h"
+#include "chart/recipe/plan/groups.h"
+#include "chart/recipe/plan/plan.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+
+enum { MAX_STATES = 1000 };
+
+static const char ann_wait[] = "slipway.dev/wait";
+static const char ann_subcharts[] = "helm.sh/depends-on/subcharts";
+
+/* Numbers of states, from @first up to @end. */
+struct span {
+    size_t first, end;
+};
+
+struct graph {
+    struct sw_plan *plan;
+    const struct sw_render_env *env;
+    struct sw_arena *arena;
+    struct sw_recipe_state *states; /* in the arena; so are their owners */
+    const struct sw_part **owners;
+    size_t n, cap;
+    struct sw_needs needs; /* among @cap */
+    struct sw_err *err;
+};
+
+/* ---- making states ------------------------------------------------------------------------------
+ */
+
+static bool waits_for_all(const struct sw_part *part)
+{
+    for (; part; part = part->parent) {
+        const char *wait = sw_chart_annotation(part->chart, ann_wait);
+        if (wait)
+            return sw_streq(wait, "all");
+    }
+    return false;
+}
+
+/* "a.b." for the part at root/charts/a/charts/b, "" for the root. */
+static const char *prefix_of(struct graph *g, const struct sw_part *part)
+{
+    return part->parent ? sw_arena_printf(g->arena, "%s%s.", prefix_of(g, part->parent), part->name)
+                        : "";
+}
+
+/* @name: NULL for the chart's own. @return the state's number, or -1 with g->err set. */
+static int add_state(struct graph *g, const struct sw_part *part, const char *name)
+{
+    if (g->n == g->cap)
+        return sw_err_set(g->err, SW_INVALID, "more than %zu states", g->cap), -1;
+    const char *prefix = prefix_of(g, part);
+    size_t len = strlen(prefix);
+    struct sw_recipe_state *s = &g->states[g->n];
+    s->name = name  ? sw_arena_printf(g->arena, "%s%s", prefix, name)
+              : len ? sw_arena_strndup(g->arena, prefix, len - 1)
+                    : part->name;
+    s->label = s->name;
+    s->chart = part->path;
+    s->wait_all = waits_for_all(part);
+    g->owners[g->n] = part;
+    return (int)g->n++;
+}
+
+static void take_template(struct graph *g, size_t state, struct sw_plan_template *t)
+{
+    struct sw_recipe_state *s = &g->states[state];
+    t->state = state;
+    s->kernel_affine |= t->kernel_affine;
+}
+
+static void need_all(struct graph *g, struct span who, struct span what)
+{
+    for (size_t i = who.first; i < who.end; i++)
+        for (size_t j = what.first; j < what.end; j++)
+            sw_needs_add(&g->needs, i, j);
+}
+
+/* ---- one chart's own templates ------------------------------------------------------------------
+ */
+
+static int next_number(const struct sw_plan *plan, const struct sw_part *part, int after)
+{
+    int next = -1;
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        int n = plan->templates[i].number;
+        if (plan->templates[i].part == part && n > after && (next < 0 || n < next))
+            next = n;
+    }
+    return next;
+}
+
+/* A state for each number, each after the one before. */
+static int add_numbered(struct graph *g, const struct sw_part *part)
+{
+    struct sw_plan *plan = g->plan;
+    size_t first = g->n;
+    for (int n = next_number(plan, part, -1); n >= 0; n = next_number(plan, part, n)) {
+        int state = add_state(g, part, sw_arena_printf(g->arena, "%04d", n));
+        if (state < 0)
+            return SW_INVALID;
+        for (size_t i = 0; i < plan->n_templates; i++)
+            if (plan->templates[i].part == part && plan->templates[i].number == n)
+                take_template(g, (size_t)state, &plan->templates[i]);
+        if ((size_t)state > first)
+            sw_needs_add(&g->needs, (size_t)state, (size_t)state - 1);
+    }
+    return 0;
+}
+
+static bool is_rest(const struct sw_plan_template *t, const struct sw_part *part)
+{
+    return t->part == part && t->number < 0 && !t->is_partial && !t->is_notes;
+}
+
+static bool has_crds(const struct sw_part *part)
+{
+    const struct sw_chart *chart = part->chart;
+    for (size_t i = 0; i < chart->n_files; i++)
+        if (sw_recipe_is_crd(chart->files[i].name))
+            return true;
+    return false;
+}
+
+/* ---- resource groups
+ * -----------------------------------------------------------------------------
+ */
+
+/* A state for each, with the groups' needs; their numbers follow each other. */
+static int make_group_states(struct graph *g, const struct sw_resource_groups *gs,
+                             const struct sw_part *part)
+{
+    size_t first = g->n;
+    for (size_t i = 0; i < gs->n; i++) {
+        int state = add_state(g, part, gs->all[i].name);
+        if (state < 0)
+            return SW_INVALID;
+        g->states[state].group = gs->all[i].name;
+    }
+    for (size_t i = 0; i < gs->n; i++)
+        for (size_t j = 0; j < gs->n; j++)
+            if (sw_needs_has(&gs->needs, i, j))
+                sw_needs_add(&g->needs, first + i, first + j);
+    return 0;
+}
+
+/* States of the resource groups in @part's unnumbered templates; none is the usual case.
+ * @rest: whether something is left that is in no group. */
+static int add_groups(struct graph *g, const struct sw_part *part, bool *rest)
+{
+    bool any = *rest = false;
+    for (size_t i = 0; i < g->plan->n_templates; i++) {
+        bool unnumbered = is_rest(&g->plan->templates[i], part);
+        *rest |= unnumbered;
+        any |= unnumbered && g->plan->templates[i].grouped;
+    }
+    if (!any)
+        return 0;
+    SW_AUTO(sw_resource_groups) *gs = NULL;
+    int rc = sw_resource_groups_find(g->plan, part, g->env, &gs, g->err);
+    if (rc == 0) {
+        *rest = gs->rest || gs->n == 0;
+        rc = make_group_states(g, gs, part);
+    }
+    return rc;
+}
+
+/* ---- a chart and what is below it ---------------------------------------------------------------
+ */
+
+/* Whether a state of @within needs @i, or @i one of them. */
+static bool is_needed(const struct graph *g, size_t i, struct span within)
+{
+    for (size_t j = within.first; j < within.end; j++)
+        if (sw_needs_has(&g->needs, j, i))
+            return true;
+    return false;
+}
+
+static bool needs_any(const struct graph *g, size_t i, struct span within)
+{
+    for (size_t j = within.first; j < within.end; j++)
+        if (sw_needs_has(&g->needs, i, j))
+            return true;
+    return false;
+}
+
+/* The first states of @later wait for the last ones of @earlier. */
+static void put_after(struct graph *g, struct span later, struct span earlier)
+{
+    bool *entry = sw_zalloc(g->cap, sizeof *entry), *exit = sw_zalloc(g->cap, sizeof *exit);
+    for (size_t i = later.first; i < later.end; i++)
+        entry[i] = !needs_any(g, i, later);
+    for (size_t i = earlier.first; i < earlier.end; i++)
+        exit[i] = !is_needed(g, i, earlier);
+    for (size_t i = later.first; i < later.end; i++)
+        for (size_t j = earlier.first; j < earlier.end; j++)
+            if (entry[i] && exit[j])
+                sw_needs_add(&g->needs, i, j);
+    free(entry);
+    free(exit);
+}
+
+/* crds/ go with the first state, or before all where several are first. */
+static int place_crds(struct graph *g, const struct sw_part *part, struct span *own)
+{
+    size_t n_first = 0, first = own->first;
+    for (size_t i = own->end; i-- > own->first;)
+        if (!needs_any(g, i, *own)) {
+            n_first++;
+            first = i;
+        }
+    if (n_first != 1) {
+        int state = add_state(g, part, n_first ? "crds" : NULL);
+        if (state < 0)
+            return SW_INVALID;
+        first = (size_t)state;
+        struct span alone = { first, first + 1 };
+        for (size_t i = own->first; i < own->end; i++)
+            if (!needs_any(g, i, *own))
+                need_all(g, (struct span){ i, i + 1 }, alone);
+        own->end = first + 1;
+    }
+    g->states[first].has_crds = true;
+    struct sw_plan *plan = g->plan;
+    plan->crd_parts[plan->n_crd_parts] = part;
+    plan->crd_states[plan->n_crd_parts++] = first;
+    return 0;
+}
+
+/* The states of @part's own templates: numbers, then groups, then the rest. */
+static int add_own(struct graph *g, const struct sw_part *part, struct span *own)
+{
+    *own = (struct span){ g->n, g->n };
+    bool rest;
+    if (part->chart->is_library)
+        return 0;
+    int rc = add_numbered(g, part);
+    struct span numbered = { own->first, g->n };
+    if (rc == 0)
+        rc = add_groups(g, part, &rest);
+    if (rc < 0)
+        return rc;
+    struct span groups = { numbered.end, g->n };
+    put_after(g, groups, numbered);
+    own->end = g->n;
+    if (rest) {
+        int state = add_state(g, part, NULL);
+        if (state < 0)
+            return SW_INVALID;
+        if (numbered.end > numbered.first)
+            g->states[state].label = NULL;
+        put_after(g, (struct span){ (size_t)state, (size_t)state + 1 }, *own);
+        own->end = g->n;
+        for (size_t i = 0; i < g->plan->n_templates; i++)
+            if (is_rest(&g->plan->templates[i], part))
+                take_template(g, (size_t)state, &g->plan->templates[i]);
+    }
+    return has_crds(part) ? place_crds(g, part, own) : 0;
+}
+
+/* ---- edges between subcharts --------------------------------------------------------------------
+ */
+
+/* A subchart by the name that `depends-on` uses: alias or name.
+ * @return its number; SIZE_MAX where it is disabled; -1 with g->err set: unknown */
+static int find_sibling(struct graph *g, const struct sw_part *part, const char *name,
+                        size_t *found)
+{
+    size_t n_by_name = 0;
+    for (size_t i = 0; i < part->n_parts; i++)
+        if (sw_streq(part->parts[i]->name, name)) {
+            *found = i;
+            return 0;
+        }
+    for (size_t i = 0; i < part->n_parts; i++)
+        if (sw_streq(part->parts[i]->chart->name, name)) {
+            *found = i;
+            n_by_name++;
+        }
+    if (n_by_name == 1)
+        return 0;
+    if (n_by_name > 1)
+        return sw_err_set(g->err, SW_INVALID, "'%s' is the name of several; use the alias", name);
+    *found = SIZE_MAX;
+    for (size_t i = 0; i < part->chart->n_deps; i++)
+        if (sw_streq(part->chart->deps[i].name, name) || sw_streq(part->chart->deps[i].alias, name))
+            return 0;
+    return sw_err_set(g->err, SW_INVALID, "there is no subchart '%s'", name);
+}
+
+static int read_depends_on(struct graph *g, const struct sw_part *part, struct sw_needs *between)
+{
+    for (size_t d = 0; d < part->n_deps; d++) {
+        const struct sw_dependency *dep = part->deps[d].dep;
+        size_t who, what;
+        for (size_t k = 0; k < sw_json_len(dep->depends_on); k++) {
+            int rc = find_sibling(g, part, part->deps[d].name, &who);
+            const char *name = json_object_get_string(sw_json_at(dep->depends_on, k));
+            if (rc == 0)
+                rc = find_sibling(g, part, name, &what);
+            if (rc < 0)
+                return sw_err_wrap(g->err, rc, "%s/Chart.yaml: dependency '%s': depends-on",
+                                   part->chart->origin, part->deps[d].name);
+            if (who != SIZE_MAX && what != SIZE_MAX)
+                sw_needs_add(between, who, what);
+        }
+    }
+    return 0;
+}
+
+/* The part's own states after the subcharts that its annotation names. @spans: of the subcharts. */
+static int read_annotation(struct graph *g, const struct sw_part *part, struct span own,
+                           const struct span *spans)
+{
+    struct json_object *value = sw_json_find(part->chart->meta, "annotations", ann_subcharts, NULL);
+    if (!value)
+        return 0;
+    SW_AUTO_JSON *names = sw_recipe_names(value, g->err);
+    int rc = names ? 0 : SW_INVALID;
+    for (size_t i = 0; rc == 0 && i < sw_json_len(names); i++) {
+        size_t what;
+        rc = find_sibling(g, part, json_object_get_string(sw_json_at(names, i)), &what);
+        if (rc == 0 && what != SIZE_MAX)
+            put_after(g, own, spans[what]);
+    }
+    return rc < 0 ? sw_err_wrap(g->err, rc, "%s/Chart.yaml: annotation %s", part->chart->origin,
+                                ann_subcharts)
+                  : 0;
+}
+
+/* A subchart without states hands on what it needs, to those that need it. @order: needs first. */
+static void bridge_empty(struct sw_needs *between, const struct span *spans, const size_t *order)
+{
+    for (size_t k = 0; k < between->n; k++) {
+        size_t empty = order[k];
+        if (spans[empty].first < spans[empty].end)
+            continue;
+        for (size_t i = 0; i < between->n; i++)
+            for (size_t j = 0; sw_needs_has(between, i, empty) && j < between->n; j++)
+                if (sw_needs_has(between, empty, j))
+                    sw_needs_add(between, i, j);
+    }
+}
+
+static int link_subcharts(struct graph *g, const struct sw_part *part, const struct span *spans)
+{
+    struct sw_needs between = sw_needs_init(part->n_parts);
+    const char **names = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *names);
+    size_t *order = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *order);
+    for (size_t i = 0; i < part->n_parts; i++)
+        names[i] = part->parts[i]->name;
+    int rc = read_depends_on(g, part, &between);
+    if (rc == 0) {
+        rc = sw_needs_sort(&between, names, order, g->err);
+        if (rc < 0)
+            rc = sw_err_wrap(g->err, rc, "%s/Chart.yaml: depends-on", part->chart->origin);
+    }
+    if (rc == 0)
+        bridge_empty(&between, spans, order);
+    for (size_t i = 0; rc == 0 && i < part->n_parts; i++)
+        for (size_t j = 0; j < part->n_parts; j++)
+            if (sw_needs_has(&between, i, j))
+                put_after(g, spans[i], spans[j]);
+    sw_needs_done(&between);
+    return rc;
+}
+
+static int add_part(struct graph *g, const struct sw_part *part, struct span *all)
+{
+    struct span *spans = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *spans);
+    size_t first = g->n;
+    for (size_t i = 0; i < part->n_parts; i++) {
+        int rc = add_part(g, part->parts[i], &spans[i]);
+        if (rc < 0)
+            return rc;
+    }
+    int rc = link_subcharts(g, part, spans);
+    struct span own;
+    if (rc == 0)
+        rc = add_own(g, part, &own);
+    if (rc == 0)
+        rc = read_annotation(g, part, own, spans);
+    *all = (struct span){ first, g->n };
+    return rc;
+}
+
+/* ---- into the plan, in order --------------------------------------------------------------------
+ */
+
+static int check_names(const struct graph *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (sw_streq(g->states[i].name, g->states[j].name))
+                return sw_err_set(g->err, SW_INVALID, "two states are called '%s': of %s and of %s",
+                                  g->states[i].name, g->states[j].chart, g->states[i].chart);
+    return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether state @i may get documents of @t. */
+static bool is_of_state(const struct graph *g, const struct sw_plan_template *t, size_t i)
+{
+    return t->state == i || (g->states[i].group && t->grouped && is_rest(t, g->owners[i]));
+}
+
+static void list_templates(struct graph *g, size_t i)
+{
+    struct sw_plan *plan = g->plan;
+    struct sw_recipe_state *s = &g->states[i];
+    size_t n = 0;
+    for (size_t t = 0; t < plan->n_templates; t++)
+        n += is_of_state(g, &plan->templates[t], i);
+    const char **paths = sw_arena_alloc(g->arena, (n + 1) * sizeof *paths);
+    for (size_t t = 0; t < plan->n_templates; t++)
+        if (is_of_state(g, &plan->templates[t], i))
+            paths[s->n_templates++] = plan->templates[t].path;
+    qsort(paths, s->n_templates, sizeof *paths, by_text);
+    s->templates = paths;
+}
+
+/* @order: the old number of each; @place: the new one. */
+static void list_needs(struct graph *g, const size_t *order, const size_t *place, size_t i,
+                       struct sw_recipe_state *out)
+{
+    size_t *needs = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *needs);
+    for (size_t k = 0; k < g->n; k++)
+        if (sw_needs_has(&g->needs, i, order[k]))
+            needs[out->n_needs++] = place[order[k]];
+    out->needs = needs;
+}
+
+static int finish(struct graph *g)
+{
+    struct sw_plan *plan = g->plan;
+    struct sw_needs used = sw_needs_init(g->n);
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t j = 0; j < g->n; j++)
+            if (sw_needs_has(&g->needs, i, j))
+                sw_needs_add(&used, i, j);
+    const char **names = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *names);
+    size_t *order = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *order);
+    size_t *place = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *place);
+    for (size_t i = 0; i < g->n; i++)
+        names[i] = g->states[i].name;
+    int rc = sw_needs_sort(&used, names, order, g->err);
+    sw_needs_done(&used);
+    if (rc < 0)
+        return rc;
+    plan->states = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *plan->states);
+    plan->n_states = g->n;
+    for (size_t i = 0; i < g->n; i++)
+        place[order[i]] = i;
+    for (size_t i = 0; i < g->n; i++) {
+        list_templates(g, order[i]);
+        plan->states[i] = g->states[order[i]];
+        list_needs(g, order, place, order[i], &plan->states[i]);
+    }
+    for (size_t t = 0; t < plan->n_templates; t++)
+        if (plan->templates[t].state != SIZE_MAX)
+            plan->templates[t].state = place[plan->templates[t].state];
+    for (size_t i = 0; i < plan->n_crd_parts; i++)
+        plan->crd_states[i] = place[plan->crd_states[i]];
+    return 0;
+}
+
+/* No plan can have more states: one a number, group, chart's rest and chart's crds/. */
+static size_t most_states(const struct sw_plan *plan, size_t n_parts)
+{
+    size_t n = 2 * n_parts;
+    bool grouped = false;
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        n += plan->templates[i].number >= 0;
+        grouped |= plan->templates[i].grouped;
+    }
+    return grouped || n > MAX_STATES ? MAX_STATES : n;
+}
+
+static size_t count_parts(const struct sw_part *part)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < part->n_parts; i++)
+        n += count_parts(part->parts[i]);
+    return n;
+}
+
+int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, struct sw_err *err)
+{
+    struct graph *g = sw_zalloc(1, sizeof *g);
+    g->plan = plan;
+    g->env = env;
+    g->arena = plan->arena;
+    g->err = err;
+    size_t n_parts = count_parts(plan->root);
+    g->cap = most_states(plan, n_parts);
+    g->needs = sw_needs_init(g->cap);
+    g->states = sw_arena_alloc(g->arena, g->cap * sizeof *g->states);
+    g->owners = sw_arena_alloc(g->arena, g->cap * sizeof *g->owners);
+    plan->crd_parts = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_parts);
+    plan->crd_states = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_states);
+    struct span all;
+    int rc = add_part(g, plan->root, &all);
+    if (rc == 0)
+        rc = check_names(g);
+    if (rc == 0)
+        rc = finish(g);
+    sw_needs_done(&g->needs);
+    free(g);
+    return rc;
+}

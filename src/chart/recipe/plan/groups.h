@@ -1,0 +1,31 @@
+#pragma once
+/* groups: the resource groups that a chart's objects are in, and what these need. */
+#include <stddef.h>
+
+#include "base/base.h"
+#include "chart/recipe/plan/cycle.h"
+#include "chart/recipe/plan/plan.h"
+
+enum { SW_MAX_GROUPS = 200 };
+
+struct sw_resource_group {
+    const char *name;
+    const char *where; /* "path:line" of the first document that named or needed it */
+    bool exists;
+};
+
+struct sw_resource_groups {
+    struct sw_arena *arena;
+    struct sw_resource_group all[SW_MAX_GROUPS];
+    size_t n;
+    struct sw_needs needs; /* among SW_MAX_GROUPS */
+    bool rest;             /* there are documents in no group */
+};
+
+/** Render @part's grouped templates and look. @*out is the caller's.
+ * @return 0 | SW_INVALID: an unknown group, a cycle | what rendering returned */
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_part *part,
+                            const struct sw_render_env *env, struct sw_resource_groups **out,
+                            struct sw_err *err) SW_CHECKED;
+void sw_resource_groups_free(struct sw_resource_groups *groups);
+SW_DEFINE_AUTO(sw_resource_groups, sw_resource_groups_free)

@@ -1,0 +1,305 @@
+/* A plan: which charts take part, with which values, and their templates. */
+#include "chart/recipe/plan/plan.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/recipe/plan/user_values.h"
+#include "chart/recipe/schema/schema.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+
+static const char default_kube_version[] = "v1.22.0"; /* Helm 3.7.1's */
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+/* Facts over one chart's values, where they win; see struct sw_render_env. */
+static void add_facts(struct sw_arena *arena, struct sw_map *values, struct sw_map *facts)
+{
+    size_t n = sw_map_count(facts);
+    const struct sw_entry *all = sw_map_sorted(facts);
+    for (size_t i = 0; i < n; i++) {
+        struct sw_value *there = sw_map_find(values, all[i].key, all[i].key_len);
+        struct sw_value fact = sw_value_copy(arena, all[i].value, false);
+        bool is_table = sw_value_is_map(fact);
+        if (there && !sw_value_is_nil(*there)) {
+            if (sw_value_is_map(*there) != is_table)
+                continue;
+            if (is_table)
+                sw_coalesce_tables(fact.as.map, there->as.map);
+        }
+        sw_map_set(values, all[i].key, all[i].key_len, fact);
+    }
+}
+
+/* Facts for the part and all below. */
+static void add_facts_everywhere(struct sw_arena *arena, const struct sw_part *part,
+                                 struct sw_value values, struct sw_map *facts)
+{
+    for (size_t i = 0; i < part->n_parts; i++) {
+        struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
+        if (sub && sw_value_is_map(*sub))
+            add_facts_everywhere(arena, part->parts[i], *sub, facts);
+    }
+    add_facts(arena, values.as.map, facts);
+}
+
+struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
+                                      const struct json_object *facts)
+{
+    struct sw_value values = sw_value_copy(arena, plan->values, false);
+    struct sw_value f = facts ? sw_value_from_json(arena, facts) : sw_value_nil();
+    if (sw_value_is_map(f))
+        add_facts_everywhere(arena, plan->root, values, f.as.map);
+    return values;
+}
+
+static int check_schema(const struct sw_part *part, struct sw_value values, struct sw_err *err)
+{
+    const struct sw_schema *schema;
+    int rc = sw_chart_schema(part->chart, &schema, err);
+    if (rc < 0)
+        return rc;
+    SW_ERR(why);
+    if (schema && (rc = sw_schema_check(schema, values, &why)) < 0)
+        return sw_err_set(err, rc, "the values do not fit the schema of chart '%s':\n%s",
+                          part->path, sw_err_text(&why));
+    for (size_t i = 0; i < part->n_parts; i++) {
+        const struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
+        rc = sub ? check_schema(part->parts[i], *sub, err) : 0;
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* A schema may forbid what it does not know, and facts are unknown to most; another may ask for
+ * them. Values fit when they do with facts or without. */
+static int check_values(const struct sw_plan *plan, const struct json_object *facts,
+                        struct sw_err *err)
+{
+    SW_ERR(without);
+    int rc = check_schema(plan->root, plan->values, &without);
+    if (rc == 0)
+        return 0;
+    if (facts) {
+        SW_AUTO(sw_arena) *arena = sw_arena_new();
+        if (check_schema(plan->root, sw_plan_render_values(plan, arena, facts), NULL) == 0)
+            return 0;
+    }
+    return sw_err_move(err, &without);
+}
+
+static int coalesce(struct sw_plan *plan, const struct sw_values *user, struct sw_err *err)
+{
+    struct sw_value given = user ? sw_value_copy(plan->arena, sw_value_map(user->map), true)
+                                 : sw_value_map(sw_map_new(plan->arena));
+    int rc = sw_parts_build(plan->recipe, plan->arena, given, &plan->root, err);
+    if (rc < 0)
+        return rc;
+    plan->values = given;
+    return sw_part_coalesce(plan->root, plan->arena, plan->values.as.map, false, err);
+}
+
+static int check_kube_version(const struct sw_part *part, const char *version, struct sw_err *err)
+{
+    const char *range = sw_json_str(part->chart->meta, "", "kubeVersion", NULL);
+    if (*range && !sw_version_in_range(range, version))
+        return sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
+                          part->path, range, version);
+    return 0;
+}
+
+/* ---- templates ----------------------------------------------------------------------------------
+ */
+
+/* SRO's states: NNNN-name.yaml or NNNN_name.yaml. @return NNNN, or -1 */
+static int number_of(const char *base)
+{
+    int number = 0;
+    for (int i = 0; i < 4; i++) {
+        if (!isdigit((unsigned char)base[i]))
+            return -1;
+        number = number * 10 + (base[i] - '0');
+    }
+    return (base[4] == '-' || base[4] == '_') && sw_ends_with(base, ".yaml") ? number : -1;
+}
+
+static void add_template(struct sw_plan *plan, const struct sw_part *part,
+                         const struct sw_recipe_file *file, unsigned marks)
+{
+    const char *slash = strrchr(file->name, '/');
+    const char *base = slash ? slash + 1 : file->name;
+    bool is_partial = sw_template_is_partial(file->name);
+    if (part->chart->is_library && !is_partial)
+        return;
+    plan->templates[plan->n_templates++] = (struct sw_plan_template){
+        .path = sw_arena_printf(plan->arena, "%s/%s", part->path, file->name),
+        .part = part,
+        .file = file,
+        .is_partial = is_partial,
+        .is_notes = sw_ends_with(file->name, "NOTES.txt"),
+        .kernel_affine = !is_partial && (marks & SW_MARK_KERNEL_AFFINE),
+        .number = is_partial ? -1 : number_of(base),
+        .state = SIZE_MAX,
+    };
+}
+
+static size_t count_templates(const struct sw_part *part)
+{
+    size_t n = part->chart->n_templates;
+    for (size_t i = 0; i < part->n_parts; i++)
+        n += count_templates(part->parts[i]);
+    return n;
+}
+
+static void add_templates(struct sw_plan *plan, const struct sw_part *part)
+{
+    size_t first = plan->n_templates;
+    bool grouped = false;
+    for (size_t i = 0; i < part->chart->n_templates; i++) {
+        add_template(plan, part, &part->chart->templates[i], part->chart->marks[i]);
+        grouped |= part->chart->marks[i] & SW_MARK_GROUP;
+    }
+    for (size_t i = first; grouped && i < plan->n_templates; i++)
+        plan->templates[i].grouped = plan->templates[i].number < 0 &&
+                                     !plan->templates[i].is_partial && !plan->templates[i].is_notes;
+    for (size_t i = 0; i < part->n_parts; i++)
+        add_templates(plan, part->parts[i]);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    return sw_template_order(((const struct sw_plan_template *)a)->path,
+                             ((const struct sw_plan_template *)b)->path);
+}
+
+/* Paths and files: what the parsed set depends on. The same file stays at the same address. */
+static char *signature_of(const struct sw_plan *plan)
+{
+    size_t len = 1;
+    for (size_t i = 0; i < plan->n_templates; i++)
+        len += strlen(plan->templates[i].path) + 24;
+    char *text = sw_zalloc(len, 1), *at = text;
+    for (size_t i = 0; i < plan->n_templates; i++)
+        at += snprintf(at, len - (size_t)(at - text), "%s %p\n", plan->templates[i].path,
+                       (const void *)plan->templates[i].file);
+    return text;
+}
+
+static int parse_templates(const struct sw_plan *plan, struct sw_template_set *set,
+                           struct sw_err *err)
+{
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        const struct sw_plan_template *t = &plan->templates[i];
+        int rc = sw_template_add(set, t->path, t->file->bytes, t->file->len, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+void sw_template_cache_unref(struct sw_template_cache *cache)
+{
+    if (!cache || --cache->refs > 0)
+        return;
+    sw_template_set_free(cache->set);
+    free(cache->signature);
+    free(cache);
+}
+
+int sw_plan_find_templates(struct sw_plan *plan, struct sw_err *err)
+{
+    size_t n = count_templates(plan->root);
+    plan->templates = sw_arena_alloc(plan->arena, (n + 1) * sizeof *plan->templates);
+    add_templates(plan, plan->root);
+    qsort(plan->templates, plan->n_templates, sizeof *plan->templates, by_order);
+    struct sw_recipe *recipe = (struct sw_recipe *)plan->recipe; /* its cache is no part of it */
+    SW_AUTO_CHARS *signature = signature_of(plan);
+    if (!recipe->templates || !sw_streq(recipe->templates->signature, signature)) {
+        SW_AUTO(sw_template_set) *set = sw_template_set_new();
+        int rc = parse_templates(plan, set, err);
+        if (rc < 0)
+            return rc;
+        sw_template_cache_unref(recipe->templates);
+        recipe->templates = sw_zalloc(1, sizeof *recipe->templates);
+        *recipe->templates = (struct sw_template_cache){ SW_TAKE(set), SW_TAKE(signature), 1 };
+    }
+    plan->parsed = recipe->templates;
+    plan->parsed->refs++;
+    return 0;
+}
+
+/* ---- what others call ---------------------------------------------------------------------------
+ */
+
+int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *values,
+                   const struct sw_render_env *env, struct sw_plan **out, struct sw_err *err)
+{
+    static const struct sw_render_env defaults;
+    env = env ? env : &defaults;
+    SW_AUTO(sw_plan) *plan = sw_zalloc(1, sizeof *plan);
+    plan->recipe = recipe;
+    plan->arena = sw_arena_new();
+    if (recipe->root->is_library)
+        return sw_err_set(err, SW_INVALID, "%s is a library chart: it has nothing to apply",
+                          recipe->root->origin);
+    int rc = coalesce(plan, values, err);
+    if (rc == 0)
+        rc = check_kube_version(plan->root,
+                                env->kube_version ? env->kube_version : default_kube_version, err);
+    if (rc == 0)
+        rc = check_values(plan, env->facts, err);
+    if (rc == 0)
+        rc = sw_plan_find_templates(plan, err);
+    if (rc == 0)
+        rc = sw_plan_build_graph(plan, env, err);
+    if (rc == 0)
+        *out = SW_TAKE(plan);
+    return rc;
+}
+
+void sw_plan_free(struct sw_plan *plan)
+{
+    if (!plan)
+        return;
+    sw_template_cache_unref(plan->parsed);
+    sw_arena_free(plan->arena);
+    free(plan);
+}
+
+size_t sw_plan_n_states(const struct sw_plan *plan)
+{
+    return plan->n_states;
+}
+
+const struct sw_recipe_state *sw_plan_state(const struct sw_plan *plan, size_t i)
+{
+    return &plan->states[i];
+}
+
+int sw_plan_find_state(const struct sw_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->n_states; i++)
+        if (sw_streq(plan->states[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+struct json_object *sw_plan_values(const struct sw_plan *plan)
+{
+    return sw_value_to_json(plan->values);
+}
+
+bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char *word)
+{
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        const struct sw_plan_template *t = &plan->templates[i];
+        if (t->state == state && memmem(t->file->bytes, t->file->len, word, strlen(word)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,67 @@
+#pragma once
+/* plan: a recipe with its values, as the files that build and render it see it. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "chart/recipe/plan/part.h"
+#include "chart/recipe/recipe.h"
+#include "chart/template/lang/template.h"
+
+/** The parsed templates of one set of enabled charts; shared by plans. */
+struct sw_template_cache {
+    struct sw_template_set *set;
+    char *signature; /* names and charts of the parts */
+    size_t refs;
+};
+
+/** A template in its place. */
+struct sw_plan_template {
+    const char *path; /* "root/charts/a/templates/0000-x.yaml" */
+    const struct sw_part *part;
+    const struct sw_recipe_file *file;
+    bool kernel_affine;
+    bool is_partial;
+    bool is_notes;
+    int number;   /* NNNN of a numbered template; -1: none */
+    size_t state; /* SIZE_MAX: none, or by resource group */
+    bool grouped; /* its documents belong to states by their resource group */
+};
+
+/** What rendering an object needs of the chart it belongs to. */
+struct sw_plan {
+    const struct sw_recipe *recipe;
+    struct sw_arena *arena;
+    struct sw_part *root;
+    struct sw_value values; /* of the root, coalesced, without facts; never handed to templates */
+    struct sw_plan_template *templates; /* in the order to parse and execute */
+    size_t n_templates;
+    struct sw_template_cache *parsed;
+    struct sw_recipe_state *states;
+    size_t n_states;
+    /* Which state crds/ of a part belong to: parts in the order of walking the tree. */
+    const struct sw_part **crd_parts;
+    size_t *crd_states;
+    size_t n_crd_parts;
+};
+
+/** Find the templates and what is to be known of them; parse them, or find them parsed.
+ * @return 0 | SW_INVALID: a template does not parse */
+int sw_plan_find_templates(struct sw_plan *plan, struct sw_err *err) SW_CHECKED;
+void sw_template_cache_unref(struct sw_template_cache *cache);
+
+/** Find the states and their needs, in order. @return as sw_recipe_plan */
+int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env,
+                        struct sw_err *err) SW_CHECKED;
+
+/** The resource group and needs of each document that @part's grouped templates render to now.
+ * Called back for each but hooks, @group NULL where it is in none; ends at the first failure. */
+typedef int sw_plan_group_fn(void *arg, const char *path, int line, const char *group,
+                             struct json_object *needs, struct sw_err *err);
+int sw_plan_each_group(const struct sw_plan *plan, const struct sw_part *part,
+                       const struct sw_render_env *env, sw_plan_group_fn *fn, void *arg,
+                       struct sw_err *err) SW_CHECKED;
+
+/** The root's values for one render: a copy, with the facts in it and in all subcharts' values. */
+struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
+                                      const struct json_object *facts);

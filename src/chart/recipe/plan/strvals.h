@@ -1,0 +1,13 @@
+#pragma once
+/* strvals: the grammar of --set. */
+#include "base/base.h"
+#include "chart/recipe/recipe.h"
+#include "chart/template/value/value.h"
+
+/** Put what @text says ("a.b[0].c=1,d={x,y}") into @map. '\' takes the meaning from the character
+ * behind it. On failure what stood before the mistake has been set.
+ * @return 0 | SW_INVALID | what reading a --set-file's file returned
+ * Source: Helm's pkg/strvals, 3.7.1 and, for --set-json, 3.10. Pinned by
+ * test/unit/recipe_strvals_test.c. */
+int sw_strvals_parse(struct sw_map *map, enum sw_values_syntax syntax, const char *text,
+                     struct sw_err *err) SW_CHECKED;

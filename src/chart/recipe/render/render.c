@@ -1,0 +1,471 @@
+/* From what templates gave to manifests in the order to apply them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/recipe/load/names.h"
+#include "chart/recipe/render/hook.h"
+#include "chart/recipe/render/order.h"
+#include "chart/recipe/render/split.h"
+#include "chart/recipe/render/stage.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/yaml/yaml.h"
+
+static const char ann_group[] = "helm.sh/resource-group";
+static const char ann_group_needs[] = "helm.sh/depends-on/resource-groups";
+
+/* When a document comes within its state; hooks of other events come after all states. */
+enum phase { PHASE_CRDS, PHASE_BEFORE, PHASE_OBJECTS, PHASE_AFTER, PHASE_OTHER };
+
+struct doc {
+    struct sw_rendered_doc doc;
+    struct json_object *object; /* owned; NULL: nothing but comments */
+    enum phase phase;
+    struct sw_helm_hook hook;
+    unsigned rank; /* of its kind */
+    size_t number; /* as they were found */
+    bool kernel_affine;
+};
+
+struct sw_rendered {
+    struct sw_arena *arena;
+    struct sw_outputs run;
+    struct doc *docs; /* owned */
+    size_t n_docs, cap_docs;
+    struct sw_manifest *manifests; /* owned */
+    size_t n_manifests, cap_manifests;
+    struct sw_rendered_file *files; /* in the arena */
+    size_t n_files;
+};
+
+static enum phase phase_of(const struct doc *d, const struct sw_render_env *env)
+{
+    unsigned before = SW_HOOK_PRE_INSTALL, after = SW_HOOK_POST_INSTALL;
+    if (env->is_upgrade) {
+        before = SW_HOOK_PRE_UPGRADE;
+        after = SW_HOOK_POST_UPGRADE;
+    }
+    if (d->doc.from_crds)
+        return PHASE_CRDS;
+    if (!d->doc.hook_events)
+        return PHASE_OBJECTS;
+    return d->doc.hook_events & before  ? PHASE_BEFORE
+           : d->doc.hook_events & after ? PHASE_AFTER
+                                        : PHASE_OTHER;
+}
+
+/* ---- documents ----------------------------------------------------------------------------------
+ */
+
+static int parse_doc(const char *path, int line, const char *text, size_t len,
+                     struct json_object **object, struct sw_err *err)
+{
+    struct sw_yaml_opts opts = { .file = path, .first_line = line, .allow_duplicate = true };
+    int rc = sw_yaml_parse(text, len, &opts, object, err);
+    if (rc < 0)
+        return rc;
+    if (!*object || json_object_is_type(*object, json_type_object))
+        return 0;
+    (void)json_object_put(SW_TAKE(*object));
+    return sw_err_set(err, SW_INVALID, "%s:%d: not a manifest: expected a map", path, line);
+}
+
+static bool is_list(struct json_object *object)
+{
+    return sw_ends_with(sw_obj_kind(object), "List") &&
+           json_object_is_type(sw_json_get(object, "items"), json_type_array);
+}
+
+static int check_head(const char *path, int line, struct json_object *object, struct sw_err *err)
+{
+    const char *missing = !*sw_obj_kind(object)          ? "kind"
+                          : !*sw_obj_api_version(object) ? "apiVersion"
+                                                         : NULL;
+    if (!missing && !is_list(object) && !*sw_obj_name(object) &&
+        !*sw_json_str(object, "", "metadata", "generateName", NULL))
+        missing = "metadata.name";
+    if (!missing)
+        return 0;
+    const char *kind = sw_obj_kind(object), *name = sw_obj_name(object);
+    return sw_err_set(err, SW_INVALID, "%s:%d: a manifest without %s%s%s%s%s", path, line, missing,
+                      *kind || *name ? ": " : "", kind, *kind && *name ? " " : "", name);
+}
+
+/* The state that a document of a template goes to. In a chart with resource groups that is the
+ * group's, but hooks, which are in no group, stand before all of the chart or after. */
+static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template *t,
+                       const char *group, bool is_before)
+{
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; t->grouped && i < plan->n_states; i++) {
+        const struct sw_recipe_state *s = &plan->states[i];
+        if (!s->group || !sw_streq(s->chart, t->part->path))
+            continue;
+        last = i;
+        if (is_before || (group && sw_streq(s->group, group)))
+            return i;
+    }
+    return t->state != SIZE_MAX ? t->state : last;
+}
+
+static struct doc *add_doc(struct sw_rendered *r, const char *path, int line, const char *text,
+                           size_t len)
+{
+    SW_GROW(r->docs, r->n_docs, r->cap_docs);
+    struct doc *d = &r->docs[r->n_docs];
+    *d = (struct doc){ .number = r->n_docs++,
+                       .doc = { .path = path, .line = line, .text = text, .len = len } };
+    return d;
+}
+
+static void place_doc(const struct sw_plan *plan, const struct sw_render_env *env, struct doc *d)
+{
+    d->phase = phase_of(d, env);
+    d->rank = sw_kind_rank(sw_obj_kind(d->object));
+    const struct sw_recipe_state *s = &plan->states[d->doc.state];
+    d->doc.group = s->group;
+    d->doc.chart = s->chart;
+}
+
+/* One template's output. @only: drop what goes to another state. */
+static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
+                     const struct sw_render_env *env, size_t only, const struct sw_output *file,
+                     struct sw_err *err)
+{
+    const struct sw_plan_template *t = file->tmpl;
+    struct sw_split split = { .text = r->run.out.text + file->start, .len = file->len };
+    while (sw_split_next(&split)) {
+        SW_AUTO_JSON *object = NULL;
+        int rc = parse_doc(t->path, split.line, split.doc, split.doc_len, &object, err);
+        if (rc == 0 && object)
+            rc = check_head(t->path, split.line, object, err);
+        if (rc < 0)
+            return rc;
+        struct doc *d = add_doc(r, t->path, split.line, split.doc, split.doc_len);
+        d->object = SW_TAKE(object);
+        d->kernel_affine = t->kernel_affine;
+        bool left_out = !sw_helm_hook_read(d->object, &d->hook);
+        d->doc.hook_events = d->hook.events;
+        const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, ann_group);
+        d->doc.state = state_of(plan, t, group, phase_of(d, env) == PHASE_BEFORE);
+        if (left_out || (only != SW_ALL_STATES && d->doc.state != only)) {
+            (void)json_object_put(d->object);
+            r->n_docs--;
+            continue;
+        }
+        (void)sw_json_del(d->object, "metadata", "annotations", ann_group_needs, NULL);
+        place_doc(plan, env, d);
+    }
+    return 0;
+}
+
+/* crds/ files are not templates: their text is the file's, their documents all of it. */
+static int read_crd(struct sw_rendered *r, const struct sw_plan *plan,
+                    const struct sw_render_env *env, size_t i, const struct sw_template_file *file,
+                    struct sw_err *err)
+{
+    const char *path = sw_arena_printf(r->arena, "%s/%s", plan->crd_parts[i]->path, file->name);
+    struct sw_split split = { .text = file->bytes, .len = file->len };
+    while (sw_split_next(&split)) {
+        SW_AUTO_JSON *object = NULL;
+        int rc = parse_doc(path, split.line, split.doc, split.doc_len, &object, err);
+        if (rc == 0 && object)
+            rc = check_head(path, split.line, object, err);
+        if (rc < 0)
+            return rc;
+        struct doc *d = add_doc(r, path, split.line, split.doc, split.doc_len);
+        d->object = SW_TAKE(object);
+        d->doc.state = plan->crd_states[i];
+        d->doc.from_crds = true;
+        place_doc(plan, env, d);
+    }
+    return 0;
+}
+
+static int read_crds(struct sw_rendered *r, const struct sw_plan *plan,
+                     const struct sw_render_env *env, size_t only, struct sw_err *err)
+{
+    for (size_t i = 0; i < plan->n_crd_parts; i++) {
+        const struct sw_chart *chart = plan->crd_parts[i]->chart;
+        if (env->no_crds || (only != SW_ALL_STATES && plan->crd_states[i] != only))
+            continue;
+        for (size_t f = 0; f < chart->n_files; f++) {
+            int rc = sw_recipe_is_crd(chart->files[f].name)
+                         ? read_crd(r, plan, env, i, &chart->template_files[f], err)
+                         : 0;
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+/* ---- order, and manifests -----------------------------------------------------------------------
+ */
+
+static int compare(size_t a, size_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const struct doc *a = x, *b = y;
+    int c = (a->phase == PHASE_OTHER) - (b->phase == PHASE_OTHER);
+    if (c == 0)
+        c = compare(a->doc.state, b->doc.state);
+    if (c == 0)
+        c = compare(a->phase, b->phase);
+    if (c == 0)
+        c = (a->hook.weight > b->hook.weight) - (a->hook.weight < b->hook.weight);
+    if (c == 0 && a->doc.hook_events)
+        c = strcmp(sw_obj_name(a->object), sw_obj_name(b->object));
+    if (c == 0 && a->phase != PHASE_CRDS)
+        c = compare(a->rank, b->rank);
+    if (c == 0 && a->phase != PHASE_CRDS)
+        c = strcmp(sw_obj_kind(a->object), sw_obj_kind(b->object));
+    return c ? c : compare(a->number, b->number);
+}
+
+static void add_manifest(struct sw_rendered *r, const struct doc *d, struct json_object *object)
+{
+    SW_GROW(r->manifests, r->n_manifests, r->cap_manifests);
+    r->manifests[r->n_manifests++] = (struct sw_manifest){
+        .doc = object,
+        .path = d->doc.path,
+        .line = d->doc.line,
+        .state = d->doc.state,
+        .from_crds = d->doc.from_crds,
+        .kernel_affine = d->kernel_affine,
+        .hook_events = d->doc.hook_events,
+        .hook_policies = d->hook.policies,
+        .hook_weight = d->hook.weight,
+    };
+}
+
+/* A List is its items; those of a typed list may leave out what the list says. */
+static int add_items(struct sw_rendered *r, const struct doc *d, struct sw_err *err)
+{
+    struct json_object *items = sw_json_get(d->object, "items");
+    const char *kind = sw_obj_kind(d->object);
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *item = sw_json_at(items, i);
+        if (!json_object_is_type(item, json_type_object))
+            return sw_err_set(err, SW_INVALID, "%s:%d: items[%zu]: not a manifest", d->doc.path,
+                              d->doc.line, i);
+        if (!*sw_obj_kind(item) && strlen(kind) > strlen("List")) {
+            SW_AUTO_CHARS *single = sw_strndup(kind, strlen(kind) - strlen("List"));
+            sw_json_set_str(item, single, "kind", NULL);
+            sw_json_set_str(item, sw_obj_api_version(d->object), "apiVersion", NULL);
+        }
+        int rc = check_head(d->doc.path, d->doc.line, item, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "items[%zu]", i);
+        add_manifest(r, d, json_object_get(item));
+    }
+    return 0;
+}
+
+static int make_manifests(struct sw_rendered *r, struct sw_err *err)
+{
+    for (size_t i = 0; i < r->n_docs; i++) {
+        struct doc *d = &r->docs[i];
+        d->doc.first_manifest = r->n_manifests;
+        if (d->object && is_list(d->object)) {
+            int rc = add_items(r, d, err);
+            if (rc < 0)
+                return rc;
+        } else if (d->object) {
+            add_manifest(r, d, json_object_get(d->object));
+        }
+        d->doc.n_manifests = r->n_manifests - d->doc.first_manifest;
+    }
+    return 0;
+}
+
+/* The files of crds/ that belong to @only come after the templates. */
+static void list_crds(struct sw_rendered *r, const struct sw_plan *plan, size_t only)
+{
+    for (size_t i = 0; i < plan->n_crd_parts; i++) {
+        const struct sw_part *part = plan->crd_parts[i];
+        if (only != SW_ALL_STATES && plan->crd_states[i] != only)
+            continue;
+        for (size_t f = 0; f < part->chart->n_files; f++) {
+            const struct sw_recipe_file *file = &part->chart->files[f];
+            if (sw_recipe_is_crd(file->name))
+                r->files[r->n_files++] = (struct sw_rendered_file){
+                    sw_arena_printf(r->arena, "%s/%s", part->path, file->name), file->bytes,
+                    file->len
+                };
+        }
+    }
+}
+
+static void list_files(struct sw_rendered *r, const struct sw_plan *plan,
+                       const struct sw_render_env *env, size_t only)
+{
+    size_t most = r->run.n_files;
+    for (size_t i = 0; i < plan->n_crd_parts; i++)
+        most += plan->crd_parts[i]->chart->n_files;
+    r->files = sw_arena_alloc(r->arena, (most + 1) * sizeof *r->files);
+    for (size_t i = 0; i < r->run.n_files; i++) {
+        const struct sw_output *f = &r->run.files[i];
+        r->files[r->n_files++] = (struct sw_rendered_file){ f->tmpl->path,
+                                                            r->run.out.text + f->start, f->len };
+    }
+    if (!env->no_crds)
+        list_crds(r, plan, only);
+}
+
+static int read_all(struct sw_rendered *r, const struct sw_plan *plan,
+                    const struct sw_render_env *env, size_t only, struct sw_err *err)
+{
+    int rc = read_crds(r, plan, env, only, err);
+    for (size_t i = 0; i < r->run.n_files && rc == 0; i++)
+        rc = read_file(r, plan, env, only, &r->run.files[i], err);
+    if (rc < 0)
+        return rc;
+    if (r->n_docs > 0)
+        qsort(r->docs, r->n_docs, sizeof *r->docs, by_order);
+    return make_manifests(r, err);
+}
+
+/* ---- what others call ---------------------------------------------------------------------------
+ */
+
+struct wanted {
+    const struct sw_plan *plan;
+    size_t state; /* or SW_ALL_STATES */
+};
+
+static bool is_wanted(const void *arg, const struct sw_plan_template *t)
+{
+    const struct wanted *w = arg;
+    if (w->state == SW_ALL_STATES || t->state == w->state)
+        return true;
+    const struct sw_recipe_state *s = &w->plan->states[w->state];
+    return t->grouped && s->group && sw_streq(s->chart, t->part->path);
+}
+
+static const struct sw_render_env default_env;
+
+int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_env *env,
+                           size_t state, struct sw_rendered **out, struct sw_err *err)
+{
+    SW_AUTO(sw_rendered) *r = sw_zalloc(1, sizeof *r);
+    r->arena = sw_arena_new();
+    if (state != SW_ALL_STATES && state >= plan->n_states)
+        return sw_err_set(err, SW_NOTFOUND, "there is no state %zu", state);
+    struct wanted wanted = { plan, state };
+    env = env ? env : &default_env;
+    int rc = sw_plan_run(plan, env, is_wanted, &wanted, &r->run, err);
+    if (rc < 0)
+        return rc;
+    list_files(r, plan, env, state);
+    *out = SW_TAKE(r);
+    return 0;
+}
+
+int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env, size_t state,
+                     struct sw_rendered **out, struct sw_err *err)
+{
+    SW_AUTO(sw_rendered) *r = NULL;
+    int rc = sw_recipe_render_files(plan, env, state, &r, err);
+    if (rc == 0)
+        rc = read_all(r, plan, env ? env : &default_env, state, err);
+    if (rc == 0)
+        *out = SW_TAKE(r);
+    return rc;
+}
+
+void sw_rendered_free(struct sw_rendered *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_docs; i++)
+        (void)json_object_put(r->docs[i].object);
+    for (size_t i = 0; i < r->n_manifests; i++)
+        (void)json_object_put(r->manifests[i].doc);
+    free(r->docs);
+    free(r->manifests);
+    sw_outputs_done(&r->run);
+    sw_arena_free(r->arena);
+    free(r);
+}
+
+size_t sw_rendered_n_manifests(const struct sw_rendered *r)
+{
+    return r->n_manifests;
+}
+
+const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *r, size_t i)
+{
+    return &r->manifests[i];
+}
+
+struct json_object *sw_rendered_take(struct sw_rendered *r, size_t i)
+{
+    return SW_TAKE(r->manifests[i].doc);
+}
+
+size_t sw_rendered_n_docs(const struct sw_rendered *r)
+{
+    return r->n_docs;
+}
+
+const struct sw_rendered_doc *sw_rendered_doc(const struct sw_rendered *r, size_t i)
+{
+    return &r->docs[i].doc;
+}
+
+size_t sw_rendered_n_files(const struct sw_rendered *r)
+{
+    return r->n_files;
+}
+
+const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *r, size_t i)
+{
+    return &r->files[i];
+}
+
+/* ---- resource groups, for the graph -------------------------------------------------------------
+ */
+
+static bool is_grouped_of(const void *arg, const struct sw_plan_template *t)
+{
+    return t->grouped && t->part == arg;
+}
+
+static int report_group(struct json_object *object, const char *path, int line,
+                        sw_plan_group_fn *fn, void *arg, struct sw_err *err)
+{
+    if (!object || sw_obj_annotation(object, "helm.sh/hook"))
+        return 0;
+    const char *group = sw_obj_annotation(object, ann_group);
+    struct json_object *value = sw_json_find(object, "metadata", "annotations", ann_group_needs,
+                                             NULL);
+    SW_AUTO_JSON *needs = NULL;
+    if (group && value && !(needs = sw_recipe_names(value, err)))
+        return sw_err_wrap(err, SW_INVALID, "%s:%d: %s", path, line, ann_group_needs);
+    return fn(arg, path, line, group, needs, err);
+}
+
+int sw_plan_each_group(const struct sw_plan *plan, const struct sw_part *part,
+                       const struct sw_render_env *env, sw_plan_group_fn *fn, void *arg,
+                       struct sw_err *err)
+{
+    struct sw_outputs run = { 0 };
+    int rc = sw_plan_run(plan, env, is_grouped_of, part, &run, err);
+    for (size_t i = 0; i < run.n_files && rc == 0; i++) {
+        const struct sw_output *file = &run.files[i];
+        struct sw_split split = { .text = run.out.text + file->start, .len = file->len };
+        while (rc == 0 && sw_split_next(&split)) {
+            SW_AUTO_JSON *object = NULL;
+            rc = parse_doc(file->tmpl->path, split.line, split.doc, split.doc_len, &object, err);
+            if (rc == 0)
+                rc = report_group(object, file->tmpl->path, split.line, fn, arg, err);
+        }
+    }
+    sw_outputs_done(&run);
+    return rc;
+}

@@ -1,0 +1,155 @@
+#include "chart/recipe/render/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json/json.h"
+
+/* A run: the roots that templates see, made in an arena of its own. */
+struct stage {
+    const struct sw_plan *plan;
+    const struct sw_render_env *env;
+    struct sw_arena *arena;
+    struct sw_value release, caps;
+    struct sw_map *roots; /* by the part's path */
+};
+
+static int on_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
+                     const char *name, struct sw_arena *arena, struct sw_value *out,
+                     struct sw_err *err)
+{
+    const struct sw_render_env *env = arg;
+    SW_AUTO_JSON *doc = NULL;
+    int rc = env->lookup(env->lookup_arg, api_version, kind, namespace, name, &doc, err);
+    if (rc == 0)
+        *out = sw_value_from_json(arena, doc);
+    return rc;
+}
+
+static struct sw_value caps_of(struct stage *s)
+{
+    const struct sw_render_env *env = s->env;
+    struct sw_template_caps caps = {
+        .kube_version = env->kube_version,
+        .api_versions = env->api_versions,
+        .n_api_versions = env->n_api_versions,
+    };
+    const char **all = NULL;
+    if (env->api_versions && env->add_api_versions) {
+        const char *const *defaults = sw_template_default_api_versions();
+        size_t n = 0;
+        while (defaults[n])
+            n++;
+        all = sw_arena_alloc(s->arena, (n + env->n_api_versions) * sizeof *all);
+        memcpy(all, defaults, n * sizeof *all);
+        memcpy(all + n, env->api_versions, env->n_api_versions * sizeof *all);
+        caps.api_versions = all;
+        caps.n_api_versions += n;
+    }
+    return sw_template_caps_value(s->arena, &caps);
+}
+
+static struct sw_value make_root(struct stage *s, const struct sw_part *part,
+                                 struct sw_value values)
+{
+    struct sw_map *subcharts = sw_map_new(s->arena);
+    for (size_t i = 0; i < part->n_parts; i++) {
+        const struct sw_part *sub = part->parts[i];
+        struct sw_value v = sw_value_path(values, sub->name);
+        if (!sw_value_is_map(v))
+            v = sw_value_map(sw_map_new(s->arena));
+        sw_map_set_cstr(subcharts, sub->name, make_root(s, sub, v));
+    }
+    struct sw_template_root root = {
+        .values = values,
+        .chart = part->meta,
+        .is_root = !part->parent,
+        .release = s->release,
+        .caps = s->caps,
+        .files = part->chart->template_files,
+        .n_files = part->chart->n_files,
+        .subcharts = sw_value_map(subcharts),
+    };
+    struct sw_value v = sw_template_root_value(s->arena, &root);
+    sw_map_set_cstr(s->roots, part->path, v);
+    return v;
+}
+
+static void set_stage(struct stage *s)
+{
+    const struct sw_render_env *env = s->env;
+    struct sw_template_release release = {
+        .name = env->release ? env->release : s->plan->recipe->root->name,
+        .namespace = env->namespace ? env->namespace : "default",
+        .revision = env->revision,
+        .is_upgrade = env->is_upgrade,
+    };
+    s->release = sw_template_release_value(s->arena, &release);
+    s->caps = caps_of(s);
+    s->roots = sw_map_new(s->arena);
+    (void)make_root(s, s->plan->root, sw_plan_render_values(s->plan, s->arena, env->facts));
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!strchr(" \t\r\n\v\f", text[i]))
+            return false;
+    return true;
+}
+
+static int run_one(struct stage *s, const struct sw_plan_template *t, struct sw_outputs *run,
+                   struct sw_err *err)
+{
+    struct sw_template_opts opts = {
+        .fuel = s->env->fuel,
+        .lookup = s->env->lookup ? on_lookup : NULL,
+        .lookup_arg = (void *)s->env,
+        .now_ns = s->env->now_ns,
+    };
+    size_t start = run->out.len;
+    const struct sw_value *root = sw_map_find_cstr(s->roots, t->part->path);
+    int rc = sw_template_exec(s->plan->parsed->set, t->path, *root, s->arena, &opts, &run->out,
+                              err);
+    if (rc < 0)
+        return rc;
+    size_t len = run->out.len - start;
+    if (t->is_notes || is_blank(run->out.text + start, len)) {
+        run->out.len = start;
+        return 0;
+    }
+    SW_GROW(run->files, run->n_files, run->cap_files);
+    run->files[run->n_files++] = (struct sw_output){ t, start, len };
+    return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct sw_output *)a)->tmpl->path,
+                  ((const struct sw_output *)b)->tmpl->path);
+}
+
+int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
+                sw_plan_filter_fn *filter, const void *arg, struct sw_outputs *run,
+                struct sw_err *err)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct stage s = { .plan = plan, .env = env, .arena = arena };
+    set_stage(&s);
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        const struct sw_plan_template *t = &plan->templates[i];
+        int rc = t->is_partial || !filter(arg, t) ? 0 : run_one(&s, t, run, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (run->n_files > 0)
+        qsort(run->files, run->n_files, sizeof *run->files, by_path);
+    return 0;
+}
+
+void sw_outputs_done(struct sw_outputs *run)
+{
+    sw_template_out_done(&run->out);
+    free(run->files);
+    *run = (struct sw_outputs){ 0 };
+}

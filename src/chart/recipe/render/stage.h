@@ -1,0 +1,31 @@
+#pragma once
+/* stage: a plan's templates run with what holds now. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "chart/recipe/plan/plan.h"
+
+/** One template's output: bytes at @start of the run's text. */
+struct sw_output {
+    const struct sw_plan_template *tmpl;
+    size_t start, len;
+};
+
+/** Outputs; zero-initialise. */
+struct sw_outputs {
+    struct sw_template_out out;
+    struct sw_output *files; /* owned; sorted by path */
+    size_t n_files, cap_files;
+};
+void sw_outputs_done(struct sw_outputs *run);
+
+/** Whether to run a template. */
+typedef bool sw_plan_filter_fn(const void *arg, const struct sw_plan_template *tmpl);
+
+/** Run the templates that @filter wants, in Helm's order. Partials are left out; so are files with
+ * nothing but blanks in them.
+ * @return 0 | SW_INVALID: a template's error | what lookup returned */
+int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
+                sw_plan_filter_fn *filter, const void *arg, struct sw_outputs *run,
+                struct sw_err *err) SW_CHECKED;

@@ -1,0 +1,98 @@
+#pragma once
+/* schema_check: one check of values against a schema, as the files that know the keywords see it.
+ * A keyword's function gets what stands behind the keyword and the value; what it does not apply to
+ * fits. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "chart/recipe/schema/schema.h"
+#include "chart/template/go/regex.h"
+#include "chart/template/value/value.h"
+
+enum { SW_CHECK_MAX_STEPS = 1 << 20 }; /* anyOf in anyOf doubles the schemas to visit each time */
+
+struct pattern {
+    const char *text; /* in the schema: the address is the pattern */
+    struct sw_regex *regex;
+};
+
+struct sw_schema {
+    struct sw_arena *arena;
+    struct sw_value root;
+    struct pattern *patterns; /* those that were used; owned */
+    size_t n_patterns, cap_patterns;
+};
+
+/* Where in the values a check stands. */
+struct spot {
+    const struct spot *up;
+    const char *key; /* NULL: an index, or the root */
+    size_t key_len;
+    size_t index;
+};
+
+struct check {
+    const struct sw_schema *schema;
+    struct sw_arena *arena;
+    const struct sw_map *owner; /* the schema whose keyword is looked at */
+    const struct spot *spot;
+    size_t steps, depth;
+    size_t n_problems;
+    char *problems; /* owned; NULL: there are none */
+    bool quiet;     /* nobody asks why: inside anyOf, not, if */
+    bool gave_up;   /* the schema cannot be used, or too many steps: no verdict */
+    struct sw_err *err;
+};
+
+/** Whether @v fits, and the same for a value inside of the one that the check stands at, and
+ * without a word about why not. */
+bool sw_check_fits(struct check *c, struct sw_value schema, struct sw_value v);
+bool sw_check_enter(struct check *c, struct sw_value schema, struct sw_value v, struct spot spot);
+bool sw_check_fits_quietly(struct check *c, struct sw_value schema, struct sw_value v);
+
+/** Say what is wrong with the value. @return false, for the caller to pass on */
+bool sw_check_problem(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** A schema that cannot be used: not the values' fault, but nothing can be said about them.
+ * @return false */
+bool sw_check_give_up(struct check *c, const char *why);
+
+/** Whether a text fits a regular expression of the schema somewhere; false with c->gave_up where it
+ * cannot be told. */
+bool sw_check_matches(struct check *c, struct sw_value pattern, const char *text, size_t len);
+/** "5 items, expected at least 6" and its like, for @n of @what. */
+bool sw_check_at_least(struct check *c, struct sw_value want, size_t n, const char *what);
+bool sw_check_at_most(struct check *c, struct sw_value want, size_t n, const char *what);
+/** Equal as JSON: 1 is 1.0. */
+bool sw_check_same(struct sw_value a, struct sw_value b);
+
+/* ---- keywords: schema_value.c, schema_collection.c
+ * ---------------------------------------------------
+ */
+
+bool sw_check_type(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_enum(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_const(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_minimum(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_maximum(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_above(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_below(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_multiple(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_min_length(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_max_length(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_pattern(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_format(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_items(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_prefix_items(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_contains(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_unique(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_min_items(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_max_items(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_properties(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_pattern_properties(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_additional(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_required(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_property_names(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_dependencies(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_min_properties(struct check *c, struct sw_value want, struct sw_value v);
+bool sw_check_max_properties(struct check *c, struct sw_value want, struct sw_value v);

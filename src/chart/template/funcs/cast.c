@@ -1,0 +1,84 @@
+#include "chart/template/funcs/cast.h"
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/value/print.h"
+
+static int64_t truncated(double f)
+{
+    /* what amd64 makes of floats that no int64 holds, NaN among them */
+    if (!(f >= -9223372036854775808.0 && f < 9223372036854775808.0))
+        return INT64_MIN;
+    return (int64_t)f;
+}
+
+int64_t sw_cast_int64(struct sw_value v)
+{
+    int64_t i = 0;
+    switch (sw_kind(v)) {
+    case SW_K_STRING:
+        return sw_parse_int(v.as.s, v.len, 0, &i) == SW_PARSE_OK ? i : 0;
+    case SW_K_INT:
+        return v.as.i;
+    case SW_K_UINT:
+        return v.as.u > INT64_MAX ? INT64_MAX : v.as.i;
+    case SW_K_FLOAT:
+        return truncated(v.as.f);
+    case SW_K_BOOL:
+        return v.as.b;
+    default:
+        return 0;
+    }
+}
+
+double sw_cast_float64(struct sw_value v)
+{
+    double f = 0;
+    switch (sw_kind(v)) {
+    case SW_K_STRING:
+        return sw_parse_float(v.as.s, v.len, &f) == SW_PARSE_OK ? f : 0;
+    case SW_K_INT:
+        return (double)v.as.i;
+    case SW_K_UINT:
+        return (double)v.as.u;
+    case SW_K_FLOAT:
+        return v.as.f;
+    case SW_K_BOOL:
+        return v.as.b;
+    default:
+        return 0;
+    }
+}
+
+struct sw_value sw_cast_string(struct call *c, struct sw_value v)
+{
+    size_t mark, len;
+    if (v.type == SW_T_STRING)
+        return v;
+    if (v.type == SW_T_BYTES)
+        return sw_value_text(v.as.s ? v.as.s : "", v.len);
+    struct text *t = sw_call_text(c, &mark);
+    sw_print_value(t, v);
+    const char *s = sw_text_take(t, mark, c->arena, &len);
+    return sw_value_text(s, len);
+}
+
+struct sw_value sw_cast_strings(struct call *c, struct sw_value v)
+{
+    if (v.type == SW_T_STRINGS)
+        return v;
+    struct sw_list *list;
+    if (sw_kind(v) != SW_K_SLICE) {
+        list = sw_list_new(c->arena, 1);
+        if (!sw_value_is_nil(v))
+            sw_list_add(list, sw_cast_string(c, v));
+        return sw_value_typed_list(SW_T_STRINGS, list);
+    }
+    size_t n = sw_value_len(v);
+    list = sw_list_new(c->arena, n);
+    for (size_t i = 0; i < n; i++) {
+        struct sw_value elem = sw_value_at(v, i);
+        if (!sw_value_is_nil(elem))
+            sw_list_add(list, sw_cast_string(c, elem));
+    }
+    return sw_value_typed_list(SW_T_STRINGS, list);
+}

@@ -1,0 +1,365 @@
+/* sprig's functions that change letters' case. */
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/go/unicode.h"
+
+static struct text *begin(struct call *c, size_t *mark)
+{
+    return sw_call_text(c, mark);
+}
+
+static int map_runes(struct call *c, uint32_t (*to)(uint32_t))
+{
+    struct sw_value s = c->args[0];
+    size_t mark;
+    struct text *t = begin(c, &mark);
+    uint32_t r;
+    for (size_t i = 0; i < s.len;) {
+        i += sw_rune_decode(s.as.s + i, s.len - i, &r);
+        sw_text_rune(t, to(r));
+    }
+    return sw_return_text(c, mark);
+}
+
+static int fn_upper(struct call *c)
+{
+    return map_runes(c, sw_rune_upper_of);
+}
+
+static int fn_lower(struct call *c)
+{
+    return map_runes(c, sw_rune_lower_of);
+}
+
+/* What strings.Title takes for the end of a word. */
+static bool is_separator(uint32_t r)
+{
+    if (r < 0x80)
+        return !sw_rune_is_letter(r) && !sw_rune_is_digit(r) && r != '_';
+    return !sw_rune_is_letter(r) && !sw_rune_is_digit(r) && sw_rune_is_space(r);
+}
+
+static int fn_title(struct call *c)
+{
+    struct sw_value s = c->args[0];
+    size_t mark;
+    struct text *t = begin(c, &mark);
+    uint32_t r, before = ' ';
+    for (size_t i = 0; i < s.len; before = r) {
+        i += sw_rune_decode(s.as.s + i, s.len - i, &r);
+        sw_text_rune(t, is_separator(before) ? sw_rune_title_of(r) : r);
+    }
+    return sw_return_text(c, mark);
+}
+
+/* The first letter of each word in lower case. */
+static int fn_untitle(struct call *c)
+{
+    struct sw_value s = c->args[0];
+    size_t mark;
+    struct text *t = begin(c, &mark);
+    bool first = true;
+    uint32_t r;
+    for (size_t i = 0; i < s.len;) {
+        i += sw_rune_decode(s.as.s + i, s.len - i, &r);
+        bool space = sw_rune_is_space(r);
+        sw_text_rune(t, first && !space ? sw_rune_lower_of(r) : r);
+        first = space;
+    }
+    return sw_return_text(c, mark);
+}
+
+static bool is_title_letter(uint32_t r)
+{
+    static const char lt[] = "Lt";
+    return r >= 0x80 && sw_rune_in(r, sw_rune_class_find(lt, 2));
+}
+
+static int fn_swapcase(struct call *c)
+{
+    struct sw_value s = c->args[0];
+    size_t mark;
+    struct text *t = begin(c, &mark);
+    bool space = true;
+    uint32_t r;
+    for (size_t i = 0; i < s.len;) {
+        i += sw_rune_decode(s.as.s + i, s.len - i, &r);
+        if (sw_rune_is_upper(r) || is_title_letter(r)) {
+            sw_text_rune(t, sw_rune_lower_of(r));
+            space = false;
+        } else if (sw_rune_is_lower(r)) {
+            sw_text_rune(t, space ? sw_rune_title_of(r) : sw_rune_upper_of(r));
+            space = false;
+        } else {
+            sw_text_rune(t, r);
+            space = sw_rune_is_space(r);
+        }
+    }
+    return sw_return_text(c, mark);
+}
+
+/* goutils.Initials goes by bytes and takes each for a rune. */
+static int fn_initials(struct call *c)
+{
+    struct sw_value s = c->args[0];
+    size_t mark;
+    struct text *t = begin(c, &mark);
+    bool first = true;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char b = (unsigned char)s.as.s[i];
+        bool space = sw_rune_is_space(b);
+        if (first && !space)
+            sw_text_rune(t, b);
+        first = space;
+    }
+    return sw_return_text(c, mark);
+}
+
+/* ---- words, as xstrings 1.3 finds them ---- */
+
+static bool is_connector(uint32_t r)
+{
+    return r == '-' || r == '_' || sw_rune_is_space(r);
+}
+
+/* A letter of a script that has words of many letters. */
+static bool is_alphabet(uint32_t r)
+{
+    if (!sw_rune_is_letter(r))
+        return false;
+    return !((r >= 0x3400 && r <= 0x4D85) || (r >= 0x4E00 && r <= 0x9FCC) ||
+             (r >= 0x20000 && r <= 0x2B81D));
+}
+
+static bool in_class(uint32_t r, const char *name)
+{
+    return sw_rune_in(r, sw_rune_class_find(name, 1));
+}
+
+static int fn_camelcase(struct call *c)
+{
+    struct sw_value s = c->args[0];
+    size_t mark, at = 0;
+    struct text *t = begin(c, &mark);
+    uint32_t now = 0, before;
+    bool found = false;
+    while (at < s.len && !found) { /* connectors in front stay */
+        at += sw_rune_decode(s.as.s + at, s.len - at, &now);
+        found = !is_connector(now);
+        if (found)
+            now = sw_rune_upper_of(now);
+        else
+            sw_text_rune(t, now);
+    }
+    while (at < s.len) {
+        before = now;
+        at += sw_rune_decode(s.as.s + at, s.len - at, &now);
+        if (is_connector(now) && is_connector(before)) {
+            sw_text_rune(t, before);
+        } else if (is_connector(before)) {
+            now = sw_rune_upper_of(now);
+        } else {
+            now = sw_rune_lower_of(now);
+            sw_text_rune(t, before);
+        }
+    }
+    if (s.len > 0)
+        sw_text_rune(t, now);
+    return sw_return_text(c, mark);
+}
+
+enum word_kind { W_NONE, W_NUMBER, W_UPPER, W_ALPHABET, W_CONNECTOR, W_PUNCT, W_OTHER };
+
+struct words {
+    const char *at, *end;
+    uint32_t connector;
+    struct text *out;
+    enum word_kind kind; /* the current word */
+    const char *word;
+    size_t len;
+};
+
+/* The next rune that is one, with what is not before it counted to its width; else @before. */
+static uint32_t valid_rune(const char *s, const char *end, uint32_t before, size_t *width)
+{
+    *width = 0;
+    while (s < end) {
+        uint32_t r;
+        size_t w = sw_rune_decode(s, (size_t)(end - s), &r);
+        *width += w;
+        if (r != SW_RUNE_ERROR)
+            return r;
+        s += w;
+    }
+    return before;
+}
+
+static bool goes_on(enum word_kind kind, uint32_t r)
+{
+    switch (kind) {
+    case W_CONNECTOR:
+        return is_connector(r);
+    case W_PUNCT:
+        return in_class(r, "P");
+    case W_ALPHABET:
+        return is_alphabet(r) && !sw_rune_is_upper(r);
+    case W_NUMBER:
+        return in_class(r, "N");
+    default:
+        return !is_connector(r) && !is_alphabet(r) && !in_class(r, "N") && !in_class(r, "P");
+    }
+}
+
+static const char *run_of(const char *s, const char *end, enum word_kind kind, uint32_t r)
+{
+    size_t w;
+    while (s < end) {
+        r = valid_rune(s, end, r, &w);
+        if (w == 0 || !goes_on(kind, r))
+            break;
+        s += w;
+    }
+    return s;
+}
+
+/* From an upper case letter: "HTTP" of "HTTPServer", "Server". */
+static const char *upper_run(const char *s, const char *end, uint32_t r)
+{
+    size_t w;
+    if (s == end)
+        return s;
+    r = valid_rune(s, end, r, &w);
+    if (!sw_rune_is_upper(r))
+        return is_alphabet(r) ? run_of(s + w, end, W_ALPHABET, r) : s;
+    size_t last = w;
+    s += w;
+    while (s < end) {
+        r = valid_rune(s, end, r, &w);
+        if (!sw_rune_is_upper(r))
+            break;
+        last = w;
+        s += w;
+    }
+    return s < end && is_alphabet(r) ? s - last : s;
+}
+
+static void next_word(struct words *w)
+{
+    size_t width;
+    w->word = w->at;
+    w->len = 0;
+    w->kind = W_NONE;
+    if (w->at == w->end)
+        return;
+    uint32_t r = valid_rune(w->at, w->end, SW_RUNE_ERROR, &width);
+    const char *s = w->at + width;
+    if (r == SW_RUNE_ERROR) {
+        w->kind = W_NONE;
+    } else if (sw_rune_is_upper(r)) {
+        w->kind = W_UPPER;
+        s = upper_run(s, w->end, r);
+    } else {
+        w->kind = is_connector(r)    ? W_CONNECTOR
+                  : in_class(r, "P") ? W_PUNCT
+                  : is_alphabet(r)   ? W_ALPHABET
+                  : in_class(r, "N") ? W_NUMBER
+                                     : W_OTHER;
+        s = run_of(s, w->end, w->kind, r);
+    }
+    w->len = (size_t)(s - w->at);
+    w->at = s;
+}
+
+static void put_word(struct words *w, enum word_kind kind, const char *s, size_t len)
+{
+    if (kind != W_UPPER && kind != W_CONNECTOR) {
+        sw_text_put(w->out, s, len);
+        return;
+    }
+    for (size_t i = 0; i < len;) {
+        uint32_t r;
+        i += sw_rune_decode(s + i, len - i, &r);
+        sw_text_rune(w->out, is_connector(r)       ? w->connector
+                             : sw_rune_is_upper(r) ? sw_rune_lower_of(r)
+                                                   : r);
+    }
+}
+
+static bool is_break(enum word_kind kind)
+{
+    return kind == W_CONNECTOR || kind == W_PUNCT;
+}
+
+/* Letters in lower case and numbers after a number belong to it: "2m3s". */
+static void put_number_tail(struct words *w)
+{
+    while (w->kind == W_ALPHABET || w->kind == W_NUMBER) {
+        put_word(w, w->kind, w->word, w->len);
+        next_word(w);
+    }
+    if (w->kind != W_NONE && !is_break(w->kind))
+        sw_text_rune(w->out, w->connector);
+}
+
+/* After a word of letters comes another: a number belongs to the word before it, unless lower case
+ * letters follow it. */
+static void after_letters(struct words *w)
+{
+    if (w->kind != W_NUMBER) {
+        if (!is_break(w->kind))
+            sw_text_rune(w->out, w->connector);
+        return;
+    }
+    if (w->at == w->end)
+        return;
+    const char *number = w->word;
+    size_t len = w->len;
+    next_word(w);
+    if (w->kind != W_ALPHABET) {
+        put_word(w, W_NUMBER, number, len);
+        if (!is_break(w->kind))
+            sw_text_rune(w->out, w->connector);
+        return;
+    }
+    sw_text_rune(w->out, w->connector);
+    put_word(w, W_NUMBER, number, len);
+    put_number_tail(w);
+}
+
+static int fn_snakecase(struct call *c)
+{
+    size_t mark;
+    const char *s = c->args[0].as.s;
+    struct words w = {
+        .at = s, .end = s + c->args[0].len, .connector = c->func->variant, .out = begin(c, &mark)
+    };
+    next_word(&w);
+    while (w.at < w.end) {
+        enum word_kind kind = w.kind;
+        const char *word = w.word;
+        size_t len = w.len;
+        if (kind != W_CONNECTOR)
+            put_word(&w, kind, word, len);
+        next_word(&w);
+        if (kind == W_NUMBER)
+            put_number_tail(&w);
+        else if (kind == W_CONNECTOR)
+            put_word(&w, kind, word, len);
+        else if (kind != W_PUNCT)
+            after_letters(&w);
+    }
+    put_word(&w, w.kind, w.word, w.len);
+    return sw_return_text(c, mark);
+}
+
+const struct func sw_funcs_case[] = {
+    { "upper", fn_upper, "s", "in upper case", 0, 0 },
+    { "lower", fn_lower, "s", "in lower case", 0, 0 },
+    { "title", fn_title, "s", "each word's first letter in title case", 0, 0 },
+    { "untitle", fn_untitle, "s", "each word's first letter in lower case", 0, 0 },
+    { "swapcase", fn_swapcase, "s", "upper for lower case and the other way round", 0, 0 },
+    { "initials", fn_initials, "s", "the words' first letters", 0, 0 },
+    { "snakecase", fn_snakecase, "s", "words in lower case with _ between", '_', 0 },
+    { "kebabcase", fn_snakecase, "s", "words in lower case with - between", '-', 0 },
+    { "camelcase", fn_camelcase, "s", "words in title case, nothing between", 0, 0 },
+    { 0 },
+};

@@ -1,0 +1,170 @@
+/* sprig's dates and durations. */
+#include <stdlib.h>
+
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/go/gotime.h"
+#include "chart/template/go/strconv.h"
+#include "chart/template/value/print.h"
+
+/* ---- dates ---- */
+
+static int return_time(struct call *c, struct sw_gotime t)
+{
+    return sw_return(c, sw_gotime_value(c->arena, t));
+}
+
+static struct sw_gotime now(struct call *c)
+{
+    struct sw_gotime epoch = { 0 }, t = sw_gotime_add(epoch, c->x->opts.now_ns);
+    t.zone = sw_zone_local(c->arena);
+    return t;
+}
+
+static int fn_now(struct call *c)
+{
+    return return_time(c, now(c));
+}
+
+/* What date functions take for a time: one, or seconds since 1970; anything else is now. */
+static struct sw_gotime any_time(struct call *c, struct sw_value v)
+{
+    if (sw_value_is_time(v))
+        return sw_gotime_of(v);
+    if (v.type == SW_T_INT || v.type == SW_T_INT64 || v.type == SW_T_INT32)
+        return (struct sw_gotime){ .sec = v.as.i, .zone = sw_zone_local(c->arena) };
+    return now(c);
+}
+
+static int format_in(struct call *c, struct sw_value layout, struct sw_value date,
+                     struct sw_value zone)
+{
+    struct sw_gotime t = any_time(c, date);
+    if (sw_zone_load(c->arena, zone.as.s, zone.len, &t.zone) < 0)
+        t.zone = NULL;
+    size_t mark;
+    struct text *out = sw_call_text(c, &mark);
+    sw_gotime_format(out, t, layout.as.s, layout.len);
+    return sw_return_text(c, mark);
+}
+
+enum { HTML = 1, IN_ZONE = 2 };
+
+/* [LAYOUT] DATE [ZONE] */
+static int fn_date(struct call *c)
+{
+    bool html = c->func->variant & HTML, in_zone = c->func->variant & IN_ZONE;
+    struct sw_value *date = &c->args[html ? 0 : 1];
+    return format_in(c, html ? sw_value_cstr("2006-01-02") : c->args[0], *date,
+                     in_zone ? date[1] : sw_value_cstr("Local"));
+}
+
+enum { LENIENT, MUST };
+
+static int fn_date_modify(struct call *c)
+{
+    int64_t ns;
+    SW_ERR(err);
+    if (sw_duration_parse(c->args[0].as.s, c->args[0].len, &ns, &err) == 0)
+        return return_time(c, sw_gotime_add(sw_gotime_of(c->args[1]), ns));
+    if (c->func->variant == MUST)
+        return sw_call_fail(c, "%s", sw_err_text(&err));
+    return sw_return(c, c->args[1]);
+}
+
+static int fn_to_date(struct call *c)
+{
+    struct sw_value layout = c->args[0], s = c->args[1];
+    struct sw_gotime t = { .sec = SW_GOTIME_ZERO_SEC };
+    SW_ERR(err);
+    int rc = sw_gotime_parse(c->arena, layout.as.s, layout.len, s.as.s, s.len,
+                             sw_zone_local(c->arena), &t, &err);
+    if (rc < 0 && c->func->variant == MUST)
+        return sw_call_fail(c, "%s", sw_err_text(&err));
+    return return_time(c, t);
+}
+
+static int return_duration(struct call *c, int64_t ns)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    struct sw_value v = { .type = SW_T_DURATION, .as.i = ns };
+    sw_value_stringer(t, v);
+    return sw_return_text(c, mark);
+}
+
+/* How long ago, in whole seconds. */
+static int fn_ago(struct call *c)
+{
+    int64_t ns = sw_gotime_sub(now(c), any_time(c, c->args[0]));
+    int64_t rest = ns % 1000000000, half = 500000000, whole = ns - rest;
+    int64_t away = rest >= half ? 2 * half : rest <= -half ? -2 * half : 0;
+    if (__builtin_add_overflow(whole, away, &whole)) /* stays as far away as possible */
+        whole = away > 0 ? INT64_MAX : INT64_MIN;
+    return return_duration(c, whole);
+}
+
+static int fn_unix_epoch(struct call *c)
+{
+    const char *s = sw_arena_printf(c->arena, "%lld", (long long)sw_gotime_of(c->args[0]).sec);
+    return sw_return(c, sw_value_cstr(s));
+}
+
+/* Seconds, as an int64 or as text. */
+static int fn_duration(struct call *c)
+{
+    int64_t n = 0;
+    struct sw_value v = c->args[0];
+    if (v.type == SW_T_INT64)
+        n = v.as.i;
+    else if (v.type == SW_T_STRING)
+        sw_parse_int(v.as.s, v.len, 10, &n);
+    return return_duration(c, (int64_t)((uint64_t)n * 1000000000));
+}
+
+/* Nanoseconds as the largest unit of which there is more than one, cut off. */
+static int fn_duration_round(struct call *c)
+{
+    static const struct {
+        uint64_t seconds;
+        const char *suffix;
+    } units[] = { { 365 * 86400, "y" }, { 30 * 86400, "mo" }, { 86400, "d" },
+                  { 3600, "h" },        { 60, "m" },          { 1, "s" } };
+    struct sw_value v = c->args[0];
+    int64_t ns = 0;
+    if (v.type == SW_T_INT64)
+        ns = v.as.i;
+    else if (v.type == SW_T_STRING)
+        (void)sw_duration_parse(v.as.s, v.len, &ns, NULL); /* what is none is 0 */
+    else if (sw_value_is_time(v))
+        ns = sw_gotime_sub(now(c), sw_gotime_of(v));
+    uint64_t u = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    for (size_t i = 0; i < SW_COUNT(units); i++) {
+        uint64_t unit = units[i].seconds * 1000000000;
+        if (u > unit) {
+            const char *s = sw_arena_printf(c->arena, "%llu%s", (unsigned long long)(u / unit),
+                                            units[i].suffix);
+            return sw_return(c, sw_value_cstr(s));
+        }
+    }
+    return sw_return(c, sw_value_cstr("0s"));
+}
+
+const struct func sw_funcs_dates[] = {
+    { "now", fn_now, "", "the current time", 0, 0 },
+    { "date", fn_date, "sv", "a time as a layout says", 0, 0 },
+    { "dateInZone", fn_date, "svs", "a time as a layout says, in a zone", IN_ZONE, 0 },
+    { "date_in_zone", fn_date, "svs", "as dateInZone", IN_ZONE, 0 },
+    { "htmlDate", fn_date, "v", "a time as 2006-01-02", HTML, 0 },
+    { "htmlDateInZone", fn_date, "vs", "a time as 2006-01-02, in a zone", HTML | IN_ZONE, 0 },
+    { "dateModify", fn_date_modify, "st", "a time later by a duration", LENIENT, 0 },
+    { "date_modify", fn_date_modify, "st", "as dateModify", LENIENT, 0 },
+    { "mustDateModify", fn_date_modify, "st", "as dateModify, or an error", MUST, 0 },
+    { "must_date_modify", fn_date_modify, "st", "as mustDateModify", MUST, 0 },
+    { "toDate", fn_to_date, "ss", "the time that a text is by a layout", LENIENT, 0 },
+    { "mustToDate", fn_to_date, "ss", "as toDate, or an error", MUST, 0 },
+    { "ago", fn_ago, "v", "how long ago a time was", 0, 0 },
+    { "unixEpoch", fn_unix_epoch, "t", "seconds since 1970", 0, 0 },
+    { "duration", fn_duration, "v", "seconds as 1h2m3s", 0, 0 },
+    { "durationRound", fn_duration_round, "v", "a duration in its largest unit", 0, 0 },
+    { 0 },
+};

@@ -1,0 +1,226 @@
+/* sprig's functions on maps. */
+#include "chart/template/funcs/cast.h"
+#include "chart/template/funcs/func_tables.h"
+
+static int fn_dict(struct call *c)
+{
+    struct sw_map *map = sw_map_new(c->arena);
+    for (size_t i = 0; i < c->n; i += 2) {
+        struct sw_value key = sw_cast_string(c, c->args[i]);
+        sw_map_set_borrowed(map, key.as.s, key.len,
+                            i + 1 < c->n ? c->args[i + 1] : sw_value_text("", 0));
+    }
+    return sw_return(c, sw_value_map(map));
+}
+
+static struct sw_value *find(struct call *c, size_t map, size_t key)
+{
+    return sw_map_find(c->args[map].as.map, c->args[key].as.s, c->args[key].len);
+}
+
+static int fn_get(struct call *c)
+{
+    const struct sw_value *v = find(c, 0, 1);
+    return sw_return(c, v ? *v : sw_value_text("", 0));
+}
+
+static int fn_set(struct call *c)
+{
+    struct sw_map *map = c->args[0].as.map;
+    if (!map)
+        return sw_call_fail(c, "assignment to entry in nil map");
+    sw_map_set(map, c->args[1].as.s, c->args[1].len, c->args[2]);
+    return sw_return(c, sw_value_map(map));
+}
+
+static int fn_unset(struct call *c)
+{
+    if (c->args[0].as.map)
+        sw_map_remove(c->args[0].as.map, c->args[1].as.s, c->args[1].len);
+    return sw_return(c, sw_value_map(c->args[0].as.map));
+}
+
+static int fn_has_key(struct call *c)
+{
+    return sw_return(c, sw_value_bool(find(c, 0, 1) != NULL));
+}
+
+static int fn_pluck(struct call *c)
+{
+    struct sw_list *list = sw_list_new(c->arena, c->n);
+    for (size_t i = 1; i < c->n; i++) {
+        const struct sw_value *v = find(c, i, 0);
+        if (v)
+            sw_list_add(list, *v);
+    }
+    return sw_return(c, sw_value_list(list));
+}
+
+/* In the order of the keys; Go's is random. */
+static int fn_keys(struct call *c)
+{
+    struct sw_list *list = sw_list_new(c->arena, 0);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct sw_entry *e = sw_map_sorted(c->args[i].as.map);
+        for (size_t k = 0; k < sw_map_count(c->args[i].as.map); k++)
+            sw_list_add(list, sw_value_text(e[k].key, e[k].key_len));
+    }
+    return sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));
+}
+
+static int fn_values(struct call *c)
+{
+    struct sw_map *map = c->args[0].as.map;
+    struct sw_list *list = sw_list_new(c->arena, sw_map_count(map));
+    const struct sw_entry *e = sw_map_sorted(map);
+    for (size_t i = 0; i < sw_map_count(map); i++)
+        sw_list_add(list, e[i].value);
+    return sw_return(c, sw_value_list(list));
+}
+
+static int fn_pick(struct call *c)
+{
+    struct sw_map *map = sw_map_new(c->arena);
+    for (size_t i = 1; i < c->n; i++) {
+        const struct sw_value *v = find(c, 0, i);
+        if (v)
+            sw_map_set_borrowed(map, c->args[i].as.s, c->args[i].len, *v);
+    }
+    return sw_return(c, sw_value_map(map));
+}
+
+static int fn_omit(struct call *c)
+{
+    struct sw_map *map = sw_map_copy(c->arena, c->args[0].as.map);
+    for (size_t i = 1; i < c->n; i++)
+        sw_map_remove(map, c->args[i].as.s, c->args[i].len);
+    return sw_return(c, sw_value_map(map));
+}
+
+/* ---- merging, as mergo 0.3 does it ---- */
+
+enum { KEEP, OVERWRITE };
+
+static bool is_empty(struct sw_value v)
+{
+    return v.type != SW_T_OBJECT && !sw_value_truth(v);
+}
+
+static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth);
+
+/* One entry of the source. What the destination has stays, unless it is empty or to be
+ * overwritten; maps are merged within; a map and something else never replace a map. */
+static int merge_entry(struct call *c, struct sw_map *dst, const struct sw_entry *e, int depth)
+{
+    bool overwrite = c->func->variant == OVERWRITE;
+    struct sw_value src = e->value, *found = sw_map_find_hashed(dst, e->key, e->key_len, e->hash);
+    bool full = found && !is_empty(*found);
+    if (sw_value_is_nil(src)) {
+        if (overwrite)
+            sw_map_set(dst, e->key, e->key_len, src);
+        return 0;
+    }
+    if (found && sw_value_is_map(src) && sw_value_is_map(*found) && found->as.map)
+        return merge_maps(c, found->as.map, src.as.map, depth + 1);
+    if (full && (sw_value_is_map(src) || (sw_kind(src) == SW_K_SLICE && !overwrite)))
+        return 0;
+    if (!full || overwrite)
+        sw_map_set(dst, e->key, e->key_len, src);
+    return 0;
+}
+
+static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth)
+{
+    enum { DEEPEST = 1000 };
+    int rc = 0;
+    if (dst == src)
+        return 0;
+    if (depth > DEEPEST || !sw_stack_has_room())
+        return sw_call_fail(c, "maps are nested too deeply");
+    const struct sw_entry *e = sw_map_sorted(src);
+    for (size_t i = 0; i < sw_map_count(src) && rc == 0; i++) {
+        rc = sw_call_charge(c, 1);
+        if (rc == 0)
+            rc = merge_entry(c, dst, &e[i], depth);
+    }
+    return rc;
+}
+
+static int fn_merge(struct call *c)
+{
+    struct sw_map *dst = c->args[0].as.map;
+    for (size_t i = 1; i < c->n; i++) {
+        if (!c->args[i].as.map)
+            continue;
+        if (!dst) /* a nil map stays nil until there is something to put into it */
+            dst = sw_map_new(c->arena);
+        int rc = merge_maps(c, dst, c->args[i].as.map, 0);
+        if (rc < 0)
+            return rc;
+    }
+    return sw_return(c, sw_value_map(dst));
+}
+
+/* ---- digging, copying ---- */
+
+static int bad_conversion(struct call *c, struct sw_value v, const char *wanted)
+{
+    return sw_call_fail(c, "interface conversion: interface {} is %s, not %s",
+                        sw_value_is_nil(v) ? "nil" : sw_value_type_name(v), wanted);
+}
+
+/* dig KEY... DEFAULT MAP */
+static int fn_dig(struct call *c)
+{
+    static const char map_type[] = "map[string]interface {}";
+    if (c->n < 3)
+        return sw_call_fail(c, "dig needs at least three arguments");
+    struct sw_value at = c->args[c->n - 1], dflt = c->args[c->n - 2];
+    size_t n_keys = c->n - 2;
+    if (at.type != SW_T_MAP)
+        return bad_conversion(c, at, map_type);
+    for (size_t i = 0; i < n_keys; i++) {
+        if (c->args[i].type != SW_T_STRING)
+            return bad_conversion(c, c->args[i], "string");
+    }
+    for (size_t i = 0; i < n_keys; i++) {
+        if (at.type != SW_T_MAP)
+            return bad_conversion(c, at, map_type);
+        const struct sw_value *v = sw_map_find(at.as.map, c->args[i].as.s, c->args[i].len);
+        if (!v)
+            return sw_return(c, dflt);
+        at = *v;
+    }
+    return sw_return(c, at);
+}
+
+static int fn_deep_copy(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    if (sw_value_is_nil(v)) /* what Go says where a nil has no type to make a copy of */
+        return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
+    if (!sw_value_copy_steps(c->arena, &v, false, &c->x->fuel))
+        return sw_call_fail(c, "deepCopy error: nested too deeply or too large");
+    return sw_return(c, v);
+}
+
+const struct func sw_funcs_dicts[] = {
+    { "dict", fn_dict, "v*", "a map of keys and values in turn", 0, 0 },
+    { "get", fn_get, "ms", "the value under a key, or \"\"", 0, 0 },
+    { "set", fn_set, "msv", "change the map: put a value under a key", 0, 0 },
+    { "unset", fn_unset, "ms", "change the map: remove a key", 0, 0 },
+    { "hasKey", fn_has_key, "ms", "whether the key is there", 0, 0 },
+    { "pluck", fn_pluck, "sm*", "the values under a key in several maps", 0, 0 },
+    { "keys", fn_keys, "m*", "the keys", 0, 0 },
+    { "values", fn_values, "m", "the values", 0, 0 },
+    { "pick", fn_pick, "ms*", "a map of the given keys only", 0, 0 },
+    { "omit", fn_omit, "ms*", "a map without the given keys", 0, 0 },
+    { "merge", fn_merge, "mm*", "change the first map: add what it lacks of the others", KEEP, 0 },
+    { "mustMerge", fn_merge, "mm*", "as merge", KEEP, 0 },
+    { "mergeOverwrite", fn_merge, "mm*", "change the first map: the others win", OVERWRITE, 0 },
+    { "mustMergeOverwrite", fn_merge, "mm*", "as mergeOverwrite", OVERWRITE, 0 },
+    { "dig", fn_dig, "v*", "the value under a path of keys, or a default", 0, 0 },
+    { "deepCopy", fn_deep_copy, "v", "a copy that shares nothing", 0, 0 },
+    { "mustDeepCopy", fn_deep_copy, "v", "as deepCopy", 0, 0 },
+    { 0 },
+};

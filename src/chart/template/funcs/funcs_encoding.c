@@ -1,0 +1,264 @@
+/* sprig's encodings and checksums. The plain functions of OpenSSL, not EVP's, which first read its
+ * configuration and set up its providers: slower than the checksum itself. */
+
+#include "base/openssl.h"
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/value/value_text.h"
+#include "data/json/hash.h"
+
+/* ---- base64 ---- */
+
+static int fn_b64enc(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    sw_text_base64(t, c->args[0].as.s, c->args[0].len);
+    return sw_return_text(c, mark);
+}
+
+static int base64_digit(char ch)
+{
+    if (ch >= 'A' && ch <= 'Z')
+        return ch - 'A';
+    if (ch >= 'a' && ch <= 'z')
+        return ch - 'a' + 26;
+    if (ch >= '0' && ch <= '9')
+        return ch - '0' + 52;
+    return ch == '+' ? 62 : ch == '/' ? 63 : -1;
+}
+
+static size_t skip_newlines(const char *s, size_t len, size_t at)
+{
+    while (at < len && (s[at] == '\n' || s[at] == '\r'))
+        at++;
+    return at;
+}
+
+struct quantum {
+    size_t digits; /* 4, or fewer at the end */
+    uint32_t bits;
+    bool last;
+};
+
+/* Up to four digits. @return the position of what is wrong, or -1 */
+static long read_quantum(const char *s, size_t len, size_t *at, struct quantum *q)
+{
+    *q = (struct quantum){ 0 };
+    while (q->digits < 4) {
+        *at = skip_newlines(s, len, *at);
+        if (*at == len) {
+            q->last = true;
+            return q->digits == 0 ? -1 : (long)(*at - q->digits);
+        }
+        char ch = s[(*at)++];
+        int d = base64_digit(ch);
+        if (d >= 0) {
+            q->bits |= (uint32_t)d << (18 - 6 * q->digits++);
+            continue;
+        }
+        if (ch != '=' || q->digits < 2)
+            return (long)*at - 1;
+        q->last = true;
+        *at = skip_newlines(s, len, *at);
+        if (q->digits == 2) { /* a second '=' */
+            if (*at == len)
+                return (long)len;
+            if (s[*at] != '=')
+                return (long)*at - 1;
+            *at = skip_newlines(s, len, *at + 1);
+        }
+        return *at < len ? (long)*at : -1;
+    }
+    return -1;
+}
+
+/* Append what base64 text stands for. @return where it is none, or -1 */
+static long decode_base64(struct text *t, struct sw_value s)
+{
+    struct quantum q = { 0 };
+    size_t at = 0;
+    while (!q.last) {
+        long bad = read_quantum(s.as.s, s.len, &at, &q);
+        if (bad >= 0)
+            return bad;
+        for (size_t i = 0; i + 1 < q.digits; i++)
+            sw_text_char(t, (char)(q.bits >> (16 - 8 * i)));
+    }
+    return -1;
+}
+
+int sw_base64_bytes(struct call *c, struct sw_value s, struct sw_value *out)
+{
+    size_t mark, len;
+    struct text *t = sw_call_text(c, &mark);
+    long bad = decode_base64(t, s);
+    const char *bytes = sw_text_take(t, mark, c->arena, &len);
+    if (bad >= 0)
+        return sw_call_fail(c, "illegal base64 data at input byte %ld", bad);
+    *out = sw_value_text(bytes, len);
+    return 0;
+}
+
+static int fn_b64dec(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    long bad = decode_base64(t, c->args[0]);
+    if (bad >= 0) {
+        t->len = mark;
+        sw_text_printf(t, "illegal base64 data at input byte %ld", bad);
+    }
+    return sw_return_text(c, mark);
+}
+
+/* ---- base32 ---- */
+
+static int fn_b32enc(struct call *c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    static const int used[] = { 0, 2, 4, 5, 7, 8 }; /* digits of so many bytes */
+    const unsigned char *s = (const unsigned char *)c->args[0].as.s;
+    size_t mark, len = c->args[0].len;
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < len; i += 5) {
+        uint64_t bits = 0;
+        size_t n = len - i < 5 ? len - i : 5;
+        for (size_t k = 0; k < 5; k++)
+            bits = bits << 8 | (k < n ? s[i + k] : 0);
+        for (int k = 0; k < 8; k++)
+            sw_text_char(t, k < used[n] ? digits[bits >> (35 - 5 * k) & 31] : '=');
+    }
+    return sw_return_text(c, mark);
+}
+
+static int base32_digit(char ch)
+{
+    if (ch >= 'A' && ch <= 'Z')
+        return ch - 'A';
+    return ch >= '2' && ch <= '7' ? ch - '2' + 26 : -1;
+}
+
+/* The padding after @n digits, @at just behind its first '='. @return what is wrong, or -1 */
+static long check_padding(const char *s, size_t len, size_t at, size_t n)
+{
+    size_t left = len - at;
+    if (left + n < 7)
+        return (long)len;
+    for (size_t k = 0; k < 7 - n; k++) {
+        if (k < left && s[at + k] != '=')
+            return (long)(at + k) - 1;
+    }
+    return n == 1 || n == 3 || n == 6 ? (long)at - 1 : -1;
+}
+
+/* Eight digits or what stands before padding. */
+static long read_octet(const char *s, size_t len, size_t *at, uint64_t *bits, size_t *n)
+{
+    *bits = 0;
+    for (*n = 0; *n < 8; ++*n) {
+        if (*at == len)
+            return (long)(*at - *n);
+        char ch = s[(*at)++];
+        if (ch == '=' && *n >= 2 && len - *at < 8) {
+            long bad = check_padding(s, len, *at, *n);
+            *at = len;
+            return bad;
+        }
+        int d = base32_digit(ch);
+        if (d < 0)
+            return (long)*at - 1;
+        *bits |= (uint64_t)d << (35 - 5 * *n);
+    }
+    return -1;
+}
+
+static int fn_b32dec(struct call *c)
+{
+    size_t mark, at = 0, len = 0;
+    char *s = sw_arena_alloc(c->arena, c->args[0].len + 1);
+    for (size_t i = 0; i < c->args[0].len; i++) {
+        if (c->args[0].as.s[i] != '\n' && c->args[0].as.s[i] != '\r')
+            s[len++] = c->args[0].as.s[i];
+    }
+    struct text *t = sw_call_text(c, &mark);
+    while (at < len) {
+        uint64_t bits;
+        size_t n;
+        long bad = read_octet(s, len, &at, &bits, &n);
+        if (bad >= 0) {
+            t->len = mark;
+            sw_text_printf(t, "illegal base32 data at input byte %ld", bad);
+            break;
+        }
+        for (size_t i = 0; i < n * 5 / 8; i++)
+            sw_text_char(t, (char)(bits >> (32 - 8 * i)));
+    }
+    return sw_return_text(c, mark);
+}
+
+/* ---- checksums ---- */
+
+enum { SHA1_SUM, SHA256_SUM, SHA512_SUM };
+
+/* @return the length of the sum */
+static size_t sha1(const void *bytes, size_t len, unsigned char *sum)
+{
+    SHA_CTX ctx;
+    (void)SHA1_Init(&ctx); /* these cannot fail */
+    (void)SHA1_Update(&ctx, bytes, len);
+    (void)SHA1_Final(sum, &ctx);
+    return SHA_DIGEST_LENGTH;
+}
+
+static size_t sha256(const void *bytes, size_t len, unsigned char *sum)
+{
+    sw_sha256(bytes, len, sum);
+    return SW_SHA256_LEN;
+}
+
+static size_t sha512(const void *bytes, size_t len, unsigned char *sum)
+{
+    SHA512_CTX ctx;
+    (void)SHA512_Init(&ctx);
+    (void)SHA512_Update(&ctx, bytes, len);
+    (void)SHA512_Final(sum, &ctx);
+    return SHA512_DIGEST_LENGTH;
+}
+
+static int fn_sha(struct call *c)
+{
+    static size_t (*const sums[])(const void *bytes, size_t len, unsigned char *sum) = {
+        [SHA1_SUM] = sha1, [SHA256_SUM] = sha256, [SHA512_SUM] = sha512
+    };
+    unsigned char sum[SHA512_DIGEST_LENGTH];
+    size_t mark, n = sums[c->func->variant](c->args[0].as.s, c->args[0].len, sum);
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < n; i++) {
+        sw_text_char(t, "0123456789abcdef"[sum[i] >> 4]);
+        sw_text_char(t, "0123456789abcdef"[sum[i] & 15]);
+    }
+    return sw_return_text(c, mark);
+}
+
+static int fn_adler32(struct call *c)
+{
+    uint32_t a = 1, b = 0;
+    for (size_t i = 0; i < c->args[0].len; i++) {
+        a = (a + (unsigned char)c->args[0].as.s[i]) % 65521;
+        b = (b + a) % 65521;
+    }
+    const char *s = sw_arena_printf(c->arena, "%u", b << 16 | a);
+    return sw_return(c, sw_value_cstr(s));
+}
+
+const struct func sw_funcs_encoding[] = {
+    { "b64enc", fn_b64enc, "s", "in base64", 0, 0 },
+    { "b64dec", fn_b64dec, "s", "out of base64; what is wrong where it is none", 0, 0 },
+    { "b32enc", fn_b32enc, "s", "in base32", 0, 0 },
+    { "b32dec", fn_b32dec, "s", "out of base32; what is wrong where it is none", 0, 0 },
+    { "sha1sum", fn_sha, "s", "the SHA-1 checksum in hex", SHA1_SUM, 0 },
+    { "sha256sum", fn_sha, "s", "the SHA-256 checksum in hex", SHA256_SUM, 0 },
+    { "sha512sum", fn_sha, "s", "the SHA-512 checksum in hex", SHA512_SUM, 0 },
+    { "adler32sum", fn_adler32, "s", "the Adler-32 checksum, decimal", 0, 0 },
+    { 0 },
+};

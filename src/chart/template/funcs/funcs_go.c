@@ -1,0 +1,431 @@
+/* The functions that Go's text/template itself has. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/unicode.h"
+#include "chart/template/value/object.h"
+#include "chart/template/value/print.h"
+
+/* ---- comparison ---- */
+
+/* Kinds that have an order of their own; the rest is SW_K_INVALID. */
+static enum sw_kind basic_kind(struct sw_value v)
+{
+    return sw_kind(v) <= SW_K_STRING ? sw_kind(v) : SW_K_INVALID;
+}
+
+static int incompatible(struct call *c, struct sw_value a, struct sw_value b)
+{
+    return sw_call_fail(c, "incompatible types for comparison: %s and %s", sw_value_type_name(a),
+                        sw_value_type_name(b));
+}
+
+static int bad_comparison(struct call *c)
+{
+    return sw_call_fail(c, "invalid type for comparison");
+}
+
+static bool is_nil(struct sw_value v)
+{
+    return sw_value_is_nil(v) || sw_value_is_nil_ref(v);
+}
+
+static const char *sprint_s(struct call *c, struct sw_value v)
+{
+    size_t mark, len;
+    struct text *t = sw_call_text(c, &mark);
+    sw_printf_values(t, "%s", 2, &v, 1);
+    return sw_text_take(t, mark, c->arena, &len);
+}
+
+static bool is_comparable(struct sw_value v)
+{
+    if (v.type != SW_T_OBJECT)
+        return v.type == SW_T_ERROR;
+    if (v.as.object->type->pointer)
+        return true;
+    for (size_t i = 0; i < v.as.object->type->n_fields; i++) {
+        enum sw_kind k = sw_kind(v.as.object->fields[i]);
+        if (k == SW_K_SLICE || k == SW_K_MAP)
+            return false;
+    }
+    return true;
+}
+
+/* Two values of no basic kind. */
+static int others_equal(struct call *c, struct sw_value a, struct sw_value b, bool *equal)
+{
+    if (sw_kind(a) != sw_kind(b) && !sw_value_is_nil(a) && !sw_value_is_nil(b))
+        return sw_call_fail(c, "non-comparable types %s: %s, %s: %s", sprint_s(c, a),
+                            sw_value_type_name(a), sw_value_type_name(b), sprint_s(c, b));
+    if (is_nil(a) || is_nil(b)) {
+        *equal = is_nil(a) == is_nil(b);
+        return 0;
+    }
+    if (!is_comparable(b))
+        return sw_call_fail(c, "non-comparable type %s: %s", sprint_s(c, b), sw_value_type_name(b));
+    *equal = sw_call_equal(c, a, b);
+    return 0;
+}
+
+static int equal(struct call *c, struct sw_value a, struct sw_value b, bool *equal)
+{
+    enum sw_kind ka = basic_kind(a), kb = basic_kind(b);
+    *equal = false;
+    if (ka != kb) {
+        if ((ka == SW_K_INT && kb == SW_K_UINT) || (ka == SW_K_UINT && kb == SW_K_INT)) {
+            int64_t i = ka == SW_K_INT ? a.as.i : b.as.i;
+            *equal = i >= 0 && a.as.u == b.as.u;
+            return 0;
+        }
+        if (!sw_value_is_nil(a) && !sw_value_is_nil(b))
+            return incompatible(c, a, b);
+        return 0;
+    }
+    switch (ka) {
+    case SW_K_BOOL:
+        *equal = a.as.b == b.as.b;
+        return 0;
+    case SW_K_INT:
+    case SW_K_UINT:
+        *equal = a.as.u == b.as.u;
+        return 0;
+    case SW_K_FLOAT:
+        *equal = a.as.f == b.as.f;
+        return 0;
+    case SW_K_COMPLEX:
+        *equal = a.as.c[0] == b.as.c[0] && a.as.c[1] == b.as.c[1];
+        return 0;
+    case SW_K_STRING:
+        *equal = a.len == b.len && memcmp(a.as.s, b.as.s, a.len) == 0;
+        return 0;
+    default:
+        return others_equal(c, a, b, equal);
+    }
+}
+
+static int fn_eq(struct call *c)
+{
+    bool same = false;
+    if (c->n < 2)
+        return sw_call_fail(c, "missing argument for comparison");
+    for (size_t i = 1; i < c->n && !same; i++) {
+        int rc = equal(c, c->args[0], c->args[i], &same);
+        if (rc < 0)
+            return rc;
+    }
+    return sw_return(c, sw_value_bool(same));
+}
+
+static int fn_ne(struct call *c)
+{
+    bool same;
+    int rc = equal(c, c->args[0], c->args[1], &same);
+    return rc < 0 ? rc : sw_return(c, sw_value_bool(!same));
+}
+
+static bool text_less(struct sw_value a, struct sw_value b)
+{
+    int order = memcmp(a.as.s, b.as.s, a.len < b.len ? a.len : b.len);
+    return order < 0 || (order == 0 && a.len < b.len);
+}
+
+static int less(struct call *c, struct sw_value a, struct sw_value b, bool *less)
+{
+    enum sw_kind ka = basic_kind(a), kb = basic_kind(b);
+    if (ka == SW_K_INVALID || kb == SW_K_INVALID)
+        return bad_comparison(c);
+    if (ka == SW_K_INT && kb == SW_K_UINT) {
+        *less = a.as.i < 0 || a.as.u < b.as.u;
+        return 0;
+    }
+    if (ka == SW_K_UINT && kb == SW_K_INT) {
+        *less = b.as.i >= 0 && a.as.u < b.as.u;
+        return 0;
+    }
+    if (ka != kb)
+        return incompatible(c, a, b);
+    switch (ka) {
+    case SW_K_INT:
+        *less = a.as.i < b.as.i;
+        return 0;
+    case SW_K_UINT:
+        *less = a.as.u < b.as.u;
+        return 0;
+    case SW_K_FLOAT:
+        *less = a.as.f < b.as.f;
+        return 0;
+    case SW_K_STRING:
+        *less = text_less(a, b);
+        return 0;
+    default:
+        return bad_comparison(c);
+    }
+}
+
+enum order { LT, LE, GT, GE };
+
+/* le is lt or eq; gt and ge are their opposites. */
+static int fn_order(struct call *c)
+{
+    struct sw_value a = c->args[0], b = c->args[1];
+    enum order order = c->func->variant;
+    bool yes = false;
+    int rc = less(c, a, b, &yes);
+    if (rc == 0 && !yes && (order == LE || order == GT))
+        rc = equal(c, a, b, &yes);
+    if (rc < 0)
+        return rc;
+    return sw_return(c, sw_value_bool(order == LT || order == LE ? yes : !yes));
+}
+
+static int fn_not(struct call *c)
+{
+    return sw_return(c, sw_value_bool(!sw_value_truth(c->args[0])));
+}
+
+/* ---- index, len, call ---- */
+
+static int index_number(struct call *c, struct sw_value index, struct sw_value item, size_t *at)
+{
+    size_t len = sw_value_len(item);
+    if (sw_value_is_nil(index))
+        return sw_call_fail(c, "cannot index slice/array with nil");
+    if (sw_kind(index) != SW_K_INT && sw_kind(index) != SW_K_UINT)
+        return sw_call_fail(c, "cannot index slice/array with type %s", sw_value_type_name(index));
+    if (index.as.i < 0 || index.as.u > len)
+        return sw_call_fail(c, "index out of range: %lld", (long long)index.as.i);
+    if (index.as.u == len) /* Go lets this one through to reflect */
+        return sw_call_fail(c, "reflect: %s index out of range", sw_value_kind_name(item));
+    *at = (size_t)index.as.u;
+    return 0;
+}
+
+static int index_once(struct call *c, struct sw_value *item, struct sw_value index)
+{
+    size_t at = 0;
+    int rc;
+    switch (sw_kind(*item)) {
+    case SW_K_STRING:
+        rc = index_number(c, index, *item, &at);
+        if (rc == 0)
+            *item = (struct sw_value){ .type = SW_T_UINT8, .as.u = (unsigned char)item->as.s[at] };
+        return rc;
+    case SW_K_SLICE:
+        rc = index_number(c, index, *item, &at);
+        if (rc == 0)
+            *item = sw_value_at(*item, at);
+        return rc;
+    case SW_K_MAP: {
+        if (sw_value_is_nil(index))
+            return sw_call_fail(c, "value is nil; should be of type string");
+        if (index.type != SW_T_STRING)
+            return sw_call_fail(c, "value has type %s; should be string",
+                                sw_value_type_name(index));
+        struct sw_value *found = sw_map_find(item->as.map, index.as.s, index.len);
+        *item = found ? *found : sw_value_zero_elem(*item);
+        return 0;
+    }
+    case SW_K_INVALID:
+        return sw_call_fail(c, "index of nil pointer");
+    default:
+        return sw_call_fail(c, "can't index item of type %s", sw_value_type_name(*item));
+    }
+}
+
+static int fn_index(struct call *c)
+{
+    struct sw_value item = c->args[0];
+    if (sw_value_is_nil(item))
+        return sw_call_fail(c, "index of untyped nil");
+    for (size_t i = 1; i < c->n; i++) {
+        int rc = index_once(c, &item, c->args[i]);
+        if (rc < 0)
+            return rc;
+    }
+    return sw_return(c, item);
+}
+
+static int fn_len(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    if (sw_value_is_nil(v))
+        return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
+    if (sw_kind(v) < SW_K_STRING || sw_kind(v) > SW_K_MAP)
+        return sw_call_fail(c, "len of type %s",
+                            sw_value_type_name(v) +
+                                (v.type == SW_T_OBJECT && v.as.object->type->pointer));
+    return sw_return(c, sw_value_int((int64_t)sw_value_len(v)));
+}
+
+/* No value in a chart's templates is a function. */
+static int fn_call(struct call *c)
+{
+    if (sw_value_is_nil(c->args[0]))
+        return sw_call_fail(c, "call of nil");
+    return sw_call_fail(c, "non-function %.*s of type %s", (int)c->self.len, c->self.as.s,
+                        sw_value_type_name(c->args[0]));
+}
+
+/* ---- printing ---- */
+
+static int fn_print(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    sw_print(t, c->args, c->n);
+    return sw_return_text(c, mark);
+}
+
+static int fn_println(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    sw_println(t, c->args, c->n);
+    return sw_return_text(c, mark);
+}
+
+static int fn_printf(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    sw_printf_values(t, c->args[0].as.s, c->args[0].len, c->args + 1, c->n - 1);
+    return sw_return_text(c, mark);
+}
+
+/* ---- escaping ---- */
+
+/* The text to escape: a lone string itself, else what print makes of the operands. */
+static struct sw_value joined_args(struct call *c)
+{
+    if (c->n == 1 && c->args[0].type == SW_T_STRING)
+        return c->args[0];
+    struct sw_value *args = sw_arena_alloc(c->arena, (c->n + 1) * sizeof *args);
+    for (size_t i = 0; i < c->n; i++)
+        args[i] = sw_value_is_nil(c->args[i]) ? sw_value_cstr("<no value>") : c->args[i];
+    size_t mark, len;
+    struct text *t = sw_call_text(c, &mark);
+    sw_print(t, args, c->n);
+    const char *s = sw_text_take(t, mark, c->arena, &len);
+    return sw_value_text(s, len);
+}
+
+static const char *html_escape(char ch)
+{
+    switch (ch) {
+    case '\0':
+        return "\xEF\xBF\xBD";
+    case '"':
+        return "&#34;";
+    case '\'':
+        return "&#39;";
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    default:
+        return NULL;
+    }
+}
+
+static int fn_html(struct call *c)
+{
+    struct sw_value v = joined_args(c);
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < v.len; i++) {
+        const char *escape = html_escape(v.as.s[i]);
+        if (escape)
+            sw_text_puts(t, escape);
+        else
+            sw_text_char(t, v.as.s[i]);
+    }
+    return sw_return_text(c, mark);
+}
+
+static const char *js_escape(uint32_t r)
+{
+    switch (r) {
+    case '\\':
+        return "\\\\";
+    case '\'':
+        return "\\'";
+    case '"':
+        return "\\\"";
+    case '<':
+        return "\\u003C";
+    case '>':
+        return "\\u003E";
+    case '&':
+        return "\\u0026";
+    case '=':
+        return "\\u003D";
+    default:
+        return NULL;
+    }
+}
+
+static int fn_js(struct call *c)
+{
+    struct sw_value v = joined_args(c);
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < v.len;) {
+        uint32_t r;
+        size_t w = sw_rune_decode(v.as.s + i, v.len - i, &r);
+        const char *escape = js_escape(r);
+        if (escape)
+            sw_text_puts(t, escape);
+        else if (r < ' ' || (r >= 0x80 && !sw_rune_is_print(r)))
+            sw_text_printf(t, "\\u%04X", r);
+        else
+            sw_text_put(t, v.as.s + i, w);
+        i += w;
+    }
+    return sw_return_text(c, mark);
+}
+
+static int fn_urlquery(struct call *c)
+{
+    struct sw_value v = joined_args(c);
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < v.len; i++) {
+        unsigned char ch = (unsigned char)v.as.s[i];
+        if (ch == ' ')
+            sw_text_char(t, '+');
+        else if ((ch < 0x80 && (sw_rune_is_letter(ch) || sw_rune_is_digit(ch))) ||
+                 (ch && strchr("-_.~", ch)))
+            sw_text_char(t, (char)ch);
+        else
+            sw_text_printf(t, "%%%02X", ch);
+    }
+    return sw_return_text(c, mark);
+}
+
+const struct func sw_funcs_go[] = {
+    { "and", fn_not, "rr*", "the first argument that is false, or the last", 0, FUNC_AND },
+    { "or", fn_not, "rr*", "the first argument that is true, or the last", 0, FUNC_OR },
+    { "not", fn_not, "r", "true where the argument is false or empty", 0, 0 },
+    { "eq", fn_eq, "rr*", "whether the first argument equals one of the others", 0, 0 },
+    { "ne", fn_ne, "rr", "whether the two differ", 0, 0 },
+    { "lt", fn_order, "rr", "whether the first argument is less than the second", LT, 0 },
+    { "le", fn_order, "rr", "whether the first argument is at most the second", LE, 0 },
+    { "gt", fn_order, "rr", "whether the first argument is greater than the second", GT, 0 },
+    { "ge", fn_order, "rr", "whether the first argument is at least the second", GE, 0 },
+    { "index", fn_index, "rr*", "an element of a list, map or string, by index after index", 0, 0 },
+    { "len", fn_len, "r", "elements of a list or map, bytes of a string", 0, 0 },
+    { "call", fn_call, "rr*", "call a function value; charts have none", 0, FUNC_CALL },
+    { "print", fn_print, "v*", "the operands as text, spaces between those that are no strings", 0,
+      0 },
+    { "println", fn_println, "v*", "the operands as text, spaces between, a newline last", 0, 0 },
+    { "printf", fn_printf, "sv*", "the operands as the format says", 0, 0 },
+    { "html", fn_html, "v*", "the text with HTML's special characters escaped", 0, 0 },
+    { "js", fn_js, "v*", "the text escaped for a JavaScript string", 0, 0 },
+    { "urlquery", fn_urlquery, "v*", "the text escaped for a URL's query", 0, 0 },
+    { 0 },
+};

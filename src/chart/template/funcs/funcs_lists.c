@@ -1,0 +1,306 @@
+/* sprig's functions on lists. A list is never changed: each makes a new one. */
+#include <stdlib.h>
+
+#include "chart/template/funcs/cast.h"
+#include "chart/template/funcs/func_tables.h"
+
+/* Go asks a nil interface for its type. */
+static int check_slice(struct call *c, struct sw_value v, const char *complaint)
+{
+    if (sw_value_is_nil(v))
+        return sw_call_nil_deref(c);
+    if (sw_kind(v) == SW_K_SLICE)
+        return 0;
+    return sw_call_fail(c, "%s type %s", complaint, sw_value_kind_name(v));
+}
+
+static int return_list(struct call *c, struct sw_list *list)
+{
+    return sw_return(c, sw_value_list(list));
+}
+
+/* Elements @from up to @to as []interface {}. */
+static struct sw_list *part(struct call *c, struct sw_value v, size_t from, size_t to, size_t extra)
+{
+    struct sw_list *list = sw_list_new(c->arena, to - from + extra);
+    for (size_t i = from; i < to; i++)
+        sw_list_add(list, sw_value_at(v, i));
+    return list;
+}
+
+static int fn_list(struct call *c)
+{
+    struct sw_list *list = sw_list_new(c->arena, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        sw_list_add(list, c->args[i]);
+    return return_list(c, list);
+}
+
+static int fn_push(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot push on");
+    if (rc < 0)
+        return rc;
+    struct sw_list *list = part(c, v, 0, sw_value_len(v), 1);
+    sw_list_add(list, c->args[1]);
+    return return_list(c, list);
+}
+
+static int fn_prepend(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot prepend on");
+    if (rc < 0)
+        return rc;
+    size_t n = sw_value_len(v);
+    struct sw_list *list = sw_list_new(c->arena, n + 1);
+    sw_list_add(list, c->args[1]);
+    for (size_t i = 0; i < n; i++)
+        sw_list_add(list, sw_value_at(v, i));
+    return return_list(c, list);
+}
+
+static int fn_first(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find first on");
+    if (rc < 0)
+        return rc;
+    return sw_return(c, sw_value_len(v) ? sw_value_at(v, 0) : sw_value_nil());
+}
+
+static int fn_last(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find last on");
+    if (rc < 0)
+        return rc;
+    size_t n = sw_value_len(v);
+    return sw_return(c, n ? sw_value_at(v, n - 1) : sw_value_nil());
+}
+
+static int fn_rest(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find rest on");
+    if (rc < 0)
+        return rc;
+    size_t n = sw_value_len(v);
+    return return_list(c, n ? part(c, v, 1, n, 0) : NULL);
+}
+
+static int fn_initial(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find initial on");
+    if (rc < 0)
+        return rc;
+    size_t n = sw_value_len(v);
+    return return_list(c, n ? part(c, v, 0, n - 1, 0) : NULL);
+}
+
+static int fn_reverse(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find reverse on");
+    if (rc < 0)
+        return rc;
+    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
+    for (size_t i = sw_value_len(v); i-- > 0;)
+        sw_list_add(list, sw_value_at(v, i));
+    return return_list(c, list);
+}
+
+static int fn_compact(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot compact on");
+    if (rc < 0)
+        return rc;
+    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
+    for (size_t i = 0; i < sw_value_len(v); i++) {
+        if (!sw_cast_empty(sw_value_at(v, i)))
+            sw_list_add(list, sw_value_at(v, i));
+    }
+    return return_list(c, list);
+}
+
+static bool in_values(struct call *c, const struct sw_value *values, size_t n, struct sw_value v)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sw_call_equal(c, values[i], v))
+            return true;
+    }
+    return false;
+}
+
+static int fn_uniq(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find uniq on");
+    if (rc < 0)
+        return rc;
+    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
+    for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++) {
+        rc = sw_call_charge(c, list->n / 16);
+        if (!in_values(c, list->items, list->n, sw_value_at(v, i)))
+            sw_list_add(list, sw_value_at(v, i));
+    }
+    return rc < 0 ? rc : return_list(c, list);
+}
+
+static int fn_without(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    int rc = check_slice(c, v, "Cannot find without on");
+    if (rc < 0)
+        return rc;
+    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
+    for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++) {
+        rc = sw_call_charge(c, c->n / 16);
+        if (!in_values(c, c->args + 1, c->n - 1, sw_value_at(v, i)))
+            sw_list_add(list, sw_value_at(v, i));
+    }
+    return rc < 0 ? rc : return_list(c, list);
+}
+
+static int fn_has(struct call *c)
+{
+    struct sw_value needle = c->args[0], v = c->args[1];
+    bool has = false;
+    if (sw_value_is_nil(v))
+        return sw_return(c, sw_value_bool(false));
+    int rc = check_slice(c, v, "Cannot find has on");
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < sw_value_len(v) && !has; i++)
+        has = sw_call_equal(c, needle, sw_value_at(v, i));
+    return sw_return(c, sw_value_bool(has));
+}
+
+/* A part of the same type. */
+static struct sw_value slice_of(struct call *c, struct sw_value v, size_t from, size_t to)
+{
+    if (v.type == SW_T_BYTES) {
+        v.as.s += from;
+        v.len = (uint32_t)(to - from);
+        return v;
+    }
+    struct sw_list *list = part(c, v, from, to, 0);
+    v.as.list = list;
+    return v;
+}
+
+static int fn_slice(struct call *c)
+{
+    struct sw_value v = c->args[0];
+    if (sw_value_is_nil(v))
+        return sw_call_nil_deref(c);
+    if (sw_kind(v) != SW_K_SLICE)
+        return sw_call_fail(c, "list should be type of slice or array but %s",
+                            sw_value_kind_name(v));
+    int64_t len = (int64_t)sw_value_len(v), from = 0, to = len;
+    if (len == 0)
+        return sw_return(c, sw_value_nil());
+    if (c->n > 1)
+        from = sw_cast_int64(c->args[1]);
+    if (c->n > 2)
+        to = sw_cast_int64(c->args[2]);
+    if (from < 0 || to < from || to > len)
+        return sw_call_fail(c, "reflect.Value.Slice: slice index out of bounds");
+    return sw_return(c, slice_of(c, v, (size_t)from, (size_t)to));
+}
+
+static int fn_concat(struct call *c)
+{
+    struct sw_list *list = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        struct sw_value v = c->args[i];
+        if (sw_value_is_nil(v))
+            return sw_call_nil_deref(c);
+        if (sw_kind(v) != SW_K_SLICE)
+            return sw_call_fail(c, "Cannot concat type %s as list", sw_value_kind_name(v));
+        for (size_t k = 0; k < sw_value_len(v); k++) {
+            if (!list)
+                list = sw_list_new(c->arena, sw_value_len(v));
+            sw_list_add(list, sw_value_at(v, k));
+        }
+    }
+    return return_list(c, list);
+}
+
+static int fn_chunk(struct call *c)
+{
+    int64_t size = c->args[0].as.i;
+    struct sw_value v = c->args[1];
+    int rc = check_slice(c, v, "Cannot chunk");
+    if (rc < 0)
+        return rc;
+    size_t n = sw_value_len(v);
+    if (size <= 0)
+        return sw_call_fail(c, "runtime error: makeslice: len out of range");
+    struct sw_list *list = sw_list_new(c->arena, 0);
+    for (size_t i = 0; i < n; i += (size_t)size) {
+        size_t to = (uint64_t)size < n - i ? i + (size_t)size : n;
+        sw_list_add(list, sw_value_list(part(c, v, i, to, 0)));
+    }
+    return sw_return(c, sw_value_typed_list(SW_T_LISTS, list));
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct sw_value *x = a, *y = b;
+    int order = memcmp(x->as.s, y->as.s, x->len < y->len ? x->len : y->len);
+    return order ? order : x->len < y->len ? -1 : x->len > y->len;
+}
+
+static int fn_sort_alpha(struct call *c)
+{
+    struct sw_value strings = sw_cast_strings(c, c->args[0]);
+    if (sw_kind(c->args[0]) != SW_K_SLICE) { /* the text of what is no list, nil's too */
+        struct sw_list *one = sw_list_new(c->arena, 1);
+        sw_list_add(one, sw_cast_string(c, c->args[0]));
+        return sw_return(c, sw_value_typed_list(SW_T_STRINGS, one));
+    }
+    struct sw_list *list = part(c, strings, 0, sw_value_len(strings), 0);
+    if (list->n > 1)
+        qsort(list->items, list->n, sizeof *list->items, by_bytes);
+    return sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));
+}
+
+const struct func sw_funcs_lists[] = {
+    { "list", fn_list, "v*", "a list of the arguments", 0, 0 },
+    { "tuple", fn_list, "v*", "as list", 0, 0 },
+    { "append", fn_push, "vv", "the list with an element more at its end", 0, 0 },
+    { "push", fn_push, "vv", "as append", 0, 0 },
+    { "mustAppend", fn_push, "vv", "as append", 0, 0 },
+    { "mustPush", fn_push, "vv", "as append", 0, 0 },
+    { "prepend", fn_prepend, "vv", "the list with an element more in front", 0, 0 },
+    { "mustPrepend", fn_prepend, "vv", "as prepend", 0, 0 },
+    { "first", fn_first, "v", "the first element, or nil", 0, 0 },
+    { "mustFirst", fn_first, "v", "as first", 0, 0 },
+    { "last", fn_last, "v", "the last element, or nil", 0, 0 },
+    { "mustLast", fn_last, "v", "as last", 0, 0 },
+    { "rest", fn_rest, "v", "all but the first", 0, 0 },
+    { "mustRest", fn_rest, "v", "as rest", 0, 0 },
+    { "initial", fn_initial, "v", "all but the last", 0, 0 },
+    { "mustInitial", fn_initial, "v", "as initial", 0, 0 },
+    { "reverse", fn_reverse, "v", "from its end to its beginning", 0, 0 },
+    { "mustReverse", fn_reverse, "v", "as reverse", 0, 0 },
+    { "compact", fn_compact, "v", "without empty elements", 0, 0 },
+    { "mustCompact", fn_compact, "v", "as compact", 0, 0 },
+    { "uniq", fn_uniq, "v", "without elements that were there before", 0, 0 },
+    { "mustUniq", fn_uniq, "v", "as uniq", 0, 0 },
+    { "without", fn_without, "vv*", "without the given values", 0, 0 },
+    { "mustWithout", fn_without, "vv*", "as without", 0, 0 },
+    { "has", fn_has, "vv", "whether the value is in the list", 0, 0 },
+    { "mustHas", fn_has, "vv", "as has", 0, 0 },
+    { "slice", fn_slice, "vv*", "the elements from one position to another", 0, 0 },
+    { "mustSlice", fn_slice, "vv*", "as slice", 0, 0 },
+    { "concat", fn_concat, "v*", "the lists one after another", 0, 0 },
+    { "chunk", fn_chunk, "iv", "a list of lists of so many elements", 0, 0 },
+    { "mustChunk", fn_chunk, "iv", "as chunk", 0, 0 },
+    { "sortAlpha", fn_sort_alpha, "v", "the elements as text, sorted", 0, 0 },
+    { 0 },
+};

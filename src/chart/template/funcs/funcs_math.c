@@ -1,0 +1,283 @@
+/* sprig's functions on numbers. */
+#include <math.h>
+
+#include "chart/template/funcs/cast.h"
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/go/decimal.h"
+#include "chart/template/go/strconv.h"
+#include "chart/template/value/print.h"
+
+/* ---- conversion ---- */
+
+static int fn_int(struct call *c)
+{
+    return sw_return(c, sw_value_int(sw_cast_int64(c->args[0])));
+}
+
+static int fn_int64(struct call *c)
+{
+    return sw_return(c, sw_value_int64(sw_cast_int64(c->args[0])));
+}
+
+static int fn_float64(struct call *c)
+{
+    return sw_return(c, sw_value_float(sw_cast_float64(c->args[0])));
+}
+
+/* An octal number's text, such as a file's mode. */
+static int fn_to_decimal(struct call *c)
+{
+    const char *s = sw_value_print(c->arena, c->args[0]);
+    int64_t i;
+    if (sw_parse_int(s, strlen(s), 8, &i) != SW_PARSE_OK)
+        i = 0;
+    return sw_return(c, sw_value_int64(i));
+}
+
+/* ---- whole numbers: they wrap around ---- */
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t multiply(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int fold(struct call *c, int64_t start, size_t from, int64_t (*op)(int64_t, int64_t))
+{
+    for (size_t i = from; i < c->n; i++)
+        start = op(start, sw_cast_int64(c->args[i]));
+    return sw_return(c, sw_value_int64(start));
+}
+
+static int fn_add(struct call *c)
+{
+    return fold(c, 0, 0, add);
+}
+
+static int fn_add1(struct call *c)
+{
+    return fold(c, 1, 0, add);
+}
+
+static int fn_mul(struct call *c)
+{
+    return fold(c, sw_cast_int64(c->args[0]), 1, multiply);
+}
+
+static int fn_max(struct call *c)
+{
+    return fold(c, sw_cast_int64(c->args[0]), 1, larger);
+}
+
+static int fn_min(struct call *c)
+{
+    return fold(c, sw_cast_int64(c->args[0]), 1, smaller);
+}
+
+static int fn_sub(struct call *c)
+{
+    uint64_t b = (uint64_t)sw_cast_int64(c->args[1]);
+    return sw_return(c, sw_value_int64(add(sw_cast_int64(c->args[0]), (int64_t)(0 - b))));
+}
+
+enum { QUOTIENT, REST };
+
+static int fn_div(struct call *c)
+{
+    int64_t a = sw_cast_int64(c->args[0]), b = sw_cast_int64(c->args[1]);
+    bool rest = c->func->variant == REST;
+    if (b == 0)
+        return sw_call_fail(c, "runtime error: integer divide by zero");
+    if (b == -1)
+        return sw_return(c, sw_value_int64(rest ? 0 : (int64_t)(0 - (uint64_t)a)));
+    return sw_return(c, sw_value_int64(rest ? a % b : a / b));
+}
+
+/* ---- floats ---- */
+
+/* The arguments from @from on, folded into @a. */
+static int fold_decimal(struct call *c, double a, size_t from)
+{
+    size_t n = c->n - from;
+    double *b = sw_arena_alloc(c->arena, n * sizeof *b);
+    SW_ERR(err);
+    for (size_t i = 0; i < n; i++)
+        b[i] = sw_cast_float64(c->args[from + i]);
+    if (sw_decimal_fold(c->func->variant, &a, b, n, &err) < 0)
+        return sw_call_fail(c, "%s", sw_err_text(&err));
+    return sw_return(c, sw_value_float(a));
+}
+
+static int fn_addf(struct call *c)
+{
+    return fold_decimal(c, 0, 0);
+}
+
+static int fn_add1f(struct call *c)
+{
+    return fold_decimal(c, 1, 0);
+}
+
+static int fn_decimal(struct call *c)
+{
+    return fold_decimal(c, sw_cast_float64(c->args[0]), 1);
+}
+
+/* Go's math.Max and Min: a NaN wins, and -0 is less than 0. */
+static double max_float(double a, double b)
+{
+    if (isinf(a) && a > 0)
+        return a;
+    if (isinf(b) && b > 0)
+        return b;
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == 0 && b == 0)
+        return signbit(a) ? b : a;
+    return a > b ? a : b;
+}
+
+static double min_float(double a, double b)
+{
+    return -max_float(-a, -b);
+}
+
+static int fold_floats(struct call *c, double (*op)(double, double))
+{
+    double f = sw_cast_float64(c->args[0]);
+    for (size_t i = 1; i < c->n; i++)
+        f = op(f, sw_cast_float64(c->args[i]));
+    return sw_return(c, sw_value_float(f));
+}
+
+static int fn_maxf(struct call *c)
+{
+    return fold_floats(c, max_float);
+}
+
+static int fn_minf(struct call *c)
+{
+    return fold_floats(c, min_float);
+}
+
+static int fn_floor(struct call *c)
+{
+    return sw_return(c, sw_value_float(floor(sw_cast_float64(c->args[0]))));
+}
+
+static int fn_ceil(struct call *c)
+{
+    return sw_return(c, sw_value_float(ceil(sw_cast_float64(c->args[0]))));
+}
+
+/* Up where the fraction is at least the third argument, .5 by default. */
+static int fn_round(struct call *c)
+{
+    double round_on = c->n > 2 ? c->args[2].as.f : .5, whole;
+    double scale = pow(10, (double)c->args[1].as.i);
+    double digits = scale * sw_cast_float64(c->args[0]);
+    double fraction = modf(digits, &whole);
+    return sw_return(c,
+                     sw_value_float((fraction >= round_on ? ceil(digits) : floor(digits)) / scale));
+}
+
+/* ---- sequences ---- */
+
+/* From @start towards @stop, which is not in it. */
+static int count(struct call *c, int64_t start, int64_t stop, int64_t step, struct sw_list **out)
+{
+    struct sw_list *list = sw_list_new(c->arena, 0);
+    int rc = 0;
+    *out = list;
+    if (stop < start ? step >= 0 : step <= 0)
+        return 0;
+    for (int64_t i = start; (step > 0 ? i < stop : i > stop) && rc == 0;) {
+        rc = sw_call_charge(c, 1);
+        sw_list_add(list, sw_value_int(i));
+        if (__builtin_add_overflow(i, step, &i))
+            break;
+    }
+    return rc;
+}
+
+static int fn_until(struct call *c)
+{
+    int64_t stop = c->args[0].as.i;
+    struct sw_list *list;
+    int rc = count(c, 0, stop, stop < 0 ? -1 : 1, &list);
+    return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_INTS, list));
+}
+
+static int fn_until_step(struct call *c)
+{
+    struct sw_list *list;
+    int rc = count(c, c->args[0].as.i, c->args[1].as.i, c->args[2].as.i, &list);
+    return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_INTS, list));
+}
+
+/* As seq(1): LAST, FIRST LAST, FIRST STEP LAST; in one line. */
+static int fn_seq(struct call *c)
+{
+    size_t mark;
+    struct sw_list *list;
+    if (c->n == 0 || c->n > 3)
+        return sw_return(c, sw_value_text("", 0));
+    int64_t start = c->n > 1 ? c->args[0].as.i : 1, end = c->args[c->n - 1].as.i;
+    int64_t past = end < start ? -1 : 1, step = c->n == 3 ? c->args[1].as.i : past;
+    if (c->n == 3 && end < start && step > 0)
+        return sw_return(c, sw_value_text("", 0));
+    int rc = count(c, start, add(end, past), step, &list);
+    if (rc < 0)
+        return rc;
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < list->n; i++) {
+        if (i > 0)
+            sw_text_char(t, ' ');
+        sw_print_value(t, list->items[i]);
+    }
+    return sw_return_text(c, mark);
+}
+
+const struct func sw_funcs_math[] = {
+    { "int", fn_int, "v", "as an int; 0 for what is no number", 0, 0 },
+    { "int64", fn_int64, "v", "as an int64; 0 for what is no number", 0, 0 },
+    { "float64", fn_float64, "v", "as a float64; 0 for what is no number", 0, 0 },
+    { "toDecimal", fn_to_decimal, "v", "the number that an octal text stands for", 0, 0 },
+    { "add", fn_add, "v*", "the sum", 0, 0 },
+    { "add1", fn_add1, "v", "one more", 0, 0 },
+    { "sub", fn_sub, "vv", "the difference", 0, 0 },
+    { "mul", fn_mul, "vv*", "the product", 0, 0 },
+    { "div", fn_div, "vv", "the quotient, cut to a whole number", QUOTIENT, 0 },
+    { "mod", fn_div, "vv", "the rest of a division", REST, 0 },
+    { "max", fn_max, "vv*", "the largest", 0, 0 },
+    { "biggest", fn_max, "vv*", "as max", 0, 0 },
+    { "min", fn_min, "vv*", "the smallest", 0, 0 },
+    { "addf", fn_addf, "v*", "the sum of floats", SW_DECIMAL_ADD, 0 },
+    { "add1f", fn_add1f, "v", "one more, of a float", SW_DECIMAL_ADD, 0 },
+    { "subf", fn_decimal, "vv*", "the difference of floats", SW_DECIMAL_SUB, 0 },
+    { "mulf", fn_decimal, "vv*", "the product of floats", SW_DECIMAL_MUL, 0 },
+    { "divf", fn_decimal, "vv*", "the quotient of floats", SW_DECIMAL_DIV, 0 },
+    { "maxf", fn_maxf, "vv*", "the largest float", 0, 0 },
+    { "minf", fn_minf, "vv*", "the smallest float", 0, 0 },
+    { "floor", fn_floor, "v", "the next whole number down", 0, 0 },
+    { "ceil", fn_ceil, "v", "the next whole number up", 0, 0 },
+    { "round", fn_round, "vif*", "rounded to so many places", 0, 0 },
+    { "until", fn_until, "i", "0, 1, ... below a number", 0, 0 },
+    { "untilStep", fn_until_step, "iii", "from a number to below another, by steps", 0, 0 },
+    { "seq", fn_seq, "i*", "numbers with spaces between, as seq prints them", 0, 0 },
+    { 0 },
+};

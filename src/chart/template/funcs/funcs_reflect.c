@@ -1,0 +1,143 @@
+/* sprig's functions on types, and on paths. */
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/value/object.h"
+
+static int fn_type_of(struct call *c)
+{
+    return sw_return(c, sw_value_cstr(sw_value_type_name(c->args[0])));
+}
+
+static int fn_kind_of(struct call *c)
+{
+    return sw_return(c, sw_value_cstr(sw_value_kind_name(c->args[0])));
+}
+
+static bool is_named(const char *name, struct sw_value want)
+{
+    return strlen(name) == want.len && memcmp(name, want.as.s, want.len) == 0;
+}
+
+static int fn_type_is(struct call *c)
+{
+    return sw_return(c, sw_value_bool(is_named(sw_value_type_name(c->args[1]), c->args[0])));
+}
+
+/* A pointer to the type will do. */
+static int fn_type_is_like(struct call *c)
+{
+    const char *name = sw_value_type_name(c->args[1]);
+    bool like = is_named(name, c->args[0]) || (name[0] == '*' && is_named(name + 1, c->args[0]));
+    return sw_return(c, sw_value_bool(like));
+}
+
+static int fn_kind_is(struct call *c)
+{
+    return sw_return(c, sw_value_bool(is_named(sw_value_kind_name(c->args[1]), c->args[0])));
+}
+
+static int fn_deep_equal(struct call *c)
+{
+    return sw_return(c, sw_value_bool(sw_call_equal(c, c->args[0], c->args[1])));
+}
+
+const struct func sw_funcs_reflect[] = {
+    { "typeOf", fn_type_of, "v", "the name of the Go type", 0, 0 },
+    { "typeIs", fn_type_is, "sv", "whether the value's type has the name", 0, 0 },
+    { "typeIsLike", fn_type_is_like, "sv", "as typeIs, or a pointer to the type", 0, 0 },
+    { "kindOf", fn_kind_of, "v", "string, int, float64, slice, map, ...", 0, 0 },
+    { "kindIs", fn_kind_is, "sv", "whether the value is of the kind", 0, 0 },
+    { "deepEqual", fn_deep_equal, "vv", "whether the two are equal all the way down", 0, 0 },
+    { 0 },
+};
+
+/* ---- paths ---- */
+
+/* path.Clean: no empty, "." or inner ".." parts. */
+static struct sw_value clean(struct call *c, const char *s, size_t len)
+{
+    size_t mark, floor, out_len;
+    struct text *t = sw_call_text(c, &mark);
+    bool rooted = len > 0 && s[0] == '/';
+    if (rooted)
+        sw_text_char(t, '/');
+    floor = t->len; /* ".." goes no further back than here */
+    for (size_t i = 0; i < len;) {
+        const char *slash = memchr(s + i, '/', len - i);
+        size_t end = slash ? (size_t)(slash - s) : len, n = end - i;
+        if (n == 2 && memcmp(s + i, "..", 2) == 0) {
+            if (t->len > floor) {
+                while (t->len > floor && t->p[t->len - 1] != '/')
+                    t->len--;
+                if (t->len > floor)
+                    t->len--;
+            } else if (!rooted) {
+                sw_text_puts(t, t->len > mark ? "/.." : "..");
+                floor = t->len;
+            }
+        } else if (n > 0 && !(n == 1 && s[i] == '.')) {
+            if (t->len > mark + rooted)
+                sw_text_char(t, '/');
+            sw_text_put(t, s + i, n);
+        }
+        i = end + 1;
+    }
+    if (t->len == mark)
+        sw_text_char(t, '.');
+    const char *out = sw_text_take(t, mark, c->arena, &out_len);
+    return sw_value_text(out, out_len);
+}
+
+static int fn_clean(struct call *c)
+{
+    return sw_return(c, clean(c, c->args[0].as.s, c->args[0].len));
+}
+
+static int fn_base(struct call *c)
+{
+    const char *s = c->args[0].as.s;
+    size_t len = c->args[0].len;
+    if (len == 0)
+        return sw_return(c, sw_value_cstr("."));
+    while (len > 0 && s[len - 1] == '/')
+        len--;
+    if (len == 0)
+        return sw_return(c, sw_value_cstr("/"));
+    const char *slash = memrchr(s, '/', len);
+    size_t from = slash ? (size_t)(slash + 1 - s) : 0;
+    return sw_return(c, sw_value_text(s + from, len - from));
+}
+
+static int fn_dir(struct call *c)
+{
+    const char *s = c->args[0].as.s, *slash = memrchr(s, '/', c->args[0].len);
+    return sw_return(c, clean(c, s, slash ? (size_t)(slash + 1 - s) : 0));
+}
+
+static int fn_ext(struct call *c)
+{
+    const char *s = c->args[0].as.s;
+    for (size_t i = c->args[0].len; i-- > 0 && s[i] != '/';) {
+        if (s[i] == '.')
+            return sw_return(c, sw_value_text(s + i, c->args[0].len - i));
+    }
+    return sw_return(c, sw_value_text("", 0));
+}
+
+static int fn_is_abs(struct call *c)
+{
+    return sw_return(c, sw_value_bool(c->args[0].len > 0 && c->args[0].as.s[0] == '/'));
+}
+
+const struct func sw_funcs_paths[] = {
+    { "base", fn_base, "s", "a path's last part", 0, 0 },
+    { "dir", fn_dir, "s", "a path without its last part", 0, 0 },
+    { "clean", fn_clean, "s", "a path without empty, . and inner .. parts", 0, 0 },
+    { "ext", fn_ext, "s", "a path's extension, its dot included", 0, 0 },
+    { "isAbs", fn_is_abs, "s", "whether a path begins at the root", 0, 0 },
+    { "osBase", fn_base, "s", "as base", 0, 0 },
+    { "osDir", fn_dir, "s", "as dir", 0, 0 },
+    { "osClean", fn_clean, "s", "as clean", 0, 0 },
+    { "osExt", fn_ext, "s", "as ext", 0, 0 },
+    { "osIsAbs", fn_is_abs, "s", "as isAbs", 0, 0 },
+    { 0 },
+};

@@ -1,0 +1,283 @@
+/* sprig's regular expressions. */
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/go/regex.h"
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/unicode.h"
+
+/* How a function says that its expression is none. */
+enum style { RETURNS, PANICS, SILENT };
+
+static int bad_expression(struct call *c, struct sw_value expr, const char *what)
+{
+    if (c->func->variant == RETURNS)
+        return sw_call_fail(c, "%s", what);
+    size_t mark, len;
+    struct text *t = sw_call_text(c, &mark);
+    if (sw_can_backquote(expr.as.s, expr.len))
+        sw_text_printf(t, "`%.*s`", (int)expr.len, expr.as.s);
+    else
+        sw_quote(t, expr.as.s, expr.len, 0);
+    const char *quoted = sw_text_take(t, mark, c->arena, &len);
+    return sw_call_fail(c, "regexp: Compile(%s): %s", quoted, what);
+}
+
+static int compile(struct call *c, struct sw_regex **re)
+{
+    SW_ERR(err);
+    struct sw_value expr = c->args[0], s = c->args[1];
+    if (sw_regex_compile(expr.as.s, expr.len, re, &err) < 0)
+        return bad_expression(c, expr, sw_err_text(&err));
+    return sw_call_charge(c, (uint64_t)s.len * sw_regex_size(*re) / 256);
+}
+
+static long *new_spans(struct call *c, const struct sw_regex *re)
+{
+    return sw_arena_alloc(c->arena, sw_regex_n_groups(re) * 2 * sizeof(long));
+}
+
+static int fn_match(struct call *c)
+{
+    SW_AUTO(sw_regex) *re = NULL;
+    SW_ERR(err);
+    struct sw_value expr = c->args[0], s = c->args[1];
+    if (c->func->variant == SILENT && sw_regex_compile(expr.as.s, expr.len, &re, &err) < 0)
+        return sw_return(c, sw_value_bool(false));
+    int rc = re ? 0 : compile(c, &re);
+    if (rc < 0)
+        return rc;
+    bool found = sw_regex_find(re, s.as.s, s.len, 0, new_spans(c, re));
+    return sw_return(c, sw_value_bool(found));
+}
+
+static int fn_find(struct call *c)
+{
+    SW_AUTO(sw_regex) *re = NULL;
+    struct sw_value s = c->args[1];
+    int rc = compile(c, &re);
+    if (rc < 0)
+        return rc;
+    long *span = new_spans(c, re);
+    if (!sw_regex_find(re, s.as.s, s.len, 0, span))
+        return sw_return(c, sw_value_text("", 0));
+    return sw_return(c, sw_value_text(s.as.s + span[0], (size_t)(span[1] - span[0])));
+}
+
+/* ---- all matches ---- */
+
+struct matches {
+    const struct sw_regex *re;
+    const char *s;
+    size_t len, at;
+    long last_end;
+    long *spans;
+};
+
+/* The next match, but no empty one right behind another. @return false: no more */
+static bool next_match(struct matches *m)
+{
+    while (m->at <= m->len && sw_regex_find(m->re, m->s, m->len, m->at, m->spans)) {
+        bool accept = true;
+        if ((size_t)m->spans[1] == m->at) {
+            uint32_t r;
+            size_t w = sw_rune_decode(m->s + m->at, m->len - m->at, &r);
+            accept = m->spans[0] != m->last_end;
+            m->at = w ? m->at + w : m->len + 1;
+        } else {
+            m->at = (size_t)m->spans[1];
+        }
+        m->last_end = m->spans[1];
+        if (accept)
+            return true;
+    }
+    return false;
+}
+
+static struct matches all_matches(struct call *c, const struct sw_regex *re, struct sw_value s)
+{
+    return (struct matches){ re, s.as.s, s.len, 0, -1, new_spans(c, re) };
+}
+
+static int fn_find_all(struct call *c)
+{
+    SW_AUTO(sw_regex) *re = NULL;
+    struct sw_value s = c->args[1];
+    int64_t n = c->args[2].as.i;
+    struct sw_list *list = NULL;
+    int rc = compile(c, &re);
+    if (rc < 0)
+        return rc;
+    struct matches m = all_matches(c, re, s);
+    for (int64_t i = 0; (n < 0 || i < n) && rc == 0 && next_match(&m); i++) {
+        if (!list)
+            list = sw_list_new(c->arena, 4);
+        rc = sw_call_charge(c, 1);
+        sw_list_add(list, sw_value_text(s.as.s + m.spans[0], (size_t)(m.spans[1] - m.spans[0])));
+    }
+    return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));
+}
+
+static int fn_split(struct call *c)
+{
+    SW_AUTO(sw_regex) *re = NULL;
+    struct sw_value s = c->args[1];
+    int64_t n = c->args[2].as.i;
+    int rc = compile(c, &re);
+    if (rc < 0)
+        return rc;
+    if (n == 0)
+        return sw_return(c, sw_value_typed_list(SW_T_STRINGS, NULL));
+    struct sw_list *list = sw_list_new(c->arena, 4);
+    if (c->args[0].len > 0 && s.len == 0) {
+        sw_list_add(list, s);
+        return sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));
+    }
+    struct matches m = all_matches(c, re, s);
+    size_t begin = 0, end = 0;
+    while ((n < 0 || (int64_t)list->n < n - 1) && rc == 0 && next_match(&m)) {
+        end = (size_t)m.spans[0];
+        if (m.spans[1] != 0)
+            sw_list_add(list, sw_value_text(s.as.s + begin, end - begin));
+        begin = (size_t)m.spans[1];
+        rc = sw_call_charge(c, 1);
+    }
+    if (end != s.len)
+        sw_list_add(list, sw_value_text(s.as.s + begin, s.len - begin));
+    return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));
+}
+
+/* ---- replacement ---- */
+
+/* After a '$': "name", "{name}". @return its length, 0: it is none */
+static size_t reference(const char *s, size_t len, const char **name, size_t *name_len)
+{
+    size_t brace = len > 0 && s[0] == '{', i = brace;
+    uint32_t r;
+    while (i < len) {
+        size_t w = sw_rune_decode(s + i, len - i, &r);
+        if (!sw_rune_is_letter(r) && !sw_rune_is_digit(r) && r != '_')
+            break;
+        i += w;
+    }
+    *name = s + brace;
+    *name_len = i - brace;
+    if (*name_len == 0 || (brace && (i >= len || s[i] != '}')))
+        return 0;
+    return i + brace;
+}
+
+/* A group's number, or -1: the name is no number, or one with a leading zero. */
+static long group_number(const char *name, size_t len)
+{
+    long n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] < '0' || name[i] > '9' || n >= 100000000)
+            return -1;
+        n = n * 10 + (name[i] - '0');
+    }
+    return name[0] == '0' && len > 1 ? -1 : n;
+}
+
+static void expand(struct text *t, const struct matches *m, struct sw_value template)
+{
+    const char *p = template.as.s, *end = p + template.len;
+    while (p < end) {
+        const char *dollar = memchr(p, '$', (size_t)(end - p)), *name;
+        size_t name_len;
+        sw_text_put(t, p, (size_t)((dollar ? dollar : end) - p));
+        if (!dollar)
+            return;
+        p = dollar + 1;
+        if (p < end && *p == '$') {
+            sw_text_char(t, '$');
+            p++;
+            continue;
+        }
+        size_t used = reference(p, (size_t)(end - p), &name, &name_len);
+        if (used == 0) {
+            sw_text_char(t, '$');
+            continue;
+        }
+        p += used;
+        long group = group_number(name, name_len);
+        if (group < 0)
+            group = sw_regex_group(m->re, name, name_len);
+        if (group >= 0 && (size_t)group < sw_regex_n_groups(m->re) && m->spans[2 * group] >= 0)
+            sw_text_put(t, m->s + m->spans[2 * group],
+                        (size_t)(m->spans[2 * group + 1] - m->spans[2 * group]));
+    }
+}
+
+static int replace(struct call *c, bool literal)
+{
+    SW_AUTO(sw_regex) *re = NULL;
+    struct sw_value s = c->args[1], with = c->args[2];
+    size_t mark;
+    int rc = compile(c, &re);
+    if (rc < 0)
+        return rc;
+    struct matches m = all_matches(c, re, s);
+    struct text *t = sw_call_text(c, &mark);
+    size_t last_end = 0, at = 0;
+    while (at <= s.len && !t->over && rc == 0 && sw_regex_find(re, s.as.s, s.len, at, m.spans)) {
+        size_t from = (size_t)m.spans[0], to = (size_t)m.spans[1];
+        uint32_t r;
+        rc = sw_call_charge(c, 1);
+        sw_text_put(t, s.as.s + last_end, from - last_end);
+        if (to > last_end || from == 0) { /* no empty match right behind another */
+            if (literal)
+                sw_text_put(t, with.as.s, with.len);
+            else
+                expand(t, &m, with);
+        }
+        last_end = to;
+        size_t w = sw_rune_decode(s.as.s + at, s.len - at, &r);
+        at = at + w > to ? at + w : at + 1 > to ? at + 1 : to;
+    }
+    sw_text_put(t, s.as.s + last_end, s.len - last_end);
+    if (rc < 0)
+        t->len = mark;
+    return rc < 0 ? rc : sw_return_text(c, mark);
+}
+
+static int fn_replace(struct call *c)
+{
+    return replace(c, false);
+}
+
+static int fn_replace_literal(struct call *c)
+{
+    return replace(c, true);
+}
+
+static int fn_quote_meta(struct call *c)
+{
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < c->args[0].len; i++) {
+        char ch = c->args[0].as.s[i];
+        if (ch && strchr("\\.+*?()|[]{}^$", ch))
+            sw_text_char(t, '\\');
+        sw_text_char(t, ch);
+    }
+    return sw_return_text(c, mark);
+}
+
+const struct func sw_funcs_regex[] = {
+    { "regexMatch", fn_match, "ss", "whether the expression matches somewhere", SILENT, 0 },
+    { "mustRegexMatch", fn_match, "ss", "as regexMatch, or an error", RETURNS, 0 },
+    { "regexFind", fn_find, "ss", "the first match, or \"\"", PANICS, 0 },
+    { "mustRegexFind", fn_find, "ss", "as regexFind", RETURNS, 0 },
+    { "regexFindAll", fn_find_all, "ssi", "the matches, at most so many", PANICS, 0 },
+    { "mustRegexFindAll", fn_find_all, "ssi", "as regexFindAll", RETURNS, 0 },
+    { "regexReplaceAll", fn_replace, "sss", "matches replaced; ${1} is a group", PANICS, 0 },
+    { "mustRegexReplaceAll", fn_replace, "sss", "as regexReplaceAll", RETURNS, 0 },
+    { "regexReplaceAllLiteral", fn_replace_literal, "sss", "matches replaced by a text as it is",
+      PANICS, 0 },
+    { "mustRegexReplaceAllLiteral", fn_replace_literal, "sss", "as regexReplaceAllLiteral", RETURNS,
+      0 },
+    { "regexSplit", fn_split, "ssi", "what is between matches, at most so many parts", PANICS, 0 },
+    { "mustRegexSplit", fn_split, "ssi", "as regexSplit", RETURNS, 0 },
+    { "regexQuoteMeta", fn_quote_meta, "s", "the text as an expression that matches it alone", 0,
+      0 },
+    { 0 },
+};

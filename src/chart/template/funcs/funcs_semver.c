@@ -1,0 +1,238 @@
+/* sprig's semantic versions. */
+#include "data/text/semver.h"
+
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/value/object.h"
+
+static void version_string(const struct sw_object *o, struct text *out)
+{
+    SW_AUTO_CHARS *s = sw_semver_text(o->data);
+    sw_text_puts(out, s);
+}
+
+static struct sw_value version_json(const struct sw_object *o, struct sw_arena *arena)
+{
+    SW_AUTO_CHARS *s = sw_semver_text(o->data);
+    return sw_value_str(arena, s, strlen(s));
+}
+
+static bool version_equal(const struct sw_object *a, const struct sw_object *b)
+{
+    SW_AUTO_CHARS *x = sw_semver_text(a->data);
+    SW_AUTO_CHARS *y = sw_semver_text(b->data);
+    return strcmp(x, y) == 0;
+}
+
+static const struct func version_methods[];
+
+static const struct sw_field version_fields[] = {
+    { .name = "major" }, { .name = "minor" },    { .name = "patch" },
+    { .name = "pre" },   { .name = "metadata" }, { .name = "original" },
+};
+
+/* A *semver.Version, and the semver.Version that the Inc methods return. */
+static const struct sw_object_type pointer_type = {
+    .name = "*semver.Version",
+    .pointer = true,
+    .fields = version_fields,
+    .n_fields = SW_COUNT(version_fields),
+    .methods = version_methods,
+    .string = version_string,
+    .json = version_json,
+    .equal = version_equal,
+};
+
+static const struct sw_object_type value_type = {
+    .name = "semver.Version",
+    .fields = version_fields,
+    .n_fields = SW_COUNT(version_fields),
+    .methods = version_methods,
+    .string = version_string,
+    .json = version_json,
+    .equal = version_equal,
+};
+
+/* The version as it was written is kept in @original. */
+struct version {
+    struct sw_semver v;
+    const char *original;
+};
+
+static struct sw_value uint64_value(uint64_t u)
+{
+    return (struct sw_value){ .type = SW_T_UINT64, .as.u = u };
+}
+
+static int return_version(struct call *c, const struct sw_object_type *type, struct version version)
+{
+    struct sw_object *o = sw_object_new(c->arena, type);
+    struct version *data = sw_arena_alloc(c->arena, sizeof *data);
+    *data = version;
+    o->data = data;
+    o->fields[0] = uint64_value(version.v.major);
+    o->fields[1] = uint64_value(version.v.minor);
+    o->fields[2] = uint64_value(version.v.patch);
+    o->fields[3] = sw_value_text(version.v.pre, version.v.pre_len);
+    o->fields[4] = sw_value_text(version.v.meta, version.v.meta_len);
+    o->fields[5] = sw_value_cstr(version.original);
+    return sw_return(c, sw_value_object(o));
+}
+
+static const struct version *self(const struct call *c)
+{
+    return c->self.as.object->data;
+}
+
+static int fn_major(struct call *c)
+{
+    return sw_return(c, uint64_value(self(c)->v.major));
+}
+
+static int fn_minor(struct call *c)
+{
+    return sw_return(c, uint64_value(self(c)->v.minor));
+}
+
+static int fn_patch(struct call *c)
+{
+    return sw_return(c, uint64_value(self(c)->v.patch));
+}
+
+static int fn_prerelease(struct call *c)
+{
+    return sw_return(c, sw_value_text(self(c)->v.pre, self(c)->v.pre_len));
+}
+
+static int fn_metadata(struct call *c)
+{
+    return sw_return(c, sw_value_text(self(c)->v.meta, self(c)->v.meta_len));
+}
+
+static int fn_original(struct call *c)
+{
+    return sw_return(c, sw_value_cstr(self(c)->original));
+}
+
+static int fn_version_string(struct call *c)
+{
+    return sw_return(c, version_json(c->self.as.object, c->arena));
+}
+
+static void set_original(struct call *c, struct version *v)
+{
+    SW_AUTO_CHARS *s = sw_semver_text(&v->v);
+    v->original = sw_arena_printf(c->arena, "%s%s", self(c)->original[0] == 'v' ? "v" : "", s);
+}
+
+enum { PATCH, MINOR, MAJOR };
+
+static int fn_increment(struct call *c)
+{
+    struct version next = *self(c);
+    bool was_pre = next.v.pre_len > 0;
+    next.v.pre_len = next.v.meta_len = 0;
+    if (c->func->variant == MAJOR) {
+        next.v.major++;
+        next.v.minor = next.v.patch = 0;
+    } else if (c->func->variant == MINOR) {
+        next.v.minor++;
+        next.v.patch = 0;
+    } else if (!was_pre) {
+        next.v.patch++;
+    }
+    set_original(c, &next);
+    return return_version(c, &value_type, next);
+}
+
+/* SetPrerelease, SetMetadata: by reading the whole again. */
+static int fn_set_part(struct call *c)
+{
+    struct version next = *self(c);
+    struct sw_value s = c->args[0];
+    bool meta = c->func->variant;
+    struct sw_semver checked;
+    const char *text = sw_arena_printf(c->arena, "0.0.0%s%.*s", s.len ? meta ? "+" : "-" : "",
+                                       (int)s.len, s.as.s);
+    SW_ERR(why);
+    if (sw_semver_parse(text, strlen(text), &checked, &why) < 0 &&
+        strstr(sw_err_text(&why), "starts with 0"))
+        return sw_call_fail(c, "%s", sw_err_text(&why));
+    if (sw_semver_parse(text, strlen(text), &checked, &why) < 0)
+        return meta ? sw_call_fail(c, "Invalid Metadata string")
+                    : sw_call_fail(c, "Invalid Prerelease string");
+    if (meta) {
+        next.v.meta = checked.meta;
+        next.v.meta_len = checked.meta_len;
+    } else {
+        next.v.pre = checked.pre;
+        next.v.pre_len = checked.pre_len;
+    }
+    set_original(c, &next);
+    return return_version(c, &value_type, next);
+}
+
+enum { COMPARE, LESS, GREATER, EQUAL };
+
+static int fn_compare(struct call *c)
+{
+    if (c->args[0].type != SW_T_OBJECT)
+        return sw_call_nil_deref(c);
+    const struct version *other = c->args[0].as.object->data;
+    int order = sw_semver_compare(&self(c)->v, &other->v);
+    order = order < 0 ? -1 : order > 0;
+    switch (c->func->variant) {
+    case COMPARE:
+        return sw_return(c, sw_value_int(order));
+    case LESS:
+        return sw_return(c, sw_value_bool(order < 0));
+    case GREATER:
+        return sw_return(c, sw_value_bool(order > 0));
+    default:
+        return sw_return(c, sw_value_bool(order == 0));
+    }
+}
+
+static const struct func version_methods[] = {
+    { "Major", fn_major, "", "the major number", 0, 0 },
+    { "Minor", fn_minor, "", "the minor number", 0, 0 },
+    { "Patch", fn_patch, "", "the patch number", 0, 0 },
+    { "Prerelease", fn_prerelease, "", "such as rc.1", 0, 0 },
+    { "Metadata", fn_metadata, "", "such as build.5", 0, 0 },
+    { "Original", fn_original, "", "the version as it was written", 0, 0 },
+    { "String", fn_version_string, "", "the version in full", 0, 0 },
+    { "IncMajor", fn_increment, "", "the next major version", MAJOR, 0 },
+    { "IncMinor", fn_increment, "", "the next minor version", MINOR, 0 },
+    { "IncPatch", fn_increment, "", "the next patch version", PATCH, 0 },
+    { "SetPrerelease", fn_set_part, "s", "with another prerelease", 0, 0 },
+    { "SetMetadata", fn_set_part, "s", "with other metadata", 1, 0 },
+    { "Compare", fn_compare, "x", "-1, 0 or 1", COMPARE, 0 },
+    { "LessThan", fn_compare, "x", "whether it comes before another", LESS, 0 },
+    { "GreaterThan", fn_compare, "x", "whether it comes after another", GREATER, 0 },
+    { "Equal", fn_compare, "x", "whether it equals another", EQUAL, 0 },
+    { 0 },
+};
+
+static int fn_semver(struct call *c)
+{
+    struct version v;
+    const char *text = sw_arena_strndup(c->arena, c->args[0].as.s, c->args[0].len);
+    v.original = text;
+    int rc = sw_semver_parse(text, c->args[0].len, &v.v, c->x->err);
+    return rc < 0 ? rc : return_version(c, &pointer_type, v);
+}
+
+static int fn_semver_compare(struct call *c)
+{
+    SW_AUTO(sw_semver_range) *range = NULL;
+    struct sw_semver v;
+    int rc = sw_semver_range_parse(c->args[0].as.s, c->args[0].len, &range, c->x->err);
+    if (rc == 0)
+        rc = sw_semver_parse(c->args[1].as.s, c->args[1].len, &v, c->x->err);
+    return rc < 0 ? rc : sw_return(c, sw_value_bool(sw_semver_range_has(range, &v)));
+}
+
+const struct func sw_funcs_semver[] = {
+    { "semver", fn_semver, "s", "a semantic version: its Major, Minor, Prerelease, ...", 0, 0 },
+    { "semverCompare", fn_semver_compare, "ss", "whether a version satisfies a constraint", 0, 0 },
+    { 0 },
+};

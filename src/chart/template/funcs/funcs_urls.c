@@ -1,0 +1,460 @@
+/* sprig's URLs, as Go's net/url reads and writes them. */
+#include <arpa/inet.h>
+
+#include "chart/template/funcs/func_tables.h"
+#include "chart/template/go/strconv.h"
+#include "chart/template/value/print.h"
+
+/* The part of a URL that a text is: what may stand in it unescaped. */
+enum mode { PATH, USER, HOST, ZONE, FRAGMENT };
+
+struct span {
+    const char *s;
+    size_t len;
+};
+
+static struct span span_of(struct sw_value v)
+{
+    return (struct span){ v.as.s, v.len };
+}
+
+static struct span cut(struct span *rest, char at, bool *found)
+{
+    const char *p = memchr(rest->s, at, rest->len);
+    struct span before = *rest;
+    if (found)
+        *found = p != NULL;
+    before.len = p ? (size_t)(p - rest->s) : rest->len;
+    size_t used = before.len + (p != NULL);
+    *rest = (struct span){ rest->s + used, rest->len - used };
+    return before;
+}
+
+static bool is_alnum(unsigned char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool in(unsigned char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
+static bool must_escape(unsigned char c, enum mode mode)
+{
+    if (is_alnum(c) || in(c, "-_.~"))
+        return false;
+    if ((mode == HOST || mode == ZONE) && in(c, "!$&'()*+,;=:[]<>\""))
+        return false;
+    if (in(c, "$&+,/:;=?@")) {
+        if (mode == PATH)
+            return c == '?';
+        if (mode == USER)
+            return in(c, "@/?:");
+        return mode != FRAGMENT;
+    }
+    return !(mode == FRAGMENT && in(c, "!()*"));
+}
+
+static void put_escaped(struct text *t, struct span s, enum mode mode)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.s[i];
+        if (must_escape(c, mode))
+            sw_text_printf(t, "%%%02X", c);
+        else
+            sw_text_char(t, (char)c);
+    }
+}
+
+/* ---- reading ---- */
+
+struct url {
+    struct span scheme, opaque, host, path, query, fragment;
+    struct span user, password;
+    bool has_user, has_password;
+};
+
+struct reader {
+    struct call *c;
+    struct sw_err *err;
+};
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+static const char *quoted(struct call *c, const char *s, size_t len)
+{
+    size_t mark, n;
+    struct text *t = sw_call_text(c, &mark);
+    sw_quote(t, s, len, 0);
+    return sw_text_take(t, mark, c->arena, &n);
+}
+
+static int bad_escape(const struct reader *r, const char *s, size_t len)
+{
+    return sw_err_set(r->err, SW_INVALID, "invalid URL escape %s",
+                      quoted(r->c, s, len > 3 ? 3 : len));
+}
+
+/* One "%XX" at @s. @return its byte, or negative */
+static int read_escape(const struct reader *r, const char *s, size_t len, enum mode mode)
+{
+    if (len < 3 || hex_digit(s[1]) < 0 || hex_digit(s[2]) < 0)
+        return bad_escape(r, s, len);
+    int byte = hex_digit(s[1]) << 4 | hex_digit(s[2]);
+    bool percent = byte == '%';
+    if (mode == HOST && byte < 0x80 && !percent) /* a host has no ASCII to escape */
+        return bad_escape(r, s, 3);
+    if (mode == ZONE && !percent && byte != ' ' && must_escape((unsigned char)byte, HOST))
+        return bad_escape(r, s, 3);
+    return byte;
+}
+
+static int unescape(const struct reader *r, struct span in_text, enum mode mode, struct span *out)
+{
+    char *copy = sw_arena_alloc(r->c->arena, in_text.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < in_text.len;) {
+        unsigned char c = (unsigned char)in_text.s[i];
+        if (c == '%') {
+            int byte = read_escape(r, in_text.s + i, in_text.len - i, mode);
+            if (byte < 0)
+                return byte;
+            copy[n++] = (char)byte;
+            i += 3;
+            continue;
+        }
+        if ((mode == HOST || mode == ZONE) && c < 0x80 && must_escape(c, mode))
+            return sw_err_set(r->err, SW_INVALID, "invalid character %s in host name",
+                              quoted(r->c, in_text.s + i, 1));
+        copy[n++] = (char)c;
+        i++;
+    }
+    *out = (struct span){ copy, n };
+    return 0;
+}
+
+static bool valid_port(struct span s)
+{
+    if (s.len == 0)
+        return true;
+    if (s.s[0] != ':')
+        return false;
+    for (size_t i = 1; i < s.len; i++) {
+        if (s.s[i] < '0' || s.s[i] > '9')
+            return false;
+    }
+    return true;
+}
+
+static int bad_port(const struct reader *r, struct span port)
+{
+    return sw_err_set(r->err, SW_INVALID, "invalid port %s after host",
+                      quoted(r->c, port.s, port.len));
+}
+
+/* "[fe80::1%25en0]:80" */
+static int read_ip_literal(const struct reader *r, struct span host, struct span *out)
+{
+    const char *close = memrchr(host.s, ']', host.len);
+    if (!close)
+        return sw_err_set(r->err, SW_INVALID, "missing ']' in host");
+    struct span name = { host.s + 1, (size_t)(close - host.s - 1) }, address, zone = { "", 0 };
+    struct span port = { close + 1, host.len - name.len - 2 };
+    if (!valid_port(port))
+        return bad_port(r, port);
+    const char *percent = memmem(name.s, name.len, "%25", 3);
+    struct span before = name;
+    before.len = percent ? (size_t)(percent - name.s) : name.len;
+    int rc = unescape(r, before, HOST, &address);
+    if (rc == 0 && percent)
+        rc = unescape(r, (struct span){ percent, name.len - before.len }, ZONE, &zone);
+    if (rc < 0)
+        return rc;
+    struct in6_addr ip;
+    const char *text = sw_arena_strndup(r->c->arena, address.s, address.len);
+    if (inet_pton(AF_INET6, text, &ip) != 1)
+        return sw_err_set(r->err, SW_INVALID, "invalid host: ParseAddr(%s): unable to parse IP",
+                          quoted(r->c, address.s, address.len));
+    const char *whole = sw_arena_printf(r->c->arena, "[%.*s%.*s]%.*s", (int)address.len, address.s,
+                                        (int)zone.len, zone.s, (int)port.len, port.s);
+    *out = (struct span){ whole, strlen(whole) };
+    return 0;
+}
+
+static int read_host(const struct reader *r, struct span host, struct span *out)
+{
+    const char *bracket = memchr(host.s, '[', host.len), *colon = memchr(host.s, ':', host.len);
+    if (bracket == host.s && host.len > 0)
+        return read_ip_literal(r, host, out);
+    if (bracket)
+        return sw_err_set(r->err, SW_INVALID, "invalid IP-literal");
+    if (colon) {
+        struct span port = { colon, host.len - (size_t)(colon - host.s) };
+        if (!valid_port(port))
+            return bad_port(r, port);
+    }
+    return unescape(r, host, HOST, out);
+}
+
+static int read_user(const struct reader *r, struct span info, struct url *u)
+{
+    for (size_t i = 0; i < info.len; i++) {
+        unsigned char c = (unsigned char)info.s[i];
+        if (!is_alnum(c) && !in(c, "-._:~!$&'()*+,;=%@"))
+            return sw_err_set(r->err, SW_INVALID, "net/url: invalid userinfo");
+    }
+    u->has_user = true;
+    struct span name = cut(&info, ':', &u->has_password);
+    int rc = unescape(r, name, USER, &u->user);
+    if (rc == 0 && u->has_password)
+        rc = unescape(r, info, USER, &u->password);
+    return rc;
+}
+
+static int read_authority(const struct reader *r, struct span authority, struct url *u)
+{
+    const char *at = memrchr(authority.s, '@', authority.len);
+    size_t user_len = at ? (size_t)(at - authority.s) : 0, skip = at ? user_len + 1 : 0;
+    struct span host = { authority.s + skip, authority.len - skip };
+    int rc = read_host(r, host, &u->host);
+    if (rc == 0 && at)
+        rc = read_user(r, (struct span){ authority.s, user_len }, u);
+    return rc;
+}
+
+/* "http:", taken off @rest. */
+static int read_scheme(const struct reader *r, struct span *rest, struct url *u)
+{
+    for (size_t i = 0; i < rest->len; i++) {
+        unsigned char c = (unsigned char)rest->s[i];
+        if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+            continue;
+        if (c == ':' && i == 0)
+            return sw_err_set(r->err, SW_INVALID, "missing protocol scheme");
+        if (c == ':') {
+            char *lower = sw_arena_strndup(r->c->arena, rest->s, i);
+            for (size_t k = 0; k < i; k++)
+                lower[k] |= lower[k] >= 'A' && lower[k] <= 'Z' ? 0x20 : 0;
+            u->scheme = (struct span){ lower, i };
+            *rest = (struct span){ rest->s + i + 1, rest->len - i - 1 };
+            return 0;
+        }
+        if (i == 0 || !(is_alnum(c) || in(c, "+-.")))
+            return 0;
+    }
+    return 0;
+}
+
+static bool starts(struct span s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.len >= n && memcmp(s.s, with, n) == 0;
+}
+
+/* All but the fragment. */
+static int read_rest(const struct reader *r, struct span text, struct url *u)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.s[i] < ' ' || text.s[i] == 0x7F)
+            return sw_err_set(r->err, SW_INVALID, "net/url: invalid control character in URL");
+    }
+    int rc = read_scheme(r, &text, u);
+    if (rc < 0)
+        return rc;
+    struct span query = text, rest = cut(&query, '?', NULL);
+    u->query = query;
+    if (!starts(rest, "/")) {
+        if (u->scheme.len) {
+            u->opaque = rest;
+            return 0;
+        }
+        struct span segment = rest, first = cut(&segment, '/', NULL);
+        if (memchr(first.s, ':', first.len))
+            return sw_err_set(r->err, SW_INVALID, "first path segment in URL cannot contain colon");
+    }
+    if (starts(rest, "//") && (u->scheme.len || !starts(rest, "///"))) {
+        const char *slash = memchr(rest.s + 2, '/', rest.len - 2);
+        size_t end = slash ? (size_t)(slash - rest.s) : rest.len;
+        rc = read_authority(r, (struct span){ rest.s + 2, end - 2 }, u);
+        rest = (struct span){ rest.s + end, rest.len - end };
+    }
+    return rc < 0 ? rc : unescape(r, rest, PATH, &u->path);
+}
+
+/* url.Parse; the error says what was parsed. */
+static int read_url(const struct reader *r, struct span text, struct url *u)
+{
+    static const struct span empty = { "", 0 };
+    *u = (struct url){ empty, empty, empty, empty, empty, empty, empty, empty, false, false };
+    struct span fragment = text, rest = cut(&fragment, '#', NULL), failed = rest;
+    int rc = read_rest(r, rest, u);
+    if (rc == 0) {
+        failed = text;
+        rc = unescape(r, fragment, FRAGMENT, &u->fragment);
+    }
+    if (rc < 0)
+        sw_err_wrap(r->err, rc, "parse %s", quoted(r->c, failed.s, failed.len));
+    return rc;
+}
+
+static void put_user(struct text *t, const struct url *u)
+{
+    put_escaped(t, u->user, USER);
+    if (u->has_password) {
+        sw_text_char(t, ':');
+        put_escaped(t, u->password, USER);
+    }
+}
+
+/* ---- the functions ---- */
+
+static struct sw_value text_of(struct span s)
+{
+    return sw_value_text(s.s, s.len);
+}
+
+/* The host without its port and brackets. */
+static struct span hostname(struct span host)
+{
+    const char *close = memrchr(host.s, ']', host.len), *colon = memrchr(host.s, ':', host.len);
+    if (starts(host, "[") && close)
+        return (struct span){ host.s + 1, (size_t)(close - host.s - 1) };
+    if (colon)
+        host.len = (size_t)(colon - host.s);
+    return host;
+}
+
+static int fn_url_parse(struct call *c)
+{
+    struct url u;
+    SW_ERR(err);
+    const struct reader r = { c, &err };
+    if (read_url(&r, span_of(c->args[0]), &u) < 0)
+        return sw_call_fail(c, "unable to parse url: %s", sw_err_text(&err));
+    size_t mark, len;
+    struct text *t = sw_call_text(c, &mark);
+    put_user(t, &u);
+    const char *user = sw_text_take(t, mark, c->arena, &len);
+    struct sw_map *map = sw_map_new(c->arena);
+    sw_map_set_cstr(map, "scheme", text_of(u.scheme));
+    sw_map_set_cstr(map, "host", text_of(u.host));
+    sw_map_set_cstr(map, "hostname", text_of(hostname(u.host)));
+    sw_map_set_cstr(map, "path", text_of(u.path));
+    sw_map_set_cstr(map, "query", text_of(u.query));
+    sw_map_set_cstr(map, "opaque", text_of(u.opaque));
+    sw_map_set_cstr(map, "fragment", text_of(u.fragment));
+    sw_map_set_cstr(map, "userinfo", sw_value_text(user, len));
+    return sw_return(c, sw_value_map(map));
+}
+
+static int part_of(struct call *c, const char *key, struct span *out)
+{
+    const struct sw_value *v = sw_map_find_cstr(c->args[0].as.map, key);
+    *out = (struct span){ "", 0 };
+    if (!v)
+        return 0;
+    if (sw_value_is_nil(*v))
+        return sw_call_nil_deref(c);
+    if (v->type != SW_T_STRING)
+        return sw_call_fail(c, "unable to parse %s key, must be of type string, but %s found", key,
+                            sw_value_kind_name(*v));
+    *out = span_of(*v);
+    return 0;
+}
+
+/* What is read of "proto://INFO@host". */
+static int parse_userinfo(struct call *c, struct span info, struct url *u)
+{
+    struct url whole;
+    SW_ERR(err);
+    const struct reader r = { c, &err };
+    const char *text = sw_arena_printf(c->arena, "proto://%.*s@host", (int)info.len, info.s);
+    if (read_url(&r, (struct span){ text, strlen(text) }, &whole) < 0)
+        return sw_call_fail(c, "unable to parse userinfo in dict: %s", sw_err_text(&err));
+    u->has_user = whole.has_user;
+    u->has_password = whole.has_password;
+    u->user = whole.user;
+    u->password = whole.password;
+    return 0;
+}
+
+static void put_hierarchy(struct text *t, size_t mark, const struct url *u)
+{
+    if (u->scheme.len || u->host.len || u->has_user) {
+        if (u->host.len || u->path.len || u->has_user)
+            sw_text_puts(t, "//");
+        if (u->has_user) {
+            put_user(t, u);
+            sw_text_char(t, '@');
+        }
+        put_escaped(t, u->host, HOST);
+    }
+    if (u->path.len && u->path.s[0] != '/' && u->host.len)
+        sw_text_char(t, '/');
+    if (t->len == mark) { /* "a:b" would be a scheme */
+        struct span rest = u->path, first = cut(&rest, '/', NULL);
+        if (memchr(first.s, ':', first.len))
+            sw_text_puts(t, "./");
+    }
+    if (u->path.len == 1 && u->path.s[0] == '*')
+        sw_text_char(t, '*');
+    else
+        put_escaped(t, u->path, PATH);
+}
+
+static int fn_url_join(struct call *c)
+{
+    struct url u = { 0 };
+    struct span info;
+    const struct {
+        const char *key;
+        struct span *to;
+    } keys[] = { { "scheme", &u.scheme }, { "host", &u.host },     { "path", &u.path },
+                 { "query", &u.query },   { "opaque", &u.opaque }, { "fragment", &u.fragment },
+                 { "userinfo", &info } };
+    int rc = 0;
+    for (size_t i = 0; i < SW_COUNT(keys) && rc == 0; i++)
+        rc = part_of(c, keys[i].key, keys[i].to);
+    if (rc == 0 && info.len)
+        rc = parse_userinfo(c, info, &u);
+    if (rc < 0)
+        return rc;
+    size_t mark;
+    struct text *t = sw_call_text(c, &mark);
+    if (u.scheme.len) {
+        sw_text_put(t, u.scheme.s, u.scheme.len);
+        sw_text_char(t, ':');
+    }
+    if (u.opaque.len)
+        sw_text_put(t, u.opaque.s, u.opaque.len);
+    else
+        put_hierarchy(t, mark, &u);
+    if (u.query.len) {
+        sw_text_char(t, '?');
+        sw_text_put(t, u.query.s, u.query.len);
+    }
+    if (u.fragment.len) {
+        sw_text_char(t, '#');
+        put_escaped(t, u.fragment, FRAGMENT);
+    }
+    return sw_return_text(c, mark);
+}
+
+/* A template looks nothing up in the network: what it renders to depends on its input alone. */
+static int fn_get_host_by_name(struct call *c)
+{
+    return sw_return(c, sw_value_text("", 0));
+}
+
+const struct func sw_funcs_urls[] = {
+    { "urlParse", fn_url_parse, "s", "a map of a URL's parts", 0, 0 },
+    { "urlJoin", fn_url_join, "m", "the URL of a map of parts", 0, 0 },
+    { "getHostByName", fn_get_host_by_name, "s", "\"\": as Helm without --enable-dns", 0, 0 },
+    { 0 },
+};

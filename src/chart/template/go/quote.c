@@ -1,0 +1,222 @@
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/text.h"
+#include "chart/template/go/unicode.h"
+
+static const char *short_escape(uint32_t r)
+{
+    switch (r) {
+    case '\a':
+        return "\\a";
+    case '\b':
+        return "\\b";
+    case '\f':
+        return "\\f";
+    case '\n':
+        return "\\n";
+    case '\r':
+        return "\\r";
+    case '\t':
+        return "\\t";
+    case '\v':
+        return "\\v";
+    default:
+        return NULL;
+    }
+}
+
+static void put_quoted_rune(struct text *out, uint32_t r, char quote, unsigned flags)
+{
+    if (r == (uint32_t)quote || r == '\\') {
+        sw_text_char(out, '\\');
+        sw_text_char(out, (char)r);
+        return;
+    }
+    if (r < 0x80 ? sw_rune_is_print(r) : !(flags & SW_QUOTE_ASCII) && sw_rune_is_print(r)) {
+        sw_text_rune(out, r);
+        return;
+    }
+    const char *escape = short_escape(r);
+    if (escape)
+        sw_text_puts(out, escape);
+    else if (r < ' ' || r == 0x7F)
+        sw_text_printf(out, "\\x%02x", r);
+    else if (r > SW_RUNE_MAX || (r >= 0xD800 && r <= 0xDFFF))
+        sw_text_puts(out, "\\ufffd");
+    else if (r < 0x10000)
+        sw_text_printf(out, "\\u%04x", r);
+    else
+        sw_text_printf(out, "\\U%08x", r);
+}
+
+/* Bytes that stand for themselves in a quoted string. */
+static size_t plain_run(const char *s, size_t len)
+{
+    size_t i = 0;
+    while (i < len && s[i] >= 0x20 && s[i] < 0x7F && s[i] != '"' && s[i] != '\\')
+        i++;
+    return i;
+}
+
+void sw_quote(struct text *out, const char *s, size_t len, unsigned flags)
+{
+    sw_text_char(out, '"');
+    for (size_t i = 0; i < len;) {
+        size_t plain = plain_run(s + i, len - i);
+        sw_text_put(out, s + i, plain);
+        i += plain;
+        if (i == len)
+            break;
+        uint32_t r;
+        size_t w = sw_rune_decode(s + i, len - i, &r);
+        if (w == 1 && r == SW_RUNE_ERROR)
+            sw_text_printf(out, "\\x%02x", (unsigned char)s[i]);
+        else
+            put_quoted_rune(out, r, '"', flags);
+        i += w;
+    }
+    sw_text_char(out, '"');
+}
+
+void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags)
+{
+    if (rune > SW_RUNE_MAX || (rune >= 0xD800 && rune <= 0xDFFF))
+        rune = SW_RUNE_ERROR;
+    sw_text_char(out, '\'');
+    put_quoted_rune(out, rune, '\'', flags);
+    sw_text_char(out, '\'');
+}
+
+bool sw_can_backquote(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        uint32_t r;
+        size_t w = sw_rune_decode(s + i, len - i, &r);
+        i += w;
+        if (w > 1 ? r == 0xFEFF
+                  : r == SW_RUNE_ERROR || (r < ' ' && r != '\t') || r == '`' || r == 0x7F)
+            return false;
+    }
+    return true;
+}
+
+/* ---- unquoting ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+        return (c | 0x20) - 'a' + 10;
+    return -1;
+}
+
+/* \xHH, \uHHHH, \UHHHHHHHH: @n digits at @s. */
+static long unquote_hex(const char *s, size_t len, size_t n, uint32_t *rune)
+{
+    if (len < n)
+        return -1;
+    uint32_t r = 0;
+    for (size_t i = 0; i < n; i++) {
+        int d = hex_digit(s[i]);
+        if (d < 0)
+            return -1;
+        r = r << 4 | (uint32_t)d;
+    }
+    if (n > 2 && (r > SW_RUNE_MAX || (r >= 0xD800 && r <= 0xDFFF)))
+        return -1;
+    *rune = r;
+    return (long)n;
+}
+
+static long unquote_octal(const char *s, size_t len, uint32_t *rune)
+{
+    uint32_t r = 0;
+    if (len < 3)
+        return -1;
+    for (size_t i = 0; i < 3; i++) {
+        if (s[i] < '0' || s[i] > '7')
+            return -1;
+        r = r << 3 | (uint32_t)(s[i] - '0');
+    }
+    *rune = r;
+    return r > 255 ? -1 : 3;
+}
+
+/* After the backslash. */
+static long unquote_escape(const char *s, size_t len, char quote, uint32_t *rune, bool *multibyte)
+{
+    static const char names[] = "abfnrtv\\", values[] = "\a\b\f\n\r\t\v\\";
+    if (len == 0)
+        return -1;
+    const char *simple = s[0] ? strchr(names, s[0]) : NULL;
+    if (simple) {
+        *rune = (unsigned char)values[simple - names];
+        return 1;
+    }
+    if (s[0] == '\'' || s[0] == '"') {
+        *rune = (unsigned char)s[0];
+        return s[0] == quote ? 1 : -1;
+    }
+    if (s[0] >= '0' && s[0] <= '7')
+        return unquote_octal(s, len, rune);
+    size_t digits = s[0] == 'x' ? 2 : s[0] == 'u' ? 4 : s[0] == 'U' ? 8 : 0;
+    if (!digits)
+        return -1;
+    *multibyte = digits > 2;
+    long n = unquote_hex(s + 1, len - 1, digits, rune);
+    return n < 0 ? -1 : n + 1;
+}
+
+long sw_unquote_char(const char *s, size_t len, char quote, uint32_t *rune, bool *multibyte)
+{
+    *multibyte = false;
+    if (len == 0 || (s[0] == quote && (quote == '\'' || quote == '"')))
+        return -1;
+    if (s[0] == '\\') {
+        long n = unquote_escape(s + 1, len - 1, quote, rune, multibyte);
+        return n < 0 ? -1 : n + 1;
+    }
+    *multibyte = (unsigned char)s[0] >= 0x80;
+    return (long)sw_rune_decode(s, len, rune);
+}
+
+static long unquote_raw(const char *s, size_t len, char *out)
+{
+    long n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '`')
+            return -1;
+        if (s[i] != '\r')
+            out[n++] = s[i];
+    }
+    return n;
+}
+
+long sw_unquote(const char *s, size_t len, char *out)
+{
+    if (len < 2 || s[0] != s[len - 1])
+        return -1;
+    if (s[0] == '`')
+        return unquote_raw(s + 1, len - 2, out);
+    long n = 0;
+    for (size_t i = 1; i < len - 1;) {
+        uint32_t r = 0;
+        bool multibyte;
+        long used = s[i] == '\n' ? -1 : sw_unquote_char(s + i, len - 1 - i, '"', &r, &multibyte);
+        if (used < 0)
+            return -1;
+        if (multibyte) {
+            char utf8[4];
+            size_t w = sw_utf8_encode(r, utf8);
+            /* an invalid byte becomes three; the caller's room allows for it */
+            memcpy(out + n, utf8, w);
+            n += (long)w;
+        } else {
+            out[n++] = (char)r;
+        }
+        i += (size_t)used;
+    }
+    return n;
+}

@@ -1,0 +1,283 @@
+/* What stands for one rune in a regular expression: escapes, and classes of runes. */
+#include <string.h>
+
+#include "chart/template/go/regex_parse.h"
+
+void *sw_regex_fail(struct regex_parser *p, const char *code, const char *from, const char *to)
+{
+    sw_err_set(p->err, SW_INVALID, "error parsing regexp: %s: `%.*s`", code, (int)(to - from),
+               from);
+    return NULL;
+}
+
+struct regex_node *sw_regex_new_node(struct regex_parser *p, enum regex_kind kind)
+{
+    struct regex_node *n = sw_arena_alloc(p->arena, sizeof *n);
+    n->kind = kind;
+    return n;
+}
+
+bool sw_regex_looking_at(const struct regex_parser *p, const char *text)
+{
+    size_t n = strlen(text);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+uint32_t sw_regex_next_rune(struct regex_parser *p)
+{
+    uint32_t r;
+    p->at += sw_rune_decode(p->at, (size_t)(p->end - p->at), &r);
+    return r;
+}
+
+/* ---- classes ---- */
+
+static const struct sw_rune_range digit_ranges[] = { { '0', '9' } };
+static const struct sw_rune_range space_ranges[] = { { '\t', '\n' }, { '\f', '\r' }, { ' ', ' ' } };
+static const struct sw_rune_range word_ranges[] = {
+    { '0', '9' }, { 'A', 'Z' }, { '_', '_' }, { 'a', 'z' }
+};
+static const struct sw_rune_range alnum_ranges[] = { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' } };
+static const struct sw_rune_range alpha_ranges[] = { { 'A', 'Z' }, { 'a', 'z' } };
+static const struct sw_rune_range ascii_ranges[] = { { 0, 0x7F } };
+static const struct sw_rune_range blank_ranges[] = { { '\t', '\t' }, { ' ', ' ' } };
+static const struct sw_rune_range cntrl_ranges[] = { { 0, 0x1F }, { 0x7F, 0x7F } };
+static const struct sw_rune_range graph_ranges[] = { { '!', '~' } };
+static const struct sw_rune_range lower_ranges[] = { { 'a', 'z' } };
+static const struct sw_rune_range print_ranges[] = { { ' ', '~' } };
+static const struct sw_rune_range punct_ranges[] = {
+    { '!', '/' }, { ':', '@' }, { '[', '`' }, { '{', '~' }
+};
+static const struct sw_rune_range posix_space_ranges[] = { { '\t', '\r' }, { ' ', ' ' } };
+static const struct sw_rune_range upper_ranges[] = { { 'A', 'Z' } };
+static const struct sw_rune_range xdigit_ranges[] = { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } };
+static const struct sw_rune_range any_ranges[] = { { 0, SW_RUNE_MAX } };
+
+#define CLASS(name, ranges)                                                                        \
+    {                                                                                              \
+        name, ranges, SW_COUNT(ranges)                                                             \
+    }
+
+static const struct sw_rune_class perl_classes[] = {
+    CLASS("d", digit_ranges),
+    CLASS("s", space_ranges),
+    CLASS("w", word_ranges),
+};
+
+static const struct sw_rune_class posix_classes[] = {
+    CLASS("alnum", alnum_ranges), CLASS("alpha", alpha_ranges),       CLASS("ascii", ascii_ranges),
+    CLASS("blank", blank_ranges), CLASS("cntrl", cntrl_ranges),       CLASS("digit", digit_ranges),
+    CLASS("graph", graph_ranges), CLASS("lower", lower_ranges),       CLASS("print", print_ranges),
+    CLASS("punct", punct_ranges), CLASS("space", posix_space_ranges), CLASS("upper", upper_ranges),
+    CLASS("word", word_ranges),   CLASS("xdigit", xdigit_ranges),
+};
+
+static const struct sw_rune_class any_class = CLASS("Any", any_ranges);
+
+static void add_class(struct regex_parser *p, struct sw_runes *set,
+                      const struct sw_rune_class *class, bool negated)
+{
+    if (!(p->flags & FOLD)) {
+        sw_runes_add_class(set, p->arena, class, negated);
+        return;
+    }
+    struct sw_runes folded = { 0 };
+    sw_runes_add_class(&folded, p->arena, class, false);
+    sw_runes_fold(&folded, p->arena);
+    const struct sw_rune_class all = { "", folded.ranges, folded.n };
+    sw_runes_add_class(set, p->arena, &all, negated);
+}
+
+/* "\d" and its like. @return whether it was one */
+bool sw_regex_perl_class(struct regex_parser *p, struct sw_runes *set)
+{
+    if (p->end - p->at < 2 || p->at[0] != '\\')
+        return false;
+    for (size_t i = 0; i < SW_COUNT(perl_classes); i++) {
+        if ((p->at[1] | 0x20) != perl_classes[i].name[0])
+            continue;
+        add_class(p, set, &perl_classes[i], p->at[1] < 'a');
+        p->at += 2;
+        return true;
+    }
+    return false;
+}
+
+/* "\pN", "\p{Greek}", "\P...". @return 1: it was one, 0: it was not, -1: failed */
+int sw_regex_unicode_class(struct regex_parser *p, struct sw_runes *set)
+{
+    const char *start = p->at;
+    if (p->end - p->at < 2 || p->at[0] != '\\' || (p->at[1] | 0x20) != 'p')
+        return 0;
+    bool negated = p->at[1] == 'P';
+    p->at += 2;
+    if (p->at == p->end)
+        return sw_regex_fail(p, "invalid character class range", start, p->at), -1;
+    const char *name = p->at;
+    size_t len;
+    if (*name == '{') {
+        const char *close = memchr(name, '}', (size_t)(p->end - name));
+        if (!close)
+            return sw_regex_fail(p, "invalid character class range", start, p->end), -1;
+        name++;
+        len = (size_t)(close - name);
+        p->at = close + 1;
+    } else {
+        sw_regex_next_rune(p);
+        len = (size_t)(p->at - name);
+    }
+    if (len > 0 && *name == '^') {
+        negated = !negated;
+        name++;
+        len--;
+    }
+    const struct sw_rune_class *class = len == 3 && memcmp(name, "Any", 3) == 0
+                                            ? &any_class
+                                            : sw_rune_class_find(name, len);
+    if (!class)
+        return sw_regex_fail(p, "invalid character class range", start, p->at), -1;
+    add_class(p, set, class, negated);
+    return 1;
+}
+
+/* "[:alpha:]" within brackets. @return as above */
+static int posix_class(struct regex_parser *p, struct sw_runes *set)
+{
+    if (!sw_regex_looking_at(p, "[:"))
+        return 0;
+    const char *name = p->at + 2, *close = memmem(name, (size_t)(p->end - name), ":]", 2);
+    if (!close)
+        return 0;
+    bool negated = name < close && *name == '^';
+    name += negated;
+    size_t len = (size_t)(close - name);
+    for (size_t i = 0; i < SW_COUNT(posix_classes); i++) {
+        const char *have = posix_classes[i].name;
+        if (strlen(have) == len && memcmp(have, name, len) == 0) { /* it may hold NULs */
+            add_class(p, set, &posix_classes[i], negated);
+            p->at = close + 2;
+            return 1;
+        }
+    }
+    return sw_regex_fail(p, "invalid character class range", p->at, close + 2), -1;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+/* After "\x": two digits, or any number of them in braces. */
+static bool hex_escape(struct regex_parser *p, uint32_t *rune)
+{
+    *rune = 0;
+    if (p->at < p->end && *p->at == '{') {
+        const char *start = ++p->at;
+        while (p->at < p->end && hex_digit(*p->at) >= 0 && *rune <= SW_RUNE_MAX)
+            *rune = *rune * 16 + (uint32_t)hex_digit(*p->at++);
+        return p->at > start && p->at < p->end && *p->at++ == '}' && *rune <= SW_RUNE_MAX;
+    }
+    if (p->end - p->at < 2 || hex_digit(p->at[0]) < 0 || hex_digit(p->at[1]) < 0)
+        return false;
+    *rune = (uint32_t)(hex_digit(p->at[0]) * 16 + hex_digit(p->at[1]));
+    p->at += 2;
+    return true;
+}
+
+static bool octal_escape(struct regex_parser *p, char first, uint32_t *rune)
+{
+    bool more = p->at < p->end && *p->at >= '0' && *p->at <= '7';
+    if (first != '0' && !more) /* a backreference */
+        return false;
+    *rune = (uint32_t)(first - '0');
+    for (int i = 1; i < 3 && p->at < p->end && *p->at >= '0' && *p->at <= '7'; i++)
+        *rune = *rune * 8 + (uint32_t)(*p->at++ - '0');
+    return true;
+}
+
+/* A backslash and what stands for one rune. */
+bool sw_regex_escape(struct regex_parser *p, uint32_t *rune)
+{
+    static const char names[] = "afnrtv", values[] = "\a\f\n\r\t\v";
+    const char *start = p->at++;
+    if (p->at == p->end)
+        return sw_regex_fail(p, "trailing backslash at end of expression", p->at, p->at), false;
+    char c = *p->at;
+    bool ok;
+    uint32_t r = sw_regex_next_rune(p);
+    const char *name = c ? strchr(names, c) : NULL;
+    if (c >= '0' && c <= '7') {
+        ok = octal_escape(p, c, rune);
+    } else if (c == 'x') {
+        ok = hex_escape(p, rune);
+    } else if (name) {
+        *rune = (unsigned char)values[name - names];
+        ok = true;
+    } else {
+        *rune = r;
+        ok = r < 0x80 && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && !(c >= '0' && c <= '9');
+    }
+    return ok ? true : (sw_regex_fail(p, "invalid escape sequence", start, p->at), false);
+}
+
+static bool class_char(struct regex_parser *p, const char *class_start, uint32_t *rune)
+{
+    if (p->at == p->end)
+        return sw_regex_fail(p, "missing closing ]", class_start, p->end), false;
+    if (*p->at == '\\')
+        return sw_regex_escape(p, rune);
+    *rune = sw_regex_next_rune(p);
+    return true;
+}
+
+static bool class_range(struct regex_parser *p, const char *class_start, struct sw_runes *set)
+{
+    const char *start = p->at;
+    uint32_t lo, hi;
+    if (!class_char(p, class_start, &lo))
+        return false;
+    hi = lo;
+    if (p->end - p->at >= 2 && p->at[0] == '-' && p->at[1] != ']') {
+        p->at++;
+        if (!class_char(p, class_start, &hi))
+            return false;
+        if (hi < lo)
+            return sw_regex_fail(p, "invalid character class range", start, p->at), false;
+    }
+    struct sw_runes one = { 0 };
+    sw_runes_add(&one, p->arena, lo, hi);
+    if (p->flags & FOLD)
+        sw_runes_fold(&one, p->arena);
+    for (size_t i = 0; i < one.n; i++)
+        sw_runes_add(set, p->arena, one.ranges[i].lo, one.ranges[i].hi);
+    return true;
+}
+
+/* "[...]" */
+struct regex_node *sw_regex_class_node(struct regex_parser *p)
+{
+    struct regex_node *n = sw_regex_new_node(p, RE_CLASS);
+    const char *start = p->at++;
+    bool negated = p->at < p->end && *p->at == '^', first = true;
+    p->at += negated;
+    for (; p->at == p->end || *p->at != ']' || first; first = false) {
+        if (p->at == p->end)
+            return sw_regex_fail(p, "missing closing ]", start, p->end);
+        int is = posix_class(p, &n->runes);
+        if (is == 0)
+            is = sw_regex_unicode_class(p, &n->runes);
+        if (is == 0)
+            is = sw_regex_perl_class(p, &n->runes);
+        if (is == 0)
+            is = class_range(p, start, &n->runes) ? 1 : -1;
+        if (is < 0)
+            return NULL;
+    }
+    p->at++;
+    sw_runes_normalize(&n->runes);
+    if (negated)
+        sw_runes_negate(&n->runes, p->arena);
+    return n;
+}

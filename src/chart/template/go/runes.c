@@ -1,0 +1,87 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/regex_ast.h"
+
+void sw_runes_add(struct sw_runes *set, struct sw_arena *arena, uint32_t lo, uint32_t hi)
+{
+    if (set->n == set->cap) {
+        size_t cap = set->cap ? set->cap * 2 : 4;
+        struct sw_rune_range *bigger = sw_arena_alloc(arena, cap * sizeof *bigger);
+        if (set->n)
+            memcpy(bigger, set->ranges, set->n * sizeof *bigger);
+        set->ranges = bigger;
+        set->cap = cap;
+    }
+    set->ranges[set->n++] = (struct sw_rune_range){ lo, hi };
+}
+
+void sw_runes_add_class(struct sw_runes *set, struct sw_arena *arena,
+                        const struct sw_rune_class *class, bool negated)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < class->n; i++) {
+        const struct sw_rune_range *r = &class->ranges[i];
+        if (!negated)
+            sw_runes_add(set, arena, r->lo, r->hi);
+        else if (r->lo > next)
+            sw_runes_add(set, arena, next, r->lo - 1);
+        next = r->hi + 1;
+    }
+    if (negated && next <= SW_RUNE_MAX)
+        sw_runes_add(set, arena, next, SW_RUNE_MAX);
+}
+
+static int by_lo(const void *a, const void *b)
+{
+    const struct sw_rune_range *x = a, *y = b;
+    return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+void sw_runes_normalize(struct sw_runes *set)
+{
+    if (set->n < 2)
+        return;
+    qsort(set->ranges, set->n, sizeof *set->ranges, by_lo);
+    size_t n = 1;
+    for (size_t i = 1; i < set->n; i++) {
+        struct sw_rune_range *last = &set->ranges[n - 1], r = set->ranges[i];
+        if (r.lo > last->hi + 1)
+            set->ranges[n++] = r;
+        else if (r.hi > last->hi)
+            last->hi = r.hi;
+    }
+    set->n = n;
+}
+
+void sw_runes_negate(struct sw_runes *set, struct sw_arena *arena)
+{
+    struct sw_runes out = { 0 };
+    const struct sw_rune_class class = { "", set->ranges, set->n };
+    sw_runes_add_class(&out, arena, &class, true);
+    *set = out;
+}
+
+void sw_runes_fold(struct sw_runes *set, struct sw_arena *arena)
+{
+    enum { FIRST = 'A', LAST = 0x1E943 }; /* runes with another case lie between */
+    size_t n = set->n;
+    for (size_t i = 0; i < n; i++) {
+        struct sw_rune_range r = set->ranges[i];
+        if (r.lo <= FIRST && r.hi >= LAST)
+            continue; /* all their cases are in it */
+        for (uint32_t c = r.lo < FIRST ? FIRST : r.lo; c <= r.hi && c <= LAST; c++) {
+            for (uint32_t f = sw_rune_fold(c); f != c; f = sw_rune_fold(f)) {
+                if (f < r.lo || f > r.hi)
+                    sw_runes_add(set, arena, f, f);
+            }
+        }
+    }
+    sw_runes_normalize(set);
+}
+
+bool sw_runes_has(const struct sw_runes *set, uint32_t rune)
+{
+    const struct sw_rune_class class = { "", set->ranges, set->n };
+    return sw_rune_in(rune, &class);
+}

@@ -1,0 +1,287 @@
+#include "chart/template/lang/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/lang/function.h"
+#include "chart/template/value/object.h"
+#include "chart/template/value/print.h"
+
+/* Walks a parsed template and writes its output. The rules, and where each error is said to be, are
+ * those of Go's text/template. Functions return 0, a negative code with x->err set, or, out of a
+ * list within a range, one of these: */
+enum { BREAK = 1, CONTINUE = 2 };
+
+static int walk(struct exec *x, struct sw_value dot, const struct node *node);
+
+/* ---- nodes ---- */
+
+static int walk_list(struct exec *x, struct sw_value dot, const struct node_list *list)
+{
+    x->frame->node = &list->node;
+    int room = sw_exec_check_stack(x);
+    if (room < 0)
+        return room;
+    for (uint32_t i = 0; i < list->n; i++) {
+        int rc = walk(x, dot, list->nodes[i]);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int walk_if_with(struct exec *x, struct sw_value dot, const struct node_branch *b)
+{
+    size_t mark = x->n_vars;
+    struct sw_value v;
+    int rc = sw_eval_pipe(x, dot, b->pipe, &v);
+    if (rc == 0) {
+        if (sw_value_truth(v))
+            rc = walk_list(x, b->node.kind == N_WITH ? v : dot, b->list);
+        else if (b->else_list)
+            rc = walk_list(x, dot, b->else_list);
+    }
+    x->n_vars = mark;
+    return rc;
+}
+
+struct loop {
+    const struct node_branch *range;
+    size_t mark; /* of the variables, those of the loop included */
+};
+
+/* One round. @return 0: go on | BREAK | negative */
+static int iterate(struct exec *x, const struct loop *l, struct sw_value index,
+                   struct sw_value elem)
+{
+    const struct node_pipe *pipe = l->range->pipe;
+    int rc = sw_exec_charge(x, 1);
+    if (rc == 0 && pipe->is_assign && pipe->n_decl > 0) {
+        rc = sw_exec_set_var(x, &pipe->decl[0]->names[0], pipe->n_decl > 1 ? index : elem);
+        if (rc == 0 && pipe->n_decl > 1)
+            rc = sw_exec_set_var(x, &pipe->decl[1]->names[0], elem);
+    } else if (rc == 0 && pipe->n_decl > 0) {
+        x->vars[l->mark - 1].value = elem;
+        if (pipe->n_decl > 1)
+            x->vars[l->mark - 2].value = index;
+    }
+    if (rc == 0)
+        rc = walk_list(x, elem, l->range->list);
+    x->n_vars = l->mark;
+    return rc == CONTINUE ? 0 : rc;
+}
+
+static int range_list(struct exec *x, const struct loop *l, struct sw_value v)
+{
+    bool iface = sw_types[v.type].elem == SW_T_NIL;
+    int rc = 0;
+    for (size_t i = 0, n = sw_value_len(v); i < n && rc == 0; i++) {
+        struct sw_value elem = sw_value_at(v, i);
+        if (iface)
+            elem.extra |= SW_V_IFACE;
+        rc = iterate(x, l, sw_value_int((int64_t)i), elem);
+    }
+    return rc;
+}
+
+/* In the order of the keys, over the entries as they were at the start. */
+static int range_map(struct exec *x, const struct loop *l, struct sw_value v)
+{
+    size_t n = sw_map_count(v.as.map);
+    bool iface = sw_types[v.type].elem == SW_T_NIL;
+    struct sw_entry *e = sw_arena_alloc(x->arena, n * sizeof *e);
+    memcpy(e, sw_map_sorted(v.as.map), n * sizeof *e);
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (iface)
+            e[i].value.extra |= SW_V_IFACE;
+        rc = iterate(x, l, sw_value_text(e[i].key, e[i].key_len), e[i].value);
+    }
+    return rc;
+}
+
+static int range_int(struct exec *x, const struct loop *l, struct sw_value v)
+{
+    if (l->range->pipe->n_decl > 1) {
+        size_t mark = x->text.len, len;
+        sw_print_value(&x->text, v);
+        const char *s = sw_text_take(&x->text, mark, x->arena, &len);
+        return sw_exec_fail(x, "can't use %s to iterate over more than one variable", s);
+    }
+    int rc = 0;
+    struct sw_value i = v;
+    for (i.as.u = 0; i.as.u < v.as.u && rc == 0; i.as.u++)
+        rc = iterate(x, l, (struct sw_value){ 0 }, i);
+    return rc;
+}
+
+static int range_value(struct exec *x, const struct loop *l, struct sw_value v, bool *ran)
+{
+    *ran = true;
+    switch (sw_kind(v)) {
+    case SW_K_INT:
+    case SW_K_UINT:
+        if (sw_kind(v) == SW_K_INT && v.as.i <= 0)
+            break;
+        if (v.as.u == 0)
+            break;
+        return range_int(x, l, v);
+    case SW_K_SLICE:
+        if (sw_value_len(v) == 0)
+            break;
+        return range_list(x, l, v);
+    case SW_K_MAP:
+        if (sw_value_len(v) == 0)
+            break;
+        return range_map(x, l, v);
+    case SW_K_INVALID:
+        break;
+    default:
+        return sw_exec_fail(x, "range can't iterate over %s", sw_value_print(x->arena, v));
+    }
+    *ran = false;
+    return 0;
+}
+
+static int walk_range(struct exec *x, struct sw_value dot, const struct node_branch *r)
+{
+    size_t mark = x->n_vars;
+    struct sw_value v;
+    bool ran = false;
+    x->frame->node = &r->node;
+    int rc = sw_eval_pipe(x, dot, r->pipe, &v);
+    if (rc == 0)
+        rc = range_value(x, &(struct loop){ r, x->n_vars }, v, &ran);
+    if (rc == BREAK)
+        rc = 0;
+    else if (rc == 0 && !ran && r->else_list)
+        rc = walk_list(x, dot, r->else_list);
+    x->n_vars = mark;
+    return rc;
+}
+
+static int walk_template(struct exec *x, struct sw_value dot, const struct node_template *t)
+{
+    struct sw_value v = { 0 };
+    x->frame->node = &t->node;
+    const struct tmpl *tmpl = sw_scope_find(x->scope, &t->name);
+    if (!tmpl) {
+        struct text name = { .limit = 1 << 20 };
+        sw_quote(&name, t->name.s, t->name.len, 0);
+        int rc = sw_exec_fail(x, "template %.*s not defined", (int)name.len, name.p);
+        free(name.p);
+        return rc;
+    }
+    int rc = t->pipe ? sw_eval_pipe(x, dot, t->pipe, &v) : 0;
+    return rc < 0 ? rc : sw_exec_tmpl(x, tmpl, v);
+}
+
+static int walk_action(struct exec *x, struct sw_value dot, const struct node_action *a)
+{
+    struct sw_value v;
+    int rc = sw_eval_pipe(x, dot, a->pipe, &v);
+    if (rc < 0 || a->pipe->n_decl > 0)
+        return rc;
+    x->frame->node = &a->node;
+    if (v.type == SW_T_INVALID)
+        sw_text_put(&x->text, "<no value>", 10);
+    else
+        sw_print_indirect(&x->text, v);
+    return sw_exec_check_output(x);
+}
+
+static int walk(struct exec *x, struct sw_value dot, const struct node *node)
+{
+    x->frame->node = node;
+    switch ((enum node_kind)node->kind) {
+    case N_TEXT: {
+        const struct node_text *t = (const struct node_text *)node;
+        sw_text_put(&x->text, t->s, t->len);
+        return sw_exec_check_output(x);
+    }
+    case N_ACTION:
+        return walk_action(x, dot, (const struct node_action *)node);
+    case N_LIST:
+        return walk_list(x, dot, (const struct node_list *)node);
+    case N_IF:
+    case N_WITH:
+        return walk_if_with(x, dot, (const struct node_branch *)node);
+    case N_RANGE:
+        return walk_range(x, dot, (const struct node_branch *)node);
+    case N_TEMPLATE:
+        return walk_template(x, dot, (const struct node_template *)node);
+    case N_BREAK:
+        return BREAK;
+    case N_CONTINUE:
+        return CONTINUE;
+    default:
+        return 0;
+    }
+}
+
+/* ---- templates ---- */
+
+int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot)
+{
+    struct frame frame = { .tmpl = tmpl, .vars = x->n_vars }, *outer = x->frame;
+    if (outer) {
+        int rc = sw_exec_check_depth(x);
+        if (rc < 0)
+            return rc;
+    }
+    static const char dollar[] = "$";
+    sw_exec_push_var(x, sw_name(dollar, 1, sw_name_hash(dollar, 1)), dot);
+    x->frame = &frame;
+    x->depth++;
+    int rc = walk_list(x, dot, tmpl->root);
+    x->depth--;
+    x->frame = outer;
+    x->n_vars = frame.vars;
+    return rc < 0 ? rc : 0;
+}
+
+int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot)
+{
+    const struct tmpl *tmpl = sw_scope_find(x->scope, name);
+    if (tmpl)
+        return sw_exec_tmpl(x, tmpl, dot);
+    struct text t = { .limit = 1 << 20 };
+    sw_quote(&t, name->s, name->len, 0);
+    sw_err_set(x->err, SW_NOTFOUND, "template: no template %.*s associated with template \"gotpl\"",
+               (int)t.len, t.p);
+    free(t.p);
+    return SW_NOTFOUND;
+}
+
+static const char no_value[] = "<no value>";
+enum { NO_VALUE_LEN = sizeof no_value - 1 };
+
+static char *find_no_value(char *from, const char *end)
+{
+    while (end - from >= NO_VALUE_LEN && (from = memchr(from, '<', (size_t)(end - from)))) {
+        if (end - from >= NO_VALUE_LEN && memcmp(from, no_value, NO_VALUE_LEN) == 0)
+            return from;
+        from++;
+    }
+    return NULL;
+}
+
+void sw_exec_strip_no_value(struct exec *x, size_t mark)
+{
+    struct text *t = &x->text;
+    char *end = t->p + t->len, *from, *to;
+    if (t->len - mark < NO_VALUE_LEN)
+        return;
+    from = find_no_value(t->p + mark, end);
+    for (to = from; from;) {
+        from += NO_VALUE_LEN;
+        char *next = find_no_value(from, end);
+        size_t n = (size_t)((next ? next : end) - from);
+        memmove(to, from, n);
+        to += n;
+        from = next;
+        if (!next)
+            t->len = (size_t)(to - t->p);
+    }
+}

@@ -1,0 +1,119 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/lang/exec.h"
+#include "chart/template/lang/function.h"
+#include "chart/template/lang/methods.h"
+#include "chart/template/value/object.h"
+
+static const struct func *find_method(const struct func *methods, const struct name *name)
+{
+    for (; methods && methods->name; methods++) {
+        if (methods->name[0] == name->s[0] && strncmp(methods->name, name->s, name->len) == 0 &&
+            methods->name[name->len] == '\0')
+            return methods;
+    }
+    return NULL;
+}
+
+static const struct func *method_of(struct sw_value v, const struct name *name)
+{
+    if (name->s[0] < 'A' || name->s[0] > 'Z') /* Go exports no others */
+        return NULL;
+    switch (v.type) {
+    case SW_T_OBJECT:
+        return find_method(v.as.object->type->methods, name);
+    case SW_T_VALUES:
+        return find_method(sw_methods_values, name);
+    case SW_T_FILES:
+        return find_method(sw_methods_files, name);
+    case SW_T_VERSIONS:
+        return find_method(sw_methods_versions, name);
+    case SW_T_DURATION:
+        return find_method(sw_methods_duration, name);
+    case SW_T_MONTH:
+    case SW_T_WEEKDAY:
+        return find_method(sw_methods_string_only, name);
+    case SW_T_ERROR:
+        return find_method(sw_methods_error, name);
+    default:
+        return NULL;
+    }
+}
+
+static int no_entry(struct exec *x, const char *what, const struct name *name)
+{
+    struct text t = { .limit = 1 << 20 };
+    sw_quote(&t, name->s, name->len, 0);
+    int rc = sw_exec_fail(x, "%s %.*s", what, (int)t.len, t.p);
+    free(t.p);
+    return rc;
+}
+
+static int map_field(struct exec *x, const struct name *name, struct sw_value map,
+                     struct sw_value *out)
+{
+    const struct sw_value *found = sw_map_find_hashed(map.as.map, name->s, name->len, name->hash);
+    if (!found && x->missing_key_error)
+        return no_entry(x, "map has no entry for key", name);
+    *out = found ? *found : sw_value_zero_elem(map);
+    if (sw_types[map.type].elem == SW_T_NIL)
+        out->extra |= SW_V_IFACE;
+    return 0;
+}
+
+static bool is_unexported(const struct sw_object_type *type, const struct name *name)
+{
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const struct sw_field *f = &type->fields[i];
+        if (!sw_field_is_exported(f) && strncmp(f->name, name->s, name->len) == 0 &&
+            f->name[name->len] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static const char *type_name(struct sw_value v)
+{
+    return v.extra & SW_V_IFACE || v.type == SW_T_NIL ? "interface {}" : sw_value_type_name(v);
+}
+
+int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
+                  const struct node *node, struct node *const *args, size_t n_args,
+                  const struct sw_value *final, struct sw_value receiver, struct sw_value *out)
+{
+    bool has_args = n_args > 1 || final;
+    if (receiver.type == SW_T_INVALID) {
+        if (x->missing_key_error)
+            return no_entry(x, "nil data; no entry for key", name);
+        *out = receiver;
+        return 0;
+    }
+    if (receiver.type == SW_T_NIL)
+        return sw_exec_fail(x, "nil pointer evaluating interface {}.%.*s", (int)name->len, name->s);
+    const struct func *method = method_of(receiver, name);
+    if (method)
+        return sw_eval_call(x, dot, method, method->name, node, args, n_args, final, receiver, out);
+    if (sw_kind(receiver) == SW_K_MAP) {
+        if (has_args)
+            return sw_exec_fail(x, "%.*s is not a method but has arguments", (int)name->len,
+                                name->s);
+        return map_field(x, name, receiver, out);
+    }
+    if (receiver.type == SW_T_OBJECT) {
+        const struct sw_value *field = sw_object_field(receiver.as.object, name->s, name->len);
+        if (field && has_args)
+            return sw_exec_fail(x, "%.*s has arguments but cannot be invoked as function",
+                                (int)name->len, name->s);
+        if (field) {
+            *out = *field;
+            return 0;
+        }
+        if (is_unexported(receiver.as.object->type, name))
+            return sw_exec_fail(x, "%.*s is an unexported field of struct type %s", (int)name->len,
+                                name->s, type_name(receiver));
+    }
+    return sw_exec_fail(x, "can't evaluate field %.*s in type %s", (int)name->len, name->s,
+                        type_name(receiver));
+}

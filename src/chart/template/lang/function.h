@@ -1,0 +1,106 @@
+#pragma once
+/* Template functions: how they are described, found and called. Each area has a table of rows in a
+ * funcs_*.c; func_index finds a row by name while parsing, so that executing looks nothing up. */
+#include "chart/template/go/text.h"
+#include "chart/template/lang/exec.h"
+#include "chart/template/value/types.h"
+
+/** A call in progress: arguments that have the types the row asks for. */
+struct call {
+    struct exec *x;
+    struct sw_arena *arena; /* the render's */
+    const struct func *func;
+    struct sw_value *args;
+    size_t n;
+    struct sw_value self;   /* a method's receiver */
+    struct sw_value result; /* what the function leaves */
+};
+
+/** @return 0 with c->result set, or sw_call_fail() */
+typedef int func_fn(struct call *c);
+
+/* Parameter types, one letter each; '*' after the last: any number of those.
+ *   v interface {}   r reflect.Value   s string   b bool   i int   I int64   f float64
+ *   m map[string]interface {}   l []interface {}   S []string   y []uint8
+ *   t time.Time   d time.Duration   M time.Month   V chartutil.Values   x *semver.Version
+ *   u uint32   c sprig.certificate */
+struct func {
+    const char *name;
+    func_fn *fn;
+    const char *params;
+    const char *doc;
+    uint16_t variant; /* tells functions apart that share an implementation */
+    uint8_t special;  /* enum func_special */
+};
+
+enum func_special {
+    FUNC_PLAIN,
+    FUNC_AND, /* its arguments are evaluated one after another, until one decides */
+    FUNC_OR,
+    FUNC_CALL, /* gets the text of its first argument besides */
+};
+
+struct func_table {
+    const char *area;
+    const struct func *rows; /* ended by a row without a name */
+};
+
+/** All tables; sprig's rows come before Helm's and Go's, as they override one another:
+ * Helm over sprig, sprig over Go. */
+extern const struct func_table sw_func_tables[];
+extern const size_t sw_func_tables_n;
+
+struct func_index;
+/** Of all tables; lives as long as the process. */
+const struct func_index *sw_func_index(void);
+const struct func *sw_func_find(const struct func_index *index, const char *name, size_t len);
+
+/** Number of fixed parameters, and whether any number of the last type may follow. */
+static inline size_t sw_func_arity(const struct func *f, bool *variadic)
+{
+    size_t n = 0; /* of few letters: faster than strlen() */
+    while (f->params[n])
+        n++;
+    *variadic = n > 0 && f->params[n - 1] == '*';
+    return *variadic ? n - 2 : n;
+}
+
+/** The Go type that a parameter letter stands for. */
+const char *sw_param_type_name(char param);
+/** "(string, ...interface {})" */
+void sw_func_signature(struct text *out, const struct func *f);
+
+/* ---- for the functions' bodies ---- */
+
+/** What is wrong; the evaluator puts "error calling NAME: " and the place in front. @return
+ * SW_INVALID */
+int sw_call_fail(struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** A method that Go calls through a nil interface or pointer. */
+int sw_call_nil_deref(struct call *c);
+
+static inline int sw_return(struct call *c, struct sw_value v)
+{
+    c->result = v;
+    return 0;
+}
+
+/** The scratch end of the output buffer: append, then sw_return_text() with the mark. */
+static inline struct text *sw_call_text(struct call *c, size_t *mark)
+{
+    struct text *t = sw_exec_text(c->x);
+    *mark = t->len;
+    return t;
+}
+int sw_return_text(struct call *c, size_t mark);
+
+static inline int sw_return_str(struct call *c, const char *s, size_t len)
+{
+    return sw_return(c, sw_value_str(c->arena, s, len));
+}
+
+/** Go's reflect.DeepEqual, at the cost of fuel. */
+bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b);
+/** Work beyond the usual: @n steps of fuel. @return 0 | SW_INVALID */
+int sw_call_charge(struct call *c, uint64_t n);
+/** Refuse to make something of @bytes. */
+int sw_call_check_size(struct call *c, double bytes);

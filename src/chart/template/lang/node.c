@@ -1,0 +1,298 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/text.h"
+#include "chart/template/lang/ast.h"
+#include "chart/template/lang/function.h"
+
+/* ---- numbers ---- */
+
+static void take_rune(struct node_number *n, uint32_t r)
+{
+    n->is_int = n->is_uint = n->is_float = true;
+    n->i = r;
+    n->u = r;
+    n->f = r;
+}
+
+/* What of a float is also a whole number. */
+static void integers_of_float(struct node_number *n)
+{
+    if (!n->is_int && n->f >= -9223372036854775808.0 && n->f < 9223372036854775808.0 &&
+        (double)(int64_t)n->f == n->f) {
+        n->is_int = true;
+        n->i = (int64_t)n->f;
+    }
+    if (!n->is_uint && n->f >= 0 && n->f < 18446744073709551616.0 &&
+        (double)(uint64_t)n->f == n->f) {
+        n->is_uint = true;
+        n->u = (uint64_t)n->f;
+    }
+}
+
+static void simplify_complex(struct node_number *n)
+{
+    n->is_complex = true;
+    n->is_float = n->c[1] == 0;
+    if (n->is_float) {
+        n->f = n->c[0];
+        integers_of_float(n);
+    }
+}
+
+/* "1+2i" */
+static int parse_complex(struct node_number *n, struct sw_err *err)
+{
+    size_t split = n->text_len - 1;
+    while (split > 0 &&
+           ((n->text[split] != '+' && n->text[split] != '-') || strchr("eEpP", n->text[split - 1])))
+        split--;
+    if (sw_parse_float(n->text, split, &n->c[0]) != SW_PARSE_OK ||
+        sw_parse_float(n->text + split, n->text_len - 1 - split, &n->c[1]) != SW_PARSE_OK)
+        return sw_err_set(err, SW_INVALID, "syntax error scanning complex number");
+    simplify_complex(n);
+    return 0;
+}
+
+static bool contains_any(const char *s, size_t len, const char *set)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] && strchr(set, s[i]))
+            return true;
+    }
+    return false;
+}
+
+static int bad_number(const struct node_number *n, const char *what, struct sw_err *err)
+{
+    struct text t = { .limit = 1 << 20 };
+    sw_quote(&t, n->text, n->text_len, 0);
+    int rc = sw_err_set(err, SW_INVALID, "%s: %.*s", what, (int)t.len, t.p);
+    free(t.p);
+    return rc;
+}
+
+static int parse_real(struct node_number *n, struct sw_err *err)
+{
+    n->is_uint = sw_parse_uint(n->text, n->text_len, 0, &n->u) == SW_PARSE_OK;
+    n->is_int = sw_parse_int(n->text, n->text_len, 0, &n->i) == SW_PARSE_OK;
+    if (n->is_int && n->i == 0)
+        n->is_uint = true; /* -0 */
+    if (n->is_int || n->is_uint) {
+        n->is_float = true;
+        n->f = n->is_int ? (double)n->i : (double)n->u;
+        return 0;
+    }
+    if (sw_parse_float(n->text, n->text_len, &n->f) != SW_PARSE_OK)
+        return bad_number(n, "illegal number syntax", err);
+    if (!contains_any(n->text, n->text_len, ".eEpP"))
+        return bad_number(n, "integer overflow", err);
+    n->is_float = true;
+    integers_of_float(n);
+    return 0;
+}
+
+/* The value where the context asks for no type: the syntax decides. */
+static struct sw_value ideal_of(const struct node_number *n)
+{
+    const char *s = n->text;
+    bool hex_int = n->text_len > 2 && s[0] == '0' && (s[1] | 0x20) == 'x' &&
+                   !contains_any(s, n->text_len, "pP");
+    if (n->is_complex)
+        return (struct sw_value){ .type = SW_T_COMPLEX128, .as.c = n->c };
+    if (n->is_float && !hex_int && s[0] != '\'' && contains_any(s, n->text_len, ".eEpP"))
+        return sw_value_float(n->f);
+    if (n->is_int)
+        return sw_value_int(n->i);
+    return (struct sw_value){ 0 };
+}
+
+int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, struct sw_err *err)
+{
+    int rc = 0;
+    if (is_char) {
+        uint32_t r = 0;
+        bool multibyte;
+        long used = sw_unquote_char(n->text + 1, n->text_len - 1, '\'', &r, &multibyte);
+        if (used < 0)
+            return sw_err_set(err, SW_INVALID, "invalid syntax");
+        if ((size_t)used + 2 != n->text_len)
+            return sw_err_set(err, SW_INVALID, "malformed character constant: %.*s",
+                              (int)n->text_len, n->text);
+        take_rune(n, r);
+    } else if (is_complex) {
+        rc = parse_complex(n, err);
+    } else if (n->text[n->text_len - 1] == 'i' &&
+               sw_parse_float(n->text, n->text_len - 1, &n->c[1]) == SW_PARSE_OK) {
+        simplify_complex(n);
+    } else {
+        rc = parse_real(n, err);
+    }
+    n->ideal = ideal_of(n);
+    return rc;
+}
+
+/* ---- reprinting ---- */
+
+static void put_names(struct text *out, const struct name *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sw_text_char(out, '.');
+        sw_text_put(out, names[i].s, names[i].len);
+    }
+}
+
+static void put_var(struct text *out, const struct node_var *v)
+{
+    sw_text_put(out, v->names[0].s, v->names[0].len);
+    put_names(out, v->names + 1, v->n - 1);
+}
+
+static void put_operand(struct text *out, const struct node *node)
+{
+    if (node->kind != N_PIPE) {
+        sw_node_print(out, node);
+        return;
+    }
+    sw_text_char(out, '(');
+    sw_node_print(out, node);
+    sw_text_char(out, ')');
+}
+
+static void put_pipe(struct text *out, const struct node_pipe *p)
+{
+    for (uint32_t i = 0; i < p->n_decl; i++) {
+        if (i > 0)
+            sw_text_puts(out, ", ");
+        put_var(out, p->decl[i]);
+    }
+    if (p->n_decl)
+        sw_text_puts(out, p->is_assign ? " = " : " := ");
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (i > 0)
+            sw_text_puts(out, " | ");
+        sw_node_print(out, &p->cmds[i]->node);
+    }
+}
+
+static void put_branch(struct text *out, const struct node_branch *b)
+{
+    const char *word = b->node.kind == N_IF ? "if" : b->node.kind == N_WITH ? "with" : "range";
+    sw_text_printf(out, "{{%s ", word);
+    put_pipe(out, b->pipe);
+    sw_text_puts(out, "}}");
+    sw_node_print(out, &b->list->node);
+    if (b->else_list) {
+        sw_text_puts(out, "{{else}}");
+        sw_node_print(out, &b->else_list->node);
+    }
+    sw_text_puts(out, "{{end}}");
+}
+
+static void put_template(struct text *out, const struct node_template *t)
+{
+    sw_text_puts(out, "{{template ");
+    sw_quote(out, t->name.s, t->name.len, 0);
+    if (t->pipe) {
+        sw_text_char(out, ' ');
+        put_pipe(out, t->pipe);
+    }
+    sw_text_puts(out, "}}");
+}
+
+static void put_list(struct text *out, const struct node_list *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        sw_node_print(out, l->nodes[i]);
+}
+
+static void put_command(struct text *out, const struct node_command *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (i > 0)
+            sw_text_char(out, ' ');
+        put_operand(out, c->args[i]);
+    }
+}
+
+void sw_node_print(struct text *out, const struct node *node)
+{
+    switch ((enum node_kind)node->kind) {
+    case N_TEXT: {
+        const struct node_text *t = (const struct node_text *)node;
+        sw_text_put(out, t->s, t->len);
+        break;
+    }
+    case N_ACTION:
+        sw_text_puts(out, "{{");
+        put_pipe(out, ((const struct node_action *)node)->pipe);
+        sw_text_puts(out, "}}");
+        break;
+    case N_LIST:
+        put_list(out, (const struct node_list *)node);
+        break;
+    case N_IF:
+    case N_WITH:
+    case N_RANGE:
+        put_branch(out, (const struct node_branch *)node);
+        break;
+    case N_TEMPLATE:
+        put_template(out, (const struct node_template *)node);
+        break;
+    case N_BREAK:
+        sw_text_puts(out, "{{break}}");
+        break;
+    case N_CONTINUE:
+        sw_text_puts(out, "{{continue}}");
+        break;
+    case N_PIPE:
+        put_pipe(out, (const struct node_pipe *)node);
+        break;
+    case N_COMMAND:
+        put_command(out, (const struct node_command *)node);
+        break;
+    case N_IDENT:
+        sw_text_puts(out, ((const struct node_ident *)node)->func->name);
+        break;
+    case N_VARIABLE:
+        put_var(out, (const struct node_var *)node);
+        break;
+    case N_DOT:
+        sw_text_char(out, '.');
+        break;
+    case N_NIL:
+        sw_text_puts(out, "nil");
+        break;
+    case N_FIELD: {
+        const struct node_field *f = (const struct node_field *)node;
+        put_names(out, f->names, f->n);
+        break;
+    }
+    case N_CHAIN: {
+        const struct node_chain *c = (const struct node_chain *)node;
+        put_operand(out, c->base);
+        put_names(out, c->names, c->n);
+        break;
+    }
+    case N_BOOL:
+        sw_text_puts(out, ((const struct node_bool *)node)->value ? "true" : "false");
+        break;
+    case N_NUMBER: {
+        const struct node_number *n = (const struct node_number *)node;
+        sw_text_put(out, n->text, n->text_len);
+        break;
+    }
+    case N_STRING: {
+        const struct node_string *s = (const struct node_string *)node;
+        sw_text_put(out, s->quoted, s->quoted_len);
+        break;
+    }
+    case N_END:
+        sw_text_puts(out, "{{end}}");
+        break;
+    case N_ELSE:
+        sw_text_puts(out, "{{else}}");
+        break;
+    }
+}

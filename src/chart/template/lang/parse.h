@@ -1,0 +1,66 @@
+#pragma once
+/* The parser's lower half (parse_expr.c: tokens, messages, nodes, pipelines), for its upper one
+ * (parse.c: actions and templates). */
+#include "chart/template/lang/ast.h"
+#include "chart/template/lang/function.h"
+#include "chart/template/lang/lex.h"
+
+enum {
+    MAX_DEPTH = 1000, /* of parentheses, and of control structures, in each other */
+    LOOKAHEAD = 3,
+};
+
+struct parser {
+    struct sw_arena *arena;
+    const struct func_index *funcs;
+    const struct source *source;
+    struct lexer lex;
+    struct token token[LOOKAHEAD];
+    int peeked;
+    struct tree *tree;
+    uint32_t action_line;
+    unsigned depth;
+    struct tmpl *done; /* templates so far, newest first */
+    struct sw_err *err;
+};
+
+/* What a define starts anew. */
+struct tree {
+    struct name *vars;
+    size_t n_vars, cap_vars;
+    unsigned range_depth;
+};
+
+/* Tokens, with Go's three of lookahead; an item is a token that is no space. */
+struct token sw_parse_next(struct parser *p);
+void sw_parse_backup(struct parser *p);
+/** Back before the next token, and @t1, which came before it. */
+void sw_parse_backup2(struct parser *p, struct token t1);
+struct token sw_parse_peek(struct parser *p);
+struct token sw_parse_next_item(struct parser *p);
+struct token sw_parse_peek_item(struct parser *p);
+
+/** What is wrong, with the place in front. @return NULL */
+void *sw_parse_fail(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void *sw_parse_unexpected(struct parser *p, struct token t, const char *context);
+/** The next item, which must be of a kind. @return whether it is */
+bool sw_parse_expect(struct parser *p, enum token_kind kind, const char *context,
+                     struct token *out);
+const char *sw_parse_quoted(struct parser *p, const char *s, size_t len);
+const char *sw_parse_node_text(struct parser *p, const struct node *n);
+
+void *sw_parse_new_node(struct parser *p, enum node_kind kind, uint32_t pos, size_t size);
+struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t pos);
+void sw_parse_append(struct parser *p, struct node_list *l, struct node *n);
+struct name sw_parse_name(const char *s, size_t len);
+void sw_parse_push_var(struct parser *p, struct name name);
+/** What a string literal stands for. @return false: failed */
+bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len);
+/** Whether nothing may be nested in what is being parsed. */
+static inline bool sw_parse_too_deep(const struct parser *p)
+{
+    return p->depth >= MAX_DEPTH || !sw_stack_has_room();
+}
+
+/** A pipeline up to a token of kind @end, which is eaten. */
+struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum token_kind end);

@@ -1,0 +1,491 @@
+/* The parser's lower half: tokens and their lookahead, messages, nodes, pipelines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/unicode.h"
+#include "chart/template/lang/parse.h"
+#include "chart/template/value/types.h"
+
+/* ---- tokens ---- */
+
+struct token sw_parse_next(struct parser *p)
+{
+    if (p->peeked > 0)
+        p->peeked--;
+    else
+        p->token[0] = sw_lex_next(&p->lex);
+    return p->token[p->peeked];
+}
+
+void sw_parse_backup(struct parser *p)
+{
+    p->peeked++;
+}
+
+void sw_parse_backup2(struct parser *p, struct token t1)
+{
+    p->token[1] = t1;
+    p->peeked = 2;
+}
+
+static void backup3(struct parser *p, struct token t2, struct token t1)
+{
+    p->token[1] = t1;
+    p->token[2] = t2;
+    p->peeked = 3;
+}
+
+struct token sw_parse_peek(struct parser *p)
+{
+    if (p->peeked > 0)
+        return p->token[p->peeked - 1];
+    p->peeked = 1;
+    p->token[0] = sw_lex_next(&p->lex);
+    return p->token[0];
+}
+
+struct token sw_parse_next_item(struct parser *p)
+{
+    struct token t;
+    do
+        t = sw_parse_next(p);
+    while (t.kind == TOK_SPACE);
+    return t;
+}
+
+struct token sw_parse_peek_item(struct parser *p)
+{
+    struct token t = sw_parse_next_item(p);
+    sw_parse_backup(p);
+    return t;
+}
+
+/* ---- errors ---- */
+
+void *sw_parse_fail(struct parser *p, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    sw_err_vset(p->err, SW_INVALID, fmt, ap);
+    va_end(ap);
+    sw_err_wrap(p->err, SW_INVALID, "template: %s:%u", p->source->name, p->token[0].line);
+    return NULL;
+}
+
+const char *sw_parse_quoted(struct parser *p, const char *s, size_t len)
+{
+    struct text t = { .limit = 1 << 24 };
+    sw_quote(&t, s, len, 0);
+    char *q = sw_text_take(&t, 0, p->arena, &len);
+    free(t.p);
+    return q;
+}
+
+static const char *token_text(struct parser *p, struct token t)
+{
+    if (t.kind == TOK_EOF)
+        return "EOF";
+    if (t.kind == TOK_ERROR)
+        return sw_arena_strndup(p->arena, t.s, t.len);
+    if (t.kind > TOK_KEYWORD)
+        return sw_arena_printf(p->arena, "<%.*s>", (int)t.len, t.s);
+    size_t cut = sw_rune_offset(t.s, t.len, 10);
+    if (t.len > 10)
+        return sw_arena_printf(p->arena, "%s...", sw_parse_quoted(p, t.s, cut));
+    return sw_parse_quoted(p, t.s, t.len);
+}
+
+void *sw_parse_unexpected(struct parser *p, struct token t, const char *context)
+{
+    const char *text = token_text(p, t);
+    if (t.kind != TOK_ERROR)
+        return sw_parse_fail(p, "unexpected %s in %s", text, context);
+    if (p->action_line && p->action_line != t.line)
+        return sw_parse_fail(p, "%s%s started at %s:%u", text,
+                             sw_ends_with(text, " action") ? "" : " in action", p->source->name,
+                             p->action_line);
+    return sw_parse_fail(p, "%s", text);
+}
+
+bool sw_parse_expect(struct parser *p, enum token_kind kind, const char *context, struct token *out)
+{
+    *out = sw_parse_next_item(p);
+    if (out->kind == kind)
+        return true;
+    sw_parse_unexpected(p, *out, context);
+    return false;
+}
+
+/* ---- nodes ---- */
+
+void *sw_parse_new_node(struct parser *p, enum node_kind kind, uint32_t pos, size_t size)
+{
+    struct node *n = sw_arena_alloc(p->arena, size);
+    n->kind = (uint8_t)kind;
+    n->pos = pos;
+    return n;
+}
+
+struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t pos)
+{
+    return sw_parse_new_node(p, kind, pos, sizeof(struct node));
+}
+
+/* Room for one more element of @size in an array that grows in the arena. */
+static void *grown(struct parser *p, void *array, uint32_t n, uint32_t *cap, size_t size)
+{
+    if (n < *cap)
+        return array;
+    uint32_t bigger = *cap ? *cap * 2 : 4;
+    void *copy = sw_arena_alloc(p->arena, bigger * size);
+    if (n)
+        memcpy(copy, array, n * size);
+    *cap = bigger;
+    return copy;
+}
+
+void sw_parse_append(struct parser *p, struct node_list *l, struct node *n)
+{
+    l->nodes = grown(p, l->nodes, l->n, &l->cap, sizeof *l->nodes);
+    l->nodes[l->n++] = n;
+}
+
+struct name sw_parse_name(const char *s, size_t len)
+{
+    return sw_name(s, len, sw_name_hash(s, len));
+}
+
+static struct node *new_field(struct parser *p, struct token t)
+{
+    struct node_field *f = sw_parse_new_node(p, N_FIELD, t.pos, sizeof *f);
+    f->names = sw_arena_alloc(p->arena, sizeof *f->names);
+    f->names[0] = sw_parse_name(t.s + 1, t.len - 1);
+    f->n = 1;
+    return &f->node;
+}
+
+static struct node_var *new_var(struct parser *p, struct token t)
+{
+    struct node_var *v = sw_parse_new_node(p, N_VARIABLE, t.pos, sizeof *v);
+    v->names = sw_arena_alloc(p->arena, sizeof *v->names);
+    v->names[0] = sw_parse_name(t.s, t.len);
+    v->n = 1;
+    return v;
+}
+
+void sw_parse_push_var(struct parser *p, struct name name)
+{
+    struct tree *t = p->tree;
+    SW_GROW(t->vars, t->n_vars, t->cap_vars);
+    t->vars[t->n_vars++] = name;
+}
+
+static struct node *use_var(struct parser *p, struct token t)
+{
+    struct node_var *v = new_var(p, t);
+    for (size_t i = 0; i < p->tree->n_vars; i++) {
+        if (sw_name_equal(&p->tree->vars[i], &v->names[0]))
+            return &v->node;
+    }
+    return sw_parse_fail(p, "undefined variable %s", sw_parse_quoted(p, t.s, t.len));
+}
+
+bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len)
+{
+    char *buf = sw_arena_alloc(p->arena, (size_t)t.len * 3 + 1);
+    long n = sw_unquote(t.s, t.len, buf);
+    if (n < 0) {
+        sw_parse_fail(p, "invalid syntax");
+        return false;
+    }
+    *s = buf;
+    *len = (uint32_t)n;
+    return true;
+}
+
+static struct node *new_string(struct parser *p, struct token t)
+{
+    struct node_string *s = sw_parse_new_node(p, N_STRING, t.pos, sizeof *s);
+    const char *text;
+    uint32_t len;
+    if (!sw_parse_unquote(p, t, &text, &len))
+        return NULL;
+    s->quoted = t.s;
+    s->quoted_len = t.len;
+    s->value = sw_value_text(text, len);
+    return &s->node;
+}
+
+static struct node *new_number(struct parser *p, struct token t)
+{
+    struct node_number *n = sw_parse_new_node(p, N_NUMBER, t.pos, sizeof *n);
+    SW_ERR(err);
+    n->text = t.s;
+    n->text_len = t.len;
+    if (sw_node_number_parse(n, t.kind == TOK_CHAR_CONSTANT, t.kind == TOK_COMPLEX, &err) < 0)
+        return sw_parse_fail(p, "%s", sw_err_text(&err));
+    return &n->node;
+}
+
+/* ---- expressions ---- */
+
+static struct node *new_ident(struct parser *p, struct token t)
+{
+    struct node_ident *i = sw_parse_new_node(p, N_IDENT, t.pos, sizeof *i);
+    i->func = sw_func_find(p->funcs, t.s, t.len);
+    if (!i->func)
+        return sw_parse_fail(p, "function %s not defined", sw_parse_quoted(p, t.s, t.len));
+    return &i->node;
+}
+
+/* A simple expression. @*out NULL: the next token starts none. @return false: failed */
+static bool term(struct parser *p, struct node **out)
+{
+    struct token t = sw_parse_next_item(p);
+    switch (t.kind) {
+    case TOK_IDENT:
+        *out = new_ident(p, t);
+        break;
+    case TOK_DOT:
+        *out = sw_parse_small_node(p, N_DOT, t.pos);
+        break;
+    case TOK_NIL:
+        *out = sw_parse_small_node(p, N_NIL, t.pos);
+        break;
+    case TOK_VARIABLE:
+        *out = use_var(p, t);
+        break;
+    case TOK_FIELD:
+        *out = new_field(p, t);
+        break;
+    case TOK_BOOL: {
+        struct node_bool *b = sw_parse_new_node(p, N_BOOL, t.pos, sizeof *b);
+        b->value = t.len == 4;
+        *out = &b->node;
+        break;
+    }
+    case TOK_CHAR_CONSTANT:
+    case TOK_COMPLEX:
+    case TOK_NUMBER:
+        *out = new_number(p, t);
+        break;
+    case TOK_LEFT_PAREN:
+        if (sw_parse_too_deep(p)) {
+            sw_parse_fail(p, "max expression depth exceeded");
+            return false;
+        }
+        p->depth++;
+        *out = (struct node *)sw_parse_pipeline(p, "parenthesized pipeline", TOK_RIGHT_PAREN);
+        p->depth--;
+        break;
+    case TOK_STRING:
+    case TOK_RAW_STRING:
+        *out = new_string(p, t);
+        break;
+    default:
+        sw_parse_backup(p);
+        *out = NULL;
+        return true;
+    }
+    return *out != NULL;
+}
+
+const char *sw_parse_node_text(struct parser *p, const struct node *n)
+{
+    struct text t = { .limit = 1 << 24 };
+    size_t len;
+    sw_node_print(&t, n);
+    const char *s = sw_text_take(&t, 0, p->arena, &len);
+    free(t.p);
+    return s;
+}
+
+/* The names of @base's own and those of the fields after it. */
+static struct name *joined(struct parser *p, const struct name *base, uint32_t n_base,
+                           const struct node_chain *chain)
+{
+    struct name *all = sw_arena_alloc(p->arena, (n_base + chain->n) * sizeof *all);
+    memcpy(all, base, n_base * sizeof *all);
+    memcpy(all + n_base, chain->names, chain->n * sizeof *all);
+    return all;
+}
+
+/* ".a.b" after a term. Go gives the whole the position of its second part; so do its messages. */
+static struct node *chain_fields(struct parser *p, struct node *base)
+{
+    struct node_chain *chain = sw_parse_new_node(p, N_CHAIN, sw_parse_peek(p).pos, sizeof *chain);
+    while (sw_parse_peek(p).kind == TOK_FIELD) {
+        struct token t = sw_parse_next(p);
+        chain->names = grown(p, chain->names, chain->n, &chain->cap, sizeof *chain->names);
+        chain->names[chain->n++] = sw_parse_name(t.s + 1, t.len - 1);
+    }
+    chain->base = base;
+    switch ((enum node_kind)base->kind) {
+    case N_FIELD: {
+        struct node_field *f = (struct node_field *)base;
+        f->names = joined(p, f->names, f->n, chain);
+        f->n += chain->n;
+        f->node.pos = chain->node.pos;
+        return base;
+    }
+    case N_VARIABLE: {
+        struct node_var *v = (struct node_var *)base;
+        v->names = joined(p, v->names, v->n, chain);
+        v->n += chain->n;
+        v->node.pos = chain->node.pos;
+        return base;
+    }
+    case N_BOOL:
+    case N_STRING:
+    case N_NUMBER:
+    case N_NIL:
+    case N_DOT: {
+        const char *text = sw_parse_node_text(p, base);
+        return sw_parse_fail(p, "unexpected . after term %s",
+                             sw_parse_quoted(p, text, strlen(text)));
+    }
+    default:
+        return &chain->node;
+    }
+}
+
+static bool operand(struct parser *p, struct node **out)
+{
+    if (!term(p, out))
+        return false;
+    if (*out && sw_parse_peek(p).kind == TOK_FIELD)
+        *out = chain_fields(p, *out);
+    else
+        return true;
+    return *out != NULL;
+}
+
+/* Operands with spaces between them, up to a pipe symbol (eaten) or the end (left). */
+static struct node_command *command(struct parser *p)
+{
+    struct node_command *cmd = sw_parse_new_node(p, N_COMMAND, sw_parse_peek_item(p).pos,
+                                                 sizeof(struct node_command));
+    for (;;) {
+        struct node *arg;
+        sw_parse_peek_item(p);
+        if (!operand(p, &arg))
+            return NULL;
+        if (arg) {
+            cmd->args = grown(p, cmd->args, cmd->n, &cmd->cap, sizeof *cmd->args);
+            cmd->args[cmd->n++] = arg;
+        }
+        struct token t = sw_parse_next(p);
+        if (t.kind == TOK_SPACE)
+            continue;
+        if (t.kind == TOK_RIGHT_DELIM || t.kind == TOK_RIGHT_PAREN)
+            sw_parse_backup(p);
+        else if (t.kind != TOK_PIPE)
+            return sw_parse_unexpected(p, t, "operand");
+        break;
+    }
+    if (cmd->n == 0)
+        return sw_parse_fail(p, "empty command");
+    return cmd;
+}
+
+static void declare(struct parser *p, struct node_pipe *pipe, struct token t)
+{
+    pipe->decl[pipe->n_decl++] = new_var(p, t);
+    sw_parse_push_var(p, sw_parse_name(t.s, t.len));
+}
+
+/* "$x :=", "$x =", in a range also "$i, $x :=". @return false: failed */
+static bool declarations(struct parser *p, struct node_pipe *pipe, const char *context)
+{
+    for (;;) {
+        struct token v = sw_parse_peek_item(p);
+        if (v.kind != TOK_VARIABLE)
+            return true;
+        sw_parse_next(p);
+        struct token after = sw_parse_peek(p), t = sw_parse_peek_item(p);
+        if (t.kind == TOK_ASSIGN || t.kind == TOK_DECLARE) {
+            pipe->is_assign = t.kind == TOK_ASSIGN;
+            sw_parse_next_item(p);
+            declare(p, pipe, v);
+            return true;
+        }
+        if (t.kind == TOK_CHAR && t.s[0] == ',') {
+            sw_parse_next_item(p);
+            declare(p, pipe, v);
+            if (strcmp(context, "range") != 0 || pipe->n_decl >= 2) {
+                sw_parse_fail(p, "too many declarations in %s", context);
+                return false;
+            }
+            enum token_kind kind = sw_parse_peek_item(p).kind;
+            if (kind != TOK_VARIABLE && kind != TOK_RIGHT_DELIM && kind != TOK_RIGHT_PAREN) {
+                sw_parse_fail(p, "range can only initialize variables");
+                return false;
+            }
+            continue;
+        }
+        if (after.kind == TOK_SPACE)
+            backup3(p, v, after);
+        else
+            sw_parse_backup2(p, v);
+        return true;
+    }
+}
+
+static bool check_pipeline(struct parser *p, const struct node_pipe *pipe, const char *context)
+{
+    if (pipe->n == 0) {
+        sw_parse_fail(p, "missing value for %s", context);
+        return false;
+    }
+    for (uint32_t i = 1; i < pipe->n; i++) {
+        switch ((enum node_kind)pipe->cmds[i]->args[0]->kind) {
+        case N_BOOL:
+        case N_DOT:
+        case N_NIL:
+        case N_NUMBER:
+        case N_STRING:
+            sw_parse_fail(p, "non executable command in pipeline stage %u", i + 1);
+            return false;
+        default:
+            break;
+        }
+    }
+    return true;
+}
+
+struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum token_kind end)
+{
+    struct node_pipe *pipe = sw_parse_new_node(p, N_PIPE, sw_parse_peek_item(p).pos, sizeof *pipe);
+    if (!declarations(p, pipe, context))
+        return NULL;
+    for (;;) {
+        struct token t = sw_parse_next_item(p);
+        if (t.kind == end)
+            return check_pipeline(p, pipe, context) ? pipe : NULL;
+        switch (t.kind) {
+        case TOK_BOOL:
+        case TOK_CHAR_CONSTANT:
+        case TOK_COMPLEX:
+        case TOK_DOT:
+        case TOK_FIELD:
+        case TOK_IDENT:
+        case TOK_NUMBER:
+        case TOK_NIL:
+        case TOK_RAW_STRING:
+        case TOK_STRING:
+        case TOK_VARIABLE:
+        case TOK_LEFT_PAREN: {
+            sw_parse_backup(p);
+            struct node_command *cmd = command(p);
+            if (!cmd)
+                return NULL;
+            pipe->cmds = grown(p, pipe->cmds, pipe->n, &pipe->cap, sizeof *pipe->cmds);
+            pipe->cmds[pipe->n++] = cmd;
+            break;
+        }
+        default:
+            return sw_parse_unexpected(p, t, context);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "chart/template/lang/exec.h"
+#include "chart/template/lang/function.h"
+#include "chart/template/lang/set.h"
+
+/* The parsed templates of a chart and its subcharts. Each name keeps all its definitions, in the
+ * order of parsing: text given to tpl does not see those of the file that calls it. */
+struct sw_template_set {
+    struct sw_arena *arena;
+    const struct func_index *funcs;
+    struct sw_map *names; /* name -> struct definitions, in as.s */
+};
+
+struct definition {
+    const struct tmpl *tmpl;
+    struct definition *next; /* parsed later */
+};
+
+struct definitions {
+    struct definition *first, *last;
+    const struct tmpl *winner;
+};
+
+struct sw_template_set *sw_template_set_new(void)
+{
+    struct sw_template_set *set = sw_zalloc(1, sizeof *set);
+    set->arena = sw_arena_new();
+    set->funcs = sw_func_index();
+    set->names = sw_map_new(set->arena);
+    return set;
+}
+
+void sw_template_set_free(struct sw_template_set *set)
+{
+    if (!set)
+        return;
+    sw_arena_free(set->arena);
+    free(set);
+}
+
+const struct func_index *sw_template_set_funcs(const struct sw_template_set *set)
+{
+    return set->funcs;
+}
+
+static struct definitions *find_definitions(const struct sw_template_set *set,
+                                            const struct name *name)
+{
+    struct sw_value *v = sw_map_find_hashed(set->names, name->s, name->len, name->hash);
+    return v ? (struct definitions *)v->as.s : NULL;
+}
+
+/* A later template takes a name over, unless it is empty. */
+static const struct tmpl *prevail(const struct tmpl *old, const struct tmpl *new)
+{
+    return old && new->empty ? old : new;
+}
+
+static void define(struct sw_template_set *set, const struct tmpl *tmpl)
+{
+    struct definitions *defs = find_definitions(set, &tmpl->name);
+    if (!defs) {
+        defs = sw_arena_alloc(set->arena, sizeof *defs);
+        sw_map_set_borrowed(set->names, tmpl->name.s, tmpl->name.len,
+                            (struct sw_value){ .as.s = (const char *)defs });
+    }
+    struct definition *d = sw_arena_alloc(set->arena, sizeof *d);
+    d->tmpl = tmpl;
+    if (defs->last)
+        defs->last->next = d;
+    else
+        defs->first = d;
+    defs->last = d;
+    defs->winner = prevail(defs->winner, tmpl);
+}
+
+int sw_template_add(struct sw_template_set *set, const char *name, const char *text, size_t len,
+                    struct sw_err *err)
+{
+    enum { LARGEST = 64 << 20 };
+    if (len > LARGEST)
+        return sw_err_set(err, SW_INVALID, "template %s: larger than 64 MiB", name);
+    struct source *source = sw_arena_alloc(set->arena, sizeof *source);
+    struct tmpl *tmpls;
+    SW_ERR(local);
+    source->name = sw_arena_strdup(set->arena, name);
+    source->text = sw_arena_strndup(set->arena, text, len);
+    source->len = len;
+    int rc = sw_template_parse(set->arena, set->funcs, source, &tmpls, &local);
+    if (rc < 0) {
+        rc = sw_parse_clean_error(&local, rc, name);
+        return sw_err_move(err, &local);
+    }
+    for (; tmpls; tmpls = tmpls->next)
+        define(set, tmpls);
+    return rc;
+}
+
+bool sw_template_has(const struct sw_template_set *set, const char *name)
+{
+    return sw_map_find_cstr(set->names, name) != NULL;
+}
+
+static const struct tmpl *find_own(const struct tmpl *own, const struct name *name)
+{
+    while (own && !sw_name_equal(&own->name, name))
+        own = own->next;
+    return own;
+}
+
+const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *name)
+{
+    const struct definitions *defs = find_definitions(scope->set, name);
+    if (!scope->replaced)
+        return defs ? defs->winner : NULL;
+    const struct tmpl *found = find_own(scope->own, name);
+    for (const struct definition *d = defs ? defs->first : NULL; d; d = d->next) {
+        const char *file = d->tmpl->source->name;
+        struct name file_name = sw_name(file, strlen(file), 0);
+        file_name.hash = sw_name_hash(file, file_name.len);
+        if (!sw_name_equal(&file_name, scope->replaced) && !find_own(scope->own, &file_name))
+            found = prevail(found, d->tmpl);
+    }
+    return found;
+}
+
+/* ---- order ---- */
+
+static size_t slashes(const char *s)
+{
+    size_t n = 0;
+    for (; (s = strchr(s, '/')); s++)
+        n++;
+    return n;
+}
+
+int sw_template_order(const char *a, const char *b)
+{
+    size_t na = slashes(a), nb = slashes(b);
+    if (na != nb)
+        return na > nb ? -1 : 1;
+    return strcmp(b, a);
+}
+
+bool sw_template_is_partial(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return (slash ? slash[1] : name[0]) == '_';
+}
+
+/* ---- execution ---- */
+
+enum {
+    DEFAULT_FUEL = 10 * 1000 * 1000,
+    DEFAULT_DEPTH = 100000, /* Go's; the C stack ends before */
+    DEFAULT_OUTPUT = 64 << 20,
+    DEFAULT_MEMORY = 256 << 20,
+};
+
+static void fill_defaults(struct sw_template_opts *o)
+{
+    o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
+    o->max_depth = o->max_depth ? o->max_depth : DEFAULT_DEPTH;
+    o->max_output_bytes = o->max_output_bytes ? o->max_output_bytes : DEFAULT_OUTPUT;
+    if (o->max_output_bytes > SIZE_MAX / 4)
+        o->max_output_bytes = SIZE_MAX / 4;
+    o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : DEFAULT_MEMORY;
+    if (!o->now_ns) {
+        struct timespec ts;
+        clock_gettime(CLOCK_REALTIME, &ts);
+        o->now_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    }
+}
+
+/* "c/charts/s/templates/x/y.yaml" -> "c/charts/s/templates": templates/ of the innermost chart. */
+static size_t base_path_len(const char *name)
+{
+    const char *at = strchrnul(name, '/');
+    while (sw_starts_with(at, "/charts/"))
+        at = strchrnul(at + sizeof "/charts/" - 1, '/');
+    if (sw_starts_with(at, "/templates/"))
+        at += sizeof "/templates" - 1;
+    return (size_t)(at - name);
+}
+
+static void set_template_object(struct sw_arena *arena, struct sw_value root, const char *name)
+{
+    struct sw_map *t = sw_map_new(arena);
+    sw_map_set_borrowed(t, "Name", 4, sw_value_str(arena, name, strlen(name)));
+    sw_map_set_borrowed(t, "BasePath", 8, sw_value_str(arena, name, base_path_len(name)));
+    sw_map_set_borrowed(root.as.map, "Template", 8, sw_value_typed_map(SW_T_VALUES, t));
+}
+
+int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
+                     struct sw_arena *arena, const struct sw_template_opts *opts,
+                     struct sw_template_out *out, struct sw_err *err)
+{
+    SW_ERR(local);
+    struct scope scope = { .set = set };
+    struct exec x = {
+        .arena = arena, .scope = &scope, .err = &local, .arena_start = sw_arena_used(arena)
+    };
+    if (opts)
+        x.opts = *opts;
+    fill_defaults(&x.opts);
+    x.fuel = x.opts.fuel;
+    x.random = x.opts.seed;
+    x.missing_key_error = x.opts.strict;
+    size_t mark = out->len;
+    size_t limit = mark + x.opts.max_output_bytes;
+    bool roomy = out->cap > limit + 1; /* then it is not grown, and its rest not used */
+    x.text = (struct text){ out->text, out->len, roomy ? limit + 1 : out->cap, limit, false };
+    if (root.type == SW_T_MAP || root.type == SW_T_VALUES) {
+        root.type = SW_T_VALUES;
+        set_template_object(arena, root, name);
+    }
+    struct name n = sw_name(name, strlen(name), sw_name_hash(name, strlen(name)));
+    int rc = sw_exec_named(&x, &n, root);
+    free(x.vars);
+    if (rc == 0)
+        sw_exec_strip_no_value(&x, mark);
+    else
+        x.text.len = mark;
+    out->text = x.text.p;
+    out->len = x.text.len;
+    out->cap = roomy ? out->cap : x.text.cap;
+    if (out->text)
+        out->text[out->len] = '\0';
+    if (rc == 0)
+        return 0;
+    rc = sw_exec_clean_error(&local, rc, name);
+    sw_err_move(err, &local);
+    return rc;
+}
+
+void sw_template_out_done(struct sw_template_out *out)
+{
+    free(out->text);
+    *out = (struct sw_template_out){ 0 };
+}

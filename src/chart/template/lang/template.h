@@ -1,0 +1,142 @@
+#pragma once
+/* template: Go's text/template with sprig's and Helm's functions, as Helm 3.7.1 renders charts.
+ *
+ * A set holds the parsed templates of a chart and its subcharts; it is parsed once and executed as
+ * often as wanted. What a render needs besides is a root value for each chart ("."), made here from
+ * values, Chart.yaml, release, capabilities and files (the object half of this header).
+ *
+ * This module reads no chart, merges no values, knows no order of objects: that is the recipe
+ * module's. Behaviour: Go's text/template documentation, sprig 3.2.2, Helm 3.7.1; pinned by
+ * test/golden/template. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "chart/template/value/value.h"
+
+/* ---- parsed templates ---- */
+
+struct sw_template_set;
+
+struct sw_template_set *sw_template_set_new(void);
+void sw_template_set_free(struct sw_template_set *set);
+SW_DEFINE_AUTO(sw_template_set, sw_template_set_free)
+
+/** Parse @text and add it, and all that it defines, under its name. Where two texts define one name
+ * the one added last wins, so add them in the order of sw_template_order(). @name is the template's
+ * path as Helm has it ("chart/templates/a.yaml"); both are copied.
+ * @return 0 | SW_INVALID: "parse error at (c/templates/t.yaml:2): ..." */
+int sw_template_add(struct sw_template_set *set, const char *name, const char *text, size_t len,
+                    struct sw_err *err) SW_CHECKED;
+
+/** Whether a template of that name is there. */
+bool sw_template_has(const struct sw_template_set *set, const char *name);
+
+/** Helm's order of template paths, for parsing and for rendering: the deepest first, then reverse
+ * byte order. For qsort-like callers: negative when @a comes first. */
+int sw_template_order(const char *a, const char *b);
+
+/** Whether Helm only parses this file and does not render it: its base name starts with '_'. */
+bool sw_template_is_partial(const char *name);
+
+/* ---- execution ---- */
+
+/** Output: a buffer that grows and can be used again (set len to 0). Zero-initialise. */
+struct sw_template_out {
+    char *text; /* NUL-terminated after a successful execution */
+    size_t len;
+    size_t cap;
+};
+void sw_template_out_done(struct sw_template_out *out);
+
+/** What `lookup` calls. @name "" asks for the list. Put the object, made in @arena, into @out (nil:
+ * not there, gives an empty map). @return 0 | any error: rendering ends with it; SW_PENDING for an
+ * answer that is not there yet: render again when it is. */
+typedef int sw_template_lookup_fn(void *arg, const char *api_version, const char *kind,
+                                  const char *namespace, const char *name, struct sw_arena *arena,
+                                  struct sw_value *out, struct sw_err *err);
+
+/** Zero values are the defaults. */
+struct sw_template_opts {
+    uint64_t fuel;           /* evaluation steps; default 10 million */
+    size_t max_output_bytes; /* default 64 MiB, includes what `include` returns */
+    size_t max_memory_bytes; /* of the arena, in one execution; default 256 MiB */
+    unsigned max_depth;      /* of template, include and tpl in each other; default 100000, and
+                              * never more than the C stack has room for */
+    sw_template_lookup_fn *lookup; /* NULL: every lookup finds nothing */
+    void *lookup_arg;
+    int64_t now_ns; /* for now, ago, genCA...; 0: the clock */
+    uint64_t seed;  /* for rand*, uuidv4, shuffle; 0: the system's generator. Keys never use it */
+    bool strict;    /* missingkey=error, helm's --strict */
+};
+
+/** Execute the template @name with @root as "." and append to @out. @arena takes what the render
+ * makes; it may be reset when the values that came out of it are dead. @root is changed by `set`
+ * and its like, and gets the key "Template".
+ * On failure @out has its old length.
+ * @return 0 | SW_INVALID: "template: c/templates/t.yaml:2:13: executing ..." as Helm words it,
+ *         | SW_NOTFOUND: no such template | what the lookup callback returned */
+int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
+                     struct sw_arena *arena, const struct sw_template_opts *opts,
+                     struct sw_template_out *out, struct sw_err *err) SW_CHECKED;
+
+/* ---- the objects of a render: ".", made in the render's arena ---- */
+
+struct sw_template_release {
+    const char *name;
+    const char *namespace;
+    int64_t revision;    /* 0: 1 */
+    bool is_upgrade;     /* else it is an install */
+    const char *service; /* NULL: "Helm" */
+};
+
+/** A file of the chart that is no template, for .Files. */
+struct sw_template_file {
+    const char *name; /* path in the chart */
+    const char *bytes;
+    size_t len;
+};
+
+/** .Capabilities. @kube_version: "v1.29.3"; NULL: Helm 3.7.1's default. @api_versions: "v1",
+ * "apps/v1", "apps/v1/Deployment"...; NULL: Helm's default set. */
+struct sw_template_caps {
+    const char *kube_version;
+    const char *const *api_versions;
+    size_t n_api_versions;
+    const char *helm_version; /* NULL: "v3.7" */
+};
+
+/** Helm's default set of API versions (client-go's scheme at Helm 3.7.1, with the versions that
+ * came later). @return a static list ended by NULL. */
+const char *const *sw_template_default_api_versions(void);
+
+struct sw_value sw_template_release_value(struct sw_arena *arena,
+                                          const struct sw_template_release *release);
+struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_template_caps *caps);
+
+/** One chart's root. Subcharts' roots are made first and given to their parent's. */
+struct sw_template_root {
+    struct sw_value values;  /* map: .Values; nil: empty */
+    struct sw_value chart;   /* Chart.yaml as a map; gives .Chart with Helm's field names */
+    bool is_root;            /* .Chart.IsRoot */
+    struct sw_value release; /* sw_template_release_value(), shared by all charts */
+    struct sw_value caps;    /* sw_template_caps_value(), shared by all charts */
+    const struct sw_template_file *files; /* borrowed as long as the arena */
+    size_t n_files;
+    struct sw_value subcharts; /* map: name -> root of that subchart; nil: none */
+};
+/** @return the chart's "."; a map, to which more keys may be added. */
+struct sw_value sw_template_root_value(struct sw_arena *arena, const struct sw_template_root *root);
+
+/* ---- what templates can call ---- */
+
+/** The documentation of a template function, for lint and docs. */
+struct sw_template_func_doc {
+    const char *name;
+    const char *area;      /* "strings", "lists", ... */
+    const char *signature; /* Go's parameter types: "(string, interface {})" */
+    const char *doc;       /* one line */
+};
+/** All functions, an area after the other; made in @arena. */
+const struct sw_template_func_doc *sw_template_func_docs(struct sw_arena *arena, size_t *n);

@@ -1,0 +1,389 @@
+#include "chart/template/toml/toml.h"
+
+#include <math.h>
+
+#include "chart/template/go/gotime.h"
+#include "chart/template/go/strconv.h"
+#include "chart/template/value/object.h"
+#include "chart/template/value/print.h"
+#include "data/text/number.h"
+
+/* Writing. A map's plain values come first, its tables after them, each sorted; tables are indented
+ * by their depth; a list of nothing but maps is an array of tables. */
+
+enum { DEEPEST = 200 };
+
+struct key {
+    const struct key *parent;
+    const char *name;
+    size_t len;
+    int depth; /* 1 at the top */
+};
+
+struct writer {
+    struct text *out;
+    size_t start; /* of this document in the buffer */
+    struct sw_err *err;
+};
+
+static int write_element(struct writer *w, struct sw_value v, int depth);
+static int write_node(struct writer *w, const struct key *key, struct sw_value v);
+
+static int fail(struct writer *w, const char *what)
+{
+    return sw_err_set(w->err, SW_INVALID, "toml: %s", what);
+}
+
+static void newline(struct writer *w)
+{
+    if (w->out->len > w->start)
+        sw_text_char(w->out, '\n');
+}
+
+static void put_escaped(struct text *out, const char *s, size_t len)
+{
+    static const char plain[] = "\"\\\b\t\n\f\r", names[] = "\"\\btnfr";
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        const char *p = c ? strchr(plain, c) : NULL;
+        if (p)
+            sw_text_printf(out, "\\%c", names[p - plain]);
+        else if (c < 0x20 || c == 0x7F)
+            sw_text_printf(out, "\\u%04x", c);
+        else
+            sw_text_char(out, (char)c);
+    }
+}
+
+static bool is_bare(const struct key *k)
+{
+    for (size_t i = 0; i < k->len; i++) {
+        char c = k->name[i];
+        if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
+            c != '-')
+            return false;
+    }
+    return k->len > 0;
+}
+
+static void put_key(struct writer *w, const struct key *k)
+{
+    if (is_bare(k)) {
+        sw_text_put(w->out, k->name, k->len);
+        return;
+    }
+    sw_text_char(w->out, '"');
+    put_escaped(w->out, k->name, k->len);
+    sw_text_char(w->out, '"');
+}
+
+static void put_path(struct writer *w, const struct key *k)
+{
+    if (k->parent) {
+        put_path(w, k->parent);
+        sw_text_char(w->out, '.');
+    }
+    put_key(w, k);
+}
+
+static void put_indent(struct writer *w, const struct key *k)
+{
+    sw_text_fill(w->out, ' ', (size_t)(k->depth - 1) * 2);
+}
+
+/* A value that is a table of its own: a map, or a struct that has no text of its own. */
+static bool is_table(struct sw_value v)
+{
+    if (v.type == SW_T_OBJECT)
+        return !v.as.object->type->json ||
+               (v.as.object->type->n_fields > 0 && sw_field_is_exported(v.as.object->type->fields));
+    return sw_kind(v) == SW_K_MAP && v.as.map;
+}
+
+static bool is_nil(struct sw_value v)
+{
+    return sw_value_is_nil(v) || sw_value_is_nil_ref(v);
+}
+
+/* @*tables: all elements are. Nil elements are refused, as they have no form in TOML. */
+static int check_list(struct writer *w, struct sw_value v, bool *tables, int depth)
+{
+    size_t n = sw_value_len(v);
+    *tables = n > 0;
+    if (depth > DEEPEST || !sw_stack_has_room())
+        return fail(w, "nested too deeply");
+    for (size_t i = 0; i < n; i++) {
+        struct sw_value elem = sw_value_at(v, i);
+        bool ignored;
+        if (is_nil(elem))
+            return fail(w, "cannot encode array with nil element");
+        if (sw_kind(elem) == SW_K_SLICE) {
+            int rc = check_list(w, elem, &ignored, depth + 1);
+            if (rc < 0)
+                return rc;
+        }
+        *tables = *tables && is_table(elem);
+    }
+    return 0;
+}
+
+static int write_float(struct writer *w, double f)
+{
+    char buf[SW_FLOAT_LEN];
+    if (isnan(f)) {
+        sw_text_puts(w->out, "nan");
+        return 0;
+    }
+    if (isinf(f)) {
+        sw_text_puts(w->out, f < 0 ? "-inf" : "+inf");
+        return 0;
+    }
+    size_t n = sw_float_go(f, 'f', 64, buf);
+    sw_text_put(w->out, buf, n);
+    if (!memchr(buf, '.', n))
+        sw_text_puts(w->out, ".0");
+    return 0;
+}
+
+static int write_list(struct writer *w, struct sw_value v, int depth)
+{
+    sw_text_char(w->out, '[');
+    for (size_t i = 0; i < sw_value_len(v); i++) {
+        if (i > 0)
+            sw_text_puts(w->out, ", ");
+        int rc = write_element(w, sw_value_at(v, i), depth + 1);
+        if (rc < 0)
+            return rc;
+    }
+    sw_text_char(w->out, ']');
+    return 0;
+}
+
+/* The entries of a table that are (@tables) or are not tables, in order. */
+struct entries {
+    struct sw_value table;
+    size_t i;
+    bool tables;
+};
+
+static bool is_written_as_table(struct sw_value v)
+{
+    if (sw_kind(v) != SW_K_SLICE || v.type == SW_T_BYTES)
+        return is_table(v);
+    for (size_t i = 0; i < sw_value_len(v); i++) {
+        if (!is_table(sw_value_at(v, i)))
+            return false;
+    }
+    return sw_value_len(v) > 0;
+}
+
+static bool next_entry(struct entries *e, struct key *key, struct sw_value *v)
+{
+    for (;; e->i++) {
+        if (e->table.type == SW_T_OBJECT) {
+            const struct sw_object *o = e->table.as.object;
+            if (e->i >= o->type->n_fields)
+                return false;
+            key->name = o->type->fields[e->i].name;
+            key->len = strlen(key->name);
+            *v = o->fields[e->i];
+        } else {
+            if (e->i >= sw_value_len(e->table))
+                return false;
+            const struct sw_entry *entry = &sw_map_sorted(e->table.as.map)[e->i];
+            key->name = entry->key;
+            key->len = entry->key_len;
+            *v = entry->value;
+        }
+        if (is_written_as_table(*v) == e->tables) {
+            e->i++;
+            return true;
+        }
+    }
+}
+
+static size_t count_entries(struct sw_value table, bool tables)
+{
+    struct entries e = { .table = table, .tables = tables };
+    struct key key;
+    struct sw_value v;
+    size_t n = 0;
+    while (next_entry(&e, &key, &v))
+        n++;
+    return n;
+}
+
+/* "{a = 1, b = 2}"; as in the encoder, a nil entry leaves no comma out. */
+static int write_inline(struct writer *w, struct sw_value table, int depth)
+{
+    size_t n[2] = { count_entries(table, false), count_entries(table, true) };
+    sw_text_char(w->out, '{');
+    for (int pass = 0; pass < 2; pass++) {
+        struct entries e = { .table = table, .tables = pass };
+        struct key key = { .depth = 1 };
+        struct sw_value v;
+        for (size_t i = 0; next_entry(&e, &key, &v); i++) {
+            if (is_nil(v))
+                continue;
+            put_key(w, &key);
+            sw_text_puts(w->out, " = ");
+            int rc = write_element(w, v, depth + 1);
+            if (rc < 0)
+                return rc;
+            if (i + 1 < n[pass] || (pass == 0 && n[1] > 0))
+                sw_text_puts(w->out, ", ");
+        }
+    }
+    sw_text_char(w->out, '}');
+    return 0;
+}
+
+const struct sw_toml_time sw_toml_times[] = {
+    { "2006-01-02T15:04:05.999999999Z07:00", NULL },
+    { "2006-01-02T15:04:05.999999999", "datetime-local" },
+    { "2006-01-02", "date-local" },
+    { "15:04:05.999999999", "time-local" },
+    { NULL, NULL },
+};
+
+static void write_time(struct writer *w, struct sw_gotime t)
+{
+    const struct sw_toml_time *form = sw_toml_times;
+    const char *zone;
+    (void)sw_zone_offset(t.zone, t.sec, &zone);
+    while (form->layout && (!form->zone || strcmp(form->zone, zone) != 0))
+        form++;
+    if (!form->layout)
+        form = sw_toml_times;
+    sw_gotime_format(w->out, t, form->layout, strlen(form->layout));
+}
+
+static int write_struct_text(struct writer *w, struct sw_value v)
+{
+    if (strcmp(v.as.object->type->name, "time.Time") == 0) {
+        write_time(w, *(const struct sw_gotime *)v.as.object->data);
+        return 0;
+    }
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct sw_value json = v.as.object->type->json(v.as.object, arena);
+    sw_text_char(w->out, '"');
+    put_escaped(w->out, json.as.s, json.len);
+    sw_text_char(w->out, '"');
+    return 0;
+}
+
+static int write_element(struct writer *w, struct sw_value v, int depth)
+{
+    if (depth > DEEPEST || w->out->over || !sw_stack_has_room()) {
+        w->out->over = true;
+        return fail(w, "nested too deeply or too large");
+    }
+    switch (sw_kind(v)) {
+    case SW_K_STRING:
+        sw_text_char(w->out, '"');
+        put_escaped(w->out, v.as.s, v.len);
+        sw_text_char(w->out, '"');
+        return 0;
+    case SW_K_BOOL:
+        sw_text_puts(w->out, v.as.b ? "true" : "false");
+        return 0;
+    case SW_K_INT:
+        sw_text_printf(w->out, "%lld", (long long)v.as.i);
+        return 0;
+    case SW_K_UINT:
+        sw_text_printf(w->out, "%llu", (unsigned long long)v.as.u);
+        return 0;
+    case SW_K_FLOAT:
+        return write_float(w, v.as.f);
+    case SW_K_SLICE:
+        return write_list(w, v, depth);
+    case SW_K_MAP:
+        return write_inline(w, v, depth);
+    case SW_K_STRUCT:
+        if (v.type == SW_T_OBJECT)
+            return is_table(v) ? write_inline(w, v, depth) : write_struct_text(w, v);
+        break;
+    default:
+        break;
+    }
+    return sw_err_set(w->err, SW_INVALID, "unexpected type: %s", sw_value_type_name(v));
+}
+
+static int write_entries(struct writer *w, const struct key *parent, struct sw_value table)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        struct entries e = { .table = table, .tables = pass };
+        struct key key = { .parent = parent, .depth = parent ? parent->depth + 1 : 1 };
+        struct sw_value v;
+        while (next_entry(&e, &key, &v)) {
+            int rc = is_nil(v) ? 0 : write_node(w, &key, v);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+static int write_tables(struct writer *w, const struct key *key, struct sw_value list)
+{
+    for (size_t i = 0; i < sw_value_len(list); i++) {
+        newline(w);
+        put_indent(w, key);
+        sw_text_puts(w->out, "[[");
+        put_path(w, key);
+        sw_text_puts(w->out, "]]");
+        newline(w);
+        int rc = write_entries(w, key, sw_value_at(list, i));
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int write_table(struct writer *w, const struct key *key, struct sw_value table)
+{
+    if (key && key->depth == 1)
+        newline(w);
+    if (key) {
+        put_indent(w, key);
+        sw_text_char(w->out, '[');
+        put_path(w, key);
+        sw_text_char(w->out, ']');
+        newline(w);
+    }
+    return write_entries(w, key, table);
+}
+
+static int write_node(struct writer *w, const struct key *key, struct sw_value v)
+{
+    bool tables = false;
+    if ((key && key->depth > DEEPEST) || w->out->over || !sw_stack_has_room()) {
+        w->out->over = true;
+        return fail(w, "nested too deeply or too large");
+    }
+    if (is_table(v))
+        return write_table(w, key, v);
+    if (sw_kind(v) == SW_K_SLICE) {
+        int rc = check_list(w, v, &tables, 0);
+        if (rc < 0)
+            return rc;
+    }
+    if (!key)
+        return fail(w, "top-level values must be Go maps or structs");
+    if (tables)
+        return write_tables(w, key, v);
+    put_indent(w, key);
+    put_key(w, key);
+    sw_text_puts(w->out, " = ");
+    int rc = write_element(w, v, key->depth);
+    newline(w);
+    return rc;
+}
+
+int sw_value_write_toml(struct text *out, struct sw_value v, struct sw_err *err)
+{
+    struct writer w = { out, out->len, err };
+    if (sw_kind(v) == SW_K_MAP && !v.as.map)
+        return 0;
+    return write_node(&w, NULL, v);
+}

@@ -1,0 +1,120 @@
+/* What is wrong with TOML, in the words of BurntSushi/toml 1.5, which Helm shows. That reads one
+ * character ahead: a line end that it has passed counts as the next line, which its messages about
+ * line ends take back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/unicode.h"
+#include "chart/template/toml/toml_read.h"
+#include "data/text/utf8.h"
+
+static size_t line_of(const struct toml_reader *r, const char *at)
+{
+    size_t line = 1;
+    for (const char *p = r->start; p < at && p < r->end; p++)
+        line += *p == '\n';
+    return line;
+}
+
+const char *sw_toml_quoted(struct toml_reader *r, const char *s, size_t len)
+{
+    struct text t = { .limit = 1 << 20 };
+    size_t n;
+    sw_quote(&t, s, len, 0);
+    const char *quoted = sw_text_take(&t, 0, r->arena, &n);
+    free(t.p);
+    return quoted;
+}
+
+/* "table.key", or what there is of it. */
+static const char *last_key(struct toml_reader *r)
+{
+    struct toml_key c = r->context, k = r->key;
+    return sw_arena_printf(r->arena, "%.*s%s%.*s", (int)c.len, c.s, c.len && k.len ? "." : "",
+                           (int)k.len, k.s);
+}
+
+static int fail(struct toml_reader *r, size_t line, const char *what)
+{
+    const char *key = last_key(r);
+    if (!*key)
+        return sw_err_set(r->err, SW_INVALID, "toml: line %zu: %s", line, what);
+    return sw_err_set(r->err, SW_INVALID, "toml: line %zu (last key %s): %s", line,
+                      sw_toml_quoted(r, key, strlen(key)), what);
+}
+
+/* The character that ended the reading. */
+static int fail_cut(struct toml_reader *r)
+{
+    unsigned char c = (unsigned char)*r->end;
+    bool is_control = c < 0x20 || c == 0x7F;
+    return fail(r, line_of(r, r->end),
+                sw_arena_printf(r->arena,
+                                is_control ? "TOML files cannot contain control characters: "
+                                             "'0x%02x'"
+                                           : "invalid UTF-8 byte: 0x%02x",
+                                c));
+}
+
+static bool is_cut(const struct toml_reader *r)
+{
+    return r->p >= r->end && r->end < r->full_end;
+}
+
+/* At the end of a text that ends with a line's end it is that line. */
+static size_t line_here(const struct toml_reader *r)
+{
+    bool behind = r->p >= r->end && r->p > r->start && r->p[-1] == '\n';
+    return line_of(r, r->p) - behind;
+}
+
+int sw_toml_fail(struct toml_reader *r, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *what = sw_vprintf(fmt, ap);
+    va_end(ap);
+    return is_cut(r) ? fail_cut(r) : fail(r, line_here(r), what);
+}
+
+int sw_toml_fail_key(struct toml_reader *r, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *what = sw_vprintf(fmt, ap);
+    va_end(ap);
+    return fail(r, line_of(r, r->key_at), what);
+}
+
+int sw_toml_fail_newline(struct toml_reader *r, const char *what)
+{
+    return fail(r, line_of(r, r->p) - (*r->p == '\r'), what);
+}
+
+int sw_toml_fail_rune(struct toml_reader *r, const char *before, const char *after)
+{
+    struct text t = { .limit = 64 };
+    uint32_t rune = 0;
+    size_t n;
+    bool newline = r->p < r->end && *r->p == '\n';
+    if (is_cut(r))
+        return fail_cut(r);
+    if (r->p < r->end)
+        (void)sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune);
+    sw_quote_rune(&t, rune, 0);
+    const char *shown = sw_text_take(&t, 0, r->arena, &n);
+    free(t.p);
+    return fail(r, line_here(r) + newline,
+                sw_arena_printf(r->arena, "%s%s%s", before, shown, after));
+}
+
+int sw_toml_fail_rune_or_end(struct toml_reader *r, const char *before, const char *after)
+{
+    uint32_t rune;
+    if (r->p >= r->end)
+        return sw_toml_fail(r, "%send of file%s", before, after);
+    size_t n = sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune);
+    return fail(r, line_of(r, r->p) + (*r->p == '\n'),
+                sw_arena_printf(r->arena, "%s'%.*s'%s", before, (int)n, r->p, after));
+}

@@ -1,0 +1,209 @@
+/* TOML's lower half: places and strings. */
+#include <string.h>
+
+#include "chart/template/go/unicode.h"
+#include "chart/template/toml/toml_read.h"
+
+/* ---- small things ---- */
+
+bool sw_toml_at(const struct toml_reader *r, const char *s)
+{
+    size_t n = strlen(s);
+    return (size_t)(r->end - r->p) >= n && memcmp(r->p, s, n) == 0;
+}
+
+bool sw_toml_take(struct toml_reader *r, const char *s)
+{
+    if (!sw_toml_at(r, s))
+        return false;
+    r->p += strlen(s);
+    return true;
+}
+
+void sw_toml_skip_blanks(struct toml_reader *r)
+{
+    while (r->p < r->end && (*r->p == ' ' || *r->p == '\t'))
+        r->p++;
+}
+
+bool sw_toml_at_newline(const struct toml_reader *r)
+{
+    return sw_toml_at(r, "\n") || sw_toml_at(r, "\r\n");
+}
+
+void sw_toml_skip_comment(struct toml_reader *r)
+{
+    if (sw_toml_at(r, "#"))
+        while (r->p < r->end && !sw_toml_at_newline(r))
+            r->p++;
+}
+
+/* Blanks, comments and line ends. */
+void sw_toml_skip_space(struct toml_reader *r)
+{
+    do {
+        sw_toml_skip_blanks(r);
+        sw_toml_skip_comment(r);
+    } while (sw_toml_take(r, "\n") || sw_toml_take(r, "\r\n"));
+}
+
+/* ---- strings ---- */
+
+/* What a string is made of: where its text begins, and the first escape that no character is. That
+ * is said when all of the string has been read. */
+struct string {
+    const char *from;
+    const char *bad;
+    size_t bad_len;
+    bool bad_blank;
+};
+
+static bool hex_digits(struct toml_reader *r, int n, uint32_t *rune)
+{
+    *rune = 0;
+    for (int i = 0; i < n; i++, r->p++) {
+        if (r->p >= r->end || *r->p == '\0' || !strchr("0123456789abcdefABCDEF", *r->p))
+            return false;
+        int c = *r->p | 0x20;
+        *rune = *rune << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return true;
+}
+
+static int not_hex(struct toml_reader *r, const struct string *s, char c)
+{
+    uint32_t rune;
+    size_t n = r->p < r->end ? sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune) : 0;
+    const char *count = c == 'u' ? "four" : c == 'U' ? "eight" : "two";
+    return sw_toml_fail(r, "expected %s hexadecimal digits after '\\%c', but got %s instead", count,
+                        c, sw_toml_quoted(r, s->from, (size_t)(r->p - s->from) + n));
+}
+
+static int bad_escape(struct toml_reader *r, char c)
+{
+    if (c == '\n') /* which is passed already */
+        return sw_toml_fail_rune(r, "invalid escape in string '\\", "'");
+    uint32_t rune;
+    size_t n = r->p < r->end ? sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune) : 0;
+    return sw_toml_fail(r, "invalid escape in string '\\%.*s'", (int)n, r->p);
+}
+
+static int read_escape(struct toml_reader *r, struct string *s)
+{
+    static const char names[] = "btnfre\"\\", means[] = "\b\t\n\f\r\033\"\\";
+    char c = r->p < r->end ? *r->p : '\0';
+    const char *named = c ? strchr(names, c) : NULL;
+    uint32_t rune;
+    if (named || c == ' ' || c == '\t') {
+        if (!named && !s->bad) {
+            s->bad = r->p;
+            s->bad_blank = true;
+        }
+        sw_text_char(&r->text, named ? means[named - names] : c);
+        r->p++;
+        return 0;
+    }
+    if (c != 'u' && c != 'U' && c != 'x')
+        return bad_escape(r, c);
+    r->p++;
+    const char *digits = r->p;
+    if (!hex_digits(r, c == 'u' ? 4 : c == 'U' ? 8 : 2, &rune))
+        return not_hex(r, s, c);
+    if ((rune > SW_RUNE_MAX || (rune >= 0xD800 && rune <= 0xDFFF)) && !s->bad) {
+        s->bad = digits;
+        s->bad_len = (size_t)(r->p - digits);
+    }
+    sw_text_rune(&r->text, rune);
+    return 0;
+}
+
+/* A backslash at the end of a line: the next text goes on in its place. */
+static bool skip_line_end(struct toml_reader *r)
+{
+    const char *start = r->p;
+    sw_toml_skip_blanks(r);
+    if (!sw_toml_at_newline(r)) {
+        r->p = start;
+        return false;
+    }
+    while (sw_toml_take(r, "\n") || sw_toml_take(r, "\r\n"))
+        sw_toml_skip_blanks(r);
+    return true;
+}
+
+static int take_text(struct toml_reader *r, const struct string *s, struct toml_key *out)
+{
+    out->s = sw_text_take(&r->text, 0, r->arena, &out->len);
+    if (!s->bad)
+        return 0;
+    if (s->bad_blank)
+        return sw_toml_fail(r, "invalid escape: '\\%c'", *s->bad);
+    return sw_toml_fail(r, "Escaped character '\\u%.*s' is not valid UTF-8.", (int)s->bad_len,
+                        s->bad);
+}
+
+/* @quote: '"' with escapes or '\''. */
+static int read_line_string(struct toml_reader *r, char quote, struct toml_key *out)
+{
+    struct string s = { .from = ++r->p };
+    while (!(r->p < r->end && *r->p == quote)) {
+        int rc = 0;
+        if (r->p >= r->end)
+            return sw_toml_fail(r, "unexpected EOF; expected %s", quote == '"' ? "'\"'" : "\"'\"");
+        if (sw_toml_at_newline(r))
+            return sw_toml_fail_newline(r, "strings cannot contain newlines");
+        char c = *r->p++;
+        if (c == '\\' && quote == '"')
+            rc = read_escape(r, &s);
+        else
+            sw_text_char(&r->text, c);
+        if (rc < 0)
+            return rc;
+    }
+    r->p++;
+    return take_text(r, &s, out);
+}
+
+/* One or two quotes may stand right before the three that close. */
+static int read_block_string(struct toml_reader *r, const char *quotes, struct toml_key *out)
+{
+    const char *around = quotes[0] == '"' ? "'" : "\"";
+    r->p += 3;
+    struct string s = { .from = r->p };
+    if (!sw_toml_take(r, "\n"))
+        (void)sw_toml_take(r, "\r\n");
+    while (!sw_toml_at(r, quotes)) {
+        int rc = 0;
+        if (r->p >= r->end)
+            return sw_toml_fail(r, "unexpected EOF; expected %s%s%s", around, quotes, around);
+        char c = *r->p++;
+        if (c == '\\' && quotes[0] == '"')
+            rc = skip_line_end(r) ? 0 : read_escape(r, &s);
+        else
+            sw_text_char(&r->text, c);
+        if (rc < 0)
+            return rc;
+    }
+    r->p += 3;
+    for (int i = 0; i < 2 && r->p < r->end && *r->p == quotes[0]; i++)
+        sw_text_char(&r->text, *r->p++);
+    if (r->p < r->end && *r->p == quotes[0])
+        return sw_toml_fail(r, "unexpected %s%s%s%s", around, quotes, quotes, around);
+    return take_text(r, &s, out);
+}
+
+int sw_toml_line_string(struct toml_reader *r, struct toml_key *out)
+{
+    r->text.len = 0;
+    return read_line_string(r, *r->p, out);
+}
+
+int sw_toml_string(struct toml_reader *r, struct toml_key *out)
+{
+    r->text.len = 0;
+    if (sw_toml_at(r, "\"\"\""))
+        return read_block_string(r, "\"\"\"", out);
+    if (sw_toml_at(r, "'''"))
+        return read_block_string(r, "'''", out);
+    return read_line_string(r, *r->p, out);
+}

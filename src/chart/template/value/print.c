@@ -1,0 +1,489 @@
+#include "chart/template/value/print.h"
+
+#include <stdlib.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/unicode.h"
+#include "chart/template/value/object.h"
+
+static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
+
+/* ---- String methods ---- */
+
+static const char *const months[] = { "January",   "February", "March",    "April",
+                                      "May",       "June",     "July",     "August",
+                                      "September", "October",  "November", "December" };
+static const char *const weekdays[] = { "Sunday",   "Monday", "Tuesday", "Wednesday",
+                                        "Thursday", "Friday", "Saturday" };
+
+/* 1h2m3.5s: time.Duration's String. */
+static void put_duration(struct text *out, int64_t ns)
+{
+    uint64_t u = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    if (ns < 0)
+        sw_text_char(out, '-');
+    if (u == 0) {
+        sw_text_puts(out, "0s");
+        return;
+    }
+    uint64_t unit = 1000000000;
+    const char *suffix = "s";
+    if (u < 1000)
+        unit = 1, suffix = "ns";
+    else if (u < 1000000)
+        unit = 1000, suffix = "\302\265s";
+    else if (u < 1000000000)
+        unit = 1000000, suffix = "ms";
+    uint64_t whole = u / unit, frac = u % unit;
+    if (unit == 1000000000) {
+        if (whole >= 3600)
+            sw_text_printf(out, "%lluh", (unsigned long long)(whole / 3600));
+        if (whole >= 60)
+            sw_text_printf(out, "%llum", (unsigned long long)(whole / 60 % 60));
+        whole %= 60;
+    }
+    sw_text_printf(out, "%llu", (unsigned long long)whole);
+    if (frac) {
+        char digits[16];
+        int n = 0;
+        for (uint64_t place = unit / 10; frac; place /= 10) {
+            digits[n++] = (char)('0' + frac / place);
+            frac %= place;
+        }
+        sw_text_printf(out, ".%.*s", n, digits);
+    }
+    sw_text_puts(out, suffix);
+}
+
+bool sw_value_stringer(struct text *out, struct sw_value v)
+{
+    switch (v.type) {
+    case SW_T_OBJECT:
+        if (!v.as.object->type->string)
+            return false;
+        v.as.object->type->string(v.as.object, out);
+        return true;
+    case SW_T_ERROR:
+        sw_text_put(out, v.as.s, v.len);
+        return true;
+    case SW_T_DURATION:
+        put_duration(out, v.as.i);
+        return true;
+    case SW_T_MONTH:
+        sw_text_puts(out, v.as.i >= 1 && v.as.i <= 12 ? months[v.as.i - 1] : "%!Month()");
+        return true;
+    case SW_T_WEEKDAY:
+        sw_text_puts(out, v.as.i >= 0 && v.as.i <= 6 ? weekdays[v.as.i] : "%!Weekday()");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the verbs ---- */
+
+static void bad_verb(struct printer *p, uint32_t verb)
+{
+    p->erroring = true;
+    sw_text_puts(p->out, "%!");
+    sw_text_rune(p->out, verb);
+    sw_text_char(p->out, '(');
+    if (sw_value_is_nil(p->arg)) {
+        sw_text_puts(p->out, "<nil>");
+    } else {
+        sw_text_puts(p->out, sw_value_type_name(p->arg));
+        sw_text_char(p->out, '=');
+        sw_printer_arg(p, p->arg, 'v');
+    }
+    sw_text_char(p->out, ')');
+    p->erroring = false;
+}
+
+static void print_integer(struct printer *p, uint64_t u, bool is_signed, uint32_t verb)
+{
+    switch (verb) {
+    case 'v':
+        if (p->sharp_v && !is_signed) {
+            bool sharp = p->sharp;
+            p->sharp = true;
+            sw_printer_integer(p, u, 16, is_signed, verb, false);
+            p->sharp = sharp;
+            return;
+        }
+        sw_printer_integer(p, u, 10, is_signed, verb, false);
+        return;
+    case 'd':
+        sw_printer_integer(p, u, 10, is_signed, verb, false);
+        return;
+    case 'b':
+        sw_printer_integer(p, u, 2, is_signed, verb, false);
+        return;
+    case 'o':
+    case 'O':
+        sw_printer_integer(p, u, 8, is_signed, verb, false);
+        return;
+    case 'x':
+        sw_printer_integer(p, u, 16, is_signed, verb, false);
+        return;
+    case 'X':
+        sw_printer_integer(p, u, 16, is_signed, verb, true);
+        return;
+    case 'c':
+        sw_printer_rune(p, u);
+        return;
+    case 'q':
+        sw_printer_quoted_rune(p, u);
+        return;
+    case 'U':
+        sw_printer_unicode(p, u);
+        return;
+    default:
+        bad_verb(p, verb);
+    }
+}
+
+/* The verb of C and Go's strconv for a float's %-verb, or 0. */
+static char float_verb(uint32_t verb, int *prec)
+{
+    *prec = -1;
+    switch (verb) {
+    case 'v':
+        return 'g';
+    case 'b':
+    case 'g':
+    case 'G':
+    case 'x':
+    case 'X':
+        return (char)verb;
+    case 'f':
+    case 'F':
+        *prec = 6;
+        return 'f';
+    case 'e':
+    case 'E':
+        *prec = 6;
+        return (char)verb;
+    default:
+        return 0;
+    }
+}
+
+static void print_float(struct printer *p, double f, uint32_t verb)
+{
+    int prec;
+    char as = float_verb(verb, &prec);
+    if (as)
+        sw_printer_float(p, f, as, prec);
+    else
+        bad_verb(p, verb);
+}
+
+static void print_complex(struct printer *p, const double *c, uint32_t verb)
+{
+    int prec;
+    if (!float_verb(verb, &prec)) {
+        bad_verb(p, verb);
+        return;
+    }
+    bool plus = p->plus;
+    sw_text_char(p->out, '(');
+    print_float(p, c[0], verb);
+    p->plus = true;
+    print_float(p, c[1], verb);
+    sw_text_puts(p->out, "i)");
+    p->plus = plus;
+}
+
+static void print_string(struct printer *p, const char *s, size_t len, uint32_t verb)
+{
+    switch (verb) {
+    case 'v':
+        if (p->sharp_v)
+            sw_printer_quoted(p, s, len);
+        else
+            sw_printer_string(p, s, len);
+        return;
+    case 's':
+        sw_printer_string(p, s, len);
+        return;
+    case 'x':
+    case 'X':
+        sw_printer_hex(p, s, len, verb == 'X');
+        return;
+    case 'q':
+        sw_printer_quoted(p, s, len);
+        return;
+    default:
+        bad_verb(p, verb);
+    }
+}
+
+static void print_bytes(struct printer *p, struct sw_value v, uint32_t verb)
+{
+    if (verb != 'v' && verb != 'd') {
+        print_string(p, v.as.s, v.len, verb);
+        return;
+    }
+    if (p->sharp_v) {
+        sw_text_puts(p->out, sw_value_type_name(v));
+        if (!v.as.s) {
+            sw_text_puts(p->out, "(nil)");
+            return;
+        }
+    }
+    sw_text_char(p->out, p->sharp_v ? '{' : '[');
+    for (size_t i = 0; i < v.len; i++) {
+        if (i > 0)
+            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
+        unsigned char c = (unsigned char)v.as.s[i];
+        if (p->sharp_v)
+            sw_text_printf(p->out, "0x%x", c);
+        else
+            sw_printer_integer(p, c, 10, false, verb, false);
+    }
+    sw_text_char(p->out, p->sharp_v ? '}' : ']');
+}
+
+static void print_list(struct printer *p, struct sw_value v, uint32_t verb, int depth)
+{
+    if (p->sharp_v) {
+        sw_text_puts(p->out, sw_value_type_name(v));
+        if (sw_value_is_nil_ref(v)) {
+            sw_text_puts(p->out, "(nil)");
+            return;
+        }
+    }
+    sw_text_char(p->out, p->sharp_v ? '{' : '[');
+    for (size_t i = 0; i < sw_value_len(v); i++) {
+        if (i > 0)
+            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
+        print_nested(p, sw_value_at(v, i), verb, depth + 1);
+    }
+    sw_text_char(p->out, p->sharp_v ? '}' : ']');
+}
+
+static void print_map(struct printer *p, struct sw_value v, uint32_t verb, int depth)
+{
+    if (p->sharp_v) {
+        sw_text_puts(p->out, sw_value_type_name(v));
+        if (sw_value_is_nil_ref(v)) {
+            sw_text_puts(p->out, "(nil)");
+            return;
+        }
+        sw_text_char(p->out, '{');
+    } else {
+        sw_text_puts(p->out, "map[");
+    }
+    const struct sw_entry *e = sw_map_sorted(v.as.map);
+    for (size_t i = 0; i < sw_map_count(v.as.map); i++) {
+        if (i > 0)
+            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
+        print_nested(p, sw_value_text(e[i].key, e[i].key_len), verb, depth + 1);
+        sw_text_char(p->out, ':');
+        print_nested(p, e[i].value, verb, depth + 1);
+    }
+    sw_text_char(p->out, p->sharp_v ? '}' : ']');
+}
+
+static void print_fields(struct printer *p, const struct sw_object *o, uint32_t verb, int depth)
+{
+    if (p->sharp_v)
+        sw_text_puts(p->out, o->type->name + (o->type->pointer ? 1 : 0));
+    sw_text_char(p->out, '{');
+    for (size_t i = 0; i < o->type->n_fields; i++) {
+        if (i > 0)
+            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
+        if (p->plus_v || p->sharp_v)
+            sw_text_printf(p->out, "%s:", o->type->fields[i].name);
+        print_nested(p, o->fields[i], verb, depth + 1);
+    }
+    sw_text_char(p->out, '}');
+}
+
+static void print_struct(struct printer *p, const struct sw_object *o, uint32_t verb, int depth)
+{
+    if (o->type->pointer && depth > 0) { /* fmt prints an address, which means nothing to anyone */
+        sw_text_puts(p->out, "0xc000000000");
+        return;
+    }
+    if (o->type->pointer)
+        sw_text_char(p->out, '&');
+    print_fields(p, o, verb, depth);
+}
+
+/* fmt's handleMethods: whether a String, Error or (%#v) GoString method wrote it. */
+static bool print_by_method(struct printer *p, struct sw_value v, uint32_t verb)
+{
+    if (p->erroring)
+        return false;
+    if (p->sharp_v) {
+        if (v.type != SW_T_OBJECT || !v.as.object->type->go_string)
+            return false;
+        v.as.object->type->go_string(v.as.object, p->out);
+        return true;
+    }
+    if (verb != 'v' && verb != 's' && verb != 'x' && verb != 'X' && verb != 'q')
+        return false;
+    if (v.type != SW_T_OBJECT && v.type != SW_T_ERROR && v.type != SW_T_DURATION &&
+        v.type != SW_T_MONTH && v.type != SW_T_WEEKDAY)
+        return false;
+    struct text s = { .limit = 1 << 20 };
+    bool has = sw_value_stringer(&s, v);
+    if (has)
+        print_string(p, s.p ? s.p : "", s.len, verb);
+    free(s.p);
+    return has;
+}
+
+static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, int depth)
+{
+    switch (sw_kind(v)) {
+    case SW_K_INVALID:
+        sw_text_puts(p->out, p->sharp_v ? "interface {}(nil)" : "<nil>");
+        return;
+    case SW_K_BOOL:
+        if (verb == 't' || verb == 'v')
+            sw_printer_bool(p, v.as.b);
+        else
+            bad_verb(p, verb);
+        return;
+    case SW_K_INT:
+    case SW_K_UINT:
+        print_integer(p, v.as.u, sw_kind(v) == SW_K_INT, verb);
+        return;
+    case SW_K_FLOAT:
+        print_float(p, v.as.f, verb);
+        return;
+    case SW_K_COMPLEX:
+        print_complex(p, v.as.c, verb);
+        return;
+    case SW_K_STRING:
+        print_string(p, v.as.s, v.len, verb);
+        return;
+    case SW_K_SLICE:
+        if (v.type == SW_T_BYTES)
+            print_bytes(p, v, verb);
+        else
+            print_list(p, v, verb, depth);
+        return;
+    case SW_K_MAP:
+        print_map(p, v, verb, depth);
+        return;
+    case SW_K_STRUCT:
+        if (v.type == SW_T_OBJECT)
+            print_struct(p, v.as.object, verb, depth);
+        else
+            sw_text_printf(p->out, "&{%.*s}", (int)v.len, v.as.s);
+        return;
+    }
+}
+
+/* A template can put a map into itself: neither depth nor length may be without an end. */
+static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth)
+{
+    enum { DEEPEST = 1000 };
+    if (depth > DEEPEST || !sw_stack_has_room())
+        p->out->over = true;
+    if (p->out->over)
+        return;
+    p->arg = v;
+    if (!print_by_method(p, v, verb))
+        print_by_kind(p, v, verb, depth);
+}
+
+void sw_printer_arg(struct printer *p, struct sw_value v, uint32_t verb)
+{
+    p->arg = v;
+    if (sw_value_is_nil(v)) {
+        if (verb == 'T' || verb == 'v')
+            sw_printer_pad(p, "<nil>", 5);
+        else
+            bad_verb(p, verb);
+        return;
+    }
+    if (verb == 'T') {
+        const char *name = sw_value_type_name(v);
+        sw_printer_string(p, name, strlen(name));
+        return;
+    }
+    if (verb == 'p') {
+        if (sw_kind(v) == SW_K_MAP || sw_kind(v) == SW_K_SLICE || v.type == SW_T_OBJECT)
+            sw_text_puts(p->out, "0xc000000000");
+        else
+            bad_verb(p, verb);
+        return;
+    }
+    if (verb == 'w') { /* for errors, and for Errorf only */
+        bad_verb(p, verb);
+        return;
+    }
+    if (!print_by_method(p, v, verb))
+        print_by_kind(p, v, verb, 0);
+}
+
+/* ---- print, println ---- */
+
+void sw_print_value(struct text *out, struct sw_value v)
+{
+    switch (v.type) {
+    case SW_T_STRING:
+        sw_text_put(out, v.as.s, v.len);
+        return;
+    case SW_T_INT:
+    case SW_T_INT64:
+        if (v.as.i >= 0 && v.as.i < 10) {
+            sw_text_char(out, (char)('0' + v.as.i));
+            return;
+        }
+        break;
+    case SW_T_FLOAT64:
+        sw_float_format(out, v.as.f, 'g', -1);
+        return;
+    case SW_T_BOOL:
+        sw_text_puts(out, v.as.b ? "true" : "false");
+        return;
+    default:
+        break;
+    }
+    sw_printer_arg(&(struct printer){ .out = out }, v, 'v');
+}
+
+void sw_print_indirect(struct text *out, struct sw_value v)
+{
+    if (v.type == SW_T_OBJECT && v.as.object->type->pointer && !v.as.object->type->string)
+        print_fields(&(struct printer){ .out = out }, v.as.object, 'v', 0);
+    else
+        sw_print_value(out, v);
+}
+
+void sw_print(struct text *out, const struct sw_value *args, size_t n)
+{
+    bool was_string = false;
+    for (size_t i = 0; i < n; i++) {
+        bool is_string = sw_kind(args[i]) == SW_K_STRING;
+        if (i > 0 && !is_string && !was_string)
+            sw_text_char(out, ' ');
+        sw_print_value(out, args[i]);
+        was_string = is_string;
+    }
+}
+
+void sw_println(struct text *out, const struct sw_value *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            sw_text_char(out, ' ');
+        sw_print_value(out, args[i]);
+    }
+    sw_text_char(out, '\n');
+}
+
+const char *sw_value_print(struct sw_arena *arena, struct sw_value v)
+{
+    struct text out = { .limit = 1 << 20 };
+    size_t len;
+    sw_print_value(&out, v);
+    char *s = sw_text_take(&out, 0, arena, &len);
+    free(out.p);
+    return s;
+}

@@ -1,0 +1,265 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/strconv.h"
+#include "chart/template/go/unicode.h"
+#include "chart/template/value/print.h"
+
+static void pad_around(struct printer *p, const char *s, size_t len, size_t width)
+{
+    size_t fill = p->wid_present && (size_t)p->wid > width ? (size_t)p->wid - width : 0;
+    /* zeros go in front only */
+    if (!p->minus)
+        sw_text_fill(p->out, p->zero ? '0' : ' ', fill);
+    sw_text_put(p->out, s, len);
+    if (p->minus)
+        sw_text_fill(p->out, ' ', fill);
+}
+
+void sw_printer_pad(struct printer *p, const char *s, size_t len)
+{
+    pad_around(p, s, len, p->wid_present ? sw_rune_count(s, len) : 0);
+}
+
+/* What was written to @out since @mark, padded. */
+static void pad_written(struct printer *p, size_t mark)
+{
+    struct text *out = p->out;
+    if (!p->wid_present)
+        return;
+    size_t len = out->len - mark, width = sw_rune_count(out->p + mark, len);
+    if ((size_t)p->wid <= width)
+        return;
+    size_t fill = (size_t)p->wid - width;
+    sw_text_fill(out, ' ', fill);
+    if (!p->minus && !out->over) {
+        memmove(out->p + mark + fill, out->p + mark, len);
+        memset(out->p + mark, p->zero ? '0' : ' ', fill);
+    }
+}
+
+void sw_printer_bool(struct printer *p, bool b)
+{
+    if (b)
+        sw_printer_pad(p, "true", 4);
+    else
+        sw_printer_pad(p, "false", 5);
+}
+
+/* Digits of @u from the end of @buf backwards. @return where they start */
+static char *digits_back(char *end, uint64_t u, unsigned base, bool upper)
+{
+    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    while (u >= base) {
+        *--end = digits[u % base];
+        u /= base;
+    }
+    *--end = digits[u];
+    return end;
+}
+
+static char *prefix_back(char *at, unsigned base, uint32_t verb, bool sharp, bool upper)
+{
+    if (sharp && base == 2) {
+        *--at = 'b';
+        *--at = '0';
+    } else if (sharp && base == 8 && *at != '0') {
+        *--at = '0';
+    } else if (sharp && base == 16) {
+        *--at = upper ? 'X' : 'x';
+        *--at = '0';
+    }
+    if (verb == 'O') {
+        *--at = 'o';
+        *--at = '0';
+    }
+    return at;
+}
+
+void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_signed, uint32_t verb,
+                        bool upper)
+{
+    bool negative = is_signed && (int64_t)u < 0;
+    if (negative)
+        u = 0 - u;
+    size_t room = 3 + 64 + (p->wid_present ? (size_t)p->wid : 0) +
+                  (p->prec_present ? (size_t)p->prec : 0);
+    char small[160], *big = NULL, *buf = small;
+    if (room > sizeof small)
+        buf = big = sw_alloc(room);
+    char *end = buf + room, *at;
+    size_t prec = 0;
+    if (room <= sizeof small)
+        end = buf + sizeof small;
+    if (p->prec_present) {
+        prec = (size_t)p->prec;
+        if (prec == 0 && u == 0) { /* nothing but the padding, which is of spaces */
+            sw_text_fill(p->out, ' ', p->wid_present ? (size_t)p->wid : 0);
+            free(big);
+            return;
+        }
+    } else if (p->zero && !p->minus && p->wid_present) {
+        prec = (size_t)p->wid;
+        if ((negative || p->plus || p->space) && prec > 0)
+            prec--; /* room for the sign */
+    }
+    at = digits_back(end, u, base, upper);
+    while ((size_t)(end - at) < prec)
+        *--at = '0';
+    at = prefix_back(at, base, verb, p->sharp, upper);
+    if (negative || p->plus || p->space)
+        *--at = negative ? '-' : p->plus ? '+' : ' ';
+    bool zero = p->zero;
+    p->zero = false;
+    sw_printer_pad(p, at, (size_t)(end - at));
+    p->zero = zero;
+    free(big);
+}
+
+void sw_printer_unicode(struct printer *p, uint64_t u)
+{
+    size_t mark = p->out->len;
+    int prec = p->prec_present && p->prec > 4 ? p->prec : 4;
+    sw_text_printf(p->out, "U+%0*llX", prec, (unsigned long long)u);
+    if (p->sharp && u <= SW_RUNE_MAX && sw_rune_is_print((uint32_t)u)) {
+        sw_text_puts(p->out, " '");
+        sw_text_rune(p->out, (uint32_t)u);
+        sw_text_char(p->out, '\'');
+    }
+    bool zero = p->zero;
+    p->zero = false;
+    pad_written(p, mark);
+    p->zero = zero;
+}
+
+void sw_printer_rune(struct printer *p, uint64_t c)
+{
+    char utf8[4];
+    size_t n = sw_utf8_encode(c > SW_RUNE_MAX ? SW_RUNE_ERROR : (uint32_t)c, utf8);
+    pad_around(p, utf8, n, 1);
+}
+
+void sw_printer_quoted_rune(struct printer *p, uint64_t c)
+{
+    size_t mark = p->out->len;
+    sw_quote_rune(p->out, c > SW_RUNE_MAX ? SW_RUNE_ERROR : (uint32_t)c,
+                  p->plus ? SW_QUOTE_ASCII : 0);
+    pad_written(p, mark);
+}
+
+/* %#g and its like: a decimal point always, and all the digits that the precision asks for. */
+static size_t alternate_float(char *num, size_t len, char verb, int prec)
+{
+    bool hex = verb == 'x' || verb == 'X';
+    int want = verb == 'g' || verb == 'G' || verb == 'x' ? (prec < 0 ? 6 : prec) : 0;
+    char tail[16] = "";
+    bool point = false, nonzero = false;
+    size_t i = 1;
+    for (; i < len; i++) {
+        char c = num[i];
+        if (c == '.') {
+            point = true;
+        } else if (c == 'p' || c == 'P' || (!hex && (c == 'e' || c == 'E'))) {
+            memcpy(tail, num + i, len - i < sizeof tail - 1 ? len - i : sizeof tail - 1);
+            break;
+        } else {
+            nonzero = nonzero || c != '0';
+            if (nonzero)
+                want--;
+        }
+    }
+    len = i;
+    if (!point) {
+        if (len == 2 && num[1] == '0')
+            want--; /* the single zero is a digit of its own */
+        num[len++] = '.';
+    }
+    for (; want > 0 && len < 480; want--)
+        num[len++] = '0';
+    size_t n = strlen(tail);
+    memcpy(num + len, tail, n);
+    return len + n;
+}
+
+void sw_printer_float(struct printer *p, double f, char verb, int prec)
+{
+    if (p->prec_present)
+        prec = p->prec;
+    struct text num = { .limit = 1 << 20 };
+    sw_text_char(&num, '+');
+    sw_float_format(&num, f, verb, prec);
+    char *s = num.p;
+    size_t len = num.len;
+    if (s[1] == '-' || s[1] == '+') {
+        s++;
+        len--;
+    }
+    if (p->space && s[0] == '+' && !p->plus)
+        s[0] = ' ';
+    bool zero = p->zero;
+    if (s[1] == 'I' || s[1] == 'N') { /* no zeros before infinities; NaN has no sign */
+        p->zero = false;
+        if (s[1] == 'N' && !p->space && !p->plus) {
+            s++;
+            len--;
+        }
+    } else if (p->sharp && verb != 'b') {
+        sw_text_fill(&num, ' ', 500);
+        s = num.p + (num.p[1] == '-' || num.p[1] == '+');
+        len = alternate_float(s, len, verb, prec);
+    }
+    if (p->plus || s[0] != '+') {
+        if (p->zero && !p->minus && p->wid_present && (size_t)p->wid > len) {
+            sw_text_char(p->out, s[0]);
+            sw_text_fill(p->out, '0', (size_t)p->wid - len);
+            sw_text_put(p->out, s + 1, len - 1);
+        } else {
+            sw_printer_pad(p, s, len);
+        }
+    } else {
+        sw_printer_pad(p, s + 1, len - 1);
+    }
+    p->zero = zero;
+    free(num.p);
+}
+
+static size_t truncated(const struct printer *p, const char *s, size_t len)
+{
+    return p->prec_present ? sw_rune_offset(s, len, (size_t)p->prec) : len;
+}
+
+void sw_printer_string(struct printer *p, const char *s, size_t len)
+{
+    sw_printer_pad(p, s, truncated(p, s, len));
+}
+
+void sw_printer_quoted(struct printer *p, const char *s, size_t len)
+{
+    len = truncated(p, s, len);
+    size_t mark = p->out->len;
+    if (p->sharp && sw_can_backquote(s, len)) {
+        sw_text_char(p->out, '`');
+        sw_text_put(p->out, s, len);
+        sw_text_char(p->out, '`');
+    } else {
+        sw_quote(p->out, s, len, p->plus ? SW_QUOTE_ASCII : 0);
+    }
+    pad_written(p, mark);
+}
+
+void sw_printer_hex(struct printer *p, const char *s, size_t len, bool upper)
+{
+    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    size_t mark = p->out->len;
+    if (p->prec_present && (size_t)p->prec < len)
+        len = (size_t)p->prec;
+    for (size_t i = 0; i < len; i++) {
+        if (p->space && i > 0)
+            sw_text_char(p->out, ' ');
+        if (p->sharp && (p->space || i == 0))
+            sw_text_put(p->out, upper ? "0X" : "0x", 2);
+        sw_text_char(p->out, digits[(unsigned char)s[i] >> 4]);
+        sw_text_char(p->out, digits[(unsigned char)s[i] & 15]);
+    }
+    pad_written(p, mark);
+}

@@ -1,0 +1,224 @@
+#include "chart/template/go/unicode.h"
+#include "chart/template/value/print.h"
+
+/* Where fmt.Sprintf stands in its format and its operands. */
+struct formatter {
+    struct printer p;
+    const char *f;
+    size_t at, end;
+    const struct sw_value *args;
+    size_t n, next;
+    bool reordered; /* some directive named its operand */
+    bool good_index;
+};
+
+enum { TOO_LARGE = 1000000 };
+
+/* Digits at @at. @return whether there were any and they are not too large */
+static bool parse_number(const char *f, size_t *at, size_t end, int *num)
+{
+    size_t start = *at;
+    *num = 0;
+    for (; *at < end && f[*at] >= '0' && f[*at] <= '9'; (*at)++) {
+        if (*num > TOO_LARGE)
+            return false;
+        *num = *num * 10 + (f[*at] - '0');
+    }
+    return *at > start && *num <= TOO_LARGE;
+}
+
+/* "[3]": the operand to use next. */
+static bool arg_number(struct formatter *s)
+{
+    if (s->at >= s->end || s->f[s->at] != '[')
+        return false;
+    s->reordered = true;
+    const char *close = memchr(s->f + s->at, ']', s->end - s->at);
+    if (!close) {
+        s->good_index = false;
+        s->at++;
+        return false;
+    }
+    size_t to = (size_t)(close - s->f), i = s->at + 1;
+    int index;
+    bool ok = parse_number(s->f, &i, to, &index) && i == to;
+    s->at = to + 1;
+    if (!ok || index < 1 || (size_t)index > s->n) {
+        s->good_index = false;
+        return ok && i == to ? true : false;
+    }
+    s->next = (size_t)index - 1;
+    return true;
+}
+
+/* "*": a width or precision out of the operands. */
+static bool int_from_arg(struct formatter *s, int *num)
+{
+    *num = 0;
+    if (s->next >= s->n)
+        return false;
+    struct sw_value v = s->args[s->next++];
+    int64_t i = v.as.i;
+    if (sw_kind(v) != SW_K_INT && sw_kind(v) != SW_K_UINT)
+        return false;
+    if (i > TOO_LARGE || i < -TOO_LARGE)
+        return false;
+    *num = (int)i;
+    return true;
+}
+
+static void parse_flags(struct formatter *s)
+{
+    struct printer *p = &s->p;
+    for (; s->at < s->end; s->at++) {
+        switch (s->f[s->at]) {
+        case '#':
+            p->sharp = true;
+            break;
+        case '0':
+            p->zero = true;
+            break;
+        case '+':
+            p->plus = true;
+            break;
+        case '-':
+            p->minus = true;
+            break;
+        case ' ':
+            p->space = true;
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+static void parse_width(struct formatter *s, bool *after_index)
+{
+    struct printer *p = &s->p;
+    if (s->at < s->end && s->f[s->at] == '*') {
+        s->at++;
+        p->wid_present = int_from_arg(s, &p->wid);
+        if (!p->wid_present)
+            sw_text_puts(p->out, "%!(BADWIDTH)");
+        if (p->wid < 0) {
+            p->wid = -p->wid;
+            p->minus = true;
+            p->zero = false;
+        }
+        *after_index = false;
+        return;
+    }
+    p->wid_present = parse_number(s->f, &s->at, s->end, &p->wid);
+    if (*after_index && p->wid_present)
+        s->good_index = false; /* "%[3]2d" */
+}
+
+static void parse_precision(struct formatter *s, bool *after_index)
+{
+    struct printer *p = &s->p;
+    if (s->at + 1 > s->end || s->at >= s->end || s->f[s->at] != '.')
+        return;
+    s->at++;
+    if (*after_index)
+        s->good_index = false; /* "%[3].2d" */
+    *after_index = arg_number(s);
+    if (s->at < s->end && s->f[s->at] == '*') {
+        s->at++;
+        p->prec_present = int_from_arg(s, &p->prec);
+        if (p->prec < 0) {
+            p->prec = 0;
+            p->prec_present = false;
+        }
+        if (!p->prec_present)
+            sw_text_puts(p->out, "%!(BADPREC)");
+        *after_index = false;
+        return;
+    }
+    p->prec_present = parse_number(s->f, &s->at, s->end, &p->prec);
+    if (!p->prec_present) {
+        p->prec = 0;
+        p->prec_present = true;
+    }
+}
+
+static void put_complaint(struct printer *p, uint32_t verb, const char *text)
+{
+    sw_text_puts(p->out, "%!");
+    sw_text_rune(p->out, verb);
+    sw_text_puts(p->out, text);
+}
+
+static void print_operand(struct formatter *s, uint32_t verb)
+{
+    struct printer *p = &s->p;
+    if (verb == 'v') {
+        p->sharp_v = p->sharp;
+        p->plus_v = p->plus;
+        p->sharp = p->plus = false;
+    }
+    sw_printer_arg(p, s->args[s->next++], verb);
+}
+
+/* One "%..." directive; the % is past. */
+static void format_directive(struct formatter *s)
+{
+    s->p = (struct printer){ .out = s->p.out };
+    s->good_index = true;
+    parse_flags(s);
+    bool after_index = arg_number(s);
+    parse_width(s, &after_index);
+    parse_precision(s, &after_index);
+    if (!after_index)
+        after_index = arg_number(s);
+    if (s->at >= s->end) {
+        sw_text_puts(s->p.out, "%!(NOVERB)");
+        return;
+    }
+    uint32_t verb;
+    s->at += sw_rune_decode(s->f + s->at, s->end - s->at, &verb);
+    if (verb == '%')
+        sw_text_char(s->p.out, '%');
+    else if (!s->good_index)
+        put_complaint(&s->p, verb, "(BADINDEX)");
+    else if (s->next >= s->n)
+        put_complaint(&s->p, verb, "(MISSING)");
+    else
+        print_operand(s, verb);
+}
+
+static void put_extra(struct formatter *s)
+{
+    struct text *out = s->p.out;
+    sw_text_puts(out, "%!(EXTRA ");
+    for (size_t i = s->next; i < s->n; i++) {
+        if (i > s->next)
+            sw_text_puts(out, ", ");
+        if (sw_value_is_nil(s->args[i])) {
+            sw_text_puts(out, "<nil>");
+            continue;
+        }
+        sw_text_puts(out, sw_value_type_name(s->args[i]));
+        sw_text_char(out, '=');
+        sw_print_value(out, s->args[i]);
+    }
+    sw_text_char(out, ')');
+}
+
+void sw_printf_values(struct text *out, const char *format, size_t len, const struct sw_value *args,
+                      size_t n)
+{
+    struct formatter s = { .p = { .out = out }, .f = format, .end = len, .args = args, .n = n };
+    while (s.at < len) {
+        const char *percent = memchr(format + s.at, '%', len - s.at);
+        size_t to = percent ? (size_t)(percent - format) : len;
+        sw_text_put(out, format + s.at, to - s.at);
+        s.at = to;
+        if (!percent)
+            break;
+        s.at++;
+        format_directive(&s);
+    }
+    if (!s.reordered && s.next < n)
+        put_extra(&s);
+}

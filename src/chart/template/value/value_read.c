@@ -1,0 +1,163 @@
+/* JSON and YAML text to values: a sink that builds them, numbers as float64. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/value/value_text.h"
+#include "data/data.h"
+
+struct level {
+    struct sw_map *map; /* or */
+    struct sw_list *list;
+    const char *key; /* of a map: the value's to come */
+    size_t key_len;
+};
+
+struct builder {
+    struct sw_arena *arena;
+    struct level *levels;
+    size_t n, cap;
+    struct sw_value done;
+};
+
+static int put(struct builder *b, struct sw_value v)
+{
+    struct level *top = b->n ? &b->levels[b->n - 1] : NULL;
+    if (!top)
+        b->done = v;
+    else if (top->map)
+        sw_map_set_borrowed(top->map, top->key, top->key_len, v);
+    else
+        sw_list_add(top->list, v);
+    return 0;
+}
+
+static int on_null(void *arg, SW_UNUSED struct sw_err *err)
+{
+    return put(arg, sw_value_nil());
+}
+
+static int on_boolean(void *arg, bool value, SW_UNUSED struct sw_err *err)
+{
+    return put(arg, sw_value_bool(value));
+}
+
+static int on_integer(void *arg, int64_t value, SW_UNUSED struct sw_err *err)
+{
+    return put(arg, sw_value_float((double)value));
+}
+
+static int on_natural(void *arg, uint64_t value, SW_UNUSED struct sw_err *err)
+{
+    return put(arg, sw_value_float((double)value));
+}
+
+static int on_real(void *arg, double value, SW_UNUSED const char *text, SW_UNUSED size_t len,
+                   SW_UNUSED struct sw_err *err)
+{
+    return put(arg, sw_value_float(value));
+}
+
+static int on_string(void *arg, const char *text, size_t len, SW_UNUSED struct sw_err *err)
+{
+    struct builder *b = arg;
+    return put(b, sw_value_str(b->arena, text, len));
+}
+
+static int push(struct builder *b, struct level level)
+{
+    SW_GROW(b->levels, b->n, b->cap);
+    b->levels[b->n++] = level;
+    return 0;
+}
+
+static int on_begin_map(void *arg, SW_UNUSED struct sw_err *err)
+{
+    struct builder *b = arg;
+    return push(b, (struct level){ .map = sw_map_new(b->arena) });
+}
+
+static int on_key(void *arg, const char *text, size_t len, SW_UNUSED struct sw_err *err)
+{
+    struct builder *b = arg;
+    struct level *top = &b->levels[b->n - 1];
+    top->key = sw_arena_strndup(b->arena, text, len);
+    top->key_len = len;
+    return 0;
+}
+
+static int on_end_map(void *arg, SW_UNUSED struct sw_err *err)
+{
+    struct builder *b = arg;
+    struct sw_map *map = b->levels[--b->n].map;
+    return put(b, sw_value_map(map));
+}
+
+static int on_begin_list(void *arg, SW_UNUSED struct sw_err *err)
+{
+    struct builder *b = arg;
+    return push(b, (struct level){ .list = sw_list_new(b->arena, 0) });
+}
+
+static int on_end_list(void *arg, SW_UNUSED struct sw_err *err)
+{
+    struct builder *b = arg;
+    struct sw_list *list = b->levels[--b->n].list;
+    return put(b, sw_value_list(list));
+}
+
+static const struct sw_sink_ops ops = {
+    .null = on_null,
+    .boolean = on_boolean,
+    .integer = on_integer,
+    .natural = on_natural,
+    .real = on_real,
+    .string = on_string,
+    .begin_map = on_begin_map,
+    .key = on_key,
+    .end_map = on_end_map,
+    .begin_list = on_begin_list,
+    .end_list = on_end_list,
+};
+
+int sw_value_read_yaml(struct sw_arena *arena, const char *text, size_t len,
+                       const struct sw_yaml_opts *opts, struct sw_value *out, struct sw_err *err)
+{
+    struct builder b = { .arena = arena, .done = sw_value_nil() };
+    int rc = sw_yaml_read(text, len, opts, &(struct sw_sink){ &ops, &b }, err);
+    free(b.levels);
+    if (rc == 0)
+        *out = b.done;
+    return rc;
+}
+
+int sw_value_from_json_text(struct sw_arena *arena, const char *name, const char *text, size_t len,
+                            struct sw_value *out, struct sw_err *err)
+{
+    struct builder b = { .arena = arena, .done = sw_value_nil() };
+    const struct sw_json_opts opts = { .file = name };
+    const int rc = sw_json_read(text, len, &opts, &(struct sw_sink){ &ops, &b }, err);
+    free(b.levels);
+    if (rc == 0)
+        *out = b.done;
+    return rc;
+}
+
+int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
+                       struct sw_err *err)
+{
+    const int rc = sw_value_from_json_text(arena, NULL, text, len, out, err);
+    if (rc == 0)
+        return 0;
+    struct text words = { .limit = 1 << 12 };
+    if (sw_json_go_error(text, len, &words))
+        sw_err_set(err, rc, "%.*s", (int)words.len, words.p);
+    free(words.p);
+    return rc;
+}
+
+int sw_value_from_yaml(struct sw_arena *arena, const char *name, const char *text, size_t len,
+                       struct sw_value *out, struct sw_err *err)
+{
+    const struct sw_yaml_opts opts = { .file = name, .max_bytes = 64 << 20 };
+    return sw_value_read_yaml(arena, text, len, &opts, out, err);
+}

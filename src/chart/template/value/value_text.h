@@ -1,0 +1,40 @@
+#pragma once
+/* Values as JSON and YAML text, and back; inside the template module. */
+#include "chart/template/go/text.h"
+#include "chart/template/value/types.h"
+
+struct sw_yaml_opts;
+
+int sw_value_read_yaml(struct sw_arena *arena, const char *text, size_t len,
+                       const struct sw_yaml_opts *opts, struct sw_value *out, struct sw_err *err);
+int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
+                       struct sw_err *err);
+
+/** Append what Go's encoding/json says of a text that is no JSON. @return whether it is none */
+bool sw_json_go_error(const char *text, size_t len, struct text *out);
+
+enum sw_value_json_style {
+    SW_VALUE_JSON_HTML = 1,   /* <, > and & escaped, as json.Marshal */
+    SW_VALUE_JSON_PRETTY = 2, /* two spaces a level, as json.MarshalIndent(v, "", "  ") */
+};
+/** As encoding/json writes the value, map keys in byte order.
+ * @return 0 | SW_INVALID: something that JSON cannot hold (a NaN, a complex number) */
+int sw_value_write_json(struct text *out, struct sw_value v, unsigned style, struct sw_err *err);
+
+/** As sigs.k8s.io/yaml.Marshal writes it, a line end last. @return 0 | SW_INVALID */
+int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
+                        struct sw_err *err);
+
+/** As Helm's toYamlPretty writes it (yaml.v3, an indent of two). @return 0 | SW_INVALID */
+int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_arena *arena,
+                               struct sw_err *err);
+
+/** The value as it is in JSON where that is another one: a struct's map, bytes as base64 text. */
+struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v);
+
+struct call;
+/** What base64 text stands for, made in the render's arena. @return 0 | SW_INVALID */
+int sw_base64_bytes(struct call *c, struct sw_value s, struct sw_value *out);
+
+/** base64.StdEncoding of @s, appended. */
+void sw_text_base64(struct text *out, const char *s, size_t len);

@@ -1,0 +1,60 @@
+#include "cli/cluster/cluster_facts.h"
+
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "data/data.h"
+#include "operator/controller/node_sharing.h"
+#include "operator/controller/nodes.h"
+
+enum { RETRIES = 3 };
+
+static void put_node(struct sw_roster *roster, struct sw_facts *facts, struct json_object *doc)
+{
+    struct sw_node *node = sw_node_parse(doc);
+    if (!node)
+        return;
+    SW_AUTO_CHARS *group = sw_group_id(node);
+    (void)nodes_put(roster, facts, node, group, 0, NULL, NULL);
+    sw_node_free(node);
+}
+
+static void read_sources(struct sw_connection *conn, struct sw_facts *facts)
+{
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    for (size_t i = 0; sw_facts_sources[i].kind; i++) {
+        const struct sw_facts_source *source = &sw_facts_sources[i];
+        SW_ERR(err);
+        SW_AUTO_JSON *object = NULL;
+        if (sw_talk_find(conn, source->api_version, source->kind, source->ns, source->name, &opts,
+                         &object, &err) == 0)
+            (void)sw_facts_put_source(facts, i, object);
+    }
+}
+
+int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
+                          struct sw_cluster_facts *out, struct sw_err *err)
+{
+    SW_AUTO_JSON *nodes = NULL;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    int rc = sw_talk_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, err);
+    if (rc < 0)
+        return rc;
+    struct sw_roster *roster = out->roster = sw_roster_new();
+    SW_AUTO_JSON *tolerations = partition_tolerations(resource);
+    struct nodes_choice choice = { roster, resource, tolerations };
+    out->facts = sw_facts_new();
+    for (size_t i = 0; i < sw_json_len(nodes); i++)
+        put_node(roster, out->facts, sw_json_at(nodes, i));
+    sw_facts_set_openshift(out->facts, sw_kube_serves(conn->kube, "config.openshift.io"));
+    read_sources(conn, out->facts);
+    sw_facts_groups(out->facts, nodes_is_chosen, &choice, &out->groups);
+    return 0;
+}
+
+void sw_cluster_facts_done(struct sw_cluster_facts *facts)
+{
+    sw_groups_done(&facts->groups);
+    sw_facts_free(facts->facts);
+    sw_roster_free(facts->roster);
+    *facts = (struct sw_cluster_facts){ 0 };
+}

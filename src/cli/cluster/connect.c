@@ -1,0 +1,94 @@
+#include "cli/cluster/connect.h"
+
+#include "base/loop.h"
+#include "emulator/emulator.h"
+#include "kube/config/kubeconfig.h"
+#include "kube/kube.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int open_emulator(struct sw_connection *conn, const struct sw_connect_opts *opts,
+                         struct sw_err *err)
+{
+    struct sw_emulator_opts emu = {
+        .platform = sw_streq(opts->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
+        .n_nodes = (int)opts->n_nodes,
+        .rules_dir = opts->rules,
+        .faults = opts->faults,
+    };
+    int rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
+    if (rc == 0)
+        rc = sw_emulator_open(conn->loop, &emu, &conn->emulator, err);
+    if (rc < 0)
+        return rc;
+    conn->config = sw_kube_config_new(sw_emulator_url(conn->emulator));
+    return 0;
+}
+
+static void on_server(int code, const char *why, void *arg)
+{
+    struct sw_connection *conn = arg;
+    if (!conn->patient || (code && code != SW_UNAVAILABLE))
+        return; /* who asked hears why: the command ends, or says it */
+    if (!code && conn->is_down)
+        (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
+    else if (code)
+        (void)fprintf(stderr, "slipway %s: %s; trying again until it answers\n", conn->command,
+                      why ? why : "the API server does not answer");
+    conn->is_down = code != 0;
+}
+
+static void on_warning(const char *text, void *arg SW_UNUSED)
+{
+    sw_log(SW_LOG_INFO, "warning of the API server", "text", text, NULL);
+}
+
+static void on_signal(evutil_socket_t number, short what SW_UNUSED, void *arg)
+{
+    struct sw_connection *conn = arg;
+    conn->signal = (int)number;
+    if (conn->on_signal)
+        conn->on_signal(conn->arg);
+    else
+        sw_loop_stop(conn->loop);
+}
+
+int sw_connection_init(struct sw_connection *conn, const char *command,
+                       const struct sw_connect_opts *opts, struct sw_err *err)
+{
+    conn->command = command;
+    conn->loop = sw_loop_new(NULL);
+    conn->interrupt = evsignal_new(sw_loop_base(conn->loop), SIGINT, on_signal, conn);
+    conn->terminate = evsignal_new(sw_loop_base(conn->loop), SIGTERM, on_signal, conn);
+    (void)evsignal_add(conn->interrupt, NULL);
+    (void)evsignal_add(conn->terminate, NULL);
+    int rc = opts->emulate
+                 ? open_emulator(conn, opts, err)
+                 : sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = opts->kubeconfig,
+                                                                    .context = opts->context },
+                                      &conn->config, err);
+    if (rc < 0)
+        return rc;
+    return sw_kube_new(conn->loop, conn->config,
+                       &(struct sw_kube_opts){ .user_agent = opts->manager,
+                                               .field_manager = opts->manager,
+                                               .on_server = on_server,
+                                               .on_warning = on_warning,
+                                               .arg = conn },
+                       &conn->kube, err);
+}
+
+void sw_connection_done(struct sw_connection *conn)
+{
+    sw_kube_free(SW_TAKE(conn->kube));
+    sw_kube_config_free(SW_TAKE(conn->config));
+    sw_emulator_close(SW_TAKE(conn->emulator));
+    if (conn->interrupt)
+        event_free(SW_TAKE(conn->interrupt));
+    if (conn->terminate)
+        event_free(SW_TAKE(conn->terminate));
+    sw_loop_free(SW_TAKE(conn->loop));
+}

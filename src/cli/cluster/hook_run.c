@@ -1,0 +1,312 @@
+/* See hook_run.h. */
+#include "cli/cluster/hook_run.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "chart/recipe/recipe.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "data/data.h"
+#include "operator/controller/hooks.h"
+
+/* ---- waiting -----------------------------------------------------------------------------------
+ */
+
+static void on_watch(const struct sw_watch_event *w, void *arg)
+{
+    struct sw_hook_run *run = arg;
+    if (w->type == SW_WATCH_ERROR)
+        return;
+    if (w->type == SW_WATCH_SYNCED) {
+        run->synced = true;
+        return;
+    }
+    json_object_put(run->live);
+    run->live = w->type == SW_WATCH_DELETED ? NULL : json_object_get(w->object);
+    if (run->live && !*sw_obj_kind(run->live)) /* items of a list do not say what they are */
+        sw_json_set_str(run->live, run->kind->kind, "kind", NULL);
+}
+
+static bool is_over(const struct sw_hook_run *run)
+{
+    const char *why;
+    if (!run->synced)
+        return false;
+    if (run->want_gone || !run->live)
+        return !run->live;
+    return release_hook_judge(run->live, &why) != HOOK_RUNS;
+}
+
+static const char *namespace_of(const struct sw_hook_run *run)
+{
+    return run->kind->namespaced ? sw_obj_namespace(run->doc) : NULL;
+}
+
+/* Until it is gone, or has ended. @return 0 | SW_UNAVAILABLE: the time is over, or a signal came */
+static int await(struct sw_hook_run *run, bool want_gone, struct sw_err *err)
+{
+    struct sw_connection *conn = run->conn;
+    json_object_put(SW_TAKE(run->live));
+    run->synced = false;
+    run->want_gone = want_gone;
+    struct sw_kube_watch *watch = sw_kube_watch_open(
+        conn->kube, run->kind,
+        &(struct sw_watch_opts){ .ns = namespace_of(run), .name = sw_obj_name(run->doc) }, on_watch,
+        run);
+    while (!is_over(run) && !conn->signal && sw_loop_now_ms(conn->loop) < conn->until_ms)
+        sw_loop_step(conn->loop, conn->until_ms - sw_loop_now_ms(conn->loop));
+    bool over = is_over(run);
+    sw_kube_watch_close(watch);
+    if (over)
+        return 0;
+    return sw_err_set(err, SW_UNAVAILABLE, "%s has not %s in time", sw_obj_name(run->doc),
+                      want_gone ? "gone" : "ended");
+}
+
+/* ---- logs --------------------------------------------------------------------------------------
+ */
+
+static void print_logs_of(struct sw_hook_run *run, const char *pod)
+{
+    SW_AUTO_CHARS *text = NULL;
+    size_t len = 0;
+    SW_ERR(err);
+    int rc = sw_talk_logs(run->conn, sw_obj_namespace(run->doc), pod,
+                          &(struct sw_request_opts){ .retries = 2 }, &text, &len, &err);
+    (void)printf("POD LOGS: %s\n%s%s", pod, rc == 0 ? text : sw_err_text(&err),
+                 rc < 0 || (len && text[len - 1] != '\n') ? "\n" : "");
+}
+
+static void print_logs(struct sw_hook_run *run)
+{
+    if (sw_streq(run->kind->kind, "Pod"))
+        print_logs_of(run, sw_obj_name(run->doc));
+    if (!sw_streq(run->kind->kind, "Job"))
+        return;
+    SW_AUTO_CHARS *selector = sw_printf("job-name=%s", sw_obj_name(run->doc));
+    SW_AUTO_JSON *pods = NULL;
+    SW_ERR(err);
+    if (sw_talk_find(run->conn, "v1", "Pod", sw_obj_namespace(run->doc), NULL,
+                     &(struct sw_request_opts){ .label_selector = selector, .retries = 2 }, &pods,
+                     &err) < 0)
+        (void)printf("POD LOGS: %s\n", sw_err_text(&err));
+    for (size_t i = 0; i < sw_json_len(pods); i++)
+        print_logs_of(run, sw_obj_name(sw_json_at(pods, i)));
+}
+
+/* ---- one hook ----------------------------------------------------------------------------------
+ */
+
+static int prepare(struct sw_hook_run *run, const struct release_hook *hook, struct sw_err *err)
+{
+    json_object_put(run->doc);
+    run->doc = sw_json_copy(hook->doc);
+    int rc = sw_talk_kind(run->conn, sw_obj_api_version(run->doc), sw_obj_kind(run->doc),
+                          &run->kind, err);
+    if (rc < 0)
+        return rc;
+    rc = sw_hooks_apply(run->doc,
+                        &(struct sw_hook_env){ .resource = run->resource,
+                                               .ns = run->ns,
+                                               .namespaced = run->kind->namespaced },
+                        err);
+    if (rc == 0 && run->is_farewell) { /* what a hook leaves behind stays, as with Helm */
+        SW_AUTO_CHARS *mark = release_hooks_mark(run->event, sw_obj_uid(run->record), false);
+        (void)sw_json_del(run->doc, "metadata", "ownerReferences", NULL);
+        sw_json_set_str(run->doc, mark, "metadata", "annotations", FAREWELL_RUN_MARK, NULL);
+    }
+    return rc;
+}
+
+static int remove_it(struct sw_hook_run *run, struct sw_err *err)
+{
+    int rc = sw_talk_delete(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
+                            &(struct sw_request_opts){ .propagation = "Background", .retries = 3 },
+                            err);
+    return rc == SW_NOTFOUND ? 0 : rc < 0 ? rc : await(run, true, err);
+}
+
+/* It was begun by the operator, or by an uninstall that was interrupted. */
+static bool is_of_this_run(const struct sw_hook_run *run, struct json_object *there)
+{
+    const char *mark = sw_obj_annotation(run->doc, FAREWELL_RUN_MARK), *why;
+    return mark && sw_streq(sw_obj_annotation(there, FAREWELL_RUN_MARK), mark) &&
+           release_hook_judge(there, &why) != HOOK_FAILED;
+}
+
+/* What is there already is an older run's: it goes, or nothing is begun. */
+static int make_room(struct sw_hook_run *run, const struct release_hook *hook, struct sw_err *err)
+{
+    SW_AUTO_JSON *there = NULL;
+    SW_ERR(why);
+    int rc = sw_talk_get(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
+                         &(struct sw_request_opts){ .retries = 3 }, &there, &why);
+    if (rc == SW_NOTFOUND || (rc == 0 && is_of_this_run(run, there)))
+        return 0;
+    if (rc < 0)
+        return sw_err_set(err, rc, "%s", sw_err_text(&why));
+    if (hook->policies & SW_HOOK_DELETE_BEFORE_CREATION)
+        return remove_it(run, err);
+    return sw_err_set(err, SW_CONFLICT,
+                      "%s '%s' is there already, and its delete policy is not before-hook-creation",
+                      run->kind->kind, sw_obj_name(run->doc));
+}
+
+/* `helm status` shows it; of a deletion the operator, too, reads what is done. Who may not write it
+ * has run the hook all the same. */
+static void write_down(struct sw_hook_run *run, const struct release_hook *hook, const char *why)
+{
+    struct json_object *item = sw_json_at(sw_json_get(run->release, "hooks"), hook->at);
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *note = NULL;
+    SW_ERR(err);
+    if (run->live)
+        (void)json_object_object_add(item, "last_run", release_run_of_object(run->live));
+    SW_AUTO_JSON *patch = release_patch(run->record, run->release);
+    if (run->is_farewell) {
+        (void)json_object_object_add(run->past, hook->key, json_object_new_string(why));
+        note = release_hooks_note(run->past, sw_obj_uid(run->resource), false);
+        (void)json_object_object_add(patch, "metadata",
+                                     json_object_get(sw_json_get(note, "metadata")));
+    }
+    int rc = sw_talk_kind(run->conn, "v1", sw_obj_kind(run->record), &kind, &err);
+    if (rc == 0)
+        rc = sw_talk_patch(run->conn, kind, run->ns, sw_obj_name(run->record), patch, &err);
+    if (rc < 0)
+        (void)fprintf(stderr, "slipway: how %s went is not recorded: %s\n", hook->key,
+                      sw_err_text(&err));
+}
+
+/* @return 0: it has ended, *@passed says how | a code: it could not be run */
+static int run_hook(struct sw_hook_run *run, const struct release_hook *hook, bool *passed,
+                    struct sw_err *err)
+{
+    SW_AUTO_JSON *made = NULL;
+    const char *why = "is gone";
+    int rc = prepare(run, hook, err);
+    if (rc == 0)
+        rc = make_room(run, hook, err);
+    if (rc == 0)
+        rc = sw_talk_apply(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc), run->doc,
+                           &(struct sw_request_opts){ .force = true, .retries = 3 }, &made, err);
+    if (rc == 0)
+        rc = await(run, false, err);
+    if (rc < 0)
+        return rc;
+    *passed = run->live && release_hook_judge(run->live, &why) == HOOK_SUCCEEDED;
+    (void)printf("%s: %s%s%s\n", hook->key, *passed ? "Succeeded" : "Failed", *passed ? "" : ": ",
+                 *passed ? "" : why);
+    if (!*passed || run->logs)
+        print_logs(run);
+    if (run->live || run->is_farewell)
+        write_down(run, hook, *passed ? "" : why);
+    return !*passed && (hook->policies & SW_HOOK_DELETE_FAILED) ? remove_it(run, err) : 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+static bool is_asked(const struct sw_hook_run *run, const struct release_hook *hook)
+{
+    return !run->only || sw_streq(sw_obj_name(hook->doc), run->only);
+}
+
+static bool is_done(const struct sw_hook_run *run, const struct release_hook *hook)
+{
+    return run->is_farewell && sw_streq(sw_json_str(run->past, NULL, hook->key, NULL), "");
+}
+
+/* Helm deletes what has succeeded when all of them have. */
+static int tidy(struct sw_hook_run *run, struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < run->hooks.n; i++) {
+        const struct release_hook *hook = &run->hooks.items[i];
+        if (!is_asked(run, hook) || !(hook->policies & SW_HOOK_DELETE_SUCCEEDED))
+            continue;
+        rc = prepare(run, hook, err);
+        if (rc == 0)
+            rc = remove_it(run, err);
+    }
+    return rc;
+}
+
+int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed, struct sw_err *err)
+{
+    int rc = 0;
+    *n = 0;
+    *passed = true;
+    for (size_t i = 0; rc == 0 && *passed && i < run->hooks.n; i++) {
+        const struct release_hook *hook = &run->hooks.items[i];
+        if (!is_asked(run, hook))
+            continue;
+        ++*n;
+        if (!is_done(run, hook))
+            rc = run_hook(run, hook, passed, err);
+    }
+    return rc == 0 && *passed ? tidy(run, err) : rc;
+}
+
+int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *err)
+{
+    release_hooks_done(&run->hooks);
+    run->event = event;
+    return release_hooks_read(run->release, event, run->ns, &run->hooks, err);
+}
+
+/* ---- the record --------------------------------------------------------------------------------
+ */
+
+static int find_record(struct sw_hook_run *run, const char *name, struct sw_err *err)
+{
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
+    for (size_t i = 0; i < SW_COUNT(kinds); i++) {
+        SW_AUTO_JSON *list = NULL;
+        int rc = sw_talk_find(run->conn, "v1", kinds[i], run->ns, NULL,
+                              &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
+                              &list, err);
+        if (rc < 0)
+            return rc;
+        struct json_object *newest = release_newest(list);
+        if (!newest)
+            continue;
+        sw_json_set_str(newest, kinds[i], "kind", NULL);
+        run->record = json_object_get(newest);
+        return 0;
+    }
+    return sw_err_set(err, SW_NOTFOUND,
+                      "no release of '%s' is recorded: it was not Ready yet, or the operator keeps "
+                      "no records (--releases)",
+                      name);
+}
+
+int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
+                     struct json_object *resource, struct sw_err *err)
+{
+    const char *name = sw_obj_name(resource),
+               *ns = sw_json_str(resource, name, "spec", "namespace", NULL),
+               *state = sw_json_str(resource, "", "spec", "managementState", NULL);
+    *run = (struct sw_hook_run){ .conn = conn, .resource = resource, .ns = *ns ? ns : name };
+    int rc = find_record(run, name, err);
+    if (rc == 0)
+        rc = release_of_record(run->record, &run->release, err);
+    if (rc == 0)
+        run->past = release_hooks_past(run->record, sw_obj_uid(resource),
+                                       sw_streq(state, "Removed"));
+    return rc;
+}
+
+void sw_hook_run_done(struct sw_hook_run *run)
+{
+    release_hooks_done(&run->hooks);
+    json_object_put(SW_TAKE(run->record));
+    json_object_put(SW_TAKE(run->release));
+    json_object_put(SW_TAKE(run->past));
+    json_object_put(SW_TAKE(run->doc));
+    json_object_put(SW_TAKE(run->live));
+}

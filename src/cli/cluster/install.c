@@ -1,0 +1,158 @@
+#include "cli/cluster/install.h"
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "data/data.h"
+#include "kube/kube.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+
+extern const struct sw_embedded sw_deploy_crds[];
+
+#define API_VERSION "sro.openshift.io/v1beta1"
+#define KIND "SpecialResource"
+
+enum { RETRIES = 1000000, POLL_MS = 20 };
+
+/* Steps, each begun by the answer to the one before. */
+struct sw_install {
+    struct sw_connection *conn;
+    struct json_object *resource;
+    sw_install_fn *done;
+    void *arg;
+    struct sw_kube_request *req;
+    struct sw_timer *timer;
+    const struct sw_kind *crd_kind;
+    size_t next_crd;
+};
+
+static void look_for_kind(struct sw_install *in);
+
+void sw_install_cancel(struct sw_install *in)
+{
+    if (!in)
+        return;
+    sw_kube_cancel(in->req);
+    sw_timer_free(in->timer);
+    json_object_put(in->resource);
+    free(in);
+}
+
+static void finish(struct sw_install *in, int code, const struct sw_err *err)
+{
+    sw_install_fn *done = in->done;
+    void *arg = in->arg;
+    SW_ERR(copy);
+    if (code < 0)
+        sw_err_set(&copy, code, "%s", err ? sw_err_text(err) : sw_code_name(code));
+    sw_install_cancel(in);
+    done(code, &copy, arg);
+}
+
+static void on_applied(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_install *in = arg;
+    in->req = NULL;
+    finish(in, a->code, a->err);
+}
+
+static void apply_resource(struct sw_install *in, const struct sw_kind *kind)
+{
+    in->req = sw_kube_apply(in->conn->kube, kind, NULL, sw_obj_name(in->resource), in->resource,
+                            &(struct sw_request_opts){
+                                .field_manager = "slipway-run", .force = true, .retries = RETRIES },
+                            on_applied, in);
+}
+
+/* ---- definitions -------------------------------------------------------------------------------
+ */
+
+static void apply_next_crd(struct sw_install *in);
+
+static void on_crd(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_install *in = arg;
+    in->req = NULL;
+    if (a->code < 0) {
+        finish(in, a->code, a->err);
+        return;
+    }
+    in->next_crd++;
+    apply_next_crd(in);
+}
+
+static void apply_next_crd(struct sw_install *in)
+{
+    const struct sw_embedded *file = &sw_deploy_crds[in->next_crd];
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    if (!file->name) {
+        sw_timer_set(in->timer, 0);
+        return;
+    }
+    int rc = sw_yaml_parse(file->text, file->len_bytes,
+                           &(struct sw_yaml_opts){ .file = file->name }, &doc, &err);
+    if (rc < 0) {
+        finish(in, rc, &err);
+        return;
+    }
+    in->req = sw_kube_apply(in->conn->kube, in->crd_kind, NULL, sw_obj_name(doc), doc,
+                            &(struct sw_request_opts){ .retries = RETRIES }, on_crd, in);
+}
+
+static void on_crd_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct sw_install *in = arg;
+    in->req = NULL;
+    if (code == SW_UNAVAILABLE) {
+        sw_timer_set(in->timer, 1000);
+    } else if (code < 0) {
+        finish(in, code, err);
+    } else {
+        in->crd_kind = kind;
+        apply_next_crd(in);
+    }
+}
+
+/* ---- the kind ----------------------------------------------------------------------------------
+ */
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct sw_install *in = arg;
+    in->req = NULL;
+    if (code == 0)
+        apply_resource(in, kind);
+    else if (code == SW_UNAVAILABLE)
+        sw_timer_set(in->timer, 1000);
+    else if (code == SW_NOTFOUND && in->crd_kind)
+        sw_timer_set(in->timer, POLL_MS); /* applied, but not served yet */
+    else if (code == SW_NOTFOUND)
+        in->req = sw_kube_kind(in->conn->kube, "apiextensions.k8s.io/v1",
+                               "CustomResourceDefinition", on_crd_kind, in);
+    else
+        finish(in, code, err);
+}
+
+static void look_for_kind(struct sw_install *in)
+{
+    in->req = sw_kube_kind(in->conn->kube, API_VERSION, KIND, on_kind, in);
+}
+
+static void on_timer(void *arg)
+{
+    look_for_kind(arg);
+}
+
+struct sw_install *sw_install_start(struct sw_connection *conn, struct json_object *resource,
+                                    sw_install_fn *done, void *arg)
+{
+    struct sw_install *in = sw_zalloc(1, sizeof *in);
+    *in = (struct sw_install){
+        .conn = conn, .resource = json_object_get(resource), .done = done, .arg = arg
+    };
+    in->timer = sw_timer_new(conn->loop, on_timer, in);
+    look_for_kind(in);
+    return in;
+}

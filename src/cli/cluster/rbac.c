@@ -1,0 +1,497 @@
+#include "cli/cluster/rbac.h"
+
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "data/data.h"
+#include "emulator/store/kinds.h"
+
+#define RBAC_GROUP "rbac.authorization.k8s.io"
+#define RBAC_VERSION RBAC_GROUP "/v1"
+#define PULLERS "system:image-pullers" /* a RoleBinding of each OpenShift namespace */
+
+/* Rights as they are collected: {namespace or "": {"group\nresource\nname": {verb: true}}}, and
+ * the rules of roles that must be held to hand them on: {namespace or "": [rule]}. */
+struct rights {
+    const struct sw_rbac_opts *opts;
+    const struct sw_rendered *rendered;
+    struct json_object *by_scope, *held;
+    /* Where the resource has an account of its own: what the operator does itself all the same, as
+     * by_scope. Objects are written as that account; watches, records of releases and the builder's
+     * binding are the operator's. */
+    struct json_object *own;
+};
+
+/* What is known of a kind without asking anybody. */
+struct kind_facts {
+    char *group;    /* heap */
+    char *resource; /* heap */
+    bool namespaced;
+};
+
+static void kind_facts_done(struct kind_facts *k)
+{
+    free(k->group);
+    free(k->resource);
+}
+
+/* ---- kinds --------------------------------------------------------------------------------------
+ */
+
+static char *group_of(const char *api_version)
+{
+    const char *slash = strchr(api_version, '/');
+    return slash ? sw_strndup(api_version, (size_t)(slash - api_version)) : sw_strdup("");
+}
+
+/* Kubernetes' own guess (meta.UnsafeGuessKindToResource), and the one name that it gets wrong. */
+static char *guess_plural(const char *kind)
+{
+    SW_AUTO_CHARS *lower = sw_strdup(kind);
+    size_t len = strlen(lower);
+    for (size_t i = 0; i < len; i++)
+        if (lower[i] >= 'A' && lower[i] <= 'Z')
+            lower[i] = (char)(lower[i] - 'A' + 'a');
+    if (sw_streq(lower, "securitycontextconstraints") || sw_streq(lower, "endpoints"))
+        return SW_TAKE(lower);
+    if (len && lower[len - 1] == 's')
+        return sw_printf("%ses", lower);
+    if (len && lower[len - 1] == 'y')
+        return sw_printf("%.*sies", (int)len - 1, lower);
+    return sw_printf("%ss", lower);
+}
+
+static bool find_builtin(struct kind_facts *k, const char *kind)
+{
+    for (size_t i = 0; i < sw_n_builtins; i++) {
+        const struct sw_builtin *b = &sw_builtins[i];
+        if (!sw_streq(b->group, k->group) || !sw_streq(b->kind, kind))
+            continue;
+        k->resource = sw_strdup(b->plural);
+        k->namespaced = b->flags & SW_K_NAMESPACED;
+        return true;
+    }
+    return false;
+}
+
+/* The recipe's own definitions. */
+static bool find_definition(const struct rights *r, struct kind_facts *k, const char *kind)
+{
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
+        struct json_object *crd = sw_rendered_manifest(r->rendered, i)->doc;
+        if (!sw_streq(sw_obj_kind(crd), "CustomResourceDefinition") ||
+            !sw_streq(sw_json_str(crd, "", "spec", "group", NULL), k->group) ||
+            !sw_streq(sw_json_str(crd, "", "spec", "names", "kind", NULL), kind))
+            continue;
+        k->resource = sw_strdup(sw_json_str(crd, "", "spec", "names", "plural", NULL));
+        k->namespaced = sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
+        return true;
+    }
+    return false;
+}
+
+/* @namespaced: what is guessed where nobody knows */
+static struct kind_facts facts_of_kind(const struct rights *r, const char *api_version,
+                                       const char *kind, bool namespaced)
+{
+    struct kind_facts k = { .group = group_of(api_version) };
+    if (find_builtin(&k, kind) || find_definition(r, &k, kind))
+        return k;
+    k.resource = guess_plural(kind);
+    k.namespaced = namespaced;
+    return k;
+}
+
+static struct kind_facts facts_of(const struct rights *r, struct json_object *doc)
+{
+    return facts_of_kind(r, sw_json_str(doc, "", "apiVersion", NULL), sw_obj_kind(doc),
+                         *sw_json_str(doc, "", "metadata", "namespace", NULL));
+}
+
+/* ---- collecting ---------------------------------------------------------------------------------
+ */
+
+static struct json_object *child(struct json_object *map, const char *key, bool list)
+{
+    struct json_object *at = sw_json_get(map, key);
+    if (!at) {
+        at = list ? json_object_new_array() : json_object_new_object();
+        (void)json_object_object_add(map, key, at);
+    }
+    return at;
+}
+
+static bool is_rendered(const struct rights *r, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
+        struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
+        if (sw_streq(sw_obj_kind(doc), kind) && sw_streq(sw_obj_name(doc), name))
+            return true;
+    }
+    return false;
+}
+
+/* A namespace that the recipe makes itself is not there yet for a Role to be in. */
+static const char *scope_of(const struct rights *r, const char *ns)
+{
+    return r->opts->cluster_wide || is_rendered(r, "Namespace", ns) ? "" : ns;
+}
+
+static void add_verbs(struct json_object *scopes, const char *scope, const char *key,
+                      const char *const *verbs)
+{
+    struct json_object *set = child(child(scopes, scope, false), key, false);
+    for (; *verbs; verbs++)
+        (void)json_object_object_add(set, *verbs, json_object_new_boolean(true));
+}
+
+/* @ns "": in the whole cluster; @name NULL: of any name; the verbs end with NULL. */
+static void allow(struct rights *r, const char *ns, const char *group, const char *resource,
+                  const char *name, const char *const *verbs)
+{
+    SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", group, resource, name ? name : "");
+    add_verbs(r->by_scope, scope_of(r, ns), key, verbs);
+    if (sw_streq(verbs[0], "get"))
+        add_verbs(r->own, scope_of(r, ns), key, verbs);
+}
+
+/* What is never done as the resource's account. */
+static void allow_own(struct rights *r, const char *ns, const char *group, const char *resource,
+                      const char *name, const char *const *verbs)
+{
+    SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", group, resource, name ? name : "");
+    add_verbs(r->opts->service_account ? r->own : r->by_scope, scope_of(r, ns), key, verbs);
+}
+
+static const char *const read_verbs[] = { "get", "list", "watch", NULL };
+static const char *const write_verbs[] = { "create", "patch", "delete", NULL };
+static const char *const release_verbs[] = { "get", "list", "create", "patch", "delete", NULL };
+static const char *const get_verb[] = { "get", NULL };
+static const char *const bind_verb[] = { "bind", NULL };
+static const char *const hand_on_verbs[] = { "bind", "escalate", NULL };
+
+static const char *ns_of(const struct rights *r, struct json_object *doc)
+{
+    return sw_json_str(doc, r->opts->ns, "metadata", "namespace", NULL);
+}
+
+/* Objects are watched by slipway's own label, a kind at a time, wherever they are; what makes pods
+ * is judged by them, in its namespace. */
+static void allow_object(struct rights *r, struct json_object *doc)
+{
+    static const char *const pod_makers[] = { "DaemonSet",  "Deployment", "StatefulSet",
+                                              "ReplicaSet", "Job",        "CronJob",
+                                              "Pod" };
+    const char *ns = ns_of(r, doc), *kind = sw_obj_kind(doc);
+    struct kind_facts k = facts_of(r, doc);
+    if (!sw_streq(kind, "Pod"))
+        allow(r, "", k.group, k.resource, NULL, read_verbs);
+    allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, write_verbs);
+    for (size_t i = 0; i < SW_COUNT(pod_makers); i++) {
+        if (!sw_streq(kind, pod_makers[i]))
+            continue;
+        allow(r, ns, "", "pods", NULL, read_verbs);
+        allow(r, ns, "", "pods/log", NULL, get_verb);
+    }
+    if (sw_streq(kind, "BuildConfig")) {
+        allow(r, ns, k.group, "builds", NULL, read_verbs);
+        allow(r, ns, k.group, "buildconfigs/instantiate", NULL,
+              (const char *const[]){ "create", NULL });
+    }
+    kind_facts_done(&k);
+}
+
+/* A role may be made by who holds what is in it, or may escalate. */
+static void allow_role(struct rights *r, struct json_object *doc)
+{
+    bool everywhere = sw_streq(sw_obj_kind(doc), "ClusterRole");
+    const char *ns = everywhere ? "" : ns_of(r, doc);
+    struct json_object *rules = sw_json_get(doc, "rules");
+    if (r->opts->escalate || (everywhere && sw_json_get(doc, "aggregationRule"))) {
+        allow(r, ns, RBAC_GROUP, everywhere ? "clusterroles" : "roles", sw_obj_name(doc),
+              hand_on_verbs);
+        return;
+    }
+    struct json_object *held = child(r->held, scope_of(r, ns), true);
+    for (size_t i = 0; i < sw_json_len(rules); i++)
+        (void)json_object_array_add(held, json_object_get(sw_json_at(rules, i)));
+}
+
+/* A role that is not the recipe's, and so cannot be looked into, may be bound by its name. */
+static void allow_binding(struct rights *r, struct json_object *doc)
+{
+    const char *kind = sw_json_str(doc, "", "roleRef", "kind", NULL);
+    const char *name = sw_json_str(doc, "", "roleRef", "name", NULL);
+    const char *ns = sw_streq(sw_obj_kind(doc), "ClusterRoleBinding") ? "" : ns_of(r, doc);
+    if (!is_rendered(r, kind, name))
+        allow(r, ns, RBAC_GROUP, sw_streq(kind, "ClusterRole") ? "clusterroles" : "roles", name,
+              bind_verb);
+}
+
+/* Builds run as `builder`, who is put among those that may pull the namespace's images. */
+static void allow_pulling(struct rights *r)
+{
+    static const char *const verbs[] = { "get", "list", "watch", "patch", NULL };
+    allow(r, r->opts->ns, RBAC_GROUP, "rolebindings", "system:image-pullers", verbs);
+    allow(r, r->opts->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
+}
+
+/* Templates look up as the account that what comes of them is written as. */
+static void allow_lookups(struct rights *r)
+{
+    static const char *const list_verb[] = { "list", NULL };
+    for (size_t i = 0; i < sw_json_len(r->opts->lookups); i++) {
+        struct json_object *l = sw_json_at(r->opts->lookups, i);
+        const char *ns = sw_json_str(l, "", "namespace", NULL),
+                   *name = sw_json_str(l, "", "name", NULL);
+        struct kind_facts k = facts_of_kind(r, sw_json_str(l, "", "apiVersion", NULL),
+                                            sw_json_str(l, "", "kind", NULL), *ns != '\0');
+        SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", k.group, k.resource, name);
+        add_verbs(r->by_scope, scope_of(r, k.namespaced ? ns : ""), key,
+                  *name ? get_verb : list_verb);
+        kind_facts_done(&k);
+    }
+}
+
+static void collect(struct rights *r)
+{
+    const struct sw_rbac_opts *o = r->opts;
+    allow_lookups(r);
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
+        struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
+        allow_object(r, doc);
+        if (sw_streq(sw_obj_kind(doc), "BuildConfig"))
+            allow_pulling(r);
+        if (!sw_streq(sw_json_str(doc, "", "apiVersion", NULL), RBAC_VERSION))
+            continue;
+        if (sw_streq(sw_obj_kind(doc), "ClusterRole") || sw_streq(sw_obj_kind(doc), "Role"))
+            allow_role(r, doc);
+        else
+            allow_binding(r, doc);
+    }
+    if (o->cluster_wide)
+        allow(r, "", "", "namespaces", NULL, write_verbs);
+    else
+        allow(r, "", "", "namespaces", o->ns, (const char *const[]){ "patch", "delete", NULL });
+    /* releases are recorded beside the recipe's objects; the builder's account may pull its images
+     */
+    allow_own(r, o->ns, "", "configmaps", NULL, read_verbs);
+    allow_own(r, o->ns, "", "configmaps", NULL, write_verbs);
+    allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
+    allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS,
+              (const char *const[]){ "patch", NULL });
+    allow_own(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
+    if (o->priority_classes) {
+        allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, read_verbs);
+        allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, write_verbs);
+    }
+    if (o->secrets)
+        allow(r, o->ns, "", "secrets", NULL, read_verbs);
+    allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */
+}
+
+/* ---- rules --------------------------------------------------------------------------------------
+ */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The keys of a map, sorted; the list is heap, the texts are the map's. */
+static const char **sorted_keys(struct json_object *map, size_t *n)
+{
+    const char **keys = sw_zalloc((size_t)json_object_object_length(map) + 1, sizeof *keys);
+    *n = 0;
+    json_object_object_foreach(map, key, value)
+    {
+        (void)value;
+        keys[(*n)++] = key;
+    }
+    qsort(keys, *n, sizeof *keys, by_text);
+    return keys;
+}
+
+static struct json_object *list_of_keys(struct json_object *map)
+{
+    size_t n;
+    const char **keys = sorted_keys(map, &n);
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_object_array_add(list, json_object_new_string(keys[i]));
+    free(keys);
+    return list;
+}
+
+static struct json_object *list_of_one(const char *text, size_t len)
+{
+    struct json_object *list = json_object_new_array();
+    (void)json_object_array_add(list, json_object_new_string_len(text, (int)len));
+    return list;
+}
+
+/* One rule of "group\nresource\nname", or one more resource of the rule before it. */
+static void put_rule(struct json_object *rules, const char *key, struct json_object *verbs)
+{
+    const char *resource = strchr(key, '\n') + 1, *name = strchr(resource, '\n') + 1;
+    size_t n = sw_json_len(rules);
+    struct json_object *last = n ? sw_json_at(rules, n - 1) : NULL;
+    struct json_object *group = list_of_one(key, (size_t)(resource - 1 - key));
+    SW_AUTO_JSON *list = list_of_keys(verbs);
+    if (last && !*name && !sw_json_get(last, "resourceNames") &&
+        sw_json_equal(sw_json_get(last, "apiGroups"), group) &&
+        sw_json_equal(sw_json_get(last, "verbs"), list)) {
+        (void)json_object_array_add(
+            sw_json_get(last, "resources"),
+            json_object_new_string_len(resource, (int)(name - 1 - resource)));
+        json_object_put(group);
+        return;
+    }
+    struct json_object *rule = json_object_new_object();
+    sw_json_set(rule, group, "apiGroups", NULL);
+    sw_json_set(rule, list_of_one(resource, (size_t)(name - 1 - resource)), "resources", NULL);
+    if (*name)
+        sw_json_set(rule, list_of_one(name, strlen(name)), "resourceNames", NULL);
+    sw_json_set(rule, json_object_get(list), "verbs", NULL);
+    (void)json_object_array_add(rules, rule);
+}
+
+static struct json_object *rules_of(struct json_object *scopes, struct json_object *all_held,
+                                    const char *ns)
+{
+    struct json_object *rules = json_object_new_array(), *map = sw_json_get(scopes, ns);
+    struct json_object *held = sw_json_get(all_held, ns);
+    size_t n = 0;
+    const char **keys = map ? sorted_keys(map, &n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        put_rule(rules, keys[i], sw_json_get(map, keys[i]));
+    free(keys);
+    for (size_t i = 0; i < sw_json_len(held); i++)
+        (void)json_object_array_add(rules, json_object_get(sw_json_at(held, i)));
+    return rules;
+}
+
+/* ---- manifests ----------------------------------------------------------------------------------
+ */
+
+static struct json_object *manifest(const struct sw_rbac_opts *o, const char *api_version,
+                                    const char *kind, const char *name, const char *ns)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, api_version, "apiVersion", NULL);
+    sw_json_set_str(doc, kind, "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    if (*ns)
+        sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "recipe", "metadata", "labels", "slipway.dev/rbac", NULL);
+    sw_json_set_str(doc, o->name, "metadata", "labels", "slipway.dev/recipe", NULL);
+    return doc;
+}
+
+static void put_binding(struct json_object *list, const struct sw_rbac_opts *o, const char *ns,
+                        const char *role, const char *account_ns, const char *account)
+{
+    struct json_object *doc = manifest(o, RBAC_VERSION, *ns ? "RoleBinding" : "ClusterRoleBinding",
+                                       role, ns);
+    struct json_object *subject = json_object_new_object(), *subjects = json_object_new_array();
+    sw_json_set_str(doc, RBAC_GROUP, "roleRef", "apiGroup", NULL);
+    sw_json_set_str(doc, *ns ? "Role" : "ClusterRole", "roleRef", "kind", NULL);
+    sw_json_set_str(doc, role, "roleRef", "name", NULL);
+    sw_json_set_str(subject, "ServiceAccount", "kind", NULL);
+    sw_json_set_str(subject, account, "name", NULL);
+    sw_json_set_str(subject, account_ns, "namespace", NULL);
+    (void)json_object_array_add(subjects, subject);
+    sw_json_set(doc, subjects, "subjects", NULL);
+    (void)json_object_array_add(list, doc);
+}
+
+/* A role of a namespace, or of the cluster where @ns is "". Returns its name. */
+static char *put_role(struct json_object *list, const struct sw_rbac_opts *o, const char *prefix,
+                      const char *ns, struct json_object *rules)
+{
+    char *name = sw_printf("%s-%s", prefix, o->name);
+    struct json_object *doc = manifest(o, RBAC_VERSION, *ns ? "Role" : "ClusterRole", name, ns);
+    sw_json_set(doc, rules, "rules", NULL);
+    (void)json_object_array_add(list, doc);
+    return name;
+}
+
+/* The operator's own role is named slipway-<name>, that of an account <account>-<name>. */
+static void put_roles(struct json_object *list, const struct rights *r, const char *ns)
+{
+    const struct sw_rbac_opts *o = r->opts;
+    struct json_object *mine = o->service_account ? r->own : r->by_scope;
+    if (sw_json_get(mine, ns)) {
+        SW_AUTO_CHARS *role = put_role(list, o, "slipway", ns,
+                                       rules_of(mine, o->service_account ? NULL : r->held, ns));
+        put_binding(list, o, ns, role, o->operator_ns, o->account);
+    }
+    if (o->service_account) {
+        SW_AUTO_CHARS *role = put_role(list, o, o->service_account, ns,
+                                       rules_of(r->by_scope, r->held, ns));
+        put_binding(list, o, ns, role, o->ns, o->service_account);
+    }
+}
+
+static void put_namespaces(struct json_object *list, const struct rights *r)
+{
+    size_t n;
+    const char **keys = sorted_keys(r->by_scope, &n);
+    for (size_t i = 0; i < n; i++)
+        if (*keys[i])
+            (void)json_object_array_add(list, manifest(r->opts, "v1", "Namespace", keys[i], ""));
+    free(keys);
+}
+
+/* Objects are written as this account. */
+static void put_impersonation(struct json_object *list, const struct sw_rbac_opts *o)
+{
+    SW_AUTO_CHARS *name = sw_printf("slipway-as-%s", o->service_account);
+    struct json_object *account = manifest(o, "v1", "ServiceAccount", o->service_account, o->ns);
+    struct json_object *doc = manifest(o, RBAC_VERSION, "Role", name, o->ns);
+    struct json_object *rules = json_object_new_array(), *verbs = json_object_new_object();
+    SW_AUTO_CHARS *key = sw_printf("\nserviceaccounts\n%s", o->service_account);
+    sw_json_set(verbs, json_object_new_boolean(true), "impersonate", NULL);
+    put_rule(rules, key, verbs);
+    json_object_put(verbs);
+    sw_json_set(doc, rules, "rules", NULL);
+    (void)json_object_array_add(list, account);
+    (void)json_object_array_add(list, doc);
+    put_binding(list, o, o->ns, name, o->operator_ns, o->account);
+}
+
+struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct sw_rbac_opts *opts)
+{
+    struct rights r = { .opts = opts,
+                        .rendered = rendered,
+                        .by_scope = json_object_new_object(),
+                        .held = json_object_new_object(),
+                        .own = json_object_new_object() };
+    struct json_object *list = json_object_new_array();
+    collect(&r);
+    json_object_object_foreach(r.held, ns, rules)
+    {
+        (void)rules;
+        (void)child(r.by_scope, ns, false);
+    }
+    json_object_object_foreach(r.own, scope, map)
+    {
+        (void)map;
+        (void)child(r.by_scope, scope, false);
+    }
+    size_t n;
+    put_namespaces(list, &r);
+    const char **keys = sorted_keys(r.by_scope, &n);
+    for (size_t i = 0; i < n; i++)
+        put_roles(list, &r, keys[i]);
+    if (opts->service_account)
+        put_impersonation(list, opts);
+    free(keys);
+    json_object_put(r.by_scope);
+    json_object_put(r.held);
+    json_object_put(r.own);
+    return list;
+}

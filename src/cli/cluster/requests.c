@@ -1,0 +1,202 @@
+#include "cli/cluster/requests.h"
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+struct wait {
+    struct sw_connection *conn;
+    bool answered;
+    int code;
+    const struct sw_kind *kind;
+    struct json_object *object; /* owned */
+    struct json_object *items;  /* owned; NULL: no list was asked for */
+    char *text;                 /* owned */
+    size_t len;
+    struct sw_err err;
+};
+
+static void answer(struct wait *w, int code, const struct sw_err *err)
+{
+    w->answered = true;
+    w->code = code;
+    if (code < 0)
+        sw_err_set(&w->err, code, "%s", err ? sw_err_text(err) : sw_code_name(code));
+}
+
+static void on_done(int code, const struct sw_err *err, void *arg)
+{
+    answer(arg, code, err);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct wait *w = arg;
+    w->kind = kind;
+    answer(w, code, err);
+}
+
+static void on_answer(const struct sw_kube_answer *a, void *arg)
+{
+    struct wait *w = arg;
+    for (size_t i = 0;
+         a->code == 0 && w->items && a->items && i < (size_t)json_object_array_length(a->items);
+         i++)
+        (void)json_object_array_add(w->items,
+                                    json_object_get(json_object_array_get_idx(a->items, i)));
+    if (a->more && a->code == 0)
+        return;
+    if (a->code == 0 && a->object)
+        w->object = json_object_get(a->object);
+    if (a->code == 0 && a->text) {
+        w->text = sw_strndup(a->text, a->len_bytes);
+        w->len = a->len_bytes;
+    }
+    answer(w, a->code, a->err);
+}
+
+/* How long the loop may still run. */
+static int64_t left_ms(const struct sw_connection *conn)
+{
+    return conn->until_ms ? conn->until_ms - sw_loop_now_ms(conn->loop) : 60000;
+}
+
+/* Run until @req has answered; what it brought stays in @w on success. */
+static int finish(struct wait *w, struct sw_kube_request *req, struct sw_err *err)
+{
+    struct sw_connection *conn = w->conn;
+    while (!w->answered && !conn->signal && left_ms(conn) > 0)
+        sw_loop_step(conn->loop, left_ms(conn));
+    int rc = w->code;
+    if (!w->answered) {
+        sw_kube_cancel(req);
+        rc = sw_err_set(err, SW_UNAVAILABLE,
+                        conn->signal ? "interrupted" : "the API server did not answer in time");
+    } else if (rc < 0) {
+        rc = sw_err_move(err, &w->err);
+    }
+    sw_err_done(&w->err);
+    return rc;
+}
+
+int sw_talk_kinds(struct sw_connection *conn, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    return finish(&w, sw_kube_discover(conn->kube, "*", on_done, &w), err);
+}
+
+int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char *kind,
+                 const struct sw_kind **out, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    *out = NULL;
+    int rc = finish(&w, sw_kube_kind(conn->kube, api_version, kind, on_kind, &w), err);
+    *out = w.kind;
+    return rc;
+}
+
+int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                 const struct sw_request_opts *opts, struct json_object **items, struct sw_err *err)
+{
+    struct wait w = { .conn = conn, .items = json_object_new_array() };
+    int rc = finish(&w, sw_kube_list(conn->kube, kind, ns, opts, on_answer, &w), err);
+    json_object_put(w.object);
+    if (rc < 0)
+        json_object_put(w.items);
+    else
+        *items = w.items;
+    return rc;
+}
+
+int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                const char *name, const struct sw_request_opts *opts, struct json_object **object,
+                struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, opts, on_answer, &w), err);
+    *object = w.object;
+    return rc;
+}
+
+int sw_talk_find(struct sw_connection *conn, const char *api_version, const char *kind,
+                 const char *ns, const char *name, const struct sw_request_opts *opts,
+                 struct json_object **out, struct sw_err *err)
+{
+    const struct sw_kind *k = sw_kube_kind_find(conn->kube, api_version, kind);
+    int rc = k ? 0 : sw_talk_kind(conn, api_version, kind, &k, err);
+    if (rc < 0)
+        return rc;
+    const char *in = k->namespaced && ns && *ns ? ns : NULL;
+    return name ? sw_talk_get(conn, k, in, name, opts, out, err)
+                : sw_talk_list(conn, k, in, opts, out, err);
+}
+
+int sw_talk_resource(struct sw_connection *conn, const char *name, int retries,
+                     struct json_object **out, struct sw_err *err)
+{
+    const struct sw_kind *kind;
+    int rc = sw_talk_kind(conn, "sro.openshift.io/v1beta1", "SpecialResource", &kind, err);
+    if (rc == SW_NOTFOUND)
+        return sw_err_set(err, rc, "%s", SW_NOT_INSTALLED);
+    return rc < 0 ? rc
+                  : sw_talk_get(conn, kind, NULL, name,
+                                &(struct sw_request_opts){ .retries = retries }, out, err);
+}
+
+int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                   const char *name, const struct sw_request_opts *opts, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    int rc = finish(&w, sw_kube_delete(conn->kube, kind, ns, name, opts, on_answer, &w), err);
+    json_object_put(w.object);
+    return rc;
+}
+
+int sw_talk_apply(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                  const char *name, struct json_object *doc, const struct sw_request_opts *opts,
+                  struct json_object **out, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    int rc = finish(&w, sw_kube_apply(conn->kube, kind, ns, name, doc, opts, on_answer, &w), err);
+    *out = w.object;
+    return rc;
+}
+
+int sw_talk_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                  const char *name, struct json_object *patch, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    int rc = finish(
+        &w, sw_kube_patch(conn->kube, kind, ns, name, SW_PATCH_MERGE, patch, NULL, on_answer, &w),
+        err);
+    json_object_put(w.object);
+    return rc;
+}
+
+static int take_text(struct wait *w, int rc, char **text, size_t *len)
+{
+    json_object_put(w->object);
+    if (rc < 0)
+        return rc;
+    *text = w->text ? w->text : sw_strdup("");
+    *len = w->len;
+    return 0;
+}
+
+int sw_talk_logs(struct sw_connection *conn, const char *ns, const char *pod,
+                 const struct sw_request_opts *opts, char **text, size_t *len, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    return take_text(&w, finish(&w, sw_kube_logs(conn->kube, ns, pod, opts, on_answer, &w), err),
+                     text, len);
+}
+
+int sw_talk_path(struct sw_connection *conn, const char *path, char **text, size_t *len,
+                 struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    return take_text(&w, finish(&w, sw_kube_raw(conn->kube, "GET", path, NULL, on_answer, &w), err),
+                     text, len);
+}

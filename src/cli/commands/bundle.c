@@ -1,0 +1,364 @@
+/* slipway bundle: a recipe and its images, for a site that reaches no registry. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "chart/recipe/package/pack.h"
+#include "chart/registry/registry.h"
+#include "cli/command/cli.h"
+#include "cli/recipe/recipe_flags.h"
+#include "data/data.h"
+
+struct bundle_opts {
+    struct sw_recipe_flags recipe;
+    struct sw_list_arg mirrors;
+    const char *output;
+    bool digests, list;
+    char *rules; /* the mirrors as one text, ",FROM=TO,..." */
+};
+
+#define FIELD(name) offsetof(struct bundle_opts, name)
+
+const struct sw_flag sw_flags_bundle[] = {
+    SW_RECIPE_FLAGS(FIELD(recipe)),
+    { "output", 'o', SW_FLAG_STRING, FIELD(output), "FILE", NULL,
+      "where to write; - is stdout (default <name>-<version>.bundle.tgz)" },
+    { "list", 0, SW_FLAG_BOOL, FIELD(list), NULL, NULL, "print the images, and write nothing" },
+    { "digests", 0, SW_FLAG_BOOL, FIELD(digests), NULL, NULL,
+      "ask the registries for each image's digest" },
+    { "mirror", 0, SW_FLAG_LIST, FIELD(mirrors), "FROM=TO", NULL,
+      "images under FROM (a registry, or a path in it) are to be found under TO" },
+    { 0 },
+};
+
+/* ---- images ------------------------------------------------------------------------------------
+ */
+
+static void add_image(struct json_object *images, const char *image)
+{
+    if (*image && !sw_json_get(images, image))
+        (void)json_object_object_add(images, image, json_object_new_object());
+}
+
+static bool is_image_value(const char *text)
+{
+    struct sw_image_ref ref = { 0 };
+    SW_ERR(err);
+    bool ok = strchr(text, '/') && !strchr(text, ' ') && !strstr(text, "://") &&
+              sw_image_ref_parse(text, &ref, &err) == 0 && (ref.tag || ref.digest);
+    sw_image_ref_done(&ref);
+    return ok;
+}
+
+/* What a container runs is an image, whether it has a tag or not. */
+static void add_containers(struct json_object *images, struct json_object *list)
+{
+    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < sw_json_len(list); i++)
+        add_image(images, sw_json_str(sw_json_at(list, i), "", "image", NULL));
+}
+
+/* What an operator is to run; to its driver's it adds the system of each node. */
+static void add_parts(struct json_object *images, const char *key, struct json_object *map)
+{
+    SW_AUTO_CHARS *image = sw_image_of_parts(map);
+    if (image && sw_streq(key, "driver"))
+        (void)fprintf(stderr,
+                      "slipway bundle: warning: %s: the operator adds the nodes' system to the tag "
+                      "(-ubuntu22.04): add those to images.txt\n",
+                      image);
+    else if (image)
+        add_image(images, image);
+}
+
+/* `image:` wherever it stands, and values of variables that are named like one (RELATED_IMAGE_X,
+ * IMAGE): operators pass them on. */
+static void find_images(struct json_object *images, struct json_object *at)
+{
+    for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++)
+        find_images(images, sw_json_at(at, i));
+    if (!json_object_is_type(at, json_type_object))
+        return;
+    const char *variable = sw_json_str(at, "", "name", NULL);
+    if (strstr(variable, "IMAGE") && is_image_value(sw_json_str(at, "", "value", NULL)))
+        add_image(images, sw_json_str(at, "", "value", NULL));
+    json_object_object_foreach(at, key, value)
+    {
+        if (sw_streq(key, "containers") || sw_streq(key, "initContainers"))
+            add_containers(images, value);
+        bool named = sw_streq(key, "image") || sw_ends_with(key, "Image");
+        if (json_object_is_type(value, json_type_string) && named &&
+            is_image_value(json_object_get_string(value)))
+            add_image(images, json_object_get_string(value));
+        else
+            find_images(images, value);
+        add_parts(images, key, value);
+    }
+}
+
+/* ---- digests -----------------------------------------------------------------------------------
+ */
+
+struct asking {
+    struct sw_loop *loop;
+    struct json_object *entry;
+    int code;
+    struct sw_err *err;
+};
+
+static void on_manifest(const struct sw_registry_answer *a, void *arg)
+{
+    struct asking *w = arg;
+    w->code = a->code;
+    if (a->code < 0)
+        sw_err_set(w->err, a->code, "%s", a->err ? sw_err_text(a->err) : sw_code_name(a->code));
+    else
+        sw_json_set_str(w->entry, a->digest, "digest", NULL);
+    sw_loop_stop(w->loop);
+}
+
+static int ask_digests(struct json_object *images, struct sw_err *err)
+{
+    SW_AUTO(sw_logins) *logins = sw_logins_new();
+    struct sw_loop *loop = sw_loop_new(NULL);
+    struct sw_registry *reg = sw_registry_new(loop, NULL);
+    int rc = sw_logins_add_home(logins, err);
+    json_object_object_foreach(images, image, entry)
+    {
+        struct asking w = { .loop = loop, .entry = entry, .err = err };
+        const struct sw_registry_ask ask = { .image = image, .logins = logins };
+        if (rc < 0)
+            break;
+        (void)sw_registry_manifest(reg, &ask, on_manifest, &w);
+        sw_loop_run(loop);
+        rc = w.code < 0 ? sw_err_wrap(err, w.code, "image %s", image) : 0;
+    }
+    sw_registry_free(reg);
+    sw_loop_free(loop);
+    return rc;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------
+ */
+
+/* "registry/repo@sha256:..." where the digest is known: skopeo takes no tag beside it. The
+ * caller's. */
+static char *pinned(const char *image, struct json_object *entry)
+{
+    struct sw_image_ref ref = { 0 };
+    SW_ERR(err);
+    if (sw_image_ref_parse(image, &ref, &err) < 0)
+        return sw_strdup(image);
+    const char *digest = sw_json_str(entry, ref.digest ? ref.digest : "", "digest", NULL);
+    char *text = *digest ? sw_printf("%s/%s@%s", ref.host, ref.repo, digest) : sw_strdup(image);
+    sw_image_ref_done(&ref);
+    return text;
+}
+
+/* Where a pod finds the image at its mirror, by the digest alone if it asks for one; the caller's,
+ * or NULL: it has none. */
+static char *mirrored(const struct bundle_opts *o, const char *image)
+{
+    SW_AUTO_CHARS *asked = strchr(image, '@') ? pinned(image, NULL) : sw_strdup(image);
+    char *to = NULL;
+    SW_ERR(err); /* read_mirrors has read the rules */
+    (void)sw_image_mirror(o->rules, asked, &to, &err);
+    return to;
+}
+
+static char *image_lines(struct json_object *images)
+{
+    char *text = sw_strdup("");
+    json_object_object_foreach(images, image, entry)
+    {
+        SW_AUTO_CHARS *pin = pinned(image, entry);
+        char *longer = sw_printf("%s%s\n", text, pin);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* Commands of skopeo, and what the controller is to be told of it (OpenShift's own form). */
+static char *mirror_lines(const struct bundle_opts *o, struct json_object *images)
+{
+    char *text = sw_strdup(
+        "#!/bin/sh\n"
+        "# Copies every image to where the mirrors are. Options go to skopeo copy: "
+        "--authfile=F, --dest-tls-verify=false, ...\n"
+        "set -e\n"
+        "command -v skopeo >/dev/null || { echo \"$0: skopeo is needed\" >&2; "
+        "exit 1; }\n");
+    json_object_object_foreach(images, image, entry)
+    {
+        SW_AUTO_CHARS *pin = pinned(image, entry);
+        SW_AUTO_CHARS *to = mirrored(o, image);
+        char *longer = to ? sw_printf("%sskopeo copy --all \"$@\" docker://%s docker://%s\n", text,
+                                      pin, to)
+                          : sw_printf("%s# no mirror is named for %s\n", text, pin);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* Texts of a recipe become words of a script: nothing in them may mean anything to a shell. */
+static int check_names(const struct bundle_opts *o, struct json_object *images, struct sw_err *err)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "._-/:@+%";
+    json_object_object_foreach(images, image, entry)
+    {
+        (void)entry;
+        if (image[strspn(image, plain)] || *image == '-')
+            return sw_err_set(err, SW_INVALID, "'%s' is no name of an image", image);
+    }
+    struct sw_mirror_rule rule;
+    for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, err) > 0;)
+        if (strspn(rule.to, plain) < rule.to_len)
+            return sw_err_set(err, SW_INVALID, "--mirror: '%.*s' is no registry's name",
+                              (int)rule.to_len, rule.to);
+    return 0;
+}
+
+static void tell_unmirrored(const struct bundle_opts *o, struct json_object *images)
+{
+    json_object_object_foreach(images, image, entry)
+    {
+        (void)entry;
+        SW_AUTO_CHARS *to = mirrored(o, image);
+        if (!to)
+            (void)fprintf(stderr, "slipway bundle: warning: no mirror is named for %s\n", image);
+    }
+}
+
+/* OpenShift has a kind for images by digest and one for images by tag. */
+static char *policy(const struct bundle_opts *o)
+{
+    static const char *const kinds[][2] = { { "ImageDigestMirrorSet", "imageDigestMirrors" },
+                                            { "ImageTagMirrorSet", "imageTagMirrors" } };
+    char *text = sw_strdup("");
+    SW_ERR(err); /* read_mirrors has read the rules */
+    for (size_t k = 0; k < SW_COUNT(kinds); k++) {
+        struct sw_mirror_rule rule;
+        char *longer = sw_printf("%s%sapiVersion: config.openshift.io/v1\nkind: %s\nmetadata:\n"
+                                 "  name: slipway\nspec:\n  %s:\n",
+                                 text, k ? "---\n" : "", kinds[k][0], kinds[k][1]);
+        free(text);
+        text = longer;
+        for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, &err) > 0;) {
+            longer = sw_printf("%s  - source: %.*s\n    mirrors: [%.*s]\n", text,
+                               (int)rule.from_len, rule.from, (int)rule.to_len, rule.to);
+            free(text);
+            text = longer;
+        }
+    }
+    return text;
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+/* The options as one list of rules, each of them well-formed. */
+static int read_mirrors(struct bundle_opts *o, struct sw_err *err)
+{
+    o->rules = sw_strdup("");
+    for (size_t i = 0; i < o->mirrors.n; i++) {
+        char *longer = sw_printf("%s,%s", o->rules, o->mirrors.items[i]);
+        free(o->rules);
+        o->rules = longer;
+    }
+    struct sw_mirror_rule rule;
+    const char *at = o->rules;
+    int rc;
+    while ((rc = sw_mirror_rule_next(&at, &rule, err)) > 0)
+        ;
+    return rc < 0 ? sw_err_wrap(err, rc, "--mirror") : 0;
+}
+
+static int put(struct sw_files *files, const char *name, char *text, struct sw_err *err)
+{
+    return sw_files_add(files, name, text, strlen(text), err);
+}
+
+static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *recipe,
+                        struct json_object *images, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(NULL);
+    char *chart = NULL, *bytes = NULL;
+    size_t chart_len = 0, len = 0;
+    SW_AUTO_CHARS *archive = sw_recipe_archive_name(recipe);
+    SW_AUTO_CHARS *folder = sw_strndup(archive, strlen(archive) - strlen(".tgz"));
+    SW_AUTO_CHARS *usual = sw_printf("%s.bundle.tgz", folder);
+    const char *path = o->output ? o->output : usual;
+    int rc = check_names(o, images, err);
+    if (rc == 0)
+        rc = sw_recipe_pack(recipe, &chart, &chart_len, err);
+    if (rc == 0)
+        rc = sw_files_add(&files, archive, chart, chart_len, err);
+    if (rc == 0)
+        rc = put(&files, "images.txt", image_lines(images), err);
+    if (rc == 0 && *o->rules)
+        rc = put(&files, "mirror.sh", mirror_lines(o, images), err);
+    if (rc == 0 && *o->rules)
+        rc = put(&files, "mirrors.yaml", policy(o), err);
+    if (rc == 0)
+        rc = sw_files_pack(&files, folder, &bytes, &len, err);
+    bool to_stdout = sw_streq(path, "-");
+    if (rc == 0 && *o->rules)
+        tell_unmirrored(o, images);
+    if (rc == 0 && to_stdout)
+        (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
+    else if (rc == 0)
+        rc = sw_file_write(path, bytes, len, 0666, err);
+    if (rc == 0 && !to_stdout)
+        (void)printf("wrote %s (%d images)\n", path, json_object_object_length(images));
+    free(bytes);
+    sw_files_done(&files);
+    return rc;
+}
+
+static int bundle(struct bundle_opts *o, const char *source, struct sw_opened_recipe *opened,
+                  struct sw_err *err)
+{
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    SW_AUTO_JSON *images = json_object_new_object();
+    int rc = read_mirrors(o, err);
+    if (rc == 0)
+        rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
+    if (rc == 0)
+        rc = sw_recipe_render(opened->plan, &opened->env, SW_ALL_STATES, &rendered, err);
+    for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
+        find_images(images, sw_rendered_manifest(rendered, i)->doc);
+    if (rc == 0 && o->digests)
+        rc = ask_digests(images, err);
+    if (rc < 0)
+        return rc;
+    if (!o->list)
+        return write_bundle(o, opened->recipe, images, err);
+    SW_AUTO_CHARS *lines = image_lines(images);
+    return sw_cli_print(lines, strlen(lines)) ? sw_err_set(err, SW_UNAVAILABLE, "cannot print") : 0;
+}
+
+int sw_cmd_bundle(int argc, char **argv)
+{
+    struct bundle_opts o = { 0 };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("bundle", argc, argv, &o, 1, &rest);
+    if (rc) {
+        rc--;
+    } else if (rest.n < 1) {
+        rc = sw_cli_usage("bundle", "which recipe? A directory or a packaged chart is needed");
+    } else {
+        struct sw_opened_recipe opened = { 0 };
+        SW_ERR(err);
+        rc = bundle(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("bundle", &err)
+                                                          : SW_EXIT_OK;
+        sw_opened_recipe_done(&opened);
+    }
+    sw_recipe_flags_done(&o.recipe);
+    sw_list_arg_done(&o.mirrors);
+    free(o.rules);
+    return rc;
+}

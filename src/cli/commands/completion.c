@@ -1,0 +1,209 @@
+/* Completion scripts. Each is a list of words made from the tables of commands and options; the
+ * shells' own parts stand here as text. */
+#include "cli/command/cli.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_words(const struct sw_flag *flags)
+{
+    for (const struct sw_flag *f = flags; f->name; f++)
+        (void)printf(" --%s", f->name);
+    (void)printf(" --log-level --help");
+}
+
+static void print_choice_words(const char *choices)
+{
+    for (const char *c = choices; *c; c++)
+        (void)putchar(*c == '|' ? ' ' : *c);
+}
+
+static void print_commands(void)
+{
+    for (const struct sw_command *c = sw_commands; c->name; c++)
+        (void)printf("%s ", c->name);
+    (void)printf("help");
+}
+
+/* Is what follows the command one of known words, and not a file or a name? */
+static bool has_words(const struct sw_command *c)
+{
+    return strstr(c->args, "COMMAND") || islower((unsigned char)*c->args);
+}
+
+static void print_operands(const struct sw_command *c)
+{
+    if (strstr(c->args, "COMMAND"))
+        print_commands();
+    else
+        print_choice_words(c->args);
+}
+
+static void bash_value(const struct sw_command *c, const struct sw_flag *f)
+{
+    (void)printf("    ");
+    if (f->letter)
+        (void)printf("'%s -%c'|", c->name, f->letter);
+    (void)printf("'%s --%s') COMPREPLY=($(compgen -W \"", c->name, f->name);
+    print_choice_words(f->choices);
+    (void)printf("\" -- \"$cur\")); return ;;\n");
+}
+
+static void bash(void)
+{
+    (void)printf("_slipway() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
+                 "prev=${COMP_WORDS[COMP_CWORD-1]}\n    COMPREPLY=()\n"
+                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
+    print_commands();
+    (void)printf(" --help --version\" -- \"$cur\"))\n        return\n    fi\n"
+                 "    case \"${COMP_WORDS[1]} $prev\" in\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++)
+        for (const struct sw_flag *f = c->flags; f->name; f++)
+            if (f->choices)
+                bash_value(c, f);
+    (void)printf("    *' --log-level') COMPREPLY=($(compgen -W \"error warn info debug\" -- "
+                 "\"$cur\")); return ;;\n    esac\n    case \"${COMP_WORDS[1]}${cur:0:1}\" in\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++) {
+        (void)printf("    %s-) COMPREPLY=($(compgen -W \"", c->name);
+        print_words(c->flags);
+        (void)printf("\" -- \"$cur\")); return ;;\n");
+    }
+    (void)printf("    esac\n    case \"${COMP_WORDS[1]}\" in\n"
+                 "    help) COMPREPLY=($(compgen -W \"");
+    print_commands();
+    (void)printf("\" -- \"$cur\")) ;;\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++)
+        if (has_words(c)) {
+            (void)printf("    %s) COMPREPLY=($(compgen -W \"", c->name);
+            print_operands(c);
+            (void)printf("\" -- \"$cur\")) ;;\n");
+        }
+    (void)printf("    *) local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
+                 "complete -o filenames -F _slipway slipway\n");
+}
+
+/* A text inside zsh's '...[...]': the quotes and brackets would end it. */
+static void zsh_text(const char *text)
+{
+    for (; *text; text++)
+        (void)putchar(strchr("'[]:", *text) ? ' ' : *text);
+}
+
+static void zsh_flag(const struct sw_flag *f)
+{
+    (void)printf("            '%s--%s[", f->kind == SW_FLAG_LIST ? "*" : "", f->name);
+    zsh_text(f->doc);
+    (void)printf("]");
+    if (f->arg)
+        (void)printf(":%s:", f->arg);
+    if (f->choices) {
+        (void)putchar('(');
+        print_choice_words(f->choices);
+        (void)putchar(')');
+    } else if (f->arg) {
+        (void)printf("_files");
+    }
+    (void)printf("' \\\n");
+}
+
+static void zsh(void)
+{
+    (void)printf("#compdef slipway\n_slipway() {\n    if (( CURRENT == 2 )); then\n"
+                 "        local -a commands=(\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++) {
+        (void)printf("            '%s:", c->name);
+        zsh_text(c->summary);
+        (void)printf("'\n");
+    }
+    (void)printf("            'help:print help'\n        )\n        _describe command commands\n   "
+                 "     return\n    fi\n"
+                 "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
+                 "    case $command in\n    help)\n        _arguments '*:command:(");
+    print_commands();
+    (void)printf(")' ;;\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++) {
+        (void)printf("    %s)\n        _arguments \\\n", c->name);
+        for (const struct sw_flag *f = c->flags; f->name; f++)
+            zsh_flag(f);
+        (void)printf("            '--log-level[log level]:LEVEL:(error warn info debug)' \\\n"
+                     "            '--help[print help]' \\\n            '*:");
+        if (has_words(c)) {
+            (void)printf("word:(");
+            print_operands(c);
+            (void)printf(")' ;;\n");
+        } else {
+            (void)printf("file:_files' ;;\n");
+        }
+    }
+    (void)printf("    esac\n}\nif [ \"$funcstack[1]\" = \"_slipway\" ]; then _slipway; else "
+                 "compdef _slipway slipway; fi\n");
+}
+
+static void fish_text(const char *text)
+{
+    for (; *text; text++)
+        (void)putchar(*text == '\'' ? ' ' : *text);
+}
+
+static void fish_flag(const char *condition, const struct sw_flag *f)
+{
+    (void)printf("complete -c slipway %s -l %s", condition, f->name);
+    if (f->letter)
+        (void)printf(" -s %c", f->letter);
+    if (f->arg)
+        (void)printf(" -r");
+    if (f->choices) {
+        (void)printf(" -f -a '");
+        print_choice_words(f->choices);
+        (void)printf("'");
+    }
+    (void)printf(" -d '");
+    fish_text(f->doc);
+    (void)printf("'\n");
+}
+
+static void fish(void)
+{
+    for (const struct sw_flag *f = sw_common_flags; f->name; f++)
+        fish_flag("", f);
+    for (const struct sw_command *c = sw_commands; c->name; c++) {
+        (void)printf("complete -c slipway -n __fish_use_subcommand -f -a %s -d '", c->name);
+        fish_text(c->summary);
+        (void)printf("'\n");
+        SW_AUTO_CHARS *seen = sw_printf("-n '__fish_seen_subcommand_from %s'", c->name);
+        for (const struct sw_flag *f = c->flags; f->name; f++)
+            fish_flag(seen, f);
+        if (has_words(c)) {
+            (void)printf("complete -c slipway %s -f -a '", seen);
+            print_operands(c);
+            (void)printf("'\n");
+        }
+    }
+    (void)printf("complete -c slipway -n __fish_use_subcommand -f -a help -d 'print help'\n"
+                 "complete -c slipway -n '__fish_seen_subcommand_from help' -f -a '");
+    print_commands();
+    (void)printf("'\n");
+}
+
+static const struct {
+    const char *shell;
+    void (*print)(void);
+} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+
+int sw_cmd_completion(int argc, char **argv)
+{
+    struct sw_operands rest;
+    int rc = sw_cli_parse("completion", argc, argv, NULL, 1, &rest);
+    if (rc)
+        return rc - 1;
+    for (size_t i = 0; rest.n && i < SW_COUNT(shells); i++)
+        if (sw_streq(rest.items[0], shells[i].shell)) {
+            shells[i].print();
+            return SW_EXIT_OK;
+        }
+    if (!rest.n)
+        return sw_cli_usage("completion", "which shell: bash, zsh or fish?");
+    return sw_cli_usage("completion", "no completion for '%s', only for bash, zsh and fish",
+                        rest.items[0]);
+}

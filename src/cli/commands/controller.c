@@ -1,0 +1,342 @@
+/* controller: the operator itself. It serves health and metrics, competes for leadership where
+ * asked to, and looks after every SpecialResource for as long as it leads. */
+#include "operator/controller/controller.h"
+#include "base/loglevel.h"
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/endpoint.h"
+#include "cli/command/cli.h"
+#include "cli/simulate/recorder.h"
+#include "kube/kube.h"
+#include "kube/lease.h"
+#include "operator/controller/registries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* SRO's own: while one image takes the place of the other, only one of them works. */
+#define LEASE_NAME "b6ae617b.openshift.io"
+#define TRIM_MS 5000
+
+struct controller_opts {
+    const char *cache_dir;
+    int64_t refresh_ms;
+    struct sw_connect_opts connect;
+    bool leader_elect;
+    bool no_registries;
+    const char *log_file, *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca,
+        *graph_url;
+    struct sw_record_opts record;
+};
+
+const struct sw_flag sw_flags_controller[] = {
+    { "leader-elect", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect), NULL, NULL,
+      "work only while holding the Lease " LEASE_NAME },
+    { "enable-leader-election", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect),
+      NULL, NULL, "the same, as SRO calls it" },
+    { "leader-elect-namespace", 0, SW_FLAG_STRING, offsetof(struct controller_opts, lease_ns), "NS",
+      NULL, "namespace of the Lease (default $OPERATOR_NAMESPACE, else the context's)" },
+    { "metrics-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics),
+      "HOST:PORT", NULL, "serve /metrics there (default :8080; 0: nowhere)" },
+    { "metrics-addr", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics), "HOST:PORT",
+      NULL, "the same, as SRO calls it" },
+    { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
+      "HOST:PORT", NULL, "serve /healthz and /readyz there (default :8081; 0: nowhere)" },
+    { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
+      "configmap|secret|none", "record each release for helm there (default configmap)" },
+    { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
+      "keep downloaded recipes there (default $SLIPWAY_CACHE_DIR, ~/.cache/slipway)" },
+    { "recipe-interval", 0, SW_FLAG_DURATION, offsetof(struct controller_opts, refresh_ms), "TIME",
+      NULL,
+      "look for another version of recipes from elsewhere after so long (default 10m; 0: "
+      "never)" },
+    { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registries_conf),
+      "FILE", NULL, "mirrors of registries (default /etc/containers/registries.conf)" },
+    { "registry-ca-file", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registry_ca), "FILE",
+      NULL, "trust these CAs of registries too" },
+    { "upgrade-graph-url", 0, SW_FLAG_STRING, offsetof(struct controller_opts, graph_url), "URL",
+      NULL,
+      "where release images of versions are asked for (default: OpenShift's public service)" },
+    { "log-level-file", 0, SW_FLAG_STRING, offsetof(struct controller_opts, log_file), "FILE", NULL,
+      "follow the log level in this file, while there is one" },
+    { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
+      "never ask a registry whether an image is there" },
+    SW_RECORD_FLAGS(struct controller_opts, record),
+    SW_CONNECT_FLAGS(struct controller_opts, connect),
+    { 0 },
+};
+
+struct operator
+{
+    struct controller_opts opts;
+    struct sw_connection conn;
+    struct sw_timer *trim;            /* NULL: nothing has been done yet */
+    struct sw_controller *controller; /* NULL: has not led yet */
+    struct sw_recorder *recorder;
+    struct sw_lease *lease;
+    struct sw_timer *stop_timer;
+    struct sw_log_file *log_file;
+    struct sw_endpoint *metrics, *health;
+    char *identity;
+};
+
+static void on_trouble(int code, const char *why, void *arg SW_UNUSED)
+{
+    if (code < 0)
+        sw_log(SW_LOG_ERROR, "the controller cannot work", "error", why, NULL);
+    else
+        sw_log(SW_LOG_INFO, "the controller works", NULL);
+}
+
+static void on_event(const struct sw_controller_event *e, void *arg SW_UNUSED)
+{
+    sw_log(e->warning ? SW_LOG_WARN : SW_LOG_INFO, e->reason, "resource", e->resource, "message",
+           e->message, NULL);
+}
+
+static const char *own_namespace(const struct operator* op)
+{
+    const char *own = getenv("OPERATOR_NAMESPACE");
+    return own && *own ? own : sw_kube_ns(op->conn.kube);
+}
+
+static enum sw_releases releases(const struct operator* op)
+{
+    const char *where = op->opts.releases;
+    return sw_streq(where, "none")     ? SW_RELEASES_NONE
+           : sw_streq(where, "secret") ? SW_RELEASES_SECRETS
+                                       : SW_RELEASES_CONFIG_MAPS;
+}
+
+static void on_trim(void *arg SW_UNUSED)
+{
+    sw_memory_settle();
+}
+
+/* Something was done. What it took is given back a while later, once for a crowd. */
+static void on_change(const char *resource SW_UNUSED, void *arg)
+{
+    struct operator* op = arg;
+    if (!op->trim)
+        op->trim = sw_timer_new(op->conn.loop, on_trim, op);
+    if (!sw_timer_is_set(op->trim))
+        sw_timer_set(op->trim, TRIM_MS);
+}
+
+static void start_work(void *arg)
+{
+    struct operator* op = arg;
+    struct sw_registries_opts registries = { .conf = op->opts.registries_conf,
+                                             .ca_file = op->opts.registry_ca };
+    op->controller = sw_controller_open(
+        op->conn.loop, op->conn.kube,
+        &(struct sw_controller_opts){ .registries = op->opts.no_registries ? NULL : &registries,
+                                      .graph_url = op->opts.graph_url,
+                                      .ns = own_namespace(op),
+                                      .releases = releases(op),
+                                      .helper = SW_SELF,
+                                      .cache_dir = op->opts.cache_dir,
+                                      .refresh_ms = op->opts.refresh_ms,
+                                      .tape = sw_recorder_tape(op->recorder),
+                                      .on_event = on_event,
+                                      .on_change = on_change,
+                                      .on_trouble = on_trouble,
+                                      .arg = op });
+}
+
+/* ---- leadership --------------------------------------------------------------------------------
+ */
+
+static void on_started(void *arg)
+{
+    struct operator* op = arg;
+    sw_log(SW_LOG_INFO, "leading", "lease", LEASE_NAME, NULL);
+    if (op->controller)
+        sw_controller_resume(op->controller);
+    else
+        start_work(op);
+}
+
+/* By the time this returns nothing may be written any more: what is under way is cancelled. */
+static void on_stopped(const char *why, void *arg)
+{
+    struct operator* op = arg;
+    sw_log(SW_LOG_WARN, "not leading any more", "why", why, NULL);
+    sw_controller_pause(op->controller); /* what it has read stays: it will compete again */
+}
+
+static void on_new_leader(const char *identity, void *arg SW_UNUSED)
+{
+    sw_log(SW_LOG_INFO, "leader", "identity", identity, NULL);
+}
+
+static void on_lease_trouble(const char *why, void *arg SW_UNUSED)
+{
+    if (why)
+        sw_log(SW_LOG_WARN, "the lease cannot be renewed", "error", why, NULL);
+    else
+        sw_log(SW_LOG_INFO, "the lease can be renewed again", NULL);
+}
+
+/* The same after a restart of the same pod, so that it goes on at once. */
+static char *make_identity(void)
+{
+    char host[256] = "";
+    const char *pod = getenv("POD_NAME");
+    if (pod && *pod)
+        return sw_strdup(pod);
+    (void)gethostname(host, sizeof host - 1);
+    return sw_strdup(*host ? host : "slipway");
+}
+
+static int compete(struct operator* op, struct sw_err *err)
+{
+    const char *ns = op->opts.lease_ns ? op->opts.lease_ns : own_namespace(op);
+    op->identity = make_identity();
+    return sw_lease_open(op->conn.loop, op->conn.config,
+                         &(struct sw_lease_opts){ .ns = ns,
+                                                  .name = LEASE_NAME,
+                                                  .identity = op->identity,
+                                                  .on_started = on_started,
+                                                  .on_stopped = on_stopped,
+                                                  .on_new_leader = on_new_leader,
+                                                  .on_trouble = on_lease_trouble,
+                                                  .arg = op },
+                         &op->lease, err);
+}
+
+/* ---- HTTP --------------------------------------------------------------------------------------
+ */
+
+static bool leads(const struct operator* op)
+{
+    return op->controller && !sw_controller_is_paused(op->controller);
+}
+
+/* What a process can say whether it leads or not; the rest is the leader's to say. */
+static char *serve_metrics(void *arg, int *status SW_UNUSED)
+{
+    struct operator* op = arg;
+    SW_AUTO_CHARS *work = leads(op) ? sw_controller_metrics(op->controller) : sw_strdup("");
+    const char *release = getenv("RELEASE_VERSION"); /* of the cluster that it came with */
+    return sw_printf(
+        "# HELP slipway_build_info 1; the labels are the version and $RELEASE_VERSION\n"
+        "# TYPE slipway_build_info gauge\n"
+        "slipway_build_info{version=\"%s\",release=\"%s\"} 1\n"
+        "# HELP slipway_leader 1 for the replica that looks after the resources\n"
+        "# TYPE slipway_leader gauge\n"
+        "slipway_leader %d\n%s",
+        sw_version, release ? release : "", leads(op), work);
+}
+
+static void add_traced(const struct sw_kube_traced *t, void *arg)
+{
+    char **text = arg;
+    char when[21];
+    (void)sw_time_rfc3339(t->wall_ms, when);
+    char *longer = sw_printf("%s%s %s %s %d %lld ms\n", *text, when, t->verb, t->path,
+                             t->http_status, (long long)t->took_ms);
+    free(*text);
+    *text = longer;
+}
+
+/* For `slipway gather`: what was asked of the API server last. */
+static char *serve_requests(void *arg, int *status SW_UNUSED)
+{
+    struct operator* op = arg;
+    char *text = sw_strdup("");
+    sw_kube_each_traced(op->conn.kube, add_traced, &text);
+    return text;
+}
+
+static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
+{
+    return sw_strdup("ok\n");
+}
+
+/* One that waits for leadership is as ready as it can be once it knows who leads. */
+static char *serve_ready(void *arg, int *status)
+{
+    struct operator* op = arg;
+    bool waiting = op->lease && !leads(op) && *sw_lease_holder(op->lease);
+    bool ready = sw_kube_is_up(op->conn.kube) &&
+                 (waiting || (leads(op) && sw_controller_is_synced(op->controller)));
+    *status = ready ? 200 : 503;
+    return sw_strdup(ready ? "ok\n" : "not ready: the cluster has not been read yet\n");
+}
+
+static int serve(struct operator* op, struct sw_err *err)
+{
+    static const struct sw_endpoint_path metrics[] = { { "/metrics", serve_metrics },
+                                                       { "/requests", serve_requests },
+                                                       { 0 } };
+    static const struct sw_endpoint_path health[] = {
+        { "/healthz", serve_health }, { "/livez", serve_health }, { "/readyz", serve_ready }, { 0 }
+    };
+    int rc = sw_endpoint_open(op->conn.loop, op->opts.metrics ? op->opts.metrics : ":8080", metrics,
+                              op, &op->metrics, err);
+    if (rc < 0)
+        return rc;
+    return sw_endpoint_open(op->conn.loop, op->opts.health ? op->opts.health : ":8081", health, op,
+                            &op->health, err);
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+static void stop_loop(void *arg)
+{
+    struct operator* op = arg;
+    sw_loop_stop(op->conn.loop);
+}
+
+static void on_signal(void *arg)
+{
+    struct operator* op = arg;
+    sw_log(SW_LOG_INFO, "stopping", "signal", strsignal(op->conn.signal), NULL);
+    if (op->lease && sw_lease_is_leader(op->lease))
+        sw_lease_release(op->lease, stop_loop, op);
+    else
+        stop_loop(op);
+}
+
+static int operate(struct operator* op)
+{
+    SW_ERR(err);
+    if (sw_recorder_open(&op->opts.record, &op->recorder, &err) < 0)
+        return sw_cli_fail("controller", &err);
+    if (sw_connection_init(&op->conn, "controller", &op->opts.connect, &err) < 0)
+        return sw_cli_fail("controller", &err);
+    op->conn.patient = true;
+    op->conn.on_signal = on_signal;
+    op->conn.arg = op;
+    if (serve(op, &err) < 0 || (op->opts.leader_elect && compete(op, &err) < 0))
+        return sw_cli_fail("controller", &err);
+    op->log_file = sw_log_file_open(op->conn.loop, op->opts.log_file);
+    sw_log(SW_LOG_INFO, "slipway", "version", sw_version, "server", sw_kube_server(op->conn.kube),
+           NULL);
+    if (!op->opts.leader_elect)
+        start_work(op);
+    sw_loop_run(op->conn.loop);
+    return SW_EXIT_OK;
+}
+
+int sw_cmd_controller(int argc, char **argv)
+{
+    struct operator op = { .opts.refresh_ms = INT64_C(600) * 1000 };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("controller", argc, argv, &op.opts, 0, &rest);
+    rc = rc ? rc - 1 : operate(&op);
+    sw_endpoint_close(op.metrics);
+    sw_endpoint_close(op.health);
+    sw_controller_close(op.controller);
+    sw_recorder_close(op.recorder);
+    sw_timer_free(op.trim);
+    sw_lease_close(op.lease);
+    sw_log_file_close(op.log_file);
+    sw_connection_done(&op.conn);
+    free(op.identity);
+    return rc;
+}

@@ -1,0 +1,277 @@
+/* slipway emulate: an embedded cluster alone, for kubectl and for clients under test. */
+#include "cli/cluster/connect.h"
+#include "cli/command/cli.h"
+
+#include <event2/event.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "data/data.h"
+#include "emulator/emulator.h"
+#include "emulator/rules/rules_client.h"
+#include "kube/kube.h"
+
+enum { ASK_AGAIN_MS = 1000 };
+
+struct emulate_opts {
+    const char *listen, *platform, *kube_version, *kubeconfig_out, *rules;
+    int64_t nodes, seed;
+    bool no_nodes, no_controllers, rules_only;
+    const char *kubeconfig, *context;
+    const char *delays, *faults, *webhooks;
+    int64_t pod_start_ms, pod_ready_ms, pod_stop_ms, job_run_ms; /* -1: as delays says */
+};
+
+#define FIELD(name) offsetof(struct emulate_opts, name)
+
+const struct sw_flag sw_flags_emulate[] = {
+    { "listen", 'l', SW_FLAG_STRING, FIELD(listen), "ADDR:PORT", NULL,
+      "where to serve the API (default: 127.0.0.1 and any free port)" },
+    { "nodes", 'n', SW_FLAG_COUNT, FIELD(nodes), "N", NULL,
+      "how many nodes (default: 5, one of them the control plane, three with GPUs)" },
+    { "no-nodes", 0, SW_FLAG_BOOL, FIELD(no_nodes), NULL, NULL, "no nodes at all" },
+    { "no-controllers", 0, SW_FLAG_BOOL, FIELD(no_controllers), NULL, NULL,
+      "an API server alone: nothing happens by itself" },
+    { "platform", 'p', SW_FLAG_STRING, FIELD(platform), "NAME", "openshift|kubernetes",
+      "which kinds are served (default: openshift)" },
+    { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "1.N", NULL,
+      "the Kubernetes release to behave like (default: 1.29)" },
+    { "kubeconfig-out", 0, SW_FLAG_STRING, FIELD(kubeconfig_out), "FILE", NULL,
+      "write a kubeconfig for the cluster" },
+    { "rules", 0, SW_FLAG_STRING, FIELD(rules), "DIR", NULL,
+      "YAML rules for custom resources, besides the built-in ones" },
+    { "webhook-address", 0, SW_FLAG_STRING, FIELD(webhooks), "NS/SERVICE=HOST:PORT,...", NULL,
+      "where a service's admission webhooks really are; without it emulated pods admit" },
+    { "rules-only", 0, SW_FLAG_BOOL, FIELD(rules_only), NULL, NULL,
+      "no cluster of its own: the rules work on the API server of --kubeconfig" },
+    { "kubeconfig", 0, SW_FLAG_STRING, FIELD(kubeconfig), "FILE", NULL,
+      "with --rules-only: the server (default: $KUBECONFIG, ~/.kube/config, in the cluster)" },
+    { "context", 0, SW_FLAG_STRING, FIELD(context), "NAME", NULL,
+      "with --rules-only: a context of the kubeconfig" },
+    { "seed", 0, SW_FLAG_NUMBER, FIELD(seed), "N", NULL,
+      "of generated names and uids (default: another each time)" },
+    { "delays", 0, SW_FLAG_STRING, FIELD(delays), "FACTOR", NULL,
+      "how long things take: 0 is at once, 1 as a person can follow (default: 0)" },
+    { "faults", 0, SW_FLAG_STRING, FIELD(faults), "FILE", NULL,
+      "a plan of what goes wrong (docs/faults.md)" },
+    { "pod-start", 0, SW_FLAG_DURATION, FIELD(pod_start_ms), "TIME", NULL,
+      "from scheduled to running" },
+    { "pod-ready", 0, SW_FLAG_DURATION, FIELD(pod_ready_ms), "TIME", NULL,
+      "from running to ready" },
+    { "pod-stop", 0, SW_FLAG_DURATION, FIELD(pod_stop_ms), "TIME", NULL, "from deleted to gone" },
+    { "job-run", 0, SW_FLAG_DURATION, FIELD(job_run_ms), "TIME", NULL,
+      "how long a pod that ends runs" },
+    { 0 },
+};
+
+static void on_signal(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *loop)
+{
+    sw_loop_stop(loop);
+}
+
+static int read_delays(const struct emulate_opts *o, struct sw_emu_delays *d, struct sw_err *err)
+{
+    int rc = sw_emu_delays_read(o->delays ? o->delays : "0", d, err);
+    if (o->pod_start_ms >= 0)
+        d->pod_start_ms = (int)o->pod_start_ms;
+    if (o->pod_ready_ms >= 0)
+        d->pod_ready_ms = (int)o->pod_ready_ms;
+    if (o->pod_stop_ms >= 0)
+        d->pod_stop_ms = (int)o->pod_stop_ms;
+    if (o->job_run_ms >= 0)
+        d->job_run_ms = (int)o->job_run_ms;
+    return rc;
+}
+
+static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
+{
+    return (struct sw_emulator_opts){
+        .listen = o->listen,
+        .platform = sw_streq(o->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
+        .n_nodes = (int)o->nodes,
+        .no_nodes = o->no_nodes,
+        .no_controllers = o->no_controllers,
+        .kube_version = o->kube_version,
+        .rules_dir = o->rules,
+        .faults = o->faults,
+        .seed = (uint64_t)o->seed,
+        .webhook_addresses = o->webhooks,
+    };
+}
+
+static int write_kubeconfig(struct sw_emulator *emu, const char *path, struct sw_err *err)
+{
+    if (!path)
+        return 0;
+    SW_AUTO_CHARS *text = sw_emulator_kubeconfig(emu);
+    return sw_file_write(path, text, strlen(text), 0600, err);
+}
+
+/* Until SIGTERM or SIGINT. */
+static void serve(struct sw_loop *loop)
+{
+    static const int signals[] = { SIGTERM, SIGINT };
+    struct event *events[SW_COUNT(signals)];
+    for (size_t i = 0; i < SW_COUNT(signals); i++) {
+        events[i] = evsignal_new(sw_loop_base(loop), signals[i], on_signal, loop);
+        (void)event_add(events[i], NULL);
+    }
+    sw_loop_run(loop);
+    for (size_t i = 0; i < SW_COUNT(signals); i++)
+        event_free(events[i]);
+}
+
+static int run(struct sw_loop *loop, const struct emulate_opts *o)
+{
+    SW_ERR(err);
+    struct sw_emulator *emu = NULL;
+    struct sw_emulator_opts opts = emulator_opts(o);
+    int rc = read_delays(o, &opts.delays, &err);
+    if (rc < 0)
+        return sw_cli_usage("emulate", "%s", sw_err_text(&err));
+    if (sw_emulator_open(loop, &opts, &emu, &err) < 0 ||
+        write_kubeconfig(emu, o->kubeconfig_out, &err) < 0) {
+        sw_emulator_close(emu);
+        return sw_cli_fail("emulate", &err);
+    }
+    (void)printf("%s\n", sw_emulator_url(emu));
+    (void)fflush(stdout);
+    serve(loop);
+    sw_emulator_close(emu);
+    return SW_EXIT_OK;
+}
+
+/* ---- rules alone --------------------------------------------------------------------------------
+ */
+
+/* An option that the way it is run has no use for. */
+static const char *misfit(const struct emulate_opts *o)
+{
+    if (o->nodes && o->no_nodes)
+        return "either --nodes or --no-nodes";
+    if (!o->rules_only)
+        return o->kubeconfig || o->context ? "--kubeconfig and --context are for --rules-only"
+                                           : NULL;
+    bool own = o->listen || o->nodes || o->no_nodes || o->no_controllers || o->kube_version ||
+               o->kubeconfig_out || o->webhooks || o->faults || o->pod_start_ms >= 0 ||
+               o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
+    return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --seed and "
+                 "--delays only: there is no cluster of its own"
+               : NULL;
+}
+
+struct rules_run {
+    const struct emulate_opts *opts;
+    struct sw_connection conn;
+    struct sw_rules_client *client;
+    struct sw_rules *rules;
+    struct sw_timer *again;
+    int exit_code;
+};
+
+static void rules_failed(const struct sw_err *err, void *arg)
+{
+    struct rules_run *run = arg;
+    run->exit_code = sw_cli_fail("emulate", err);
+    sw_loop_stop(run->conn.loop);
+}
+
+static void start_rules(struct rules_run *run, const char *version)
+{
+    SW_ERR(err);
+    struct sw_emu_delays d;
+    if (read_delays(run->opts, &d, &err) < 0) {
+        rules_failed(&err, run);
+        return;
+    }
+    struct sw_rules_opts o = {
+        .dir = run->opts->rules,
+        .platform = run->opts->platform,
+        .kube_version = version,
+        .real_cluster = true,
+        .delay_percent = d.rule_percent,
+        .jitter_percent = d.jitter_percent,
+        .seed = (uint64_t)run->opts->seed,
+    };
+    run->client = sw_rules_client_new(run->conn.loop, run->conn.kube);
+    struct sw_rules_backend backend = sw_rules_client_backend(run->client);
+    if (sw_rules_open(run->conn.loop, &backend, &o, &run->rules, &err) < 0) {
+        rules_failed(&err, run);
+        return;
+    }
+    sw_log(SW_LOG_INFO, "rules work", "server", sw_kube_server(run->conn.kube), "version", version,
+           NULL);
+    sw_rules_client_start(run->client, run->rules, rules_failed, run);
+}
+
+/* Rules can ask what the server is: "1.20". */
+static void on_version(const struct sw_kube_answer *a, void *arg)
+{
+    struct rules_run *run = arg;
+    if (a->code == SW_UNAVAILABLE) {
+        sw_timer_set(run->again, ASK_AGAIN_MS);
+        return;
+    }
+    if (a->code < 0) {
+        rules_failed(a->err, run);
+        return;
+    }
+    const char *minor = sw_json_str(a->object, "", "minor", NULL);
+    SW_AUTO_CHARS *version = sw_printf("%s.%.*s", sw_json_str(a->object, "1", "major", NULL),
+                                       (int)strspn(minor, "0123456789"), minor);
+    start_rules(run, version);
+}
+
+static void ask_version(void *arg)
+{
+    struct rules_run *run = arg;
+    (void)sw_kube_version(run->conn.kube, NULL, on_version, run);
+}
+
+/* Until SIGTERM or SIGINT, an ordinary client of the server. */
+static int run_rules(const struct emulate_opts *o)
+{
+    SW_ERR(err);
+    struct rules_run run = { .opts = o, .exit_code = SW_EXIT_OK };
+    const struct sw_connect_opts connect = { .kubeconfig = o->kubeconfig,
+                                             .context = o->context,
+                                             .manager = "slipway-rules" };
+    if (sw_connection_init(&run.conn, "emulate", &connect, &err) < 0) {
+        run.exit_code = sw_cli_fail("emulate", &err);
+    } else {
+        run.conn.patient = true;
+        run.again = sw_timer_new(run.conn.loop, ask_version, &run);
+        ask_version(&run);
+        sw_loop_run(run.conn.loop);
+        sw_log(SW_LOG_INFO, "rules stop", NULL);
+    }
+    sw_timer_free(run.again);
+    sw_rules_close(run.rules);
+    sw_rules_client_free(run.client);
+    sw_connection_done(&run.conn);
+    return run.exit_code;
+}
+
+int sw_cmd_emulate(int argc, char **argv)
+{
+    struct emulate_opts opts = {
+        .pod_start_ms = -1, .pod_ready_ms = -1, .pod_stop_ms = -1, .job_run_ms = -1
+    };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("emulate", argc, argv, &opts, 0, &rest);
+    if (rc)
+        return rc - 1;
+    const char *wrong = misfit(&opts);
+    if (wrong)
+        return sw_cli_usage("emulate", "%s", wrong);
+    if (opts.rules_only)
+        return run_rules(&opts);
+    struct sw_loop *loop = sw_loop_new(NULL);
+    rc = run(loop, &opts);
+    sw_loop_free(loop);
+    return rc;
+}

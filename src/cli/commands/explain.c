@@ -1,0 +1,132 @@
+/* slipway explain: why a resource is where it is. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "cli/command/cli.h"
+#include "cli/view/explain.h"
+#include "cli/view/live.h"
+#include "cli/view/text.h"
+#include "data/data.h"
+#include "data/text/time.h"
+
+struct explain_opts {
+    struct sw_connect_opts connect;
+    const char *output;
+    int64_t timeout_ms;
+};
+
+const struct sw_flag sw_flags_explain[] = {
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct explain_opts, output), "FORMAT", "text|json",
+      "text, or json: the chain as one document" },
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct explain_opts, timeout_ms), "TIME", NULL,
+      "give up after so long (default 30s)" },
+    SW_CONNECT_FLAGS(struct explain_opts, connect),
+    { 0 },
+};
+
+struct teller {
+    struct sw_style style;
+    int64_t now_ms;
+    struct printbuf *out;
+};
+
+static enum sw_colour colour_of(const char *is)
+{
+    return sw_streq(is, "Ready") ? SW_GREEN : sw_streq(is, "Failed") ? SW_RED : SW_YELLOW;
+}
+
+static void tell_since(const struct teller *t, struct sw_line *line, const char *since)
+{
+    SW_ERR(err);
+    int64_t ms;
+    char text[16];
+    if (*since && sw_time_parse(since, &ms, &err) == 0 && ms <= t->now_ms)
+        sw_line_printf(line, SW_DIM, "  %s", sw_report_duration(t->now_ms - ms, text));
+}
+
+/* A link and, deeper, what it is so for. Words are never cut: they are what is asked for. */
+static void tell(const struct teller *t, struct json_object *link, int depth)
+{
+    struct sw_style style = t->style;
+    style.width = 0;
+    struct sw_line line = { .out = t->out, .style = &style };
+    const char *is = sw_json_str(link, "", "is", NULL), *why = sw_json_str(link, "", "why", NULL),
+               *hint = sw_json_str(link, "", "hint", NULL);
+    sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
+    sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, sw_json_str(link, "", "what", NULL));
+    if (depth < 2)
+        sw_line_printf(&line, colour_of(is), "  %s", is);
+    tell_since(t, &line, sw_json_str(link, "", "since", NULL));
+    if (*why)
+        sw_line_printf(&line, SW_PLAIN, ": %s", why);
+    sw_line_end(&line);
+    if (*hint) {
+        sw_line_printf(&line, SW_BLUE, "%*shint: %s", depth * 2 + 2, "", hint);
+        sw_line_end(&line);
+    }
+    struct json_object *because = sw_json_get(link, "because");
+    for (size_t i = 0; i < sw_json_len(because); i++)
+        tell(t, sw_json_at(because, i), depth + 1);
+}
+
+static int print_chain(struct json_object *chain, bool json)
+{
+    if (json) {
+        size_t len;
+        SW_AUTO_CHARS *text = sw_json_text(chain, SW_JSON_PRETTY, &len);
+        int rc = sw_cli_print(text, len);
+        return rc ? rc : sw_cli_print("\n", 1);
+    }
+    struct teller t = { .style = sw_style_of(STDOUT_FILENO),
+                        .now_ms = sw_now_ms(),
+                        .out = printbuf_new() };
+    tell(&t, chain, 0);
+    int rc = sw_cli_print(t.out->buf, (size_t)t.out->bpos);
+    printbuf_free(t.out);
+    return rc;
+}
+
+static bool has_state(struct json_object *resource, const char *state)
+{
+    return sw_json_find_by(sw_json_find(resource, "status", "states", NULL), "name", state);
+}
+
+static int explain(struct sw_connection *conn, const struct explain_opts *opts,
+                   const struct sw_operands *rest)
+{
+    SW_ERR(err);
+    SW_AUTO_JSON *resource = NULL;
+    const char *state = rest->n > 1 ? rest->items[1] : NULL;
+    conn->until_ms = sw_loop_now_ms(conn->loop) + opts->timeout_ms;
+    int rc = sw_talk_resource(conn, rest->items[0], 5, &resource, &err);
+    if (rc == 0 && state && !has_state(resource, state))
+        rc = sw_err_set(&err, SW_NOTFOUND, "'%s' has no state '%s'", rest->items[0], state);
+    if (rc < 0)
+        return sw_cli_fail("explain", &err);
+    SW_AUTO_JSON *chain = sw_explain(conn, resource, state);
+    return print_chain(chain, sw_streq(opts->output, "json"));
+}
+
+int sw_cmd_explain(int argc, char **argv)
+{
+    struct explain_opts opts = { .timeout_ms = 30000 };
+    struct sw_operands rest;
+    struct sw_connection conn = { 0 };
+    SW_ERR(err);
+    int rc = sw_cli_parse("explain", argc, argv, &opts, 2, &rest);
+    if (rc)
+        return rc - 1;
+    if (rest.n == 0)
+        return sw_cli_usage("explain", "which resource? 'slipway status' lists them");
+    rc = sw_connection_init(&conn, "explain", &opts.connect, &err) < 0
+             ? sw_cli_fail("explain", &err)
+             : explain(&conn, &opts, &rest);
+    sw_connection_done(&conn);
+    return rc;
+}

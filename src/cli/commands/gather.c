@@ -1,0 +1,479 @@
+/* slipway gather: one archive with what is needed to understand a cluster's walks, bounded and
+ * without secrets. What cannot be read is said in it, and does not stop the rest. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "chart/recipe/package/pack.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "cli/command/cli.h"
+#include "cli/view/live.h"
+#include "cli/view/report.h"
+#include "data/data.h"
+#include "data/json/redact.h"
+#include "data/text/base64.h"
+#include "data/yaml/yaml.h"
+#include "operator/controller/release.h"
+
+enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000 };
+
+struct gather_opts {
+    struct sw_connect_opts connect;
+    const char *output, *operator_ns;
+    int64_t max_mib;
+};
+
+const struct sw_flag sw_flags_gather[] = {
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct gather_opts, output), "FILE", NULL,
+      "where to write; - is stdout (default slipway-gather-<time>.tar.gz)" },
+    { "operator-namespace", 0, SW_FLAG_STRING, offsetof(struct gather_opts, operator_ns), "NAME",
+      NULL, "where the operator runs (default $OPERATOR_NAMESPACE, else slipway)" },
+    { "max-size", 0, SW_FLAG_NUMBER, offsetof(struct gather_opts, max_mib), "MIB", NULL,
+      "stop at so much, unpacked (default 64)" },
+    SW_CONNECT_FLAGS(struct gather_opts, connect),
+    { 0 },
+};
+
+struct gather {
+    struct gather_opts opts;
+    struct sw_connection conn;
+    struct sw_files files;
+    struct json_object *spaces; /* namespaces that matter: {name: true} */
+    char *notes;                /* what could not be read, or had no room; heap */
+};
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static void note(struct gather *g, const char *what, const char *why)
+{
+    char *longer = sw_printf("%s%s: %s\n", g->notes ? g->notes : "", what, why);
+    free(g->notes);
+    g->notes = longer;
+}
+
+/* Takes @bytes. */
+static void put(struct gather *g, const char *path, char *bytes, size_t len)
+{
+    SW_ERR(err);
+    if (g->files.bytes + len > (size_t)g->opts.max_mib << 20) {
+        note(g, path, "left out, the archive is full (--max-size)");
+        free(bytes);
+    } else if (sw_files_add(&g->files, path, bytes, len, &err) < 0) {
+        note(g, path, sw_err_text(&err));
+    }
+}
+
+static void put_object(struct gather *g, const char *folder, struct json_object *object)
+{
+    const char *ns = sw_json_str(object, "", "metadata", "namespace", NULL);
+    SW_AUTO_CHARS *path = sw_printf("%s/%s-%s%s%s.yaml", folder, sw_obj_kind(object), ns,
+                                    *ns ? "-" : "", sw_obj_name(object));
+    size_t len;
+    for (char *c = path; *c; c++)
+        *c = *c == ':' ? '_' : *c;
+    sw_redact_object(object);
+    char *text = sw_yaml_text(object, &len);
+    put(g, path, text, len);
+}
+
+static void note_space(struct gather *g, const char *ns)
+{
+    if (ns && *ns)
+        (void)json_object_object_add(g->spaces, ns, json_object_new_boolean(true));
+}
+
+/* ---- what is listed ----------------------------------------------------------------------------
+ */
+
+static struct json_object *list(struct gather *g, const char *api_version, const char *kind_name,
+                                const char *ns, const struct sw_request_opts *opts)
+{
+    const struct sw_kind *kind;
+    struct json_object *items = NULL;
+    SW_ERR(err);
+    int rc = sw_talk_kind(&g->conn, api_version, kind_name, &kind, &err);
+    if (rc == 0)
+        rc = sw_talk_list(&g->conn, kind, ns, opts, &items, &err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        note(g, kind_name, sw_err_text(&err));
+    for (size_t i = 0; i < sw_json_len(items); i++) { /* lists leave them out */
+        sw_json_set_str(sw_json_at(items, i), api_version, "apiVersion", NULL);
+        sw_json_set_str(sw_json_at(items, i), kind_name, "kind", NULL);
+    }
+    return items;
+}
+
+static void gather_kind(struct gather *g, const char *api_version, const char *kind)
+{
+    SW_AUTO_JSON *items = list(g, api_version, kind, NULL, NULL);
+    for (size_t i = 0; i < sw_json_len(items); i++)
+        put_object(g, "resources", sw_json_at(items, i));
+}
+
+static void gather_entry(struct gather *g, const char *resource, struct json_object *entry)
+{
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *live = NULL;
+    SW_AUTO_CHARS *folder = sw_printf("objects/%s", resource);
+    const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
+    const char *name = sw_json_str(entry, "", "name", NULL);
+    SW_ERR(err);
+    int rc = sw_talk_kind(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
+                          sw_json_str(entry, "", "kind", NULL), &kind, &err);
+    note_space(g, ns);
+    if (rc == 0)
+        rc = sw_talk_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
+    if (rc < 0)
+        note(g, name, sw_err_text(&err));
+    else
+        put_object(g, folder, live);
+}
+
+static void gather_status(struct gather *g, struct json_object *resource, struct json_object *nodes)
+{
+    const struct sw_report report = { .name = sw_obj_name(resource),
+                                      .status = sw_json_get(resource, "status"),
+                                      .nodes = nodes,
+                                      .now_ms = sw_loop_now_ms(g->conn.loop) };
+    const struct sw_style plain = { 0 };
+    SW_AUTO_CHARS *tables = sw_report_tables(&report, &plain);
+    SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+    SW_AUTO_CHARS *path = sw_printf("status/%s.txt", sw_obj_name(resource));
+    char *text = sw_printf("%s\n%s\n", tables, trouble);
+    put(g, path, text, strlen(text));
+}
+
+static struct json_object *gather_nodes(struct gather *g)
+{
+    static const char *const fields[] = { "metadata.labels",
+                                          "metadata.annotations",
+                                          "metadata.creationTimestamp",
+                                          "spec.taints",
+                                          "spec.unschedulable",
+                                          "status.nodeInfo",
+                                          "status.conditions",
+                                          "status.allocatable",
+                                          "status.capacity",
+                                          NULL };
+    SW_AUTO_JSON *items = list(g, "v1", "Node", NULL,
+                               &(struct sw_request_opts){ .fields = fields });
+    struct json_object *short_ones = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *from = sw_json_at(items, i), *node = json_object_new_object();
+        sw_json_set_str(node, sw_obj_name(from), "name", NULL);
+        sw_json_set(node, json_object_get(sw_json_find(from, "metadata", "labels", NULL)), "labels",
+                    NULL);
+        (void)json_object_array_add(short_ones, node);
+        put_object(g, "nodes", from);
+    }
+    return short_ones;
+}
+
+static void gather_resources(struct gather *g, struct json_object *nodes)
+{
+    SW_AUTO_JSON *items = list(g, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL);
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *r = sw_json_at(items, i);
+        struct json_object *inventory = sw_json_find(r, "status", "inventory", NULL);
+        note_space(g, sw_json_str(r, "", "spec", "namespace", NULL));
+        gather_status(g, r, nodes);
+        for (size_t k = 0; k < sw_json_len(inventory); k++)
+            gather_entry(g, sw_obj_name(r), sw_json_at(inventory, k));
+        put_object(g, "resources", r);
+    }
+}
+
+/* ---- a namespace --------------------------------------------------------------------------------
+ */
+
+static void gather_events(struct gather *g, const char *ns)
+{
+    SW_AUTO_JSON *items = list(g, "v1", "Event", ns, NULL);
+    SW_AUTO_CHARS *path = sw_printf("events/%s.txt", ns);
+    char *text = sw_strdup("");
+    size_t n = sw_json_len(items), first = n > MAX_EVENTS ? n - MAX_EVENTS : 0;
+    for (size_t i = first; i < n; i++) {
+        struct json_object *e = sw_json_at(items, i);
+        const char *when = sw_json_str(e, "", "lastTimestamp", NULL);
+        char *longer = sw_printf(
+            "%s%s %s %s/%s %s: %s\n", text, *when ? when : sw_json_str(e, "-", "eventTime", NULL),
+            sw_json_str(e, "", "type", NULL), sw_json_str(e, "", "involvedObject", "kind", NULL),
+            sw_json_str(e, "", "involvedObject", "name", NULL), sw_json_str(e, "", "reason", NULL),
+            sw_json_str(e, "", "message", NULL));
+        free(text);
+        text = longer;
+    }
+    sw_redact_text(text);
+    put(g, path, text, strlen(text));
+}
+
+static void gather_log(struct gather *g, const char *ns, const char *pod, const char *container,
+                       bool previous)
+{
+    char *text = NULL;
+    size_t len = 0;
+    SW_AUTO_CHARS *path = sw_printf("logs/%s/%s/%s%s.log", ns, pod, container,
+                                    previous ? ".previous" : "");
+    SW_ERR(err);
+    if (sw_talk_logs(&g->conn, ns, pod,
+                     &(struct sw_request_opts){ .container = container,
+                                                .tail_lines = LOG_LINES,
+                                                .limit_bytes = LOG_BYTES,
+                                                .previous = previous },
+                     &text, &len, &err) < 0) {
+        if (!previous)
+            note(g, path, sw_err_text(&err));
+        return;
+    }
+    sw_redact_text(text);
+    put(g, path, text, strlen(text));
+}
+
+static bool is_running_well(struct json_object *pod)
+{
+    struct json_object *ready = sw_json_find_by(sw_json_find(pod, "status", "conditions", NULL),
+                                                "type", "Ready");
+    return sw_streq(sw_json_str(ready, "", "status", NULL), "True") ||
+           sw_streq(sw_json_str(pod, "", "status", "phase", NULL), "Succeeded");
+}
+
+static void gather_pod(struct gather *g, struct json_object *pod, bool always)
+{
+    const char *ns = sw_json_str(pod, "", "metadata", "namespace", NULL), *name = sw_obj_name(pod);
+    static const char *const lists[] = { "initContainers", "containers" };
+    for (size_t l = 0; l < SW_COUNT(lists) && (always || !is_running_well(pod)); l++) {
+        struct json_object *containers = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(containers); i++) {
+            const char *c = sw_json_str(sw_json_at(containers, i), "", "name", NULL);
+            gather_log(g, ns, name, c, false);
+            gather_log(g, ns, name, c, true);
+        }
+    }
+    put_object(g, "pods", pod);
+}
+
+/* What the operator says at its port: metrics, and its last requests to the API server. */
+static void gather_port(struct gather *g, const char *ns, const char *pod, const char *what)
+{
+    SW_AUTO_CHARS *from = sw_printf("/api/v1/namespaces/%s/pods/%s:8080/proxy/%s", ns, pod, what);
+    SW_AUTO_CHARS *path = sw_printf("%s/%s.txt", what, pod);
+    char *text = NULL;
+    size_t len = 0;
+    SW_ERR(err);
+    if (sw_talk_path(&g->conn, from, &text, &len, &err) < 0)
+        note(g, path, sw_err_text(&err));
+    else
+        put(g, path, text, len);
+}
+
+static void gather_space(struct gather *g, const char *ns)
+{
+    bool own = sw_streq(ns, g->opts.operator_ns);
+    SW_AUTO_JSON *pods = list(g, "v1", "Pod", ns, NULL);
+    gather_events(g, ns);
+    for (size_t i = 0; i < sw_json_len(pods); i++) {
+        struct json_object *pod = sw_json_at(pods, i);
+        const char *part = sw_json_str(pod, "", "metadata", "labels", "app.kubernetes.io/component",
+                                       NULL);
+        if (own && sw_streq(part, "controller")) {
+            gather_port(g, ns, sw_obj_name(pod), "metrics");
+            gather_port(g, ns, sw_obj_name(pod), "requests");
+        }
+        gather_pod(g, pod, own);
+    }
+}
+
+/* ---- Helm's records -----------------------------------------------------------------------------
+ */
+
+/* Rendered YAML without what is secret in it; what cannot be read is not handed on. Heap. */
+static char *redact_manifest(const char *text)
+{
+    struct sw_yaml_docs docs;
+    SW_ERR(err);
+    if (sw_yaml_parse_all(text, strlen(text), &(struct sw_yaml_opts){ 0 }, &docs, &err) < 0)
+        return sw_printf("# %zu bytes that are no YAML are left out\n", strlen(text));
+    char *all = sw_strdup("");
+    for (size_t i = 0; i < docs.n_docs; i++) {
+        sw_redact_object(docs.docs[i].object);
+        SW_AUTO_CHARS *one = docs.docs[i].object ? sw_yaml_text(docs.docs[i].object, NULL) : NULL;
+        char *longer = sw_printf("%s%s%s", all, one ? "---\n" : "", one ? one : "");
+        free(all);
+        all = longer;
+    }
+    sw_yaml_docs_done(&docs);
+    return all;
+}
+
+static void redact_text_at(struct json_object *doc, const char *key)
+{
+    const char *text = sw_json_str(doc, NULL, key, NULL);
+    SW_AUTO_CHARS *redacted = text ? redact_manifest(text) : NULL;
+    if (redacted)
+        sw_json_set_str(doc, redacted, key, NULL);
+}
+
+/* Of the chart what it is and its values: its files are base64, and may hold anything. */
+static void redact_release(struct json_object *release)
+{
+    static const char *const files[] = { "templates", "files" };
+    struct json_object *hooks = sw_json_get(release, "hooks");
+    redact_text_at(release, "manifest");
+    for (size_t i = 0; i < sw_json_len(hooks); i++)
+        redact_text_at(sw_json_at(hooks, i), "manifest");
+    for (size_t f = 0; f < SW_COUNT(files); f++) {
+        struct json_object *list = sw_json_find(release, "chart", files[f], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            (void)sw_json_del(sw_json_at(list, i), "data", NULL);
+    }
+    SW_AUTO_CHARS *notes = sw_strdup(sw_json_str(release, "", "info", "notes", NULL));
+    sw_redact_text(notes);
+    if (*notes)
+        sw_json_set_str(release, notes, "info", "notes", NULL);
+    sw_redact_object(release);
+}
+
+/* The record as it is kept: base64 of gzip, in a Secret base64 of that once more. */
+static int unpack_release(struct json_object *record, struct json_object **out, struct sw_err *err)
+{
+    const char *text = sw_json_str(record, "", "data", "release", NULL);
+    size_t len = strlen(text);
+    if (!sw_streq(sw_obj_kind(record), "Secret"))
+        return release_unpack(text, len, out, err);
+    SW_AUTO_CHARS *inner = sw_base64_decode(text, len, &len);
+    if (!inner)
+        return sw_err_set(err, SW_INVALID, "a release that is no base64");
+    return release_unpack(inner, len, out, err);
+}
+
+static void gather_release(struct gather *g, struct json_object *record)
+{
+    struct json_object *release = NULL;
+    SW_ERR(err);
+    if (unpack_release(record, &release, &err) < 0) {
+        note(g, sw_obj_name(record), sw_err_text(&err));
+    } else {
+        redact_release(release);
+        sw_json_set(record, release, "release", NULL);
+    }
+    (void)sw_json_del(record, "data", NULL);
+    put_object(g, "releases", record);
+}
+
+/* What is deployed in the namespaces that matter, and was before. */
+static void gather_releases(struct gather *g)
+{
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
+    for (size_t k = 0; k < SW_COUNT(kinds); k++) {
+        SW_AUTO_JSON *items = list(g, "v1", kinds[k], NULL,
+                                   &(struct sw_request_opts){ .label_selector = "owner=helm" });
+        for (size_t i = 0; i < sw_json_len(items); i++) {
+            struct json_object *record = sw_json_at(items, i);
+            if (sw_json_get(g->spaces, sw_obj_namespace(record)))
+                gather_release(g, record);
+        }
+    }
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static void gather_versions(struct gather *g)
+{
+    char *server = NULL;
+    size_t len = 0;
+    SW_ERR(err);
+    if (sw_talk_path(&g->conn, "/version", &server, &len, &err) < 0)
+        note(g, "/version", sw_err_text(&err));
+    char *text = sw_printf("slipway %s\nserver %s\n%s\n", sw_version, sw_kube_server(g->conn.kube),
+                           server ? server : "");
+    free(server);
+    put(g, "version.txt", text, strlen(text));
+}
+
+static void gather_all(struct gather *g)
+{
+    static const struct {
+        const char *api_version, *kind;
+    } kinds[] = {
+        { "sro.openshift.io/v1beta1", "SpecialResourceModule" },
+        { "sro.openshift.io/v1beta1", "PreflightValidation" },
+        { "inference.redhat.com/v1alpha1", "DASOperator" },
+        { "inference.redhat.com/v1alpha1", "NodeAccelerator" },
+        { "inference.redhat.com/v1alpha1", "AllocationClaim" },
+        { "nvidia.com/v1", "ClusterPolicy" },
+    };
+    gather_versions(g);
+    SW_AUTO_JSON *nodes = gather_nodes(g);
+    gather_resources(g, nodes);
+    for (size_t i = 0; i < SW_COUNT(kinds); i++)
+        gather_kind(g, kinds[i].api_version, kinds[i].kind);
+    note_space(g, g->opts.operator_ns);
+    note_space(g, "default"); /* where Events about SpecialResources are */
+    json_object_object_foreach(g->spaces, ns, value)
+    {
+        (void)value;
+        gather_space(g, ns);
+    }
+    gather_releases(g);
+    char *notes = sw_strdup(g->notes ? g->notes : "everything could be read\n");
+    put(g, "notes.txt", notes, strlen(notes));
+}
+
+static int write_archive(struct gather *g, struct sw_err *err)
+{
+    char now[21], *bytes = NULL;
+    size_t len = 0;
+    sw_time_rfc3339(sw_loop_wall_ms(g->conn.loop), now);
+    for (char *c = now; *c; c++)
+        *c = *c == ':' ? '-' : *c;
+    SW_AUTO_CHARS *folder = sw_printf("slipway-gather-%s", now);
+    SW_AUTO_CHARS *usual = sw_printf("%s.tar.gz", folder);
+    const char *path = g->opts.output ? g->opts.output : usual;
+    int rc = sw_files_pack(&g->files, folder, &bytes, &len, err);
+    if (rc == 0)
+        rc = sw_streq(path, "-") ? 0 : sw_file_write(path, bytes, len, 0600, err);
+    if (rc == 0 && sw_streq(path, "-"))
+        (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
+    free(bytes);
+    if (rc == 0 && !sw_streq(path, "-"))
+        (void)printf("wrote %s (%zu files)\n", path, g->files.n);
+    return rc;
+}
+
+static int gather(struct gather *g)
+{
+    SW_ERR(err);
+    if (sw_connection_init(&g->conn, "gather", &g->opts.connect, &err) < 0 ||
+        sw_talk_kinds(&g->conn, &err) < 0)
+        return sw_cli_fail("gather", &err);
+    g->files = sw_files_init(&(struct sw_recipe_opts){ .max_bytes = (size_t)g->opts.max_mib << 20,
+                                                       .max_files = 100000 });
+    gather_all(g);
+    if (write_archive(g, &err) < 0)
+        return sw_cli_fail("gather", &err);
+    return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
+}
+
+int sw_cmd_gather(int argc, char **argv)
+{
+    const char *own = getenv("OPERATOR_NAMESPACE");
+    struct gather g = { .opts = { .max_mib = 64 }, .spaces = json_object_new_object() };
+    struct sw_operands rest;
+    sw_log_set_level(SW_LOG_WARN);
+    int rc = sw_cli_parse("gather", argc, argv, &g.opts, 0, &rest);
+    if (!g.opts.operator_ns)
+        g.opts.operator_ns = own && *own ? own : "slipway";
+    if (rc == 0 && (g.opts.max_mib < 1 || g.opts.max_mib > 1024))
+        rc = 1 + sw_cli_usage("gather", "--max-size is between 1 and 1024");
+    rc = rc ? rc - 1 : gather(&g);
+    sw_files_done(&g.files);
+    json_object_put(g.spaces);
+    free(g.notes);
+    sw_connection_done(&g.conn);
+    return rc;
+}

@@ -1,0 +1,212 @@
+/* slipway graph: the states of a recipe and what they need, as a picture. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/recipe/recipe_flags.h"
+#include "data/json/json.h"
+
+struct graph_opts {
+    struct sw_recipe_flags recipe;
+    const char *format;
+};
+
+const struct sw_flag sw_flags_graph[] = {
+    SW_RECIPE_FLAGS(offsetof(struct graph_opts, recipe)),
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct graph_opts, format), "FORMAT",
+      "text|dot|mermaid|svg|json", "how to draw it (default text; svg needs Graphviz's dot)" },
+    { 0 },
+};
+
+/* ---- formats ------------------------------------------------------------------------------------
+ */
+
+/* A line a state: its name, and those that come before it. */
+static void print_text(FILE *out, const struct sw_plan *plan)
+{
+    int width = 0;
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++) {
+        int len = (int)strlen(sw_plan_state(plan, i)->name);
+        width = len > width ? len : width;
+    }
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++) {
+        const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        if (!s->n_needs)
+            (void)fprintf(out, "%s", s->name);
+        else
+            (void)fprintf(out, "%-*s  after", width, s->name);
+        for (size_t k = 0; k < s->n_needs; k++)
+            (void)fprintf(out, " %s", sw_plan_state(plan, s->needs[k])->name);
+        (void)fputc('\n', out);
+    }
+}
+
+/* A name in double quotes, for dot and Mermaid. */
+static void print_quoted(FILE *out, const char *text)
+{
+    (void)fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            (void)fputc('\\', out);
+        (void)fputc(*text, out);
+    }
+    (void)fputc('"', out);
+}
+
+static void print_dot(FILE *out, const struct sw_plan *plan)
+{
+    (void)fprintf(out, "digraph recipe {\n    rankdir=LR;\n"
+                       "    node [shape=box, style=rounded, fontname=\"sans-serif\"];\n");
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++) {
+        const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        (void)fprintf(out, "    s%zu [label=", i);
+        print_quoted(out, s->name);
+        (void)fprintf(out, "%s];\n", s->kernel_affine ? ", peripheries=2" : "");
+    }
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        for (size_t k = 0; k < sw_plan_state(plan, i)->n_needs; k++)
+            (void)fprintf(out, "    s%zu -> s%zu;\n", sw_plan_state(plan, i)->needs[k], i);
+    (void)fprintf(out, "}\n");
+}
+
+static void print_mermaid(FILE *out, const struct sw_plan *plan)
+{
+    (void)fprintf(out, "flowchart LR\n");
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++) {
+        (void)fprintf(out, "    s%zu[", i);
+        print_quoted(out, sw_plan_state(plan, i)->name);
+        (void)fprintf(out, "]\n");
+    }
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        for (size_t k = 0; k < sw_plan_state(plan, i)->n_needs; k++)
+            (void)fprintf(out, "    s%zu --> s%zu\n", sw_plan_state(plan, i)->needs[k], i);
+}
+
+static struct json_object *strings(const char *const *list, size_t n)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_object_array_add(array, json_object_new_string(list[i]));
+    return array;
+}
+
+static struct json_object *state_json(const struct sw_plan *plan, const struct sw_recipe_state *s)
+{
+    struct json_object *doc = json_object_new_object(), *needs = json_object_new_array();
+    for (size_t k = 0; k < s->n_needs; k++)
+        (void)json_object_array_add(needs,
+                                    json_object_new_string(sw_plan_state(plan, s->needs[k])->name));
+    json_object_object_add(doc, "name", json_object_new_string(s->name));
+    json_object_object_add(doc, "chart", json_object_new_string(s->chart));
+    json_object_object_add(doc, "needs", needs);
+    json_object_object_add(doc, "templates", strings(s->templates, s->n_templates));
+    json_object_object_add(doc, "kernelAffine", json_object_new_boolean(s->kernel_affine));
+    json_object_object_add(doc, "waitAll", json_object_new_boolean(s->wait_all));
+    if (s->label)
+        json_object_object_add(doc, "label", json_object_new_string(s->label));
+    return doc;
+}
+
+static void print_json(FILE *out, const struct sw_plan *plan)
+{
+    SW_AUTO_JSON *doc = json_object_new_object();
+    struct json_object *states = json_object_new_array();
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        (void)json_object_array_add(states, state_json(plan, sw_plan_state(plan, i)));
+    json_object_object_add(doc, "states", states);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, NULL);
+    (void)fprintf(out, "%s\n", text);
+}
+
+static const struct {
+    const char *name;
+    void (*print)(FILE *out, const struct sw_plan *plan);
+} formats[] = {
+    { "text", print_text },
+    { "dot", print_dot },
+    { "mermaid", print_mermaid },
+    { "json", print_json },
+};
+
+/* ---- Graphviz -----------------------------------------------------------------------------------
+ */
+
+static int wait_for_dot(pid_t pid, struct sw_err *err)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return sw_err_set(err, SW_UNAVAILABLE,
+                          "svg needs Graphviz's dot, which is not installed; -o dot does not");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "dot failed");
+    return 0;
+}
+
+/* Through `dot -Tsvg`, which writes to our stdout. */
+static int print_svg(const struct sw_plan *plan, struct sw_err *err)
+{
+    int ends[2];
+    if (pipe(ends) < 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "pipe: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(ends[0], STDIN_FILENO); /* dot would say what is wrong */
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        (void)execlp("dot", "dot", "-Tsvg", (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[0]);
+    FILE *out = pid < 0 ? NULL : fdopen(ends[1], "w");
+    if (!out) {
+        (void)close(ends[1]);
+        return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
+    }
+    print_dot(out, plan);
+    (void)fclose(out); /* what dot did not get shows in what it says */
+    return wait_for_dot(pid, err);
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
+
+static int draw(const struct graph_opts *o, const char *source, struct sw_opened_recipe *r,
+                struct sw_err *err)
+{
+    int rc = sw_recipe_flags_open(&o->recipe, source, false, r, err);
+    if (rc < 0)
+        return rc;
+    if (sw_streq(o->format, "svg"))
+        return print_svg(r->plan, err);
+    for (size_t i = 0; i < SW_COUNT(formats); i++)
+        if (sw_streq(o->format, formats[i].name))
+            formats[i].print(stdout, r->plan);
+    return 0;
+}
+
+int sw_cmd_graph(int argc, char **argv)
+{
+    struct graph_opts o = { .format = "text" };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("graph", argc, argv, &o, 1, &rest);
+    if (rc) {
+        rc--;
+    } else if (rest.n < 1) {
+        rc = sw_cli_usage("graph", "which recipe? A directory or a packaged chart is needed");
+    } else {
+        struct sw_opened_recipe opened = { 0 };
+        SW_ERR(err);
+        rc = draw(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("graph", &err) : SW_EXIT_OK;
+        sw_opened_recipe_done(&opened);
+        if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
+            rc = SW_EXIT_FAILED;
+    }
+    sw_recipe_flags_done(&o.recipe);
+    return rc;
+}

@@ -1,0 +1,57 @@
+/* hooks: what slipway does to manifests, printed from the table that does it. */
+#include "operator/controller/hooks.h"
+#include "cli/command/cli.h"
+#include "data/data.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+struct hooks_opts {
+    const char *output;
+};
+
+const struct sw_flag sw_flags_hooks[] = {
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct hooks_opts, output), "FORMAT", "json|text",
+      "json: one document" },
+    { 0 },
+};
+
+static const char *phase_name(enum sw_hook_phase phase)
+{
+    return phase == SW_HOOK_BEFORE_APPLY ? "before-apply" : "wait";
+}
+
+static int print_json(void)
+{
+    SW_AUTO_JSON *list = json_object_new_array();
+    for (const struct sw_hook *h = sw_hooks; h->name; h++) {
+        struct json_object *row = json_object_new_object();
+        sw_json_set_str(row, h->name, "name", NULL);
+        sw_json_set_str(row, phase_name(h->phase), "phase", NULL);
+        sw_json_set_str(row, h->kinds, "kinds", NULL);
+        sw_json_set_str(row, h->doc, "doc", NULL);
+        (void)json_object_array_add(list, row);
+    }
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(list, SW_JSON_PRETTY, &len);
+    int rc = sw_cli_print(text, len);
+    return rc ? rc : sw_cli_print("\n", 1);
+}
+
+static int print_text(void)
+{
+    for (const struct sw_hook *h = sw_hooks; h->name; h++)
+        (void)printf("%s%s\n    %s; %s\n    %s\n", h == sw_hooks ? "" : "\n", h->name,
+                     phase_name(h->phase), h->kinds, h->doc);
+    return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
+}
+
+int sw_cmd_hooks(int argc, char **argv)
+{
+    struct hooks_opts opts = { 0 };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("hooks", argc, argv, &opts, 0, &rest);
+    if (rc)
+        return rc - 1;
+    return sw_streq(opts.output, "json") ? print_json() : print_text();
+}

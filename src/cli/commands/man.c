@@ -1,0 +1,119 @@
+/* slipway man: manual pages, from the tables that --help and the completion come from. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command/cli.h"
+
+/* Text in roff: backslashes and hyphens as such, no line that begins like a request. */
+static void put(const char *text)
+{
+    bool fresh = true;
+    for (; *text; text++) {
+        if (fresh && (*text == '.' || *text == '\''))
+            (void)fputs("\\&", stdout);
+        if (*text == '\\')
+            (void)fputs("\\e", stdout);
+        else if (*text == '-')
+            (void)fputs("\\-", stdout);
+        else
+            (void)putchar(*text);
+        fresh = *text == '\n';
+    }
+}
+
+static void put_upper(const char *text)
+{
+    for (; *text; text++)
+        (void)putchar(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
+}
+
+/* The date is left out: equal programs give equal pages. */
+static void put_title(const char *name, const char *summary)
+{
+    (void)printf(".TH ");
+    put_upper(name);
+    (void)printf(" 1 \"\" \"slipway %s\" \"slipway\"\n.SH NAME\n%s \\- ", sw_version, name);
+    put(summary);
+    (void)printf("\n");
+}
+
+static void put_flag(const struct sw_flag *f)
+{
+    (void)printf(".TP\n");
+    if (f->letter)
+        (void)printf("\\fB\\-%c\\fR, ", f->letter);
+    (void)printf("\\fB\\-\\-");
+    put(f->name);
+    (void)printf("\\fR");
+    if (f->arg) {
+        (void)printf(" \\fI");
+        put(f->arg);
+        (void)printf("\\fR");
+    }
+    (void)printf("\n");
+    put(f->doc);
+    if (f->choices) {
+        (void)printf(" (");
+        put(f->choices);
+        (void)printf(")");
+    }
+    (void)printf("\n");
+}
+
+static void put_command(const struct sw_command *c)
+{
+    SW_AUTO_CHARS *name = sw_printf("slipway-%s", c->name);
+    put_title(name, c->summary);
+    (void)printf(".SH SYNOPSIS\n.B slipway %s\n[\\fIOPTION\\fR]... ", c->name);
+    put(c->args);
+    (void)printf("\n");
+    if (c->details) {
+        (void)printf(".SH DESCRIPTION\n");
+        put(c->details);
+        (void)printf("\n");
+    }
+    (void)printf(".SH OPTIONS\n");
+    for (const struct sw_flag *f = c->flags; f->name; f++)
+        put_flag(f);
+    for (const struct sw_flag *f = sw_common_flags; f->name; f++)
+        put_flag(f);
+    (void)printf(".SH SEE ALSO\n.BR slipway (1)\n");
+}
+
+static void put_all(void)
+{
+    put_title("slipway", "walk an accelerator's software stack onto a Kubernetes cluster");
+    (void)printf(".SH SYNOPSIS\n.B slipway\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... "
+                 "[\\fIARGUMENT\\fR]...\n.SH DESCRIPTION\n");
+    put("A recipe is a Helm chart whose parts are ordered. slipway renders each state with facts "
+        "of "
+        "the\ncluster, applies it, waits for its gate, labels the nodes that have finished it, and "
+        "goes on.\n");
+    (void)printf(".SH COMMANDS\n");
+    for (const struct sw_command *c = sw_commands; c->name; c++) {
+        (void)printf(".TP\n.BR slipway\\-%s (1)\n", c->name);
+        put(c->summary);
+        (void)printf("\n");
+    }
+    (void)printf(
+        ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nit was tried, and failed\n.TP\n2\nbad usage "
+        "or input: nothing was tried\n.TP\n3\n\\fB\\-\\-timeout\\fR passed\n"
+        ".SH ENVIRONMENT\n.TP\nKUBECONFIG\nthe cluster and the user, as for kubectl\n"
+        ".TP\nOPERATOR_NAMESPACE\nwhere the operator runs\n.TP\nNO_COLOR\nno colours\n");
+}
+
+int sw_cmd_man(int argc, char **argv)
+{
+    struct sw_operands rest;
+    int rc = sw_cli_parse("man", argc, argv, NULL, 1, &rest);
+    if (rc)
+        return rc - 1;
+    const struct sw_command *c = rest.n ? sw_command_find(rest.items[0]) : NULL;
+    if (rest.n && !c)
+        return sw_cli_usage("man", "'%s' is not a command", rest.items[0]);
+    if (c)
+        put_command(c);
+    else
+        put_all();
+    return fflush(stdout) == 0 && !ferror(stdout) ? SW_EXIT_OK : SW_EXIT_FAILED;
+}

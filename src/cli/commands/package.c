@@ -1,0 +1,56 @@
+/* slipway package: a recipe as one file to give away, as `helm package` makes it. */
+#include "cli/command/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/recipe/package/pack.h"
+#include "cli/recipe/source_flags.h"
+
+struct package_opts {
+    struct sw_source_flags source;
+    const char *destination;
+};
+
+const struct sw_flag sw_flags_package[] = {
+    SW_SOURCE_FLAGS(offsetof(struct package_opts, source)),
+    { "destination", 'd', SW_FLAG_STRING, offsetof(struct package_opts, destination), "DIR", NULL,
+      "the folder to write to (default: the current one)" },
+    { 0 },
+};
+
+static int package(const struct package_opts *o, const char *source, char **path,
+                   struct sw_err *err)
+{
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    SW_AUTO_CHARS *bytes = NULL;
+    size_t len = 0;
+    int rc = sw_source_open(&o->source, source, NULL, &recipe, NULL, err);
+    if (rc == 0)
+        rc = sw_recipe_pack(recipe, &bytes, &len, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *name = sw_recipe_archive_name(recipe);
+    *path = sw_printf("%s/%s", o->destination, name);
+    return sw_file_write(*path, bytes, len, 0666, err);
+}
+
+int sw_cmd_package(int argc, char **argv)
+{
+    struct package_opts o = { .destination = "." };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("package", argc, argv, &o, 1, &rest);
+    if (rc)
+        return rc - 1;
+    if (rest.n < 1)
+        return sw_cli_usage("package", "which recipe? The folder of a chart is needed");
+    if (!*o.destination)
+        return sw_cli_usage("package", "--destination: '' is no folder");
+    SW_ERR(err);
+    SW_AUTO_CHARS *path = NULL;
+    if (package(&o, rest.items[0], &path, &err) < 0)
+        return sw_cli_fail("package", &err);
+    SW_AUTO_CHARS *words = sw_printf("wrote %s\n", path);
+    return sw_cli_print(words, strlen(words));
+}

@@ -1,0 +1,362 @@
+/* slipway plan: what will be done to nodes - taints, labels, drivers that are replaced - before it
+ * is done, for a resource as it is on the cluster or as a recipe would make it. Nothing is written.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/node_plan.h"
+#include "cli/cluster/requests.h"
+#include "cli/recipe/preview.h"
+#include "cli/recipe/recipe_flags.h"
+#include "data/data.h"
+#include "operator/controller/node_sharing.h"
+#include "operator/controller/nodes.h"
+#include "operator/engine/readiness/gate.h"
+
+/* As diff's. */
+enum { NO_ACTION = 0, SOME_ACTION = 1, TROUBLE = 2 };
+
+enum { RETRIES = 5 };
+
+struct plan_opts {
+    struct sw_recipe_flags recipe;
+    struct sw_connect_opts connect;
+    const char *output;
+    bool all;
+    int64_t timeout_ms;
+};
+
+const struct sw_flag sw_flags_plan[] = {
+    { "all", 0, SW_FLAG_BOOL, offsetof(struct plan_opts, all), NULL, NULL,
+      "as if a new driver had just been applied: every node" },
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct plan_opts, output), "FORMAT", "text|json",
+      "text, or json: one document" },
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct plan_opts, timeout_ms), "TIME", NULL,
+      "give up after so long (default 30s)" },
+    SW_RECIPE_FLAGS(offsetof(struct plan_opts, recipe)),
+    SW_CONNECT_FLAGS(struct plan_opts, connect),
+    { 0 },
+};
+
+struct plan {
+    struct plan_opts opts;
+    struct sw_draft draft; /* a recipe's; of a resource only its connection, facts and document */
+    struct sw_node_plan nodes;
+    char *name;
+};
+
+/* ---- a resource on the cluster ------------------------------------------------------------------
+ */
+
+static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by_node)
+{
+    struct sw_node_plan *n = &p->nodes;
+    SW_GROW(n->states, n->n_states, n->cap_states);
+    n->states[n->n_states] = (struct sw_node_plan_state){ label, json_object_new_array(), by_node };
+    return &n->states[n->n_states++];
+}
+
+static const char *state_of(const struct plan *p, struct json_object *set)
+{
+    struct json_object *inventory = sw_json_find(p->draft.resource, "status", "inventory", NULL);
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *entry = sw_json_at(inventory, i);
+        if (*sw_obj_uid(set) && sw_streq(sw_json_str(entry, "", "uid", NULL), sw_obj_uid(set)))
+            return sw_json_str(entry, "", "state", NULL);
+    }
+    return NULL;
+}
+
+static int64_t count_chosen(const struct sw_draft *d)
+{
+    SW_AUTO_JSON *tolerations = partition_tolerations(d->resource);
+    struct nodes_choice choice = { d->facts.roster, d->resource, tolerations };
+    int64_t n = 0;
+    for (uint32_t i = 0; i < sw_roster_end(d->facts.roster); i++) {
+        const char *name = sw_roster_name(d->facts.roster, i);
+        n += name && nodes_is_chosen(name, &choice);
+    }
+    return n;
+}
+
+/* Its states as its status has them, with the DaemonSets that are there. A state that counts other
+ * nodes than the resource chooses is one of the nodes that its DaemonSets run on. */
+static int read_states(struct plan *p, struct sw_err *err)
+{
+    SW_AUTO_JSON *sets = NULL;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    struct json_object *states = sw_json_find(p->draft.resource, "status", "states", NULL);
+    int64_t chosen = count_chosen(&p->draft);
+    int rc = sw_talk_find(&p->draft.conn, "apps/v1", "DaemonSet", p->draft.ns, NULL, &opts, &sets,
+                          err);
+    for (size_t i = 0; rc == 0 && i < sw_json_len(states); i++) {
+        struct json_object *state = sw_json_at(states, i);
+        const char *label = sw_json_str(state, "", "label", NULL);
+        bool by_node = sw_json_int(state, 0, "nodes", "total", NULL) != chosen;
+        struct sw_node_plan_state *s = add_state(p, *label ? sw_strdup(label) : NULL, by_node);
+        for (size_t k = 0; k < sw_json_len(sets); k++)
+            if (sw_streq(state_of(p, sw_json_at(sets, k)), sw_json_str(state, "", "name", NULL)))
+                (void)json_object_array_add(s->sets, json_object_get(sw_json_at(sets, k)));
+    }
+    return rc;
+}
+
+static int read_resource(struct plan *p, struct sw_err *err)
+{
+    struct sw_draft *d = &p->draft;
+    int rc = sw_talk_resource(&d->conn, p->name, RETRIES, &d->resource, err);
+    if (rc < 0)
+        return rc;
+    const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
+    d->ns = *ns ? ns : p->name;
+    rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
+    return rc == 0 ? read_states(p, err) : rc;
+}
+
+/* ---- a recipe -----------------------------------------------------------------------------------
+ */
+
+static bool is_awaited(const struct sw_recipe_state *state, struct json_object *doc)
+{
+    SW_ERR(ignored);
+    struct sw_gate *gate = NULL;
+    if (sw_gate_new(doc, state->wait_all, &gate, &ignored) < 0)
+        return state->wait_all;
+    bool awaited = sw_gate_is_awaited(gate);
+    sw_gate_free(gate);
+    return awaited;
+}
+
+/* As the server would have it: a new template has another number, by which old pods are known. */
+static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind *kind,
+               struct json_object **doc, struct sw_err *err)
+{
+    SW_AUTO_JSON *dry = NULL;
+    const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
+    int rc = sw_talk_apply(&p->draft.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc), *doc,
+                           &opts, &dry, err);
+    if (rc == SW_NOTFOUND) /* its namespace is not there yet */
+        return 0;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    json_object_put(*doc);
+    *doc = SW_TAKE(dry);
+    return 0;
+}
+
+static int add_set(struct sw_draft *draft, const struct sw_draft_pass *pass,
+                   const struct sw_manifest *m, void *arg, struct sw_err *err)
+{
+    struct plan *p = arg;
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *doc = NULL;
+    if (!sw_streq(sw_obj_kind(m->doc), "DaemonSet"))
+        return 0;
+    int rc = sw_draft_object(draft, pass, m, &doc, &kind, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
+    if (kind)
+        rc = try(p, m, kind, &doc, err);
+    if (rc < 0)
+        return rc;
+    struct sw_node_plan_state *s = &p->nodes.states[m->state];
+    s->by_node = s->by_node || is_awaited(sw_plan_state(draft->opened.plan, m->state), doc);
+    (void)json_object_array_add(s->sets, SW_TAKE(doc));
+    return 0;
+}
+
+static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
+{
+    int rc = sw_draft_init(&p->draft, "plan", &p->opts.recipe, &p->opts.connect, source,
+                           p->opts.timeout_ms, err);
+    if (rc < 0)
+        return rc;
+    const char *name = sw_obj_name(p->draft.resource);
+    p->name = sw_strdup(name);
+    for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->draft.opened.plan); i++) {
+        const char *word = sw_plan_state(p->draft.opened.plan, i)->label;
+        char *label = NULL;
+        if (word)
+            rc = sw_recipe_label(name, word, &label, err);
+        (void)add_state(p, label, false);
+    }
+    return rc == 0 ? sw_draft_each(&p->draft, add_set, p, err) : rc;
+}
+
+/* ---- either -------------------------------------------------------------------------------------
+ */
+
+/* What is no name of a resource. */
+static bool is_recipe(const struct plan *p, const char *operand)
+{
+    return p->opts.recipe.source.repo || strchr(operand, '/') || sw_dns_label_fault(operand);
+}
+
+/* A folder of a chart here, of a name that no resource has. */
+static bool is_folder(const char *operand)
+{
+    SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", operand);
+    return access(chart, R_OK) == 0;
+}
+
+static int read_named(struct plan *p, const char *name, struct sw_err *err)
+{
+    struct sw_draft *d = &p->draft;
+    p->name = sw_strdup(name);
+    int rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
+    if (rc == 0)
+        d->conn.until_ms = sw_loop_now_ms(d->conn.loop) + p->opts.timeout_ms;
+    if (rc == 0)
+        rc = read_resource(p, err);
+    if (rc != SW_NOTFOUND || !d->conn.kube || !is_folder(name))
+        return rc;
+    sw_draft_done(d);
+    free(SW_TAKE(p->name));
+    return read_recipe(p, name, err);
+}
+
+static int read_all(struct plan *p, const char *operand, struct sw_err *err)
+{
+    struct sw_draft *d = &p->draft;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    int rc = is_recipe(p, operand) ? read_recipe(p, operand, err) : read_named(p, operand, err);
+    if (rc == 0)
+        rc = sw_talk_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
+    p->nodes.name = p->name;
+    p->nodes.resource = d->resource;
+    p->nodes.roster = d->facts.roster;
+    p->nodes.all = p->opts.all;
+    return rc == 0 ? sw_node_plan_make(&p->nodes, err) : rc;
+}
+
+/* ---- printing ----------------------------------------------------------------------------------
+ */
+
+static int print_json(const struct plan *p)
+{
+    const struct sw_node_plan *n = &p->nodes;
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set_str(doc, p->name, "resource", NULL);
+    sw_json_set(doc, json_object_new_boolean(n->has_policy), "upgradePolicy", NULL);
+    sw_json_set(doc, json_object_new_boolean(n->was_paused), "paused", NULL);
+    sw_json_set(doc, json_object_new_int64((int64_t)n->n_drivers), "nodes", NULL);
+    sw_json_set(doc, json_object_get(n->actions), "actions", NULL);
+    sw_json_set(doc, json_object_get(n->waiting), "waiting", NULL);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
+    int rc = sw_cli_print(text, len);
+    return rc ? rc : sw_cli_print("\n", 1);
+}
+
+static void put_pods(struct printbuf *out, struct json_object *pods)
+{
+    for (size_t i = 0; i < sw_json_len(pods); i++) {
+        struct json_object *pod = sw_json_at(pods, i);
+        const char *refused = sw_json_str(pod, "", "refused", NULL);
+        sprintbuf(out, "%s%s/%s%s%s%s", i ? ", " : "", sw_json_str(pod, "", "namespace", NULL),
+                  sw_json_str(pod, "", "name", NULL), *refused ? " (refused: " : "", refused,
+                  *refused ? ")" : "");
+    }
+}
+
+/* As `kubectl label` takes them. */
+static void put_labels(struct printbuf *out, struct json_object *labels)
+{
+    const char *between = "";
+    if (!labels)
+        return;
+    json_object_object_foreach(labels, key, value)
+    {
+        if (value)
+            sprintbuf(out, "%s%s=%s", between, key, json_object_get_string(value));
+        else
+            sprintbuf(out, "%s%s-", between, key);
+        between = ", ";
+    }
+}
+
+static void put_actions(struct printbuf *out, struct json_object *actions)
+{
+    size_t width = 4;
+    for (size_t i = 0; i < sw_json_len(actions); i++) {
+        size_t len = strlen(sw_json_str(sw_json_at(actions, i), "", "node", NULL));
+        width = len > width ? len : width;
+    }
+    if (sw_json_len(actions))
+        sprintbuf(out, "%-5s  %-*s  %-14s  %s\n", "ROUND", (int)width, "NODE", "ACTION",
+                  "PODS, LABELS");
+    for (size_t i = 0; i < sw_json_len(actions); i++) {
+        struct json_object *a = sw_json_at(actions, i);
+        sprintbuf(out, "%-5d  %-*s  %-14s  %s", (int)sw_json_int(a, 0, "round", NULL), (int)width,
+                  sw_json_str(a, "", "node", NULL), sw_json_str(a, "", "action", NULL),
+                  sw_json_str(a, "", "taint", NULL));
+        put_pods(out, sw_json_get(a, "pods"));
+        put_labels(out, sw_json_get(a, "labels"));
+        sprintbuf(out, "\n");
+    }
+}
+
+static int print_text(const struct plan *p)
+{
+    const struct sw_node_plan *n = &p->nodes;
+    struct printbuf *out = printbuf_new();
+    bool by_node = false;
+    for (size_t i = 0; i < sw_json_len(n->actions) && !by_node; i++)
+        by_node = sw_streq(sw_json_str(sw_json_at(n->actions, i), "", "action", NULL),
+                           "replace driver");
+    if (!n->has_policy)
+        sprintbuf(out, "%s has no spec.upgradePolicy: the DaemonSet controller replaces drivers.\n",
+                  p->name);
+    else if (!by_node)
+        sprintbuf(out, "%s: no node needs a new driver.\n", p->name);
+    put_actions(out, n->actions);
+    for (size_t i = 0; i < sw_json_len(n->waiting); i++) {
+        struct json_object *w = sw_json_at(n->waiting, i);
+        sprintbuf(out, "waits: %s: %s\n", sw_json_str(w, "", "node", NULL),
+                  sw_json_str(w, "", "why", NULL));
+    }
+    if (n->was_paused && by_node)
+        sprintbuf(out, "It is paused: spec.upgradePolicy.autoUpgrade is false.\n");
+    int rc = sw_cli_print(out->buf, (size_t)out->bpos);
+    printbuf_free(out);
+    return rc;
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int plan(struct plan *p, const char *operand)
+{
+    SW_ERR(err);
+    if (read_all(p, operand, &err) < 0) {
+        (void)sw_cli_fail("plan", &err);
+        return TROUBLE;
+    }
+    if (sw_streq(p->opts.output, "json") ? print_json(p) : print_text(p))
+        return TROUBLE;
+    return sw_json_len(p->nodes.actions) ? SOME_ACTION : NO_ACTION;
+}
+
+int sw_cmd_plan(int argc, char **argv)
+{
+    struct plan p = { .opts = { .timeout_ms = 30000 } };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("plan", argc, argv, &p.opts, 1, &rest);
+    if (rc)
+        rc--;
+    else if (rest.n == 0)
+        rc = sw_cli_usage("plan", "of what? A recipe, or a resource: 'slipway status' lists them");
+    else
+        rc = plan(&p, rest.items[0]);
+    sw_node_plan_done(&p.nodes);
+    sw_draft_done(&p.draft);
+    sw_recipe_flags_done(&p.opts.recipe);
+    free(p.name);
+    return rc;
+}

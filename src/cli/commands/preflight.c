@@ -1,0 +1,330 @@
+/* preflight: would a recipe's driver containers work on another kernel, before any node runs it? */
+#include "operator/controller/preflight.h"
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/command/cli.h"
+#include "cli/recipe/recipe_flags.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "operator/controller/registries.h"
+#include "operator/controller/release_image.h"
+#include "operator/facts/facts.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct preflight_opts {
+    struct sw_recipe_flags recipe;
+    struct sw_connect_opts connect;
+    const char *kernel, *image, *toolkit, *os, *arch, *output, *registries_conf, *registry_ca;
+    bool offline;
+};
+
+#define FIELD(name) offsetof(struct preflight_opts, name)
+
+const struct sw_flag sw_flags_preflight[] = {
+    { "kernel", 0, SW_FLAG_STRING, FIELD(kernel), "VERSION", NULL,
+      "the kernel to look ahead to (default: that of --image)" },
+    { "image", 0, SW_FLAG_STRING, FIELD(image), "PAYLOAD", NULL,
+      "a release image of OpenShift, which says kernel, version and driver toolkit" },
+    { "toolkit", 0, SW_FLAG_STRING, FIELD(toolkit), "IMAGE", NULL,
+      "a driver toolkit, instead of a release image" },
+    { "os", 0, SW_FLAG_STRING, FIELD(os), "VERSION", NULL,
+      "version of the operating system, such as 8.4 (default: as the kernel says)" },
+    { "arch", 0, SW_FLAG_STRING, FIELD(arch), "ARCH", NULL, "architecture (default amd64)" },
+    { "offline", 0, SW_FLAG_BOOL, FIELD(offline), NULL, NULL,
+      "ask no registry: say only which images are needed" },
+    { "output", 'o', SW_FLAG_STRING, FIELD(output), "FORMAT", "json|text", "json: one document" },
+    { "registries-conf", 0, SW_FLAG_STRING, FIELD(registries_conf), "FILE", NULL,
+      "mirrors of registries (default /etc/containers/registries.conf)" },
+    { "registry-ca-file", 0, SW_FLAG_STRING, FIELD(registry_ca), "FILE", NULL,
+      "trust these CAs of registries too" },
+    SW_RECIPE_FLAGS(FIELD(recipe)),
+    SW_CONNECT_FLAGS(struct preflight_opts, connect),
+    { 0 },
+};
+
+struct flight {
+    struct preflight_opts opts;
+    struct sw_connection conn; /* loop alone where no cluster is asked */
+    struct sw_registries *registries;
+    struct sw_facts *facts;
+    char *kernel, *version; /* of the payload, or as given */
+    struct sw_opened_recipe opened;
+    struct json_object *report;
+    int code;
+    struct sw_err err;
+    /* of a resource on the cluster */
+    struct json_object *resource;
+    char *source;
+    char **set_json;
+    size_t n_set;
+};
+
+/* ---- a resource by its name --------------------------------------------------------------------
+ */
+
+static void on_resource(const struct sw_kube_answer *a, void *arg)
+{
+    struct flight *f = arg;
+    f->code = a->code;
+    if (a->code < 0)
+        (void)sw_err_set(&f->err, a->code, "%s", sw_err_text(a->err));
+    f->resource = json_object_get(a->object);
+    sw_loop_stop(f->conn.loop);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct flight *f = arg;
+    if (code < 0) {
+        f->code = sw_err_set(&f->err, code, "%s", sw_err_text(err));
+        sw_loop_stop(f->conn.loop);
+        return;
+    }
+    (void)sw_kube_get(f->conn.kube, kind, NULL, f->source,
+                      &(struct sw_request_opts){ .retries = 2 }, on_resource, f);
+}
+
+/* spec.set, as --set-json would have it. */
+static void take_values(struct flight *f)
+{
+    struct json_object *set = sw_json_find(f->resource, "spec", "set", NULL);
+    if (!json_object_is_type(set, json_type_object))
+        return;
+    size_t cap = 0;
+    json_object_object_foreach(set, key, value)
+    {
+        if (sw_streq(key, "kind") || sw_streq(key, "apiVersion"))
+            continue;
+        SW_AUTO_CHARS *json = sw_json_text(value, SW_JSON_PLAIN, NULL);
+        SW_GROW(f->set_json, f->n_set, cap);
+        f->set_json[f->n_set++] = sw_printf("%s=%s", key, json);
+    }
+    f->opts.recipe.set_json = (struct sw_list_arg){ .items = (const char **)f->set_json,
+                                                    .n = f->n_set };
+}
+
+/* Where the chart of spec.chart is, for the flags of every other command. */
+static void take_source(struct flight *f)
+{
+    struct json_object *chart = sw_json_find(f->resource, "spec", "chart", NULL);
+    const char *url = sw_json_str(chart, "", "repository", "url", NULL);
+    const char *name = sw_json_str(chart, "", "name", NULL);
+    const char *version = sw_json_str(chart, "", "version", NULL);
+    free(f->source);
+    if (sw_starts_with(url, "file://")) {
+        const char *root = url + strlen("file://");
+        SW_AUTO_CHARS *own = sw_printf("%s/Chart.yaml", root);
+        SW_AUTO_CHARS *packed = sw_printf("%s/%s-%s.tgz", root, name, version);
+        f->source = access(own, R_OK) == 0      ? sw_strdup(root)
+                    : access(packed, R_OK) == 0 ? SW_TAKE(packed)
+                                                : sw_printf("%s/%s", root, name);
+    } else if (sw_starts_with(url, "cm://") || sw_starts_with(url, "oci://")) {
+        f->source = sw_strdup(url);
+    } else {
+        f->source = sw_strdup(name);
+        f->opts.recipe.source.repo = url;
+        f->opts.recipe.source.version = version;
+    }
+    f->opts.recipe.name = sw_obj_name(f->resource);
+    f->opts.recipe.namespace = sw_json_str(f->resource, sw_obj_name(f->resource), "spec",
+                                           "namespace", NULL);
+}
+
+static int find_resource(struct flight *f, struct sw_err *err)
+{
+    int rc = sw_connection_init(&f->conn, "preflight", &f->opts.connect, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "'%s' is no recipe here, and no cluster can be asked for it",
+                           f->source);
+    (void)sw_kube_kind(f->conn.kube, "sro.openshift.io/v1beta1", "SpecialResource", on_kind, f);
+    sw_loop_run(f->conn.loop);
+    if (f->code < 0)
+        return sw_err_move(err, &f->err);
+    take_values(f);
+    take_source(f);
+    return 0;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+static void on_payload(int code, const char *words, const struct sw_payload *p, void *arg)
+{
+    struct flight *f = arg;
+    const char *kernel = f->opts.kernel;
+    f->code = code;
+    if (code < 0) {
+        (void)sw_err_set(&f->err, code, "%s", words);
+    } else {
+        f->facts = sw_payload_facts(p, kernel, f->opts.os, f->opts.arch);
+        f->kernel = sw_strdup(kernel ? kernel : p->kernel);
+        f->version = *p->version ? sw_strdup(p->version) : NULL;
+    }
+    sw_loop_stop(f->conn.loop);
+}
+
+static int find_facts(struct flight *f, struct sw_err *err)
+{
+    const struct preflight_opts *o = &f->opts;
+    if (!o->image && !o->toolkit) {
+        f->facts = sw_payload_facts(NULL, o->kernel, o->os, o->arch);
+        f->kernel = sw_strdup(o->kernel);
+        return 0;
+    }
+    struct sw_payload_look *look =
+        o->image ? sw_payload_open(f->registries, o->image, o->arch, on_payload, f)
+                 : sw_payload_open_toolkit(f->registries, o->toolkit, o->arch, on_payload, f);
+    sw_loop_run(f->conn.loop);
+    sw_payload_close(look);
+    return f->code < 0 ? sw_err_move(err, &f->err) : 0;
+}
+
+/* What --facts says counts before what is computed here. */
+static struct json_object *values_of(struct flight *f)
+{
+    struct sw_groups groups;
+    sw_facts_groups(f->facts, NULL, NULL, &groups);
+    struct json_object *values = sw_facts_values(
+        f->facts, &(struct sw_facts_ask){ .groups = &groups, .resource = f->resource });
+    sw_groups_done(&groups);
+    if (f->opened.facts) {
+        json_object_object_foreach(f->opened.facts, key, value)(void)
+            json_object_object_add(values, key, json_object_get(value));
+    }
+    return values;
+}
+
+static void on_report(const struct sw_preflight_report *r, void *arg)
+{
+    struct flight *f = arg;
+    f->report = json_object_new_object();
+    sw_json_set_str(f->report, f->kernel, "kernel", NULL);
+    if (f->version)
+        sw_json_set_str(f->report, f->version, "clusterVersion", NULL);
+    sw_json_set_str(f->report, r->status, "verificationStatus", NULL);
+    sw_json_set_str(f->report, r->reason, "statusReason", NULL);
+    sw_json_set(f->report, json_object_get(r->images), "driverContainers", NULL);
+    sw_loop_stop(f->conn.loop);
+}
+
+static int check(struct flight *f, struct sw_err *err)
+{
+    int rc = sw_recipe_flags_open(&f->opts.recipe, f->source, true, &f->opened, err);
+    if (rc < 0)
+        return rc;
+    struct sw_opened_recipe *o = &f->opened;
+    struct json_object *values = values_of(f);
+    json_object_put(o->facts);
+    o->env.facts = o->facts = values;
+    if (!o->env.release)
+        o->env.release = sw_recipe_name(o->recipe);
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    rc = sw_recipe_plan(o->recipe, o->values, &o->env, &o->plan, err);
+    if (rc == 0)
+        rc = sw_recipe_render(o->plan, &o->env, SW_ALL_STATES, &rendered, err);
+    if (rc < 0)
+        return rc;
+    struct sw_preflight_ask ask = { .rendered = rendered,
+                                    .kernel = f->kernel,
+                                    .arch = f->opts.arch,
+                                    .ns = f->conn.kube ? f->opts.recipe.namespace : NULL };
+    (void)sw_preflight_open(f->conn.loop, f->opts.offline ? NULL : f->registries, &ask, on_report,
+                            f);
+    sw_loop_run(f->conn.loop);
+    return f->report ? 0 : sw_err_set(err, SW_CANCELED, "interrupted");
+}
+
+static int print(struct flight *f)
+{
+    size_t len;
+    const char *status = sw_json_str(f->report, "", "verificationStatus", NULL);
+    SW_AUTO_CHARS *json = sw_json_text(f->report, SW_JSON_PRETTY, &len);
+    if (sw_streq(f->opts.output, "json")) {
+        (void)printf("%s\n", json);
+    } else {
+        (void)printf("kernel %s%s%s: %s: %s\n", f->kernel, f->version ? ", OpenShift " : "",
+                     f->version ? f->version : "", status,
+                     sw_json_str(f->report, "", "statusReason", NULL));
+        struct json_object *images = sw_json_get(f->report, "driverContainers");
+        for (size_t i = 0; i < sw_json_len(images); i++) {
+            struct json_object *image = sw_json_at(images, i);
+            (void)printf("  %-8s DaemonSet %s: %s\n", sw_json_str(image, "", "status", NULL),
+                         sw_json_str(image, "", "daemonSet", NULL),
+                         sw_json_str(image, "", "reason", NULL));
+        }
+    }
+    if (fflush(stdout) != 0)
+        return SW_EXIT_FAILED;
+    return sw_streq(status, "True") ? SW_EXIT_OK : SW_EXIT_FAILED;
+}
+
+static bool is_recipe(const char *source)
+{
+    return strstr(source, "://") || access(source, F_OK) == 0;
+}
+
+static int fly(struct flight *f, struct sw_err *err)
+{
+    int rc = 0;
+    if (!is_recipe(f->source) && !f->opts.recipe.source.repo)
+        rc = find_resource(f, err);
+    else if (f->opts.connect.kubeconfig)
+        rc = sw_connection_init(&f->conn, "preflight", &f->opts.connect, err);
+    if (rc < 0)
+        return rc;
+    if (!f->conn.loop)
+        f->conn.loop = sw_loop_new(NULL);
+    f->registries = sw_registries_new(f->conn.loop, f->conn.kube,
+                                      &(struct sw_registries_opts){ .conf = f->opts.registries_conf,
+                                                                    .ca_file = f->opts.registry_ca,
+                                                                    .home_logins = true });
+    rc = find_facts(f, err);
+    return rc < 0 ? rc : check(f, err);
+}
+
+static void flight_done(struct flight *f)
+{
+    sw_opened_recipe_done(&f->opened);
+    sw_registries_free(f->registries);
+    sw_facts_free(f->facts);
+    json_object_put(f->report);
+    for (size_t i = 0; i < f->n_set; i++)
+        free(f->set_json[i]);
+    free(f->set_json);
+    free(f->kernel);
+    free(f->version);
+    free(f->source);
+    sw_err_done(&f->err);
+    sw_connection_done(&f->conn);
+    json_object_put(f->resource);
+}
+
+int sw_cmd_preflight(int argc, char **argv)
+{
+    struct flight f = { 0 };
+    struct sw_operands rest;
+    SW_ERR(err);
+    sw_log_set_level(SW_LOG_WARN);
+    int rc = sw_cli_parse("preflight", argc, argv, &f.opts, 1, &rest);
+    if (rc != 0) {
+        rc--; /* --help, or bad usage */
+    } else if (rest.n != 1) {
+        rc = sw_cli_usage("preflight", "expected one recipe, or the name of a SpecialResource");
+    } else if ((!f.opts.kernel && !f.opts.image && !f.opts.toolkit) ||
+               sw_streq(f.opts.kernel, "")) {
+        rc = sw_cli_usage("preflight", "expected --kernel, --image or --toolkit");
+    } else if (f.opts.offline && (f.opts.image || f.opts.toolkit)) {
+        rc = sw_cli_usage("preflight", "--offline cannot look into --image or --toolkit");
+    } else {
+        f.source = sw_strdup(rest.items[0]);
+        rc = fly(&f, &err) < 0 ? sw_cli_fail("preflight", &err) : print(&f);
+    }
+    flight_done(&f);
+    sw_recipe_flags_done(&f.opts.recipe);
+    return rc;
+}

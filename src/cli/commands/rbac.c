@@ -1,0 +1,102 @@
+/* slipway rbac: the rights that the operator needs for a recipe, as manifests. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cluster/rbac.h"
+#include "cli/command/cli.h"
+#include "cli/recipe/recipe_flags.h"
+#include "data/data.h"
+
+struct rbac_opts {
+    struct sw_recipe_flags recipe;
+    struct sw_rbac_opts rights;
+};
+
+#define FIELD(name) offsetof(struct rbac_opts, rights.name)
+
+const struct sw_flag sw_flags_rbac[] = {
+    SW_RECIPE_FLAGS(offsetof(struct rbac_opts, recipe)),
+    { "operator-namespace", 0, SW_FLAG_STRING, FIELD(operator_ns), "NAME", NULL,
+      "where the operator runs (default $OPERATOR_NAMESPACE, else slipway)" },
+    { "operator-account", 0, SW_FLAG_STRING, FIELD(account), "NAME", NULL,
+      "the operator's service account (default slipway)" },
+    { "service-account", 0, SW_FLAG_STRING, FIELD(service_account), "NAME", NULL,
+      "give the rights to this account, the resource's spec.serviceAccountName; the operator may "
+      "act as it, and read" },
+    { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
+      "those of the resource's spec.priorityClasses, too" },
+    { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
+      "in all namespaces, and to make the recipe's own" },
+    { "escalate", 0, SW_FLAG_BOOL, FIELD(escalate), NULL, NULL,
+      "the verbs bind and escalate on the recipe's roles instead of what is in them" },
+    { 0 },
+};
+
+/* Nothing is looked up; what would be is written down. What a template asks for only once it has
+ * found something is not seen. */
+static int note_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
+                       const char *name, struct json_object **out, struct sw_err *err SW_UNUSED)
+{
+    struct json_object *list = arg, *l = json_object_new_object();
+    sw_json_set_str(l, api_version, "apiVersion", NULL);
+    sw_json_set_str(l, kind, "kind", NULL);
+    sw_json_set_str(l, namespace ? namespace : "", "namespace", NULL);
+    sw_json_set_str(l, name ? name : "", "name", NULL);
+    (void)json_object_array_add(list, l);
+    *out = NULL;
+    return 0;
+}
+
+static int print_rights(struct rbac_opts *o, const char *source, struct sw_opened_recipe *opened,
+                        struct sw_err *err)
+{
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    SW_AUTO_JSON *lookups = json_object_new_array();
+    int rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
+    if (rc < 0)
+        return rc;
+    const char *own = getenv("OPERATOR_NAMESPACE");
+    struct sw_rbac_opts *r = &o->rights;
+    r->name = o->recipe.name ? o->recipe.name : sw_recipe_name(opened->recipe);
+    r->ns = o->recipe.namespace ? o->recipe.namespace : r->name;
+    r->operator_ns = r->operator_ns ? r->operator_ns : own && *own ? own : "slipway";
+    r->account = r->account ? r->account : "slipway";
+    r->secrets = sw_recipe_mentions(opened->recipe, "pushSecretName");
+    r->lookups = lookups;
+    opened->env.namespace = r->ns;
+    opened->env.lookup = note_lookup;
+    opened->env.lookup_arg = lookups;
+    rc = sw_recipe_render(opened->plan, &opened->env, SW_ALL_STATES, &rendered, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_JSON *list = sw_rbac_of(rendered, r);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        size_t len;
+        SW_AUTO_CHARS *text = sw_yaml_text(sw_json_at(list, i), &len);
+        (void)printf("---\n%.*s", (int)len, text);
+    }
+    return 0;
+}
+
+int sw_cmd_rbac(int argc, char **argv)
+{
+    struct rbac_opts o = { 0 };
+    struct sw_operands rest;
+    int rc = sw_cli_parse("rbac", argc, argv, &o, 1, &rest);
+    if (rc) {
+        rc--;
+    } else if (rest.n < 1) {
+        rc = sw_cli_usage("rbac", "which recipe? A directory or a packaged chart is needed");
+    } else {
+        struct sw_opened_recipe opened = { 0 };
+        SW_ERR(err);
+        rc = print_rights(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("rbac", &err)
+                                                                : SW_EXIT_OK;
+        sw_opened_recipe_done(&opened);
+        if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
+            rc = SW_EXIT_FAILED;
+    }
+    sw_recipe_flags_done(&o.recipe);
+    return rc;
+}

@@ -1,0 +1,219 @@
+/* slipway replay: a walk in which things go wrong, again and step by step; or what a controller was
+ * told on some cluster, told to its engine again. */
+#include "cli/command/cli.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/simulate/simulation.h"
+#include "cli/simulate/snapshot.h"
+#include "data/data.h"
+#include "data/yaml/yaml.h"
+#include "operator/engine/recording/recording.h"
+
+enum { MAX_TAPE = 1 << 30 };
+
+struct replay_opts {
+    const char *output;
+};
+
+const struct sw_flag sw_flags_replay[] = {
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct replay_opts, output), "FORMAT", "text|json",
+      "text (what happens, line by line), or json (the end alone)" },
+    { 0 },
+};
+
+static void say(int64_t at_ms, const char *line, void *arg SW_UNUSED)
+{
+    (void)printf("%8.1fs  %s\n", (double)at_ms / 1000, line);
+}
+
+static void print_json(const struct sw_trial_end *end, const char *diff)
+{
+    SW_AUTO_JSON *doc = json_object_new_object();
+    json_object_object_add(doc, "ready", json_object_new_boolean(end->ready));
+    json_object_object_add(doc, "same", json_object_new_boolean(end->ready && !diff));
+    json_object_object_add(doc, "requests", json_object_new_uint64(end->n_requests));
+    json_object_object_add(doc, "faults", json_object_new_uint64(end->n_faults));
+    json_object_object_add(doc, "lives", json_object_new_int(end->n_lives));
+    json_object_object_add(doc, "tookMs", json_object_new_int64(end->took_ms));
+    if (end->words)
+        json_object_object_add(doc, "stoodAt", json_object_new_string(end->words));
+    if (diff)
+        json_object_object_add(doc, "diff", json_object_new_string(diff));
+    (void)printf("%s\n", json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
+                                                                 JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+static void print_text(const struct sw_trial_end *end, const char *diff)
+{
+    (void)printf("%s after %.1f s: %llu requests, %llu of them spoilt, %d %s of the controller\n",
+                 end->ready ? "Ready" : "not Ready", (double)end->took_ms / 1000,
+                 (unsigned long long)end->n_requests, (unsigned long long)end->n_faults,
+                 end->n_lives, end->n_lives == 1 ? "life" : "lives");
+    if (end->words)
+        (void)printf("it stood at: %s\n", end->words);
+    if (end->ready)
+        (void)printf("the cluster is %s\n", diff ? "not what it is after an undisturbed walk:"
+                                                 : "what it is after an undisturbed walk");
+    if (diff)
+        (void)fputs(diff, stdout);
+}
+
+/* The same walk with nothing going wrong. */
+static int run_calm(const struct sw_trial *trial, struct json_object **picture, struct sw_err *err)
+{
+    struct sw_trial calm = { .recipe = trial->recipe,
+                             .kubernetes = trial->kubernetes,
+                             .n_nodes = trial->n_nodes,
+                             .seed = trial->seed };
+    struct sw_trial_end end;
+    int rc = sw_trial_run(&calm, &end, err);
+    if (rc == 0 && !end.ready)
+        rc = sw_err_set(err, SW_UNAVAILABLE, "the walk does not end well even undisturbed: %s",
+                        end.words);
+    if (rc == 0)
+        *picture = json_object_get(end.picture);
+    sw_trial_end_done(&end);
+    return rc;
+}
+
+static int replay(struct sw_trial *trial, bool json)
+{
+    SW_ERR(err);
+    SW_AUTO_JSON *want = NULL;
+    struct sw_trial_end end;
+    if (run_calm(trial, &want, &err) < 0)
+        return sw_cli_fail("replay", &err);
+    trial->say = json ? NULL : say;
+    if (sw_trial_run(trial, &end, &err) < 0)
+        return sw_cli_fail("replay", &err);
+    SW_AUTO_CHARS *diff = end.ready ? sw_picture_diff(want, end.picture) : NULL;
+    bool same = end.ready && !diff;
+    if (json)
+        print_json(&end, diff);
+    else
+        print_text(&end, diff);
+    sw_trial_end_done(&end);
+    return same ? SW_EXIT_OK : SW_EXIT_FAILED;
+}
+
+/* ---- recordings ---------------------------------------------------------------------------------
+ */
+
+struct tape_view {
+    bool json;
+    int64_t began_ms;
+    bool began;
+    struct json_object *different; /* of json */
+};
+
+static void show_played(const struct sw_tape_played *step, void *arg)
+{
+    struct tape_view *v = arg;
+    if (!v->began)
+        v->began_ms = step->now_ms;
+    v->began = true;
+    const char *now = step->differs < step->n_actions ? step->actions[step->differs] : NULL;
+    if (v->json) {
+        struct json_object *d = step->differs == SIZE_MAX ? NULL : json_object_new_object();
+        if (!d)
+            return;
+        sw_json_set(d, json_object_new_int(step->line), "line", NULL);
+        sw_json_set_str(d, step->resource, "resource", NULL);
+        sw_json_set_str(d, step->event, "event", NULL);
+        sw_json_set_str(d, step->taped ? step->taped : "", "recorded", NULL);
+        sw_json_set_str(d, now ? now : "", "now", NULL);
+        (void)json_object_array_add(v->different, d);
+        return;
+    }
+    (void)printf("%8.1fs  %s: %s\n", (double)(step->now_ms - v->began_ms) / 1000, step->resource,
+                 step->event);
+    for (size_t i = 0; i < step->n_actions; i++)
+        (void)printf("%11s%s\n", "", step->actions[i]);
+    if (step->differs != SIZE_MAX)
+        (void)printf("line %d: recorded: %s\nline %d: now:      %s\n", step->line,
+                     step->taped ? step->taped : "nothing more", step->line,
+                     now ? now : "nothing more");
+}
+
+static void print_tape_end(const struct tape_view *v, const struct sw_tape_end *end)
+{
+    if (!v->json) {
+        (void)printf("%zu events in %.1f s, %zu decisions: %s\n", end->n_steps,
+                     (double)(end->ended_ms - end->began_ms) / 1000, end->n_actions,
+                     end->n_different ? "not those that were recorded"
+                                      : "those that were recorded");
+        if (end->n_different)
+            (void)printf("%zu of the events are answered otherwise, the first in line %d\n",
+                         end->n_different, end->first_different);
+        if (end->full)
+            (void)printf("the recording ended there: it was full (--record-size)\n");
+        return;
+    }
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set(doc, json_object_new_boolean(end->n_different == 0), "same", NULL);
+    sw_json_set(doc, json_object_new_uint64(end->n_steps), "events", NULL);
+    sw_json_set(doc, json_object_new_uint64(end->n_actions), "decisions", NULL);
+    sw_json_set(doc, json_object_new_int64(end->ended_ms - end->began_ms), "tookMs", NULL);
+    sw_json_set(doc, json_object_new_boolean(end->full), "full", NULL);
+    sw_json_set(doc, json_object_get(v->different), "different", NULL);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, NULL);
+    (void)printf("%s\n", text);
+}
+
+static int replay_tape(const char *path, const char *text, size_t len, bool json)
+{
+    struct tape_view v = { .json = json, .different = json_object_new_array() };
+    struct sw_tape_end end;
+    SW_ERR(err);
+    int rc = sw_tape_play(text, len, path, show_played, &v, &end, &err);
+    if (rc < 0) {
+        rc = sw_cli_fail("replay", &err);
+    } else {
+        print_tape_end(&v, &end);
+        bool written = fflush(stdout) == 0 && !ferror(stdout);
+        rc = end.n_different || !written ? SW_EXIT_FAILED : SW_EXIT_OK;
+    }
+    json_object_put(v.different);
+    return rc;
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
+
+static int replay_trial(const char *path, const char *text, size_t len, bool json)
+{
+    struct sw_trial trial = { 0 };
+    uint64_t *kills = NULL;
+    SW_ERR(err);
+    SW_AUTO_JSON *doc = NULL;
+    int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, &err);
+    if (rc == 0)
+        rc = sw_trial_read(doc, path, &trial, &kills, &err);
+    rc = rc < 0 ? sw_cli_fail("replay", &err) : replay(&trial, json);
+    free(kills);
+    return rc;
+}
+
+int sw_cmd_replay(int argc, char **argv)
+{
+    struct replay_opts opts = { 0 };
+    struct sw_operands rest;
+    SW_ERR(err);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    int rc = sw_cli_parse("replay", argc, argv, &opts, 1, &rest);
+    if (rc)
+        return rc - 1;
+    if (rest.n < 1)
+        return sw_cli_usage("replay", "what? A file that --record wrote, or a plan of faults");
+    const char *path = rest.items[0];
+    bool json = sw_streq(opts.output, "json");
+    if (sw_file_read(path, MAX_TAPE, &text, &len, &err) < 0)
+        return sw_cli_fail("replay", &err);
+    return sw_tape_is(text, len) ? replay_tape(path, text, len, json)
+                                 : replay_trial(path, text, len, json);
+}

@@ -1,0 +1,213 @@
+/* status: what the cluster says about its SpecialResources, as run shows it. */
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "cli/command/cli.h"
+#include "cli/view/live.h"
+#include "data/data.h"
+#include "kube/kube.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct status_opts {
+    struct sw_connect_opts connect;
+    const char *output;
+    int64_t timeout_ms;
+};
+
+const struct sw_flag sw_flags_status[] = {
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct status_opts, output), "FORMAT", "json|text",
+      "json: the document of run, or a list of them" },
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct status_opts, timeout_ms), "TIME", NULL,
+      "give up after so long (default 30s)" },
+    SW_CONNECT_FLAGS(struct status_opts, connect),
+    { 0 },
+};
+
+static const char *const node_fields[] = { "metadata.labels", NULL };
+
+struct look {
+    struct status_opts opts;
+    struct sw_connection conn;
+    const char *name; /* NULL: all */
+    struct sw_kube_request *req;
+    struct sw_timer *timer;
+    struct json_object *resources; /* list of documents */
+    struct json_object *nodes;     /* [{"name", "labels"}] */
+    struct sw_err err;
+    int exit;
+};
+
+static void end(struct look *look, int exit, const char *words)
+{
+    look->exit = exit;
+    if (words)
+        sw_err_set(&look->err, SW_UNAVAILABLE, "%s", words);
+    sw_loop_stop(look->conn.loop);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+static int by_name(const void *a, const void *b)
+{
+    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
+    return strcmp(sw_json_str(x, "", "name", NULL), sw_json_str(y, "", "name", NULL));
+}
+
+static void on_nodes(const struct sw_kube_answer *a, void *arg)
+{
+    struct look *look = arg;
+    if (a->code < 0) {
+        look->req = NULL;
+        end(look, SW_EXIT_FAILED, sw_err_text(a->err));
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(a->items); i++) {
+        struct json_object *from = sw_json_at(a->items, i), *node = json_object_new_object();
+        sw_json_set_str(node, sw_obj_name(from), "name", NULL);
+        sw_json_set(node, json_object_get(sw_json_find(from, "metadata", "labels", NULL)), "labels",
+                    NULL);
+        (void)json_object_array_add(look->nodes, node);
+    }
+    if (a->more)
+        return;
+    look->req = NULL;
+    json_object_array_sort(look->nodes, by_name);
+    end(look, SW_EXIT_OK, NULL);
+}
+
+static void on_node_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct look *look = arg;
+    look->req = NULL;
+    if (code < 0)
+        end(look, SW_EXIT_FAILED, sw_err_text(err));
+    else
+        look->req = sw_kube_list(look->conn.kube, kind, NULL,
+                                 &(struct sw_request_opts){ .fields = node_fields, .retries = 5 },
+                                 on_nodes, look);
+}
+
+static void on_resources(const struct sw_kube_answer *a, void *arg)
+{
+    struct look *look = arg;
+    if (a->code < 0) {
+        look->req = NULL;
+        end(look, SW_EXIT_FAILED, sw_err_text(a->err));
+        return;
+    }
+    if (a->object)
+        (void)json_object_array_add(look->resources, json_object_get(a->object));
+    for (size_t i = 0; i < sw_json_len(a->items); i++)
+        (void)json_object_array_add(look->resources, json_object_get(sw_json_at(a->items, i)));
+    if (a->more)
+        return;
+    look->req = sw_kube_kind(look->conn.kube, "v1", "Node", on_node_kind, look);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct look *look = arg;
+    const struct sw_request_opts opts = { .retries = 5 };
+    look->req = NULL;
+    if (code < 0)
+        end(look, SW_EXIT_FAILED, code == SW_NOTFOUND ? SW_NOT_INSTALLED : sw_err_text(err));
+    else if (look->name)
+        look->req = sw_kube_get(look->conn.kube, kind, NULL, look->name, &opts, on_resources, look);
+    else
+        look->req = sw_kube_list(look->conn.kube, kind, NULL, &opts, on_resources, look);
+}
+
+static void on_timeout(void *arg)
+{
+    end(arg, SW_EXIT_TIMEOUT, "the API server did not answer in time");
+}
+
+/* ---- telling -----------------------------------------------------------------------------------
+ */
+
+static struct sw_report report_of(struct look *look, struct json_object *resource)
+{
+    return (struct sw_report){
+        .name = sw_obj_name(resource),
+        .status = sw_json_get(resource, "status"),
+        .nodes = look->nodes,
+        .now_ms = sw_now_ms(),
+    };
+}
+
+static int print_json(struct look *look)
+{
+    SW_AUTO_JSON *list = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(look->resources); i++) {
+        struct sw_report report = report_of(look, sw_json_at(look->resources, i));
+        (void)json_object_array_add(list, sw_report_json(&report));
+    }
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(look->name ? sw_json_at(list, 0) : list, SW_JSON_PRETTY,
+                                       &len);
+    int rc = sw_cli_print(text, len);
+    return rc ? rc : sw_cli_print("\n", 1);
+}
+
+static int print_text(struct look *look)
+{
+    struct sw_style style = sw_style_of(STDOUT_FILENO);
+    size_t n = sw_json_len(look->resources);
+    for (size_t i = 0; i < n; i++) {
+        struct sw_report report = report_of(look, sw_json_at(look->resources, i));
+        SW_AUTO_CHARS *text = sw_report_tables(&report, &style);
+        SW_AUTO_CHARS *trouble = report.status
+                                     ? sw_report_trouble(&report)
+                                     : sw_strdup("no operator has looked at it yet; does one run?");
+        (void)printf("%s%s%s%s%s", i ? "\n" : "", text, *trouble ? "\n" : "", trouble,
+                     *trouble ? "\n" : "");
+    }
+    if (!n)
+        (void)printf("There is no SpecialResource on this cluster.\n");
+    return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
+}
+
+static int look_at(struct look *look)
+{
+    SW_ERR(err);
+    if (sw_connection_init(&look->conn, "status", &look->opts.connect, &err) < 0)
+        return sw_cli_fail("status", &err);
+    look->timer = sw_timer_new(look->conn.loop, on_timeout, look);
+    sw_timer_set(look->timer, look->opts.timeout_ms);
+    look->req = sw_kube_kind(look->conn.kube, "sro.openshift.io/v1beta1", "SpecialResource",
+                             on_kind, look);
+    look->exit = SW_EXIT_FAILED;
+    sw_loop_run(look->conn.loop);
+    if (look->exit) {
+        (void)fprintf(stderr, "slipway status: %s\n",
+                      look->conn.signal ? "interrupted" : sw_err_text(&look->err));
+        return look->conn.signal ? 128 + look->conn.signal : look->exit;
+    }
+    return sw_streq(look->opts.output, "json") ? print_json(look) : print_text(look);
+}
+
+int sw_cmd_status(int argc, char **argv)
+{
+    struct look look = { .opts = { .timeout_ms = 30000 },
+                         .resources = json_object_new_array(),
+                         .nodes = json_object_new_array() };
+    struct sw_operands rest;
+    sw_log_set_level(SW_LOG_WARN);
+    int rc = sw_cli_parse("status", argc, argv, &look.opts, 1, &rest);
+    if (rc == 0)
+        look.name = rest.n ? rest.items[0] : NULL;
+    rc = rc ? rc - 1 : look_at(&look);
+    sw_kube_cancel(look.req);
+    sw_timer_free(look.timer);
+    sw_connection_done(&look.conn);
+    json_object_put(look.resources);
+    json_object_put(look.nodes);
+    sw_err_done(&look.err);
+    return rc;
+}

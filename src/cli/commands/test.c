@@ -1,0 +1,90 @@
+/* slipway test: run the test hooks of a SpecialResource's release, as `helm test` does. */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/hook_run.h"
+#include "cli/cluster/requests.h"
+#include "cli/command/cli.h"
+#include "data/data.h"
+
+struct test_opts {
+    struct sw_connect_opts connect;
+    int64_t timeout_ms;
+    bool logs;
+    const char *only;
+};
+
+const struct sw_flag sw_flags_test[] = {
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct test_opts, timeout_ms), "TIME", NULL,
+      "give up after so long (default 5m)" },
+    { "logs", 0, SW_FLAG_BOOL, offsetof(struct test_opts, logs), NULL, NULL,
+      "print the logs of tests that succeed, too" },
+    { "only", 0, SW_FLAG_STRING, offsetof(struct test_opts, only), "NAME", NULL,
+      "only the test of this name" },
+    SW_CONNECT_FLAGS(struct test_opts, connect),
+    { 0 },
+};
+
+struct test {
+    struct test_opts opts;
+    struct sw_connection conn;
+    struct json_object *resource;
+    struct sw_hook_run run;
+};
+
+static int find_tests(struct test *t, const char *name, struct sw_err *err)
+{
+    int rc = sw_talk_resource(&t->conn, name, 3, &t->resource, err);
+    if (rc == 0)
+        rc = sw_hook_run_init(&t->run, &t->conn, t->resource, err);
+    t->run.only = t->opts.only;
+    t->run.logs = t->opts.logs;
+    return rc == 0 ? sw_hook_run_read(&t->run, "test", err) : rc;
+}
+
+static int run_all(struct test *t, const char *name, bool *passed, struct sw_err *err)
+{
+    size_t n;
+    int rc = sw_hook_run_all(&t->run, &n, passed, err);
+    if (rc == 0 && t->opts.only && n == 0)
+        return sw_err_set(err, SW_NOTFOUND, "the release has no test '%s'", t->opts.only);
+    if (rc == 0 && n == 0)
+        (void)printf("the recipe of '%s' has no tests\n", name);
+    return rc;
+}
+
+static int test(struct test *t, const char *name)
+{
+    SW_ERR(err);
+    bool passed = false;
+    t->conn.until_ms = sw_loop_now_ms(t->conn.loop) + t->opts.timeout_ms;
+    int rc = find_tests(t, name, &err);
+    if (rc == 0)
+        rc = run_all(t, name, &passed, &err);
+    bool late = rc == SW_UNAVAILABLE && sw_loop_now_ms(t->conn.loop) >= t->conn.until_ms;
+    if (rc < 0)
+        rc = sw_cli_fail("test", &err);
+    else
+        rc = passed ? SW_EXIT_OK : SW_EXIT_FAILED;
+    return late ? SW_EXIT_TIMEOUT : rc;
+}
+
+int sw_cmd_test(int argc, char **argv)
+{
+    struct test t = { .opts = { .timeout_ms = 5 * 60000 } };
+    struct sw_operands rest;
+    SW_ERR(err);
+    int rc = sw_cli_parse("test", argc, argv, &t.opts, 1, &rest);
+    if (rc)
+        return rc - 1;
+    if (rest.n == 0)
+        return sw_cli_usage("test", "which resource? 'slipway status' lists them");
+    rc = sw_connection_init(&t.conn, "test", &t.opts.connect, &err) < 0 ? sw_cli_fail("test", &err)
+                                                                        : test(&t, rest.items[0]);
+    sw_hook_run_done(&t.run);
+    json_object_put(t.resource);
+    sw_connection_done(&t.conn);
+    return rc;
+}

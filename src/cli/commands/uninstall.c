@@ -1,0 +1,441 @@
+/* slipway uninstall: take away what slipway made, whether an operator runs or not. It goes by what
+ * each resource wrote down (inventory, node labels), never by rendering again; an object that is
+ * another one by now, or was taken over from somebody, stays. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/hook_run.h"
+#include "cli/cluster/requests.h"
+#include "cli/command/cli.h"
+#include "cli/commands/uninstall.h"
+#include "data/data.h"
+#include "operator/controller/orphan.h"
+
+#define PART_OF "app.kubernetes.io/part-of=slipway"
+#define API_VERSION "sro.openshift.io/v1beta1"
+
+extern const struct sw_embedded sw_deploy_crds[];
+
+const struct sw_flag sw_flags_uninstall[] = {
+    { "plan", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, plan), NULL, NULL,
+      "say what would be done, and do nothing" },
+    { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "do it" },
+    { "keep-operator", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, keep_operator), NULL, NULL,
+      "the resources only: the operator and the definitions stay" },
+    { "no-hooks", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, no_hooks), NULL, NULL,
+      "run no hooks of a deletion" },
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct uninstall_opts, timeout_ms), "TIME", NULL,
+      "for the hooks before, and for those after, the objects of a resource go (default 5m)" },
+    SW_CONNECT_FLAGS(struct uninstall_opts, connect),
+    { 0 },
+};
+
+/* ---- one step ----------------------------------------------------------------------------------
+ */
+
+void uninstall_say(struct uninstall *u, const char *verb, const char *kind, const char *ns,
+                   const char *name, const char *why)
+{
+    (void)printf("%s %s %s%s%s%s%s\n", verb, kind, ns ? ns : "", ns ? "/" : "", name,
+                 *why ? ": " : "", why);
+    u->n_done += !sw_streq(verb, "keep");
+}
+
+void uninstall_failed(struct uninstall *u, const struct sw_err *err)
+{
+    (void)fprintf(stderr, "slipway uninstall: %s\n", sw_err_text(err));
+    u->n_failed++;
+}
+
+bool uninstall_is_orphaning(struct json_object *resource)
+{
+    return sw_streq(sw_json_str(resource, "", "spec", "deletionPolicy", NULL), "orphan");
+}
+
+static void remove_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                          const char *name, const char *uid)
+{
+    SW_ERR(err);
+    uninstall_say(u, "delete", kind->kind, ns, name, "");
+    if (u->opts.plan)
+        return;
+    const struct sw_request_opts opts = { .propagation = "Background", .retries = 3, .uid = uid };
+    int rc = sw_talk_delete(&u->conn, kind, ns, name, &opts, &err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        uninstall_failed(u, &err);
+}
+
+/* ---- resources ---------------------------------------------------------------------------------
+ */
+
+/* It stays when the resource goes: nobody's garbage collection is to take it for the resource's. */
+static void let_go(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                   struct json_object *live, const char *owner_uid)
+{
+    SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_orphan_patch(live, owner_uid);
+    SW_ERR(err);
+    if (patch && sw_talk_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
+        uninstall_failed(u, &err);
+}
+
+/* Why it is not deleted; NULL: it is. */
+static const char *why_kept(struct json_object *resource, struct json_object *entry)
+{
+    if (sw_json_bool(entry, false, "keep", NULL))
+        return "its recipe says so";
+    if (sw_json_bool(entry, false, "adopted", NULL))
+        return "it was taken over";
+    return uninstall_is_orphaning(resource) ? "the resource's deletionPolicy is orphan" : NULL;
+}
+
+static void remove_entry(struct uninstall *u, struct json_object *resource,
+                         struct json_object *entry)
+{
+    const char *kind_name = sw_json_str(entry, "", "kind", NULL);
+    const char *name = sw_json_str(entry, "", "name", NULL);
+    const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
+    const char *uid = sw_json_str(entry, NULL, "uid", NULL);
+    const char *kept = why_kept(resource, entry);
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *live = NULL;
+    SW_ERR(err);
+    if (sw_talk_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind, &err) <
+        0)
+        return; /* its definition is gone, and it with it */
+    int rc = sw_talk_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
+    if (rc == SW_NOTFOUND)
+        return;
+    if (rc < 0)
+        uninstall_failed(u, &err);
+    else if (uid && *uid && !sw_streq(uid, sw_json_str(live, "", "metadata", "uid", NULL)))
+        uninstall_say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
+    else if (kept) {
+        uninstall_say(u, "keep", kind_name, ns, name, kept);
+        let_go(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
+    } else
+        remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
+}
+
+/* ---- hooks of its deletion ---------------------------------------------------------------------
+ */
+
+/* Its release, where there are hooks to be run. */
+static int find_hooks(struct uninstall *u, struct json_object *resource, struct sw_hook_run *run,
+                      struct sw_err *err)
+{
+    const char *without = sw_obj_annotation(resource, FAREWELL_NO_HOOKS);
+    if (u->opts.no_hooks || uninstall_is_orphaning(resource) || sw_streq(without, "true"))
+        return 0;
+    int rc = sw_hook_run_init(run, &u->conn, resource, err);
+    run->is_farewell = true;
+    if (rc == SW_NOTFOUND) /* it was not Ready yet, or its namespace is gone */
+        sw_err_done(err);
+    return rc == SW_NOTFOUND ? 0 : rc;
+}
+
+/* @return whether the rest may go on */
+static bool run_hooks(struct uninstall *u, struct sw_hook_run *run, const char *event)
+{
+    bool passed = true;
+    size_t n;
+    SW_ERR(err);
+    int rc = run->release ? sw_hook_run_read(run, event, &err) : 0;
+    for (size_t i = 0; u->opts.plan && i < run->hooks.n; i++)
+        (void)printf("run hook %s\n", run->hooks.items[i].key);
+    if (rc == 0 && !u->opts.plan && run->hooks.n) {
+        u->conn.until_ms = sw_loop_now_ms(u->conn.loop) + u->opts.timeout_ms;
+        rc = sw_hook_run_all(run, &n, &passed, &err);
+        u->conn.until_ms = 0;
+    }
+    if (rc == 0 && passed)
+        return true;
+    if (rc == 0)
+        (void)sw_err_set(&err, SW_INVALID, "a hook failed");
+    (void)sw_err_wrap(&err, err.code, "%s: %s hooks: it stays until they succeed (or --no-hooks)",
+                      sw_obj_name(run->resource), event);
+    uninstall_failed(u, &err);
+    return false;
+}
+
+/* ---- one resource ------------------------------------------------------------------------------
+ */
+
+static int patch_resource(struct uninstall *u, const struct sw_kind *kind,
+                          struct json_object *resource, struct json_object *patch)
+{
+    SW_ERR(err);
+    int rc = sw_talk_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        uninstall_failed(u, &err);
+    return rc == SW_NOTFOUND ? 0 : rc;
+}
+
+/* From here on an operator that runs makes nothing anew. */
+static int take_over(struct uninstall *u, const struct sw_kind *kind, struct json_object *resource)
+{
+    SW_AUTO_JSON *patch = json_object_new_object();
+    sw_json_set_str(patch, "Unmanaged", "spec", "managementState", NULL);
+    return u->opts.plan ? 0 : patch_resource(u, kind, resource, patch);
+}
+
+/* All hooks have run: an operator is to begin none while it is there still. The finalizer goes
+ * last. */
+static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
+                          struct json_object *resource)
+{
+    const char *name = sw_obj_name(resource), *uid = sw_obj_uid(resource);
+    SW_AUTO_JSON *no_hooks = json_object_new_object();
+    SW_AUTO_JSON *let_go = json_object_new_object();
+    sw_json_set_str(no_hooks, "true", "metadata", "annotations", FAREWELL_NO_HOOKS, NULL);
+    (void)json_object_object_add(sw_json_need_map(let_go, "metadata", NULL), "finalizers", NULL);
+    if (!u->opts.plan)
+        (void)patch_resource(u, kind, resource, no_hooks);
+    remove_object(u, kind, NULL, name, uid);
+    if (!u->opts.plan && sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
+        (void)patch_resource(u, kind, resource, let_go);
+}
+
+/* The namespace of the release, in which the hooks after run; the other objects. */
+static void remove_entries(struct uninstall *u, struct json_object *resource, const char *ns,
+                           bool last)
+{
+    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    for (size_t i = sw_json_len(inventory); i > 0; i--) {
+        struct json_object *entry = sw_json_at(inventory, i - 1);
+        bool is_ns = sw_streq(sw_json_str(entry, "", "kind", NULL), "Namespace") &&
+                     sw_streq(sw_json_str(entry, "", "name", NULL), ns);
+        if (is_ns == last)
+            remove_entry(u, resource, entry);
+    }
+}
+
+/* Helm's records of what is left behind go on without the resource. */
+static void let_go_of_records(struct uninstall *u, struct json_object *resource, const char *ns)
+{
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", sw_obj_name(resource));
+    for (size_t k = 0; !u->opts.plan && k < SW_COUNT(kinds); k++) {
+        SW_AUTO_JSON *list = NULL;
+        const struct sw_kind *kind;
+        SW_ERR(err);
+        if (sw_talk_kind(&u->conn, "v1", kinds[k], &kind, &err) < 0 ||
+            sw_talk_list(&u->conn, kind, ns,
+                         &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
+                         &list, &err) < 0)
+            uninstall_failed(u, &err);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            let_go(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
+    }
+}
+
+/* As the operator does it, whether one runs or not: what is gone already is no failure. */
+static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
+                            struct json_object *resource, const struct sw_kind *node_kind,
+                            struct json_object *nodes)
+{
+    const char *name = sw_obj_name(resource),
+               *ns = sw_json_str(resource, "", "spec", "namespace", NULL);
+    struct sw_hook_run run = { .resource = resource };
+    SW_ERR(err);
+    ns = *ns ? ns : name;
+    int rc = find_hooks(u, resource, &run, &err);
+    if (rc < 0)
+        uninstall_failed(u, &err);
+    bool goes = rc == 0 && run_hooks(u, &run, "pre-delete") && take_over(u, kind, resource) == 0;
+    if (goes) {
+        remove_entries(u, resource, ns, false);
+        goes = run_hooks(u, &run, "post-delete");
+    }
+    if (goes) {
+        remove_entries(u, resource, ns, true);
+        if (uninstall_is_orphaning(resource))
+            let_go_of_records(u, resource, ns);
+        for (size_t i = 0; i < sw_json_len(nodes); i++)
+            uninstall_clear_node(u, resource, node_kind, sw_json_at(nodes, i));
+        remove_itself(u, kind, resource);
+    }
+    u->n_stay += !goes;
+    sw_hook_run_done(&run);
+}
+
+static int remove_resources(struct uninstall *u, struct sw_err *err)
+{
+    const struct sw_kind *kind, *node_kind;
+    SW_AUTO_JSON *resources = NULL, *nodes = NULL;
+    static const char *const node_fields[] = { "metadata.labels",
+                                               "metadata.annotations.slipway\\.dev/taints",
+                                               "spec.taints", NULL };
+    int rc = sw_talk_kind(&u->conn, API_VERSION, "SpecialResource", &kind, err);
+    if (rc == SW_NOTFOUND) {
+        sw_err_done(err);
+        return 0; /* none can be left */
+    }
+    if (rc == 0)
+        rc = sw_talk_kind(&u->conn, "v1", "Node", &node_kind, err);
+    if (rc == 0)
+        rc = sw_talk_list(&u->conn, kind, NULL, NULL, &resources, err);
+    if (rc == 0)
+        rc = sw_talk_list(&u->conn, node_kind, NULL,
+                          &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
+    bool found = !u->only;
+    for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
+        struct json_object *r = sw_json_at(resources, i);
+        if (u->only && !sw_streq(u->only, sw_obj_name(r)))
+            continue;
+        found = true;
+        remove_resource(u, kind, r, node_kind, nodes);
+    }
+    if (rc == 0 && !found)
+        rc = sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'", u->only);
+    return rc;
+}
+
+/* ---- the operator ------------------------------------------------------------------------------
+ */
+
+struct kinds {
+    const struct sw_kind **items;
+    size_t n, cap;
+};
+
+static void note_kind(const struct sw_kind *kind, void *arg)
+{
+    struct kinds *k = arg;
+    if ((kind->verbs & SW_CAN_LIST) == 0 || (kind->verbs & SW_CAN_DELETE) == 0 || !kind->served)
+        return;
+    if (k->n == k->cap) {
+        k->cap = k->cap * 2 + 64;
+        k->items = sw_realloc(k->items, k->cap, sizeof *k->items);
+    }
+    k->items[k->n++] = kind;
+}
+
+/* Of the kinds that make deploy installs, the Deployment first, so that nothing is made anew, and
+ * Namespaces last. One kind is served under several versions: the first will do. */
+static int rank_of(const struct sw_kind *kind)
+{
+    static const char *const order[] = { "Deployment",
+                                         "ServiceMonitor",
+                                         "PrometheusRule",
+                                         "ConfigMap",
+                                         "Service",
+                                         "PodDisruptionBudget",
+                                         "NetworkPolicy",
+                                         "ConsoleLink",
+                                         "RoleBinding",
+                                         "Role",
+                                         "ClusterRoleBinding",
+                                         "ClusterRole",
+                                         "SecurityContextConstraints",
+                                         "PriorityClass",
+                                         "ServiceAccount",
+                                         "Namespace" };
+    for (size_t i = 0; i < SW_COUNT(order); i++)
+        if (sw_streq(order[i], kind->kind))
+            return (int)i;
+    return -1;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct sw_kind *x = *(const struct sw_kind *const *)a,
+                         *y = *(const struct sw_kind *const *)b;
+    int d = rank_of(x) - rank_of(y);
+    return d ? d : strcmp(x->api_version, y->api_version);
+}
+
+static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
+{
+    SW_AUTO_JSON *items = NULL;
+    SW_ERR(err);
+    static const char *const fields[] = { "metadata.labels", NULL };
+    if (sw_talk_list(&u->conn, kind, NULL,
+                     &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
+                     &items, &err) < 0) {
+        if (err.code != SW_NOTFOUND)
+            uninstall_failed(u, &err);
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *o = sw_json_at(items, i);
+        remove_object(u, kind,
+                      kind->namespaced ? sw_json_str(o, NULL, "metadata", "namespace", NULL) : NULL,
+                      sw_obj_name(o), sw_json_str(o, NULL, "metadata", "uid", NULL));
+    }
+}
+
+static void remove_operator(struct uninstall *u)
+{
+    struct kinds kinds = { 0 };
+    sw_kube_each_kind(u->conn.kube, note_kind, &kinds);
+    if (kinds.n)
+        qsort(kinds.items, kinds.n, sizeof *kinds.items, by_rank);
+    for (size_t i = 0; i < kinds.n; i++)
+        if (rank_of(kinds.items[i]) >= 0 &&
+            (i == 0 || !sw_streq(kinds.items[i]->kind, kinds.items[i - 1]->kind)))
+            remove_labelled(u, kinds.items[i]);
+    free(kinds.items);
+}
+
+static void remove_definitions(struct uninstall *u)
+{
+    const struct sw_kind *kind;
+    SW_ERR(err);
+    if (sw_talk_kind(&u->conn, "apiextensions.k8s.io/v1", "CustomResourceDefinition", &kind, &err) <
+        0)
+        return;
+    for (const struct sw_embedded *f = sw_deploy_crds; f->name; f++) {
+        SW_AUTO_JSON *doc = NULL, *live = NULL;
+        SW_ERR(why);
+        if (sw_yaml_parse(f->text, f->len_bytes, &(struct sw_yaml_opts){ .file = f->name }, &doc,
+                          &why) < 0)
+            continue;
+        if (sw_talk_get(&u->conn, kind, NULL, sw_obj_name(doc), NULL, &live, &why) == 0)
+            remove_object(u, kind, NULL, sw_obj_name(doc), NULL);
+    }
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int uninstall(struct uninstall *u)
+{
+    SW_ERR(err);
+    if (sw_connection_init(&u->conn, "uninstall", &u->opts.connect, &err) < 0 ||
+        sw_talk_kinds(&u->conn, &err) < 0 || remove_resources(u, &err) < 0)
+        return sw_cli_fail("uninstall", &err);
+    bool all = !u->only && !u->opts.keep_operator;
+    if (all && u->n_stay)
+        (void)fprintf(stderr, "slipway uninstall: the operator and the definitions stay, as a "
+                              "resource does\n");
+    else if (all) {
+        remove_operator(u);
+        remove_definitions(u);
+    }
+    if (!u->n_done && !u->n_stay)
+        (void)printf("nothing of slipway's is here\n");
+    if (fflush(stdout) != 0)
+        return SW_EXIT_FAILED;
+    return u->n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
+}
+
+int sw_cmd_uninstall(int argc, char **argv)
+{
+    struct uninstall u = { .opts = { .timeout_ms = 5 * 60000 } };
+    struct sw_operands rest;
+    sw_log_set_level(SW_LOG_WARN);
+    int rc = sw_cli_parse("uninstall", argc, argv, &u.opts, 1, &rest);
+    u.only = rc == 0 && rest.n ? rest.items[0] : NULL;
+    if (rc)
+        rc--;
+    else if (u.opts.plan == u.opts.yes)
+        rc = sw_cli_usage("uninstall", "either --plan, which says what would go, or --yes");
+    else
+        rc = uninstall(&u);
+    sw_connection_done(&u.conn);
+    return rc;
+}

@@ -1,0 +1,374 @@
+#include "cli/lint/lint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/template/go/regex.h"
+#include "cli/lint/fields.h"
+#include "cli/lint/own_kinds.h"
+#include "data/data.h"
+#include "operator/controller/hooks.h"
+
+void sw_problems_done(struct sw_problems *problems)
+{
+    for (size_t i = 0; i < problems->n; i++) {
+        free(problems->items[i].path);
+        free(problems->items[i].text);
+    }
+    free(problems->items);
+    *problems = (struct sw_problems){ 0 };
+}
+
+void sw_problems_add(struct sw_problems *problems, bool is_error, const char *path, int line,
+                     const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = sw_vprintf(fmt, ap);
+    va_end(ap);
+    SW_GROW(problems->items, problems->n, problems->cap);
+    problems->items[problems->n++] = (struct sw_problem){ is_error, sw_strdup(path ? path : ""),
+                                                          line, text };
+}
+
+struct lint {
+    const struct sw_plan *plan;
+    const struct sw_rendered *rendered;
+    const char *resource;
+    struct sw_fields *fields;
+    struct sw_own_kinds *own;
+    const struct sw_rendered_doc *doc; /* that the manifest is in, and where in it: "" or the */
+    const char *within;                /* element of a List, "items[0]" */
+    struct sw_problems *problems;
+};
+
+#define ERROR(l, m, ...) sw_problems_add((l)->problems, true, (m)->path, (m)->line, __VA_ARGS__)
+#define WARNING(l, m, ...) sw_problems_add((l)->problems, false, (m)->path, (m)->line, __VA_ARGS__)
+/* The same with the line of a field. */
+#define ERROR_AT(l, m, field, ...)                                                                 \
+    sw_problems_add((l)->problems, true, (m)->path, line_of(l, field), __VA_ARGS__)
+#define WARNING_AT(l, m, field, ...)                                                               \
+    sw_problems_add((l)->problems, false, (m)->path, line_of(l, field), __VA_ARGS__)
+
+static int line_of(const struct lint *l, const char *field)
+{
+    const struct sw_rendered_doc *d = l->doc;
+    SW_AUTO_CHARS *path = sw_printf("%s%s%s", l->within, *l->within ? "." : "", field);
+    return sw_field_line(d->text, d->len, d->line, path);
+}
+
+static char *annotation_path(const char *key)
+{
+    return sw_printf("metadata.annotations.%s", key);
+}
+
+/* ---- one manifest -------------------------------------------------------------------------------
+ */
+
+/* An annotation that is written by slipway and by SRO, and so may stand in what was copied from a
+ * cluster. */
+static const char *const known_annotations[] = { "specialresource.openshift.io/hash" };
+
+static bool is_known(const char *annotation)
+{
+    for (size_t i = 0; i < SW_COUNT(known_annotations); i++)
+        if (sw_streq(known_annotations[i], annotation))
+            return true;
+    for (const struct sw_hook *h = sw_hooks; h->name; h++)
+        if (sw_streq(h->name, annotation))
+            return true;
+    return false;
+}
+
+static void check_annotations(const struct lint *l, const struct sw_manifest *m)
+{
+    struct json_object *map = sw_json_find(m->doc, "metadata", "annotations", NULL);
+    if (!json_object_is_type(map, json_type_object))
+        return;
+    json_object_object_foreach(map, key, value)
+    {
+        (void)value;
+        SW_AUTO_CHARS *at = annotation_path(key);
+        if ((sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX)) &&
+            !is_known(key))
+            ERROR_AT(l, m, at, "annotation '%s' is not known; 'slipway hooks' lists them", key);
+    }
+}
+
+static void check_conditions(const struct lint *l, const struct sw_manifest *m, const char *key)
+{
+    const char *text = sw_obj_annotation(m->doc, key);
+    SW_AUTO_CHARS *at = annotation_path(key);
+    SW_AUTO_JSON *list = NULL;
+    SW_ERR(err);
+    if (!text)
+        return;
+    if (sw_json_parse(text, strlen(text), NULL, &list, &err) < 0 ||
+        !json_object_is_type(list, json_type_array)) {
+        ERROR_AT(l, m, at, "%s: expected a JSON list of conditions, found %s", key, text);
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *condition = json_object_get_string(sw_json_at(list, i));
+        SW_AUTO(sw_condition) *c = NULL;
+        SW_ERR(why);
+        if (!condition || sw_condition_compile(condition, &c, &why) < 0)
+            ERROR_AT(l, m, at, "%s[%zu]: %s", key, i, sw_err_text(&why));
+    }
+    if (sw_json_len(list) == 0)
+        ERROR_AT(l, m, at, "%s: an empty list is never met", key);
+}
+
+static void check_readiness(const struct lint *l, const struct sw_manifest *m)
+{
+    static const char success[] = "helm.sh/readiness-success";
+    static const char failure[] = "helm.sh/readiness-failure";
+    const char *a = sw_obj_annotation(m->doc, success), *b = sw_obj_annotation(m->doc, failure);
+    SW_AUTO_CHARS *at = annotation_path(a ? success : failure);
+    if (!a != !b)
+        ERROR_AT(l, m, at, "%s without %s: both are needed", a ? success : failure,
+                 a ? failure : success);
+    check_conditions(l, m, success);
+    check_conditions(l, m, failure);
+}
+
+/* Gates that can never be met. */
+static void check_gate(const struct lint *l, const struct sw_manifest *m)
+{
+    const char *kind = sw_obj_kind(m->doc);
+    bool awaited = sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") ||
+                   sw_plan_state(l->plan, m->state)->wait_all;
+    const char *restart = sw_json_str(m->doc, "Always", "spec", "restartPolicy", NULL);
+    if (awaited && sw_streq(kind, "Pod") && sw_streq(restart, "Always") &&
+        !sw_obj_annotation(m->doc, "helm.sh/readiness-success"))
+        WARNING_AT(l, m, "spec.restartPolicy",
+                   "a Pod is finished when it has succeeded, which restartPolicy: Always "
+                   "never lets it");
+    const char *logs = sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs");
+    SW_AUTO(sw_regex) *re = NULL;
+    SW_AUTO_CHARS *at = annotation_path(SW_SRO_PREFIX "wait-for-logs");
+    SW_ERR(err);
+    if (logs && !sw_streq(kind, "DaemonSet"))
+        ERROR_AT(l, m, at, "wait-for-logs has no effect on a %s, only on a DaemonSet", kind);
+    if (logs && sw_regex_compile(logs, strlen(logs), &re, &err) < 0)
+        ERROR_AT(l, m, at, "wait-for-logs: %s", sw_err_text(&err));
+}
+
+/* @path: of the list of containers */
+static void check_images_of(const struct lint *l, const struct sw_manifest *m,
+                            struct json_object *containers, const char *path)
+{
+    for (size_t i = 0; i < sw_json_len(containers); i++) {
+        struct json_object *container = sw_json_at(containers, i);
+        const char *image = sw_json_str(container, "", "image", NULL);
+        const char *name = sw_json_str(container, "?", "name", NULL);
+        const char *slash = strrchr(image, '/'), *tag = strchr(slash ? slash : image, ':');
+        SW_AUTO_CHARS *at = sw_printf("%s[%zu].%s", path, i, *image ? "image" : "name");
+        if (!*image)
+            ERROR_AT(l, m, at, "container '%s' has no image", name);
+        else if (!strchr(image, '@') && !tag)
+            WARNING_AT(l, m, at, "container '%s': image '%s' has no tag", name, image);
+        else if (!strchr(image, '@') && (sw_streq(tag, ":latest") || !tag[1]))
+            WARNING_AT(l, m, at, "container '%s': image '%s' changes under its tag", name, image);
+    }
+}
+
+/* Where in a manifest its pod's spec is. */
+static const char *pod_path(struct json_object *doc, const struct json_object *pod)
+{
+    if (pod == doc)
+        return "spec";
+    return sw_streq(sw_obj_kind(doc), "CronJob") ? "spec.jobTemplate.spec.template.spec"
+                                                 : "spec.template.spec";
+}
+
+static void check_images(const struct lint *l, const struct sw_manifest *m)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    struct json_object *pod = sw_hook_pod_template(m->doc);
+    for (size_t i = 0; pod && i < SW_COUNT(lists); i++) {
+        SW_AUTO_CHARS *path = sw_printf("%s.%s", pod_path(m->doc, pod), lists[i]);
+        check_images_of(l, m, sw_json_find(pod, "spec", lists[i], NULL), path);
+    }
+}
+
+/* ---- fields -------------------------------------------------------------------------------------
+ */
+
+struct field_problem {
+    const struct lint *l;
+    const struct sw_manifest *m;
+};
+
+static void on_field(void *arg, const char *path, const char *text)
+{
+    const struct field_problem *p = arg;
+    ERROR_AT(p->l, p->m, path, "%s", text);
+}
+
+static void check_fields(const struct lint *l, const struct sw_manifest *m)
+{
+    sw_fields_check(l->fields, m->doc, on_field, &(struct field_problem){ l, m });
+    sw_own_kinds_check(l->own, m->doc, true, on_field, &(struct field_problem){ l, m });
+}
+
+/* The same object twice: the second would take over what the first made. */
+static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
+{
+    for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
+        const struct sw_manifest *other = sw_rendered_manifest(l->rendered, i);
+        if (other == m)
+            return;
+        if (*sw_obj_name(m->doc) && sw_streq(sw_obj_name(other->doc), sw_obj_name(m->doc)) &&
+            sw_streq(sw_obj_kind(other->doc), sw_obj_kind(m->doc)) &&
+            sw_streq(sw_obj_api_version(other->doc), sw_obj_api_version(m->doc)) &&
+            sw_streq(sw_obj_namespace(other->doc), sw_obj_namespace(m->doc))) {
+            ERROR(l, m, "%s %s is in %s:%d too", sw_obj_kind(m->doc), sw_obj_name(m->doc),
+                  other->path, other->line);
+            return;
+        }
+    }
+}
+
+static void (*const manifest_checks[])(const struct lint *l, const struct sw_manifest *m) = {
+    check_annotations, check_readiness, check_gate, check_images, check_fields, check_duplicate,
+};
+
+/* ---- documents and states -----------------------------------------------------------------------
+ */
+
+/* A key twice in one map: the last one wins, silently. */
+static void check_keys(const struct lint *l, const struct sw_rendered_doc *d)
+{
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    struct sw_yaml_opts opts = { .first_line = d->line };
+    if (sw_yaml_parse(d->text, d->len, &opts, &doc, &err) == 0)
+        return;
+    const char *text = sw_err_text(&err);
+    int line = d->line, length = 0; /* "line:column: reason" */
+    if (sscanf(text, "%d:%*d: %n", &line, &length) != 1 || length == 0)
+        line = d->line;
+    sw_problems_add(l->problems, true, d->path, line, "%s", text + length);
+}
+
+/* "path:12" within a message, or "path/Chart.yaml: " at its beginning, whose line is 0.
+ * @return where the path begins, or NULL */
+static const char *find_place(const char *text, size_t *path_len, int *line)
+{
+    for (const char *word = text; *word; word += strspn(word, " (")) {
+        size_t len = strcspn(word, " (");
+        const char *colon = memchr(word, ':', len), *slash = memchr(word, '/', len);
+        const bool file = word == text && colon && sw_starts_with(colon, ": ") &&
+                          colon - word > 5 && memcmp(colon - 5, ".yaml", 5) == 0;
+        if (colon && slash && slash < colon && ((colon[1] >= '1' && colon[1] <= '9') || file)) {
+            *path_len = (size_t)(colon - word);
+            *line = (int)strtol(colon + 1, NULL, 10);
+            return word;
+        }
+        word += len;
+    }
+    return NULL;
+}
+
+void sw_lint_failure(const char *text, struct sw_problems *problems)
+{
+    size_t len = 0;
+    int line = 0;
+    const char *place = find_place(text, &len, &line);
+    SW_AUTO_CHARS *path = sw_strndup(place ? place : "", len);
+    if (place == text) /* "path:line:column: reason": the place need not be said twice */
+        text += len + strspn(text + len, ":0123456789 ");
+    sw_problems_add(problems, true, path, line, "%s", text);
+}
+
+void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems)
+{
+    for (size_t i = 0; i < sw_rendered_n_files(files); i++) {
+        const struct sw_rendered_file *f = sw_rendered_file(files, i);
+        const struct sw_yaml_opts opts = { .file = f->path, .allow_duplicate = true };
+        struct sw_yaml_docs docs = { 0 };
+        SW_ERR(err);
+        if (sw_yaml_parse_all(f->text, f->len, &opts, &docs, &err) < 0)
+            sw_lint_failure(sw_err_text(&err), problems);
+        sw_yaml_docs_done(&docs);
+    }
+}
+
+static bool has_awaited(const struct lint *l, size_t state)
+{
+    if (sw_plan_state(l->plan, state)->wait_all)
+        return true;
+    for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(l->rendered, i);
+        if (m->state == state && (sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") || m->hook_events ||
+                                  sw_obj_annotation(m->doc, "helm.sh/readiness-success") ||
+                                  sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs") ||
+                                  sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")))
+            return true;
+    }
+    return false;
+}
+
+static bool is_needed(const struct sw_plan *plan, size_t state)
+{
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        for (size_t k = 0; k < sw_plan_state(plan, i)->n_needs; k++)
+            if (sw_plan_state(plan, i)->needs[k] == state)
+                return true;
+    return false;
+}
+
+static void check_state(const struct lint *l, size_t state)
+{
+    const struct sw_recipe_state *s = sw_plan_state(l->plan, state);
+    const char *path = s->n_templates ? s->templates[0] : s->chart;
+    SW_AUTO_CHARS *label = NULL;
+    SW_ERR(err);
+    if (s->label && sw_recipe_label(l->resource, s->label, &label, &err) < 0)
+        sw_problems_add(l->problems, true, path, 0, "state '%s': %s", s->name, sw_err_text(&err));
+    if (is_needed(l->plan, state) && !has_awaited(l, state))
+        sw_problems_add(l->problems, false, path, 0,
+                        "nothing in state '%s' is waited for: what needs it starts at once",
+                        s->name);
+}
+
+/* Whether the document is a List, whose items are the manifests. */
+static bool is_list(const struct sw_rendered_doc *d)
+{
+    SW_AUTO_JSON *doc = NULL;
+    const struct sw_yaml_opts opts = { .allow_duplicate = true };
+    SW_ERR(ignored);
+    return sw_yaml_parse(d->text, d->len, &opts, &doc, &ignored) == 0 &&
+           json_object_is_type(sw_json_find(doc, "items", NULL), json_type_array) &&
+           sw_json_len(sw_json_find(doc, "items", NULL)) == d->n_manifests;
+}
+
+static void check_manifests(struct lint *l, const struct sw_rendered_doc *d)
+{
+    bool list = is_list(d);
+    l->doc = d;
+    for (size_t i = 0; i < d->n_manifests; i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(l->rendered, d->first_manifest + i);
+        SW_AUTO_CHARS *within = list ? sw_printf("items[%zu]", i) : sw_strdup("");
+        l->within = within;
+        for (size_t k = 0; k < SW_COUNT(manifest_checks); k++)
+            manifest_checks[k](l, m);
+    }
+    l->within = "";
+}
+
+void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
+             struct sw_problems *problems)
+{
+    SW_AUTO(sw_fields) *fields = sw_fields_new();
+    SW_AUTO(sw_own_kinds) *own = sw_own_kinds_new();
+    struct lint l = { plan, rendered, resource, fields, own, NULL, "", problems };
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
+        check_keys(&l, sw_rendered_doc(rendered, i));
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
+        check_manifests(&l, sw_rendered_doc(rendered, i));
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
+        check_state(&l, i);
+}

@@ -1,0 +1,222 @@
+#include "cli/recipe/preview.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "cli/cluster/requests.h"
+#include "cli/recipe/resource.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "operator/controller/hooks.h"
+
+enum { RETRIES = 3 };
+
+/* ---- the cluster --------------------------------------------------------------------------------
+ */
+
+static void on_api(const char *api, void *arg)
+{
+    struct sw_draft *d = arg;
+    SW_GROW(d->apis, d->n_apis, d->cap_apis);
+    d->apis[d->n_apis++] = sw_strdup(api);
+}
+
+static int discover(struct sw_draft *d, struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *version = NULL;
+    size_t len;
+    int rc = sw_talk_kinds(&d->conn, err);
+    if (rc == 0)
+        rc = sw_talk_path(&d->conn, "/version", &text, &len, err);
+    if (rc == 0)
+        rc = sw_json_parse(text, len, NULL, &version, err);
+    if (rc < 0)
+        return rc;
+    sw_kube_each_api(d->conn.kube, on_api, d);
+    d->version = sw_strdup(sw_json_str(version, "", "gitVersion", NULL));
+    return 0;
+}
+
+/* ---- the resource -------------------------------------------------------------------------------
+ */
+
+static int make_resource(struct sw_draft *d, const struct sw_recipe_flags *flags,
+                         const struct sw_connect_opts *connect, const char *source,
+                         struct sw_err *err)
+{
+    const struct sw_opened_recipe *o = &d->opened;
+    const struct sw_resource_opts opts = {
+        .recipe = source,
+        .source = &flags->source,
+        .connect = connect,
+        .name = flags->name,
+        .ns = flags->namespace,
+        .values = { .files = o->files.items,
+                    .n_files = o->files.n,
+                    .json = flags->set_json.items,
+                    .n_json = flags->set_json.n,
+                    .set = flags->set.items,
+                    .n_set = flags->set.n,
+                    .string = flags->set_string.items,
+                    .n_string = flags->set_string.n,
+                    .file = flags->set_file.items,
+                    .n_file = flags->set_file.n },
+    };
+    SW_AUTO_JSON *made = NULL;
+    SW_AUTO_JSON *live = NULL;
+    int rc = sw_resource_make(&opts, &made, err);
+    const struct sw_kind *kind = sw_kube_kind_find(d->conn.kube, "sro.openshift.io/v1beta1",
+                                                   "SpecialResource");
+    const struct sw_request_opts look = { .retries = RETRIES };
+    if (rc == 0 && kind)
+        rc = sw_talk_get(&d->conn, kind, NULL, sw_obj_name(made), &look, &live, err);
+    if (rc < 0 && rc != SW_NOTFOUND)
+        return rc;
+    if (!made)
+        return rc; /* the recipe is what was not found */
+    d->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
+    d->ns = sw_json_str(d->resource, sw_obj_name(d->resource), "spec", "namespace", NULL);
+    return 0;
+}
+
+/* What templates are told: of the cluster and @group (NULL: its first one), or by --facts. */
+static struct json_object *values_for(struct sw_draft *d, const struct sw_group *group)
+{
+    if (d->opened.facts)
+        return json_object_get(d->opened.facts);
+    return sw_facts_values(d->facts.facts, &(struct sw_facts_ask){ .groups = &d->facts.groups,
+                                                                   .group = group,
+                                                                   .resource = d->resource });
+}
+
+/* ---- the recipe ---------------------------------------------------------------------------------
+ */
+
+static int plan(struct sw_draft *d, const struct sw_recipe_flags *flags, struct sw_err *err)
+{
+    struct sw_opened_recipe *o = &d->opened;
+    struct json_object *set = sw_json_find(d->resource, "spec", "set", NULL);
+    SW_AUTO(sw_values) *told = sw_values_new();
+    int rc = set ? sw_values_add_json(told, set, err) : 0;
+    if (rc < 0)
+        return rc;
+    o->env.release = sw_obj_name(d->resource);
+    o->env.namespace = d->ns;
+    if (!flags->kube_version)
+        o->env.kube_version = d->version;
+    if (!flags->api_versions.n) {
+        o->env.api_versions = d->apis;
+        o->env.n_api_versions = d->n_apis;
+        o->env.add_api_versions = false;
+    }
+    SW_AUTO_JSON *values = values_for(d, NULL);
+    o->env.facts = values;
+    rc = sw_recipe_plan(o->recipe, told, &o->env, &o->plan, err);
+    o->env.facts = NULL;
+    return rc;
+}
+
+int sw_draft_init(struct sw_draft *draft, const char *command, const struct sw_recipe_flags *flags,
+                  const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
+                  struct sw_err *err)
+{
+    int rc = sw_recipe_flags_open(flags, source, true, &draft->opened, err);
+    if (rc == 0)
+        rc = sw_connection_init(&draft->conn, command, connect, err);
+    if (rc == 0 && timeout_ms)
+        draft->conn.until_ms = sw_loop_now_ms(draft->conn.loop) + timeout_ms;
+    if (rc == 0)
+        rc = discover(draft, err);
+    if (rc == 0)
+        rc = make_resource(draft, flags, connect, source, err);
+    if (rc == 0)
+        rc = sw_cluster_facts_read(&draft->conn, draft->resource, &draft->facts, err);
+    return rc == 0 ? plan(draft, flags, err) : rc;
+}
+
+void sw_draft_done(struct sw_draft *draft)
+{
+    sw_connection_done(&draft->conn);
+    sw_opened_recipe_done(&draft->opened);
+    sw_cluster_facts_done(&draft->facts);
+    json_object_put(draft->resource);
+    for (size_t i = 0; i < draft->n_apis; i++)
+        free((char *)draft->apis[i]);
+    free(draft->apis);
+    free(draft->version);
+    *draft = (struct sw_draft){ 0 };
+}
+
+/* ---- its manifests ------------------------------------------------------------------------------
+ */
+
+/* Hooks of other occasions than an install are not applied, nor what is only looked at or tried. */
+static bool is_applied(const struct sw_manifest *m)
+{
+    if (sw_hook_asked(m->doc, SW_OBSERVE) || sw_hook_asked(m->doc, SW_DRY_RUN))
+        return false;
+    unsigned events = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL | SW_HOOK_PRE_UPGRADE |
+                      SW_HOOK_POST_UPGRADE;
+    return !m->hook_events || (m->hook_events & events);
+}
+
+static int each_of_pass(struct sw_draft *d, const struct sw_draft_pass *pass, sw_draft_fn *each,
+                        void *arg, struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(pass->rendered); i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(pass->rendered, i);
+        bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
+        if (is_applied(m) && (affine ? pass->group != NULL : pass->first))
+            rc = each(d, pass, m, arg, err);
+    }
+    return rc;
+}
+
+int sw_draft_each(struct sw_draft *draft, sw_draft_fn *each, void *arg, struct sw_err *err)
+{
+    const struct sw_groups *groups = &draft->facts.groups;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && (i == 0 || i < groups->n); i++) {
+        const struct sw_group *group = groups->n ? groups->items[i] : NULL;
+        struct sw_draft_pass pass = { group, values_for(draft, group), NULL, i == 0 };
+        draft->opened.env.facts = pass.values;
+        rc = sw_recipe_render(draft->opened.plan, &draft->opened.env, SW_ALL_STATES, &pass.rendered,
+                              err);
+        if (rc == 0)
+            rc = each_of_pass(draft, &pass, each, arg, err);
+        draft->opened.env.facts = NULL;
+        sw_rendered_free(pass.rendered);
+        json_object_put(pass.values);
+    }
+    return rc;
+}
+
+int sw_draft_object(struct sw_draft *draft, const struct sw_draft_pass *pass,
+                    const struct sw_manifest *manifest, struct json_object **doc,
+                    const struct sw_kind **kind, struct sw_err *err)
+{
+    SW_AUTO_JSON *made = sw_json_copy(manifest->doc);
+    const struct sw_kind *served = sw_kube_kind_find(draft->conn.kube, sw_obj_api_version(made),
+                                                     sw_obj_kind(made));
+    SW_AUTO_JSON *selector = pass->group ? sw_facts_selector(draft->facts.facts, pass->group)
+                                         : NULL;
+    struct sw_hook_env env = {
+        .resource = draft->resource,
+        .ns = draft->ns,
+        .namespaced = served ? served->namespaced : *sw_obj_namespace(made) != '\0',
+        .from_crds = manifest->from_crds,
+        .group = pass->group,
+        .selector = selector,
+        .values = pass->values,
+    };
+    int rc = sw_hooks_apply(made, &env, err);
+    if (rc < 0)
+        return rc;
+    *kind = served;
+    *doc = SW_TAKE(made);
+    return 0;
+}

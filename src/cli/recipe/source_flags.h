@@ -1,0 +1,63 @@
+#pragma once
+/* source_flags: where the recipe of a command comes from, and who we are to who has it. */
+#include <stddef.h>
+
+#include "chart/recipe/recipe.h"
+#include "cli/command/cli.h"
+
+struct json_object;
+struct sw_connect_opts;
+struct sw_fetcher;
+
+/** The options, as helm has them. */
+struct sw_source_flags {
+    const char *repo, *version;
+    const char *username, *password, *ca_file, *cert_file, *key_file, *registry_config;
+    const char *cache_dir;
+    int64_t fetch_timeout_ms;
+    bool insecure, pass_credentials, verify;
+    const char *keyring;
+};
+
+#define SW_SOURCE_FLAG(at, field) ((at) + offsetof(struct sw_source_flags, field))
+#define SW_SOURCE_ROW(at, name, kind, field, arg, doc)                                             \
+    {                                                                                              \
+        name, 0, kind, SW_SOURCE_FLAG(at, field), arg, NULL, doc                                   \
+    }
+/** The rows of a command's table; @at: the offset of its struct sw_source_flags. */
+#define SW_SOURCE_FLAGS(at)                                                                        \
+    SW_SOURCE_ROW(at, "repo", SW_FLAG_STRING, repo, "URL",                                         \
+                  "the recipe is a chart of this repository"),                                     \
+        SW_SOURCE_ROW(at, "version", SW_FLAG_STRING, version, "RANGE",                             \
+                      "the chart's version, or a range of them (default: the newest)"),            \
+        SW_SOURCE_ROW(at, "username", SW_FLAG_STRING, username, "NAME",                            \
+                      "who we are to the server that has the recipe"),                             \
+        SW_SOURCE_ROW(at, "password", SW_FLAG_STRING, password, "TEXT",                            \
+                      "its password or token, or the pass phrase of an SSH key"),                  \
+        SW_SOURCE_ROW(at, "pass-credentials", SW_FLAG_BOOL, pass_credentials, NULL,                \
+                      "give them to other servers too, where the first one leads to them"),        \
+        SW_SOURCE_ROW(at, "ca-file", SW_FLAG_STRING, ca_file, "FILE",                              \
+                      "trust these certificates instead of the system's"),                         \
+        SW_SOURCE_ROW(at, "cert-file", SW_FLAG_STRING, cert_file, "FILE",                          \
+                      "the client's certificate"),                                                 \
+        SW_SOURCE_ROW(at, "key-file", SW_FLAG_STRING, key_file, "FILE",                            \
+                      "its key; of git+ssh:// the SSH key"),                                       \
+        SW_SOURCE_ROW(at, "insecure-skip-tls-verify", SW_FLAG_BOOL, insecure, NULL,                \
+                      "do not verify certificates"),                                               \
+        SW_SOURCE_ROW(at, "registry-config", SW_FLAG_STRING, registry_config, "FILE",              \
+                      "docker's config.json for oci:// (default: where docker has it)"),           \
+        SW_SOURCE_ROW(at, "verify", SW_FLAG_BOOL, verify, NULL,                                    \
+                      "take only packed charts that somebody in the keyring has signed (gpgv)"),   \
+        SW_SOURCE_ROW(at, "keyring", SW_FLAG_STRING, keyring, "FILE",                              \
+                      "public keys whose signatures count (default pubring.* of ~/.gnupg)"),       \
+        SW_SOURCE_ROW(at, "cache-dir", SW_FLAG_STRING, cache_dir, "DIR",                           \
+                      "keep downloads there (default $SLIPWAY_CACHE_DIR, ~/.cache/slipway)"),      \
+        SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \
+                      "give up getting it after so long (default 2m)")
+
+/** Open the recipe that the options and @source name. @connect: the cluster for cm:// URLs; NULL:
+ * as kubectl would find it. @fetcher: NULL, or where to leave what got it, the caller's.
+ * @return as sw_recipe_open() and sw_fetcher_get() */
+int sw_source_open(const struct sw_source_flags *flags, const char *source,
+                   const struct sw_connect_opts *connect, struct sw_recipe **out,
+                   struct sw_fetcher **fetcher, struct sw_err *err) SW_CHECKED;

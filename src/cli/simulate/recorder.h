@@ -1,0 +1,36 @@
+#pragma once
+/* recorder: --record FILE of the commands that walk: operator/engine/recording/recording.h into a
+ * file. */
+#include <stdint.h>
+
+#include "base/base.h"
+
+struct sw_recorder;
+struct sw_tape;
+
+/** Rows for a command's table of flags, and their fields. */
+struct sw_record_opts {
+    const char *file;
+    int64_t max_mib; /* 0: 64 */
+};
+#define SW_RECORD_FLAGS(type, member)                                                              \
+    { "record",                                                                                    \
+      0,                                                                                           \
+      SW_FLAG_STRING,                                                                              \
+      offsetof(type, member.file),                                                                 \
+      "FILE",                                                                                      \
+      NULL,                                                                                        \
+      "write down what is seen and decided, without secrets, for 'slipway replay'" },              \
+    {                                                                                              \
+        "record-size", 0, SW_FLAG_COUNT, offsetof(type, member.max_mib), "MIB", NULL,              \
+            "end the recording at so much (default 64)"                                            \
+    }
+
+/** Make the file, which only its owner may read. @*out is NULL where no file is named.
+ * @return 0 | as opening a file does */
+int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out,
+                     struct sw_err *err) SW_CHECKED;
+/** NULL of NULL. */
+struct sw_tape *sw_recorder_tape(const struct sw_recorder *recorder);
+/** NULL is accepted. */
+void sw_recorder_close(struct sw_recorder *recorder);

@@ -1,0 +1,377 @@
+#include "cli/simulate/simulation.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/install.h"
+#include "cli/recipe/resource.h"
+#include "cli/simulate/snapshot.h"
+#include "data/data.h"
+#include "emulator/emulator.h"
+#include "emulator/faults/faults.h"
+#include "kube/config/kubeconfig.h"
+#include "kube/kube.h"
+#include "kube/lease.h"
+#include "operator/controller/controller.h"
+
+enum {
+    INSTALL_MS = 60000,
+    WALK_MS = 60 * 60000, /* after the last fault */
+    SETTLE_MS = 5000,     /* Ready must still be so then */
+    HORIZON_MS = 180000,  /* of random faults */
+    REBIRTH_MS = 1000,    /* from killed to started again */
+};
+
+struct sw_walk {
+    const struct sw_trial *trial;
+    struct sw_connection conn; /* of the installer */
+    struct sw_kube *kube;      /* of the controller: it dies with it */
+    struct sw_lease *lease;
+    struct sw_controller *controller;
+    struct sw_faults *faults;
+    struct json_object *resource;
+    int64_t began_ms;
+    uint64_t n_requests;
+    uint64_t n_parted; /* of them, when walks could part last */
+    size_t next_kill;
+    int n_lives, installed;
+};
+
+static const char *const platforms[] = { "openshift", "kubernetes" };
+
+/* ---- what is said ------------------------------------------------------------------------------
+ */
+
+static void say(struct sw_walk *w, const char *line)
+{
+    if (w->trial->say)
+        w->trial->say(sw_loop_now_ms(w->conn.loop) - w->began_ms, line, w->trial->arg);
+}
+
+static void on_event(const struct sw_controller_event *event, void *arg)
+{
+    SW_AUTO_CHARS *line = sw_printf("%s%s%s: %s", event->reason, event->state ? " " : "",
+                                    event->state ? event->state : "", event->message);
+    say(arg, line);
+}
+
+/* ---- the server's side -------------------------------------------------------------------------
+ */
+
+/* What comes after a fatal request does not reach the controller any more. After the others, too,
+ * the loop stops: so what is killed, and what parts there, has come the same way until then. */
+static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
+{
+    struct sw_walk *w = arg;
+    if (!w->kube)
+        return; /* the installer's */
+    if (w->faults)
+        sw_faults_on_request(req, fault, w->faults);
+    if (req->resource && sw_streq(req->resource, "leases"))
+        return;
+    w->n_requests++;
+    sw_loop_stop(w->conn.loop);
+}
+
+/* ---- the controller's life ---------------------------------------------------------------------
+ */
+
+static void on_started(void *arg)
+{
+    struct sw_walk *w = arg;
+    if (w->controller) {
+        sw_controller_resume(w->controller);
+        return;
+    }
+    w->controller = sw_controller_open(
+        w->conn.loop, w->kube, &(struct sw_controller_opts){ .on_event = on_event, .arg = w });
+}
+
+static void on_stopped(const char *why, void *arg)
+{
+    struct sw_walk *w = arg;
+    SW_AUTO_CHARS *line = sw_printf("not leading any more: %s", why);
+    say(w, line);
+    sw_controller_pause(w->controller);
+}
+
+static int give_birth(struct sw_walk *w, struct sw_err *err)
+{
+    int rc = sw_kube_new(w->conn.loop, w->conn.config,
+                         &(struct sw_kube_opts){ .seed = w->trial->seed + 1 }, &w->kube, err);
+    if (rc < 0)
+        return rc;
+    w->n_lives++;
+    return sw_lease_open(w->conn.loop, w->conn.config,
+                         &(struct sw_lease_opts){ .ns = "default",
+                                                  .name = "slipway",
+                                                  .identity = "slipway-0",
+                                                  .seed = w->trial->seed + 1,
+                                                  .on_started = on_started,
+                                                  .on_stopped = on_stopped,
+                                                  .arg = w },
+                         &w->lease, err);
+}
+
+/* As kill -9: nobody is told anything. */
+static void die(struct sw_walk *w)
+{
+    sw_controller_close(SW_TAKE(w->controller));
+    sw_lease_close(SW_TAKE(w->lease));
+    sw_kube_free(SW_TAKE(w->kube));
+}
+
+static void step(struct sw_walk *w, int64_t until_ms)
+{
+    int64_t left_ms = until_ms - sw_loop_now_ms(w->conn.loop);
+    if (left_ms > 0)
+        sw_loop_step(w->conn.loop, left_ms);
+}
+
+static bool must_die(const struct sw_walk *w)
+{
+    return w->next_kill < w->trial->n_kills && w->n_requests >= w->trial->kills[w->next_kill];
+}
+
+static int rise_again(struct sw_walk *w, struct sw_err *err)
+{
+    SW_AUTO_CHARS *line = sw_printf("killed after request %llu", (unsigned long long)w->n_requests);
+    say(w, line);
+    w->next_kill++;
+    die(w);
+    int64_t until_ms = sw_loop_now_ms(w->conn.loop) + REBIRTH_MS;
+    while (sw_loop_now_ms(w->conn.loop) < until_ms)
+        step(w, until_ms);
+    return give_birth(w, err);
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------
+ */
+
+static void on_installed(int code, const struct sw_err *err SW_UNUSED, void *arg)
+{
+    ((struct sw_walk *)arg)->installed = code < 0 ? code : 1;
+}
+
+static int install(struct sw_walk *w, struct sw_err *err)
+{
+    int64_t until_ms = sw_loop_now_ms(w->conn.loop) + INSTALL_MS;
+    struct sw_install *in = sw_install_start(&w->conn, w->resource, on_installed, w);
+    while (!w->installed && sw_loop_now_ms(w->conn.loop) < until_ms)
+        step(w, until_ms);
+    if (!w->installed)
+        sw_install_cancel(in);
+    return w->installed == 1 ? 0 : sw_err_set(err, SW_UNAVAILABLE, "the resource is not accepted");
+}
+
+static bool is_ready(struct sw_walk *w)
+{
+    const char *name = sw_obj_name(w->resource);
+    return w->controller && sw_controller_phase(w->controller, name) == SW_PHASE_READY &&
+           sw_controller_is_idle(w->controller, name);
+}
+
+pid_t sw_trial_fork(struct sw_walk *w)
+{
+    pid_t pid = sw_emulator_fork(w->conn.emulator);
+    if (pid != 0)
+        return pid;
+    die(w);
+    sw_kube_config_free(w->conn.config);
+    w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
+    return 0;
+}
+
+static void part(struct sw_walk *w)
+{
+    const struct sw_trial *t = w->trial;
+    w->n_parted = w->n_requests;
+    sw_emulator_accept(w->conn.emulator);
+    const struct sw_trial *other = t->part ? t->part(w, w->n_requests, t->arg) : NULL;
+    if (other)
+        w->trial = other;
+}
+
+/* Until it is Ready and nothing more is planned to go wrong. */
+static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_err *err)
+{
+    int64_t ready_ms = 0;
+    while (sw_loop_now_ms(w->conn.loop) < until_ms) {
+        if (w->n_requests > w->n_parted)
+            part(w);
+        if (must_die(w)) {
+            int rc = rise_again(w, err);
+            if (rc < 0)
+                return rc;
+        }
+        int64_t now_ms = sw_loop_now_ms(w->conn.loop);
+        bool over = w->next_kill == w->trial->n_kills && now_ms >= calm_ms;
+        if (!over || !is_ready(w))
+            ready_ms = 0;
+        else if (!ready_ms)
+            ready_ms = now_ms;
+        else if (now_ms >= ready_ms + SETTLE_MS)
+            return 0;
+        step(w, ready_ms ? ready_ms + SETTLE_MS : now_ms < calm_ms ? calm_ms : until_ms);
+    }
+    return 0;
+}
+
+static void look(struct sw_walk *w, struct sw_trial_end *end)
+{
+    end->ready = is_ready(w);
+    end->picture = sw_picture(sw_emulator_store(w->conn.emulator));
+    end->n_requests = w->n_requests;
+    end->n_faults = w->faults ? sw_faults_count(w->faults) : 0;
+    end->n_lives = w->n_lives;
+    end->took_ms = sw_loop_now_ms(w->conn.loop) - w->began_ms - SETTLE_MS;
+    if (end->ready)
+        return;
+    SW_AUTO_JSON *status = w->controller
+                               ? sw_controller_status(w->controller, sw_obj_name(w->resource))
+                               : NULL;
+    end->words = sw_printf("%s", status ? sw_json_str(status, "no status", "state", NULL)
+                                        : "nobody leads");
+}
+
+static int prepare(struct sw_walk *w, struct sw_err *err)
+{
+    const struct sw_trial *t = w->trial;
+    struct sw_emulator_opts emu = {
+        .platform = t->kubernetes ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
+        .n_nodes = t->n_nodes,
+        .seed = t->seed ? t->seed : 1,
+        .on_request = on_request,
+        .arg = w,
+        .delays = sw_emu_delays_human,
+    };
+    int rc = sw_resource_make(&(struct sw_resource_opts){ .recipe = t->recipe }, &w->resource, err);
+    w->conn.command = "replay";
+    w->conn.loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
+    if (rc == 0)
+        rc = sw_emulator_open(w->conn.loop, &emu, &w->conn.emulator, err);
+    if (rc < 0)
+        return rc;
+    w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
+    rc = sw_kube_new(w->conn.loop, w->conn.config, &(struct sw_kube_opts){ .seed = 1 },
+                     &w->conn.kube, err);
+    if (rc == 0)
+        rc = install(w, err);
+    sw_kube_free(SW_TAKE(w->conn.kube));
+    return rc;
+}
+
+/* When the last of the plan's faults is over. */
+static int64_t calm_after(const struct sw_walk *w)
+{
+    return w->faults ? sw_faults_end_ms(w->faults) : 0;
+}
+
+static int walk(struct sw_walk *w, struct sw_trial_end *end, struct sw_err *err)
+{
+    int rc = prepare(w, err);
+    if (rc == 0)
+        part(w);
+    if (rc == 0 && w->trial->plan)
+        rc = sw_faults_new(w->trial->plan, w->trial->plan_name ? w->trial->plan_name : "plan",
+                           &w->faults, err);
+    if (rc < 0)
+        return rc;
+    w->began_ms = sw_loop_now_ms(w->conn.loop);
+    if (w->faults)
+        sw_faults_start(w->faults, w->conn.loop, w->conn.emulator);
+    rc = give_birth(w, err);
+    int64_t calm_ms = w->began_ms + calm_after(w);
+    if (rc == 0)
+        rc = go(w, calm_ms, calm_ms + WALK_MS, err);
+    if (rc == 0)
+        look(w, end);
+    return rc;
+}
+
+int sw_trial_run(const struct sw_trial *trial, struct sw_trial_end *end, struct sw_err *err)
+{
+    struct sw_walk w = { .trial = trial };
+    *end = (struct sw_trial_end){ 0 };
+    int rc = walk(&w, end, err);
+    die(&w);
+    sw_faults_free(w.faults);
+    json_object_put(w.resource);
+    sw_connection_done(&w.conn);
+    return rc;
+}
+
+void sw_trial_end_done(struct sw_trial_end *end)
+{
+    free(end->words);
+    json_object_put(end->picture);
+    *end = (struct sw_trial_end){ 0 };
+}
+
+/* ---- documents ---------------------------------------------------------------------------------
+ */
+
+struct json_object *sw_trial_random(uint64_t seed, uint64_t n_requests)
+{
+    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+    struct json_object *doc = json_object_new_object(), *kills = json_object_new_array();
+    uint64_t at = 0;
+    for (uint64_t i = state >> 60 & 3; i > 0; i--) { /* none to three */
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        at += 1 + (state >> 33) % (n_requests ? n_requests : 1);
+        json_object_array_add(kills, json_object_new_uint64(at));
+    }
+    json_object_object_add(doc, "kills", kills);
+    json_object_object_add(doc, "plan", sw_faults_random(seed, HORIZON_MS));
+    return doc;
+}
+
+static int read_kills(struct json_object *list, const char *name, uint64_t **out, size_t *n,
+                      struct sw_err *err)
+{
+    *n = 0;
+    *out = sw_zalloc(sw_json_len(list) + 1, sizeof **out);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        int64_t at = json_object_get_int64(sw_json_at(list, i));
+        if (at <= 0 || (*n && (uint64_t)at <= (*out)[*n - 1]))
+            return sw_err_set(err, SW_INVALID,
+                              "%s: kills[%zu]: expected numbers of requests, ascending", name, i);
+        (*out)[(*n)++] = (uint64_t)at;
+    }
+    return 0;
+}
+
+int sw_trial_read(struct json_object *doc, const char *name, struct sw_trial *out, uint64_t **kills,
+                  struct sw_err *err)
+{
+    static const char *const keys[] = { "recipe", "platform", "nodes", "seed", "kills", "plan" };
+    *kills = NULL;
+    if (!json_object_is_type(doc, json_type_object))
+        return sw_err_set(err, SW_INVALID, "%s: expected a mapping", name);
+    json_object_object_foreach(doc, key, v)
+    {
+        bool known = false;
+        for (size_t i = 0; i < SW_COUNT(keys); i++)
+            known = known || sw_streq(keys[i], key);
+        (void)v;
+        if (!known)
+            return sw_err_set(err, SW_INVALID, "%s: %s: no such key", name, key);
+    }
+    const char *platform = sw_json_str(doc, platforms[0], "platform", NULL);
+    if (!sw_streq(platform, platforms[0]) && !sw_streq(platform, platforms[1]))
+        return sw_err_set(err, SW_INVALID, "%s: platform: expected openshift or kubernetes", name);
+    *out = (struct sw_trial){ .recipe = sw_json_str(doc, NULL, "recipe", NULL),
+                              .kubernetes = sw_streq(platform, platforms[1]),
+                              .n_nodes = (int)sw_json_int(doc, 0, "nodes", NULL),
+                              .seed = (uint64_t)sw_json_int(doc, 1, "seed", NULL),
+                              .plan = sw_json_get(doc, "plan"),
+                              .plan_name = name };
+    if (!out->recipe)
+        return sw_err_set(err, SW_INVALID, "%s: recipe: it is missing", name);
+    int rc = read_kills(sw_json_get(doc, "kills"), name, kills, &out->n_kills, err);
+    out->kills = *kills;
+    return rc;
+}

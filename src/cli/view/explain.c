@@ -1,0 +1,415 @@
+#include "cli/view/explain.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cluster/requests.h"
+#include "data/data.h"
+#include "operator/engine/readiness/gate.h"
+
+enum {
+    MOST_PODS = 5,   /* of one object: more would say the same */
+    MOST_EVENTS = 3, /* the last ones */
+    RETRIES = 3,
+};
+
+/* ---- links of the chain ------------------------------------------------------------------------
+ */
+
+static struct json_object *link_new(const char *is, const char *what)
+{
+    struct json_object *link = json_object_new_object();
+    sw_json_set_str(link, what, "what", NULL);
+    sw_json_set_str(link, is, "is", NULL);
+    return link;
+}
+
+static void set(struct json_object *link, const char *key, const char *value)
+{
+    if (value && *value)
+        sw_json_set_str(link, value, key, NULL);
+}
+
+static void add(struct json_object *link, struct json_object *because)
+{
+    (void)json_object_array_add(sw_json_need_list(link, "because", NULL), because);
+}
+
+static void add_words(struct json_object *link, const char *is, const char *what, const char *why)
+{
+    struct json_object *leaf = link_new(is, what);
+    set(leaf, "why", why);
+    add(link, leaf);
+}
+
+static void explain_deletion(struct json_object *object, struct json_object *link)
+{
+    const char *since = sw_json_str(object, NULL, "metadata", "deletionTimestamp", NULL);
+    struct json_object *finalizers = sw_json_find(object, "metadata", "finalizers", NULL);
+    if (!since)
+        return;
+    struct json_object *leaf = link_new("Waiting", "it is being deleted");
+    SW_AUTO_CHARS *names = sw_json_len(finalizers) ? sw_json_text(finalizers, SW_JSON_PLAIN, NULL)
+                                                   : NULL;
+    SW_AUTO_CHARS *why = names
+                             ? sw_printf("finalizers %s must be removed by whoever set them", names)
+                             : NULL;
+    set(leaf, "why", why);
+    set(leaf, "since", since);
+    add(link, leaf);
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+static const char *event_time(struct json_object *event)
+{
+    const char *last = sw_json_str(event, "", "lastTimestamp", NULL);
+    return *last ? last : sw_json_str(event, "", "eventTime", NULL);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    struct json_object *const *x = a, *const *y = b;
+    return strcmp(event_time(*x), event_time(*y));
+}
+
+static void add_event(struct json_object *link, struct json_object *event)
+{
+    int64_t n = sw_json_int(event, 1, "count", NULL);
+    SW_AUTO_CHARS *times = n > 1 ? sw_printf(" (%lld times)", (long long)n) : sw_strdup("");
+    SW_AUTO_CHARS *what = sw_printf("Event %s%s", sw_json_str(event, "", "reason", NULL), times);
+    struct json_object *leaf = link_new("Waiting", what);
+    set(leaf, "why", sw_json_str(event, "", "message", NULL));
+    set(leaf, "since", event_time(event));
+    add(link, leaf);
+}
+
+/* The last warnings about an object. */
+static void explain_events(struct sw_connection *conn, struct json_object *object,
+                           struct json_object *link)
+{
+    SW_ERR(err);
+    SW_AUTO_JSON *events = NULL;
+    const char *ns = sw_obj_namespace(object);
+    SW_AUTO_CHARS *selector = sw_printf("type=Warning,involvedObject.uid=%s",
+                                        sw_json_str(object, "", "metadata", "uid", NULL));
+    const struct sw_request_opts opts = { .field_selector = selector, .retries = RETRIES };
+    if (sw_talk_find(conn, "v1", "Event", *ns ? ns : "default", NULL, &opts, &events, &err) < 0)
+        return; /* they are an extra; who may not read them sees the rest */
+    json_object_array_sort(events, by_time);
+    size_t n = sw_json_len(events);
+    for (size_t i = n > MOST_EVENTS ? n - MOST_EVENTS : 0; i < n; i++)
+        add_event(link, sw_json_at(events, i));
+}
+
+/* ---- pods --------------------------------------------------------------------------------------
+ */
+
+/* The last line that is not empty; NULL: none. */
+static char *last_line(const char *text)
+{
+    size_t len = strlen(text);
+    while (len && strchr("\r\n \t", text[len - 1]))
+        len--;
+    size_t begin = len;
+    while (begin && text[begin - 1] != '\n')
+        begin--;
+    return begin == len ? NULL : sw_strndup(text + begin, len - begin);
+}
+
+static void add_log(struct sw_connection *conn, struct json_object *pod, const char *container,
+                    bool previous, struct json_object *link)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *text = NULL;
+    const struct sw_request_opts opts = { .container = container,
+                                          .tail_lines = 3,
+                                          .previous = previous };
+    size_t len;
+    if (sw_talk_logs(conn, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &len, &err) < 0)
+        return;
+    SW_AUTO_CHARS *line = last_line(text);
+    if (line)
+        add_words(link, "Waiting", "the end of its log", line);
+}
+
+/* "exit code 1 (Error)", NULL where it has not ended. Heap. */
+static char *how_it_ended(struct json_object *ended)
+{
+    if (!ended)
+        return NULL;
+    const char *message = sw_json_str(ended, "", "message", NULL);
+    return sw_printf("exit code %lld (%s)%s%s", (long long)sw_json_int(ended, 0, "exitCode", NULL),
+                     sw_json_str(ended, "Error", "reason", NULL), *message ? ": " : "", message);
+}
+
+static void explain_container(struct sw_connection *conn, struct json_object *pod,
+                              struct json_object *status, bool init, struct json_object *link)
+{
+    struct json_object *waiting = sw_json_find(status, "state", "waiting", NULL);
+    struct json_object *ended = sw_json_find(status, "state", "terminated", NULL);
+    struct json_object *before = sw_json_find(status, "lastState", "terminated", NULL);
+    bool failed = ended && sw_json_int(ended, 0, "exitCode", NULL) != 0;
+    if (sw_json_bool(status, false, "ready", NULL) || (ended && !failed))
+        return;
+    const char *name = sw_json_str(status, "", "name", NULL);
+    SW_AUTO_CHARS *what = sw_printf("%scontainer %s", init ? "init " : "", name);
+    SW_AUTO_CHARS *end = how_it_ended(failed ? ended : before);
+    const char *reason = sw_json_str(waiting, "", "reason", NULL);
+    const char *message = sw_json_str(waiting, "", "message", NULL);
+    int64_t n = sw_json_int(status, 0, "restartCount", NULL);
+    SW_AUTO_CHARS *restarts = n ? sw_printf("%lld restarts", (long long)n) : sw_strdup("");
+    const char *parts[] = { *reason            ? reason
+                            : waiting || ended ? ""
+                                               : "running, not ready",
+                            message, end, restarts };
+    SW_AUTO_CHARS *why = sw_strdup("");
+    for (size_t i = 0; i < SW_COUNT(parts); i++) {
+        if (!parts[i] || !*parts[i])
+            continue;
+        char *more = sw_printf("%s%s%s", why, *why ? "; " : "", parts[i]);
+        free(why);
+        why = more;
+    }
+    struct json_object *leaf = link_new(failed ? "Failed" : "Waiting", what);
+    set(leaf, "why", why);
+    if (end || (!waiting && !ended))
+        add_log(conn, pod, name, !failed && before && waiting, leaf);
+    add(link, leaf);
+}
+
+static bool pod_is_fine(struct json_object *pod)
+{
+    struct json_object *ready = sw_obj_condition(pod, "Ready");
+    return sw_streq(sw_json_str(pod, "", "status", "phase", NULL), "Succeeded") ||
+           sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+}
+
+static void explain_pod(struct sw_connection *conn, struct json_object *pod,
+                        struct json_object *link)
+{
+    static const char *const lists[] = { "initContainerStatuses", "containerStatuses" };
+    struct json_object *scheduled = sw_obj_condition(pod, "PodScheduled");
+    const char *phase = sw_json_str(pod, "Pending", "status", "phase", NULL);
+    const char *node = sw_json_str(pod, "", "spec", "nodeName", NULL);
+    SW_AUTO_CHARS *what = sw_printf("Pod %s/%s%s%s", sw_obj_namespace(pod), sw_obj_name(pod),
+                                    *node ? " on node " : "", node);
+    struct json_object *leaf = link_new(sw_streq(phase, "Failed") ? "Failed" : "Waiting", what);
+    if (sw_streq(sw_json_str(scheduled, "", "status", NULL), "False"))
+        set(leaf, "why", sw_json_str(scheduled, "", "message", NULL));
+    else
+        set(leaf, "why", sw_json_str(pod, phase, "status", "message", NULL));
+    set(leaf, "since", sw_json_str(pod, "", "metadata", "creationTimestamp", NULL));
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        struct json_object *list = sw_json_find(pod, "status", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            explain_container(conn, pod, sw_json_at(list, i), l == 0, leaf);
+    }
+    explain_deletion(pod, leaf);
+    explain_events(conn, pod, leaf);
+    add(link, leaf);
+}
+
+/* "app=x,tier=y", NULL for what has no pods. Heap. */
+static char *pods_selector(struct json_object *object)
+{
+    struct json_object *labels = sw_json_find(object, "spec", "selector", "matchLabels", NULL);
+    char *text = NULL;
+    if (!json_object_is_type(labels, json_type_object))
+        return NULL;
+    json_object_object_foreach(labels, key, value)
+    {
+        char *more = sw_printf("%s%s%s=%s", text ? text : "", text ? "," : "", key,
+                               json_object_get_string(value));
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+static void explain_pods(struct sw_connection *conn, struct json_object *object,
+                         struct json_object *link)
+{
+    SW_ERR(err);
+    SW_AUTO_JSON *pods = NULL;
+    SW_AUTO_CHARS *selector = pods_selector(object);
+    if (!selector)
+        return;
+    const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
+    if (sw_talk_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) < 0) {
+        add_words(link, "Waiting", "its pods", sw_err_text(&err));
+        return;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < sw_json_len(pods); i++) {
+        struct json_object *pod = sw_json_at(pods, i);
+        if (!pod_is_fine(pod) && n++ < MOST_PODS)
+            explain_pod(conn, pod, link);
+    }
+    if (n > MOST_PODS) {
+        SW_AUTO_CHARS *what = sw_printf("%zu more pods", n - MOST_PODS);
+        add(link, link_new("Waiting", what));
+    }
+}
+
+/* ---- objects -----------------------------------------------------------------------------------
+ */
+
+static const char *const is_of[] = {
+    [SW_VERDICT_WAITING] = "Waiting", [SW_VERDICT_READY] = "Ready", [SW_VERDICT_FAILED] = "Failed"
+};
+
+/* @item: of the inventory. Objects that are ready have no part in it. */
+static void explain_object(struct sw_connection *conn, struct json_object *item,
+                           struct json_object *link)
+{
+    SW_ERR(err);
+    SW_VERDICT(verdict);
+    SW_AUTO_JSON *live = NULL;
+    SW_AUTO(sw_gate) *gate = NULL;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    const char *kind = sw_json_str(item, "", "kind", NULL),
+               *ns = sw_json_str(item, "", "namespace", NULL),
+               *name = sw_json_str(item, "", "name", NULL);
+    SW_AUTO_CHARS *what = sw_printf("%s %s%s%s", kind, ns, *ns ? "/" : "", name);
+    int rc = sw_talk_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
+                          &live, &err);
+    if (rc < 0 && rc != SW_NOTFOUND) {
+        add_words(link, "Waiting", what, sw_err_text(&err));
+        return;
+    }
+    if (live && sw_gate_new(live, true, &gate, &err) == 0)
+        sw_gate_judge(gate, live, &verdict);
+    else
+        sw_kstatus(live, &verdict);
+    if (verdict.kind == SW_VERDICT_READY)
+        return;
+    if (live && sw_streq(kind, "Pod")) {
+        explain_pod(conn, live, link);
+        return;
+    }
+    struct json_object *leaf = link_new(is_of[verdict.kind], what);
+    set(leaf, "why", verdict.message);
+    add(link, leaf);
+    if (!live)
+        return;
+    explain_deletion(live, leaf);
+    explain_pods(conn, live, leaf);
+    explain_events(conn, live, leaf);
+}
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+static void explain_needs(struct json_object *states, struct json_object *state,
+                          struct json_object *link)
+{
+    struct json_object *needs = sw_json_get(state, "needs");
+    for (size_t i = 0; i < sw_json_len(needs); i++) {
+        const char *name = json_object_get_string(sw_json_at(needs, i));
+        struct json_object *need = sw_json_find_by(states, "name", name);
+        const char *phase = sw_json_str(need, "unknown", "phase", NULL);
+        if (sw_streq(phase, "Ready"))
+            continue;
+        SW_AUTO_CHARS *what = sw_printf("it needs state %s", name);
+        SW_AUTO_CHARS *why = sw_printf("which is %s", phase);
+        add_words(link, "Waiting", what, why);
+    }
+}
+
+static void explain_kernels(struct json_object *state, struct json_object *link)
+{
+    struct json_object *variants = sw_json_get(state, "variants");
+    for (size_t i = 0; i < sw_json_len(variants); i++) {
+        struct json_object *v = sw_json_at(variants, i);
+        const char *message = sw_json_str(v, "", "message", NULL);
+        SW_AUTO_CHARS *what = sw_printf("kernel %s", sw_json_str(v, "", "name", NULL));
+        if (*message)
+            add_words(link, "Waiting", what, message);
+    }
+}
+
+static void explain_state(struct sw_connection *conn, struct json_object *status,
+                          struct json_object *state, struct json_object *chain)
+{
+    const char *name = sw_json_str(state, "", "name", NULL);
+    SW_AUTO_CHARS *what = sw_printf("state %s", name);
+    struct json_object *link = link_new(sw_json_str(state, "Ready", "class", NULL), what);
+    set(link, "why", sw_json_str(state, "", "message", NULL));
+    set(link, "since", sw_json_str(state, "", "since", NULL));
+    set(link, "hint", sw_json_str(state, "", "hint", NULL));
+    const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
+    if (*rolled_back)
+        add_words(link, "RolledBack", "what came last failed", rolled_back);
+    explain_needs(sw_json_get(status, "states"), state, link);
+    explain_kernels(state, link);
+    struct json_object *inventory = sw_json_get(status, "inventory");
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *item = sw_json_at(inventory, i);
+        if (sw_streq(sw_json_str(item, "", "state", NULL), name))
+            explain_object(conn, item, link);
+    }
+    add(chain, link);
+}
+
+/* Which nodes have not got their new driver, and what holds each up. */
+static void explain_upgrade(struct json_object *status, struct json_object *chain)
+{
+    struct json_object *upgrade = sw_json_get(status, "upgrade");
+    struct json_object *nodes = sw_json_get(upgrade, "nodes");
+    if (!sw_json_len(nodes))
+        return;
+    bool failed = sw_json_int(upgrade, 0, "failed", NULL) > 0;
+    struct json_object *link = link_new(failed ? "Retrying" : "Waiting", "upgrade of drivers");
+    SW_AUTO_CHARS *why = sw_printf("%d of %d nodes have the new driver",
+                                   (int)sw_json_int(upgrade, 0, "upToDate", NULL),
+                                   (int)sw_json_int(upgrade, 0, "total", NULL));
+    set(link, "why", why);
+    for (size_t i = 0; i < sw_json_len(nodes); i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        SW_AUTO_CHARS *what = sw_printf("node %s  %s", sw_json_str(node, "", "name", NULL),
+                                        sw_json_str(node, "", "step", NULL));
+        struct json_object *of = link_new("Waiting", what);
+        set(of, "why", sw_json_str(node, "", "message", NULL));
+        set(of, "since", sw_json_str(node, "", "since", NULL));
+        add(link, of);
+    }
+    add(chain, link);
+}
+
+static void explain_overlap(struct json_object *status, struct json_object *chain)
+{
+    struct json_object *c = sw_json_find_by(sw_json_get(status, "conditions"), "type",
+                                            "Overlapping");
+    if (!sw_streq(sw_json_str(c, "", "status", NULL), "True"))
+        return;
+    struct json_object *leaf = link_new("Overlapping", sw_json_str(c, "", "message", NULL));
+    set(leaf, "since", sw_json_str(c, "", "lastTransitionTime", NULL));
+    add(chain, leaf);
+}
+
+struct json_object *sw_explain(struct sw_connection *conn, struct json_object *resource,
+                               const char *state)
+{
+    struct json_object *status = sw_json_get(resource, "status");
+    struct json_object *states = sw_json_get(status, "states");
+    const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
+    const char *is = sw_starts_with(text, "Ready")     ? "Ready"
+                     : sw_starts_with(text, "Errored") ? "Failed"
+                                                       : "Waiting";
+    SW_AUTO_CHARS *what = sw_printf("SpecialResource %s", sw_obj_name(resource));
+    struct json_object *chain = link_new(is, what);
+    set(chain, "why", text);
+    explain_deletion(resource, chain);
+    explain_overlap(status, chain);
+    explain_upgrade(status, chain);
+    for (size_t i = 0; i < sw_json_len(states); i++) {
+        struct json_object *s = sw_json_at(states, i);
+        bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
+        if (state ? sw_streq(sw_json_str(s, "", "name", NULL), state) : !ready)
+            explain_state(conn, status, s, chain);
+    }
+    return chain;
+}

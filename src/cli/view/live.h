@@ -1,0 +1,20 @@
+#pragma once
+/* live: one part of the terminal that is drawn again in place. The cursor is hidden meanwhile and
+ * shown again whatever ends the process, except what cannot be caught. */
+#include "cli/view/report.h"
+
+struct sw_live;
+
+/** Take the lines below the cursor of terminal @fd. NULL where @fd is no terminal that can move its
+ * cursor. */
+struct sw_live *sw_live_open(int fd);
+/** How text may look there now: the width may have changed since the last time. */
+struct sw_style sw_live_style(const struct sw_live *live);
+/** Replace what was drawn by @text (lines that end in \n), in one write. */
+void sw_live_draw(struct sw_live *live, const char *text);
+/** Erase what was drawn and show the cursor. NULL is accepted. */
+void sw_live_close(struct sw_live *live);
+
+/** The style of any output file: width of the terminal or none, colours, UTF-8 by the locale's
+ * name. */
+struct sw_style sw_style_of(int fd);

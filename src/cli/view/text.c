@@ -1,0 +1,108 @@
+#include "cli/view/text.h"
+
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const codes[] = {
+    [SW_PLAIN] = "",        [SW_BOLD] = "\033[1m",   [SW_DIM] = "\033[2m",
+    [SW_RED] = "\033[31m",  [SW_GREEN] = "\033[32m", [SW_YELLOW] = "\033[33m",
+    [SW_BLUE] = "\033[34m",
+};
+
+/* Bytes of the code point that starts here; broken UTF-8 counts byte by byte. */
+static size_t point_len(const char *s)
+{
+    unsigned char c = (unsigned char)*s;
+    size_t len = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+    for (size_t i = 1; i < len; i++)
+        if (((unsigned char)s[i] & 0xc0) != 0x80)
+            return 1;
+    return len;
+}
+
+int sw_text_width(const char *text)
+{
+    int width = 0;
+    for (; *text; text += point_len(text))
+        width++;
+    return width;
+}
+
+static void raw(struct sw_line *line, const char *text, size_t len)
+{
+    (void)printbuf_memappend(line->out, text, (int)len);
+}
+
+static void put_points(struct sw_line *line, const char *text, int room)
+{
+    for (int i = 0; i < room && *text; i++) {
+        size_t len = point_len(text);
+        bool control = (unsigned char)*text < 0x20 || *text == 0x7f;
+        raw(line, control ? " " : text, control ? 1 : len);
+        text += len;
+        line->at++;
+    }
+}
+
+void sw_line_put(struct sw_line *line, enum sw_colour colour, const char *text)
+{
+    const struct sw_style *style = line->style;
+    if (line->cut || !*text)
+        return;
+    int room = style->width > 0 ? style->width - line->at : INT32_MAX;
+    bool fits = sw_text_width(text) <= room;
+    const char *more = style->utf8 ? "…" : "~";
+    bool coloured = style->colour && colour != SW_PLAIN;
+    if (coloured)
+        raw(line, codes[colour], strlen(codes[colour]));
+    put_points(line, text, fits ? room : room - 1);
+    if (!fits && room > 0) {
+        raw(line, more, strlen(more));
+        line->at++;
+    }
+    line->cut = !fits;
+    if (coloured)
+        raw(line, "\033[0m", 4);
+}
+
+void sw_line_printf(struct sw_line *line, enum sw_colour colour, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *text = sw_vprintf(fmt, ap);
+    va_end(ap);
+    sw_line_put(line, colour, text);
+}
+
+void sw_line_pad(struct sw_line *line, int column)
+{
+    do
+        sw_line_put(line, SW_PLAIN, " ");
+    while (line->at < column && !line->cut);
+}
+
+static void put_cells(struct sw_line *line, enum sw_colour colour, const char *cell, int n)
+{
+    char cells[256] = "";
+    size_t len = strlen(cell), at = 0;
+    for (int i = 0; i < n && at + len < sizeof cells; i++, at += len)
+        memcpy(cells + at, cell, len + 1);
+    sw_line_put(line, colour, cells);
+}
+
+void sw_line_bar(struct sw_line *line, int width, int64_t done, int64_t total)
+{
+    int full = total > 0 ? (int)(done * width / total) : 0;
+    bool utf8 = line->style->utf8;
+    put_cells(line, SW_GREEN, utf8 ? "█" : "#", full);
+    put_cells(line, SW_DIM, utf8 ? "░" : ".", width - full);
+}
+
+void sw_line_end(struct sw_line *line)
+{
+    raw(line, "\n", 1);
+    line->at = 0;
+    line->cut = false;
+}

@@ -1,0 +1,30 @@
+#pragma once
+/* text: lines of limited width with colours, for the tables and the live view. */
+#include "cli/view/report.h"
+
+#include <json-c/printbuf.h>
+
+enum sw_colour { SW_PLAIN, SW_BOLD, SW_DIM, SW_RED, SW_GREEN, SW_YELLOW, SW_BLUE };
+
+/** A line under construction: what does not fit into the width is cut, with an ellipsis. Colours
+ * take no room. */
+struct sw_line {
+    struct printbuf *out;
+    const struct sw_style *style;
+    int at;   /* columns used */
+    bool cut; /* the line is full */
+};
+
+/** Columns that UTF-8 text takes: code points, as far as tables here need it. */
+int sw_text_width(const char *text);
+
+/** Append @text; control characters become spaces. */
+void sw_line_put(struct sw_line *line, enum sw_colour colour, const char *text);
+void sw_line_printf(struct sw_line *line, enum sw_colour colour, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/** Blanks up to column @column, one at least. */
+void sw_line_pad(struct sw_line *line, int column);
+/** A bar of @width columns, @done of @total full. */
+void sw_line_bar(struct sw_line *line, int width, int64_t done, int64_t total);
+/** End the line; the next begins. */
+void sw_line_end(struct sw_line *line);

@@ -1,0 +1,331 @@
+/* What people see of a report: the live view while it walks, the tables when it is done. */
+#include "cli/view/report.h"
+#include "cli/view/text.h"
+
+#include "data/data.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR = 10, GAP = 2, MAX_NODE_ROWS = 40 };
+
+/* One state's row, read once. Strings borrowed. */
+struct row {
+    const char *name, *phase, *class, *message;
+    int64_t ready, total, labelled, nodes;
+    bool started, finished;
+    int64_t elapsed_ms;
+};
+
+struct table {
+    struct row *rows;
+    size_t n, n_ready;
+    int name_width, phase_width;
+};
+
+static int64_t time_of(struct json_object *state, const char *key, bool *there)
+{
+    int64_t ms = 0;
+    SW_ERR(err);
+    *there = sw_time_parse(sw_json_str(state, "", key, NULL), &ms, &err) == 0;
+    return ms;
+}
+
+static const char *message_of(struct json_object *state)
+{
+    const char *message = sw_json_str(state, "", "message", NULL);
+    return *message ? message : sw_json_str(state, "", "rolledBack", NULL);
+}
+
+static struct row row_of(struct json_object *state, int64_t now_ms)
+{
+    struct row r = {
+        .name = sw_json_str(state, "", "name", NULL),
+        .phase = sw_json_str(state, "Waiting", "phase", NULL),
+        .class = sw_json_str(state, "", "class", NULL),
+        .message = message_of(state),
+        .ready = sw_json_int(state, 0, "objects", "ready", NULL),
+        .total = sw_json_int(state, 0, "objects", "total", NULL),
+        .labelled = sw_json_int(state, 0, "nodes", "labelled", NULL),
+        .nodes = sw_json_int(state, 0, "nodes", "total", NULL),
+    };
+    int64_t started_ms = time_of(state, "startedAt", &r.started),
+            ready_ms = time_of(state, "readyAt", &r.finished);
+    if (r.started)
+        r.elapsed_ms = (r.finished ? ready_ms : now_ms) - started_ms;
+    return r;
+}
+
+static int wider(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static void read_rows(const struct sw_report *report, struct table *t)
+{
+    struct json_object *states = sw_json_get(report->status, "states");
+    *t = (struct table){ .n = sw_json_len(states), .name_width = 5, .phase_width = 5 };
+    t->rows = sw_zalloc(t->n, sizeof *t->rows);
+    for (size_t i = 0; i < t->n; i++) {
+        t->rows[i] = row_of(sw_json_at(states, i), report->now_ms);
+        t->n_ready += sw_streq(t->rows[i].phase, "Ready");
+        t->name_width = wider(t->name_width, sw_text_width(t->rows[i].name));
+        t->phase_width = wider(t->phase_width, sw_text_width(t->rows[i].phase));
+    }
+    t->name_width = t->name_width > 30 ? 30 : t->name_width;
+}
+
+static enum sw_colour colour_of(const struct row *r)
+{
+    if (sw_streq(r->phase, "Ready"))
+        return SW_GREEN;
+    if (sw_streq(r->class, "Failed") || sw_streq(r->phase, "Failed"))
+        return SW_RED;
+    if (sw_streq(r->class, "Retrying"))
+        return SW_YELLOW;
+    return r->started ? SW_BLUE : SW_DIM;
+}
+
+static const char *mark_of(const struct row *r, const struct sw_style *style)
+{
+    enum sw_colour c = colour_of(r);
+    if (c == SW_GREEN)
+        return style->utf8 ? "✔" : "+";
+    if (c == SW_RED)
+        return style->utf8 ? "✘" : "x";
+    return c == SW_DIM ? (style->utf8 ? "·" : " ") : (style->utf8 ? "▶" : ">");
+}
+
+/* "2/3"; nothing where there is nothing to count. */
+static void put_count(struct sw_line *line, const struct row *r, int64_t n, int64_t total)
+{
+    if (total || r->started)
+        sw_line_printf(line, n == total ? SW_PLAIN : SW_BOLD, "%lld/%lld", (long long)n,
+                       (long long)total);
+    else
+        sw_line_put(line, SW_DIM, "-");
+}
+
+/* Kubernetes' times are whole seconds. */
+static void put_elapsed(struct sw_line *line, const struct row *r)
+{
+    char buf[16];
+    if (!r->started)
+        sw_line_put(line, SW_DIM, "-");
+    else if (r->elapsed_ms < 1000)
+        sw_line_put(line, SW_PLAIN, "<1s");
+    else if (r->elapsed_ms < 60000)
+        sw_line_printf(line, SW_PLAIN, "%ds", (int)(r->elapsed_ms / 1000));
+    else
+        sw_line_put(line, SW_PLAIN, sw_report_duration(r->elapsed_ms, buf));
+}
+
+static void put_state(struct sw_line *line, const struct table *t, const struct row *r)
+{
+    int at = 2 + t->name_width + GAP;
+    sw_line_put(line, colour_of(r), mark_of(r, line->style));
+    sw_line_put(line, SW_PLAIN, " ");
+    sw_line_put(line, SW_PLAIN, r->name);
+    sw_line_pad(line, at);
+    sw_line_put(line, colour_of(r), r->phase);
+    sw_line_pad(line, at += t->phase_width + GAP);
+    sw_line_put(line, SW_DIM, "objects ");
+    put_count(line, r, r->ready, r->total);
+    sw_line_pad(line, at += 8 + 5 + GAP);
+    sw_line_put(line, SW_DIM, "nodes ");
+    put_count(line, r, r->labelled, r->nodes);
+    sw_line_pad(line, at += 6 + 7 + GAP);
+    put_elapsed(line, r);
+    if (!sw_streq(r->phase, "Ready") && *r->message && r->started) {
+        sw_line_pad(line, at + 6 + GAP);
+        sw_line_put(line, colour_of(r) == SW_RED ? SW_RED : SW_DIM, r->message);
+    }
+    sw_line_end(line);
+}
+
+static void put_head(struct sw_line *line, const struct sw_report *report, const struct table *t)
+{
+    char buf[16];
+    const char *phase = sw_report_phase(report);
+    enum sw_colour colour = sw_streq(phase, "Ready")     ? SW_GREEN
+                            : sw_streq(phase, "Errored") ? SW_RED
+                                                         : SW_BLUE;
+    sw_line_put(line, SW_BOLD, report->name);
+    sw_line_put(line, SW_PLAIN, "  ");
+    sw_line_put(line, colour, phase);
+    sw_line_put(line, SW_PLAIN, "  ");
+    sw_line_bar(line, 2 * BAR, (int64_t)t->n_ready, (int64_t)t->n);
+    sw_line_printf(line, SW_PLAIN, "  %zu/%zu states", t->n_ready, t->n);
+    if (report->started_ms)
+        sw_line_printf(line, SW_PLAIN, "  %s",
+                       sw_report_duration(report->now_ms - report->started_ms, buf));
+    sw_line_end(line);
+}
+
+static char *finish(struct sw_line *line)
+{
+    char *text = sw_strndup(line->out->buf, (size_t)line->out->bpos);
+    printbuf_free(line->out);
+    return text;
+}
+
+/* Where the screen has fewer lines than there are states, those that are Ready go first. */
+static bool is_hidden(const struct row *r, size_t *n_to_hide)
+{
+    if (!*n_to_hide || !sw_streq(r->phase, "Ready"))
+        return false;
+    --*n_to_hide;
+    return true;
+}
+
+char *sw_report_frame(const struct sw_report *report, const struct sw_style *style)
+{
+    struct sw_line line = { .out = printbuf_new(), .style = style };
+    struct table t;
+    read_rows(report, &t);
+    size_t room = style->height > 1 ? (size_t)style->height - 1 : t.n, shown = 0;
+    size_t n_to_hide = t.n > room ? t.n - room : 0;
+    put_head(&line, report, &t);
+    for (size_t i = 0; i < t.n; i++)
+        if (!is_hidden(&t.rows[i], &n_to_hide) && shown++ < room)
+            put_state(&line, &t, &t.rows[i]);
+    free(t.rows);
+    return finish(&line);
+}
+
+/* ---- the tables --------------------------------------------------------------------------------
+ */
+
+static void put_titles(struct sw_line *line, const int *columns, const char *const *titles)
+{
+    for (size_t i = 0; titles[i]; i++) {
+        if (i)
+            sw_line_pad(line, columns[i]);
+        sw_line_put(line, SW_BOLD, titles[i]);
+    }
+    sw_line_end(line);
+}
+
+static void put_state_table(struct sw_line *line, const struct table *t)
+{
+    static const char *const titles[] = { "STATE", "PHASE", "OBJECTS", "NODES", "TIME", NULL };
+    int c[5] = { 0, t->name_width + GAP };
+    c[2] = c[1] + t->phase_width + GAP;
+    c[3] = c[2] + 7 + GAP;
+    c[4] = c[3] + 7 + GAP;
+    put_titles(line, c, titles);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct row *r = &t->rows[i];
+        sw_line_put(line, SW_PLAIN, r->name);
+        sw_line_pad(line, c[1]);
+        sw_line_put(line, colour_of(r), r->phase);
+        sw_line_pad(line, c[2]);
+        put_count(line, r, r->ready, r->total);
+        sw_line_pad(line, c[3]);
+        put_count(line, r, r->labelled, r->nodes);
+        sw_line_pad(line, c[4]);
+        put_elapsed(line, r);
+        sw_line_end(line);
+    }
+}
+
+/* The states that a node is labelled with, by their short names. Heap. */
+static char *states_of(struct json_object *labels, const char *resource)
+{
+    SW_AUTO_CHARS *prefix = sw_printf("specialresource.openshift.io/state-%s-", resource);
+    char *text = sw_strdup("");
+    json_object_object_foreach(labels, key, value)
+    {
+        const char *state = key + strlen(prefix), *said = json_object_get_string(value);
+        char *more = sw_printf("%s%s%s%s%s", text, *text ? " " : "", state,
+                               sw_streq(said, "Ready") ? "" : "=",
+                               sw_streq(said, "Ready") ? "" : said);
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+static void put_node(struct sw_line *line, int column, const char *name, const char *states)
+{
+    sw_line_put(line, SW_PLAIN, name);
+    sw_line_pad(line, column);
+    sw_line_put(line, *states ? SW_GREEN : SW_DIM, *states ? states : "-");
+    sw_line_end(line);
+}
+
+static void put_node_table(struct sw_line *line, struct json_object *doc)
+{
+    struct json_object *nodes = sw_json_get(doc, "nodes");
+    const char *resource = sw_json_str(doc, "", "name", NULL);
+    size_t n = sw_json_len(nodes), shown = n > MAX_NODE_ROWS ? MAX_NODE_ROWS : n;
+    int column = 4;
+    for (size_t i = 0; i < shown; i++)
+        column = wider(column, sw_text_width(sw_json_str(sw_json_at(nodes, i), "", "name", NULL)));
+    column += GAP;
+    sw_line_put(line, SW_BOLD, "NODE");
+    sw_line_pad(line, column);
+    sw_line_put(line, SW_BOLD, "READY STATES");
+    sw_line_printf(line, SW_DIM, "  label specialresource.openshift.io/state-%s-<state>", resource);
+    sw_line_end(line);
+    for (size_t i = 0; i < shown; i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        SW_AUTO_CHARS *states = states_of(sw_json_get(node, "labels"), resource);
+        put_node(line, column, sw_json_str(node, "", "name", NULL), states);
+    }
+    if (n > shown) {
+        sw_line_printf(line, SW_DIM, "and %zu more", n - shown);
+        sw_line_end(line);
+    }
+}
+
+/* Nodes whose driver is being replaced, those where that failed, and those that wait for it. */
+static void put_upgrade_table(struct sw_line *line, struct json_object *upgrade)
+{
+    struct json_object *nodes = sw_json_get(upgrade, "nodes");
+    size_t n = sw_json_len(nodes);
+    int column = 4;
+    for (size_t i = 0; i < n; i++)
+        column = wider(column, sw_text_width(sw_json_str(sw_json_at(nodes, i), "", "name", NULL)));
+    sw_line_end(line);
+    sw_line_put(line, SW_BOLD, "UPGRADE");
+    sw_line_printf(line, SW_PLAIN, "  %d of %d nodes have the new driver",
+                   (int)sw_json_int(upgrade, 0, "upToDate", NULL),
+                   (int)sw_json_int(upgrade, 0, "total", NULL));
+    sw_line_end(line);
+    for (size_t i = 0; i < n && i < MAX_NODE_ROWS; i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        const char *step = sw_json_str(node, "", "step", NULL);
+        bool failed = sw_streq(step, "drain-failed") || sw_streq(step, "restart-failed");
+        sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "name", NULL));
+        sw_line_pad(line, column + GAP);
+        sw_line_put(line, failed ? SW_RED : SW_YELLOW, step);
+        sw_line_pad(line, column + GAP + 16);
+        sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "message", NULL));
+        sw_line_end(line);
+    }
+}
+
+char *sw_report_tables(const struct sw_report *report, const struct sw_style *style)
+{
+    struct sw_line line = { .out = printbuf_new(), .style = style };
+    struct table t;
+    read_rows(report, &t);
+    struct json_object *doc = sw_report_json(report);
+    put_head(&line, report, &t);
+    if (t.n) {
+        sw_line_end(&line);
+        put_state_table(&line, &t);
+    }
+    if (t.n && sw_json_len(report->nodes)) {
+        sw_line_end(&line);
+        put_node_table(&line, doc);
+    }
+    struct json_object *upgrade = sw_json_get(report->status, "upgrade");
+    if (sw_json_len(sw_json_get(upgrade, "nodes")))
+        put_upgrade_table(&line, upgrade);
+    json_object_put(doc);
+    free(t.rows);
+    return finish(&line);
+}

@@ -1,0 +1,374 @@
+#include "data/json/stream.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json/json_scan.h"
+#include "data/json/path.h"
+#include "data/json/projection.h"
+#include "data/text/number.h"
+
+static const size_t default_max_item_bytes = (size_t)16 << 20;
+
+/* Where in the envelope the next value stands. */
+enum place {
+    AT_ROOT,  /* before the list, event or object */
+    IN_ROOT,  /* in its map: a key says what comes */
+    AT_ITEMS, /* the list's items are to come */
+    IN_ITEMS, /* between two of them */
+    IN_ITEM,  /* the projector has it */
+    IN_TOP,   /* likewise, what else stands at the top */
+};
+
+struct sw_stream {
+    struct sw_stream_opts opts;
+    sw_stream_item *cb;
+    void *arg;
+    struct sw_json_scan scan;
+    enum place place;
+    bool ended; /* the list or object is complete */
+    struct sw_projector item;
+    struct json_object *top; /* what stands at the top besides items; owned */
+    char *key;               /* of the top's value that is read; owned */
+    char *type;              /* of the event; owned */
+    size_t n_items;
+    size_t boundary; /* where the last item ended */
+    int code;        /* of the error that ended it */
+    struct sw_err err;
+};
+
+/* ---- items -------------------------------------------------------------------------------------
+ */
+
+static int deliver(struct sw_stream *s, struct json_object *object)
+{
+    s->n_items++;
+    s->boundary = s->scan.offset;
+    int rc = s->cb(s->arg, s->type, object, &s->err);
+    (void)json_object_put(object);
+    return rc;
+}
+
+static const struct sw_field_node *root_node(const struct sw_stream *s)
+{
+    bool whole = !s->opts.projection || sw_streq(s->type, "ERROR");
+    return whole ? &sw_field_all : &s->opts.projection->root;
+}
+
+/* The projector has its value complete. */
+static int item_complete(struct sw_stream *s)
+{
+    struct json_object *value = sw_projector_take(&s->item);
+    if (s->place == IN_TOP) {
+        (void)json_object_object_add(s->top, s->key, value);
+        s->place = IN_ROOT;
+        return 0;
+    }
+    if (s->opts.kind == SW_STREAM_LIST) {
+        s->place = IN_ITEMS;
+        return deliver(s, value);
+    }
+    if (s->opts.kind == SW_STREAM_OBJECT) {
+        (void)json_object_put(s->top);
+        s->top = value;
+        s->place = AT_ROOT;
+        s->ended = true;
+        return deliver(s, json_object_get(value));
+    }
+    /* an event's object is delivered at the event's end: its type may stand behind it */
+    (void)json_object_object_add(s->top, "object", value);
+    s->place = IN_ROOT;
+    return 0;
+}
+
+/* The outermost map has ended. */
+static int root_complete(struct sw_stream *s)
+{
+    s->place = AT_ROOT;
+    s->ended = s->opts.kind == SW_STREAM_LIST;
+    if (s->ended)
+        return 0;
+    if (!s->type)
+        return sw_err_set(&s->err, SW_INVALID, "an event without a type");
+    struct json_object *object = json_object_get(sw_json_get(s->top, "object"));
+    (void)json_object_put(s->top);
+    s->top = json_object_new_object();
+    int rc = deliver(s, object);
+    free(SW_TAKE(s->type));
+    return rc;
+}
+
+/* ---- the envelope ------------------------------------------------------------------------------
+ */
+
+static int fail(struct sw_stream *s, const char *what)
+{
+    return sw_err_set(&s->err, SW_INVALID, "%s", what);
+}
+
+static int begin_item(struct sw_stream *s, const struct sw_field_node *node, bool map)
+{
+    sw_projector_start(&s->item, node);
+    sw_projector_begin(&s->item, map);
+    return 0;
+}
+
+static int begin_root(struct sw_stream *s, bool map)
+{
+    if (!map)
+        return fail(s, "an object was expected, not a list");
+    if (s->opts.kind == SW_STREAM_OBJECT) {
+        s->place = IN_ITEM;
+        return begin_item(s, root_node(s), map);
+    }
+    s->place = IN_ROOT;
+    return 0;
+}
+
+static int on_begin(void *arg, bool map, struct sw_err *err SW_UNUSED)
+{
+    struct sw_stream *s = arg;
+    switch (s->place) {
+    case AT_ROOT:
+        return begin_root(s, map);
+    case AT_ITEMS:
+        if (map)
+            return fail(s, "items: a list was expected");
+        s->place = IN_ITEMS;
+        return 0;
+    case IN_ITEMS:
+        if (!map)
+            return fail(s, "items: an object was expected, not a list");
+        s->place = IN_ITEM;
+        return begin_item(s, root_node(s), map);
+    default:
+        if (!sw_projector_open(&s->item))
+            return begin_item(s, s->item.next, map);
+        sw_projector_begin(&s->item, map);
+        return 0;
+    }
+}
+
+static int on_end(void *arg, bool map SW_UNUSED, struct sw_err *err SW_UNUSED)
+{
+    struct sw_stream *s = arg;
+    switch (s->place) {
+    case IN_ROOT:
+        return root_complete(s);
+    case IN_ITEMS:
+        s->place = IN_ROOT;
+        return 0;
+    default:
+        sw_projector_end(&s->item);
+        return sw_projector_open(&s->item) ? 0 : item_complete(s);
+    }
+}
+
+/* A key of the outermost map: what is to become of its value? */
+static int on_top_key(struct sw_stream *s, const char *key, size_t len)
+{
+    free(s->key);
+    s->key = sw_strndup(key, len);
+    bool list = s->opts.kind == SW_STREAM_LIST;
+    if (list && strcmp(s->key, "items") == 0) {
+        s->place = AT_ITEMS;
+        return 0;
+    }
+    bool object = !list && strcmp(s->key, "object") == 0;
+    s->place = object ? IN_ITEM : IN_TOP;
+    sw_projector_start(&s->item, object ? root_node(s) : &sw_field_all);
+    return 0;
+}
+
+static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
+{
+    struct sw_stream *s = arg;
+    if (s->place == IN_ROOT)
+        return on_top_key(s, key, len);
+    return sw_projector_key(&s->item, key, len, err);
+}
+
+/* Whether a scalar that comes now is to be made. @return 1, 0, or an error */
+static int wants_scalar(struct sw_stream *s)
+{
+    switch (s->place) {
+    case AT_ROOT:
+        return fail(s, "an object was expected");
+    case IN_ITEMS:
+        return fail(s, "items: an object was expected");
+    default:
+        return !sw_projector_open(&s->item) || sw_projector_wants_scalar(&s->item);
+    }
+}
+
+/* A value at the top that is no map: null items and objects are none. */
+static int add_top_scalar(struct sw_stream *s, struct json_object *value)
+{
+    if (s->place == IN_TOP) {
+        sw_projector_add(&s->item, value);
+        if (s->opts.kind == SW_STREAM_WATCH && strcmp(s->key, "type") == 0) {
+            free(s->type);
+            s->type = sw_strdup(value ? json_object_get_string(value) : "");
+        }
+        return item_complete(s);
+    }
+    const char *what = s->place == AT_ITEMS ? "items: a list was expected"
+                                            : "object: a map was expected";
+    bool null = !value;
+    (void)json_object_put(value);
+    s->place = IN_ROOT;
+    return null ? 0 : fail(s, what);
+}
+
+static int add_scalar(struct sw_stream *s, struct json_object *value)
+{
+    if (!sw_projector_open(&s->item))
+        return add_top_scalar(s, value);
+    sw_projector_add(&s->item, value);
+    return 0;
+}
+
+/* ---- scalars: made only if they are wanted ----------------------------------------------------
+ */
+
+static int on_word(void *arg, enum sw_json_word word, struct sw_err *err SW_UNUSED)
+{
+    const int wanted = wants_scalar(arg);
+    if (wanted <= 0)
+        return wanted;
+    return add_scalar(arg,
+                      word == SW_JSON_NULL ? NULL : json_object_new_boolean(word == SW_JSON_TRUE));
+}
+
+static struct json_object *new_number(const char *text, size_t len)
+{
+    struct sw_number n = sw_number_classify(text, len);
+    if (n.kind == SW_NUMBER_INT)
+        return json_object_new_int64(n.i);
+    if (n.kind == SW_NUMBER_UINT)
+        return json_object_new_uint64(n.u);
+    SW_AUTO_CHARS *copy = sw_strndup(text, len);
+    return json_object_new_double_s(n.d, copy);
+}
+
+static int on_number(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
+{
+    const int wanted = wants_scalar(arg);
+    return wanted > 0 ? add_scalar(arg, new_number(text, len)) : wanted;
+}
+
+static int on_string(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
+{
+    if (len > INT_MAX / 2)
+        return fail(arg, "a text is too long");
+    const int wanted = wants_scalar(arg);
+    return wanted > 0 ? add_scalar(arg, json_object_new_string_len(text, (int)len)) : wanted;
+}
+
+static const struct sw_json_scan_ops ops = {
+    .word = on_word,
+    .number = on_number,
+    .string = on_string,
+    .key = on_key,
+    .begin = on_begin,
+    .end = on_end,
+};
+
+/* ---- the stream --------------------------------------------------------------------------------
+ */
+
+struct sw_stream *sw_stream_new(const struct sw_stream_opts *opts, sw_stream_item *cb, void *arg)
+{
+    struct sw_stream *s = sw_zalloc(1, sizeof *s);
+    s->opts = *opts;
+    s->cb = cb;
+    s->arg = arg;
+    s->top = json_object_new_object();
+    s->scan.ops = &ops;
+    s->scan.arg = s;
+    s->scan.max_depth = opts->max_depth;
+    s->scan.many = opts->kind == SW_STREAM_WATCH;
+    return s;
+}
+
+void sw_stream_free(struct sw_stream *stream)
+{
+    if (!stream)
+        return;
+    sw_json_scan_done(&stream->scan);
+    sw_projector_done(&stream->item);
+    (void)json_object_put(stream->top);
+    free(stream->key);
+    free(stream->type);
+    sw_err_done(&stream->err);
+    free(stream);
+}
+
+static int repeat_error(struct sw_stream *s, struct sw_err *err)
+{
+    return sw_err_set(err, s->code, "%s", sw_err_text(&s->err));
+}
+
+int sw_stream_feed(struct sw_stream *stream, const char *bytes, size_t len_bytes,
+                   struct sw_err *err)
+{
+    struct sw_stream *s = stream;
+    if (s->code < 0)
+        return repeat_error(s, err);
+    s->code = sw_json_scan_feed(&s->scan, bytes, len_bytes, &s->err);
+    if (s->code == SW_INVALID)
+        sw_err_wrap(&s->err, s->code, "at byte %zu", s->scan.offset);
+    if (s->code < 0)
+        return repeat_error(s, err);
+    const size_t max = s->opts.max_item_bytes ? s->opts.max_item_bytes : default_max_item_bytes;
+    if (s->scan.before - s->boundary > max) {
+        s->code = sw_err_set(&s->err, SW_INVALID, "at byte %zu: an object of more than %zu bytes",
+                             s->scan.before, max);
+        return repeat_error(s, err);
+    }
+    return 0;
+}
+
+int sw_stream_end(struct sw_stream *stream, struct sw_err *err)
+{
+    struct sw_stream *s = stream;
+    if (s->code < 0)
+        return repeat_error(s, err);
+    s->code = sw_json_scan_end(&s->scan, &s->err);
+    if (s->code < 0 && s->code != SW_UNAVAILABLE)
+        return repeat_error(s, err);
+    if (s->code < 0 || (s->opts.kind != SW_STREAM_WATCH && !s->ended))
+        return sw_err_set(err, SW_UNAVAILABLE, "cut off after %zu bytes", s->scan.before);
+    return 0;
+}
+
+const char *sw_stream_resource_version(const struct sw_stream *stream)
+{
+    return sw_json_str(stream->top, "", "metadata", "resourceVersion", NULL);
+}
+
+const char *sw_stream_continue(const struct sw_stream *stream)
+{
+    return sw_json_str(stream->top, "", "metadata", "continue", NULL);
+}
+
+const char *sw_stream_top_kind(const struct sw_stream *stream)
+{
+    return sw_obj_kind(stream->top);
+}
+
+const char *sw_stream_top_api_version(const struct sw_stream *stream)
+{
+    return sw_obj_api_version(stream->top);
+}
+
+struct json_object *sw_stream_status(const struct sw_stream *stream)
+{
+    return strcmp(sw_obj_kind(stream->top), "Status") == 0 ? stream->top : NULL;
+}
+
+size_t sw_stream_n_items(const struct sw_stream *stream)
+{
+    return stream->n_items;
+}

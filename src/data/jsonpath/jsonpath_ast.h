@@ -1,0 +1,83 @@
+#pragma once
+/* jsonpath_ast: a compiled JSONPath. Internal to data. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/jsonpath/jsonpath.h"
+
+enum jp_step_kind {
+    JP_FIELD,     /* .name */
+    JP_WILDCARD,  /* .* */
+    JP_RECURSIVE, /* .. */
+    JP_INDEX,     /* [2] */
+    JP_SLICE,     /* [1:3:2], [*] */
+    JP_UNION,     /* [0,2], ['a','b'] */
+    JP_FILTER,    /* [?(@.a=="b")] */
+    JP_LITERAL,   /* "text", 3, true: in filters, and between values */
+};
+
+enum jp_op {
+    JP_EXISTS,
+    JP_EQUAL,
+    JP_NOT_EQUAL,
+    JP_LESS,
+    JP_LESS_EQUAL,
+    JP_GREATER,
+    JP_GREATER_EQUAL
+};
+
+struct jp_step;
+
+/** Steps, one applied to what the one before found. */
+struct jp_path {
+    struct jp_step *first;
+};
+
+struct jp_step {
+    struct jp_step *next;
+    enum jp_step_kind kind;
+    const char *field;
+    int64_t from, to, by; /* an index is from */
+    bool has_from, has_to;
+    struct jp_path *parts; /* of a union */
+    size_t n_parts;
+    enum jp_op op;               /* of a filter, with its sides */
+    struct jp_path left, right;  /* left also: of a key with dots, what it is as a path */
+    struct json_object *literal; /* owned by the whole */
+};
+
+enum jp_part_kind { JP_TEXT, JP_EXPRESSION, JP_RANGE };
+
+/** What a template is made of. */
+struct jp_part {
+    struct jp_part *next;
+    enum jp_part_kind kind;
+    const char *text;
+    size_t len;
+    struct jp_path path;
+    struct jp_part *body; /* of a range */
+};
+
+struct sw_jsonpath {
+    struct sw_arena *arena;
+    struct jp_part *parts;
+    struct json_object *literals; /* a list that owns them */
+};
+
+/** Which faults of a document end the evaluation, and which only find nothing. */
+struct jp_strictness {
+    bool missing_keys; /* a key that no value has */
+    bool shapes;       /* an index out of range, a list expected and something else found */
+};
+
+/** Values that @path finds in @doc, appended to @out. @return 0 | SW_NOTFOUND | SW_INVALID */
+int jp_eval(const struct jp_path *path, struct json_object *doc, struct jp_strictness strict,
+            struct sw_json_list *out, struct sw_err *err);
+
+/** Compare by an operator: numbers by value, texts by bytes; what cannot be compared is unequal and
+ * in no order. */
+bool jp_compare(struct json_object *a, enum jp_op op, struct json_object *b);
+
+/** Read ==, !=, <, <=, >, >= at @p. @return its length, or 0 */
+size_t jp_read_op(const char *p, enum jp_op *op);

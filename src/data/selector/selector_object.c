@@ -1,0 +1,192 @@
+/* Selectors from documents: LabelSelector, NodeSelector, plain maps. */
+#include <string.h>
+
+#include "data/json/path.h"
+#include "data/selector/selector.h"
+#include "data/selector/selector_build.h"
+
+/* Whose expressions: label selectors know no Gt and Lt, the keys of fields are no labels. */
+enum dialect { LABELS, NODE_LABELS, NODE_FIELDS };
+
+static const struct {
+    const char *name;
+    enum sw_selector_op op;
+} operators[] = {
+    { "In", SW_SEL_IN },         { "NotIn", SW_SEL_NOT_IN },
+    { "Exists", SW_SEL_EXISTS }, { "DoesNotExist", SW_SEL_NOT_EXISTS },
+    { "Gt", SW_SEL_GREATER },    { "Lt", SW_SEL_LESS },
+};
+
+static int read_operator(const char *name, enum dialect dialect, enum sw_selector_op *op,
+                         struct sw_err *err)
+{
+    size_t n = dialect == LABELS ? 4 : SW_COUNT(operators);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(operators[i].name, name) == 0) {
+            *op = operators[i].op;
+            return 0;
+        }
+    if (dialect == LABELS)
+        return sw_err_set(err, SW_INVALID,
+                          "operator: '%s' is none of In, NotIn, Exists, DoesNotExist", name);
+    return sw_err_set(err, SW_INVALID,
+                      "operator: '%s' is none of In, NotIn, Exists, DoesNotExist, "
+                      "Gt, Lt",
+                      name);
+}
+
+static int read_values(struct json_object *list, struct sw_requirement *r, struct sw_err *err)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *v = sw_json_at(list, i);
+        if (!json_object_is_type(v, json_type_string))
+            return sw_err_set(err, SW_INVALID, "values[%zu]: not a string", i);
+        sw_requirement_add_value(r, json_object_get_string(v),
+                                 (size_t)json_object_get_string_len(v));
+    }
+    return 0;
+}
+
+static int check_count(const struct sw_requirement *r, struct sw_err *err)
+{
+    bool none = r->op == SW_SEL_EXISTS || r->op == SW_SEL_NOT_EXISTS;
+    bool one = r->op == SW_SEL_GREATER || r->op == SW_SEL_LESS;
+    if (none && r->n_values > 0)
+        return sw_err_set(err, SW_INVALID, "values: must be empty for Exists and DoesNotExist");
+    if (one && r->n_values != 1)
+        return sw_err_set(err, SW_INVALID, "values: must be exactly one for Gt and Lt");
+    if (!none && r->n_values == 0)
+        return sw_err_set(err, SW_INVALID, "values: must not be empty for In and NotIn");
+    return 0;
+}
+
+static int read_expression(struct json_object *e, enum dialect dialect, struct sw_requirement *r,
+                           struct sw_err *err)
+{
+    const char *key = sw_json_str(e, NULL, "key", NULL);
+    if (!key)
+        return sw_err_set(err, SW_INVALID, "key: missing, or not a string");
+    r->key = sw_strdup(key);
+    int rc = read_operator(sw_json_str(e, "", "operator", NULL), dialect, &r->op, err);
+    if (rc == 0)
+        rc = read_values(sw_json_get(e, "values"), r, err);
+    if (rc == 0)
+        rc = check_count(r, err);
+    return rc;
+}
+
+static int add_expressions(struct json_object *list, enum dialect dialect, struct sw_selector *s,
+                           struct sw_err *err)
+{
+    if (list && !json_object_is_type(list, json_type_array))
+        return sw_err_set(err, SW_INVALID, "not a list");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct sw_requirement r = { 0 };
+        int rc = read_expression(sw_json_at(list, i), dialect, &r, err);
+        if (rc == 0 && dialect != NODE_FIELDS)
+            rc = sw_requirement_check(&r, err);
+        if (rc == 0)
+            sw_selector_take(s, &r);
+        sw_requirement_done(&r);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "[%zu]", i);
+    }
+    return 0;
+}
+
+static int add_map(struct json_object *map, struct sw_selector *s, struct sw_err *err)
+{
+    if (!map)
+        return 0;
+    if (!json_object_is_type(map, json_type_object))
+        return sw_err_set(err, SW_INVALID, "not a map");
+    json_object_object_foreach(map, key, value)
+    {
+        if (!json_object_is_type(value, json_type_string))
+            return sw_err_set(err, SW_INVALID, "'%s': not a string", key);
+        struct sw_requirement r = { .key = sw_strdup(key), .op = SW_SEL_EQUALS };
+        sw_requirement_add_value(&r, json_object_get_string(value),
+                                 (size_t)json_object_get_string_len(value));
+        int rc = sw_requirement_check(&r, err);
+        if (rc == 0)
+            sw_selector_take(s, &r);
+        sw_requirement_done(&r);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int finish(int rc, struct sw_selector *s, struct sw_selector *out)
+{
+    if (rc < 0)
+        sw_selector_done(s);
+    else
+        *out = *s;
+    return rc;
+}
+
+int sw_selector_from_map(struct json_object *map, struct sw_selector *out, struct sw_err *err)
+{
+    struct sw_selector s = { 0 };
+    return finish(add_map(map, &s, err), &s, out);
+}
+
+int sw_selector_from_expressions(struct json_object *list, struct sw_selector *out,
+                                 struct sw_err *err)
+{
+    struct sw_selector s = { 0 };
+    return finish(add_expressions(list, NODE_LABELS, &s, err), &s, out);
+}
+
+int sw_selector_from_object(struct json_object *object, struct sw_selector *out, struct sw_err *err)
+{
+    struct sw_selector s = { .nothing = object == NULL };
+    int rc = add_map(sw_json_get(object, "matchLabels"), &s, err);
+    if (rc < 0)
+        rc = sw_err_wrap(err, rc, "matchLabels");
+    if (rc == 0) {
+        rc = add_expressions(sw_json_get(object, "matchExpressions"), LABELS, &s, err);
+        if (rc < 0)
+            rc = sw_err_wrap(err, rc, "matchExpressions");
+    }
+    return finish(rc, &s, out);
+}
+
+/* @return 1, 0, or an error */
+static int term_matches(struct json_object *term, struct json_object *node, struct sw_err *err)
+{
+    struct json_object *expressions = sw_json_get(term, "matchExpressions");
+    struct json_object *fields = sw_json_get(term, "matchFields");
+    if (sw_json_len(expressions) == 0 && sw_json_len(fields) == 0)
+        return 0;
+    struct sw_selector by_label = { 0 }, by_field = { 0 };
+    int rc = add_expressions(expressions, NODE_LABELS, &by_label, err);
+    if (rc < 0)
+        rc = sw_err_wrap(err, rc, "matchExpressions");
+    if (rc == 0) {
+        rc = add_expressions(fields, NODE_FIELDS, &by_field, err);
+        if (rc < 0)
+            rc = sw_err_wrap(err, rc, "matchFields");
+    }
+    if (rc == 0)
+        rc = sw_selector_matches_object(&by_label, node) &&
+             sw_field_selector_matches(&by_field, node);
+    sw_selector_done(&by_label);
+    sw_selector_done(&by_field);
+    return rc;
+}
+
+int sw_node_selector_matches(struct json_object *node_selector, struct json_object *node,
+                             struct sw_err *err)
+{
+    struct json_object *terms = sw_json_get(node_selector, "nodeSelectorTerms");
+    for (size_t i = 0; i < sw_json_len(terms); i++) {
+        int rc = term_matches(sw_json_at(terms, i), node, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "nodeSelectorTerms[%zu]", i);
+        if (rc > 0)
+            return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,176 @@
+#include "emulator/admission/defaults.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "data/data.h"
+
+void sw_default(json_object *map, const char *key, json_object *value)
+{
+    if (sw_json_get(map, key))
+        json_object_put(value);
+    else
+        json_object_object_add(map, key, value);
+}
+
+void sw_default_str(json_object *map, const char *key, const char *value)
+{
+    if (!sw_json_get(map, key))
+        json_object_object_add(map, key, json_object_new_string(value));
+}
+
+void sw_default_int(json_object *map, const char *key, int value)
+{
+    if (!sw_json_get(map, key))
+        json_object_object_add(map, key, json_object_new_int(value));
+}
+
+void sw_default_bool(json_object *map, const char *key, int value)
+{
+    if (!sw_json_get(map, key))
+        json_object_object_add(map, key, json_object_new_boolean(value));
+}
+
+static void default_http_get(json_object *get)
+{
+    if (!get)
+        return;
+    sw_default_str(get, "path", "/");
+    sw_default_str(get, "scheme", "HTTP");
+}
+
+static void default_probe(json_object *probe)
+{
+    if (!probe)
+        return;
+    default_http_get(sw_json_get(probe, "httpGet"));
+    if (sw_json_get(probe, "grpc"))
+        sw_default_str(sw_json_get(probe, "grpc"), "service", "");
+    sw_default_int(probe, "timeoutSeconds", 1);
+    sw_default_int(probe, "periodSeconds", 10);
+    sw_default_int(probe, "successThreshold", 1);
+    sw_default_int(probe, "failureThreshold", 3);
+}
+
+/* "repo/name:tag": without a tag, or with latest, it is pulled each time. */
+static const char *pull_policy(const char *image)
+{
+    const char *slash = strrchr(image, '/');
+    const char *tag = strchr(slash ? slash : image, ':');
+    if (strchr(image, '@'))
+        return "IfNotPresent";
+    return !tag || strcmp(tag, ":latest") == 0 ? "Always" : "IfNotPresent";
+}
+
+static void default_field_refs(json_object *list, const char *outer)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *item = sw_json_at(list, i);
+        json_object *ref = outer ? sw_json_find(item, outer, "fieldRef", NULL)
+                                 : sw_json_get(item, "fieldRef");
+        if (ref)
+            sw_default_str(ref, "apiVersion", "v1");
+    }
+}
+
+/* On the host's network a port is the host's. */
+static void default_ports(json_object *ports, bool host_network)
+{
+    for (size_t i = 0; i < sw_json_len(ports); i++) {
+        json_object *port = sw_json_at(ports, i), *number = sw_json_get(port, "containerPort");
+        sw_default_str(port, "protocol", "TCP");
+        if (host_network && number)
+            sw_default(port, "hostPort", json_object_get(number));
+    }
+}
+
+/* What is limited and not asked for is asked for in full. */
+static void default_requests(json_object *container)
+{
+    json_object *limits = sw_json_find(container, "resources", "limits", NULL);
+    if (!limits)
+        return;
+    json_object *requests = sw_json_need_map(container, "resources", "requests", NULL);
+    json_object_object_foreach(limits, name, amount)
+    {
+        sw_default(requests, name, json_object_get(amount));
+    }
+}
+
+static void default_container(json_object *c, bool is_pod, bool host_network)
+{
+    if (!json_object_is_type(c, json_type_object))
+        return;
+    sw_default(c, "resources", json_object_new_object());
+    if (is_pod)
+        default_requests(c);
+    default_ports(sw_json_get(c, "ports"), host_network);
+    default_field_refs(sw_json_get(c, "env"), "valueFrom");
+    default_probe(sw_json_get(c, "livenessProbe"));
+    default_probe(sw_json_get(c, "readinessProbe"));
+    default_probe(sw_json_get(c, "startupProbe"));
+    default_http_get(sw_json_find(c, "lifecycle", "postStart", "httpGet", NULL));
+    default_http_get(sw_json_find(c, "lifecycle", "preStop", "httpGet", NULL));
+    sw_default_str(c, "terminationMessagePath", "/dev/termination-log");
+    sw_default_str(c, "terminationMessagePolicy", "File");
+    sw_default_str(c, "imagePullPolicy", pull_policy(sw_json_str(c, "", "image", NULL)));
+}
+
+static void default_projected(json_object *projected)
+{
+    sw_default_int(projected, "defaultMode", 420);
+    json_object *sources = sw_json_get(projected, "sources");
+    for (size_t i = 0; i < sw_json_len(sources); i++) {
+        json_object *source = sw_json_at(sources, i);
+        json_object *token = sw_json_get(source, "serviceAccountToken");
+        if (token)
+            sw_default_int(token, "expirationSeconds", 3600);
+        default_field_refs(sw_json_find(source, "downwardAPI", "items", NULL), NULL);
+    }
+}
+
+static void default_volume(json_object *volume)
+{
+    static const char *const with_mode[] = { "secret", "configMap", "downwardAPI" };
+    if (!json_object_is_type(volume, json_type_object))
+        return;
+    for (size_t i = 0; i < SW_COUNT(with_mode); i++)
+        if (sw_json_get(volume, with_mode[i]))
+            sw_default_int(sw_json_get(volume, with_mode[i]), "defaultMode", 420);
+    default_field_refs(sw_json_find(volume, "downwardAPI", "items", NULL), NULL);
+    if (sw_json_get(volume, "projected"))
+        default_projected(sw_json_get(volume, "projected"));
+    if (sw_json_get(volume, "hostPath"))
+        sw_default_str(sw_json_get(volume, "hostPath"), "type", "");
+    if (json_object_object_length(volume) <= 1) /* a name and no source */
+        sw_default(volume, "emptyDir", json_object_new_object());
+}
+
+void sw_default_pod_spec(json_object *spec, int is_pod)
+{
+    static const char *const lists[] = { "containers", "initContainers", "ephemeralContainers" };
+    if (!json_object_is_type(spec, json_type_object))
+        return;
+    bool host_network = sw_json_bool(spec, false, "hostNetwork", NULL);
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        json_object *list = sw_json_get(spec, lists[l]);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            default_container(sw_json_at(list, i), is_pod, host_network);
+    }
+    json_object *volumes = sw_json_get(spec, "volumes");
+    for (size_t i = 0; i < sw_json_len(volumes); i++)
+        default_volume(sw_json_at(volumes, i));
+    json_object *account = sw_json_get(spec, "serviceAccountName");
+    if (account)
+        sw_default(spec, "serviceAccount", json_object_get(account));
+    else if (sw_json_get(spec, "serviceAccount"))
+        sw_default(spec, "serviceAccountName",
+                   json_object_get(sw_json_get(spec, "serviceAccount")));
+    sw_default_str(spec, "restartPolicy", "Always");
+    sw_default_int(spec, "terminationGracePeriodSeconds", 30);
+    sw_default_str(spec, "dnsPolicy", "ClusterFirst");
+    sw_default(spec, "securityContext", json_object_new_object());
+    sw_default_str(spec, "schedulerName", "default-scheduler");
+    if (is_pod)
+        sw_default_bool(spec, "enableServiceLinks", true);
+}

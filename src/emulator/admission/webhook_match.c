@@ -1,0 +1,160 @@
+/* webhook_match: which writes a webhook is asked about. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "emulator/admission/webhook.h"
+#include "emulator/schema/cel.h"
+
+static bool lists(json_object *list, const char *value)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *item = json_object_get_string(sw_json_at(list, i));
+        if (strcmp(item, "*") == 0 || strcmp(item, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A resource with or without subresource; a star for any; a star alone is no subresource. */
+static bool names_resource(json_object *list, const char *plural, const char *sub)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *item = json_object_get_string(sw_json_at(list, i));
+        const char *slash = strchr(item, '/');
+        SW_AUTO_CHARS *main = sw_strndup(item, slash ? (size_t)(slash - item) : strlen(item));
+        bool same = strcmp(main, "*") == 0 || strcmp(main, plural) == 0;
+        bool same_sub = slash ? strcmp(slash + 1, "*") == 0 || sw_streq(slash + 1, sub) : !sub;
+        if (same && same_sub)
+            return true;
+    }
+    return false;
+}
+
+static const char *operation(const struct sw_write *w)
+{
+    static const char *const names[] = {
+        [SW_OP_CREATE] = "CREATE", [SW_OP_UPDATE] = "UPDATE", [SW_OP_DELETE] = "DELETE"
+    };
+    return names[w->op];
+}
+
+/* matchPolicy Equivalent, the default: any version of the kind will do. */
+static bool names_version(json_object *hook, json_object *rule, const struct sw_write *w)
+{
+    json_object *list = sw_json_get(rule, "apiVersions");
+    bool exact = sw_streq(sw_json_str(hook, NULL, "matchPolicy", NULL), "Exact");
+    if (exact)
+        return lists(list, w->opts->version ? w->opts->version : w->kind->versions[0]);
+    for (size_t i = 0; w->kind->versions[i]; i++)
+        if (lists(list, w->kind->versions[i]))
+            return true;
+    return false;
+}
+
+static bool names_scope(json_object *rule, const struct sw_write *w)
+{
+    const char *scope = sw_json_str(rule, "*", "scope", NULL);
+    return strcmp(scope, "*") == 0 ||
+           strcmp(scope, w->kind->namespaced ? "Namespaced" : "Cluster") == 0;
+}
+
+static bool rules_match(json_object *hook, const struct sw_write *w)
+{
+    json_object *rules = sw_json_get(hook, "rules");
+    for (size_t i = 0; i < sw_json_len(rules); i++) {
+        json_object *rule = sw_json_at(rules, i);
+        if (lists(sw_json_get(rule, "operations"), operation(w)) &&
+            lists(sw_json_get(rule, "apiGroups"), w->kind->group) && names_version(hook, rule, w) &&
+            names_resource(sw_json_get(rule, "resources"), w->kind->plural, w->subresource) &&
+            names_scope(rule, w))
+            return true;
+    }
+    return false;
+}
+
+/* ---- selectors ----------------------------------------------------------------------------------
+ */
+
+static int selects(json_object *selector, json_object *labels, struct sw_err *err)
+{
+    struct sw_selector parsed;
+    if (!sw_json_len(selector))
+        return 1;
+    int rc = sw_selector_from_object(selector, &parsed, err);
+    if (rc < 0)
+        return rc;
+    bool match = sw_selector_matches(&parsed, labels);
+    sw_selector_done(&parsed);
+    return match;
+}
+
+static json_object *labels_of(json_object *doc)
+{
+    return sw_json_find(doc, "metadata", "labels", NULL);
+}
+
+/* By the labels of the object's namespace; a Namespace by its own; what is in none: always. */
+static int namespace_matches(json_object *hook, const struct sw_write *w, struct sw_err *err)
+{
+    bool is_namespace = sw_write_is(w, "", "Namespace");
+    json_object *doc = w->doc ? w->doc : w->old;
+    if (!w->kind->namespaced && !is_namespace)
+        return 1;
+    if (!is_namespace)
+        doc = sw_store_get(w->store, sw_store_kind(w->store, "", "Namespace"), NULL, w->ns);
+    return selects(sw_json_get(hook, "namespaceSelector"), labels_of(doc), err);
+}
+
+static int object_matches(json_object *hook, const struct sw_write *w, struct sw_err *err)
+{
+    json_object *selector = sw_json_get(hook, "objectSelector");
+    int rc = w->op != SW_OP_DELETE && w->doc ? selects(selector, labels_of(w->doc), err) : 0;
+    return rc == 0 && w->old ? selects(selector, labels_of(w->old), err) : rc;
+}
+
+/* ---- matchConditions ----------------------------------------------------------------------------
+ */
+
+/* @return 1, 0, or an error with the condition's name */
+static int condition_holds(json_object *condition, json_object *request, struct sw_err *err)
+{
+    SW_AUTO_JSON *root = json_object_new_object();
+    SW_ERR(why);
+    json_object_object_add(root, "request", json_object_get(request));
+    json_object_object_add(root, "object", json_object_get(sw_json_get(request, "object")));
+    json_object_object_add(root, "oldObject", json_object_get(sw_json_get(request, "oldObject")));
+    const int rc = sw_cel_holds(sw_json_str(condition, "", "expression", NULL), root, &why);
+    if (rc == SW_NOTFOUND) /* the webhook is asked, and decides itself */
+        return 1;
+    return rc >= 0 ? rc
+                   : sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
+                                sw_json_str(condition, "", "name", NULL), sw_err_text(&why));
+}
+
+/* A condition that is false decides; else an error of any does. */
+static int conditions_hold(json_object *hook, json_object *request, struct sw_err *err)
+{
+    json_object *list = sw_json_get(hook, "matchConditions");
+    int all = 1;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        SW_ERR(inner);
+        int rc = condition_holds(sw_json_at(list, i), request, &inner);
+        if (rc == 0)
+            return 0;
+        if (rc < 0 && all == 1)
+            all = sw_err_move(err, &inner);
+    }
+    return all;
+}
+
+int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *request,
+                       struct sw_err *err)
+{
+    if (!rules_match(hook, w))
+        return 0;
+    int rc = namespace_matches(hook, w, err);
+    if (rc == 1)
+        rc = object_matches(hook, w, err);
+    return rc == 1 && request ? conditions_hold(hook, request, err) : rc;
+}

@@ -1,0 +1,181 @@
+/* The versions of a kind. Most differ in name only: what is stored is served with another
+ * apiVersion. The rows here are those whose fields were renamed. */
+#include <string.h>
+
+#include "base/base.h"
+#include "data/data.h"
+#include "emulator/api/render.h"
+
+/* ---- events: core's v1 and events.k8s.io's ------------------------------------------------------
+ */
+
+static const struct {
+    const char *core, *events;
+} event_fields[] = {
+    { "involvedObject", "regarding" },
+    { "message", "note" },
+    { "source", "deprecatedSource" },
+    { "firstTimestamp", "deprecatedFirstTimestamp" },
+    { "lastTimestamp", "deprecatedLastTimestamp" },
+    { "count", "deprecatedCount" },
+    { "reportingComponent", "reportingController" },
+};
+
+static json_object *rename_event(json_object *doc, bool to_core)
+{
+    json_object *out = json_object_new_object();
+    json_object_object_foreach(doc, key, value)
+    {
+        const char *name = key;
+        for (size_t i = 0; i < SW_COUNT(event_fields); i++)
+            if (strcmp(key, to_core ? event_fields[i].events : event_fields[i].core) == 0)
+                name = to_core ? event_fields[i].core : event_fields[i].events;
+        json_object_object_add(out, name, json_object_get(value));
+    }
+    json_object_put(doc);
+    return out;
+}
+
+char *sw_rest_stored_field(const struct sw_emu_kind *kind, const char *field)
+{
+    size_t len = strcspn(field, ".");
+    for (size_t i = 0; kind->stored_as && i < SW_COUNT(event_fields); i++)
+        if (strlen(event_fields[i].events) == len &&
+            strncmp(event_fields[i].events, field, len) == 0)
+            return sw_printf("%s%s", event_fields[i].core, field + len);
+    return sw_strdup(field);
+}
+
+/* ---- autoscaling: v1 knows one metric -----------------------------------------------------------
+ */
+
+static json_object *autoscaler_from_v1(json_object *doc)
+{
+    json_object *target = sw_json_find(doc, "spec", "targetCPUUtilizationPercentage", NULL);
+    if (!target)
+        return doc;
+    json_object *out = sw_json_copy(doc), *metric = json_object_new_object();
+    sw_json_set_str(metric, "Resource", "type", NULL);
+    sw_json_set_str(metric, "cpu", "resource", "name", NULL);
+    sw_json_set_str(metric, "Utilization", "resource", "target", "type", NULL);
+    sw_json_set(metric, json_object_get(target), "resource", "target", "averageUtilization", NULL);
+    json_object_array_add(sw_json_need_list(out, "spec", "metrics", NULL), metric);
+    (void)sw_json_del(out, "spec", "targetCPUUtilizationPercentage", NULL);
+    json_object_put(doc);
+    return out;
+}
+
+static json_object *autoscaler_to_v1(json_object *doc)
+{
+    json_object *metrics = sw_json_find(doc, "spec", "metrics", NULL);
+    json_object *out = sw_json_copy(doc);
+    for (size_t i = 0; i < sw_json_len(metrics); i++) {
+        json_object *use = sw_json_find(sw_json_at(metrics, i), "resource", "target",
+                                        "averageUtilization", NULL);
+        if (use)
+            sw_json_set(out, json_object_get(use), "spec", "targetCPUUtilizationPercentage", NULL);
+    }
+    (void)sw_json_del(out, "spec", "metrics", NULL);
+    json_object_put(doc);
+    return out;
+}
+
+/* ---- all ----------------------------------------------------------------------------------------
+ */
+
+static bool is_other_event(const struct sw_emu_kind *kind)
+{
+    return kind->stored_as != NULL;
+}
+
+static bool is_autoscaler_v1(const struct sw_emu_kind *kind, const char *version)
+{
+    return strcmp(kind->kind, "HorizontalPodAutoscaler") == 0 && kind->builtin &&
+           strcmp(version, "v1") == 0 && strcmp(kind->storage_version, "v1") != 0;
+}
+
+static bool is_renamed(const struct sw_emu_kind *kind, const char *version)
+{
+    return is_other_event(kind) || is_autoscaler_v1(kind, version);
+}
+
+/* A shallow copy with another apiVersion; takes @doc. */
+static json_object *with_version(json_object *doc, const char *api_version)
+{
+    if (strcmp(sw_obj_api_version(doc), api_version) == 0)
+        return doc;
+    json_object *out = json_object_new_object();
+    json_object_object_add(out, "apiVersion", json_object_new_string(api_version));
+    json_object_object_foreach(doc, key, value)
+    {
+        if (strcmp(key, "apiVersion") != 0)
+            json_object_object_add(out, key, json_object_get(value));
+    }
+    json_object_put(doc);
+    return out;
+}
+
+json_object *sw_rest_to_version(const struct sw_emu_kind *kind, const char *version,
+                                json_object *doc)
+{
+    SW_AUTO_CHARS *api_version = sw_kind_api_version(kind, version);
+    if (is_other_event(kind))
+        doc = rename_event(doc, false);
+    else if (is_autoscaler_v1(kind, version))
+        doc = autoscaler_to_v1(doc);
+    return with_version(doc, api_version);
+}
+
+json_object *sw_rest_from_version(const struct sw_emu_kind *kind, const char *version,
+                                  json_object *doc)
+{
+    const struct sw_emu_kind *stored = kind->stored_as ? kind->stored_as : kind;
+    SW_AUTO_CHARS *api_version = sw_kind_api_version(stored, NULL);
+    if (!json_object_is_type(doc, json_type_object))
+        return doc;
+    if (is_other_event(kind))
+        doc = rename_event(doc, true);
+    else if (is_autoscaler_v1(kind, version))
+        doc = autoscaler_from_v1(doc);
+    return with_version(doc, api_version);
+}
+
+static void append(struct printbuf *out, const char *text, size_t len)
+{
+    (void)printbuf_memappend(out, text, (int)len);
+}
+
+/* {"apiVersion":"apps/v1","kind":"Deployment","metadata":...: the text after the first two. */
+static const char *behind_type(const char *text)
+{
+    return strstr(text, ",\"metadata\":");
+}
+
+void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct printbuf *out)
+{
+    size_t len;
+    if (is_renamed(req->kind, req->version)) {
+        json_object *doc = sw_rest_to_version(req->kind, req->version, sw_version_doc(v));
+        if (!typed) {
+            json_object_object_del(doc, "apiVersion");
+            json_object_object_del(doc, "kind");
+        }
+        SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
+        json_object_put(doc);
+        append(out, text, len);
+        return;
+    }
+    const char *text = sw_version_text(v, &len), *rest = behind_type(text);
+    if (!rest) { /* not in the usual order: as it is */
+        append(out, text, len);
+        return;
+    }
+    if (typed || req->kind->crd) {
+        SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
+        sprintbuf(out, "{\"apiVersion\":\"%s\",\"kind\":\"%s\"", api_version, req->kind->kind);
+        append(out, rest, len - (size_t)(rest - text));
+    } else {
+        append(out, "{", 1);
+        append(out, rest + 1, len - (size_t)(rest + 1 - text));
+    }
+}

@@ -1,0 +1,362 @@
+#include "emulator/api/rest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "data/data.h"
+#include "emulator/api/rest_request.h"
+#include "emulator/api/table.h"
+#include "emulator/store/status.h"
+
+struct sw_rest {
+    struct sw_rest_config config;
+    struct sw_http_server *http;
+    char *version;
+    uint64_t n_requests;
+};
+
+uint64_t sw_rest_n_requests(const struct sw_rest *rest)
+{
+    return rest->n_requests;
+}
+
+void sw_rest_drop(struct sw_rest *rest)
+{
+    sw_http_drop(rest->http);
+}
+
+void sw_rest_accept(struct sw_rest *rest)
+{
+    sw_http_accept(rest->http);
+}
+
+void sw_rest_part(struct sw_rest *rest)
+{
+    sw_http_part(rest->http);
+}
+
+const char *sw_rest_address(const struct sw_rest *rest)
+{
+    return sw_http_address(rest->http);
+}
+
+const char *sw_rest_version(const struct sw_rest *rest)
+{
+    return rest->version;
+}
+
+/* ---- answers ------------------------------------------------------------------------------------
+ */
+
+static void note_answer(struct sw_req *req, int code)
+{
+    if (req->rest->config.on_answer)
+        req->rest->config.on_answer(&req->info, code, req->rest->config.arg);
+}
+
+void sw_rest_begin_stream(struct sw_req *req, const char *type)
+{
+    note_answer(req, 200);
+    sw_http_begin(req->x, 200, type);
+}
+
+/* Warning: 299 - "text", as RFC 7234 has them; quotes and backslashes escaped. */
+static char *warning_headers(const char *warnings)
+{
+    char *all = sw_strdup("");
+    while (warnings && *warnings) {
+        size_t len = strcspn(warnings, "\n");
+        SW_AUTO_CHARS *line = sw_strndup(warnings, len), *quoted = sw_status_quote(line);
+        SW_AUTO_CHARS *before = all;
+        all = sw_printf("%sWarning: 299 - %s\r\n", before, quoted);
+        warnings += len + (warnings[len] == '\n');
+    }
+    return all;
+}
+
+static void send_with(struct sw_req *req, int code, const char *type, const char *extra,
+                      const char *text, size_t len)
+{
+    SW_AUTO_CHARS *warnings = warning_headers(req->warnings);
+    SW_AUTO_CHARS *headers = sw_printf("%s%s", warnings, extra ? extra : "");
+    note_answer(req, code);
+    if (req->fault.type == SW_FAULT_LOST)
+        sw_http_abort(req->x, false);
+    else
+        sw_http_reply(req->x, code, type, headers, text, len);
+}
+
+void sw_rest_send(struct sw_req *req, int code, const char *type, const char *text, size_t len)
+{
+    send_with(req, code, type, NULL, text, len);
+}
+
+void sw_rest_send_doc(struct sw_req *req, int code, json_object *doc)
+{
+    size_t len;
+    bool yaml = req->form == SW_FORM_YAML;
+    SW_AUTO_CHARS *text = yaml ? sw_yaml_text(doc, &len) : sw_json_text(doc, SW_JSON_PLAIN, &len);
+    json_object_put(doc);
+    sw_rest_send(req, code, yaml ? "application/yaml" : "application/json", text, len);
+}
+
+void sw_rest_send_status(struct sw_req *req, const struct sw_status *status)
+{
+    json_object *doc = sw_status_doc(status);
+    int64_t retry_s = sw_json_int(doc, 0, "details", "retryAfterSeconds", NULL);
+    SW_AUTO_CHARS *extra = retry_s ? sw_printf("Retry-After: %lld\r\n", (long long)retry_s) : NULL;
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
+    json_object_put(doc);
+    send_with(req, status->code, "application/json", extra, text, len);
+}
+
+void sw_rest_send_object(struct sw_req *req, int code, json_object *doc)
+{
+    if (req->form == SW_FORM_TABLE) {
+        sw_rest_send_doc(req, code, sw_table_of_one(req, doc));
+        return;
+    }
+    json_object *out = sw_rest_to_version(req->kind, req->version, json_object_get(doc));
+    if (req->form == SW_FORM_PARTIAL) {
+        json_object *partial = sw_table_partial(out);
+        json_object_put(out);
+        out = partial;
+    }
+    sw_rest_send_doc(req, code, out);
+}
+
+/* ---- the way of a request -----------------------------------------------------------------------
+ */
+
+static void not_found(struct sw_req *req)
+{
+    if (req->group && req->version) { /* an API path: a Status */
+        SW_STATUS(status);
+        (void)sw_status_set(&status, 404, "NotFound",
+                            "the server could not find the requested resource");
+        sw_rest_send_status(req, &status);
+        return;
+    }
+    static const char text[] = "404 page not found\n";
+    sw_rest_send(req, 404, "text/plain; charset=utf-8", text, sizeof text - 1);
+}
+
+static void method_not_allowed(struct sw_req *req)
+{
+    SW_STATUS(status);
+    (void)sw_status_set(&status, 405, "MethodNotAllowed",
+                        "the server does not allow this method on the requested resource");
+    sw_rest_send_status(req, &status);
+}
+
+static const struct {
+    const char *verb;
+    void (*answer)(struct sw_req *req);
+} verbs[] = {
+    { "get", sw_rest_get },       { "list", sw_rest_list },
+    { "watch", sw_rest_watch },   { "create", sw_rest_create },
+    { "update", sw_rest_update }, { "patch", sw_rest_patch },
+    { "delete", sw_rest_delete }, { "deletecollection", sw_rest_delete_collection },
+};
+
+/* Does the path fit the kind: a namespace where one belongs, a known subresource? */
+static bool path_fits(const struct sw_req *req)
+{
+    const struct sw_emu_kind *kind = req->kind;
+    if (req->ns && !kind->namespaced)
+        return false;
+    if (kind->namespaced && !req->ns && req->name)
+        return false;
+    if (req->subresource && strcmp(req->subresource, "status") == 0)
+        return kind->has_status;
+    return true;
+}
+
+static bool verb_fits(const struct sw_req *req)
+{
+    bool create = strcmp(req->info.verb, "create") == 0;
+    if (create && req->name && !req->subresource)
+        return false;
+    if ((strcmp(req->info.verb, "update") == 0 || strcmp(req->info.verb, "patch") == 0) &&
+        !req->name)
+        return false;
+    return !create || !req->kind->namespaced || req->ns || sw_kind_is_virtual(req->kind);
+}
+
+static void answer_resource(struct sw_req *req)
+{
+    if (!path_fits(req)) {
+        not_found(req);
+        return;
+    }
+    if (sw_kind_is_virtual(req->kind)) {
+        if (strcmp(req->info.verb, "create") == 0)
+            sw_rest_virtual(req);
+        else
+            method_not_allowed(req);
+        return;
+    }
+    if (req->subresource && sw_rest_subresource(req))
+        return;
+    for (size_t i = 0; i < SW_COUNT(verbs); i++) {
+        if (strcmp(verbs[i].verb, req->info.verb) != 0 || !verb_fits(req))
+            continue;
+        verbs[i].answer(req);
+        return;
+    }
+    method_not_allowed(req);
+}
+
+void sw_rest_again(void *req)
+{
+    answer_resource(req);
+}
+
+static bool is_subresource(const struct sw_req *req)
+{
+    const char *sub = req->subresource;
+    const struct sw_builtin *row = sw_kind_builtin(req->kind);
+    if (!sub || (strcmp(sub, "status") == 0 && req->kind->has_status) ||
+        (strcmp(sub, "scale") == 0 && req->kind->has_scale))
+        return true;
+    size_t len = strlen(sub);
+    for (const char *at = row ? row->subresources : NULL; at && *at; at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        if (n == len && strncmp(at, sub, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static void answer(struct sw_req *req)
+{
+    bool far = req->behind != NULL; /* what it accepts is for who answers */
+    if (!sw_req_negotiate(req) && req->resource && !far) {
+        SW_STATUS(status);
+        (void)sw_status_set(&status, 406, "NotAcceptable",
+                            "only the following media types are accepted: application/json, "
+                            "application/yaml");
+        sw_rest_send_status(req, &status);
+        return;
+    }
+    if (req->resource) {
+        req->kind = sw_store_find_resource(req->store, req->group, req->version, req->resource);
+        if (req->kind && is_subresource(req))
+            answer_resource(req);
+        else
+            not_found(req);
+    } else if (!sw_rest_nonresource(req)) {
+        not_found(req);
+    }
+}
+
+/* ---- faults -------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    int code;
+    const char *reason, *message;
+} faults[] = {
+    { 401, "Unauthorized", "Unauthorized" },
+    { 403, "Forbidden", "forbidden by a fault" },
+    { 404, "NotFound", "the server could not find the requested resource" },
+    { 409, "Conflict",
+      "Operation cannot be fulfilled: the object has been modified; please apply your changes to "
+      "the latest version and try again" },
+    { 410, "Expired", "The provided continue parameter or resourceVersion is too old" },
+    { 429, "TooManyRequests",
+      "the server has received too many requests and has asked us to try again later" },
+    { 500, "InternalError", "Internal error occurred: injected fault" },
+    { 503, "ServiceUnavailable", "the server is currently unable to handle the request" },
+    { 504, "Timeout", "the server was unable to return a response in the time allotted" },
+};
+
+static void answer_fault(struct sw_req *req)
+{
+    SW_STATUS(status);
+    (void)sw_status_set(&status, req->fault.code, "", "injected fault");
+    for (size_t i = 0; i < SW_COUNT(faults); i++)
+        if (faults[i].code == req->fault.code)
+            (void)sw_status_set(&status, faults[i].code, faults[i].reason, "%s", faults[i].message);
+    if (req->fault.retry_after_s) {
+        status.details = json_object_new_object();
+        sw_json_set(status.details, json_object_new_int(req->fault.retry_after_s),
+                    "retryAfterSeconds", NULL);
+    }
+    req->form = SW_FORM_JSON;
+    sw_rest_send_status(req, &status);
+}
+
+static void proceed(void *arg)
+{
+    struct sw_req *req = arg;
+    switch (req->fault.type) {
+    case SW_FAULT_ERROR:
+        answer_fault(req);
+        break;
+    case SW_FAULT_RESET:
+        note_answer(req, 0);
+        sw_http_abort(req->x, true);
+        break;
+    case SW_FAULT_HANG:
+        note_answer(req, 0);
+        break; /* until the client has enough of it */
+    default:
+        answer(req);
+    }
+}
+
+static void on_over(void *arg)
+{
+    struct sw_req *req = arg;
+    sw_rest_watch_done(req);
+    sw_req_free(req);
+}
+
+static void on_exchange(struct sw_http_exchange *x, void *arg)
+{
+    struct sw_rest *rest = arg;
+    struct sw_req *req = sw_req_new(x);
+    req->rest = rest;
+    req->store = rest->config.store;
+    req->info.n = ++rest->n_requests;
+    sw_http_exchange_own(x, req, on_over);
+    if (rest->config.on_request)
+        rest->config.on_request(&req->info, &req->fault, rest->config.arg);
+    if (req->fault.delay_ms <= 0) {
+        proceed(req);
+        return;
+    }
+    req->timer = sw_timer_new(rest->config.loop, proceed, req);
+    sw_timer_set(req->timer, req->fault.delay_ms);
+}
+
+int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, struct sw_err *err)
+{
+    struct sw_rest *rest = sw_zalloc(1, sizeof *rest);
+    rest->config = *config;
+    rest->version = sw_strdup(config->kube_version);
+    int rc = sw_http_open(sw_loop_base(config->loop),
+                          config->listen ? config->listen : "127.0.0.1:0", on_exchange, rest,
+                          &rest->http, err);
+    if (rc < 0) {
+        free(rest->version);
+        free(rest);
+        return rc;
+    }
+    *out = rest;
+    return 0;
+}
+
+void sw_rest_close(struct sw_rest *rest)
+{
+    if (!rest)
+        return;
+    sw_http_close(rest->http);
+    free(rest->version);
+    free(rest);
+}

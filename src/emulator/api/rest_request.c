@@ -1,0 +1,244 @@
+/* A request's target, split: group, version, namespace, resource, name, subresource, parameters,
+ * and the representation that it wants. Source: Kubernetes API concepts, "Resource URIs". */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "emulator/admission/webhook.h"
+#include "emulator/api/rest_request.h"
+
+static int hex(char c)
+{
+    if (isdigit((unsigned char)c))
+        return c - '0';
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Percent-decoding; a NUL cannot come of it. */
+static char *decode(const char *text, size_t len, bool plus)
+{
+    char *out = sw_alloc(len + 1), *at = out;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '%' && i + 2 < len && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0 &&
+            (text[i + 1] != '0' || text[i + 2] != '0')) {
+            *at++ = (char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
+            i += 2;
+        } else {
+            *at++ = plus && text[i] == '+' ? ' ' : text[i];
+        }
+    }
+    *at = '\0';
+    return out;
+}
+
+static void parse_params(struct sw_req *req, const char *query)
+{
+    while (*query) {
+        size_t len = strcspn(query, "&"), name_len = strcspn(query, "=&");
+        const char *value = query + name_len + (query[name_len] == '=');
+        size_t value_len = len > name_len ? len - name_len - 1 : 0;
+        SW_GROW(req->params, req->n_params, req->cap_params);
+        req->params[req->n_params++] = (struct sw_param){ decode(query, name_len, true),
+                                                          decode(value, value_len, true) };
+        query += len + (query[len] == '&');
+    }
+}
+
+const char *sw_req_param(const struct sw_req *req, const char *name)
+{
+    for (size_t i = 0; i < req->n_params; i++)
+        if (strcmp(req->params[i].name, name) == 0)
+            return req->params[i].value;
+    return NULL;
+}
+
+bool sw_req_flag(const struct sw_req *req, const char *name)
+{
+    const char *value = sw_req_param(req, name);
+    return value && strcmp(value, "false") != 0 && strcmp(value, "0") != 0;
+}
+
+/* The next part of a path, decoded; NULL at its end. */
+static char *next_part(const char **path)
+{
+    while (**path == '/')
+        ++*path;
+    size_t len = strcspn(*path, "/");
+    if (len == 0)
+        return NULL;
+    char *part = decode(*path, len, false);
+    *path += len;
+    return part;
+}
+
+/* What follows the version. */
+static void parse_resource(struct sw_req *req, const char *path)
+{
+    req->resource = next_part(&path);
+    if (!req->resource)
+        return;
+    if (strcmp(req->resource, "namespaces") != 0) {
+        req->name = next_part(&path);
+        req->subresource = req->name ? next_part(&path) : NULL;
+    } else {
+        req->ns = next_part(&path);
+        char *next = req->ns ? next_part(&path) : NULL;
+        bool own = !next || strcmp(next, "status") == 0 || strcmp(next, "finalize") == 0;
+        if (own) { /* the namespace itself */
+            req->name = SW_TAKE(req->ns);
+            req->subresource = next;
+            return;
+        }
+        free(req->resource);
+        req->resource = next;
+        req->name = next_part(&path);
+        req->subresource = req->name ? next_part(&path) : NULL;
+    }
+    if (sw_streq(req->subresource, "proxy")) {
+        req->behind = sw_strdup(*path ? path + 1 : path);
+        return;
+    }
+    char *more = req->subresource ? next_part(&path) : NULL;
+    if (more) { /* .../proxy/some/path: not of any resource here */
+        free(more);
+        free(SW_TAKE(req->subresource));
+        req->subresource = sw_strdup("?");
+    }
+}
+
+static void parse_path(struct sw_req *req, const char *path)
+{
+    req->path = decode(path, strlen(path), false);
+    char *first = next_part(&path);
+    if (sw_streq(first, "api")) {
+        req->group = sw_strdup("");
+        req->version = next_part(&path);
+    } else if (sw_streq(first, "apis")) {
+        req->group = next_part(&path);
+        req->version = next_part(&path);
+    }
+    if (req->version)
+        parse_resource(req, path);
+    free(first);
+}
+
+/* ---- representations ----------------------------------------------------------------------------
+ */
+
+/* One clause of Accept: "application/json;as=Table;v=v1;g=meta.k8s.io". @return false: not ours. */
+static bool accepts(const char *clause, size_t len, enum sw_form *form)
+{
+    char *text = sw_strndup(clause, len), *semi = strchr(text, ';');
+    bool known = true;
+    *form = SW_FORM_JSON;
+    if (semi && strcasestr(semi, "as=Table"))
+        *form = SW_FORM_TABLE;
+    else if (semi && strcasestr(semi, "as=PartialObjectMetadata"))
+        *form = SW_FORM_PARTIAL;
+    else if (semi && (strcasestr(semi, "as=") || strcasestr(semi, "g=apidiscovery")))
+        known = false;
+    if (semi)
+        *semi = '\0';
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == ' ')
+        text[--n] = '\0';
+    if (strcmp(text, "application/yaml") == 0)
+        *form = SW_FORM_YAML;
+    else if (strcmp(text, "application/json") != 0 && strcmp(text, "*/*") != 0 &&
+             strcmp(text, "application/*") != 0)
+        known = false;
+    free(text);
+    return known;
+}
+
+bool sw_req_negotiate(struct sw_req *req)
+{
+    const char *accept = sw_http_header(req->http, "accept");
+    bool any = false;
+    req->form = SW_FORM_JSON;
+    for (; accept && *accept; accept += *accept == ',') {
+        accept += strspn(accept, " ");
+        size_t len = strcspn(accept, ",");
+        if (len && accepts(accept, len, &req->form))
+            return true;
+        any = any || len;
+        accept += len;
+    }
+    req->form = SW_FORM_JSON;
+    return !any;
+}
+
+/* ---- the request --------------------------------------------------------------------------------
+ */
+
+static const char *verb_of(const struct sw_req *req)
+{
+    static const struct {
+        const char *method, *one, *many;
+    } verbs[] = {
+        { "GET", "get", "list" },       { "HEAD", "get", "list" },
+        { "POST", "create", "create" }, { "PUT", "update", "update" },
+        { "PATCH", "patch", "patch" },  { "DELETE", "delete", "deletecollection" },
+    };
+    if (!req->resource)
+        return strcmp(req->http->method, "GET") == 0 ? "get" : req->http->method;
+    for (size_t i = 0; i < SW_COUNT(verbs); i++) {
+        if (strcmp(verbs[i].method, req->http->method) != 0)
+            continue;
+        bool list = !req->name && i == 0;
+        if (i == 0 && sw_req_flag(req, "watch") && (list || !req->subresource))
+            return "watch";
+        return req->name ? verbs[i].one : verbs[i].many;
+    }
+    return req->http->method;
+}
+
+struct sw_req *sw_req_new(struct sw_http_exchange *x)
+{
+    struct sw_req *req = sw_zalloc(1, sizeof *req);
+    req->x = x;
+    req->http = sw_http_exchange_request(x);
+    parse_path(req, req->http->path);
+    parse_params(req, req->http->query);
+    req->info = (struct sw_emu_request){ .verb = verb_of(req),
+                                         .group = req->group ? req->group : "",
+                                         .version = req->version,
+                                         .resource = req->resource,
+                                         .subresource = req->subresource,
+                                         .ns = req->ns,
+                                         .name = req->name,
+                                         .path = req->http->target,
+                                         .user_agent = sw_http_header(req->http, "user-agent"),
+                                         .as_user = sw_http_header(req->http, "impersonate-user"),
+                                         .content_type = sw_http_header(req->http, "content-type"),
+                                         .body = req->http->body,
+                                         .body_len = req->http->body_len };
+    return req;
+}
+
+void sw_req_free(struct sw_req *req)
+{
+    for (size_t i = 0; i < req->n_params; i++) {
+        free(req->params[i].name);
+        free(req->params[i].value);
+    }
+    free(req->params);
+    free(req->group);
+    free(req->version);
+    free(req->resource);
+    free(req->ns);
+    free(req->name);
+    free(req->subresource);
+    free(req->path);
+    free(req->warnings);
+    free(req->manager);
+    sw_timer_free(req->timer);
+    sw_session_free(req->session);
+    sw_rest_proxy_done(req);
+    free(req->behind);
+    free(req);
+}

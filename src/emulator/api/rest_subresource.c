@@ -1,0 +1,499 @@
+/* Subresources that are more than a part of the object: scale, log, eviction, binding, token. */
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "data/data.h"
+#include "emulator/admission/pdb.h"
+#include "emulator/api/rest.h"
+#include "emulator/schema/crd.h"
+#include "emulator/store/status.h"
+
+/* ---- scale --------------------------------------------------------------------------------------
+ */
+
+/* Where a kind keeps what Scale shows, dotted. */
+struct scale_paths {
+    const char *wanted, *current, *selector;
+};
+
+static struct scale_paths scale_paths(struct sw_req *req)
+{
+    json_object *own = sw_json_find(sw_crd_version(req->kind, req->version), "subresources",
+                                    "scale", NULL);
+    return (struct scale_paths){ sw_json_str(own, ".spec.replicas", "specReplicasPath", NULL) + 1,
+                                 sw_json_str(own, ".status.replicas", "statusReplicasPath", NULL) +
+                                     1,
+                                 sw_json_str(own, "?", "labelSelectorPath", NULL) + 1 };
+}
+
+enum { MAX_PATH = 8 };
+
+/* "spec.replicas" into keys; the copy that they lie in is the caller's to free. */
+static char *split(const char *path, const char *keys[static MAX_PATH], size_t *n)
+{
+    char *copy = sw_strdup(path), *at = copy;
+    for (*n = 0; *n < MAX_PATH && at; ++*n) {
+        char *dot = strchr(at, '.');
+        keys[*n] = at;
+        if (dot)
+            *dot++ = '\0';
+        at = dot;
+    }
+    return copy;
+}
+
+static json_object *at_path(json_object *doc, const char *path)
+{
+    const char *keys[MAX_PATH];
+    size_t n;
+    char *copy = split(path, keys, &n);
+    json_object *found = sw_json_find_at(doc, keys, n);
+    free(copy);
+    return found;
+}
+
+static char *scale_selector(struct sw_req *req, json_object *doc, const struct scale_paths *paths)
+{
+    struct sw_selector selector = { 0 };
+    json_object *own = req->kind->crd ? at_path(doc, paths->selector)
+                                      : sw_json_find(doc, "spec", "selector", NULL);
+    if (json_object_is_type(own, json_type_string))
+        return sw_strdup(json_object_get_string(own));
+    if (!own || sw_selector_from_object(own, &selector, NULL) < 0)
+        return sw_strdup("");
+    char *text = sw_selector_text(&selector);
+    sw_selector_done(&selector);
+    return text;
+}
+
+static json_object *scale_of(struct sw_req *req, json_object *doc)
+{
+    static const char *const meta[] = { "name", "namespace", "uid", "resourceVersion",
+                                        "creationTimestamp" };
+    struct scale_paths paths = scale_paths(req);
+    json_object *scale = json_object_new_object(), *value;
+    SW_AUTO_CHARS *selector = scale_selector(req, doc, &paths);
+    sw_json_set_str(scale, "Scale", "kind", NULL);
+    sw_json_set_str(scale, "autoscaling/v1", "apiVersion", NULL);
+    for (size_t i = 0; i < SW_COUNT(meta); i++)
+        if ((value = sw_json_find(doc, "metadata", meta[i], NULL)))
+            sw_json_set(scale, json_object_get(value), "metadata", meta[i], NULL);
+    value = at_path(doc, paths.wanted);
+    sw_json_set(scale, json_object_new_int64(json_object_get_int64(value)), "spec", "replicas",
+                NULL);
+    value = at_path(doc, paths.current);
+    sw_json_set(scale, json_object_new_int64(json_object_get_int64(value)), "status", "replicas",
+                NULL);
+    if (selector[0])
+        sw_json_set_str(scale, selector, "status", "selector", NULL);
+    return scale;
+}
+
+struct scaling {
+    struct sw_req *req;
+    int64_t replicas;
+    const char *version; /* the caller's resourceVersion, or NULL */
+};
+
+static int set_replicas(json_object *doc, void *arg)
+{
+    struct scaling *s = arg;
+    const char *keys[MAX_PATH];
+    size_t n;
+    struct scale_paths paths = scale_paths(s->req);
+    char *copy = split(paths.wanted, keys, &n);
+    sw_json_set_at(doc, json_object_new_int64(s->replicas), keys, n);
+    free(copy);
+    if (s->version)
+        sw_json_set_str(doc, s->version, "metadata", "resourceVersion", NULL);
+    return 0;
+}
+
+static int wanted_scale(struct sw_req *req, json_object *now, json_object **scale,
+                        struct sw_status *status)
+{
+    SW_AUTO_JSON *body = NULL;
+    SW_ERR(err);
+    int rc = 0;
+    if (strcmp(req->info.verb, "update") == 0) {
+        rc = sw_rest_body(req, scale, status);
+    } else if (sw_json_parse(req->http->body, req->http->body_len, NULL, &body, &err) < 0) {
+        rc = sw_status_bad_request(status, "%s", sw_err_text(&err));
+    } else if (json_object_is_type(body, json_type_array)) {
+        if (sw_jsonpatch_apply(now, body, scale, &err) < 0)
+            rc = sw_status_bad_request(status, "%s", sw_err_text(&err));
+    } else {
+        *scale = sw_merge_apply(now, body);
+    }
+    if (rc == 0 &&
+        !json_object_is_type(sw_json_find(*scale, "spec", "replicas", NULL), json_type_int))
+        rc = sw_status_set(status, 422, "Invalid",
+                           "Scale.autoscaling \"%s\" is invalid: "
+                           "spec.replicas: Required value",
+                           req->name);
+    return rc;
+}
+
+static void change_scale(struct sw_req *req, struct sw_object *object)
+{
+    SW_STATUS(status);
+    SW_AUTO_JSON *now = scale_of(req, object->now->doc), *scale = NULL;
+    struct sw_store_opts opts;
+    int rc = sw_rest_write_opts(req, &opts, &status);
+    if (rc == 0)
+        rc = wanted_scale(req, now, &scale, &status);
+    if (rc == 0) {
+        const char *version = sw_json_str(scale, NULL, "metadata", "resourceVersion", NULL);
+        struct scaling s = { req, sw_json_int(scale, 0, "spec", "replicas", NULL), version };
+        rc = sw_store_modify(req->store, req->kind, req->ns, req->name, &opts, set_replicas, &s,
+                             &status);
+    }
+    if (rc < 0)
+        sw_rest_send_status(req, &status);
+    else
+        sw_rest_send_doc(req, 200,
+                         scale_of(req, sw_store_get(req->store, req->kind, req->ns, req->name)));
+}
+
+static void scale(struct sw_req *req, struct sw_object *object)
+{
+    if (strcmp(req->info.verb, "get") == 0)
+        sw_rest_send_doc(req, 200, scale_of(req, object->now->doc));
+    else
+        change_scale(req, object);
+}
+
+/* ---- log ----------------------------------------------------------------------------------------
+ */
+
+/* The container that is meant: the one named, or the only one. NULL: @status says why not. */
+static const char *pick_container(struct sw_req *req, json_object *pod, struct sw_status *status)
+{
+    const char *given = sw_req_param(req, "container");
+    json_object *list = sw_json_find(pod, "spec", "containers", NULL);
+    json_object *inits = sw_json_find(pod, "spec", "initContainers", NULL);
+    if (given && given[0]) {
+        if (sw_json_find_by(list, "name", given) || sw_json_find_by(inits, "name", given))
+            return given;
+        (void)sw_status_bad_request(status, "container %s is not valid for pod %s", given,
+                                    req->name);
+        return NULL;
+    }
+    if (sw_json_len(list) == 1)
+        return sw_json_str(sw_json_at(list, 0), "", "name", NULL);
+    struct printbuf *names = printbuf_new();
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        sprintbuf(names, "%s%s", i ? " " : "", sw_json_str(sw_json_at(list, i), "", "name", NULL));
+    (void)sw_status_bad_request(status,
+                                "a container name must be specified for pod %s, choose one of: "
+                                "[%s]",
+                                req->name, names->buf);
+    printbuf_free(names);
+    return NULL;
+}
+
+/* The last @n lines. */
+static const char *tail(const char *text, long n)
+{
+    const char *at = text + strlen(text);
+    if (at > text && at[-1] == '\n')
+        at--;
+    for (; at > text; at--)
+        if (at[-1] == '\n' && --n <= 0)
+            break;
+    return at;
+}
+
+static void log_text(struct sw_req *req, struct sw_object *object)
+{
+    SW_STATUS(status);
+    SW_AUTO_CHARS *text = NULL;
+    json_object *pod = object->now->doc;
+    const char *container = pick_container(req, pod, &status);
+    const char *lines = sw_req_param(req, "tailLines");
+    int rc = !container ? SW_INVALID : 0;
+    if (rc == 0 && req->store->logs.fn)
+        rc = req->store->logs.fn(req->store->logs.arg, pod, container, sw_req_flag(req, "previous"),
+                                 &text);
+    if (container && rc == SW_PENDING)
+        (void)sw_status_bad_request(&status,
+                                    "container \"%s\" in pod \"%s\" is waiting to start: "
+                                    "ContainerCreating",
+                                    container, req->name);
+    else if (container && rc < 0)
+        (void)sw_status_bad_request(&status,
+                                    "previous terminated container \"%s\" in pod \"%s\" not found",
+                                    container, req->name);
+    if (rc < 0) {
+        sw_rest_send_status(req, &status);
+        return;
+    }
+    const char *from = text ? text : "";
+    if (lines && strtol(lines, NULL, 10) > 0)
+        from = tail(from, strtol(lines, NULL, 10));
+    sw_rest_send(req, 200, "text/plain", from, strlen(from));
+}
+
+/* ---- eviction -----------------------------------------------------------------------------------
+ */
+
+static int check_eviction(struct sw_req *req, json_object *body, struct sw_status *status)
+{
+    const char *version = sw_obj_api_version(body);
+    bool v1 = strcmp(version, "policy/v1") == 0, beta = strcmp(version, "policy/v1beta1") == 0;
+    /* v1beta1 of this subresource was never taken away */
+    if ((v1 && req->store->minor >= 22) || beta || !version[0])
+        return 0;
+    return sw_status_bad_request(status,
+                                 "Eviction in version \"%s\" cannot be handled as a Eviction: no "
+                                 "kind \"Eviction\" is registered for version \"%s\"",
+                                 strchr(version, '/') ? strchr(version, '/') + 1 : version,
+                                 version);
+}
+
+static void evict(struct sw_req *req, struct sw_object *object)
+{
+    SW_STATUS(status);
+    SW_AUTO_JSON *body = NULL;
+    struct sw_store_opts opts;
+    int rc = sw_rest_write_opts(req, &opts, &status);
+    if (rc == 0)
+        rc = sw_rest_body(req, &body, &status);
+    if (rc == 0)
+        rc = check_eviction(req, body, &status);
+    if (rc == 0)
+        rc = sw_pdb_allow(req->store, object->now->doc, &status);
+    if (rc == 0) {
+        json_object *asked = sw_json_get(body, "deleteOptions");
+        json_object *grace = sw_json_get(asked, "gracePeriodSeconds");
+        opts.subresource = NULL;
+        opts.grace_set = grace != NULL;
+        opts.grace_period_s = json_object_get_int(grace);
+        opts.dry_run = opts.dry_run || sw_json_len(sw_json_get(asked, "dryRun")) > 0;
+        opts.if_uid = sw_json_str(asked, NULL, "preconditions", "uid", NULL);
+        opts.if_version = sw_json_str(asked, NULL, "preconditions", "resourceVersion", NULL);
+        rc = sw_store_delete(req->store, req->kind, req->ns, req->name, &opts, NULL, &status);
+    }
+    if (rc == 0) {
+        sw_status_done(&status);
+        status.code = 201;
+    }
+    sw_rest_send_status(req, &status);
+}
+
+/* ---- binding ------------------------------------------------------------------------------------
+ */
+
+struct binding {
+    struct sw_store *store;
+    const char *node;
+    struct sw_status *status;
+};
+
+static int bind_to(json_object *pod, void *arg)
+{
+    struct binding *b = arg;
+    char now[21];
+    const char *before = sw_json_str(pod, "", "spec", "nodeName", NULL);
+    if (before[0])
+        return sw_status_set(b->status, 409, "Conflict",
+                             "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is "
+                             "already assigned to node \"%s\"",
+                             sw_obj_name(pod), sw_obj_name(pod), before);
+    sw_json_set_str(pod, b->node, "spec", "nodeName", NULL);
+    json_object *list = sw_json_need_list(pod, "status", "conditions", NULL);
+    json_object *condition = sw_json_find_by(list, "type", "PodScheduled");
+    if (!condition) {
+        condition = json_object_new_object();
+        json_object_array_add(list, condition);
+    }
+    json_object_object_del(condition, "reason");
+    json_object_object_del(condition, "message");
+    sw_json_set_str(condition, "PodScheduled", "type", NULL);
+    sw_json_set_str(condition, "True", "status", NULL);
+    sw_json_set(condition, NULL, "lastProbeTime", NULL);
+    sw_json_set_str(condition, sw_store_time(b->store, now), "lastTransitionTime", NULL);
+    return 0;
+}
+
+static void bind_pod(struct sw_req *req, const char *name, json_object *body)
+{
+    SW_STATUS(status);
+    struct sw_store_opts opts;
+    const struct sw_emu_kind *pods = sw_store_kind(req->store, "", "Pod");
+    struct binding b = { req->store, sw_json_str(body, "", "target", "name", NULL), &status };
+    int rc = sw_rest_write_opts(req, &opts, &status);
+    opts.subresource = "binding";
+    if (rc == 0 && !b.node[0])
+        rc = sw_status_bad_request(&status, "target.name: Required value");
+    if (rc == 0)
+        rc = sw_store_modify(req->store, pods, req->ns, name, &opts, bind_to, &b, &status);
+    if (rc == 0) {
+        sw_status_done(&status);
+        status.code = 201;
+    }
+    sw_rest_send_status(req, &status);
+}
+
+static void binding(struct sw_req *req, struct sw_object *object)
+{
+    SW_STATUS(status);
+    SW_AUTO_JSON *body = NULL;
+    if (sw_rest_body(req, &body, &status) < 0)
+        sw_rest_send_status(req, &status);
+    else
+        bind_pod(req, object->name, body);
+}
+
+/* ---- token --------------------------------------------------------------------------------------
+ */
+
+static void token(struct sw_req *req, struct sw_object *object)
+{
+    SW_STATUS(status);
+    SW_AUTO_JSON *body = NULL;
+    char uid[37], ends[21];
+    if (sw_rest_body(req, &body, &status) < 0 || !json_object_is_type(body, json_type_object)) {
+        (void)sw_status_bad_request(&status, "the object provided is unrecognized");
+        sw_rest_send_status(req, &status);
+        return;
+    }
+    int64_t seconds = sw_json_int(body, 3600, "spec", "expirationSeconds", NULL);
+    int64_t now_ms = sw_loop_now_ms(sw_store_loop(req->store));
+    json_object *out = sw_json_copy(body);
+    SW_AUTO_CHARS *text = sw_printf("emulated.%s.%s.%s", object->ns, object->name,
+                                    sw_store_uid(req->store, uid));
+    sw_json_set_str(out, "authentication.k8s.io/v1", "apiVersion", NULL);
+    sw_json_set_str(out, "TokenRequest", "kind", NULL);
+    sw_json_set_str(out, text, "status", "token", NULL);
+    sw_json_set_str(out, sw_time_rfc3339(now_ms + seconds * 1000, ends), "status",
+                    "expirationTimestamp", NULL);
+    sw_rest_send_doc(req, 201, out);
+}
+
+/* ---- all ----------------------------------------------------------------------------------------
+ */
+
+static void not_implemented(struct sw_req *req, struct sw_object *object SW_UNUSED)
+{
+    SW_STATUS(status);
+    (void)sw_status_set(&status, 501, "NotImplemented", "the emulated cluster has no %s",
+                        req->subresource);
+    sw_rest_send_status(req, &status);
+}
+
+static const struct {
+    const char *plural; /* NULL: any */
+    const char *name, *verbs;
+    void (*answer)(struct sw_req *req, struct sw_object *object);
+} rows[] = {
+    { NULL, "scale", "get update patch", scale },
+    { "pods", "log", "get", log_text },
+    { "pods", "eviction", "create", evict },
+    { "pods", "binding", "create", binding },
+    { "serviceaccounts", "token", "create", token },
+    { "pods", "exec", "get create", not_implemented },
+    { "pods", "attach", "get create", not_implemented },
+    { "pods", "portforward", "get create", not_implemented },
+    { "nodes", "proxy", "get create update patch delete", not_implemented },
+};
+
+bool sw_rest_subresource(struct sw_req *req)
+{
+    if (sw_streq(req->subresource, "proxy") && !sw_streq(req->resource, "nodes")) {
+        sw_rest_proxy(req); /* its name is more than a name */
+        return true;
+    }
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        if (strcmp(rows[i].name, req->subresource) != 0 ||
+            (rows[i].plural && strcmp(rows[i].plural, req->resource) != 0) ||
+            !strstr(rows[i].verbs, req->info.verb))
+            continue;
+        struct sw_object *object = sw_store_object(req->store, req->kind, req->ns, req->name);
+        SW_STATUS(status);
+        if (object) {
+            rows[i].answer(req, object);
+        } else {
+            (void)sw_status_not_found(&status, req->kind, req->name);
+            sw_rest_send_status(req, &status);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- questions ----------------------------------------------------------------------------------
+ */
+
+static void answer_token_review(json_object *doc)
+{
+    bool known = sw_json_str(doc, "", "spec", "token", NULL)[0];
+    sw_json_set(doc, json_object_new_boolean(known), "status", "authenticated", NULL);
+    if (known)
+        sw_json_set_str(doc, "kubernetes-admin", "status", "user", "username", NULL);
+}
+
+static void answer_access_review(json_object *doc)
+{
+    sw_json_set(doc, json_object_new_boolean(true), "status", "allowed", NULL);
+    sw_json_set_str(doc, "the emulated cluster allows everything", "status", "reason", NULL);
+}
+
+static void answer_rules_review(json_object *doc)
+{
+    static const char *const fields[] = { "verbs", "apiGroups", "resources" };
+    json_object *rule = json_object_new_object();
+    for (size_t i = 0; i < SW_COUNT(fields); i++)
+        json_object_array_add(sw_json_need_list(rule, fields[i], NULL),
+                              json_object_new_string("*"));
+    json_object_array_add(sw_json_need_list(doc, "status", "resourceRules", NULL), rule);
+    (void)sw_json_need_list(doc, "status", "nonResourceRules", NULL);
+    sw_json_set(doc, json_object_new_boolean(false), "status", "incomplete", NULL);
+}
+
+static void answer_self_review(json_object *doc)
+{
+    sw_json_set_str(doc, "kubernetes-admin", "status", "userInfo", "username", NULL);
+    json_object_array_add(sw_json_need_list(doc, "status", "userInfo", "groups", NULL),
+                          json_object_new_string("system:masters"));
+}
+
+static const struct {
+    const char *kind;
+    void (*answer)(json_object *doc);
+} questions[] = {
+    { "TokenReview", answer_token_review },
+    { "SubjectAccessReview", answer_access_review },
+    { "SelfSubjectAccessReview", answer_access_review },
+    { "LocalSubjectAccessReview", answer_access_review },
+    { "SelfSubjectRulesReview", answer_rules_review },
+    { "SelfSubjectReview", answer_self_review },
+};
+
+void sw_rest_virtual(struct sw_req *req)
+{
+    SW_STATUS(status);
+    SW_AUTO_JSON *body = NULL;
+    int rc = sw_rest_body(req, &body, &status);
+    if (rc == 0 && !json_object_is_type(body, json_type_object))
+        rc = sw_status_bad_request(&status, "the object provided is unrecognized");
+    if (rc < 0) {
+        sw_rest_send_status(req, &status);
+        return;
+    }
+    if (strcmp(req->kind->kind, "Binding") == 0) {
+        bind_pod(req, sw_obj_name(body), body);
+        return;
+    }
+    json_object *out = sw_json_copy(body);
+    SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
+    sw_json_set_str(out, api_version, "apiVersion", NULL);
+    sw_json_set_str(out, req->kind->kind, "kind", NULL);
+    for (size_t i = 0; i < SW_COUNT(questions); i++)
+        if (strcmp(questions[i].kind, req->kind->kind) == 0)
+            questions[i].answer(out);
+    sw_rest_send_doc(req, 201, out);
+}

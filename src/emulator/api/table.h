@@ -1,0 +1,39 @@
+#pragma once
+/* table: what `kubectl get` shows: the server's meta.k8s.io/v1 Table. The columns of the built-in
+ * kinds are one table (table_columns.c); a CRD brings its own (additionalPrinterColumns). */
+#include "emulator/api/rest.h"
+
+/** An empty table with the columns of the request's kind; takes @meta (a list's), may be NULL. */
+json_object *sw_table_new(struct sw_req *req, json_object *meta);
+/** Add a row for @doc (borrowed), with what includeObject asks for. */
+void sw_table_add(struct sw_req *req, json_object *table, json_object *doc);
+json_object *sw_table_of_one(struct sw_req *req, json_object *doc);
+/** PartialObjectMetadata. */
+json_object *sw_table_partial(json_object *doc);
+
+/* ---- columns ------------------------------------------------------------------------------------
+ */
+
+/** What a cell may look at besides the document. */
+struct sw_cell {
+    json_object *doc;
+    int64_t now_ms;
+    const char *path; /* the column's own: dotted, for plain fields */
+};
+
+struct sw_column {
+    const char *name, *type; /* "string", "integer", "boolean", "date" */
+    int priority;            /* 0: always shown, 1: with -o wide */
+    const char *path;
+    json_object *(*cell)(const struct sw_cell *c);
+};
+struct sw_columns {
+    const char *group, *kind;
+    const struct sw_column *columns; /* after "Name", ended by an empty row */
+    bool no_name;                    /* the first column is not the name */
+};
+/** @return NULL: a kind without columns of its own. */
+const struct sw_columns *sw_columns_of(const struct sw_emu_kind *kind);
+
+/** "3d4h": how long ago, as kubectl prints it. @buf holds 32 bytes. */
+char *sw_human_duration(int64_t ms, char buf[static 32]);

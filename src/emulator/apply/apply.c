@@ -1,0 +1,381 @@
+/* Server-side apply. Source: Kubernetes "Server-Side Apply" and KEP-555; the messages are
+ * kube-apiserver's. Pinned by test/emulator/api_apply_test.c. */
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "data/data.h"
+#include "emulator/apply/fieldset.h"
+#include "emulator/apply/managed_fields.h"
+#include "emulator/apply/unknown_fields.h"
+#include "emulator/store/status.h"
+
+/* ---- the configuration --------------------------------------------------------------------------
+ */
+
+/* Every element of a list that is known by keys must have them, once. @return what is wrong. */
+static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
+                        bool defaults);
+
+static char *find_list_fault(json_object *list, const struct sw_shape_info *info,
+                             const struct sw_cursor *at, const char *path, bool defaults)
+{
+    struct sw_cursor item_at = sw_cursor_item(at);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *item = sw_json_at(list, i);
+        for (size_t k = 0; k < SW_SHAPE_KEYS && info->keys[k]; k++)
+            if (!(defaults ? sw_shape_key(item, info->keys[k]) : sw_json_get(item, info->keys[k])))
+                return sw_printf("%s: element %zu: associative list with keys has an element that "
+                                 "omits key field \"%s\"%s",
+                                 path, i, info->keys[k],
+                                 defaults ? " (and doesn't have default value)" : "");
+        SW_AUTO_CHARS *element = sw_fields_item(info, item);
+        for (size_t before = 0; before < i; before++) {
+            SW_AUTO_CHARS *other = sw_fields_item(info, sw_json_at(list, before));
+            if (strcmp(element, other) == 0)
+                return sw_printf("%s: duplicate entries for key [%s]", path, element + 2);
+        }
+        SW_AUTO_CHARS *at_item = sw_printf("%s[%s]", path, element + 2);
+        char *fault = info->shape == SW_SHAPE_MAP_LIST
+                          ? find_fault(item, &item_at, at_item, defaults)
+                          : NULL;
+        if (fault)
+            return fault;
+    }
+    return NULL;
+}
+
+static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
+                        bool defaults)
+{
+    struct sw_shape_info info = sw_cursor_shape(at, value);
+    if (info.shape == SW_SHAPE_MAP_LIST || info.shape == SW_SHAPE_SET_LIST)
+        return find_list_fault(value, &info, at, path, defaults);
+    if (info.shape != SW_SHAPE_GRANULAR)
+        return NULL;
+    json_object_object_foreach(value, key, child)
+    {
+        struct sw_cursor next = sw_cursor_field(at, key);
+        SW_AUTO_CHARS *at_child = sw_printf("%s.%s", path, key);
+        char *fault = find_fault(child, &next, at_child, defaults);
+        if (fault)
+            return fault;
+    }
+    return NULL;
+}
+
+static int check_config(struct sw_write *w, json_object *config, const struct sw_cursor *root)
+{
+    if (!json_object_is_type(config, json_type_object))
+        return sw_status_bad_request(w->status, "the applied configuration must be an object");
+    if (sw_json_find(config, "metadata", "managedFields", NULL))
+        return sw_status_bad_request(w->status, "metadata.managedFields must be nil");
+    /* Clusters before 1.21 know no default for a port's protocol, and name no object. */
+    bool modern = w->store->minor > 20;
+    SW_AUTO_CHARS *unknown = sw_undeclared_find(w->kind, w->store->minor, config);
+    SW_AUTO_CHARS *fault = unknown ? sw_printf("%s: field not declared in schema", unknown)
+                                   : find_fault(config, root, "", modern);
+    if (!fault)
+        return 0;
+    SW_AUTO_CHARS *object = modern ? sw_printf(" (%s/%s; %s, Kind=%s)", w->ns, sw_obj_name(config),
+                                               sw_obj_api_version(config), w->kind->kind)
+                                   : sw_strdup("");
+    return sw_status_set(w->status, 500, "", "failed to create typed patch object%s: %s", object,
+                         fault);
+}
+
+/* What the endpoint does not take from the caller: the object's leaves out its status, the status
+ * endpoint all else. */
+static json_object *own_part(struct sw_write *w, json_object *config)
+{
+    json_object *out = json_object_new_object();
+    bool status = sw_streq(w->subresource, "status");
+    json_object_object_foreach(config, key, value)
+    {
+        bool frame = strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0 ||
+                     strcmp(key, "metadata") == 0;
+        bool is_status = strcmp(key, "status") == 0 && w->kind->has_status;
+        if (value && (frame || is_status == status))
+            json_object_object_add(out, key, sw_json_copy(value));
+    }
+    return out;
+}
+
+/* ---- merging ------------------------------------------------------------------------------------
+ */
+
+static json_object *merge(json_object *live, json_object *config, const struct sw_cursor *at);
+
+static json_object *merge_maps(json_object *live, json_object *config, const struct sw_cursor *at)
+{
+    json_object *out = json_object_new_object();
+    json_object_object_foreach(live, key, value)
+    {
+        json_object_object_add(out, key, json_object_get(value));
+    }
+    json_object_object_foreach(config, name, wanted)
+    {
+        struct sw_cursor next = sw_cursor_field(at, name);
+        json_object_object_add(out, name, merge(sw_json_get(live, name), wanted, &next));
+    }
+    return out;
+}
+
+static json_object *find_element(json_object *list, const struct sw_shape_info *info,
+                                 const char *element)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        SW_AUTO_CHARS *own = sw_fields_item(info, sw_json_at(list, i));
+        if (strcmp(own, element) == 0)
+            return sw_json_at(list, i);
+    }
+    return NULL;
+}
+
+/* What is live keeps its place; what is new comes behind, in the caller's order. */
+static json_object *merge_lists(json_object *live, json_object *config,
+                                const struct sw_shape_info *info, const struct sw_cursor *at)
+{
+    json_object *out = json_object_new_array();
+    struct sw_cursor item_at = sw_cursor_item(at);
+    for (size_t i = 0; i < sw_json_len(live); i++) {
+        json_object *item = sw_json_at(live, i);
+        SW_AUTO_CHARS *element = sw_fields_item(info, item);
+        json_object *wanted = find_element(config, info, element);
+        json_object_array_add(out, wanted ? merge(item, wanted, &item_at) : json_object_get(item));
+    }
+    for (size_t i = 0; i < sw_json_len(config); i++) {
+        json_object *item = sw_json_at(config, i);
+        SW_AUTO_CHARS *element = sw_fields_item(info, item);
+        if (!find_element(live, info, element))
+            json_object_array_add(out, json_object_get(item));
+    }
+    return out;
+}
+
+static json_object *merge(json_object *live, json_object *config, const struct sw_cursor *at)
+{
+    struct sw_shape_info info = sw_cursor_shape(at, config);
+    if (!live || json_object_get_type(live) != json_object_get_type(config) ||
+        info.shape == SW_SHAPE_ATOMIC)
+        return json_object_get(config);
+    return info.shape == SW_SHAPE_GRANULAR ? merge_maps(live, config, at)
+                                           : merge_lists(live, config, &info, at);
+}
+
+/* ---- what the caller has given up ---------------------------------------------------------------
+ */
+
+/* @gone: what it owned and no longer says; @kept: what anybody owns now. Gives a new value, NULL
+ * where nothing is left. */
+static json_object *prune(json_object *value, const struct sw_cursor *at, json_object *gone,
+                          json_object *kept);
+
+static bool goes(json_object *gone, json_object *kept)
+{
+    return sw_fields_is_member(gone) && !kept;
+}
+
+static json_object *prune_map(json_object *value, const struct sw_cursor *at, json_object *gone,
+                              json_object *kept)
+{
+    json_object *out = json_object_new_object();
+    json_object_object_foreach(value, key, child)
+    {
+        SW_AUTO_CHARS *element = sw_printf("f:%s", key);
+        json_object *child_gone = sw_json_get(gone, element);
+        json_object *child_kept = sw_json_get(kept, element);
+        struct sw_cursor next = sw_cursor_field(at, key);
+        if (!child_gone)
+            json_object_object_add(out, key, json_object_get(child));
+        else if (!goes(child_gone, child_kept)) {
+            json_object *left = prune(child, &next, child_gone, child_kept);
+            if (left)
+                json_object_object_add(out, key, left);
+        }
+    }
+    if (json_object_object_length(out) > 0 || kept)
+        return out;
+    json_object_put(out);
+    return NULL;
+}
+
+static json_object *prune_list(json_object *list, const struct sw_shape_info *info,
+                               const struct sw_cursor *at, json_object *gone, json_object *kept)
+{
+    json_object *out = json_object_new_array();
+    struct sw_cursor item_at = sw_cursor_item(at);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *item = sw_json_at(list, i);
+        SW_AUTO_CHARS *element = sw_fields_item(info, item);
+        json_object *item_gone = sw_json_get(gone, element);
+        json_object *item_kept = sw_json_get(kept, element);
+        if (!item_gone)
+            json_object_array_add(out, json_object_get(item));
+        else if (!goes(item_gone, item_kept))
+            json_object_array_add(out, info->shape == SW_SHAPE_MAP_LIST
+                                           ? prune_map(item, &item_at, item_gone, item_kept)
+                                           : json_object_get(item));
+    }
+    if (json_object_array_length(out) > 0)
+        return out;
+    json_object_put(out);
+    return NULL;
+}
+
+static json_object *prune(json_object *value, const struct sw_cursor *at, json_object *gone,
+                          json_object *kept)
+{
+    struct sw_shape_info info = sw_cursor_shape(at, value);
+    if (!gone || info.shape == SW_SHAPE_ATOMIC)
+        return json_object_get(value);
+    return info.shape == SW_SHAPE_GRANULAR ? prune_map(value, at, gone, kept)
+                                           : prune_list(value, &info, at, gone, kept);
+}
+
+/* ---- conflicts ----------------------------------------------------------------------------------
+ */
+
+struct conflicts {
+    struct sw_status causes; /* its details */
+    struct printbuf *list;   /* "conflicts with ... :\n- .spec.a" */
+    char *who;
+    size_t n;
+    char *only; /* the path of a single one */
+};
+
+/* How a message names a manager: "kubectl" using apps/v1, "x" using v1 at 2024-01-02T03:04:05Z. */
+static char *manager_words(json_object *entry)
+{
+    SW_AUTO_CHARS *name = sw_status_quote(sw_json_str(entry, "", "manager", NULL));
+    const char *sub = sw_json_str(entry, "", "subresource", NULL);
+    const char *time = sw_json_str(entry, "", "time", NULL);
+    SW_AUTO_CHARS *with = sub[0] ? sw_printf("%s with subresource \"%s\"", name, sub)
+                                 : sw_strdup(name);
+    if (strcmp(sw_json_str(entry, "", "operation", NULL), "Update") != 0)
+        return SW_TAKE(with);
+    return sw_printf("%s using %s%s%s", with, sw_json_str(entry, "", "apiVersion", NULL),
+                     time[0] ? " at " : "", time);
+}
+
+static void on_conflict(const char *path, void *arg)
+{
+    struct conflicts *c = arg;
+    SW_AUTO_CHARS *message = sw_printf("conflict with %s", c->who);
+    sw_status_cause(&c->causes, "FieldManagerConflict", message, path);
+    sprintbuf(c->list, "\n- %s", path);
+    c->n++;
+    if (!c->only)
+        c->only = sw_printf("conflict with %s: %s", c->who, path);
+}
+
+static void collect(struct sw_write *w, json_object *touched, struct conflicts *c)
+{
+    json_object *list = sw_json_find(w->old, "metadata", "managedFields", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *entry = sw_json_at(list, i);
+        if (sw_managed_is_own(w, "Apply", entry))
+            continue;
+        SW_AUTO_JSON *both = sw_fields_touched(sw_json_get(entry, "fieldsV1"), touched);
+        if (!both)
+            continue;
+        SW_AUTO_CHARS *who = manager_words(entry);
+        sprintbuf(c->list, "%sconflicts with %s:", c->n ? "\n" : "", who);
+        c->who = who;
+        sw_fields_each(both, on_conflict, c);
+    }
+}
+
+static int check_conflicts(struct sw_write *w, json_object *touched)
+{
+    struct conflicts c = { .list = printbuf_new() };
+    int rc = 0;
+    if (!w->opts->force)
+        collect(w, touched, &c);
+    if (c.n > 0) {
+        rc = sw_status_set(w->status, 409, "Conflict", "Apply failed with %zu conflict%s: %s", c.n,
+                           c.n > 1 ? "s" : "", c.n > 1 ? c.list->buf : c.only);
+        if (w->status)
+            w->status->details = SW_TAKE(c.causes.details);
+    }
+    sw_status_done(&c.causes);
+    printbuf_free(c.list);
+    free(c.only);
+    return rc;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
+
+/* What everybody but this applier owns, together with what it says now. */
+static json_object *all_owned(struct sw_write *w, json_object *own)
+{
+    json_object *all = json_object_get(own);
+    json_object *list = sw_json_find(w->old, "metadata", "managedFields", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        if (sw_managed_is_own(w, "Apply", sw_json_at(list, i)))
+            continue;
+        json_object *sum = sw_fields_union(all, sw_json_get(sw_json_at(list, i), "fieldsV1"));
+        json_object_put(all);
+        all = sum;
+    }
+    return all;
+}
+
+static json_object *drop_given_up(struct sw_write *w, json_object *merged, json_object *own,
+                                  const struct sw_cursor *root)
+{
+    json_object *last = sw_json_get(
+        sw_managed_find(w->old, sw_write_manager(w), "Apply", NULL, w->subresource), "fieldsV1");
+    SW_AUTO_JSON *gone = sw_fields_minus(last, own), *kept = all_owned(w, own);
+    if (!gone)
+        return merged;
+    json_object *left = prune_map(merged, root, gone, kept);
+    json_object_put(merged);
+    return left ? left : json_object_new_object();
+}
+
+/* The document now holds the merged fields; write down who owns what. */
+static void note_owners(struct sw_write *w, json_object *doc, json_object *own,
+                        json_object *touched)
+{
+    json_object *before = sw_managed_find(w->old, sw_write_manager(w), "Apply", NULL,
+                                          w->subresource);
+    w->doc = doc; /* lent to the functions below */
+    SW_AUTO_JSON *taken = touched ? sw_managed_strip(json_object_get(touched)) : NULL;
+    if (w->old && taken)
+        sw_managed_take(w, "Apply", taken);
+    if (!before || taken || !sw_json_equal(sw_json_get(before, "fieldsV1"), own))
+        sw_managed_set(w, "Apply", json_object_get(own));
+    w->doc = NULL;
+}
+
+int sw_apply_merge(struct sw_write *w, json_object **out)
+{
+    struct sw_cursor root = sw_cursor_root(w->kind, w->opts->version);
+    int rc = check_config(w, w->patch, &root);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_JSON *config = own_part(w, w->patch), *added = NULL, *touched = NULL;
+    SW_AUTO_JSON *own = sw_managed_strip(sw_fields_of(config, &root, false));
+    json_object *version = sw_json_get(config, "apiVersion");
+    if (version && w->old) /* the stored version stays; it is the same type */
+        json_object_object_add(config, "apiVersion",
+                               json_object_get(sw_json_get(w->old, "apiVersion")));
+    json_object *merged = w->old ? merge(w->old, config, &root) : sw_json_copy(config);
+    if (w->old) {
+        sw_fields_diff(w->old, merged, &root, &added, &touched);
+        rc = check_conflicts(w, touched);
+        merged = drop_given_up(w, merged, own, &root);
+    }
+    if (rc < 0) {
+        json_object_put(merged);
+        return rc;
+    }
+    json_object *doc = sw_meta_copy(merged); /* merged shares parts with what is stored */
+    json_object_put(merged);
+    note_owners(w, doc, own, touched);
+    *out = doc;
+    return 0;
+}

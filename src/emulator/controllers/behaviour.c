@@ -1,0 +1,84 @@
+#include "emulator/controllers/kubelet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Commands that people use to keep a container alive. */
+static bool is_endless(json_object *container)
+{
+    static const char *const idle[] = { "sleep infinity", "sleep inf", "tail -f /dev/null" };
+    SW_AUTO_CHARS *line = sw_strdup("");
+    static const char *const parts[] = { "command", "args" };
+    for (size_t p = 0; p < SW_COUNT(parts); p++) {
+        json_object *words = sw_json_get(container, parts[p]);
+        for (size_t i = 0; i < sw_json_len(words); i++) {
+            char *more = sw_printf("%s%s%s", line, *line ? " " : "",
+                                   json_object_get_string(sw_json_at(words, i)));
+            free(line);
+            line = more;
+        }
+    }
+    for (size_t i = 0; i < SW_COUNT(idle); i++)
+        if (strstr(line, idle[i]))
+            return true;
+    return false;
+}
+
+/* How long a container runs that neither an annotation nor a rule speaks of. */
+static void plan_by_default(struct sw_ctl *ctl, const struct sw_pod *pod, json_object *container,
+                            struct sw_pod_plan *plan)
+{
+    const char *policy = sw_json_str(pod->doc, "Always", "spec", "restartPolicy", NULL);
+    bool stays = plan->has_exit_code ? false : sw_streq(policy, "Always") || is_endless(container);
+    if (!plan->has_run)
+        plan->run_ms = stays ? -1 : ctl->delays.job_run_ms;
+}
+
+static void plan_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_run *run)
+{
+    json_object *list = sw_json_find(pod->doc, "spec", "initContainers", NULL);
+    run->failing_init = -1;
+    for (size_t i = 0; i < sw_json_len(list) && run->failing_init < 0; i++) {
+        struct sw_pod_plan plan = { 0 };
+        sw_rules_plan_pod(ctl->rules, pod->doc, sw_json_str(sw_json_at(list, i), "", "name", NULL),
+                          &plan);
+        /* what a pod's entry says without naming a container is about its main ones */
+        if (plan.has_exit_code && plan.exit_code && plan.names_container) {
+            run->failing_init = (long)i;
+            run->init_exit_code = plan.exit_code;
+        }
+        free(plan.log);
+    }
+}
+
+void sw_run_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_run *run)
+{
+    json_object *list = sw_json_find(pod->doc, "spec", "containers", NULL);
+    const char *policy = sw_json_str(pod->doc, "Always", "spec", "restartPolicy", NULL);
+    *run = (struct sw_run){ .n_plans = sw_json_len(list) };
+    run->plans = sw_zalloc(run->n_plans + 1, sizeof *run->plans);
+    plan_init(ctl, pod, run);
+    for (size_t i = 0; i < run->n_plans; i++) {
+        struct sw_pod_plan *plan = &run->plans[i];
+        json_object *container = sw_json_at(list, i);
+        sw_rules_plan_pod(ctl->rules, pod->doc, sw_json_str(container, "", "name", NULL), plan);
+        plan_by_default(ctl, pod, container, plan);
+        run->never_ready |= plan->never_ready;
+        if (plan->run_ms < 0)
+            continue;
+        run->ends = true;
+        run->run_ms = plan->run_ms > run->run_ms ? plan->run_ms : run->run_ms;
+        if (plan->exit_code > run->worst_exit_code)
+            run->worst_exit_code = plan->exit_code;
+    }
+    run->restarts = sw_streq(policy, "Always") ||
+                    (sw_streq(policy, "OnFailure") && run->worst_exit_code);
+}
+
+void sw_run_done(struct sw_run *run)
+{
+    for (size_t i = 0; i < run->n_plans; i++)
+        free(run->plans[i].log);
+    free(run->plans);
+    *run = (struct sw_run){ 0 };
+}

@@ -1,0 +1,165 @@
+#include "emulator/controllers/core.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys of a queue looked at in one turn: between turns the store tells of what was changed, and
+ * lets go of what it held for that. */
+enum { KEYS_A_TURN = 64 };
+
+/* A key of one queue: "ns/name", or "/name". */
+struct keys {
+    char **items; /* each owned, and in @waiting too */
+    size_t n, cap;
+    struct lh_table *waiting;
+};
+
+struct later {
+    struct sw_alarm alarm;
+    enum sw_queue queue;
+    char *key; /* in the table of its queue */
+};
+
+struct sw_ctl_queues {
+    struct keys keys[SW_N_QUEUES];
+    struct lh_table *later[SW_N_QUEUES];
+    struct sw_timer *turn;
+};
+
+static const struct sw_controller *controller_of(enum sw_queue queue)
+{
+    for (size_t i = 0; sw_controllers[i]; i++)
+        if (sw_controllers[i]->queue == queue)
+            return sw_controllers[i];
+    return NULL;
+}
+
+static void add(struct sw_ctl *ctl, enum sw_queue queue, const char *key)
+{
+    struct sw_ctl_queues *q = ctl->queues;
+    struct keys *keys = &q->keys[queue];
+    if (lh_table_lookup_entry(keys->waiting, key))
+        return;
+    char *own = sw_strdup(key);
+    (void)lh_table_insert(keys->waiting, own, NULL);
+    SW_GROW(keys->items, keys->n, keys->cap);
+    keys->items[keys->n++] = own;
+    if (!sw_timer_is_set(q->turn))
+        sw_timer_set(q->turn, 0);
+}
+
+static char *key_of(const char *ns, const char *name)
+{
+    return sw_printf("%s/%s", ns ? ns : "", name);
+}
+
+void sw_ctl_enqueue(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, const char *name)
+{
+    SW_AUTO_CHARS *key = key_of(ns, name);
+    add(ctl, queue, key);
+}
+
+static void forget(struct sw_ctl *ctl, struct later *later)
+{
+    sw_alarm_stop(ctl, &later->alarm);
+    (void)lh_table_delete(ctl->queues->later[later->queue], later->key);
+    free(later->key);
+    free(later);
+}
+
+static void on_later(struct sw_ctl *ctl, struct sw_alarm *alarm)
+{
+    struct later *later = (struct later *)alarm; /* its first member */
+    add(ctl, later->queue, later->key);
+    forget(ctl, later);
+}
+
+void sw_ctl_enqueue_in(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, const char *name,
+                       int64_t in_ms)
+{
+    SW_AUTO_CHARS *key = key_of(ns, name);
+    struct lh_table *table = ctl->queues->later[queue];
+    struct lh_entry *entry = lh_table_lookup_entry(table, key);
+    struct later *later = entry ? lh_entry_v(entry) : NULL;
+    if (later && later->alarm.due_ms <= sw_ctl_now(ctl) + in_ms)
+        return;
+    if (!later) {
+        later = sw_zalloc(1, sizeof *later);
+        later->alarm.fire = on_later;
+        later->queue = queue;
+        later->key = SW_TAKE(key);
+        (void)lh_table_insert(table, later->key, later);
+    }
+    sw_alarm_set(ctl, &later->alarm, in_ms);
+}
+
+static void work(struct sw_ctl *ctl, const struct sw_controller *controller, const char *key)
+{
+    const char *slash = strchr(key, '/');
+    SW_AUTO_CHARS *ns = sw_strndup(key, (size_t)(slash - key));
+    controller->work(ctl, ns, slash + 1);
+}
+
+static void work_some(struct sw_ctl *ctl, enum sw_queue queue)
+{
+    struct keys *keys = &ctl->queues->keys[queue];
+    const struct sw_controller *controller = controller_of(queue);
+    char *now[KEYS_A_TURN];
+    size_t n = keys->n < KEYS_A_TURN ? keys->n : KEYS_A_TURN;
+    for (size_t i = 0; i < n; i++) {
+        now[i] = keys->items[i];
+        (void)lh_table_delete(keys->waiting, now[i]);
+    }
+    keys->n -= n;
+    memmove(keys->items, keys->items + n, keys->n * sizeof *keys->items);
+    for (size_t i = 0; i < n; i++) {
+        work(ctl, controller, now[i]);
+        free(now[i]);
+    }
+    if (keys->n && !sw_timer_is_set(ctl->queues->turn))
+        sw_timer_set(ctl->queues->turn, 0);
+}
+
+static void on_turn(void *arg)
+{
+    struct sw_ctl *ctl = arg;
+    for (int i = 0; i < SW_N_QUEUES; i++)
+        if (ctl->queues->keys[i].n)
+            work_some(ctl, (enum sw_queue)i);
+}
+
+void sw_ctl_queues_open(struct sw_ctl *ctl)
+{
+    ctl->queues = sw_zalloc(1, sizeof *ctl->queues);
+    ctl->queues->turn = sw_timer_new(ctl->loop, on_turn, ctl);
+    for (int i = 0; i < SW_N_QUEUES; i++) {
+        ctl->queues->keys[i].waiting = lh_kchar_table_new(32, NULL);
+        ctl->queues->later[i] = lh_kchar_table_new(8, NULL);
+    }
+}
+
+static void free_keys(struct keys *keys)
+{
+    for (size_t i = 0; i < keys->n; i++)
+        free(keys->items[i]);
+    free(keys->items);
+    lh_table_free(keys->waiting);
+}
+
+void sw_ctl_queues_close(struct sw_ctl *ctl)
+{
+    if (!ctl->queues)
+        return;
+    sw_timer_free(ctl->queues->turn);
+    for (int i = 0; i < SW_N_QUEUES; i++) {
+        struct lh_entry *entry, *next;
+        lh_foreach_safe(ctl->queues->later[i], entry, next)
+        {
+            forget(ctl, lh_entry_v(entry));
+        }
+        lh_table_free(ctl->queues->later[i]);
+        free_keys(&ctl->queues->keys[i]);
+    }
+    free(SW_TAKE(ctl->queues));
+}

@@ -1,9 +1,0 @@
-#pragma once
-/* gc: what the API server's own background work does: dependents follow their owners
- * (ownerReferences, the finalizers of foreground and orphaning deletion), namespaces are emptied
- * when they are deleted and have their default ServiceAccount while they live. */
-#include "emulator/store_impl.h"
-
-struct sw_gc;
-struct sw_gc *sw_gc_new(struct sw_store *store);
-void sw_gc_free(struct sw_gc *gc);

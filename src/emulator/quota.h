@@ -1,8 +1,0 @@
-#pragma once
-/* quota: LimitRanges and ResourceQuotas of a namespace. */
-#include "emulator/write.h"
-
-/** Admission: fill in and check container resources by the namespace's LimitRanges. */
-int sw_limit_ranger(struct sw_write *w);
-/** Admission: refuse a create that would exceed a ResourceQuota of the namespace. */
-int sw_resource_quota(struct sw_write *w);

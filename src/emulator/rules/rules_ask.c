@@ -1,0 +1,188 @@
+#include "emulator/rules/rules_internal.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char prefix[] = "emulator.slipway.dev/";
+
+/* ---- images -------------------------------------------------------------------------------------
+ */
+
+enum { MAX_GROUPS = 10 };
+
+/* The regular expression's groups in @text, the whole first; NULL: no match. New. */
+static json_object *groups_of(const regex_t *re, const char *text)
+{
+    regmatch_t at[MAX_GROUPS];
+    if (regexec(re, text, MAX_GROUPS, at, 0) != 0)
+        return NULL;
+    json_object *list = json_object_new_array();
+    for (size_t i = 0; i < MAX_GROUPS && i <= re->re_nsub; i++) {
+        bool there = at[i].rm_so >= 0;
+        json_object_array_add(
+            list,
+            there ? json_object_new_string_len(text + at[i].rm_so, (int)(at[i].rm_eo - at[i].rm_so))
+                  : sw_str(""));
+    }
+    return list;
+}
+
+static const struct rule *rule_of_image(struct sw_rules *rules, const char *image)
+{
+    for (size_t i = 0; i < rules->set.n; i++) {
+        const struct rule *rule = &rules->set.rules[i];
+        if (rule->type == RULE_IMAGE && regexec(rule->match, image, 0, NULL, 0) == 0)
+            return rule;
+    }
+    return NULL;
+}
+
+static bool judge(struct sw_rules *rules, struct instance *i)
+{
+    SW_ERR(err);
+    struct scope scope;
+    const struct rule *rule = i->rule;
+    sw_scope_init(&scope, rules, NULL);
+    scope.match = i->image ? groups_of(rule->match, i->image) : NULL;
+    int rc = sw_clauses_hold(rule->when, rule->n_when, &scope, &err);
+    sw_instance_depend(rules, i);
+    sw_scope_done(&scope);
+    if (rc < 0)
+        sw_log(SW_LOG_WARN, "emulator rule failed", "rule", rule->place, "error", sw_err_text(&err),
+               NULL);
+    return rc == 1 && rule->exists;
+}
+
+void sw_image_run(struct sw_rules *rules, struct instance *i)
+{
+    bool verdict = judge(rules, i);
+    if (verdict == i->verdict)
+        return;
+    i->verdict = verdict;
+    if (rules->opts.on_image)
+        rules->opts.on_image(rules->opts.arg, i->image);
+}
+
+bool sw_rules_image(struct sw_rules *rules, const char *image)
+{
+    struct lh_entry *entry = lh_table_lookup_entry(rules->images, image);
+    struct instance *i = entry ? lh_entry_v(entry) : NULL;
+    if (entry)
+        return !i || i->verdict;
+    const struct rule *rule = rule_of_image(rules, image);
+    if (rule) {
+        i = sw_instance_new(rules, rule);
+        i->image = sw_strdup(image);
+        i->verdict = judge(rules, i);
+    }
+    (void)lh_table_insert(rules->images, sw_strdup(image), i);
+    return !i || i->verdict;
+}
+
+/* ---- schedulers ---------------------------------------------------------------------------------
+ */
+
+void sw_scheduler_run(struct sw_rules *rules, struct instance *i)
+{
+    bool verdict = judge(rules, i);
+    if (verdict == i->verdict)
+        return;
+    i->verdict = verdict;
+    if (verdict && rules->opts.on_scheduler)
+        rules->opts.on_scheduler(rules->opts.arg);
+}
+
+bool sw_rules_serve_scheduler(struct sw_rules *rules, const char *name)
+{
+    for (size_t i = 0; i < rules->set.n; i++) {
+        const struct rule *rule = &rules->set.rules[i];
+        const struct instance *one = rules->instances[i];
+        if (rule->type == RULE_SCHEDULER && sw_streq(rule->name, name) && one && one->verdict)
+            return true;
+    }
+    return false;
+}
+
+/* ---- pods ---------------------------------------------------------------------------------------
+ */
+
+static bool has_image(json_object *pod, const regex_t *re)
+{
+    json_object *list = sw_json_find(pod, "spec", "containers", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (regexec(re, sw_json_str(sw_json_at(list, i), "", "image", NULL), 0, NULL, 0) == 0)
+            return true;
+    return false;
+}
+
+static const struct rule *rule_of_pod(struct sw_rules *rules, struct scope *scope, json_object *pod)
+{
+    for (size_t i = 0; i < rules->set.n; i++) {
+        const struct rule *rule = &rules->set.rules[i];
+        if (rule->type == RULE_POD && (!rule->match || has_image(pod, rule->match)) &&
+            sw_clause_matches(rule->on, scope, pod, NULL) == 1)
+            return rule;
+    }
+    return NULL;
+}
+
+/* The annotation for this container, else the pod's; borrowed. */
+static const char *annotation(json_object *pod, const char *what, const char *container,
+                              bool *is_own)
+{
+    SW_AUTO_CHARS *own = sw_printf("%s%s.%s", prefix, what, container);
+    SW_AUTO_CHARS *common = sw_printf("%s%s", prefix, what);
+    const char *value = sw_obj_annotation(pod, own);
+    *is_own = value != NULL;
+    return value ? value : sw_obj_annotation(pod, common);
+}
+
+static int64_t run_ms_of(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    int64_t unit = sw_streq(end, "ms") ? 1 : sw_streq(end, "m") ? 60000 : 1000;
+    return end == text || n < 0 ? -1 : n * unit;
+}
+
+static void read_annotations(json_object *pod, const char *container, struct sw_pod_plan *out)
+{
+    bool own;
+    const char *code = annotation(pod, "exit-code", container, &own);
+    if (code) {
+        out->has_exit_code = true;
+        out->exit_code = (int)(strtol(code, NULL, 10) & 255);
+        out->names_container = own;
+    }
+    const char *run = annotation(pod, "run", container, &own);
+    if (run) {
+        out->has_run = true;
+        out->run_ms = run_ms_of(run); /* forever is no number: -1 */
+    }
+    const char *ready = annotation(pod, "ready", container, &own);
+    if (ready)
+        out->never_ready = sw_streq(ready, "false");
+    const char *log = annotation(pod, "log", container, &own);
+    if (log) {
+        free(out->log);
+        out->log = sw_printf("%s\n", log);
+    }
+}
+
+void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *container,
+                       struct sw_pod_plan *out)
+{
+    struct scope scope;
+    sw_scope_init(&scope, rules, pod);
+    const struct rule *rule = rule_of_pod(rules, &scope, pod);
+    *out = rule ? rule->plan : (struct sw_pod_plan){ 0 };
+    out->log = NULL;
+    if (rule && rule->plan.log) {
+        SW_ERR(err);
+        if (sw_text_render(&scope, rule->plan.log, &out->log, &err) < 0)
+            out->log = sw_printf("%s: %s\n", rule->place, sw_err_text(&err));
+    }
+    read_annotations(pod, container, out);
+    sw_scope_done(&scope);
+}

@@ -1,0 +1,193 @@
+/* rules_client_write: writes of rules as requests. One at a time for each object: a second one
+ * waits for the first's answer and is decided anew on what that brought. */
+#include "emulator/rules/rules_client_internal.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+
+enum { PAUSE_FIRST_MS = 250, PAUSE_CAP_MS = 30000 };
+
+static struct write *write_find(struct sw_rules_client *self, const struct row *row,
+                                const char *key)
+{
+    struct write *w = self->writes;
+    while (w && (w->row != row || !sw_streq(w->key, key)))
+        w = w->next;
+    return w;
+}
+
+static void write_free(struct write *w)
+{
+    *w->link = w->next;
+    if (w->next)
+        w->next->link = w->link;
+    sw_kube_cancel(w->req);
+    sw_timer_free(w->pause);
+    json_object_put(w->doc);
+    free(w->key);
+    free(w);
+}
+
+void rules_client_drop_writes(struct sw_rules_client *self)
+{
+    while (self->writes)
+        write_free(self->writes);
+}
+
+/* Rules decide again about this object. */
+static void look_again(struct write *w)
+{
+    json_object *doc = json_object_get(rules_row_find(w->row, w->key));
+    if (doc)
+        sw_rules_changed(w->row->self->rules, doc, doc);
+    else if (w->doc)
+        sw_rules_changed(w->row->self->rules, w->doc, NULL);
+    sw_rules_served(w->row->self->rules); /* objects of the start that were not created */
+    json_object_put(doc);
+}
+
+static void on_pause_over(void *arg)
+{
+    struct write *w = arg;
+    w->again = false;
+    look_again(w); /* kept until it succeeds: it counts the failures */
+}
+
+static void log_write(const struct write *w, const struct sw_kube_answer *a)
+{
+    if (a->code < 0)
+        sw_log(SW_LOG_WARN, "rules: refused", "verb", w->verb, "kind", w->row->key, "object",
+               w->key, "error", sw_err_text(a->err), NULL);
+    else
+        sw_log(SW_LOG_INFO, "rules", "verb", w->verb, "kind", w->row->key, "object", w->key, NULL);
+}
+
+/* What the watch has not told yet is told now, so that nobody decides on what was before. */
+static void keep_answer(struct write *w, json_object *object)
+{
+    const char *text = sw_json_str(object, "0", "metadata", "resourceVersion", NULL);
+    uint64_t version = strtoull(text, NULL, 10);
+    json_object *had = rules_row_find(w->row, w->key);
+    uint64_t known = strtoull(sw_json_str(had, "0", "metadata", "resourceVersion", NULL), NULL, 10);
+    if (object && version > known && version > w->row->seen) {
+        (void)sw_json_del(object, "metadata", "managedFields", NULL);
+        rules_row_put(w->row, w->key, object);
+    }
+}
+
+static void on_answer(const struct sw_kube_answer *a, void *arg)
+{
+    struct write *w = arg;
+    w->req = NULL;
+    bool is_delete = sw_streq(w->verb, "delete");
+    /* both: the cluster is already further than what was decided on; its change will come */
+    bool overtaken = a->code == SW_CONFLICT || (a->code == SW_NOTFOUND && is_delete);
+    if (a->code == 0 || (overtaken && is_delete)) {
+        log_write(w, a);
+        if (!is_delete)
+            keep_answer(w, a->object);
+        if (w->again || w->doc)
+            look_again(w);
+        write_free(w);
+        return;
+    }
+    w->n_failures += !overtaken;
+    /* its namespace may be on its way: once more, then it is said */
+    if (!overtaken && w->n_failures == (a->code == SW_NOTFOUND ? 3 : 1))
+        log_write(w, a);
+    int64_t pause_ms = PAUSE_FIRST_MS;
+    for (int i = 1; i < w->n_failures && pause_ms < PAUSE_CAP_MS; i++)
+        pause_ms *= 2;
+    if (!w->pause)
+        w->pause = sw_timer_new(w->row->self->loop, on_pause_over, w);
+    sw_timer_set(w->pause, pause_ms < PAUSE_CAP_MS ? pause_ms : PAUSE_CAP_MS);
+}
+
+/* @return NULL: one is under way, or was refused a moment ago */
+static struct write *write_new(struct sw_rules_client *self, struct row *row, const char *verb,
+                               const char *ns, const char *name)
+{
+    SW_AUTO_CHARS *key = sw_printf("%s/%s", ns ? ns : "", name);
+    struct write *w = write_find(self, row, key);
+    if (w && (w->req || (w->pause && sw_timer_is_set(w->pause)))) {
+        w->again = true;
+        return NULL;
+    }
+    if (!w) {
+        w = sw_zalloc(1, sizeof *w);
+        *w = (struct write){ .next = self->writes, .link = &self->writes, .row = row };
+        w->key = SW_TAKE(key);
+        if (w->next)
+            w->next->link = &w->next;
+        self->writes = w;
+    }
+    w->verb = verb;
+    w->again = false;
+    json_object_put(SW_TAKE(w->doc));
+    return w;
+}
+
+static int served_row(struct sw_rules_client *self, const char *api_version, const char *kind,
+                      struct row **out, struct sw_err *err)
+{
+    *out = rules_row(self, api_version, kind);
+    return (*out)->kind ? 0 : sw_err_set(err, SW_NOTFOUND, "the kind is not served");
+}
+
+static const char *ns_of(const struct row *row, const char *ns)
+{
+    return row->kind->namespaced && ns && *ns ? ns : NULL;
+}
+
+int rules_client_create(void *arg, json_object *doc, struct sw_err *err)
+{
+    struct sw_rules_client *self = arg;
+    struct row *row = NULL;
+    int rc = served_row(self, sw_obj_api_version(doc), sw_obj_kind(doc), &row, err);
+    if (rc < 0)
+        return rc;
+    const char *ns = ns_of(row, sw_obj_namespace(doc));
+    struct write *w = write_new(self, row, "create", ns, sw_obj_name(doc));
+    if (!w)
+        return 0;
+    w->doc = sw_json_copy(doc);
+    sw_json_set_str(w->doc, row->kind->api_version, "apiVersion", NULL);
+    w->req = sw_kube_create(self->kube, row->kind, ns, NULL, w->doc, NULL, on_answer, w);
+    return 0;
+}
+
+int rules_client_patch(void *arg, const struct sw_rules_ref *ref, bool status, json_object *patch,
+                       struct sw_err *err)
+{
+    struct sw_rules_client *self = arg;
+    struct row *row = NULL;
+    int rc = served_row(self, ref->api_version, ref->kind, &row, err);
+    if (rc < 0)
+        return rc;
+    const char *ns = ns_of(row, ref->ns);
+    bool to_status = status && row->kind->has_status;
+    struct write *w = write_new(self, row, to_status ? "patch status" : "patch", ns, ref->name);
+    if (w)
+        w->req = sw_kube_patch(
+            self->kube, row->kind, ns, ref->name, SW_PATCH_MERGE, patch,
+            &(struct sw_request_opts){ .subresource = to_status ? "status" : NULL }, on_answer, w);
+    return 0;
+}
+
+int rules_client_remove(void *arg, const struct sw_rules_ref *ref, bool now, struct sw_err *err)
+{
+    struct sw_rules_client *self = arg;
+    struct row *row = NULL;
+    int rc = served_row(self, ref->api_version, ref->kind, &row, err);
+    if (rc == SW_NOTFOUND) {
+        sw_err_done(err);
+        return 0;
+    }
+    const char *ns = ns_of(row, ref->ns);
+    struct write *w = write_new(self, row, "delete", ns, ref->name);
+    if (w)
+        w->req = sw_kube_delete(self->kube, row->kind, ns, ref->name,
+                                &(struct sw_request_opts){ .grace_period_s = now ? -1 : 0 },
+                                on_answer, w);
+    return 0;
+}

@@ -1,0 +1,299 @@
+#include "emulator/rules/rules_internal.h"
+
+#include "data/text/quantity.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_pattern(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+static bool name_matches(const char *pattern, const char *name)
+{
+    return is_pattern(pattern) ? fnmatch(pattern, name, 0) == 0 : sw_streq(pattern, name);
+}
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+/* Numbers, booleans and strings compare as they print, so that "True" in YAML is what it says. */
+static bool equals(json_object *wanted, json_object *value)
+{
+    if (!wanted || !value)
+        return wanted == value;
+    if (json_object_is_type(value, json_type_object) || json_object_is_type(value, json_type_array))
+        return sw_json_equal(wanted, value);
+    return sw_streq(json_object_get_string(wanted), json_object_get_string(value));
+}
+
+static bool is_one_of(json_object *wanted, json_object *value)
+{
+    if (!json_object_is_type(wanted, json_type_array))
+        return equals(wanted, value);
+    for (size_t i = 0; i < sw_json_len(wanted); i++)
+        if (equals(sw_json_at(wanted, i), value))
+            return true;
+    return false;
+}
+
+/* <0, 0, >0; what is no amount is less than every amount. */
+static int compare(json_object *value, json_object *bound)
+{
+    struct sw_quantity a, b;
+    if (sw_quantity_from_json(value, &a, NULL) < 0 || sw_quantity_from_json(bound, &b, NULL) < 0)
+        return -1;
+    return sw_quantity_cmp(&a, &b);
+}
+
+/* @wanted with its templates rendered; the caller's. */
+static int wanted_value(struct scope *scope, json_object *wanted, json_object **out,
+                        struct sw_err *err)
+{
+    bool list = json_object_is_type(wanted, json_type_array);
+    if (!list && !json_object_is_type(wanted, json_type_string)) {
+        *out = json_object_get(wanted);
+        return 0;
+    }
+    if (!list && !sw_text_is_template(json_object_get_string(wanted))) {
+        *out = json_object_get(wanted);
+        return 0;
+    }
+    SW_AUTO_CHARS *text = NULL;
+    if (list)
+        return sw_body_render(scope, wanted, true, out, err);
+    int rc = sw_text_render(scope, json_object_get_string(wanted), &text, err);
+    if (rc == 0)
+        *out = sw_str(text);
+    return rc;
+}
+
+/* What was found at a path, against what is wanted: does any of it fit? */
+struct found {
+    struct sw_json_list list;
+    const struct want *want;
+};
+
+static bool any_is(const struct found *f, json_object *wanted)
+{
+    for (size_t i = 0; i < f->list.n_values; i++)
+        if (f->list.values[i] && is_one_of(wanted, f->list.values[i]))
+            return true;
+    return false;
+}
+
+static bool any_matches(const struct found *f)
+{
+    for (size_t i = 0; i < f->list.n_values; i++)
+        if (f->list.values[i] &&
+            regexec(f->want->re, json_object_get_string(f->list.values[i]), 0, NULL, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool any_within(const struct found *f)
+{
+    const struct want *w = f->want;
+    for (size_t i = 0; i < f->list.n_values; i++) {
+        json_object *value = f->list.values[i];
+        if (value && (!w->at_least || compare(value, w->at_least) >= 0) &&
+            (!w->at_most || compare(value, w->at_most) <= 0))
+            return true;
+    }
+    return false;
+}
+
+static bool any_there(const struct found *f)
+{
+    for (size_t i = 0; i < f->list.n_values; i++)
+        if (f->list.values[i])
+            return true;
+    return false;
+}
+
+/* @return 1, 0, or an error */
+static int check_value(const struct found *f, struct scope *scope, json_object *wanted,
+                       struct sw_err *err)
+{
+    json_object *value = NULL;
+    int rc = wanted_value(scope, wanted, &value, err);
+    if (rc == 0)
+        rc = any_is(f, value);
+    json_object_put(value);
+    return rc;
+}
+
+static int check(const struct found *f, struct scope *scope, struct sw_err *err)
+{
+    const struct want *w = f->want;
+    int rc = 1;
+    if ((w->exists >= 0 && any_there(f) != w->exists) ||
+        ((w->at_least || w->at_most) && !any_within(f)) || (w->re && !any_matches(f)))
+        return 0;
+    if (w->is)
+        rc = check_value(f, scope, w->is, err);
+    if (rc != 1 || !w->is_not)
+        return rc;
+    rc = check_value(f, scope, w->is_not, err);
+    return rc < 0 ? rc : !rc;
+}
+
+static int want_holds(const struct want *w, struct scope *scope, json_object *doc,
+                      struct sw_err *err)
+{
+    struct found f = { .want = w };
+    int rc = sw_jsonpath_find(w->path, doc, &f.list, err);
+    rc = rc < 0 ? rc : check(&f, scope, err);
+    sw_json_list_done(&f.list);
+    return rc;
+}
+
+/* ---- clauses ------------------------------------------------------------------------------------
+ */
+
+static int text_matches(struct scope *scope, const char *pattern, const char *name,
+                        struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL;
+    if (!pattern)
+        return 1;
+    if (!sw_text_is_template(pattern))
+        return name_matches(pattern, name);
+    int rc = sw_text_render(scope, pattern, &text, err);
+    return rc < 0 ? rc : name_matches(text, name);
+}
+
+static int labels_match(const struct clause *c, struct scope *scope, json_object *doc,
+                        struct sw_err *err)
+{
+    if (!c->labels)
+        return 1;
+    if (!c->labels_vary)
+        return sw_selector_matches_object(&c->selector, doc);
+    struct sw_selector selector = { 0 };
+    SW_AUTO_JSON *labels = NULL;
+    int rc = 0;
+    if (json_object_is_type(c->labels, json_type_string)) {
+        SW_AUTO_CHARS *text = NULL;
+        rc = sw_text_render(scope, json_object_get_string(c->labels), &text, err);
+        rc = rc < 0 ? rc : sw_selector_parse(text, &selector, err);
+    } else {
+        rc = sw_body_render(scope, c->labels, false, &labels, err);
+        rc = rc < 0 ? rc : sw_selector_from_map(labels, &selector, err);
+    }
+    if (rc == 0)
+        rc = sw_selector_matches_object(&selector, doc);
+    sw_selector_done(&selector);
+    return rc;
+}
+
+int sw_clause_matches(const struct clause *c, struct scope *scope, json_object *doc,
+                      struct sw_err *err)
+{
+    int rc = text_matches(scope, c->name, sw_obj_name(doc), err);
+    if (rc == 1)
+        rc = text_matches(scope, c->ns, sw_obj_namespace(doc), err);
+    if (rc == 1)
+        rc = labels_match(c, scope, doc, err);
+    for (size_t i = 0; rc == 1 && i < c->n_wants; i++)
+        rc = want_holds(&c->wants[i], scope, doc, err);
+    return rc;
+}
+
+/* ---- finding ------------------------------------------------------------------------------------
+ */
+
+struct search {
+    const struct clause *clause;
+    struct scope *scope;
+    size_t limit;
+    json_object *found;
+    int rc;
+    struct sw_err *err;
+};
+
+static int consider(json_object *doc, void *arg)
+{
+    struct search *s = arg;
+    s->rc = sw_clause_matches(s->clause, s->scope, doc, s->err);
+    if (s->rc == 1)
+        json_object_array_add(s->found, json_object_get(doc));
+    return s->rc < 0 || (s->limit && sw_json_len(s->found) >= s->limit);
+}
+
+/* A text of the clause as far as it narrows the search: a pattern does not. */
+static int narrow(struct scope *scope, const char *text, char **out, struct sw_err *err)
+{
+    *out = NULL;
+    int rc = text ? sw_text_render(scope, text, out, err) : 0;
+    if (*out && is_pattern(*out))
+        free(SW_TAKE(*out));
+    return rc;
+}
+
+int sw_clause_find(const struct clause *c, struct scope *scope, size_t limit, json_object **out,
+                   struct sw_err *err)
+{
+    SW_AUTO_CHARS *name = NULL, *ns = NULL, *node = NULL;
+    struct sw_rules *rules = scope->rules;
+    struct search s = { .clause = c, .scope = scope, .limit = limit, .err = err };
+    int rc = narrow(scope, c->name, &name, err);
+    rc = rc < 0 ? rc : narrow(scope, c->ns, &ns, err);
+    rc = rc < 0 ? rc : narrow(scope, c->node, &node, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *kind = sw_rules_kind_key(c->api_version, c->kind);
+    struct sw_rules_ref ref = { c->api_version, c->kind, ns, name, node };
+    int spaced = name ? rules->backend.is_namespaced(rules->backend.self, c->api_version, c->kind)
+                      : 1;
+    s.found = json_object_new_array();
+    if (name && (ns || spaced == 0)) {
+        sw_look_at(rules, "%s/%s/%s", kind, spaced ? ns : "", name);
+        json_object *doc = rules->backend.find(rules->backend.self, &ref);
+        if (doc)
+            (void)consider(doc, &s);
+    } else {
+        ref.name = NULL;
+        if (node)
+            sw_look_at(rules, "%s@%s", kind, node);
+        else
+            sw_look_at(rules, "%s*%s", kind, ns ? ns : "");
+        rules->backend.each(rules->backend.self, &ref, consider, &s);
+    }
+    if (s.rc < 0) {
+        json_object_put(s.found);
+        return s.rc;
+    }
+    *out = s.found;
+    return 0;
+}
+
+static void bind(const struct clause *c, struct scope *scope, json_object *found)
+{
+    if (c->as)
+        sw_scope_name(scope, c->as, sw_json_at(found, 0));
+    if (c->as_list)
+        sw_scope_name(scope, c->as_list, found);
+}
+
+int sw_clauses_hold(const struct clause *clauses, size_t n, struct scope *scope, struct sw_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct clause *c = &clauses[i];
+        json_object *found = NULL;
+        bool enough = c->max == INT64_MAX && !c->as_list; /* one more than needed says nothing */
+        size_t limit = enough ? (size_t)c->min : c->max < 1000000 ? (size_t)c->max + 1 : 0;
+        int rc = sw_clause_find(c, scope, c->as_list ? 0 : limit, &found, err);
+        if (rc < 0)
+            return rc;
+        int64_t count = (int64_t)sw_json_len(found);
+        if (count >= c->min && count <= c->max)
+            bind(c, scope, found);
+        json_object_put(found);
+        if (count < c->min || count > c->max)
+            return 0;
+    }
+    return 1;
+}

@@ -1,0 +1,110 @@
+#include "emulator/rules/rules_internal.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+
+static void free_regex(regex_t **re)
+{
+    if (*re)
+        regfree(*re);
+    free(SW_TAKE(*re));
+}
+
+static void want_done(struct want *w)
+{
+    free(w->path_text);
+    sw_jsonpath_free(w->path);
+    json_object_put(w->is);
+    json_object_put(w->is_not);
+    json_object_put(w->at_least);
+    json_object_put(w->at_most);
+    free_regex(&w->re);
+}
+
+void sw_clause_done(struct clause *c)
+{
+    free(c->api_version);
+    free(c->kind);
+    free(c->name);
+    free(c->ns);
+    free(c->node);
+    free(c->as);
+    free(c->as_list);
+    json_object_put(c->labels);
+    sw_selector_done(&c->selector);
+    for (size_t i = 0; i < c->n_wants; i++)
+        want_done(&c->wants[i]);
+    free(c->wants);
+    *c = (struct clause){ 0 };
+}
+
+static void clauses_free(struct clause *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sw_clause_done(&list[i]);
+    free(list);
+}
+
+static void actions_free(struct action *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_object_put(list[i].body);
+        sw_clause_done(&list[i].target);
+        free(list[i].condition);
+    }
+    free(list);
+}
+
+static void each_done(struct each *each)
+{
+    sw_jsonpath_free(each->path);
+    json_object_put(each->items);
+    free(each->count);
+    sw_clause_done(&each->clause);
+}
+
+static void rule_done(struct rule *rule)
+{
+    free(rule->name);
+    free(rule->place);
+    clauses_free(rule->on, rule->n_on);
+    clauses_free(rule->when, rule->n_when);
+    each_done(&rule->each);
+    actions_free(rule->actions, rule->n_actions);
+    actions_free(rule->otherwise, rule->n_otherwise);
+    json_object_put(rule->body);
+    free_regex(&rule->match);
+    free(rule->plan.log);
+}
+
+void sw_rule_set_cut(struct rule_set *set, size_t n)
+{
+    while (set->n > n)
+        rule_done(&set->rules[--set->n]);
+}
+
+static void free_name(struct lh_entry *entry)
+{
+    free(lh_entry_k(entry));
+    free(lh_entry_v(entry));
+}
+
+void sw_rule_set_init(struct rule_set *set, const char *platform)
+{
+    *set = (struct rule_set){ 0 };
+    set->platform = platform ? sw_strdup(platform) : NULL;
+    set->templates = sw_template_set_new();
+    set->names = lh_kchar_table_new(64, free_name);
+}
+
+void sw_rule_set_done(struct rule_set *set)
+{
+    if (!set->names)
+        return;
+    sw_rule_set_cut(set, 0);
+    free(set->rules);
+    free(set->platform);
+    sw_template_set_free(set->templates);
+    lh_table_free(set->names);
+    *set = (struct rule_set){ 0 };
+}

@@ -1,0 +1,404 @@
+#include "emulator/schema/cel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+
+enum { MAX_DEPTH = 32 };
+
+/* What a macro has named: the innermost is the first. */
+struct var {
+    const char *name;
+    size_t len;
+    json_object *value; /* borrowed */
+    const struct var *outer;
+};
+
+struct cel {
+    const char *at;
+    json_object *root;
+    const struct var *vars;
+    int depth;
+    struct sw_err *err;
+};
+
+/* What a part of an expression comes to. */
+struct term {
+    json_object *value; /* counted; NULL: null */
+    bool bad;           /* cannot be said: a key is missing. Decides nothing by itself */
+    bool none;          /* an optional step led nowhere */
+};
+
+static int unknown(struct cel *c)
+{
+    return sw_err_set(c->err, SW_NOTFOUND, "cannot be evaluated here at '%.20s'", c->at);
+}
+
+static void skip(struct cel *c)
+{
+    c->at += strspn(c->at, " \t\n");
+}
+
+static bool take(struct cel *c, const char *token)
+{
+    skip(c);
+    size_t len = strlen(token);
+    if (strncmp(c->at, token, len) != 0)
+        return false;
+    c->at += len;
+    return true;
+}
+
+static void set(struct term *t, json_object *value)
+{
+    json_object_put(t->value);
+    t->value = value;
+}
+
+static void set_bool(struct term *t, bool value)
+{
+    set(t, json_object_new_boolean(value));
+}
+
+static bool is_true(const struct term *t)
+{
+    return !t->bad && json_object_get_boolean(t->value);
+}
+
+static int cel_or(struct cel *c, struct term *out);
+
+static int closed(struct cel *c, int rc)
+{
+    return rc == 0 && !take(c, ")") ? unknown(c) : rc;
+}
+
+/* ---- names and steps ---------------------------------------------------------------------------
+ */
+
+static size_t word_len(const char *at)
+{
+    return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+static void step(struct term *t, const char *key, bool optional)
+{
+    json_object *next = NULL;
+    if (t->none)
+        return;
+    const bool there = json_object_is_type(t->value, json_type_object) &&
+                       json_object_object_get_ex(t->value, key, &next);
+    set(t, there ? json_object_get(next) : NULL);
+    t->none = !there && optional;
+    t->bad |= !there && !optional;
+}
+
+/* ['key'] */
+static int cel_index(struct cel *c, struct term *out)
+{
+    c->at++;
+    skip(c);
+    const char *end = *c->at == '\'' || *c->at == '"' ? strchr(c->at + 1, *c->at) : NULL;
+    if (!end || end[1] != ']')
+        return unknown(c);
+    SW_AUTO_CHARS *key = sw_strndup(c->at + 1, (size_t)(end - c->at - 1));
+    c->at = end + 2;
+    step(out, key, false);
+    return 0;
+}
+
+static int or_value(struct cel *c, struct term *out)
+{
+    struct term other = { 0 };
+    const int rc = closed(c, cel_or(c, &other));
+    if (out->none) {
+        set(out, json_object_get(other.value));
+        out->bad = other.bad;
+        out->none = false;
+    }
+    json_object_put(other.value);
+    return rc;
+}
+
+static int starts_with(struct cel *c, struct term *out)
+{
+    struct term prefix = { 0 };
+    const int rc = closed(c, cel_or(c, &prefix));
+    const bool texts = json_object_is_type(out->value, json_type_string) &&
+                       json_object_is_type(prefix.value, json_type_string);
+    out->bad |= prefix.bad || !texts;
+    set_bool(out, texts && sw_starts_with(json_object_get_string(out->value),
+                                          json_object_get_string(prefix.value)));
+    json_object_put(prefix.value);
+    return rc;
+}
+
+/* The predicate behind @from, of one element. */
+static int holds_for(struct cel *c, const char *from, const struct var *var, struct term *out)
+{
+    c->at = from;
+    c->vars = var;
+    const int rc = closed(c, cel_or(c, out));
+    c->vars = var->outer;
+    return rc;
+}
+
+/* exists(name, predicate): of a list its elements, of a map its keys. With none of them the
+ * predicate is read all the same. */
+static int exists(struct cel *c, struct term *out)
+{
+    skip(c);
+    struct var var = { .name = c->at, .len = word_len(c->at), .outer = c->vars };
+    c->at += var.len;
+    if (!var.len || !take(c, ","))
+        return unknown(c);
+    const char *from = c->at;
+    const bool list = json_object_is_type(out->value, json_type_array),
+               map = json_object_is_type(out->value, json_type_object);
+    SW_AUTO_JSON *keys = json_object_new_array();
+    if (map) {
+        json_object_object_foreach(out->value, key, value)
+        {
+            (void)value;
+            json_object_array_add(keys, json_object_new_string(key));
+        }
+    }
+    SW_AUTO_JSON *all = json_object_get(list ? out->value : keys);
+    bool any = false, bad = !list && !map;
+    size_t i = 0;
+    do {
+        struct term t = { 0 };
+        const bool real = i < sw_json_len(all);
+        var.value = real ? sw_json_at(all, i) : NULL;
+        const int rc = holds_for(c, from, &var, &t);
+        any |= real && is_true(&t);
+        bad |= real && t.bad;
+        json_object_put(t.value);
+        if (rc < 0)
+            return rc;
+    } while (++i < sw_json_len(all));
+    out->bad |= bad && !any;
+    set_bool(out, any);
+    return 0;
+}
+
+static int cel_steps(struct cel *c, struct term *out)
+{
+    int rc = 0;
+    while (rc == 0 && (*c->at == '.' || *c->at == '[')) {
+        if (*c->at == '[') {
+            rc = cel_index(c, out);
+            continue;
+        }
+        c->at++;
+        if (take(c, "orValue("))
+            rc = or_value(c, out);
+        else if (take(c, "startsWith("))
+            rc = starts_with(c, out);
+        else if (take(c, "exists("))
+            rc = exists(c, out);
+        else {
+            const bool optional = take(c, "?");
+            const size_t len = word_len(c->at);
+            if (!len || c->at[len] == '(')
+                return unknown(c); /* a function or macro that is not known */
+            SW_AUTO_CHARS *key = sw_strndup(c->at, len);
+            c->at += len;
+            step(out, key, optional);
+        }
+    }
+    return rc;
+}
+
+static int cel_name(struct cel *c, struct term *out)
+{
+    const size_t len = word_len(c->at);
+    if (!len || c->at[len] == '(')
+        return unknown(c);
+    SW_AUTO_CHARS *name = sw_strndup(c->at, len);
+    c->at += len;
+    for (const struct var *v = c->vars; v; v = v->outer)
+        if (v->len == len && strncmp(v->name, name, len) == 0) {
+            set(out, json_object_get(v->value));
+            return cel_steps(c, out);
+        }
+    set(out, json_object_get(c->root));
+    step(out, name, false);
+    return cel_steps(c, out);
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+static int cel_text(struct cel *c, struct term *out)
+{
+    const char *end = strchr(c->at + 1, *c->at);
+    if (!end)
+        return unknown(c);
+    set(out, json_object_new_string_len(c->at + 1, (int)(end - c->at - 1)));
+    c->at = end + 1;
+    return 0;
+}
+
+static int cel_number(struct cel *c, struct term *out)
+{
+    char *end;
+    set(out, json_object_new_int64(strtoll(c->at, &end, 10)));
+    c->at = end;
+    return 0;
+}
+
+static int cel_has(struct cel *c, struct term *out)
+{
+    skip(c);
+    const int rc = closed(c, cel_name(c, out));
+    set_bool(out, !out->bad && !out->none);
+    out->bad = out->none = false;
+    return rc;
+}
+
+static int cel_not(struct cel *c, struct term *out);
+
+static int cel_atom(struct cel *c, struct term *out)
+{
+    skip(c);
+    if (*c->at == '\'' || *c->at == '"')
+        return cel_text(c, out);
+    if (strspn(c->at, "0123456789"))
+        return cel_number(c, out);
+    if (take(c, "has("))
+        return cel_has(c, out);
+    const bool yes = take(c, "true");
+    if (yes || take(c, "false")) {
+        set_bool(out, yes);
+        return 0;
+    }
+    if (take(c, "[]")) {
+        set(out, json_object_new_array());
+        return 0;
+    }
+    if (take(c, "{}")) {
+        set(out, json_object_new_object());
+        return 0;
+    }
+    if (take(c, "(")) {
+        const int rc = closed(c, cel_or(c, out));
+        return rc == 0 ? cel_steps(c, out) : rc;
+    }
+    if (take(c, "!"))
+        return cel_not(c, out);
+    const char *began = c->at;
+    const int rc = cel_name(c, out);
+    if (rc == 0 && out->bad && !sw_err_text(c->err)[0])
+        (void)sw_err_set(c->err, SW_INVALID, "no such key: %.*s", (int)(c->at - began), began);
+    return rc;
+}
+
+static int cel_value(struct cel *c, struct term *out)
+{
+    if (++c->depth > MAX_DEPTH)
+        return unknown(c);
+    const int rc = cel_atom(c, out);
+    c->depth--;
+    return rc;
+}
+
+static int cel_not(struct cel *c, struct term *out)
+{
+    const int rc = cel_value(c, out);
+    set_bool(out, !json_object_get_boolean(out->value));
+    return rc;
+}
+
+/* ---- operators ---------------------------------------------------------------------------------
+ */
+
+static json_object *sum(json_object *a, json_object *b)
+{
+    if (json_object_is_type(a, json_type_string) && json_object_is_type(b, json_type_string)) {
+        SW_AUTO_CHARS *text = sw_printf("%s%s", json_object_get_string(a),
+                                        json_object_get_string(b));
+        return json_object_new_string(text);
+    }
+    if (!json_object_is_type(a, json_type_array) || !json_object_is_type(b, json_type_array))
+        return NULL;
+    json_object *all = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(a) + sw_json_len(b); i++)
+        json_object_array_add(all, json_object_get(i < sw_json_len(a)
+                                                       ? sw_json_at(a, i)
+                                                       : sw_json_at(b, i - sw_json_len(a))));
+    return all;
+}
+
+static int cel_sum(struct cel *c, struct term *out)
+{
+    int rc = cel_value(c, out);
+    while (rc == 0 && take(c, "+")) {
+        struct term right = { 0 };
+        rc = cel_value(c, &right);
+        json_object *both = sum(out->value, right.value);
+        out->bad |= right.bad || !both;
+        set(out, both);
+        json_object_put(right.value);
+    }
+    return rc;
+}
+
+static int cel_compare(struct cel *c, struct term *out)
+{
+    int rc = cel_sum(c, out);
+    bool equal = rc == 0 && take(c, "=="), differs = rc == 0 && !equal && take(c, "!=");
+    if (!equal && !differs)
+        return rc;
+    struct term right = { 0 };
+    rc = cel_sum(c, &right);
+    bool same = sw_json_equal(out->value, right.value);
+    set_bool(out, same == equal);
+    out->bad |= right.bad;
+    json_object_put(right.value);
+    return rc;
+}
+
+/* A false side of && and a true one of || win over one that cannot be said. */
+static int cel_chain(struct cel *c, const char *token, bool decisive,
+                     int (*side)(struct cel *c, struct term *out), struct term *out)
+{
+    int rc = side(c, out);
+    while (rc == 0 && take(c, token)) {
+        struct term right = { 0 };
+        rc = side(c, &right);
+        bool left_wins = !out->bad && json_object_get_boolean(out->value) == decisive;
+        bool right_wins = !right.bad && json_object_get_boolean(right.value) == decisive;
+        json_object_put(right.value);
+        out->bad = !left_wins && !right_wins && (out->bad || right.bad);
+        set_bool(out, left_wins || right_wins ? decisive : !decisive);
+    }
+    return rc;
+}
+
+static int cel_and(struct cel *c, struct term *out)
+{
+    return cel_chain(c, "&&", false, cel_compare, out);
+}
+
+static int cel_or(struct cel *c, struct term *out)
+{
+    return cel_chain(c, "||", true, cel_and, out);
+}
+
+int sw_cel_holds(const char *expression, json_object *root, struct sw_err *err)
+{
+    SW_ERR(why);
+    struct term t = { 0 };
+    struct cel c = { .at = expression, .root = root, .err = &why };
+    int rc = cel_or(&c, &t);
+    skip(&c);
+    if (rc == 0 && *c.at)
+        rc = unknown(&c);
+    const bool holds = json_object_get_boolean(t.value);
+    json_object_put(t.value);
+    if (rc == 0 && !t.bad)
+        return holds;
+    sw_err_move(err, &why);
+    return rc < 0 ? SW_NOTFOUND : SW_INVALID;
+}

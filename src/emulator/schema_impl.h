@@ -1,7 +1,0 @@
-#pragma once
-/* schema_impl: shared by the files of schema.h. */
-#include "emulator/schema.h"
-
-bool sw_structural_flag(json_object *schema, const char *name);
-/** Does @text match an ECMA 262 / RE2 pattern? Patterns that cannot be translated match all. */
-bool sw_pattern_matches(const char *pattern, const char *text);

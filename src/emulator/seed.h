@@ -1,5 +1,0 @@
-#pragma once
-/* seed: what every cluster has from its first moment on. */
-#include "emulator/store_impl.h"
-
-void sw_seed(struct sw_store *store);

@@ -1,0 +1,244 @@
+#include "emulator/store/kinds.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+struct sw_kinds {
+    struct sw_emu_kind **kinds;
+    size_t n, cap;
+};
+
+static char *lower(const char *s)
+{
+    char *out = sw_strdup(s);
+    for (char *c = out; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return out;
+}
+
+/* The strings of a kind are const for everybody but this file. */
+static void set(const char **field, const char *value)
+{
+    char *copy = value ? sw_strdup(value) : NULL;
+    free((char *)*field);
+    *field = copy;
+}
+
+void sw_kind_rename(struct sw_emu_kind *kind, const struct sw_kind_names *names)
+{
+    SW_AUTO_CHARS *list_kind = sw_printf("%sList", names->kind);
+    SW_AUTO_CHARS *singular = lower(names->kind);
+    set(&kind->kind, names->kind);
+    set(&kind->list_kind, names->list_kind ? names->list_kind : list_kind);
+    set(&kind->singular, names->singular ? names->singular : singular);
+    set(&kind->short_names, names->short_names);
+    set(&kind->categories, names->categories);
+}
+
+void sw_kind_set_versions(struct sw_emu_kind *kind, const char *const *versions, size_t n,
+                          const char *storage)
+{
+    size_t kept = n < SW_KIND_VERSIONS - 1 ? n : SW_KIND_VERSIONS - 1;
+    for (size_t i = 0; i < SW_KIND_VERSIONS; i++)
+        set(&kind->versions[i], i < kept ? versions[i] : NULL);
+    set(&kind->storage_version, storage);
+}
+
+static void kind_free(struct sw_emu_kind *kind)
+{
+    sw_kind_set_versions(kind, NULL, 0, NULL);
+    set(&kind->group, NULL);
+    set(&kind->plural, NULL);
+    set(&kind->kind, NULL);
+    set(&kind->list_kind, NULL);
+    set(&kind->singular, NULL);
+    set(&kind->short_names, NULL);
+    set(&kind->categories, NULL);
+    free(kind);
+}
+
+/* "v1beta1:20-24": does release @minor serve it? @return its name's length, 0: no. */
+static size_t version_served(const char *spec, int minor)
+{
+    size_t len = strcspn(spec, ": ");
+    long from = 0, until = LONG_MAX;
+    if (spec[len] == ':') {
+        char *end;
+        const char *range = spec + len + 1;
+        if (*range != '-')
+            from = strtol(range, &end, 10);
+        else
+            end = (char *)range;
+        if (*end == '-' && isdigit((unsigned char)end[1]))
+            until = strtol(end + 1, NULL, 10);
+    }
+    return minor >= from && minor <= until ? len : 0;
+}
+
+static void set_builtin_versions(struct sw_emu_kind *kind, const char *spec, int minor)
+{
+    char *versions[SW_KIND_VERSIONS] = { 0 };
+    size_t n = 0;
+    for (; *spec; spec += strcspn(spec, " "), spec += strspn(spec, " ")) {
+        size_t len = version_served(spec, minor);
+        if (len && n < SW_KIND_VERSIONS - 1)
+            versions[n++] = sw_strndup(spec, len);
+    }
+    sw_kind_set_versions(kind, (const char *const *)versions, n, versions[0]);
+    kind->served = n > 0;
+    for (size_t i = 0; i < n; i++)
+        free(versions[i]);
+}
+
+static struct sw_emu_kind *append(struct sw_kinds *kinds, const char *group, const char *plural)
+{
+    struct sw_emu_kind *kind = sw_zalloc(1, sizeof *kind);
+    set(&kind->group, group);
+    set(&kind->plural, plural);
+    SW_GROW(kinds->kinds, kinds->n, kinds->cap);
+    kinds->kinds[kinds->n++] = kind;
+    return kind;
+}
+
+static struct sw_emu_kind *find(struct sw_kinds *kinds, const char *group, const char *plural)
+{
+    for (size_t i = 0; i < kinds->n; i++)
+        if (strcmp(kinds->kinds[i]->group, group) == 0 &&
+            strcmp(kinds->kinds[i]->plural, plural) == 0)
+            return kinds->kinds[i];
+    return NULL;
+}
+
+/* Events have two faces. */
+static void share(struct sw_kinds *kinds)
+{
+    find(kinds, "events.k8s.io", "events")->stored_as = find(kinds, "", "events");
+}
+
+struct sw_kinds *sw_kinds_new(int minor)
+{
+    struct sw_kinds *kinds = sw_zalloc(1, sizeof *kinds);
+    for (size_t i = 0; i < sw_n_builtins; i++) {
+        const struct sw_builtin *row = &sw_builtins[i];
+        struct sw_emu_kind *kind = append(kinds, row->group, row->plural);
+        sw_kind_rename(kind, &(struct sw_kind_names){ .kind = row->kind,
+                                                      .short_names = row->short_names,
+                                                      .categories = row->categories });
+        set_builtin_versions(kind, row->versions, minor);
+        kind->namespaced = row->flags & SW_K_NAMESPACED;
+        kind->has_status = row->flags & SW_K_STATUS;
+        kind->has_scale = row->flags & SW_K_SCALE;
+        kind->verbs = row->flags & SW_K_VIRTUAL ? "create" : NULL;
+        kind->builtin = row;
+    }
+    share(kinds);
+    return kinds;
+}
+
+void sw_kinds_free(struct sw_kinds *kinds)
+{
+    if (!kinds)
+        return;
+    for (size_t i = 0; i < kinds->n; i++)
+        kind_free(kinds->kinds[i]);
+    free(kinds->kinds);
+    free(kinds);
+}
+
+const struct sw_builtin *sw_kind_builtin(const struct sw_emu_kind *kind)
+{
+    return kind->builtin;
+}
+
+bool sw_kind_is_virtual(const struct sw_emu_kind *kind)
+{
+    return kind->builtin && (sw_kind_builtin(kind)->flags & SW_K_VIRTUAL);
+}
+
+bool sw_kind_has_generation(const struct sw_emu_kind *kind)
+{
+    return !kind->builtin || (sw_kind_builtin(kind)->flags & SW_K_GENERATION);
+}
+
+bool sw_kind_serves(const struct sw_emu_kind *kind, const char *version)
+{
+    for (size_t i = 0; kind->versions[i]; i++)
+        if (strcmp(kind->versions[i], version) == 0)
+            return kind->served;
+    return false;
+}
+
+char *sw_kind_api_version(const struct sw_emu_kind *kind, const char *version)
+{
+    if (!version)
+        version = kind->storage_version;
+    return kind->group[0] ? sw_printf("%s/%s", kind->group, version) : sw_strdup(version);
+}
+
+char *sw_kind_resource(const struct sw_emu_kind *kind)
+{
+    return kind->group[0] ? sw_printf("%s.%s", kind->plural, kind->group) : sw_strdup(kind->plural);
+}
+
+static bool matches(const struct sw_emu_kind *kind, const char *group, const char *version)
+{
+    return kind->served && strcmp(kind->group, group) == 0 &&
+           (!version || sw_kind_serves(kind, version));
+}
+
+struct sw_emu_kind *sw_kinds_by_kind(struct sw_kinds *kinds, const char *group, const char *version,
+                                     const char *kind)
+{
+    for (size_t i = 0; i < kinds->n; i++)
+        if (strcmp(kinds->kinds[i]->kind, kind) == 0 && matches(kinds->kinds[i], group, version))
+            return kinds->kinds[i];
+    return NULL;
+}
+
+struct sw_emu_kind *sw_kinds_by_plural(struct sw_kinds *kinds, const char *group,
+                                       const char *version, const char *plural)
+{
+    for (size_t i = 0; i < kinds->n; i++)
+        if (strcmp(kinds->kinds[i]->plural, plural) == 0 &&
+            matches(kinds->kinds[i], group, version))
+            return kinds->kinds[i];
+    return NULL;
+}
+
+struct sw_emu_kind *sw_kinds_nth(struct sw_kinds *kinds, size_t i)
+{
+    return i < kinds->n ? kinds->kinds[i] : NULL;
+}
+
+struct sw_emu_kind *sw_kinds_add(struct sw_kinds *kinds, const char *group, const char *plural)
+{
+    struct sw_emu_kind *there = find(kinds, group, plural);
+    return there ? there : append(kinds, group, plural);
+}
+
+/* "v1" before "v2beta1" before "v1beta1" before "v1alpha1" before what is no version at all. */
+static long version_rank(const char *name)
+{
+    char *end;
+    if (name[0] != 'v')
+        return 0;
+    long major = strtol(name + 1, &end, 10), minor = 0, level = 3;
+    if (strncmp(end, "beta", 4) == 0)
+        level = 2;
+    else if (strncmp(end, "alpha", 5) == 0)
+        level = 1;
+    if (level < 3)
+        minor = strtol(end + (level == 2 ? 4 : 5), &end, 10);
+    return end == name + 1 || *end ? 0 : level * 1000000 + major * 1000 + minor;
+}
+
+int sw_version_order(const void *a, const void *b)
+{
+    long left = version_rank(*(const char *const *)a),
+         right = version_rank(*(const char *const *)b);
+    return left < right ? 1 : left > right ? -1 : 0;
+}

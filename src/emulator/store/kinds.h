@@ -1,0 +1,58 @@
+#pragma once
+/* kinds: which resource types a cluster has. The built-in ones are one table (kinds_table.c), a row
+ * each, with the versions that each Kubernetes release served; CRDs add more at run time. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "emulator/store/store.h"
+
+enum sw_builtin_flags {
+    SW_K_NAMESPACED = 1 << 0,
+    SW_K_STATUS = 1 << 1,     /* status subresource */
+    SW_K_SCALE = 1 << 2,      /* scale subresource */
+    SW_K_GENERATION = 1 << 3, /* metadata.generation counts changes of the spec */
+    SW_K_VIRTUAL = 1 << 4,    /* a question that is answered, never stored */
+};
+
+/** A row. The versions, the preferred first, each with the minor releases that served it:
+ * "v1:21- v1beta1:-24" is v1 since 1.21 and v1beta1 up to 1.24. */
+struct sw_builtin {
+    const char *group, *versions, *kind, *plural, *short_names, *categories;
+    unsigned flags;
+    const char *subresources; /* besides status and scale: "log,eviction", or NULL */
+};
+extern const struct sw_builtin sw_builtins[];
+extern const size_t sw_n_builtins;
+
+/** A registry of kinds. */
+struct sw_kinds;
+/** @minor: the Kubernetes release, 29 for 1.29. */
+struct sw_kinds *sw_kinds_new(int minor);
+void sw_kinds_free(struct sw_kinds *kinds);
+
+const struct sw_builtin *sw_kind_builtin(const struct sw_emu_kind *kind); /* NULL for CRDs */
+bool sw_kind_is_virtual(const struct sw_emu_kind *kind);
+bool sw_kind_has_generation(const struct sw_emu_kind *kind);
+bool sw_kind_serves(const struct sw_emu_kind *kind, const char *version);
+/** "group/version", or "version" for core; @version NULL: the storage version. Heap. */
+char *sw_kind_api_version(const struct sw_emu_kind *kind, const char *version);
+/** "deployments.apps", "pods": as error messages name the type. Heap. */
+char *sw_kind_resource(const struct sw_emu_kind *kind);
+
+struct sw_emu_kind *sw_kinds_by_kind(struct sw_kinds *kinds, const char *group, const char *version,
+                                     const char *kind);
+struct sw_emu_kind *sw_kinds_by_plural(struct sw_kinds *kinds, const char *group,
+                                       const char *version, const char *plural);
+struct sw_emu_kind *sw_kinds_nth(struct sw_kinds *kinds, size_t i); /* served or not; or NULL */
+/** What a CRD declares: a new kind, or the one that an earlier CRD of that name had. */
+struct sw_emu_kind *sw_kinds_add(struct sw_kinds *kinds, const char *group, const char *plural);
+/** (Re)set the names, all copied. */
+struct sw_kind_names {
+    const char *kind, *list_kind, *singular, *short_names, *categories;
+};
+void sw_kind_rename(struct sw_emu_kind *kind, const struct sw_kind_names *names);
+/** Replace the served versions: @n of them, copied. */
+void sw_kind_set_versions(struct sw_emu_kind *kind, const char *const *versions, size_t n,
+                          const char *storage);
+/** For qsort() of version names: "v2" before "v1" before "v2beta1" before "v1alpha1". */
+int sw_version_order(const void *a, const void *b);

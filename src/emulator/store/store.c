@@ -1,0 +1,475 @@
+#include "emulator/store/store_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "data/data.h"
+#include "emulator/store/write.h"
+
+/* ---- versions -----------------------------------------------------------------------------------
+ */
+
+struct sw_version *sw_version_ref(struct sw_version *v)
+{
+    v->refs++;
+    return v;
+}
+
+void sw_version_unref(struct sw_version *v)
+{
+    if (!v || --v->refs > 0)
+        return;
+    json_object_put(v->doc);
+    free(v->text);
+    free(v);
+}
+
+const char *sw_version_text(struct sw_version *v, size_t *len)
+{
+    if (!v->text)
+        v->text = sw_json_text(v->doc, SW_JSON_PLAIN, &v->text_len);
+    if (len)
+        *len = v->text_len;
+    return v->text;
+}
+
+json_object *sw_version_doc(struct sw_version *v)
+{
+    if (v->doc)
+        return json_object_get(v->doc);
+    json_object *doc = NULL;
+    SW_ERR(err);
+    if (sw_json_parse(v->text, v->text_len, NULL, &doc, &err) < 0)
+        abort(); /* we wrote it ourselves */
+    return doc;
+}
+
+/* ---- shelves ------------------------------------------------------------------------------------
+ */
+
+static int compare(const struct sw_object *object, const char *ns, const char *name)
+{
+    int order = strcmp(object->ns, ns);
+    return order ? order : strcmp(object->name, name);
+}
+
+size_t sw_shelf_seek(const struct sw_shelf *shelf, const char *ns, const char *name)
+{
+    size_t low = 0, high = shelf->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (compare(shelf->objects[mid], ns, name) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+const struct sw_shelf *sw_store_shelf(const struct sw_emu_kind *kind)
+{
+    return kind->stored_as ? kind->stored_as->shelf : kind->shelf;
+}
+
+/* A kind's shelf is the store's to change, whoever holds the kind as const. */
+static struct sw_shelf *need_shelf(const struct sw_emu_kind *kind)
+{
+    struct sw_emu_kind *own = (struct sw_emu_kind *)(kind->stored_as ? kind->stored_as : kind);
+    if (!own->shelf)
+        own->shelf = sw_zalloc(1, sizeof *own->shelf);
+    return own->shelf;
+}
+
+struct sw_object *sw_store_object(struct sw_store *store SW_UNUSED, const struct sw_emu_kind *kind,
+                                  const char *ns, const char *name)
+{
+    const struct sw_shelf *shelf = kind ? sw_store_shelf(kind) : NULL;
+    if (!shelf)
+        return NULL;
+    size_t i = sw_shelf_seek(shelf, ns ? ns : "", name);
+    return i < shelf->n && compare(shelf->objects[i], ns ? ns : "", name) == 0 ? shelf->objects[i]
+                                                                               : NULL;
+}
+
+static void shelve(struct sw_shelf *shelf, struct sw_object *object)
+{
+    size_t i = sw_shelf_seek(shelf, object->ns, object->name);
+    SW_GROW(shelf->objects, shelf->n, shelf->cap);
+    memmove(shelf->objects + i + 1, shelf->objects + i, (shelf->n - i) * sizeof *shelf->objects);
+    shelf->objects[i] = object;
+    shelf->n++;
+}
+
+static void unshelve(struct sw_shelf *shelf, struct sw_object *object)
+{
+    size_t i = sw_shelf_seek(shelf, object->ns, object->name);
+    shelf->n--;
+    memmove(shelf->objects + i, shelf->objects + i + 1, (shelf->n - i) * sizeof *shelf->objects);
+}
+
+/* ---- the index of owners ------------------------------------------------------------------------
+ */
+
+struct sw_owned {
+    char *uid;
+    struct sw_object **objects;
+    size_t n, cap;
+};
+
+static void owned_entry_free(struct lh_entry *entry)
+{
+    struct sw_owned *owned = (struct sw_owned *)lh_entry_v(entry);
+    free(owned->uid);
+    free(owned->objects);
+    free(owned);
+}
+
+static struct sw_owned *find_owned(struct sw_store *store, const char *uid)
+{
+    void *found = NULL;
+    return lh_table_lookup_ex(store->owned, uid, &found) ? found : NULL;
+}
+
+static void own(struct sw_store *store, const char *uid, struct sw_object *object)
+{
+    struct sw_owned *owned = find_owned(store, uid);
+    if (!owned) {
+        owned = sw_zalloc(1, sizeof *owned);
+        owned->uid = sw_strdup(uid);
+        (void)lh_table_insert(store->owned, owned->uid, owned);
+    }
+    SW_GROW(owned->objects, owned->n, owned->cap);
+    owned->objects[owned->n++] = object;
+}
+
+static void disown(struct sw_store *store, const char *uid, const struct sw_object *object)
+{
+    struct sw_owned *owned = find_owned(store, uid);
+    for (size_t i = 0; owned && i < owned->n; i++) {
+        if (owned->objects[i] != object)
+            continue;
+        owned->objects[i] = owned->objects[--owned->n];
+        if (owned->n == 0)
+            (void)lh_table_delete(store->owned, owned->uid);
+        return;
+    }
+}
+
+static void index_owners(struct sw_store *store, struct sw_object *object, json_object *doc,
+                         bool add)
+{
+    json_object *refs = sw_json_find(doc, "metadata", "ownerReferences", NULL);
+    for (size_t i = 0; i < sw_json_len(refs); i++) {
+        const char *uid = sw_json_str(sw_json_at(refs, i), "", "uid", NULL);
+        if (add)
+            own(store, uid, object);
+        else
+            disown(store, uid, object);
+    }
+}
+
+/* ---- changes ------------------------------------------------------------------------------------
+ */
+
+static struct sw_version *number(struct sw_store *store, json_object *doc)
+{
+    char rv[24];
+    (void)snprintf(rv, sizeof rv, "%" PRIu64, ++store->rv);
+    sw_json_set_str(doc, rv, "metadata", "resourceVersion", NULL);
+    struct sw_version *v = sw_zalloc(1, sizeof *v);
+    *v = (struct sw_version){ .refs = 1, .rv = store->rv, .doc = doc };
+    return v;
+}
+
+static void announce(struct sw_store *store, struct sw_shelf *shelf, const struct sw_change *change)
+{
+    shelf->changed = change->now->rv;
+    struct sw_watcher *next;
+    for (struct sw_watcher *w = shelf->watchers; w; w = next) {
+        next = w->next; /* a slow one is closed inside */
+        w->cb(change, w->arg);
+    }
+    sw_subs_add(store, change);
+    sw_history_add(store, change);
+}
+
+static struct sw_object *new_object(struct sw_store *store, const struct sw_emu_kind *kind,
+                                    struct sw_version *v)
+{
+    struct sw_object *object = sw_zalloc(1, sizeof *object);
+    object->kind = kind;
+    object->ns = sw_strdup(sw_obj_namespace(v->doc));
+    object->name = sw_strdup(sw_obj_name(v->doc));
+    object->uid = sw_strdup(sw_obj_uid(v->doc));
+    object->now = v;
+    (void)lh_table_insert(store->by_uid, object->uid, object);
+    return object;
+}
+
+struct sw_object *sw_store_commit(struct sw_store *store, const struct sw_emu_kind *kind,
+                                  struct sw_object *object, json_object *doc)
+{
+    struct sw_shelf *shelf = need_shelf(kind);
+    struct sw_change change = { .type = object ? SW_STORE_MODIFIED : SW_STORE_ADDED,
+                                .kind = kind,
+                                .now = number(store, doc) };
+    if (object) {
+        change.old = object->now;
+        index_owners(store, object, change.old->doc, false);
+        object->now = change.now;
+    } else {
+        object = new_object(store, kind, change.now);
+        shelve(shelf, object);
+    }
+    index_owners(store, object, doc, true);
+    announce(store, shelf, &change);
+    sw_version_unref(change.old);
+    return object;
+}
+
+static void object_free(struct sw_object *object)
+{
+    sw_version_unref(object->now);
+    free(object->ns);
+    free(object->name);
+    free(object->uid);
+    free(object);
+}
+
+void sw_store_remove(struct sw_store *store, struct sw_object *object, json_object *last)
+{
+    struct sw_shelf *shelf = need_shelf(object->kind);
+    if (!last)
+        last = sw_meta_copy(object->now->doc);
+    unshelve(shelf, object);
+    index_owners(store, object, object->now->doc, false);
+    (void)lh_table_delete(store->by_uid, object->uid);
+    struct sw_change change = { .type = SW_STORE_DELETED,
+                                .kind = object->kind,
+                                .now = number(store, last),
+                                .old = object->now };
+    announce(store, shelf, &change);
+    sw_version_unref(change.now);
+    object_free(object);
+}
+
+/* ---- the store ----------------------------------------------------------------------------------
+ */
+
+struct sw_store *sw_store_new(const struct sw_store_config *config)
+{
+    struct sw_store *store = sw_zalloc(1, sizeof *store);
+    store->loop = config->loop;
+    store->minor = config->minor;
+    store->random = config->seed;
+    while (store->random == 0)
+        if (getrandom(&store->random, sizeof store->random, 0) < 0)
+            store->random = (uint64_t)sw_now_ms();
+    store->rv = 1;
+    store->kinds = sw_kinds_new(config->minor);
+    store->by_uid = lh_kchar_table_new(256, NULL);
+    store->owned = lh_kchar_table_new(64, owned_entry_free);
+    if (!store->by_uid || !store->owned)
+        abort();
+    sw_subs_init(store);
+    return store;
+}
+
+static void shelf_free(struct sw_shelf *shelf)
+{
+    if (!shelf)
+        return;
+    for (size_t i = 0; i < shelf->n; i++)
+        object_free(shelf->objects[i]);
+    free(shelf->objects);
+    free(shelf);
+}
+
+void sw_store_free(struct sw_store *store)
+{
+    if (!store)
+        return;
+    sw_subs_done(store);
+    sw_history_done(store);
+    lh_table_free(store->owned);
+    lh_table_free(store->by_uid);
+    struct sw_emu_kind *kind;
+    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
+        shelf_free(SW_TAKE(kind->shelf));
+    sw_kinds_free(store->kinds);
+    free(store);
+}
+
+uint64_t sw_store_random(struct sw_store *store)
+{
+    store->random ^= store->random << 13;
+    store->random ^= store->random >> 7;
+    store->random ^= store->random << 17;
+    return store->random;
+}
+
+char *sw_store_uid(struct sw_store *store, char buf[static 37])
+{
+    uint64_t a = sw_store_random(store), b = sw_store_random(store);
+    (void)snprintf(buf, 37, "%08x-%04x-4%03x-%04x-%012" PRIx64, (unsigned)(a >> 32),
+                   (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
+                   (unsigned)(b >> 48 & 0x3fff) | 0x8000, b & 0xffffffffffff);
+    return buf;
+}
+
+char *sw_store_time(struct sw_store *store, char buf[static 21])
+{
+    return sw_time_rfc3339(sw_loop_now_ms(store->loop), buf);
+}
+
+void sw_store_born(struct sw_store *store)
+{
+    store->born = store->rv;
+}
+
+uint64_t sw_store_version(const struct sw_store *store)
+{
+    return store->rv;
+}
+
+struct sw_loop *sw_store_loop(struct sw_store *store)
+{
+    return store->loop;
+}
+
+void sw_store_set_logs(struct sw_store *store, sw_store_logs_fn *fn, void *arg)
+{
+    store->logs.fn = fn;
+    store->logs.arg = arg;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------
+ */
+
+json_object *sw_store_get(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                          const char *name)
+{
+    struct sw_object *object = sw_store_object(store, kind, ns, name);
+    return object ? object->now->doc : NULL;
+}
+
+json_object *sw_store_copy(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
+                           const char *name)
+{
+    return sw_json_copy(sw_store_get(store, kind, ns, name));
+}
+
+json_object *sw_store_find_uid(struct sw_store *store, const char *uid,
+                               const struct sw_emu_kind **kind)
+{
+    void *found;
+    if (!uid || !lh_table_lookup_ex(store->by_uid, uid, &found))
+        return NULL;
+    struct sw_object *object = found;
+    if (kind)
+        *kind = object->kind;
+    return object->now->doc;
+}
+
+/* The objects of one namespace lie together. */
+static void range(const struct sw_shelf *shelf, const char *ns, size_t *from, size_t *to)
+{
+    *from = 0;
+    *to = shelf ? shelf->n : 0;
+    if (!shelf || !ns || !ns[0])
+        return;
+    *from = sw_shelf_seek(shelf, ns, "");
+    SW_AUTO_CHARS *after = sw_printf("%s\001", ns); /* sorts behind all names in ns */
+    *to = sw_shelf_seek(shelf, after, "");
+}
+
+size_t sw_store_count(struct sw_store *store SW_UNUSED, const struct sw_emu_kind *kind,
+                      const char *ns)
+{
+    size_t from, to;
+    range(sw_store_shelf(kind), ns, &from, &to);
+    return to - from;
+}
+
+void sw_store_list(struct sw_store *store SW_UNUSED, const struct sw_emu_kind *kind, const char *ns,
+                   struct sw_store_list *out)
+{
+    const struct sw_shelf *shelf = sw_store_shelf(kind);
+    size_t from, to;
+    range(shelf, ns, &from, &to);
+    struct sw_store_list list = { .items = sw_zalloc(to - from + 1, sizeof *list.items) };
+    for (size_t i = from; i < to; i++)
+        list.items[list.n++] = json_object_get(shelf->objects[i]->now->doc);
+    sw_store_list_done(out);
+    *out = list;
+}
+
+void sw_store_dependents(struct sw_store *store, const char *uid, struct sw_store_list *out)
+{
+    const struct sw_owned *owned = find_owned(store, uid);
+    size_t n = owned ? owned->n : 0;
+    struct sw_store_list list = { .items = sw_zalloc(n + 1, sizeof *list.items), .n = n };
+    for (size_t i = 0; i < n; i++)
+        list.items[i] = json_object_get(owned->objects[i]->now->doc);
+    sw_store_list_done(out);
+    *out = list;
+}
+
+void sw_store_list_done(struct sw_store_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        json_object_put(list->items[i]);
+    free(SW_TAKE(list->items));
+    list->n = 0;
+}
+
+/* ---- kinds --------------------------------------------------------------------------------------
+ */
+
+/* "apps/v1" into "apps" and "v1"; "v1" into "" and "v1". */
+static char *split(const char *api_version, const char **version)
+{
+    const char *slash = strchr(api_version, '/');
+    *version = slash ? slash + 1 : api_version;
+    return slash ? sw_strndup(api_version, (size_t)(slash - api_version)) : sw_strdup("");
+}
+
+const struct sw_emu_kind *sw_store_find_kind(struct sw_store *store, const char *api_version,
+                                             const char *kind)
+{
+    const char *version;
+    SW_AUTO_CHARS *group = split(api_version, &version);
+    return sw_kinds_by_kind(store->kinds, group, version, kind);
+}
+
+const struct sw_emu_kind *sw_store_kind(struct sw_store *store, const char *group, const char *kind)
+{
+    return sw_kinds_by_kind(store->kinds, group, NULL, kind);
+}
+
+const struct sw_emu_kind *sw_store_kind_of(struct sw_store *store, json_object *doc)
+{
+    const char *version;
+    SW_AUTO_CHARS *group = split(sw_obj_api_version(doc), &version);
+    return sw_kinds_by_kind(store->kinds, group, NULL, sw_obj_kind(doc));
+}
+
+const struct sw_emu_kind *sw_store_find_resource(struct sw_store *store, const char *group,
+                                                 const char *version, const char *plural)
+{
+    return sw_kinds_by_plural(store->kinds, group, version, plural);
+}
+
+const struct sw_emu_kind *sw_store_nth_kind(struct sw_store *store, size_t i)
+{
+    const struct sw_emu_kind *kind;
+    for (size_t at = 0; (kind = sw_kinds_nth(store->kinds, at)); at++)
+        if (kind->served && i-- == 0)
+            return kind;
+    return NULL;
+}

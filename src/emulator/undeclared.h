@@ -1,8 +1,0 @@
-#pragma once
-/* undeclared: fields that newer manifests have and an old cluster's API does not know. Server-side
- * apply is refused for them, other writes lose them without a word. */
-#include "emulator/store.h"
-
-/** @return the path of the first such field (".spec.a.b"), heap; NULL: none. */
-char *sw_undeclared_find(const struct sw_emu_kind *kind, int minor, json_object *doc);
-void sw_undeclared_drop(const struct sw_emu_kind *kind, int minor, json_object *doc);

@@ -1,0 +1,456 @@
+/* kubeconfig: files to one identity, by kubectl's rules. */
+#include "kube/config/kubeconfig.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/openssl.h"
+#include "data/data.h"
+
+enum { MAX_CONFIG_BYTES = 4 << 20 };
+
+#define SERVICE_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
+
+SW_DEFINE_AUTO(sw_kube_config, sw_kube_config_free)
+
+/* ---- one file -----------------------------------------------------------------------------------
+ */
+
+/** A kubeconfig as it was read. Entries remember their file: relative names in it start there. */
+struct source {
+    char *path;
+    struct json_object *doc;
+};
+
+/** Several of them, in the order of $KUBECONFIG: the first to say something wins. */
+struct sources {
+    struct source *list;
+    size_t n, cap;
+};
+
+static void sources_done(struct sources *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->list[i].path);
+        (void)json_object_put(s->list[i].doc);
+    }
+    free(s->list);
+}
+
+static int check_lists(const char *path, struct json_object *doc, struct sw_err *err)
+{
+    static const char *const lists[] = { "clusters", "users", "contexts" };
+    if (doc && !json_object_is_type(doc, json_type_object))
+        return sw_err_set(err, SW_INVALID, "%s: a kubeconfig is a map", path);
+    for (size_t i = 0; i < SW_COUNT(lists); i++) {
+        struct json_object *list = sw_json_get(doc, lists[i]);
+        if (list && !json_object_is_type(list, json_type_array))
+            return sw_err_set(err, SW_INVALID, "%s: %s is not a list", path, lists[i]);
+    }
+    return 0;
+}
+
+static int add_text(struct sources *s, const char *path, const char *text, size_t len,
+                    struct sw_err *err)
+{
+    struct json_object *doc = NULL;
+    int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, err);
+    if (rc == 0 && (rc = check_lists(path, doc, err)) < 0)
+        (void)json_object_put(doc);
+    if (rc < 0)
+        return rc;
+    SW_GROW(s->list, s->n, s->cap);
+    s->list[s->n++] = (struct source){ .path = sw_strdup(path), .doc = doc };
+    return 0;
+}
+
+static int add_file(struct sources *s, const char *path, struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    int rc = sw_file_read(path, MAX_CONFIG_BYTES, &text, &len, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "kubeconfig");
+    rc = add_text(s, path, text, len, err);
+    explicit_bzero(text, len);
+    return rc;
+}
+
+/* ---- fields -------------------------------------------------------------------------------------
+ */
+
+/** A named entry's body ("cluster" of clusters' 'a') and the words for it. */
+struct entry {
+    const struct source *from;
+    struct json_object *body;
+    const char *list;
+    const char *name;
+    struct sw_err *err;
+};
+
+static int bad_field(const struct entry *e, const char *field, const char *fault)
+{
+    return sw_err_set(e->err, SW_INVALID, "%s: %s '%s': %s: %s", e->from->path, e->list, e->name,
+                      field, fault);
+}
+
+/** The first entry of that name in any file. @return 0, or SW_INVALID: there is none */
+static int find_entry(const struct sources *s, const char *list, const char *body_key,
+                      const char *name, struct entry *out)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct json_object *found = sw_json_find_by(sw_json_get(s->list[i].doc, list), "name",
+                                                    name);
+        if (!found)
+            continue;
+        out->from = &s->list[i];
+        out->body = sw_json_get(found, body_key);
+        out->list = list;
+        out->name = name;
+        return 0;
+    }
+    return SW_NOTFOUND;
+}
+
+static int text_field(const struct entry *e, const char *field, char **out)
+{
+    struct json_object *value = sw_json_get(e->body, field);
+    if (!value)
+        return 0;
+    if (!json_object_is_type(value, json_type_string))
+        return bad_field(e, field, "not text (quote it)");
+    if (json_object_get_string_len(value) == 0)
+        return 0;
+    free(*out);
+    *out = sw_strdup(json_object_get_string(value));
+    return 0;
+}
+
+/** A file's name: relative to the kubeconfig's folder. */
+static int file_field(const struct entry *e, const char *field, char **out)
+{
+    SW_AUTO_CHARS *name = NULL;
+    int rc = text_field(e, field, &name);
+    if (rc < 0 || !name)
+        return rc;
+    const char *slash = strrchr(e->from->path, '/');
+    if (name[0] == '/' || !slash)
+        *out = SW_TAKE(name);
+    else
+        *out = sw_printf("%.*s/%s", (int)(slash - e->from->path), e->from->path, name);
+    return 0;
+}
+
+static char *decode_base64(const char *text, size_t len)
+{
+    unsigned char *out = sw_alloc(len + 4);
+    int n = 0, rest = 0;
+    EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
+    EVP_DecodeInit(ctx);
+    bool ok = EVP_DecodeUpdate(ctx, out, &n, (const unsigned char *)text, (int)len) >= 0 &&
+              EVP_DecodeFinal(ctx, out + n, &rest) == 1;
+    EVP_ENCODE_CTX_free(ctx);
+    out[ok ? n + rest : 0] = '\0';
+    if (!ok || memchr(out, '\0', (size_t)(n + rest))) {
+        free(out);
+        return NULL;
+    }
+    return (char *)out;
+}
+
+static int data_field(const struct entry *e, const char *field, char **out)
+{
+    SW_AUTO_CHARS *text = NULL;
+    int rc = text_field(e, field, &text);
+    if (rc < 0 || !text)
+        return rc;
+    *out = decode_base64(text, strlen(text));
+    explicit_bzero(text, strlen(text));
+    return *out ? 0 : bad_field(e, field, "not base64 of a text");
+}
+
+static int bool_field(const struct entry *e, const char *field, bool *out)
+{
+    struct json_object *value = sw_json_get(e->body, field);
+    if (value && !json_object_is_type(value, json_type_boolean))
+        return bad_field(e, field, "neither true nor false");
+    *out = json_object_get_boolean(value);
+    return 0;
+}
+
+static int texts_field(const struct entry *e, const char *field, char ***out)
+{
+    struct json_object *list = sw_json_get(e->body, field);
+    if (!list)
+        return 0;
+    if (!json_object_is_type(list, json_type_array))
+        return bad_field(e, field, "not a list");
+    size_t n = sw_json_len(list);
+    *out = sw_zalloc(n + 1, sizeof **out);
+    for (size_t i = 0; i < n; i++) {
+        const char *text = json_object_get_string(sw_json_at(list, i));
+        (*out)[i] = sw_strdup(text ? text : "");
+    }
+    return 0;
+}
+
+/* What is read of a cluster and of a user: a row a field. */
+enum field_form { F_TEXT, F_FILE, F_DATA };
+struct field {
+    const char *name;
+    enum field_form form;
+    size_t offset; /* of the char * in struct sw_kube_config */
+};
+#define AT(member) offsetof(struct sw_kube_config, member)
+
+static const struct field cluster_fields[] = {
+    { "server", F_TEXT, AT(server) },
+    { "certificate-authority", F_FILE, AT(ca_file) },
+    { "certificate-authority-data", F_DATA, AT(ca_data) },
+    { "tls-server-name", F_TEXT, AT(tls_server_name) },
+    { "proxy-url", F_TEXT, AT(proxy_url) },
+};
+
+static const struct field user_fields[] = {
+    { "client-certificate", F_FILE, AT(cert_file) },
+    { "client-certificate-data", F_DATA, AT(cert_data) },
+    { "client-key", F_FILE, AT(key_file) },
+    { "client-key-data", F_DATA, AT(key_data) },
+    { "token", F_TEXT, AT(token) },
+    { "tokenFile", F_FILE, AT(token_file) },
+    { "username", F_TEXT, AT(username) },
+    { "password", F_TEXT, AT(password) },
+    { "as", F_TEXT, AT(as_user) },
+};
+
+static int read_fields(const struct entry *e, const struct field *fields, size_t n,
+                       struct sw_kube_config *c)
+{
+    static int (*const readers[])(const struct entry *, const char *, char **) = {
+        [F_TEXT] = text_field,
+        [F_FILE] = file_field,
+        [F_DATA] = data_field,
+    };
+    for (size_t i = 0; i < n; i++) {
+        char **at = (char **)((char *)c + fields[i].offset);
+        int rc = readers[fields[i].form](e, fields[i].name, at);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int read_cluster(const struct sources *s, const char *name, struct sw_kube_config *c,
+                        struct sw_err *err)
+{
+    struct entry e = { .err = err };
+    if (find_entry(s, "clusters", "cluster", name, &e) < 0)
+        return sw_err_set(err, SW_INVALID, "%s: cluster: no cluster is called '%s'", c->source,
+                          name);
+    int rc = read_fields(&e, cluster_fields, SW_COUNT(cluster_fields), c);
+    if (rc == 0)
+        rc = bool_field(&e, "insecure-skip-tls-verify", &c->insecure);
+    if (rc == 0 && !c->server)
+        rc = bad_field(&e, "server", "missing");
+    return rc;
+}
+
+static int refuse_plugins(const struct entry *e)
+{
+    static const char *const plugins[] = { "exec", "auth-provider" };
+    for (size_t i = 0; i < SW_COUNT(plugins); i++)
+        if (sw_json_get(e->body, plugins[i]))
+            return bad_field(e, plugins[i],
+                             "credential plugins are not supported; use a token, a token file or a "
+                             "client certificate");
+    return 0;
+}
+
+static int read_user(const struct sources *s, const char *name, struct sw_kube_config *c,
+                     struct sw_err *err)
+{
+    struct entry e = { .err = err };
+    if (!name[0])
+        return 0; /* nobody in particular */
+    if (find_entry(s, "users", "user", name, &e) < 0)
+        return sw_err_set(err, SW_INVALID, "%s: user: no user is called '%s'", c->source, name);
+    int rc = refuse_plugins(&e);
+    if (rc == 0)
+        rc = read_fields(&e, user_fields, SW_COUNT(user_fields), c);
+    if (rc == 0)
+        rc = texts_field(&e, "as-groups", &c->as_groups);
+    return rc;
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------
+ */
+
+static const char *current_context(const struct sources *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const char *name = sw_json_str(s->list[i].doc, "", "current-context", NULL);
+        if (name[0])
+            return name;
+    }
+    return NULL;
+}
+
+static int no_context(const struct sources *s, const char *asked, struct sw_err *err)
+{
+    SW_AUTO_CHARS *known = sw_strdup("");
+    for (size_t i = 0; i < s->n; i++) {
+        struct json_object *list = sw_json_get(s->list[i].doc, "contexts");
+        for (size_t c = 0; c < sw_json_len(list); c++) {
+            const char *name = sw_json_str(sw_json_at(list, c), "", "name", NULL);
+            char *longer = sw_printf("%s%s'%s'", known, known[0] ? ", " : "", name);
+            free(known);
+            known = longer;
+        }
+    }
+    const char *path = s->list[0].path;
+    if (!asked)
+        return sw_err_set(err, SW_INVALID, "%s: current-context is not set (contexts: %s)", path,
+                          known[0] ? known : "none");
+    return sw_err_set(err, SW_INVALID, "%s: no context is called '%s' (contexts: %s)", path, asked,
+                      known[0] ? known : "none");
+}
+
+static int choose(const struct sources *s, const struct sw_kubeconfig_opts *o,
+                  struct sw_kube_config **out, struct sw_err *err)
+{
+    const char *context = o->context ? o->context : current_context(s);
+    struct entry e = { .err = err };
+    if (!context || find_entry(s, "contexts", "context", context, &e) < 0)
+        return no_context(s, context, err);
+    SW_AUTO(sw_kube_config) *c = sw_kube_config_new(NULL);
+    SW_AUTO_CHARS *cluster = NULL;
+    SW_AUTO_CHARS *user = NULL;
+    c->source = sw_printf("%s, context '%s'", e.from->path, context);
+    int rc = text_field(&e, "cluster", &cluster);
+    if (rc == 0)
+        rc = text_field(&e, "user", &user);
+    if (rc == 0)
+        rc = text_field(&e, "namespace", &c->ns);
+    if (rc == 0)
+        rc = read_cluster(s, cluster ? cluster : "", c, err);
+    if (rc == 0)
+        rc = read_user(s, user ? user : "", c, err);
+    if (rc < 0)
+        return rc;
+    *out = SW_TAKE(c);
+    return 0;
+}
+
+int sw_kubeconfig_parse(const char *path, const char *text, size_t len_bytes, const char *context,
+                        struct sw_kube_config **out, struct sw_err *err)
+{
+    struct sources s = { 0 };
+    int rc = add_text(&s, path, text, len_bytes, err);
+    if (rc == 0)
+        rc = choose(&s, &(struct sw_kubeconfig_opts){ .context = context }, out, err);
+    sources_done(&s);
+    return rc;
+}
+
+/* ---- where from ---------------------------------------------------------------------------------
+ */
+
+/** Not a pod: SW_NOTFOUND. */
+static int load_in_cluster(const char *dir, struct sw_kube_config **out, struct sw_err *err)
+{
+    const char *host = getenv("KUBERNETES_SERVICE_HOST");
+    const char *port = getenv("KUBERNETES_SERVICE_PORT");
+    SW_AUTO_CHARS *token_file = sw_printf("%s/token", dir);
+    if (!host || !host[0] || !port || !port[0] || access(token_file, F_OK) != 0)
+        return SW_NOTFOUND;
+    SW_AUTO_CHARS *ca_file = sw_printf("%s/ca.crt", dir);
+    SW_AUTO_CHARS *ns_file = sw_printf("%s/namespace", dir);
+    SW_AUTO_CHARS *token = NULL;
+    size_t len;
+    int rc = sw_file_read(token_file, MAX_CONFIG_BYTES, &token, &len, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_FORBIDDEN, "service account");
+    struct sw_kube_config *c = sw_kube_config_new(NULL);
+    const char *brackets = strchr(host, ':') ? "[]" : "";
+    c->server = sw_printf("https://%.1s%s%s:%s", brackets, host, brackets[0] ? "]" : "", port);
+    c->source = sw_strdup("the pod's service account");
+    c->token_file = SW_TAKE(token_file);
+    if (access(ca_file, F_OK) == 0)
+        c->ca_file = SW_TAKE(ca_file);
+    if (sw_file_read(ns_file, MAX_CONFIG_BYTES, &c->ns, &len, NULL) == 0)
+        c->ns[strcspn(c->ns, "\r\n \t")] = '\0';
+    explicit_bzero(token, strlen(token));
+    *out = c;
+    return 0;
+}
+
+/** Each of a list of files, as PATH separates them; those that are not there are skipped. */
+static int add_listed(struct sources *s, const char *listed, struct sw_err *err)
+{
+    while (*listed) {
+        size_t len = strcspn(listed, ":");
+        SW_AUTO_CHARS *path = sw_strndup(listed, len);
+        listed += len + (listed[len] == ':');
+        if (!path[0] || access(path, F_OK) != 0)
+            continue;
+        int rc = add_file(s, path, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int find_sources(const struct sw_kubeconfig_opts *o, struct sources *s,
+                        struct sw_kube_config **in_cluster, struct sw_err *err)
+{
+    const char *listed = getenv("KUBECONFIG");
+    const char *home = getenv("HOME");
+    if (o->path)
+        return add_file(s, o->path, err);
+    int rc = listed ? add_listed(s, listed, err) : 0;
+    if (rc < 0 || s->n)
+        return rc;
+    rc = load_in_cluster(o->service_account_dir ? o->service_account_dir : SERVICE_ACCOUNT_DIR,
+                         in_cluster, err);
+    if (rc != SW_NOTFOUND)
+        return rc;
+    SW_AUTO_CHARS *standard = sw_printf("%s/.kube/config", home ? home : "");
+    if (!(listed && listed[0]) && access(standard, F_OK) == 0)
+        return add_file(s, standard, err);
+    return sw_err_set(err, SW_NOTFOUND,
+                      "no cluster to talk to: no --kubeconfig is given, %s%s%s, and this is not a "
+                      "pod with a service account",
+                      listed && listed[0] ? "there is no file of KUBECONFIG=" : "there is no ",
+                      listed && listed[0] ? listed : standard,
+                      listed && listed[0] ? "" : " and KUBECONFIG is not set");
+}
+
+static void replace(char **at, const char *with)
+{
+    if (!with)
+        return;
+    free(*at);
+    *at = sw_strdup(with);
+}
+
+int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,
+                       struct sw_err *err)
+{
+    static const struct sw_kubeconfig_opts none;
+    const struct sw_kubeconfig_opts *o = opts ? opts : &none;
+    struct sources s = { 0 };
+    struct sw_kube_config *c = NULL;
+    int rc = find_sources(o, &s, &c, err);
+    if (rc == 0 && !c)
+        rc = choose(&s, o, &c, err);
+    sources_done(&s);
+    if (rc < 0)
+        return rc;
+    replace(&c->server, o->server);
+    replace(&c->ns, o->ns);
+    *out = c;
+    return 0;
+}

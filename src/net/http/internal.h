@@ -1,0 +1,54 @@
+#pragma once
+/* internal: a transfer, as http.c runs it and setup.c describes it to libcurl. */
+#include <curl/curl.h>
+#include <sys/queue.h>
+
+#include "net/http/http.h"
+
+enum { SPARE_HANDLES = 16 };
+
+enum transfer_state { T_PENDING, T_RUNNING, T_DEAD };
+
+struct sw_http_transfer {
+    struct sw_http *http;
+    TAILQ_ENTRY(sw_http_transfer) in_all;
+    enum transfer_state state;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct curl_slist *connect_to;
+    struct sw_http_spec spec; /* only numbers and callbacks are used after the start */
+    struct sw_timer *whole;
+    struct sw_timer *quiet; /* until the status line, then between bytes */
+    int status;             /* of the answer whose headers are complete; 0: not yet */
+    bool tls;               /* the address asked first is https */
+    bool paused, resumed;   /* on_data takes nothing for now; it will again */
+    bool passing;           /* the answer now coming is a redirect that will be followed */
+    size_t len_bytes;       /* of the body so far */
+    int stop_code;          /* set: why on_data, or a timer, ended it */
+    struct sw_err stop_err;
+    char curl_text[CURL_ERROR_SIZE];
+};
+
+struct deferred {
+    SLIST_ENTRY(deferred) next;
+    void (*free_fn)(void *p);
+    void *p;
+};
+
+struct sw_http {
+    struct sw_loop *loop;
+    struct sw_http_opts opts;
+    char *strings[5];            /* owned copies of the options' */
+    struct sw_http_tls *own_tls; /* where the user gave none */
+    CURLM *multi;
+    struct event *timer; /* libcurl's, on the real clock whatever the loop's: see on_curl_timer() */
+    int depth;           /* of our frames on the stack */
+    bool doomed;
+    TAILQ_HEAD(transfer_list, sw_http_transfer) all;
+    SLIST_HEAD(deferred_list, deferred) deferred;
+    CURL *spare[SPARE_HANDLES];
+    int n_spare;
+};
+
+/** What libcurl has to know of one request: server, credentials, proxies, TLS, headers, body. */
+void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec);

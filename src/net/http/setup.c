@@ -1,0 +1,130 @@
+/* What libcurl is told of one request. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/base.h"
+#include "net/http/internal.h"
+#include "net/http/tls.h"
+
+enum { UNACKED_MS = 20000 };
+
+/** Notice a server that has vanished (no FIN, no RST) although nothing times out by itself there.
+ */
+static int on_new_socket(void *arg SW_UNUSED, curl_socket_t fd, curlsocktype type SW_UNUSED)
+{
+    unsigned unacked_ms = UNACKED_MS;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacked_ms, sizeof unacked_ms);
+    return CURL_SOCKOPT_OK; /* without it the deadlines still hold */
+}
+
+static void set_server(CURL *easy, struct sw_http_transfer *t)
+{
+    const struct sw_http_opts *o = &t->http->opts;
+    (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, o->user_agent);
+    if (o->username) {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        (void)curl_easy_setopt(easy, CURLOPT_USERNAME, o->username);
+        (void)curl_easy_setopt(easy, CURLOPT_PASSWORD, o->password ? o->password : "");
+    }
+    if (o->proxy_url)
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, o->proxy_url);
+    if (o->direct)
+        (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    if (o->connect_to) {
+        t->connect_to = curl_slist_append(NULL, o->connect_to);
+        (void)curl_easy_setopt(easy, CURLOPT_CONNECT_TO, t->connect_to);
+    }
+    if (o->tls)
+        sw_http_tls_setup(o->tls, easy);
+    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+    (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+}
+
+static void set_redirects(CURL *easy, const struct sw_http_spec *spec, bool tls)
+{
+    bool tls_only = tls && !spec->may_downgrade;
+#if LIBCURL_VERSION_NUM >= 0x075500
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, tls_only ? "https" : "http,https");
+#else
+    long both = CURLPROTO_HTTP | CURLPROTO_HTTPS;
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS, both);
+    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, tls_only ? (long)CURLPROTO_HTTPS : both);
+#endif
+    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, spec->max_redirects ? 1L : 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)spec->max_redirects);
+}
+
+/** libcurl reads http_proxy in lower case only, lest a CGI's request header names a proxy; others
+ * take HTTP_PROXY too where they are no CGI. */
+static const char *plain_proxy(void)
+{
+    return getenv("http_proxy") || getenv("REQUEST_METHOD") ? NULL : getenv("HTTP_PROXY");
+}
+
+static void set_plain_proxy(CURL *easy, const struct sw_http_opts *o)
+{
+    const char *proxy = o->proxy_url ? NULL : plain_proxy();
+    if (proxy)
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
+}
+
+static void set_body(CURL *easy, const struct sw_http_spec *spec)
+{
+    bool head = sw_streq(spec->method, "HEAD");
+    bool may_have_body = !head && !sw_streq(spec->method, "GET") &&
+                         !sw_streq(spec->method, "DELETE");
+    if (head)
+        (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    else if (spec->body || may_have_body) { /* an empty one says so: "Content-Length: 0" */
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)spec->body_len);
+        (void)curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body ? spec->body : "");
+    }
+    if (!head)
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
+}
+
+static struct curl_slist *header_list(const char *const *headers)
+{
+    /* no round trip before the body */
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    for (size_t i = 0; headers && headers[i]; i++)
+        list = curl_slist_append(list, headers[i]);
+    return list;
+}
+
+static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_http_spec *spec)
+{
+    t->headers = header_list(spec->headers);
+    (void)curl_easy_setopt(easy, CURLOPT_URL, spec->url);
+    /* HTTP/2 is agreed on in the TLS handshake: the first ones wait to learn whether they can share
+     * the connection. Without TLS there is nothing to wait for. */
+    bool tls = sw_starts_with(spec->url, "https:");
+    t->tls = tls;
+    long version = tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
+    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    set_body(easy, spec);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
+    set_redirects(easy, spec, tls);
+    if (!tls)
+        set_plain_proxy(easy, &t->http->opts);
+    /* Transfers that share an HTTP/2 connection keep libcurl's own size: with buffers of several
+     * sizes, 7.88.1 was seen (by valgrind) to write a frame behind the end of a smaller one. */
+    if (spec->buffer_bytes && !tls)
+        (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
+}
+
+void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec)
+{
+    set_server(t->easy, t);
+    set_request(t->easy, t, spec);
+}

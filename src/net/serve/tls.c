@@ -1,0 +1,299 @@
+#include "net/serve/tls.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/sslerr.h>
+#include <openssl/x509.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    int version;
+} versions[] = {
+    /* Go's constants, as OpenShift's tlsSecurityProfile and Kubernetes' flags spell them */
+    { "VersionTLS10", TLS1_VERSION },
+    { "VersionTLS11", TLS1_1_VERSION },
+    { "VersionTLS12", TLS1_2_VERSION },
+    { "VersionTLS13", TLS1_3_VERSION },
+};
+
+static int parse_version(const char *text, int *out, struct sw_err *err)
+{
+    for (size_t i = 0; i < SW_COUNT(versions); i++)
+        if (strcmp(versions[i].name, text) == 0) {
+            *out = versions[i].version;
+            return 0;
+        }
+    return sw_err_set(err, SW_INVALID,
+                      "TLS version '%s': expected VersionTLS10, VersionTLS11, VersionTLS12 or "
+                      "VersionTLS13",
+                      text);
+}
+
+/* What Go, IANA and Mozilla still have a name for, and OpenSSL 3 nothing else: those who copy
+ * OpenShift's profile "Old" name one. */
+static bool is_retired(const char *name, size_t len)
+{
+    static const char *const parts[] = { "3DES", "DES-CBC3", "RC4" };
+    for (size_t i = 0; i < SW_COUNT(parts); i++)
+        if (memmem(name, len, parts[i], strlen(parts[i])))
+            return true;
+    return false;
+}
+
+/* Go leaves the hash off two of IANA's names. */
+static bool same_suite(const SSL_CIPHER *c, const char *name, size_t len)
+{
+    const char *iana = SSL_CIPHER_standard_name(c), *openssl = SSL_CIPHER_get_name(c);
+    if (openssl && strlen(openssl) == len && strncmp(openssl, name, len) == 0)
+        return true;
+    return iana && strncmp(iana, name, len) == 0 &&
+           (strlen(iana) == len ||
+            (strstr(iana, "CHACHA20") && strcmp(iana + len, "_SHA256") == 0));
+}
+
+static const SSL_CIPHER *find_suite(const STACK_OF(SSL_CIPHER) * all, const char *name, size_t len)
+{
+    for (int i = 0; i < sk_SSL_CIPHER_num(all); i++)
+        if (same_suite(sk_SSL_CIPHER_value(all, i), name, len))
+            return sk_SSL_CIPHER_value(all, i);
+    return NULL;
+}
+
+static void append(char **list, const char *name)
+{
+    char *longer = *list ? sw_printf("%s:%s", *list, name) : sw_strdup(name);
+    free(*list);
+    *list = longer;
+}
+
+static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err *err)
+{
+    size_t n_left_out = 0;
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    int rc = ctx ? 0 : sw_err_set(err, SW_UNAVAILABLE, "OpenSSL does not start");
+    if (ctx)
+        (void)SSL_CTX_set_cipher_list(ctx, "ALL:@SECLEVEL=0");
+    const STACK_OF(SSL_CIPHER) *all = ctx ? SSL_CTX_get_ciphers(ctx) : NULL;
+    while (rc == 0 && *text) {
+        const size_t len = strcspn(text, ",:");
+        const SSL_CIPHER *c = len ? find_suite(all, text, len) : NULL;
+        if (c)
+            append(sw_starts_with(SSL_CIPHER_get_name(c), "TLS_") ? &t->ciphers_13 : &t->ciphers_12,
+                   SSL_CIPHER_get_name(c)); /* those of TLS 1.3 have IANA's names only */
+        else if (len && !is_retired(text, len))
+            rc = sw_err_set(err, SW_INVALID, "cipher suite '%.*s' is not known", (int)len, text);
+        n_left_out += len && !c;
+        text += len + (text[len] != '\0');
+    }
+    if (rc == 0 && n_left_out && !t->ciphers_12 && !t->ciphers_13)
+        rc = sw_err_set(err, SW_INVALID, "none of the cipher suites is to be had any more");
+    SSL_CTX_free(ctx);
+    return rc;
+}
+
+int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
+                      struct sw_err *err)
+{
+    int rc = parse_version(min_version && *min_version ? min_version : "VersionTLS12",
+                           &t->min_version, err);
+    if (rc == 0 && suites)
+        rc = parse_suites(t, suites, err);
+    if (rc == 0 && t->ciphers_13 && !t->ciphers_12)
+        t->min_version = TLS1_3_VERSION; /* with 1.2 none of those asked for could be chosen */
+    return rc;
+}
+
+void sw_serve_tls_done(struct sw_serve_tls *t)
+{
+    SSL_CTX_free(t->ctx);
+    free(t->ciphers_12);
+    free(t->ciphers_13);
+    free(t->trouble);
+    *t = (struct sw_serve_tls){ 0 };
+}
+
+/* ---- loading -----------------------------------------------------------------------------------
+ */
+
+/* Words of our own for what happens: OpenSSL's table of them is a hundred KiB of memory, which the
+ * program leaves unloaded. */
+static const struct {
+    int lib, reason;
+    const char *words;
+} reasons[] = {
+    { ERR_LIB_PEM, PEM_R_NO_START_LINE, "there is no PEM block in it" },
+    { ERR_LIB_PEM, PEM_R_BAD_BASE64_DECODE, "its PEM block is damaged" },
+    { ERR_LIB_PEM, PEM_R_BAD_END_LINE, "its PEM block is cut off" },
+    { ERR_LIB_OSSL_DECODER, ERR_R_UNSUPPORTED, "there is no key in it" },
+    { ERR_LIB_PEM, PEM_R_BAD_PASSWORD_READ, "it is encrypted" },
+    { ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH, "key and certificate do not belong together" },
+    { ERR_LIB_X509, X509_R_KEY_TYPE_MISMATCH, "key and certificate do not belong together" },
+    { ERR_LIB_SSL, SSL_R_EE_KEY_TOO_SMALL, "its key is too small" },
+    { ERR_LIB_SSL, SSL_R_CA_MD_TOO_WEAK, "its signature is too weak" },
+    { ERR_LIB_SSL, SSL_R_NO_CIPHER_MATCH, "none of them is available" },
+};
+
+/* The first error that there are words for: what is on top of it often says only where. */
+static const char *find_words(unsigned long *code)
+{
+    const char *words = NULL;
+    while (!words && (*code = ERR_get_error()))
+        for (size_t i = 0; !words && i < SW_COUNT(reasons); i++)
+            if (ERR_GET_LIB(*code) == reasons[i].lib && ERR_GET_REASON(*code) == reasons[i].reason)
+                words = reasons[i].words;
+    return words;
+}
+
+static int openssl_words(struct sw_err *err, const char *what, const char *text)
+{
+    unsigned long last = ERR_peek_last_error(), code;
+    const char *words = find_words(&code);
+    ERR_clear_error();
+    return words ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, text, words)
+                 : sw_err_set(err, SW_INVALID,
+                              "%s '%s': OpenSSL error %08lX (`openssl errstr` says it)", what, text,
+                              last);
+}
+
+static int file_words(struct sw_err *err, const char *what, const char *path)
+{
+    if (access(path, R_OK) == 0)
+        return openssl_words(err, what, path);
+    ERR_clear_error();
+    return sw_err_set(err, SW_NOTFOUND, "%s '%s': %s", what, path, strerror(errno));
+}
+
+/* HTTP/1.1 is all that is spoken here. Whoever offers only something else is left to try. */
+static int choose_protocol(SSL *ssl SW_UNUSED, const unsigned char **out, unsigned char *out_len,
+                           const unsigned char *in, unsigned in_len, void *arg SW_UNUSED)
+{
+    static const unsigned char http11[] = "\x08http/1.1";
+    return SSL_select_next_proto((unsigned char **)out, out_len, http11, sizeof http11 - 1, in,
+                                 in_len) == OPENSSL_NPN_NEGOTIATED
+               ? SSL_TLSEXT_ERR_OK
+               : SSL_TLSEXT_ERR_NOACK;
+}
+
+/* An encrypted key is an error; nobody sits at a terminal. */
+static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int writing SW_UNUSED,
+                       void *arg SW_UNUSED)
+{
+    return -1;
+}
+
+static int set_up(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
+{
+    (void)SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS |
+                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    (void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                       SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                       SSL_OP_IGNORE_UNEXPECTED_EOF);
+    (void)SSL_CTX_set_max_send_fragment(ctx, 4096); /* answers are small, so are the buffers */
+    SSL_CTX_set_read_ahead(ctx, 1);                 /* a record's header and body in one read */
+    (void)SSL_CTX_set_num_tickets(ctx, 0);
+    (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_default_passwd_cb(ctx, no_password);
+    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
+    if (SSL_CTX_set_min_proto_version(ctx, t->min_version) != 1)
+        return openssl_words(err, "minimum version", "TLS");
+    if (t->min_version < TLS1_2_VERSION)
+        SSL_CTX_set_security_level(ctx, 0); /* OpenSSL 3 has switched them off otherwise */
+    if (t->ciphers_12 && SSL_CTX_set_cipher_list(ctx, t->ciphers_12) != 1)
+        return openssl_words(err, "cipher suites", t->ciphers_12);
+    if (t->ciphers_13 && SSL_CTX_set_ciphersuites(ctx, t->ciphers_13) != 1)
+        return openssl_words(err, "cipher suites", t->ciphers_13);
+    return 0;
+}
+
+static int verify_against(SSL_CTX *ctx, const char *ca_file, struct sw_err *err)
+{
+    X509_STORE *store = X509_STORE_new();
+    X509_STORE_CTX *check = X509_STORE_CTX_new();
+    STACK_OF(X509) *chain = NULL;
+    (void)SSL_CTX_get0_chain_certs(ctx, &chain);
+    int rc = 0;
+    if (X509_STORE_load_file(store, ca_file) != 1)
+        rc = file_words(err, "CA", ca_file);
+    else if (X509_STORE_CTX_init(check, store, SSL_CTX_get0_certificate(ctx), chain) != 1 ||
+             X509_verify_cert(check) != 1)
+        rc = sw_err_set(err, SW_INVALID, "the certificate is not signed by '%s': %s", ca_file,
+                        X509_verify_cert_error_string(X509_STORE_CTX_get_error(check)));
+    X509_STORE_CTX_free(check);
+    X509_STORE_free(store);
+    return rc;
+}
+
+static int load_files(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
+{
+    if (SSL_CTX_use_certificate_chain_file(ctx, t->cert_file) != 1)
+        return file_words(err, "certificate", t->cert_file);
+    if (SSL_CTX_use_PrivateKey_file(ctx, t->key_file, SSL_FILETYPE_PEM) != 1)
+        return file_words(err, "key", t->key_file);
+    if (SSL_CTX_check_private_key(ctx) != 1)
+        return file_words(err, "key of another certificate", t->key_file);
+    return t->ca_file ? verify_against(ctx, t->ca_file, err) : 0;
+}
+
+static int load(struct sw_serve_tls *t, struct sw_err *err)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    if (!ctx)
+        return openssl_words(err, "OpenSSL", "TLS_server_method");
+    int rc = set_up(t, ctx, err);
+    if (rc == 0)
+        rc = load_files(t, ctx, err);
+    if (rc < 0) {
+        SSL_CTX_free(ctx);
+        return rc;
+    }
+    struct tm tm = { 0 };
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(ctx)), &tm) == 1)
+        t->not_after = timegm(&tm);
+    SSL_CTX_free(t->ctx); /* connections keep their own reference */
+    t->ctx = ctx;
+    t->n_loads++;
+    return 0;
+}
+
+/* Mounted Secrets are links that change as a whole: following them, the file is another one. */
+static uint64_t look(const char *path, uint64_t sum)
+{
+    struct stat st;
+    if (!path)
+        return sum;
+    if (stat(path, &st) != 0)
+        return sum * 31 + 1;
+    const uint64_t parts[] = { sum, (uint64_t)st.st_ino, (uint64_t)st.st_size,
+                               (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec };
+    return sw_fnv64a(parts, sizeof parts);
+}
+
+bool sw_serve_tls_refresh(struct sw_serve_tls *t)
+{
+    const uint64_t now = look(t->ca_file, look(t->key_file, look(t->cert_file, 1)));
+    if (now == t->seen && !t->trouble)
+        return false;
+    t->seen = now;
+    SW_ERR(err);
+    const int rc = load(t, &err);
+    if (rc == 0) {
+        free(t->trouble);
+        t->trouble = NULL;
+        return true;
+    }
+    if (!sw_streq(t->trouble, sw_err_text(&err))) { /* said once, tried on */
+        free(t->trouble);
+        t->trouble = sw_strdup(sw_err_text(&err));
+        sw_log(SW_LOG_WARN, "certificate not usable", "error", t->trouble, "serving",
+               t->ctx ? "the one before" : "nobody", NULL);
+    }
+    return false;
+}

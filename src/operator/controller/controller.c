@@ -1,0 +1,174 @@
+#include "operator/controller/controller.h"
+
+#include "operator/controller/fetch.h"
+#include "operator/controller/internal.h"
+#include "operator/controller/registries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
+                                         const struct sw_controller_opts *opts)
+{
+    struct sw_controller *c = sw_zalloc(1, sizeof *c);
+    *c = (struct sw_controller){
+        .loop = loop,
+        .kube = kube,
+        .opts = *opts,
+        .only = opts->only ? sw_strdup(opts->only) : NULL,
+        .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
+        .helper = opts->helper ? sw_strdup(opts->helper) : NULL,
+        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
+        .roster = sw_roster_new(),
+        .facts = sw_facts_new(),
+        .hub = hub_new(loop, kube),
+        .trouble = 1, /* nothing was told yet */
+    };
+    sw_roster_tap(c->roster, opts->tape);
+    if (opts->registries)
+        c->registries = sw_registries_new(loop, kube, opts->registries);
+    depend_open(c);
+    cluster_open(c);
+    return c;
+}
+
+/* All that writes for somebody. */
+static void let_go(struct sw_controller *c)
+{
+    resource_free_all(c);
+    overlap_close(c);
+    preflights_close(c);
+    modules_close(c);
+    das_close(c);
+}
+
+void sw_controller_pause(struct sw_controller *c)
+{
+    c->paused = true;
+    cluster_close_resources(c);
+    let_go(c);
+}
+
+void sw_controller_resume(struct sw_controller *c)
+{
+    c->paused = false;
+    cluster_kinds_changed(c); /* opens what may be opened, as after any news */
+}
+
+bool sw_controller_is_paused(const struct sw_controller *c)
+{
+    return c->paused;
+}
+
+void sw_controller_close(struct sw_controller *c)
+{
+    if (!c)
+        return;
+    cluster_close(c);
+    let_go(c);
+    images_close(c);
+    toolkits_close(c);
+    sw_registries_free(c->registries);
+    depend_close(c);
+    fetch_close_all(c);
+    wants_close(c);
+    hub_free(c->hub);
+    sw_facts_free(c->facts);
+    sw_roster_free(c->roster);
+    free(c->only);
+    free(c->ns);
+    free(c->helper);
+    free(c->cache_dir);
+    free(c);
+}
+
+bool sw_controller_is_synced(const struct sw_controller *c)
+{
+    return c->nodes_synced && c->resources_synced;
+}
+
+struct json_object *sw_controller_status(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    return r && r->started ? sw_engine_status(r->engine, sw_loop_now_ms(c->loop)) : NULL;
+}
+
+/* Right after a restart the engine stands by what was written before; whether that still holds,
+ * only what it sees now can tell. */
+static bool is_ready_now(struct sw_controller *c, struct resource *r)
+{
+    SW_AUTO_JSON *status = sw_engine_status(r->engine, sw_loop_now_ms(c->loop));
+    struct json_object *ready = sw_json_find_by(sw_json_get(status, "conditions"), "type", "Ready");
+    return sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+}
+
+enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    if (!r || !r->started)
+        return SW_PHASE_PROGRESSING;
+    enum sw_phase phase = sw_engine_phase(r->engine);
+    return phase == SW_PHASE_READY && !is_ready_now(c, r) ? SW_PHASE_PROGRESSING : phase;
+}
+
+int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words)
+{
+    struct resource *r = resource_find(c, resource);
+    *words = r ? r->fault_words : NULL;
+    return r ? r->fault : 0;
+}
+
+bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    if (!r)
+        return true;
+    for (const struct op *op = r->ops; op; op = op->next)
+        if (!op->is_held) /* nothing is under way that somebody waits for */
+            return false;
+    return !r->todo && !r->renders && !r->plan_work;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------------
+ */
+
+/* The labels that the plan's states set, each once. */
+static struct json_object *own_labels(struct resource *r, uint32_t node)
+{
+    struct json_object *labels = json_object_new_object();
+    size_t n = r->plan ? sw_plan_n_states(r->plan) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *label = sw_plan_state(r->plan, i)->label;
+        SW_AUTO_CHARS *key = NULL;
+        SW_ERR(err);
+        if (!label || sw_recipe_label(r->name, label, &key, &err) < 0)
+            continue;
+        const char *value = sw_roster_label(r->c->roster, node, key);
+        if (value)
+            (void)json_object_object_add(labels, key, json_object_new_string(value));
+    }
+    return labels;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
+    return strcmp(sw_json_str(x, "", "name", NULL), sw_json_str(y, "", "name", NULL));
+}
+
+struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    struct json_object *nodes = json_object_new_array();
+    for (uint32_t i = 0; r && i < sw_roster_end(c->roster); i++) {
+        const char *name = sw_roster_name(c->roster, i);
+        if (!name)
+            continue;
+        struct json_object *node = json_object_new_object();
+        sw_json_set_str(node, name, "name", NULL);
+        (void)json_object_object_add(node, "labels", own_labels(r, i));
+        (void)json_object_array_add(nodes, node);
+    }
+    json_object_array_sort(nodes, by_name);
+    return nodes;
+}

@@ -1,0 +1,255 @@
+#include "operator/controller/deletion_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void look(struct farewell *f);
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+/* Each thing is said once. */
+void farewell_say(struct farewell *f, bool failed, const char *words)
+{
+    if (sw_streq(f->words, words) && f->failed == failed)
+        return;
+    free(f->words);
+    f->words = sw_strdup(words);
+    f->failed = failed;
+    if (failed) {
+        sw_log(SW_LOG_WARN, "hook of the deletion failed", "resource", f->r->name, "why", words,
+               NULL);
+        event_record(f->r, &(struct sw_action){
+                               .warning = true, .reason = "DeletionHookFailed", .message = words });
+    }
+    resource_tell(f->r);
+}
+
+bool farewell_runs_hooks(const struct farewell *f)
+{
+    return f->stage == FAREWELL_BEFORE || f->stage == FAREWELL_AFTER;
+}
+
+void farewell_spec(const struct resource *r, struct sw_spec *spec)
+{
+    const struct farewell *f = r->farewell;
+    if (!f || !(spec->deleting || spec->management == SW_REMOVED))
+        return;
+    if (f->stage == FAREWELL_BEFORE)
+        spec->hold = SW_HOLD_ALL;
+    else if ((f->stage == FAREWELL_REMOVING && f->after.n) || f->stage == FAREWELL_AFTER)
+        spec->hold = SW_HOLD_LAST;
+    spec->hold_words = farewell_runs_hooks(f) ? f->words : NULL;
+    spec->hold_failed = f->failed;
+}
+
+/* ---- stages ------------------------------------------------------------------------------------
+ */
+
+/* Of one that is deleted the records go by their owner. */
+static void end_records(struct farewell *f)
+{
+    if (!resource_is_deleting(f->r))
+        release_remove(f->r);
+}
+
+void farewell_enter(struct farewell *f, enum farewell_stage stage)
+{
+    farewell_leave_hook(f);
+    sw_timer_stop(f->timer);
+    f->stage = stage == FAREWELL_REMOVING && !f->after.n ? FAREWELL_OVER : stage;
+    if (f->stage == FAREWELL_OVER)
+        end_records(f);
+    f->at = 0;
+    f->tidying = f->failed = false;
+    free(SW_TAKE(f->words));
+    if (farewell_runs_hooks(f))
+        farewell_run_hooks(f);
+    else
+        resource_tell(f->r);
+}
+
+void farewell_give_up(struct farewell *f, const char *why)
+{
+    sw_log(SW_LOG_WARN, "hooks of the deletion are left out", "resource", f->r->name, "why", why,
+           NULL);
+    event_record(f->r, &(struct sw_action){
+                           .warning = true, .reason = "DeletionHooksLeftOut", .message = why });
+    farewell_enter(f, FAREWELL_OVER);
+}
+
+/* ---- which hooks there are ---------------------------------------------------------------------
+ */
+
+static int read_hooks(struct farewell *f, struct json_object *record, struct sw_err *err)
+{
+    const char *ns = resource_namespace(f->r);
+    SW_AUTO_JSON *release = NULL;
+    int rc = release_of_record(record, &release, err);
+    if (rc == 0)
+        rc = release_hooks_read(release, "pre-delete", ns, &f->before, err);
+    if (rc == 0)
+        rc = release_hooks_read(release, "post-delete", ns, &f->after, err);
+    if (rc == 0) {
+        json_object_put(f->done);
+        f->done = release_hooks_past(record, f->r->uid, resource_is_removed(f->r));
+    }
+    return rc;
+}
+
+static void on_record(const struct sw_kube_answer *a, void *arg)
+{
+    struct farewell *f = arg;
+    SW_ERR(err);
+    f->req = NULL;
+    if (a->code == SW_UNAVAILABLE) {
+        sw_timer_set(f->timer, FAREWELL_RETRY_MS);
+        return;
+    }
+    int rc = a->code < 0 ? sw_err_set(&err, a->code, "%s", sw_err_text(a->err))
+                         : read_hooks(f, a->object, &err);
+    f->record_uid = rc == 0 ? sw_strdup(sw_obj_uid(a->object)) : NULL;
+    if (rc < 0)
+        farewell_give_up(f, sw_err_text(&err));
+    else
+        farewell_enter(f, f->before.n ? FAREWELL_BEFORE : FAREWELL_REMOVING);
+}
+
+static void on_listed(struct farewell *f)
+{
+    if (f->stage == FAREWELL_OVER) {
+        farewell_release_records(f);
+        return;
+    }
+    struct json_object *newest = release_newest(f->list);
+    if (!newest) {
+        farewell_enter(f, FAREWELL_REMOVING);
+        return;
+    }
+    f->record = sw_strdup(sw_obj_name(newest));
+    f->req = sw_kube_get(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
+                         f->record, &(struct sw_request_opts){ .retries = FAREWELL_RETRIES },
+                         on_record, f);
+}
+
+static void on_list(const struct sw_kube_answer *a, void *arg)
+{
+    struct farewell *f = arg;
+    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
+        (void)json_object_array_add(f->list, json_object_get(sw_json_at(a->items, i)));
+    if (a->code == 0 && a->more)
+        return;
+    f->req = NULL;
+    if (a->code == SW_UNAVAILABLE || a->code == SW_GONE)
+        sw_timer_set(f->timer, FAREWELL_RETRY_MS);
+    else if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == FAREWELL_LOOKING)
+        farewell_give_up(f, sw_err_text(a->err));
+    else
+        on_listed(f);
+}
+
+static void look(struct farewell *f)
+{
+    static const char *const fields[] = { "metadata.labels", "metadata.ownerReferences", NULL };
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", f->r->name);
+    json_object_put(f->list);
+    f->list = json_object_new_array();
+    f->next_record = 0;
+    f->req = sw_kube_list(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
+                          &(struct sw_request_opts){ .label_selector = selector,
+                                                     .fields = fields,
+                                                     .retries = FAREWELL_RETRIES },
+                          on_list, f);
+}
+
+/* ---- what others call --------------------------------------------------------------------------
+ */
+
+static void on_timer(void *arg)
+{
+    struct farewell *f = arg;
+    if (f->req)
+        return;
+    if (f->stage == FAREWELL_LOOKING || f->stage == FAREWELL_OVER)
+        look(f);
+    else if (farewell_runs_hooks(f))
+        farewell_run_hooks(f);
+}
+
+static bool orphans(const struct resource *r)
+{
+    struct policy policy;
+    (void)policy_read(r->doc, &policy, NULL); /* what is wrong with the rest is said elsewhere */
+    return policy.orphan;
+}
+
+static bool goes_without(const struct resource *r)
+{
+    return (resource_is_deleting(r) && orphans(r)) ||
+           sw_streq(sw_obj_annotation(r->doc, FAREWELL_NO_HOOKS), "true");
+}
+
+/* The user has changed something: what failed may be tried again, or be done without. */
+static void resume(struct farewell *f)
+{
+    if (farewell_runs_hooks(f) && !goes_without(f->r)) {
+        farewell_forgive(f);
+        farewell_run_hooks(f);
+    } else if (f->stage != FAREWELL_OVER && goes_without(f->r)) {
+        farewell_enter(f, FAREWELL_OVER);
+    }
+}
+
+bool farewell_begin(struct resource *r)
+{
+    struct farewell *f = r->farewell;
+    if (f) {
+        resume(f);
+        return f->stage != FAREWELL_LOOKING;
+    }
+    f = r->farewell = sw_zalloc(1, sizeof *f);
+    *f = (struct farewell){ .r = r, .done = json_object_new_object() };
+    f->timer = sw_timer_new(r->c->loop, on_timer, f);
+    if (goes_without(r) || !farewell_record_kind(f)) {
+        f->stage = FAREWELL_OVER;
+        end_records(f);
+        return true;
+    }
+    look(f);
+    return false;
+}
+
+void farewell_emptied(struct resource *r)
+{
+    struct farewell *f = r->farewell;
+    if (f && f->stage == FAREWELL_REMOVING)
+        farewell_enter(f, FAREWELL_AFTER);
+}
+
+void farewell_finalize(struct resource *r)
+{
+    struct farewell *f = r->farewell;
+    if (f && orphans(r) && farewell_record_kind(f) && !f->req) {
+        f->stage = FAREWELL_OVER;
+        look(f);
+        return;
+    }
+    upgrade_finalize(r);
+}
+
+void farewell_close(struct resource *r)
+{
+    struct farewell *f = SW_TAKE(r->farewell);
+    if (!f)
+        return;
+    farewell_leave_hook(f);
+    sw_timer_free(f->timer);
+    release_hooks_done(&f->before);
+    release_hooks_done(&f->after);
+    json_object_put(f->list);
+    json_object_put(f->done);
+    free(f->record);
+    free(f->record_uid);
+    free(f->words);
+    free(f);
+}

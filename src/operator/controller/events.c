@@ -1,0 +1,96 @@
+/* Kubernetes Events about a resource. That nothing is said twice in a row is the engine's care.
+ * That a state has begun is worth an Event only while it is not over: what comes of it says it,
+ * too. */
+#include "operator/controller/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOLD_MS = 5000 };
+#define STARTED "StateStarted"
+
+/* Events about what has no namespace live in this one, as client-go puts them. */
+#define EVENT_NAMESPACE "default"
+
+static struct json_object *event_doc(struct resource *r, const struct sw_action *a,
+                                     const char *name)
+{
+    return sw_kube_event_doc(&(struct sw_kube_event){ .id = name,
+                                                      .ns = EVENT_NAMESPACE,
+                                                      .of = { .api_version = SW_GROUP_VERSION,
+                                                              .kind = "SpecialResource",
+                                                              .name = r->name,
+                                                              .uid = r->uid },
+                                                      .reason = a->reason ? a->reason : "Unknown",
+                                                      .message = a->message ? a->message : "",
+                                                      .warning = a->warning,
+                                                      .component = "slipway",
+                                                      .at_ms = sw_loop_wall_ms(r->c->loop) });
+}
+
+static void on_recorded(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code < 0) /* an Event is for people: losing one harms nothing */
+        sw_log(SW_LOG_DEBUG, "event not recorded", "resource", op->r->name, "error",
+               sw_err_text(a->err), NULL);
+    op_free(op);
+}
+
+static void begin_event(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_create(op->r->c->kube, kind, EVENT_NAMESPACE, NULL, op->doc, NULL,
+                             on_recorded, op);
+}
+
+static void event_failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+{
+    op_free(op);
+}
+
+static void on_held(void *arg)
+{
+    struct op *op = arg;
+    op->is_held = false;
+    op_with_kind(op);
+}
+
+/* "state NAME: what of it" */
+static bool is_of_same_state(const char *a, const char *b)
+{
+    const char *end = strchr(a, ':');
+    return end && strncmp(a, b, (size_t)(end - a) + 1) == 0;
+}
+
+/* What is told now says more of a state than that it began. */
+static void drop_held(struct resource *r, const char *message)
+{
+    for (struct op *op = r->ops, *next; op; op = next) {
+        next = op->next;
+        if (op->is_held && op->begin == begin_event &&
+            is_of_same_state(sw_json_str(op->doc, "", "message", NULL), message))
+            op_free(op);
+    }
+}
+
+void event_record(struct resource *r, const struct sw_action *a)
+{
+    if (a->message)
+        drop_held(r, a->message);
+    struct op *op = op_new(r, &(struct sw_key){ "v1", "Event", EVENT_NAMESPACE, NULL }, 0);
+    SW_AUTO_CHARS *name = sw_printf("%s.%" PRIx64 "%04x", r->name,
+                                    (uint64_t)sw_loop_now_ms(r->c->loop) * 1000000,
+                                    (unsigned)(r->c->n_events++ & 0xffff));
+    op->doc = event_doc(r, a, name);
+    op->begin = begin_event;
+    op->failed = event_failed;
+    if (!sw_streq(a->reason, STARTED)) {
+        op_with_kind(op);
+        return;
+    }
+    op->is_held = true;
+    op->timer = sw_timer_new(r->c->loop, on_held, op);
+    sw_timer_set(op->timer, HOLD_MS);
+}

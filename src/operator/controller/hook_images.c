@@ -1,0 +1,119 @@
+/* Images from a mirror: what a manifest's annotation says, or the resource's. */
+#include "chart/registry/registry.h"
+#include "operator/controller/hooks_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By the cluster's settings: its first mirror; NULL where there is none. */
+static char *mirror_of_cluster(const struct sw_mirrors *mirrors, const char *image)
+{
+    struct sw_image_ref ref = { 0 };
+    struct sw_pull_sources sources = { 0 };
+    char *mirrored = NULL;
+    if (sw_image_ref_parse(image, &ref, NULL) == 0 &&
+        sw_mirrors_sources(mirrors, &ref, &sources, NULL) == 0 && sources.items[0].is_mirror)
+        mirrored = sw_image_ref_text(&sources.items[0].ref);
+    sw_pull_sources_done(&sources);
+    sw_image_ref_done(&ref);
+    return mirrored;
+}
+
+static int mirror(struct json_object *at, const char *key, const char *rules,
+                  const struct sw_hook_env *env, struct sw_err *err)
+{
+    const char *image = sw_json_str(at, "", key, NULL);
+    SW_AUTO_CHARS *mirrored = NULL;
+    if (!*image)
+        return 0;
+    int rc = 0;
+    if (sw_streq(rules, SW_MIRROR_CLUSTER))
+        mirrored = mirror_of_cluster(env->mirrors, image);
+    else
+        rc = sw_image_mirror(rules, image, &mirrored, err);
+    if (rc == 0 && mirrored)
+        sw_json_set_str(at, mirrored, key, NULL);
+    return rc;
+}
+
+/* What a build starts from. */
+static int mirror_build(struct json_object *doc, const char *rules, const struct sw_hook_env *env,
+                        struct sw_err *err)
+{
+    static const char *const strategies[] = { "dockerStrategy", "sourceStrategy",
+                                              "customStrategy" };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < SW_COUNT(strategies); i++) {
+        struct json_object *from = sw_json_find(doc, "spec", "strategy", strategies[i], "from",
+                                                NULL);
+        if (sw_streq(sw_json_str(from, "", "kind", NULL), "DockerImage"))
+            rc = mirror(from, "name", rules, env, err);
+    }
+    return rc;
+}
+
+/* The repository, and the image where the mirror has it under another name. */
+static int mirror_parts(struct json_object *at, const char *rules, const struct sw_hook_env *env,
+                        struct sw_err *err)
+{
+    SW_AUTO_JSON *whole = json_object_new_object();
+    SW_AUTO_CHARS *image = sw_image_of_parts(at);
+    size_t version = strlen(sw_json_str(at, "", "version", NULL));
+    if (!image)
+        return 0;
+    sw_json_set_str(whole, image, "image", NULL);
+    int rc = mirror(whole, "image", rules, env, err);
+    SW_AUTO_CHARS *mirrored = sw_strdup(sw_json_str(whole, "", "image", NULL));
+    if (rc < 0 || sw_streq(mirrored, image) || strlen(mirrored) < version + 1)
+        return rc;
+    mirrored[strlen(mirrored) - version - 1] = '\0';
+    char *name = strrchr(mirrored, '/');
+    if (!name)
+        return 0;
+    *name++ = '\0';
+    sw_json_set_str(at, mirrored, "repository", NULL);
+    sw_json_set_str(at, name, "image", NULL);
+    return 0;
+}
+
+/* Those of what an operator runs, wherever its resource names them. */
+static int mirror_operands(struct json_object *at, const char *rules, const struct sw_hook_env *env,
+                           struct sw_err *err)
+{
+    int rc = json_object_is_type(at, json_type_object) ? mirror_parts(at, rules, env, err) : 0;
+    for (size_t i = 0; rc == 0 && json_object_is_type(at, json_type_array) && i < sw_json_len(at);
+         i++)
+        rc = mirror_operands(sw_json_at(at, i), rules, env, err);
+    if (rc < 0 || !json_object_is_type(at, json_type_object))
+        return rc;
+    json_object_object_foreach(at, key, value)
+    {
+        (void)key;
+        rc = rc < 0 ? rc : mirror_operands(value, rules, env, err);
+    }
+    return rc;
+}
+
+const char *hook_mirror_rules(struct json_object *doc, struct json_object *resource)
+{
+    const char *own = sw_obj_annotation(doc, SW_IMAGE_MIRROR);
+    return own ? own : sw_obj_annotation(resource, SW_IMAGE_MIRROR);
+}
+
+int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    const char *rules = hook_mirror_rules(doc, env->resource);
+    if (!rules)
+        return 0;
+    struct json_object *pod = sw_hook_pod_template(doc);
+    int rc = mirror_build(doc, rules, env, err);
+    if (rc == 0 && !pod)
+        rc = mirror_operands(sw_json_get(doc, "spec"), rules, env, err);
+    for (size_t l = 0; rc == 0 && l < SW_COUNT(lists); l++) {
+        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
+            rc = mirror(sw_json_at(list, i), "image", rules, env, err);
+    }
+    return rc;
+}

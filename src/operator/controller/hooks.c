@@ -1,0 +1,372 @@
+#include "operator/controller/hooks_internal.h"
+#include "operator/controller/node_sharing.h"
+
+#include "data/data.h"
+#include "operator/facts/facts.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+/* ---- where things stand in the kinds that make pods --------------------------------------------
+ */
+
+enum { MAX_DEPTH = 4 };
+
+/* pod: the way to {metadata, spec} of the pods; selector: to the nodeSelector. */
+static const struct {
+    const char *kind;
+    const char *pod[MAX_DEPTH];
+} pod_makers[] = {
+    { "DaemonSet", { "spec", "template" } },
+    { "Deployment", { "spec", "template" } },
+    { "StatefulSet", { "spec", "template" } },
+    { "ReplicaSet", { "spec", "template" } },
+    { "Job", { "spec", "template" } },
+    { "CronJob", { "spec", "jobTemplate", "spec", "template" } },
+    { "Pod", { 0 } },
+};
+
+struct json_object *sw_hook_pod_template(struct json_object *doc)
+{
+    for (size_t i = 0; i < SW_COUNT(pod_makers); i++) {
+        if (!sw_streq(sw_obj_kind(doc), pod_makers[i].kind))
+            continue;
+        struct json_object *at = doc;
+        for (size_t k = 0; k < MAX_DEPTH && pod_makers[i].pod[k]; k++)
+            at = sw_json_get(at, pod_makers[i].pod[k]);
+        return at;
+    }
+    return NULL;
+}
+
+bool sw_hook_asked(struct json_object *doc, const char *annotation)
+{
+    return sw_streq(sw_obj_annotation(doc, annotation), "true");
+}
+
+/* "a b c" holds @word; "*" holds all. */
+static bool names(const char *words, const char *word)
+{
+    size_t len = strlen(word);
+    if (sw_streq(words, "*"))
+        return true;
+    for (const char *at = words; (at = strstr(at, word)); at += len)
+        if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+            return true;
+    return false;
+}
+
+/* ---- namespace, owner --------------------------------------------------------------------------
+ */
+
+static int fill_namespace(struct json_object *doc, const struct sw_hook_env *env,
+                          struct sw_err *err SW_UNUSED)
+{
+    if (!env->namespaced)
+        (void)sw_json_del(doc, "metadata", "namespace", NULL);
+    else if (!*sw_obj_namespace(doc))
+        sw_json_set_str(doc, env->ns, "metadata", "namespace", NULL);
+    return 0;
+}
+
+static int set_owner(struct json_object *doc, const struct sw_hook_env *env,
+                     struct sw_err *err SW_UNUSED)
+{
+    sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
+    const char *kind = sw_obj_kind(doc);
+    struct json_object *pod = sw_hook_pod_template(doc);
+    if (pod && pod != doc)
+        sw_json_set_str(pod, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
+    const char *uid = sw_obj_uid(env->resource);
+    if (env->from_crds || !*uid || sw_streq(kind, "Namespace") || sw_streq(kind, "SpecialResource"))
+        return 0;
+    struct json_object *owner = json_object_new_object(), *owners = json_object_new_array();
+    sw_json_set_str(owner, sw_obj_api_version(env->resource), "apiVersion", NULL);
+    sw_json_set_str(owner, sw_obj_kind(env->resource), "kind", NULL);
+    sw_json_set_str(owner, sw_obj_name(env->resource), "name", NULL);
+    sw_json_set_str(owner, uid, "uid", NULL);
+    sw_json_set(owner, json_object_new_boolean(true), "controller", NULL);
+    sw_json_set(owner, json_object_new_boolean(true), "blockOwnerDeletion", NULL);
+    (void)json_object_array_add(owners, owner);
+    sw_json_set(doc, owners, "metadata", "ownerReferences", NULL);
+    return 0;
+}
+
+/* Helm finds what belongs to a release by these. */
+static int mark_release(struct json_object *doc, const struct sw_hook_env *env,
+                        struct sw_err *err SW_UNUSED)
+{
+    if (env->from_crds)
+        return 0;
+    sw_json_set_str(doc, sw_obj_name(env->resource), "metadata", "annotations",
+                    "meta.helm.sh/release-name", NULL);
+    sw_json_set_str(doc, env->ns, "metadata", "annotations", "meta.helm.sh/release-namespace",
+                    NULL);
+    sw_json_set_str(doc, "Helm", "metadata", "labels", "app.kubernetes.io/managed-by", NULL);
+    return 0;
+}
+
+/* ---- which nodes -------------------------------------------------------------------------------
+ */
+
+/* The map that chooses nodes: of pods, and of BuildConfigs, whose build pods have one too. */
+static struct json_object *node_selector(struct json_object *doc)
+{
+    if (sw_streq(sw_obj_kind(doc), "BuildConfig"))
+        return sw_json_need_map(doc, "spec", "nodeSelector", NULL);
+    struct json_object *pod = sw_hook_pod_template(doc);
+    return pod ? sw_json_need_map(pod, "spec", "nodeSelector", NULL) : NULL;
+}
+
+static void merge_selector(struct json_object *doc, struct json_object *labels)
+{
+    struct json_object *selector = sw_json_len(labels) ? node_selector(doc) : NULL;
+    if (!selector)
+        return;
+    json_object_object_foreach(labels, key, value)(void)
+        json_object_object_add(selector, key, json_object_get(value));
+}
+
+static int select_nodes(struct json_object *doc, const struct sw_hook_env *env,
+                        struct sw_err *err SW_UNUSED)
+{
+    merge_selector(doc, sw_json_find(env->resource, "spec", "nodeSelector", NULL));
+    return 0;
+}
+
+static int follow_states(struct json_object *doc, const struct sw_hook_env *env,
+                         struct sw_err *err SW_UNUSED)
+{
+    merge_selector(doc, env->needs);
+    return 0;
+}
+
+static int make_affine(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
+{
+    if (!env->group)
+        return sw_err_set(err, SW_INVALID, "there is no node whose kernel it could be made for");
+    const char *kind = sw_obj_kind(doc);
+    SW_AUTO_CHARS *name = sw_printf("%s-%s", sw_obj_name(doc), env->group->suffix);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    if (names("DaemonSet Deployment StatefulSet", kind)) {
+        sw_json_set_str(doc, name, "metadata", "labels", "app", NULL);
+        sw_json_set_str(doc, name, "spec", "selector", "matchLabels", "app", NULL);
+        sw_json_set_str(doc, name, "spec", "template", "metadata", "labels", "app", NULL);
+    }
+    if (sw_streq(kind, "BuildRun"))
+        sw_json_set_str(doc, name, "spec", "buildRef", "name", NULL);
+    merge_selector(doc, env->selector);
+    return 0;
+}
+
+/* ---- proxy -------------------------------------------------------------------------------------
+ */
+
+static void set_env(struct json_object *container, const char *name, const char *value)
+{
+    struct json_object *list = sw_json_need_list(container, "env", NULL);
+    struct json_object *entry = sw_json_find_by(list, "name", name);
+    if (entry || !*value)
+        return; /* the recipe knows better, or there is no proxy */
+    entry = json_object_new_object();
+    sw_json_set_str(entry, name, "name", NULL);
+    sw_json_set_str(entry, value, "value", NULL);
+    (void)json_object_array_add(list, entry);
+}
+
+static int set_proxy(struct json_object *doc, const struct sw_hook_env *env,
+                     struct sw_err *err SW_UNUSED)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    static const struct {
+        const char *variable, *key;
+    } rows[] = { { "HTTP_PROXY", "httpProxy" },
+                 { "HTTPS_PROXY", "httpsProxy" },
+                 { "NO_PROXY", "wholeNoProxy" } };
+    struct json_object *pod = sw_hook_pod_template(doc);
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            for (size_t r = 0; r < SW_COUNT(rows); r++)
+                set_env(sw_json_at(list, i), rows[r].variable,
+                        sw_json_str(env->values, "", "proxy", rows[r].key, NULL));
+    }
+    return 0;
+}
+
+/* ---- what server-side apply needs of old servers ------------------------------------------------
+ */
+
+static void default_protocol(struct json_object *ports)
+{
+    for (size_t i = 0; i < sw_json_len(ports); i++) {
+        struct json_object *port = sw_json_at(ports, i);
+        if (json_object_is_type(port, json_type_object) && !sw_json_get(port, "protocol"))
+            sw_json_set_str(port, "TCP", "protocol", NULL);
+    }
+}
+
+/* Ports are keyed by port and protocol; servers before 1.21 refuse them without. */
+static int set_protocol(struct json_object *doc, const struct sw_hook_env *env SW_UNUSED,
+                        struct sw_err *err SW_UNUSED)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    if (sw_streq(sw_obj_kind(doc), "Service"))
+        default_protocol(sw_json_find(doc, "spec", "ports", NULL));
+    struct json_object *pod = sw_hook_pod_template(doc);
+    for (size_t l = 0; pod && l < SW_COUNT(lists); l++) {
+        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            default_protocol(sw_json_find(sw_json_at(list, i), "ports", NULL));
+    }
+    return 0;
+}
+
+/* ---- drivers that are replaced node by node
+ * ------------------------------------------------------
+ */
+
+static bool is_driver(struct json_object *doc)
+{
+    return sw_streq(sw_obj_annotation(doc, SW_DRIVER), "true") ||
+           sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container");
+}
+
+/* Its pods are deleted by slipway when their node's turn comes, not by the DaemonSet controller. */
+static int upgrade_by_node(struct json_object *doc, const struct sw_hook_env *env,
+                           struct sw_err *err SW_UNUSED)
+{
+    struct json_object *policy = sw_json_find(env->resource, "spec", "upgradePolicy", NULL);
+    if (!json_object_is_type(policy, json_type_object) || !is_driver(doc))
+        return 0;
+    (void)sw_json_del(doc, "spec", "updateStrategy", NULL);
+    sw_json_set_str(doc, "OnDelete", "spec", "updateStrategy", "type", NULL);
+    sw_json_set_str(doc, "by-node", "metadata", "annotations", "slipway.dev/upgrade", NULL);
+    return 0;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+#define POD_MAKERS "DaemonSet Deployment StatefulSet ReplicaSet Job CronJob Pod"
+
+const struct sw_hook sw_hooks[] = {
+    { "namespace", SW_HOOK_BEFORE_APPLY, "*",
+      "a manifest of a namespaced kind without a namespace gets the resource's",
+      .apply = fill_namespace },
+    { SW_KERNEL_AFFINE, SW_HOOK_BEFORE_APPLY, "*",
+      "\"true\": one object for each kernel of the cluster, its name with a suffix of OS and "
+      "kernel, "
+      "its pods only on that kernel's nodes",
+      .apply = make_affine },
+    { "node-selector", SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
+      "spec.nodeSelector of the resource is merged into the pods'", .apply = select_nodes },
+    { "tolerations", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "the taints that the resource sets on its nodes, and spec.tolerations, are tolerated by the "
+      "pods",
+      .apply = hook_tolerate },
+    { "priority", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "spec.priorityClassName of the resource, for pods that name none",
+      .apply = hook_set_priority },
+    { SW_STATE_AFFINITY, SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "\"true\": its pods run only on nodes on which the states that its state needs have finished",
+      .apply = follow_states },
+    { SW_IMAGE_MIRROR, SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig ClusterPolicy NVIDIADriver",
+      "\"SOURCE=MIRROR, ...\": images whose name begins with SOURCE come from MIRROR; \"cluster\": "
+      "from the first mirror that the cluster's own settings name; on the SpecialResource it is "
+      "for "
+      "all manifests",
+      .apply = hook_mirror_images, .when = SW_HOOK_ALWAYS },
+    { SW_SERVING_CERT, SW_HOOK_BEFORE_APPLY, "Service",
+      "name of a Secret with a certificate for the Service: OpenShift's service CA makes it, else "
+      "slipway, which renews it",
+      .apply = hook_serve_cert, .when = SW_HOOK_IF_SET },
+    { SW_INJECT_CA, SW_HOOK_BEFORE_APPLY,
+      "ValidatingWebhookConfiguration MutatingWebhookConfiguration CustomResourceDefinition "
+      "APIService ConfigMap",
+      "[<namespace>/]<secret> of a serving certificate: its CA becomes the object's caBundle, a "
+      "ConfigMap's service-ca.crt",
+      .apply = hook_inject_ca, .when = SW_HOOK_IF_SET },
+    { SW_SRO_PREFIX "proxy", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
+      "\"true\": HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the cluster in every container",
+      .apply = set_proxy },
+    { "protocol", SW_HOOK_BEFORE_APPLY, "Service " POD_MAKERS,
+      "ports without a protocol get TCP, which server-side apply needs before Kubernetes 1.21",
+      .apply = set_protocol },
+    { SW_DRIVER, SW_HOOK_BEFORE_APPLY, "DaemonSet",
+      "\"true\": where the resource has spec.upgradePolicy its old pods are replaced node by node, "
+      "as those of driver containers are",
+      .apply = upgrade_by_node, .when = SW_HOOK_ALWAYS },
+    { "owner", SW_HOOK_BEFORE_APPLY, "*",
+      "the label " SW_OWNED_LABEL "=true, on pod templates too, and an owner reference (not on "
+      "namespaces, nor on what comes from crds/)",
+      .apply = set_owner },
+    { "release", SW_HOOK_BEFORE_APPLY, "*",
+      "the annotations and the label by which Helm knows a release's objects",
+      .apply = mark_release },
+    { "overrides", SW_HOOK_BEFORE_APPLY, "*",
+      "spec.overrides of the resource: tolerations, nodeSelector, affinity, resources and "
+      "priorityClassName of pods, JSON patches of any object",
+      .apply = hook_override },
+    { "stay", SW_HOOK_BEFORE_APPLY, "DaemonSet",
+      "what is asked of labels of Node Feature Discovery becomes a node affinity by which the pods "
+      "stay, for the time of grace, where those labels are lost",
+      .apply = hook_stay },
+    { SW_SRO_PREFIX "wait", SW_HOOK_WAIT, "*",
+      "\"true\": the state ends only when the object is ready by its kind's rule", .apply = NULL },
+    { SW_SRO_PREFIX "wait-for-logs", SW_HOOK_WAIT, "DaemonSet",
+      "a regular expression that the end of every pod's log must match", .apply = NULL },
+    { SW_SRO_PREFIX "state", SW_HOOK_WAIT, "DaemonSet",
+      "\"driver-container\": pods that cannot pull their image are looked for", .apply = NULL },
+    { SW_SRO_PREFIX "driver-container-vendor", SW_HOOK_WAIT, "DaemonSet BuildConfig",
+      "pairs a driver container with the BuildConfig that builds its image", .apply = NULL },
+    { SW_OBSERVE, SW_HOOK_WAIT, "*",
+      "\"true\": never applied; somebody else's object of that name must be there and ready",
+      .apply = NULL },
+    { "slipway.dev/hold", SW_HOOK_WAIT, "*",
+      "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
+      .apply = NULL },
+    { "slipway.dev/wait-for-node-labels", SW_HOOK_WAIT, "*",
+      "label keys, comma separated: the state finishes node by node, as each node gets them",
+      .apply = NULL },
+    { "slipway.dev/adopt", SW_HOOK_WAIT, "*",
+      "\"true\": somebody else's object of that name is taken over; it is not deleted later",
+      .apply = NULL },
+    { "slipway.dev/replace", SW_HOOK_WAIT, "*",
+      "\"true\": deleted and made again where a field of it cannot be changed", .apply = NULL },
+    { "slipway.dev/timeout", SW_HOOK_WAIT, "*",
+      "a duration such as 30m: its state is Failed when it takes longer to get ready",
+      .apply = NULL },
+    { "slipway.dev/retries", SW_HOOK_WAIT, "Job Pod",
+      "a number: when it ran to its end and failed it is run again at most so often",
+      .apply = NULL },
+    { SW_DRY_RUN, SW_HOOK_WAIT, "*",
+      "\"true\": never stored; the API server must say that it would accept it", .apply = NULL },
+    { "helm.sh/readiness-success", SW_HOOK_WAIT, "*",
+      "a JSON array of conditions on .status, all of which make the object ready", .apply = NULL },
+    { "helm.sh/readiness-failure", SW_HOOK_WAIT, "*",
+      "a JSON array of conditions on .status, any of which makes the object failed",
+      .apply = NULL },
+    { 0 },
+};
+
+/* Names with a slash are annotations and must be asked for; the others are for every manifest. */
+static bool applies(const struct sw_hook *h, struct json_object *doc)
+{
+    if (!h->apply || !names(h->kinds, sw_obj_kind(doc)))
+        return false;
+    if (!strchr(h->name, '/') || h->when == SW_HOOK_ALWAYS)
+        return true;
+    return h->when == SW_HOOK_IF_SET ? sw_obj_annotation(doc, h->name) != NULL
+                                     : sw_hook_asked(doc, h->name);
+}
+
+int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
+{
+    for (const struct sw_hook *h = sw_hooks; h->name; h++) {
+        int rc = applies(h, doc) ? h->apply(doc, env, err) : 0;
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s '%s': %s", sw_obj_kind(doc), sw_obj_name(doc), h->name);
+    }
+    return 0;
+}

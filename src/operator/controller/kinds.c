@@ -1,0 +1,282 @@
+/* What the server serves, kept up to date: a CRD that came, changed or went has its own group
+ * versions asked for anew, and no others. A cluster has dozens of them, an operator brings ten
+ * CRDs. A group version that nobody answered for is asked for until somebody does: what is not
+ * known of it is not taken for "not served". */
+#include "operator/controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, RETRY_MAX_MS = 60000, MOST_TRIES = 60, LONG_MS = 8000 };
+
+/* A kind of which a CRD says that it is served. */
+struct awaited {
+    struct awaited *next;
+    char *api_version, *kind;
+};
+
+/* One group version that a CRD speaks of. */
+struct stale {
+    struct sw_controller *c;
+    struct stale *next;
+    char *api_version; /* "*": everything */
+    struct awaited *awaited;
+    unsigned n_tries;
+    struct sw_kube_request *req;
+};
+
+static bool is_asking(const struct sw_controller *c)
+{
+    for (const struct stale *s = c->stale; s; s = s->next)
+        if (s->req)
+            return true;
+    return false;
+}
+
+/* Leave those that are still not there; @all: none. */
+static void drop_awaited(struct stale *s, bool all)
+{
+    struct awaited **at = &s->awaited;
+    while (*at) {
+        struct awaited *a = *at;
+        if (!all && !sw_kube_kind_find(s->c->kube, a->api_version, a->kind)) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        free(a->api_version);
+        free(a->kind);
+        free(a);
+    }
+}
+
+static void stale_free(struct stale *s)
+{
+    drop_awaited(s, true);
+    sw_kube_cancel(s->req);
+    free(s->api_version);
+    free(s);
+}
+
+static void forget(struct stale *s)
+{
+    struct stale **at = &s->c->stale;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    stale_free(s);
+}
+
+static bool is_doubtful(const struct sw_controller *c, const char *api_version)
+{
+    const char *name;
+    for (size_t at = 0; (name = sw_kube_next_doubtful(c->kube, &at));)
+        if (sw_streq(name, api_version))
+            return true;
+    return false;
+}
+
+static void on_discovered(int code, const struct sw_err *err, void *arg)
+{
+    struct stale *s = arg;
+    struct sw_controller *c = s->c;
+    s->req = NULL;
+    if (code < 0 && code != SW_NOTFOUND) /* not served any more is an answer */
+        sw_log(SW_LOG_DEBUG, "discovery failed", "api", s->api_version, "error",
+               err ? sw_err_text(err) : "", NULL);
+    /* a server that is busy calls a CRD established before it serves it, or lists its kind */
+    drop_awaited(s, false);
+    const bool early = s->awaited && ++s->n_tries < MOST_TRIES;
+    if (code != SW_UNAVAILABLE && !early && !is_doubtful(c, s->api_version))
+        forget(s);
+    if (!is_asking(c))
+        cluster_kinds_changed(c);
+}
+
+static void ask(struct stale *s)
+{
+    if (!s->req)
+        s->req = sw_kube_discover(s->c->kube, s->api_version, on_discovered, s);
+}
+
+static void on_kinds_timer(void *arg)
+{
+    struct sw_controller *c = arg;
+    for (struct stale *s = c->stale; s; s = s->next)
+        ask(s);
+}
+
+static struct stale *find(struct sw_controller *c, const char *api_version, size_t *n)
+{
+    struct stale *s = c->stale;
+    for (*n = 0; s && !sw_streq(s->api_version, api_version); s = s->next)
+        ++*n;
+    return s;
+}
+
+static struct stale *stale_new(struct sw_controller *c, const char *api_version)
+{
+    struct stale *s = sw_zalloc(1, sizeof *s);
+    *s = (struct stale){ .c = c, .next = c->stale, .api_version = sw_strdup(api_version) };
+    return c->stale = s;
+}
+
+/* @awaited: the kind that should come to be served; NULL: none. */
+static void add(struct sw_controller *c, const char *api_version, const char *awaited)
+{
+    size_t n;
+    struct stale *s = find(c, api_version, &n);
+    if (!s && n >= ALL_AT_ONCE)
+        s = find(c, "*", &n);
+    if (s) /* an answer on its way may be older than this change */
+        sw_kube_cancel(SW_TAKE(s->req));
+    else
+        s = stale_new(c, n >= ALL_AT_ONCE ? "*" : api_version);
+    if (awaited) {
+        struct awaited *a = sw_zalloc(1, sizeof *a);
+        *a = (struct awaited){ s->awaited, sw_strdup(api_version), sw_strdup(awaited) };
+        s->awaited = a;
+    }
+    s->n_tries = 0;
+    sw_timer_set(c->kinds_timer, 0);
+}
+
+static bool is_awaiting(const struct sw_controller *c)
+{
+    for (const struct stale *s = c->stale; s; s = s->next)
+        if (s->awaited)
+            return true;
+    return false;
+}
+
+void kinds_look(struct sw_controller *c)
+{
+    const char *name;
+    size_t n;
+    for (size_t at = 0; (name = sw_kube_next_doubtful(c->kube, &at));) {
+        if (find(c, name, &n))
+            continue;
+        (void)stale_new(c, name);
+        sw_log(SW_LOG_WARN, "the server lists a group version and does not say its kinds", "api",
+               name, NULL);
+    }
+    if (!c->stale) {
+        c->kinds_retry_ms = RETRY_MS;
+    } else if (!is_asking(c) && !sw_timer_is_set(c->kinds_timer)) {
+        sw_timer_set(c->kinds_timer, is_awaiting(c) ? RETRY_MS : c->kinds_retry_ms);
+        c->kinds_retry_ms = c->kinds_retry_ms * 2 < RETRY_MAX_MS ? c->kinds_retry_ms * 2
+                                                                 : RETRY_MAX_MS;
+    }
+}
+
+/* Somebody asked for one kind, and more came to light. */
+static void on_news(void *arg)
+{
+    struct sw_controller *c = arg;
+    if (!c->discovery && !is_asking(c))
+        cluster_kinds_changed(c);
+}
+
+static void note_news(void *arg)
+{
+    struct sw_controller *c = arg;
+    sw_timer_set(c->kinds_news, 0);
+}
+
+/* ---- is enough known? --------------------------------------------------------------------------
+ */
+
+/* What the controller itself looks at; not every cluster serves it. */
+static const char *const own_versions[] = {
+    "v1",
+    "rbac.authorization.k8s.io/v1",
+    "apiextensions.k8s.io/v1",
+    "config.openshift.io/v1",
+    "image.openshift.io/v1",
+    "operator.openshift.io/v1alpha1",
+    SW_GROUP_VERSION,
+};
+
+static bool is_own(const char *api_version)
+{
+    for (size_t i = 0; i < SW_COUNT(own_versions); i++)
+        if (sw_streq(own_versions[i], api_version))
+            return true;
+    return false;
+}
+
+/* A group version that @r has to wait for; NULL: none. */
+static const char *unknown_for(const struct resource *r)
+{
+    struct sw_kube *kube = r->c->kube;
+    const char *name;
+    for (size_t at = 0; (name = sw_kube_next_doubtful(kube, &at));)
+        if (!sw_kube_kinds_known(kube, name) &&
+            (is_own(name) || (r->recipe && sw_recipe_mentions(r->recipe, name))))
+            return name;
+    return NULL;
+}
+
+bool kinds_ready(struct resource *r)
+{
+    return !unknown_for(r);
+}
+
+char *kinds_trouble(const struct resource *r)
+{
+    const char *name = r->c->kinds_retry_ms >= LONG_MS ? unknown_for(r) : NULL, *slash;
+    if (!name)
+        return NULL;
+    slash = strchr(name, '/');
+    if (!slash)
+        return sw_printf("the API server does not say which kinds %s has", name);
+    return sw_printf("the recipe speaks of %s, and who serves that does not answer: kubectl get "
+                     "apiservice %s.%.*s",
+                     name, slash + 1, (int)(slash - name), name);
+}
+
+static bool is_established(struct json_object *crd)
+{
+    struct json_object *c = sw_obj_condition(crd, "Established");
+    return sw_streq(sw_json_str(c, "", "status", NULL), "True");
+}
+
+void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone)
+{
+    struct json_object *versions = sw_json_find(crd, "spec", "versions", NULL);
+    const char *kind = sw_json_str(crd, "", "spec", "names", "kind", NULL);
+    const char *group = sw_json_str(crd, "", "spec", "group", NULL);
+    if (gone && !*group) { /* its deletion was missed, and with it what it was */
+        add(c, "*", NULL);
+        return;
+    }
+    if (!gone && !is_established(crd))
+        return;
+    for (size_t i = 0; i < sw_json_len(versions); i++) {
+        struct json_object *v = sw_json_at(versions, i);
+        SW_AUTO_CHARS *api_version = sw_printf("%s/%s", group, sw_json_str(v, "", "name", NULL));
+        bool served = !gone && sw_json_bool(v, false, "served", NULL);
+        if (served == !sw_kube_kind_find(c->kube, api_version, kind))
+            add(c, api_version, served ? kind : NULL);
+    }
+}
+
+void kinds_open(struct sw_controller *c)
+{
+    c->kinds_timer = sw_timer_new(c->loop, on_kinds_timer, c);
+    c->kinds_news = sw_timer_new(c->loop, on_news, c);
+    c->kinds_retry_ms = RETRY_MS;
+    sw_kube_on_kinds(c->kube, note_news, c);
+}
+
+void kinds_close(struct sw_controller *c)
+{
+    while (c->stale) {
+        struct stale *s = c->stale;
+        c->stale = s->next;
+        stale_free(s);
+    }
+    sw_kube_on_kinds(c->kube, NULL, NULL);
+    sw_timer_free(c->kinds_timer);
+    sw_timer_free(c->kinds_news);
+}

@@ -1,0 +1,230 @@
+/* SRO's metrics under their names, read off the statuses at the moment of the question. */
+#include "operator/controller/internal.h"
+
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Prometheus' label values: backslash, quote and newline are escaped. */
+static void put_label(struct printbuf *out, const char *name, const char *value)
+{
+    sprintbuf(out, "%s=\"", name);
+    for (; *value; value++) {
+        if (*value == '\n')
+            (void)printbuf_memappend(out, "\\n", 2);
+        else if (*value == '"' || *value == '\\')
+            sprintbuf(out, "\\%c", *value);
+        else
+            (void)printbuf_memappend(out, value, 1);
+    }
+    (void)printbuf_memappend(out, "\"", 1);
+}
+
+static void put_head(struct printbuf *out, const char *name, const char *type, const char *help)
+{
+    sprintbuf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static size_t count_resources(const struct sw_controller *c)
+{
+    size_t n = 0;
+    for (const struct resource *r = c->resources; r; r = r->next)
+        n++;
+    return n;
+}
+
+static void put_state(struct printbuf *out, const char *resource, const char *state, bool ready)
+{
+    (void)printbuf_memappend(out, "sro_states_completed_info{", 26);
+    put_label(out, "specialresource", resource);
+    (void)printbuf_memappend(out, ",", 1);
+    put_label(out, "state", state);
+    sprintbuf(out, "} %d\n", ready);
+}
+
+/* SRO's states are numbered templates of the chart itself, and known by their path in it:
+ * "templates/0000-build.yaml". Those that SRO does not have are known by their name. */
+static bool is_numbered(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    return strspn(base, "0123456789") == 4 && (base[4] == '-' || base[4] == '_');
+}
+
+static void put_states(struct printbuf *out, const struct resource *r, struct json_object *status)
+{
+    struct json_object *states = sw_json_get(status, "states");
+    for (size_t i = 0; i < sw_json_len(states); i++) {
+        struct json_object *s = sw_json_at(states, i);
+        const char *name = sw_json_str(s, "", "name", NULL);
+        bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
+        int at = r->plan ? sw_plan_find_state(r->plan, name) : -1;
+        const struct sw_recipe_state *state = at < 0 ? NULL : sw_plan_state(r->plan, (size_t)at);
+        bool numbered = state && !strchr(state->chart, '/') && state->n_templates &&
+                        is_numbered(state->templates[0]);
+        for (size_t k = 0; numbered && k < state->n_templates; k++)
+            put_state(out, r->name, state->templates[k] + strlen(state->chart) + 1, ready);
+        if (!numbered)
+            put_state(out, r->name, name, ready);
+    }
+}
+
+struct workload_out {
+    struct printbuf *out;
+    const struct resource *r;
+};
+
+static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
+{
+    const struct workload_out *w = arg;
+    const struct {
+        const char *name, *value;
+    } labels[] = { { "cr", w->r->name },
+                   { "kind", key->kind },
+                   { "name", key->name },
+                   { "namespace", key->ns ? key->ns : "" },
+                   { "nodes", nodes } };
+    (void)printbuf_memappend(w->out, "sro_used_nodes{", 15);
+    for (size_t i = 0; i < SW_COUNT(labels); i++) {
+        if (i)
+            (void)printbuf_memappend(w->out, ",", 1);
+        put_label(w->out, labels[i].name, labels[i].value);
+    }
+    size_t n = *nodes != '\0';
+    for (const char *c = nodes; *c; c++)
+        n += *c == ',';
+    sprintbuf(w->out, "} %zu\n", n);
+}
+
+/* An update of the cluster brings other kernels: what is made for each kernel has to follow. */
+static void put_alert(struct printbuf *out, const struct resource *r)
+{
+    bool affine = false;
+    for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
+        affine = affine || sw_plan_state(r->plan, i)->kernel_affine;
+    (void)printbuf_memappend(out, "sro_upgrade_alert{", 18);
+    put_label(out, "cr", r->name);
+    sprintbuf(out, "} %d\n", affine && sw_facts_is_updating(r->c->facts));
+}
+
+static bool state_is_ready(struct json_object *status, const char *name)
+{
+    struct json_object *s = sw_json_find_by(sw_json_get(status, "states"), "name", name);
+    return !s || sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
+}
+
+/* The inventory, one series an object: what is of a Ready state is completed. */
+static void put_objects(struct printbuf *out, const char *resource, struct json_object *status)
+{
+    struct json_object *list = sw_json_get(status, "inventory");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *o = sw_json_at(list, i);
+        (void)printbuf_memappend(out, "sro_kind_completed_info{", 24);
+        put_label(out, "specialresource", resource);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "kind", sw_json_str(o, "", "kind", NULL));
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "name", sw_json_str(o, "", "name", NULL));
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "namespace", sw_json_str(o, "", "namespace", NULL));
+        sprintbuf(out, "} %d\n", state_is_ready(status, sw_json_str(o, "", "state", NULL)));
+    }
+}
+
+/* One series a condition, so that an alert can name the resource that failed. */
+static void put_conditions(struct printbuf *out, const char *resource, struct json_object *status)
+{
+    static const char *const types[] = { "Ready", "Progressing", "Errored" };
+    struct json_object *list = sw_json_get(status, "conditions");
+    for (size_t i = 0; i < SW_COUNT(types); i++) {
+        struct json_object *found = sw_json_find_by(list, "type", types[i]);
+        (void)printbuf_memappend(out, "slipway_resource_condition{", 27);
+        put_label(out, "specialresource", resource);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "condition", types[i]);
+        sprintbuf(out, "} %d\n", sw_streq(sw_json_str(found, "", "status", NULL), "True"));
+    }
+}
+
+static void put_overlaps(struct printbuf *out, const struct resource *r)
+{
+    for (size_t i = 0; i < r->overlap.n; i++) {
+        (void)printbuf_memappend(out, "slipway_overlapping_nodes{", 26);
+        put_label(out, "specialresource", r->name);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "other", r->overlap.items[i].other);
+        sprintbuf(out, "} %zu\n", r->overlap.items[i].n_nodes);
+    }
+}
+
+static void put_upgrade(struct printbuf *out, const char *resource, struct json_object *status)
+{
+    static const char *const steps[] = { "upToDate", "inProgress", "waiting", "failed" };
+    struct json_object *upgrade = sw_json_get(status, "upgrade");
+    for (size_t i = 0; upgrade && i < SW_COUNT(steps); i++) {
+        (void)printbuf_memappend(out, "slipway_upgrade_nodes{", 22);
+        put_label(out, "specialresource", resource);
+        (void)printbuf_memappend(out, ",", 1);
+        put_label(out, "step", steps[i]);
+        sprintbuf(out, "} %d\n", (int)sw_json_int(upgrade, 0, steps[i], NULL));
+    }
+}
+
+static void put_request(const struct sw_kube_count *count, void *arg)
+{
+    struct printbuf *out = arg;
+    (void)printbuf_memappend(out, "slipway_requests_total{", 23);
+    put_label(out, "verb", count->verb);
+    (void)printbuf_memappend(out, ",", 1);
+    put_label(out, "resource", count->resource);
+    sprintbuf(out, ",code=\"%d\"} %llu\n", count->http_status, (unsigned long long)count->n);
+}
+
+char *sw_controller_metrics(struct sw_controller *c)
+{
+    struct printbuf *out = printbuf_new(), *objects = printbuf_new();
+    put_head(out, "sro_managed_resources_total", "gauge", "SpecialResources that are looked after");
+    sprintbuf(out, "sro_managed_resources_total %zu\n", count_resources(c));
+    put_head(out, "sro_states_completed_info", "gauge",
+             "1 for a state that is Ready, 0 for others");
+    put_head(objects, "sro_kind_completed_info", "gauge",
+             "1 for an applied object whose state is Ready");
+    for (struct resource *r = c->resources; r; r = r->next) {
+        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
+        put_states(out, r, status);
+        put_objects(objects, r->name, status);
+    }
+    put_head(objects, "sro_used_nodes", "gauge",
+             "Nodes that the pods of an applied workload are on: how many, and their names");
+    for (struct resource *r = c->resources; r; r = r->next)
+        sw_engine_each_workload(r->engine, put_workload, &(struct workload_out){ objects, r });
+    put_head(objects, "sro_upgrade_alert", "gauge",
+             "1 while the cluster is being updated and the resource has parts made for a kernel");
+    for (struct resource *r = c->resources; r; r = r->next)
+        put_alert(objects, r);
+    put_head(objects, "slipway_resource_condition", "gauge",
+             "1 where the resource's condition is True");
+    for (struct resource *r = c->resources; r; r = r->next) {
+        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
+        put_conditions(objects, r->name, status);
+    }
+    put_head(objects, "slipway_overlapping_nodes", "gauge",
+             "Nodes that another resource selects as well, with no dependency between the two");
+    for (struct resource *r = c->resources; r; r = r->next)
+        put_overlaps(objects, r);
+    put_head(objects, "slipway_upgrade_nodes", "gauge",
+             "Nodes by how far the replacement of their driver is");
+    for (struct resource *r = c->resources; r; r = r->next) {
+        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
+        put_upgrade(objects, r->name, status);
+    }
+    (void)printbuf_memappend(out, objects->buf, objects->bpos);
+    put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
+    sprintbuf(out, "slipway_nodes %zu\n", sw_roster_count(c->roster));
+    put_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
+    sw_kube_each_count(c->kube, put_request, out);
+    char *text = sw_strndup(out->buf, (size_t)out->bpos);
+    printbuf_free(out);
+    printbuf_free(objects);
+    return text;
+}

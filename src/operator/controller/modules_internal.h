@@ -1,0 +1,85 @@
+#pragma once
+/* What the files of modules share: modules.c has their life, module_watch.c what is watched for
+ * versions, module_version.c one version after the other, module_objects.c its objects. */
+#include "net/http/http.h"
+#include "operator/controller/internal.h"
+#include "operator/controller/registries.h"
+#include "operator/controller/release_image.h"
+#include "operator/engine/readiness/gate.h"
+
+#define MODULE_KIND "SpecialResourceModule"
+
+enum { SETTLE_MS = 200, AGAIN_MS = 30000, MAX_GRAPH = 64 << 20, MAX_ENTRIES = 64 };
+
+/* One of spec.watch. */
+struct eye {
+    struct module *m;
+    struct eye *next;
+    struct json_object *spec;
+    struct sw_kube_watch *watch;
+    struct sw_kube_request *req;
+    struct json_object *object; /* NULL: not there */
+};
+
+struct module {
+    struct resource r; /* what loading and rendering need of one: c, name, doc */
+    struct module *next;
+    int64_t generation;
+    struct eye *eyes;
+    struct sw_timer *timer;       /* to begin */
+    struct json_object *known;    /* entry -> what its release image says */
+    struct json_object *versions; /* status.versions as it is to be */
+    struct json_object *written;  /* as it was written */
+    char *trouble;
+    /* the round */
+    struct json_object *entries; /* list of strings */
+    size_t at_entry, at_state, at_manifest, channel;
+    struct source *source;
+    struct sw_http_transfer *transfer;
+    char *body;
+    size_t body_len;
+    struct sw_payload_look *look;
+    struct sw_facts *facts;
+    struct json_object *values;
+    struct sw_rendered *rendered;
+    struct sw_kube_request *req, *status_req;
+    struct sw_kube_watch *awaited; /* @doc, once it is applied */
+    struct sw_kube_watch *build;   /* the last one of an awaited BuildConfig, of this number: */
+    int64_t build_number;
+    struct json_object *doc; /* that is being applied */
+    struct sw_gate *gate;
+};
+
+struct modules {
+    struct sw_kube_watch *watch;
+    struct sw_http *http;
+    struct module *first;
+};
+
+/** modules.c: give up what the round has begun. */
+void module_stop_round(struct module *m);
+/** modules.c: begin a round anew in @in_ms. */
+void module_begin_soon(struct module *m, int64_t in_ms);
+/** modules.c: write what has changed of the status. */
+void module_write_status(struct module *m);
+/** modules.c: say @words, give the round up, begin anew later. */
+void module_fail(struct module *m, const char *words);
+
+/** module_watch.c: watch what spec.watch names; the eyes there were are closed. */
+void module_open_eyes(struct module *m);
+void module_close_eyes(struct module *m);
+/** module_watch.c: the entries (versions, release images) that are seen, into m->entries.
+ * @return 0 | SW_INVALID: a path of spec.watch */
+int module_collect(struct module *m, struct sw_err *err) SW_CHECKED;
+
+/** module_version.c: the entry that is being worked on, "" after the last. */
+const char *module_entry(const struct module *m);
+/** module_version.c: its part of the status. */
+struct json_object *module_version(struct module *m);
+/** module_version.c: go on with m->at_entry; after the last one the round is done. */
+void module_next_entry(struct module *m);
+
+/** module_objects.c: go on with m->at_state; after the last one the version is complete. */
+void module_next_state(struct module *m);
+/** module_objects.c: nothing is waited for any more. */
+void module_stop_waiting(struct module *m);

@@ -1,0 +1,40 @@
+#include "operator/controller/nodes.h"
+
+#include "data/data.h"
+#include "operator/engine/nodes/grace_period.h"
+
+_Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
+               "both are key, value, effect, added");
+
+uint32_t nodes_put(struct sw_roster *roster, struct sw_facts *facts, const struct sw_node *node,
+                   const char *group, uint64_t version, bool *changed, bool *groups_changed)
+{
+    const struct sw_roster_facts row = {
+        .name = node->name,
+        .group = group,
+        .labels = node->labels,
+        .n_labels = node->n_labels,
+        .taints = (const struct sw_roster_taint *)node->taints,
+        .n_taints = node->n_taints,
+        .taint_record = node->taint_record,
+        .ready = node->ready,
+        .unschedulable = node->unschedulable,
+        .boot_id = node->boot_id,
+        .version = version,
+    };
+    uint32_t number = sw_roster_put(roster, &row, changed);
+    bool groups = sw_facts_put_node(facts, node);
+    if (groups_changed)
+        *groups_changed = groups;
+    return number;
+}
+
+bool nodes_is_chosen(const char *name, void *arg)
+{
+    const struct nodes_choice *choice = arg;
+    uint32_t node = sw_roster_find(choice->roster, name);
+    struct json_object *selector = sw_json_find(choice->resource, "spec", "nodeSelector", NULL);
+    return node != SW_NO_NODE &&
+           sw_roster_keeps(choice->roster, node, selector, sw_obj_name(choice->resource)) &&
+           !sw_roster_is_tainted(choice->roster, node, choice->tolerations);
+}

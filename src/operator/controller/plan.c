@@ -1,0 +1,268 @@
+/* From a resource to its plan: the recipe is loaded, its values are put together, its states found.
+ * What has to be fetched for it comes back through the loop. */
+#include "chart/recipe/package/pack.h"
+#include "data/text/semver.h"
+#include "operator/controller/internal.h"
+#include "operator/controller/rollback.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One attempt; freed when it is settled or another one begins. */
+struct plan_work {
+    struct resource *r;
+    plan_fn *done;
+    struct lookups *lookups;
+    struct source *source;
+    bool waits_for_facts, is_loaded;
+};
+
+void plan_work_free(struct plan_work *w)
+{
+    if (!w)
+        return;
+    lookups_free(w->lookups);
+    source_free(w->source);
+    free(w);
+}
+
+static void finish(struct plan_work *w, int code, const char *words)
+{
+    struct resource *r = w->r;
+    plan_fn *done = w->done;
+    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    r->plan_work = NULL;
+    plan_work_free(w);
+    done(r, code, copy);
+}
+
+struct sw_render_env render_env(struct resource *r, struct json_object *facts, struct lookups *l)
+{
+    struct sw_controller *c = r->c;
+    return (struct sw_render_env){
+        .release = r->name,
+        .namespace = resource_namespace(r),
+        .revision = r->release.version ? r->release.version : 1,
+        .is_upgrade = r->release.is_upgrade,
+        .facts = facts,
+        .kube_version = c->kube_version,
+        .api_versions = c->apis,
+        .n_api_versions = c->n_apis,
+        .lookup = lookups_find,
+        .lookup_arg = l,
+    };
+}
+
+/* spec.set as values. It carries kind and apiVersion, which are none; facts put theirs there. */
+static int values_of(struct resource *r, struct sw_values *values, struct sw_err *err)
+{
+    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
+    if (!set)
+        return 0;
+    int rc = sw_values_add_json(values, set, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "spec.set") : 0;
+}
+
+/* Is it the chart that was asked for? What has no Chart.yaml has no version. */
+static int check_chart(const struct resource *r, struct sw_err *err)
+{
+    const char *want = sw_json_str(r->doc, "", "spec", "chart", "version", NULL),
+               *have = sw_recipe_version(r->recipe);
+    struct sw_semver version;
+    SW_AUTO(sw_semver_range) *range = NULL;
+    SW_ERR(no_range);
+    if (!*want || sw_streq(want, have) || sw_streq(have, "0.0.0") ||
+        sw_semver_parse(have, strlen(have), &version, &no_range) < 0)
+        return 0;
+    if (sw_semver_range_parse(want, strlen(want), &range, &no_range) == 0 &&
+        sw_semver_range_has(range, &version))
+        return 0;
+    return sw_err_set(err, SW_INVALID,
+                      "spec.chart.version: '%s' is wanted, chart '%s' there has version %s", want,
+                      sw_recipe_name(r->recipe), have);
+}
+
+static int make_plan(struct plan_work *w, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO(sw_values) *values = sw_values_new();
+    int rc = check_chart(r, err);
+    if (rc == 0)
+        rc = values_of(r, values, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_JSON *facts = cluster_values(r->c, r, NULL);
+    struct sw_render_env env = render_env(r, facts, w->lookups);
+    SW_AUTO(sw_plan) *plan = NULL;
+    rc = sw_recipe_plan(r->recipe, values, &env, &plan, err);
+    if (rc == 0)
+        rc = sw_plan_check_labels(plan, r->name, err);
+    if (rc == 0 && sw_plan_n_states(plan) == 0)
+        rc = sw_err_set(err, SW_INVALID, "recipe '%s' has nothing to apply: no templates, no crds/",
+                        sw_recipe_name(r->recipe));
+    if (rc < 0)
+        return rc;
+    SW_AUTO_JSON *merged = sw_plan_values(plan);
+    debug_log(r, "debug values", "", merged);
+    sw_plan_free(r->plan);
+    r->plan = SW_TAKE(plan);
+    return 0;
+}
+
+/* Without a plan there is nothing to show but what keeps it from being made. */
+static void tell_trouble(struct resource *r)
+{
+    SW_AUTO_CHARS *words = r->plan ? NULL : kinds_trouble(r);
+    if (words && !sw_streq(words, r->fault_words))
+        resource_refuse(r, SW_UNAVAILABLE, words);
+}
+
+static void try_plan(void *arg)
+{
+    struct plan_work *w = arg;
+    w->waits_for_facts = !wants_ready(w->r) || !release_is_known(w->r) || !rollback_is_known(w->r);
+    if (w->waits_for_facts) {
+        tell_trouble(w->r);
+        return;
+    }
+    SW_ERR(err);
+    int rc = resource_resolve(w->r, &err);
+    SW_AUTO_CHARS *key = source_key(w->r);
+    if (rc == 0 && !sw_streq(key, w->r->recipe_key)) {
+        plan_start(w->r, w->done); /* what was found out meanwhile names another recipe */
+        return;
+    }
+    if (rc == 0)
+        rc = make_plan(w, &err);
+    if (rc != SW_PENDING)
+        finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
+}
+
+static void load(struct plan_work *w);
+
+void plan_resume(struct resource *r)
+{
+    struct plan_work *w = r->plan_work;
+    if (w && w->waits_for_facts && w->is_loaded)
+        try_plan(w);
+    else if (w && w->waits_for_facts)
+        load(w);
+}
+
+/* By its files: of two controllers, or lives of one, both say the same. */
+static void digest_recipe(struct resource *r)
+{
+    struct sw_files files = sw_files_init(NULL);
+    SW_AUTO_JSON *sums = json_object_new_object();
+    SW_ERR(err);
+    if (sw_recipe_list_files(r->recipe, &files, &err) < 0) /* what is there counts */
+        sw_log(SW_LOG_WARN, "not all files of a recipe are known", "resource", r->name, "why",
+               sw_err_text(&err), NULL);
+    for (size_t i = 0; i < files.n; i++) {
+        char sum[SW_SHA256_HEX];
+        sw_json_set_str(sums, sw_sha256_hex(files.items[i].bytes, files.items[i].len, sum),
+                        files.items[i].name, NULL);
+    }
+    sw_files_done(&files);
+    sw_json_sha256(sums, r->recipe_digest);
+}
+
+/* The same files again are no other recipe: what stands is not planned anew. */
+static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char *content)
+{
+    free(r->recipe_key);
+    r->recipe_key = source_key(r);
+    if (r->recipe && content && sw_streq(content, r->recipe_content)) {
+        sw_recipe_free(recipe);
+        return;
+    }
+    sw_plan_free(SW_TAKE(r->plan));
+    sw_recipe_free(r->recipe);
+    r->recipe = recipe;
+    digest_recipe(r);
+    free(r->recipe_content);
+    r->recipe_content = content ? sw_strdup(content) : NULL;
+}
+
+static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
+{
+    struct plan_work *w = arg;
+    struct resource *r = w->r;
+    SW_AUTO_CHARS *key = source_key(r);
+    if (w->source)
+        follow_update(r, w->source, code);
+    if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->recipe_key)) {
+        sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
+               words ? words : sw_code_name(code), NULL);
+    } else if (code < 0) {
+        words = words ? words : sw_code_name(code);
+        SW_AUTO_CHARS *where = sw_printf(
+            "%s%s", sw_starts_with(words, "spec.") ? "" : "spec.chart: ", words);
+        finish(w, code, where);
+        return;
+    }
+    if (recipe)
+        take_recipe(r, recipe, source_content(w->source));
+    w->is_loaded = true;
+    try_plan(w);
+}
+
+/* What the resource itself says about its recipe may depend on facts. */
+static void load(struct plan_work *w)
+{
+    struct resource *r = w->r;
+    w->waits_for_facts = resolve_is_needed(r->seen) && !wants_ready(r);
+    if (w->waits_for_facts)
+        return;
+    SW_ERR(err);
+    int rc = resource_resolve(r, &err);
+    if (rc < 0) {
+        finish(w, rc, sw_err_text(&err));
+        return;
+    }
+    SW_AUTO_CHARS *key = source_key(r);
+    bool is_old = r->recipe_is_old;
+    r->recipe_is_old = false;
+    if (r->recipe && !is_old && sw_streq(key, r->recipe_key))
+        on_source(0, NULL, NULL, w);
+    else
+        source_load(r, &w->source, on_source, w);
+}
+
+void plan_start(struct resource *r, plan_fn *done)
+{
+    plan_work_free(r->plan_work);
+    struct plan_work *w = r->plan_work = sw_zalloc(1, sizeof *w);
+    *w = (struct plan_work){ .r = r, .done = done };
+    w->lookups = lookups_new(r, try_plan, w);
+    load(w);
+}
+
+/* Everything that a render sees, in one hash: the recipe, the resource, the values of each group of
+ * nodes, what is served. */
+char *plan_revision(struct resource *r)
+{
+    struct json_object *all = json_object_new_object(), *apis = json_object_new_array();
+    struct sw_groups groups;
+    cluster_groups(r->c, r, &groups);
+    sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
+    for (size_t i = 0; i < groups.n; i++)
+        (void)json_object_object_add(all, groups.items[i]->id,
+                                     cluster_values(r->c, r, groups.items[i]));
+    if (!groups.n)
+        (void)json_object_object_add(all, "", cluster_values(r->c, r, NULL));
+    for (size_t i = 0; i < r->c->n_apis; i++)
+        (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
+    (void)json_object_object_add(all, "apis", apis);
+    (void)json_object_object_add(all, "certificates", json_object_new_int64(r->serving_round));
+    (void)json_object_object_add(all, "release",
+                                 json_object_new_int64(r->release.asked ? r->release.version : 0));
+    if (r->rollback)
+        (void)json_object_object_add(all, "rollback", json_object_new_boolean(true));
+    char hash[SW_SHA256_HEX];
+    sw_json_sha256(all, hash);
+    json_object_put(all);
+    sw_groups_done(&groups);
+    return sw_strdup(hash);
+}

@@ -1,0 +1,58 @@
+/* What a resource's spec says beyond SRO's fields about time, removal and failure. The server's
+ * schema has checked the types where there is one; what it cannot know is checked here. */
+#include "operator/controller/internal.h"
+
+#include "data/text/time.h"
+#include "operator/engine/upgrade/upgrade.h"
+
+static int read_word(struct json_object *doc, const char *field, const char *yes, const char *no,
+                     bool *out, struct sw_err *err)
+{
+    const char *said = sw_json_str(doc, "", "spec", field, NULL);
+    *out = sw_streq(said, yes);
+    if (*out || !*said || sw_streq(said, no))
+        return 0;
+    return sw_err_set(err, SW_INVALID, "spec.%s: '%s' is not one of %s, %s", field, said, no, yes);
+}
+
+static int read_timeouts(struct json_object *doc, struct policy *out, struct sw_err *err)
+{
+    const char *text = sw_json_str(doc, NULL, "spec", "stateTimeout", NULL);
+    int rc = text && *text ? sw_span_parse(text, &out->timeout_ms, err) : 0;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "spec.stateTimeout");
+    out->timeouts = sw_json_find(doc, "spec", "stateTimeouts", NULL);
+    if (!json_object_is_type(out->timeouts, json_type_object)) {
+        out->timeouts = NULL;
+        return 0;
+    }
+    json_object_object_foreach(out->timeouts, state, value)
+    {
+        int64_t ms;
+        const char *span = json_object_get_string(value);
+        rc = sw_span_parse(span ? span : "", &ms, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "spec.stateTimeouts.%s", state);
+    }
+    return 0;
+}
+
+int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err)
+{
+    *out = (struct policy){ .rollback = sw_json_bool(doc, false, "spec", "rollback", NULL) };
+    int rc = read_word(doc, "deletionPolicy", "orphan", "delete", &out->orphan, err);
+    struct sw_upgrade_policy upgrade;
+    struct json_object *upgrades = sw_json_find(doc, "spec", "upgradePolicy", NULL);
+    if (rc == 0 && upgrades)
+        rc = sw_upgrade_policy_read(upgrades, &upgrade, err);
+    return rc < 0 ? rc : read_timeouts(doc, out, err);
+}
+
+int64_t policy_timeout(const struct policy *policy, const char *name, const char *label)
+{
+    const char *text = sw_json_str(policy->timeouts, NULL, name, NULL);
+    int64_t ms = 0;
+    if (!text && label)
+        text = sw_json_str(policy->timeouts, NULL, label, NULL);
+    return text && sw_span_parse(text, &ms, NULL) == 0 ? ms : 0;
+}

@@ -1,0 +1,227 @@
+/* Driver containers against a kernel that no node runs yet. */
+#include "operator/controller/preflight.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "chart/recipe/recipe.h"
+#include "data/data.h"
+#include "operator/controller/hooks.h"
+#include "operator/controller/registries.h"
+#include "operator/facts/facts.h"
+
+#define VENDOR SW_SRO_PREFIX "driver-container-vendor"
+
+struct sw_preflight {
+    struct sw_registries *registries;
+    sw_preflight_fn *fn;
+    void *arg;
+    char *kernel, *platform, *ns;
+    struct json_object *images; /* the report's */
+    size_t at;                  /* the one that is being looked into */
+    size_t n_drivers;
+    bool built; /* each of them has a BuildConfig */
+    struct sw_timer *timer;
+    struct sw_access *access;
+    struct sw_registry *registry;
+    struct sw_logins *logins;
+    struct sw_registry_file *file;
+};
+
+void sw_preflight_close(struct sw_preflight *p)
+{
+    if (!p)
+        return;
+    sw_access_close(p->access);
+    sw_registry_file_close(p->file);
+    sw_logins_free(p->logins);
+    sw_timer_free(p->timer);
+    json_object_put(p->images);
+    free(p->kernel);
+    free(p->platform);
+    free(p->ns);
+    free(p);
+}
+
+/* ---- the verdict -------------------------------------------------------------------------------
+ */
+
+/* The first that is not well decides: Error before False before Unknown. */
+static struct json_object *worst_of(struct json_object *images)
+{
+    static const char *const order[] = { "Error", "False", "Unknown" };
+    for (size_t o = 0; o < SW_COUNT(order); o++) {
+        struct json_object *found = sw_json_find_by(images, "status", order[o]);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static void answer(struct sw_preflight *p)
+{
+    struct json_object *worst = worst_of(p->images);
+    SW_AUTO_CHARS *reason =
+        worst ? sw_printf("DaemonSet %s: %s", sw_json_str(worst, "", "daemonSet", NULL),
+                          sw_json_str(worst, "", "reason", NULL))
+        : !p->n_drivers
+            ? sw_strdup("the recipe has no driver container: nothing depends on the kernel")
+        : p->built ? sw_strdup("each driver container has a BuildConfig of its vendor")
+                   : sw_printf("verified: there are driver containers for kernel %s", p->kernel);
+    SW_AUTO_JSON *images = json_object_get(p->images);
+    struct sw_preflight_report report = {
+        .status = worst ? sw_json_str(worst, "", "status", NULL) : "True",
+        .reason = reason,
+        .images = images,
+    };
+    sw_preflight_fn *fn = p->fn;
+    void *arg = p->arg;
+    sw_preflight_close(p);
+    fn(&report, arg);
+}
+
+static void next(struct sw_preflight *p);
+
+static void settle(struct sw_preflight *p, const char *status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void settle(struct sw_preflight *p, const char *status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *reason = sw_vprintf(fmt, ap);
+    va_end(ap);
+    struct json_object *entry = sw_json_at(p->images, p->at++);
+    sw_json_set_str(entry, status, "status", NULL);
+    sw_json_set_str(entry, reason, "reason", NULL);
+    next(p);
+}
+
+/* ---- an image ----------------------------------------------------------------------------------
+ */
+
+static void on_file(const struct sw_registry_answer *a, void *arg)
+{
+    struct sw_preflight *p = arg;
+    p->file = NULL;
+    const char *image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL);
+    struct sw_toolkit toolkit;
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    if (a->code == SW_NOTFOUND && strstr(sw_err_text(a->err), " has no " SW_TOOLKIT_FILE))
+        settle(p, "False", "image %s does not say for which kernel it is: no layer has %s", image,
+               SW_TOOLKIT_FILE);
+    else if (a->code < 0 && strstr(sw_err_text(a->err), "layer"))
+        settle(p, "False", "image %s: a layer is not accessible: %s", image, sw_err_text(a->err));
+    else if (a->code < 0)
+        settle(p, "False", "image %s is not accessible: %s", image, sw_err_text(a->err));
+    else if (sw_toolkit_parse(a->bytes, a->len_bytes, &doc, &toolkit, &err) < 0)
+        settle(p, "False", "image %s: %s", image, sw_err_text(&err));
+    else if (!sw_toolkit_fits(&toolkit, p->kernel))
+        settle(p, "False", "image %s is for kernel %s, not for %s", image,
+               *toolkit.kernel ? toolkit.kernel : toolkit.rt_kernel, p->kernel);
+    else
+        settle(p, "True", "image %s is for kernel %s", image, p->kernel);
+}
+
+static void look(struct sw_preflight *p)
+{
+    struct sw_registry_ask ask = {
+        .image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL),
+        .logins = p->logins,
+        .platform = p->platform,
+    };
+    p->file = sw_registry_file_open(
+        p->registry, &ask, &(struct sw_registry_file_opts){ .path = SW_TOOLKIT_FILE }, on_file, p);
+}
+
+static void on_access(int code, const char *words, struct sw_registry *registry,
+                      struct sw_logins *logins, void *arg)
+{
+    struct sw_preflight *p = arg;
+    p->access = NULL;
+    p->registry = registry;
+    p->logins = sw_logins_ref(logins);
+    if (code < 0)
+        settle(p, "Error", "%s", words);
+    else
+        look(p);
+}
+
+static void next(struct sw_preflight *p)
+{
+    while (sw_json_get(sw_json_at(p->images, p->at), "status"))
+        p->at++;
+    if (p->at >= sw_json_len(p->images))
+        answer(p);
+    else if (!p->registries)
+        settle(p, "Unknown", "nothing was asked of a registry; image %s has to be for kernel %s",
+               sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL), p->kernel);
+    else if (!p->registry)
+        p->access = sw_access_open(p->registries, p->ns, SW_ACCESS_ALL, on_access, p);
+    else
+        look(p);
+}
+
+static void on_timer(void *arg)
+{
+    next(arg);
+}
+
+/* ---- what was rendered -------------------------------------------------------------------------
+ */
+
+static bool has_build(const struct sw_rendered *rendered, const char *vendor)
+{
+    for (size_t i = 0; vendor && i < sw_rendered_n_manifests(rendered); i++) {
+        struct json_object *doc = sw_rendered_manifest(rendered, i)->doc;
+        if (sw_streq(sw_obj_kind(doc), "BuildConfig") &&
+            sw_streq(sw_obj_annotation(doc, VENDOR), vendor))
+            return true;
+    }
+    return false;
+}
+
+static void add_driver(struct sw_preflight *p, const struct sw_rendered *rendered,
+                       struct json_object *doc)
+{
+    struct json_object *containers = sw_json_find(sw_hook_pod_template(doc), "spec", "containers",
+                                                  NULL);
+    struct json_object *entry = json_object_new_object();
+    sw_json_set_str(entry, sw_obj_name(doc), "daemonSet", NULL);
+    sw_json_set_str(entry, sw_json_str(sw_json_at(containers, 0), "", "image", NULL), "image",
+                    NULL);
+    p->n_drivers++;
+    if (has_build(rendered, sw_obj_annotation(doc, VENDOR))) {
+        sw_json_set_str(entry, "True", "status", NULL);
+        sw_json_set_str(entry, "a BuildConfig of its vendor makes the image", "reason", NULL);
+    } else {
+        p->built = false;
+    }
+    (void)json_object_array_add(p->images, entry);
+}
+
+struct sw_preflight *sw_preflight_open(struct sw_loop *loop, struct sw_registries *registries,
+                                       const struct sw_preflight_ask *ask, sw_preflight_fn *fn,
+                                       void *arg)
+{
+    struct sw_preflight *p = sw_zalloc(1, sizeof *p);
+    *p = (struct sw_preflight){ .registries = registries,
+                                .fn = fn,
+                                .arg = arg,
+                                .kernel = sw_strdup(ask->kernel),
+                                .platform = sw_printf("linux/%s", ask->arch ? ask->arch : "amd64"),
+                                .ns = ask->ns ? sw_strdup(ask->ns) : NULL,
+                                .images = json_object_new_array(),
+                                .built = true };
+    for (size_t i = 0; i < sw_rendered_n_manifests(ask->rendered); i++) {
+        struct json_object *doc = sw_rendered_manifest(ask->rendered, i)->doc;
+        if (sw_streq(sw_obj_kind(doc), "DaemonSet") &&
+            sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
+            add_driver(p, ask->rendered, doc);
+    }
+    p->timer = sw_timer_new(loop, on_timer, p);
+    sw_timer_set(p->timer, 0);
+    return p;
+}

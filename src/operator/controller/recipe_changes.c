@@ -1,0 +1,139 @@
+/* A recipe that changes where it comes from. A ConfigMap is watched; everybody else is asked again
+ * now and then, and after a failure sooner. */
+#include "operator/controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000 };
+
+struct map_watch {
+    struct follow *f;
+    char *ns, *name;
+    char *version; /* resourceVersion as it was read; NULL: it was not there */
+    struct sw_kube_watch *watch;
+};
+
+struct follow {
+    struct resource *r;
+    struct sw_timer *timer;
+    int64_t retry_ms; /* the next pause after a failure */
+    struct map_watch *maps;
+    size_t n;
+};
+
+static void maps_close(struct follow *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        sw_kube_watch_close(f->maps[i].watch);
+        free(f->maps[i].ns);
+        free(f->maps[i].name);
+        free(f->maps[i].version);
+    }
+    free(SW_TAKE(f->maps));
+    f->n = 0;
+}
+
+void follow_close(struct resource *r)
+{
+    struct follow *f = SW_TAKE(r->follow);
+    if (!f)
+        return;
+    maps_close(f);
+    sw_timer_free(f->timer);
+    free(f);
+}
+
+static void look_again(void *arg)
+{
+    struct follow *f = arg;
+    f->r->recipe_is_old = true;
+    resource_facts_changed(f->r);
+}
+
+/* Not inside the watch's own callback: looking again may close it. */
+static void on_map(const struct sw_watch_event *w, void *arg)
+{
+    struct map_watch *m = arg;
+    bool there = w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED;
+    if (!there && w->type != SW_WATCH_DELETED)
+        return;
+    const char *version = there ? w->resource_version : NULL;
+    if (sw_streq(version, m->version))
+        return;
+    free(m->version);
+    m->version = version ? sw_strdup(version) : NULL;
+    sw_timer_set(m->f->timer, 0);
+}
+
+/* ---- after a load ------------------------------------------------------------------------------
+ */
+
+static bool is_watched(const struct follow *f, struct json_object *maps)
+{
+    if (f->n != sw_json_len(maps))
+        return false;
+    for (size_t i = 0; i < f->n; i++) {
+        struct json_object *map = sw_json_at(maps, i);
+        if (!sw_streq(f->maps[i].ns, sw_obj_namespace(map)) ||
+            !sw_streq(f->maps[i].name, sw_obj_name(map)))
+            return false;
+    }
+    return true;
+}
+
+static void watch_maps(struct follow *f, struct json_object *maps)
+{
+    struct sw_controller *c = f->r->c;
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "ConfigMap");
+    static const char *const fields[] = { "metadata.name", NULL }; /* that it is another one */
+    if (is_watched(f, maps) || !kind)
+        return;
+    maps_close(f);
+    f->n = sw_json_len(maps);
+    f->maps = sw_zalloc(f->n + 1, sizeof *f->maps);
+    for (size_t i = 0; i < f->n; i++) {
+        struct json_object *map = sw_json_at(maps, i);
+        const char *version = sw_json_str(map, NULL, "metadata", "resourceVersion", NULL);
+        struct map_watch *m = &f->maps[i];
+        *m = (struct map_watch){ .f = f,
+                                 .ns = sw_strdup(sw_obj_namespace(map)),
+                                 .name = sw_strdup(sw_obj_name(map)),
+                                 .version = version ? sw_strdup(version) : NULL };
+        m->watch = sw_kube_watch_open(
+            c->kube, kind,
+            &(struct sw_watch_opts){
+                .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true },
+            on_map, m); /* it was read a moment ago: no list is needed to know what it was */
+    }
+}
+
+/* A clock that leaps has no use for a pause without an end: only what is elsewhere is asked again.
+ */
+static void set_timer(struct follow *f, const struct source *s, int code)
+{
+    int64_t usual_ms = f->r->c->opts.refresh_ms;
+    bool failed = code == SW_UNAVAILABLE;
+    if (failed && !f->r->c->opts.one_shot)
+        sw_timer_set(f->timer, f->retry_ms);
+    else if (source_is_remote(s) && usual_ms > 0 && !f->r->c->opts.one_shot)
+        sw_timer_set(f->timer, usual_ms);
+    else
+        sw_timer_stop(f->timer);
+    f->retry_ms = !failed                          ? RETRY_MS
+                  : f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2
+                                                   : RETRY_MAX_MS;
+}
+
+void follow_update(struct resource *r, const struct source *s, int code)
+{
+    struct follow *f = r->follow;
+    if (!f) {
+        f = r->follow = sw_zalloc(1, sizeof *f);
+        *f = (struct follow){ .r = r, .retry_ms = RETRY_MS };
+        f->timer = sw_timer_new(r->c->loop, look_again, f);
+    }
+    set_timer(f, s, code);
+    if (code != SW_UNAVAILABLE) /* else it did not come so far as to know */
+        watch_maps(f, source_maps(s));
+}

@@ -1,0 +1,226 @@
+#include "operator/controller/release_hooks.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart/recipe/render/hook.h"
+#include "data/text/base64.h"
+#include "operator/controller/release.h"
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+struct json_object *release_newest(struct json_object *list)
+{
+    struct json_object *best = NULL;
+    int64_t newest = 0;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *text = sw_obj_label(sw_json_at(list, i), "version");
+        int64_t version = text ? strtoll(text, NULL, 10) : 0;
+        if (version > newest) {
+            newest = version;
+            best = sw_json_at(list, i);
+        }
+    }
+    return best;
+}
+
+int release_of_record(struct json_object *record, struct json_object **out, struct sw_err *err)
+{
+    const char *text = sw_json_str(record, "", "data", "release", NULL);
+    size_t len = strlen(text);
+    /* bytes of a Secret are base64 once more */
+    SW_AUTO_CHARS *once = sw_streq(sw_obj_kind(record), "Secret")
+                              ? sw_base64_decode(text, len, &len)
+                              : sw_strdup(text);
+    if (!once)
+        return sw_err_set(err, SW_INVALID, "release record '%s' is no base64", sw_obj_name(record));
+    int rc = release_unpack(once, strlen(once), out, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "release record '%s'", sw_obj_name(record)) : 0;
+}
+
+/* ---- its hooks ---------------------------------------------------------------------------------
+ */
+
+static bool is_of(struct json_object *hook, const char *event)
+{
+    struct json_object *events = sw_json_get(hook, "events");
+    for (size_t i = 0; i < sw_json_len(events); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(events, i)), event))
+            return true;
+    return false;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct release_hook *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? -1 : 1;
+    int c = strcmp(sw_obj_name(x->doc), sw_obj_name(y->doc));
+    return c ? c : x->at < y->at ? -1 : 1; /* there they are in the order of their kinds */
+}
+
+static int take(struct json_object *item, const char *event, const char *ns,
+                struct release_hooks *out, struct sw_err *err)
+{
+    const char *text = sw_json_str(item, "", "manifest", NULL),
+               *path = sw_json_str(item, "hook", "path", NULL);
+    SW_AUTO_JSON *doc = NULL;
+    struct sw_helm_hook hook;
+    int rc = sw_yaml_parse(text, strlen(text), &(struct sw_yaml_opts){ .file = path }, &doc, err);
+    if (rc < 0)
+        return rc;
+    if (!*sw_obj_kind(doc) || !*sw_obj_name(doc) || !sw_helm_hook_read(doc, &hook))
+        return sw_err_set(err, SW_INVALID, "%s: a hook without kind or name", path);
+    const char *own = sw_obj_namespace(doc);
+    SW_GROW(out->items, out->n, out->cap);
+    struct release_hook *to = &out->items[out->n++];
+    *to = (struct release_hook){ .policies = hook.policies, .weight = hook.weight };
+    to->key = sw_printf("%s %s %s/%s", event, sw_obj_kind(doc), *own ? own : ns, sw_obj_name(doc));
+    to->doc = SW_TAKE(doc);
+    return 0;
+}
+
+int release_hooks_read(struct json_object *release, const char *event, const char *ns,
+                       struct release_hooks *out, struct sw_err *err)
+{
+    struct json_object *list = sw_json_get(release, "hooks");
+    struct release_hooks all = { 0 };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
+        if (is_of(sw_json_at(list, i), event)) {
+            rc = take(sw_json_at(list, i), event, ns, &all, err);
+            if (rc == 0)
+                all.items[all.n - 1].at = i;
+        }
+    if (rc < 0) {
+        release_hooks_done(&all);
+        return rc;
+    }
+    if (all.n)
+        qsort(all.items, all.n, sizeof *all.items, by_weight);
+    *out = all;
+    return 0;
+}
+
+void release_hooks_done(struct release_hooks *hooks)
+{
+    for (size_t i = 0; i < hooks->n; i++) {
+        json_object_put(hooks->items[i].doc);
+        free(hooks->items[i].key);
+    }
+    free(hooks->items);
+    *hooks = (struct release_hooks){ 0 };
+}
+
+/* ---- how far one is ----------------------------------------------------------------------------
+ */
+
+static bool is_true(struct json_object *live, const char *type)
+{
+    return sw_streq(sw_json_str(sw_obj_condition(live, type), "", "status", NULL), "True");
+}
+
+static enum hook_verdict judge_pod(struct json_object *live, const char **why)
+{
+    const char *phase = sw_json_str(live, "Pending", "status", "phase", NULL);
+    *why = sw_json_str(live, phase, "status", "message", NULL);
+    return sw_streq(phase, "Succeeded") ? HOOK_SUCCEEDED
+           : sw_streq(phase, "Failed")  ? HOOK_FAILED
+                                        : HOOK_RUNS;
+}
+
+enum hook_verdict release_hook_judge(struct json_object *live, const char **why)
+{
+    *why = "runs";
+    if (sw_streq(sw_obj_kind(live), "Pod"))
+        return judge_pod(live, why);
+    if (!sw_streq(sw_obj_kind(live), "Job") || is_true(live, "Complete"))
+        return HOOK_SUCCEEDED;
+    if (!is_true(live, "Failed"))
+        return HOOK_RUNS;
+    *why = sw_json_str(sw_obj_condition(live, "Failed"), "it failed", "message", NULL);
+    return HOOK_FAILED;
+}
+
+/* ---- how one went ------------------------------------------------------------------------------
+ */
+
+struct json_object *release_run(const char *started_at, const char *completed_at, const char *phase)
+{
+    struct json_object *run = json_object_new_object();
+    sw_json_set_str(run, started_at, "started_at", NULL);
+    sw_json_set_str(run, completed_at, "completed_at", NULL);
+    sw_json_set_str(run, phase, "phase", NULL);
+    return run;
+}
+
+/* Of a Pod: when its last container ended. */
+static const char *end_of_pod(struct json_object *live)
+{
+    struct json_object *list = sw_json_find(live, "status", "containerStatuses", NULL);
+    const char *last = "";
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *at = sw_json_str(sw_json_at(list, i), "", "state", "terminated", "finishedAt",
+                                     NULL);
+        if (strcmp(at, last) > 0)
+            last = at;
+    }
+    return last;
+}
+
+struct json_object *release_run_of_object(struct json_object *live)
+{
+    const char *why, *made = sw_json_str(live, "", "metadata", "creationTimestamp", NULL);
+    bool passed = release_hook_judge(live, &why) == HOOK_SUCCEEDED;
+    const char *ended = made;
+    if (sw_streq(sw_obj_kind(live), "Job"))
+        ended = sw_json_str(sw_obj_condition(live, passed ? "Complete" : "Failed"), "",
+                            "lastTransitionTime", NULL);
+    else if (sw_streq(sw_obj_kind(live), "Pod"))
+        ended = end_of_pod(live);
+    return release_run(made, ended, passed ? "Succeeded" : "Failed");
+}
+
+struct json_object *release_patch(struct json_object *record, struct json_object *release)
+{
+    struct json_object *patch = json_object_new_object();
+    SW_AUTO_CHARS *packed = release_pack(release);
+    (void)json_object_object_add(patch, "data",
+                                 release_data(sw_streq(sw_obj_kind(record), "Secret"), packed));
+    return patch;
+}
+
+/* ---- those of a deletion -----------------------------------------------------------------------
+ */
+
+struct json_object *release_hooks_past(struct json_object *record, const char *uid, bool removed)
+{
+    const char *text = sw_obj_annotation(record, FAREWELL_DONE_NOTE);
+    SW_AUTO_JSON *note = NULL;
+    if (text && sw_json_parse(text, strlen(text), NULL, &note, NULL) == 0 &&
+        sw_streq(sw_json_str(note, "", "uid", NULL), uid) &&
+        (removed || !sw_json_bool(note, false, "removed", NULL)) &&
+        json_object_is_type(sw_json_get(note, "hooks"), json_type_object))
+        return sw_json_copy(sw_json_get(note, "hooks"));
+    return json_object_new_object();
+}
+
+struct json_object *release_hooks_note(struct json_object *past, const char *uid, bool removed)
+{
+    SW_AUTO_JSON *all = json_object_new_object();
+    sw_json_set_str(all, uid, "uid", NULL);
+    if (removed) /* it may be Managed again before it is deleted */
+        sw_json_set(all, json_object_new_boolean(true), "removed", NULL);
+    (void)json_object_object_add(all, "hooks", json_object_get(past));
+    SW_AUTO_CHARS *text = sw_json_text(all, SW_JSON_PLAIN, NULL);
+    struct json_object *patch = json_object_new_object();
+    sw_json_set_str(patch, text, "metadata", "annotations", FAREWELL_DONE_NOTE, NULL);
+    return patch;
+}
+
+char *release_hooks_mark(const char *event, const char *record_uid, bool removed)
+{
+    return sw_printf("%s %s%s", event, record_uid, removed ? " removed" : "");
+}

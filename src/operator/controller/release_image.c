@@ -1,0 +1,247 @@
+/* Reading a release image: three files of two images, one after another. */
+#include "operator/controller/release_image.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "operator/controller/registries.h"
+#include "operator/facts/facts.h"
+
+enum { MAX_DOC_BYTES = 8 << 20 };
+
+struct sw_payload_look {
+    struct sw_registries *registries;
+    sw_payload_fn *fn;
+    void *arg;
+    char *image, *platform;
+    struct sw_access *access;
+    struct sw_registry *registry;
+    struct sw_logins *logins;
+    struct sw_registry_file *file;
+    struct json_object *metadata, *references, *toolkit;
+    char *toolkit_image;
+};
+
+void sw_payload_close(struct sw_payload_look *l)
+{
+    if (!l)
+        return;
+    sw_access_close(l->access);
+    sw_registry_file_close(l->file);
+    sw_logins_free(l->logins);
+    json_object_put(l->metadata);
+    json_object_put(l->references);
+    json_object_put(l->toolkit);
+    free(l->toolkit_image);
+    free(l->image);
+    free(l->platform);
+    free(l);
+}
+
+static struct json_object *tag_of(const struct sw_payload_look *l, const char *name)
+{
+    return sw_json_find_by(sw_json_find(l->references, "spec", "tags", NULL), "name", name);
+}
+
+/* "machine-os=410.84.202205191234-0,other=1" */
+static char *os_version(const struct sw_payload_look *l)
+{
+    static const char *const names[] = { "machine-os-content", "rhel-coreos" };
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        const char *versions = sw_json_str(tag_of(l, names[i]), "", "annotations",
+                                           "io.openshift.build.versions", NULL);
+        const char *at = strstr(versions, "machine-os=");
+        if (at)
+            return sw_strndup(at + 11, strcspn(at + 11, ", "));
+    }
+    return sw_strdup("");
+}
+
+static void answer(struct sw_payload_look *l, int code, const char *words)
+{
+    SW_AUTO_CHARS *os = os_version(l);
+    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    struct sw_payload p = {
+        .version = sw_json_str(l->metadata, "", "version", NULL),
+        .os_version = os,
+        .toolkit_image = l->toolkit_image ? l->toolkit_image : "",
+        .kernel = sw_json_str(l->toolkit, "", "KERNEL_VERSION", NULL),
+        .rt_kernel = sw_json_str(l->toolkit, "", "RT_KERNEL_VERSION", NULL),
+        .rhel_version = sw_json_str(l->toolkit, "", "RHEL_VERSION", NULL),
+    };
+    l->fn(code, copy, code == 0 ? &p : NULL, l->arg); /* may close l */
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+static void open_file(struct sw_payload_look *l, const char *image, const char *path,
+                      bool last_only, sw_registry_fn *fn)
+{
+    struct sw_registry_ask ask = { .image = image, .logins = l->logins, .platform = l->platform };
+    struct sw_registry_file_opts opts = { .path = path,
+                                          .last_layer_only = last_only,
+                                          .max_bytes = MAX_DOC_BYTES };
+    l->file = sw_registry_file_open(l->registry, &ask, &opts, fn, l);
+}
+
+static bool take(struct sw_payload_look *l, const struct sw_registry_answer *a, const char *path,
+                 struct json_object **to)
+{
+    SW_ERR(err);
+    l->file = NULL;
+    int rc = a->code;
+    if (rc < 0)
+        (void)sw_err_set(&err, rc, "%s", sw_err_text(a->err));
+    else
+        rc = sw_json_parse(a->bytes, a->len_bytes, &(struct sw_json_opts){ .file = path }, to,
+                           &err);
+    if (rc < 0)
+        answer(l, rc, sw_err_text(&err));
+    return rc == 0;
+}
+
+static void on_toolkit(const struct sw_registry_answer *a, void *arg)
+{
+    struct sw_payload_look *l = arg;
+    if (take(l, a, SW_TOOLKIT_FILE, &l->toolkit))
+        answer(l, 0, NULL);
+}
+
+#define METADATA "release-manifests/release-metadata"
+#define REFERENCES "release-manifests/image-references"
+
+static void on_metadata(const struct sw_registry_answer *a, void *arg)
+{
+    struct sw_payload_look *l = arg;
+    if (!take(l, a, METADATA, &l->metadata))
+        return;
+    const char *image = sw_json_str(tag_of(l, "driver-toolkit"), "", "from", "name", NULL);
+    l->toolkit_image = sw_strdup(image);
+    if (*image) {
+        open_file(l, image, SW_TOOLKIT_FILE, true, on_toolkit);
+        return;
+    }
+    SW_AUTO_CHARS *words = sw_printf("%s: its image-references name no driver-toolkit", l->image);
+    answer(l, SW_NOTFOUND, words);
+}
+
+static void on_references(const struct sw_registry_answer *a, void *arg)
+{
+    struct sw_payload_look *l = arg;
+    if (take(l, a, REFERENCES, &l->references))
+        open_file(l, l->image, METADATA, false, on_metadata);
+}
+
+static void on_access(int code, const char *words, struct sw_registry *registry,
+                      struct sw_logins *logins, void *arg)
+{
+    struct sw_payload_look *l = arg;
+    l->access = NULL;
+    l->registry = registry;
+    l->logins = sw_logins_ref(logins);
+    if (code < 0)
+        answer(l, code, words);
+    else if (l->toolkit_image)
+        open_file(l, l->toolkit_image, SW_TOOLKIT_FILE, true, on_toolkit);
+    else
+        open_file(l, l->image, REFERENCES, false, on_references);
+}
+
+struct sw_payload_look *sw_payload_open(struct sw_registries *registries, const char *image,
+                                        const char *arch, sw_payload_fn *fn, void *arg)
+{
+    struct sw_payload_look *l = sw_zalloc(1, sizeof *l);
+    *l = (struct sw_payload_look){ .registries = registries,
+                                   .fn = fn,
+                                   .arg = arg,
+                                   .image = sw_strdup(image),
+                                   .platform = sw_printf("linux/%s", arch ? arch : "amd64") };
+    l->access = sw_access_open(registries, NULL, SW_ACCESS_ALL, on_access, l);
+    return l;
+}
+
+struct sw_payload_look *sw_payload_open_toolkit(struct sw_registries *registries, const char *image,
+                                                const char *arch, sw_payload_fn *fn, void *arg)
+{
+    struct sw_payload_look *l = sw_payload_open(registries, image, arch, fn, arg);
+    l->toolkit_image = sw_strdup(image);
+    return l;
+}
+
+/* ---- as facts ----------------------------------------------------------------------------------
+ */
+
+/* ".el8_4" in a kernel's name is RHEL 8.4. The caller's; "" where it does not say. */
+static char *os_of_kernel(const char *kernel)
+{
+    const char *el = strstr(kernel, ".el");
+    if (!el)
+        return sw_strdup("");
+    const char *at = el + 3;
+    size_t major = strspn(at, "0123456789");
+    size_t minor = at[major] == '_' ? strspn(at + major + 1, "0123456789") : 0;
+    return sw_printf("%.*s%s%.*s", (int)major, at, minor ? "." : "", (int)minor, at + major + 1);
+}
+
+static void put_node(struct sw_facts *facts, const char *kernel, const char *os, const char *build,
+                     const char *arch)
+{
+    SW_AUTO_JSON *doc = json_object_new_object();
+    SW_AUTO_CHARS *image = *build ? sw_printf("Red Hat Enterprise Linux CoreOS %s (Ootpa)", build)
+                                  : sw_printf("Red Hat Enterprise Linux %s", os);
+    sw_json_set_str(doc, "target", "metadata", "name", NULL);
+    sw_json_set_str(doc, kernel, "status", "nodeInfo", "kernelVersion", NULL);
+    sw_json_set_str(doc, arch, "status", "nodeInfo", "architecture", NULL);
+    sw_json_set_str(doc, image, "status", "nodeInfo", "osImage", NULL);
+    if (*os) {
+        sw_json_set_str(doc, "rhel", "metadata", "labels",
+                        "feature.node.kubernetes.io/system-os_release.ID", NULL);
+        sw_json_set_str(doc, os, "metadata", "labels",
+                        "feature.node.kubernetes.io/system-os_release.VERSION_ID", NULL);
+    }
+    struct sw_node *node = sw_node_parse(doc);
+    (void)sw_facts_put_node(facts, node);
+    sw_node_free(node);
+}
+
+static size_t source_of(const char *kind)
+{
+    size_t i = 0;
+    while (sw_facts_sources[i].kind && !sw_streq(sw_facts_sources[i].kind, kind))
+        i++;
+    return i;
+}
+
+static void put_payload(struct sw_facts *facts, const struct sw_payload *p)
+{
+    SW_AUTO_JSON *version = json_object_new_object(), *stream = json_object_new_object();
+    sw_facts_set_openshift(facts, true);
+    sw_json_set_str(version, p->version, "status", "desired", "version", NULL);
+    (void)sw_facts_put_source(facts, source_of("ClusterVersion"), version);
+    if (!*p->toolkit_image)
+        return;
+    struct json_object *tag = json_object_new_object(), *item = json_object_new_object();
+    sw_json_set_str(tag, "latest", "tag", NULL);
+    sw_json_set_str(item, p->toolkit_image, "dockerImageReference", NULL);
+    (void)json_object_array_add(sw_json_need_list(tag, "items", NULL), item);
+    (void)json_object_array_add(sw_json_need_list(stream, "status", "tags", NULL), tag);
+    (void)sw_facts_put_source(facts, source_of("ImageStream"), stream);
+    struct sw_toolkit toolkit = { p->kernel, p->rt_kernel, p->rhel_version };
+    (void)sw_facts_put_toolkit(facts, p->toolkit_image, &toolkit, NULL);
+}
+
+struct sw_facts *sw_payload_facts(const struct sw_payload *payload, const char *kernel,
+                                  const char *os, const char *arch)
+{
+    struct sw_facts *facts = sw_facts_new();
+    const char *runs = kernel ? kernel : payload ? payload->kernel : "";
+    SW_AUTO_CHARS *guess = os_of_kernel(runs);
+    const char *said = payload ? payload->rhel_version : "";
+    put_node(facts, runs, os ? os : *said ? said : guess, "", arch ? arch : "amd64");
+    if (payload)
+        put_payload(facts, payload);
+    return facts;
+}

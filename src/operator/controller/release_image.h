@@ -1,0 +1,34 @@
+#pragma once
+/* payload: what a release image of OpenShift says: its version, the driver toolkit in it, and the
+ * kernel that the toolkit is for. */
+#include "chart/registry/registry.h"
+
+struct sw_facts;
+struct sw_payload_look;
+struct sw_registries;
+
+/** Borrowed for the call; "" where it is not said. */
+struct sw_payload {
+    const char *version;       /* "4.10.15" */
+    const char *os_version;    /* of machine-os-content: "410.84.202205191234-0" */
+    const char *toolkit_image; /* driver-toolkit */
+    const char *kernel, *rt_kernel, *rhel_version;
+};
+/** @code: 0 | SW_NOTFOUND: no such image, or it is no release | SW_FORBIDDEN | SW_UNAVAILABLE |
+ * SW_INVALID. @payload NULL unless 0. */
+typedef void sw_payload_fn(int code, const char *words, const struct sw_payload *payload,
+                           void *arg);
+
+/** Read a release image. Answers once, never before it returned.
+ * Source: the files release-manifests/image-references and release-metadata of release images. */
+struct sw_payload_look *sw_payload_open(struct sw_registries *registries, const char *image,
+                                        const char *arch, sw_payload_fn *fn, void *arg);
+/** The same of a driver toolkit image alone. */
+struct sw_payload_look *sw_payload_open_toolkit(struct sw_registries *registries, const char *image,
+                                                const char *arch, sw_payload_fn *fn, void *arg);
+void sw_payload_close(struct sw_payload_look *look);
+
+/** Facts of a cluster whose nodes all run @kernel (NULL: the payload's), with what the payload says
+ * (NULL: nothing). @os: "8.4" or NULL: as payload or kernel say. The caller's. */
+struct sw_facts *sw_payload_facts(const struct sw_payload *payload, const char *kernel,
+                                  const char *os, const char *arch);

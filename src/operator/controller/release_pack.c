@@ -1,0 +1,73 @@
+/* A release's JSON as Helm packs it: gzip, then base64. */
+#include "operator/controller/release.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "data/text/base64.h"
+
+enum { GZIP = 16 + MAX_WBITS, MAX_UNPACKED = 64 * 1024 * 1024 };
+
+char *release_pack(struct json_object *release)
+{
+    size_t len, packed_len;
+    SW_AUTO_CHARS *text = sw_json_text(release, SW_JSON_SORTED, &len);
+    z_stream z = { .next_in = (Bytef *)text, .avail_in = (uInt)len };
+    if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        abort(); /* no memory */
+    size_t cap = deflateBound(&z, len);
+    SW_AUTO_CHARS *packed = sw_alloc(cap);
+    z.next_out = (Bytef *)packed;
+    z.avail_out = (uInt)cap;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort(); /* there is room for all of it */
+    (void)deflateEnd(&z);
+    return sw_base64_encode(packed, z.total_out, &packed_len);
+}
+
+struct json_object *release_data(bool in_secret, const char *packed)
+{
+    struct json_object *data = json_object_new_object();
+    size_t len = strlen(packed), twice;
+    SW_AUTO_CHARS *again = in_secret ? sw_base64_encode(packed, len, &twice) : NULL;
+    sw_json_set_str(data, again ? again : packed, "release", NULL);
+    return data;
+}
+
+static int inflate_all(const char *bytes, size_t len, char **out, size_t *out_len,
+                       struct sw_err *err)
+{
+    z_stream z = { .next_in = (Bytef *)bytes, .avail_in = (uInt)len };
+    if (inflateInit2(&z, GZIP) != Z_OK)
+        abort(); /* no memory */
+    size_t cap = 0;
+    char *text = NULL;
+    int rc = Z_OK;
+    while (rc == Z_OK && cap < MAX_UNPACKED) {
+        cap = cap ? cap * 2 : 65536;
+        text = sw_realloc(text, cap, 1);
+        z.next_out = (Bytef *)text + z.total_out;
+        z.avail_out = (uInt)(cap - z.total_out);
+        rc = inflate(&z, Z_NO_FLUSH);
+    }
+    *out_len = z.total_out;
+    (void)inflateEnd(&z);
+    if (rc == Z_STREAM_END) {
+        *out = text;
+        return 0;
+    }
+    free(text);
+    return sw_err_set(err, SW_INVALID, "a release that is no gzip, or too big");
+}
+
+int release_unpack(const char *text, size_t len, struct json_object **out, struct sw_err *err)
+{
+    size_t packed_len, plain_len;
+    SW_AUTO_CHARS *packed = sw_base64_decode(text, len, &packed_len);
+    SW_AUTO_CHARS *plain = NULL;
+    if (!packed)
+        return sw_err_set(err, SW_INVALID, "a release that is no base64");
+    int rc = inflate_all(packed, packed_len, &plain, &plain_len, err);
+    return rc < 0 ? rc : sw_json_parse(plain, plain_len, NULL, out, err);
+}

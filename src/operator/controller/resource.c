@@ -1,0 +1,620 @@
+/* One SpecialResource: what its watch tells becomes the engine's events, what the engine wants is
+ * carried out. */
+#include "operator/controller/deletion.h"
+#include "operator/controller/rollback.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void todo_run(struct resource *r);
+static void send_spec(struct resource *r);
+
+struct resource *resource_find(struct sw_controller *c, const char *name)
+{
+    for (struct resource *r = c->resources; r; r = r->next)
+        if (sw_streq(r->name, name))
+            return r;
+    return NULL;
+}
+
+const char *resource_namespace(const struct resource *r)
+{
+    const char *ns = sw_json_str(r->doc, "", "spec", "namespace", NULL);
+    return *ns ? ns : r->name;
+}
+
+void resource_set_fault(struct resource *r, int code, const char *words)
+{
+    char *copy = words ? sw_strdup(words) : NULL; /* may be what it replaces */
+    free(r->fault_words);
+    r->fault = code;
+    r->fault_words = copy;
+    r->fault_of_render = false;
+}
+
+/* ---- what the engine wants ---------------------------------------------------------------------
+ */
+
+static struct todo *todo_add(struct resource *r)
+{
+    struct todo *t = sw_zalloc(1, sizeof *t);
+    *r->todo_end = t;
+    r->todo_end = &t->next;
+    return t;
+}
+
+static void todo_free(struct todo *t)
+{
+    free(t->state);
+    free(t->variant);
+    free(t);
+}
+
+static void do_render(struct resource *r, const struct sw_action *a)
+{
+    struct todo *t = todo_add(r);
+    t->state = sw_strdup(a->state);
+    t->variant = a->variant ? sw_strdup(a->variant) : NULL;
+    t->serial = a->serial;
+}
+
+static void on_news(const struct hub_news *news, void *arg, uint64_t watch)
+{
+    struct resource *r = arg;
+    release_saw(r, news->object);
+    resource_step(r, &(struct sw_event){
+                         .kind = news->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
+                         .watch = watch,
+                         .key = *news->key,
+                         .object = news->object,
+                         .code = news->code,
+                         .message = news->words,
+                     });
+}
+
+static void do_watch(struct resource *r, const struct sw_action *a)
+{
+    hub_subscribe(r->c->hub, a, on_news, r);
+}
+
+static void do_apply(struct resource *r, const struct sw_action *a)
+{
+    r->release.begun = r->release.begun || a->key.ns; /* its namespace is there */
+    request_apply(r, a);
+}
+
+static void do_unwatch(struct resource *r, const struct sw_action *a)
+{
+    hub_unsubscribe(r->c->hub, r, a->watch);
+}
+
+static void do_event(struct resource *r, const struct sw_action *a)
+{
+    struct sw_controller *c = r->c;
+    if (c->opts.on_event)
+        c->opts.on_event(&(struct sw_controller_event){ .resource = r->name,
+                                                        .state = a->state,
+                                                        .reason = a->reason,
+                                                        .message = a->message,
+                                                        .warning = a->warning },
+                         c->opts.arg);
+    event_record(r, a);
+}
+
+static void do_timer(struct resource *r, const struct sw_action *a)
+{
+    if (a->at_ms)
+        sw_timer_set(r->timer, a->at_ms - sw_loop_now_ms(r->c->loop));
+    else
+        sw_timer_stop(r->timer);
+}
+
+static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
+{
+    farewell_finalize(r);
+}
+
+/* Not inside the step that says so: the engine is told what comes next. */
+static void on_emptied(void *arg)
+{
+    farewell_emptied(arg);
+}
+
+static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
+{
+    if (!r->emptied)
+        r->emptied = sw_timer_new(r->c->loop, on_emptied, r);
+    sw_timer_set(r->emptied, 0);
+}
+
+static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
+    [SW_ACT_RENDER] = do_render,       [SW_ACT_WATCH] = do_watch,
+    [SW_ACT_UNWATCH] = do_unwatch,     [SW_ACT_APPLY] = do_apply,
+    [SW_ACT_DELETE] = request_delete,  [SW_ACT_LABEL] = request_label,
+    [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = do_event,
+    [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
+    [SW_ACT_FINALIZED] = do_finalized, [SW_ACT_RELEASE] = request_release,
+    [SW_ACT_EMPTIED] = do_emptied,
+};
+
+static void step_once(struct resource *r, struct sw_event *event)
+{
+    event->now_ms = sw_loop_now_ms(r->c->loop);
+    r->stepping = true;
+    const struct sw_actions *actions = sw_engine_step(r->engine, event);
+    sw_tape_step(r->c->opts.tape, r->taped, event, actions);
+    for (size_t i = 0; i < actions->n; i++)
+        performers[actions->items[i].kind](r, &actions->items[i]);
+    r->stepping = false;
+}
+
+/* An override that is for no object is most likely misspelt: said once, when all is rendered. */
+static void tell_unused(struct resource *r)
+{
+    if (!sw_json_find(r->doc, "spec", "overrides", NULL) || r->renders || r->plan_work ||
+        sw_engine_phase(r->engine) != SW_PHASE_READY || sw_streq(r->overrides_told, r->revision))
+        return;
+    free(r->overrides_told);
+    r->overrides_told = sw_strdup(r->revision);
+    SW_AUTO_CHARS *unused = overrides_unused(r->doc, r->overrides_used);
+    if (!unused)
+        return;
+    SW_AUTO_CHARS *words = sw_printf("no object of the recipe is meant by %s", unused);
+    sw_log(SW_LOG_WARN, "override is not used", "resource", r->name, "why", words, NULL);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "OverrideUnused", .message = words });
+}
+
+void resource_step(struct resource *r, struct sw_event *event)
+{
+    assert(!r->stepping);
+    step_once(r, event);
+    todo_run(r);
+    depend_changed(r);
+    rollback_update(r);
+    release_settled(r);
+    tell_unused(r);
+    upgrade_soon(r);
+    if (r->c->opts.on_change)
+        r->c->opts.on_change(r->name, r->c->opts.arg);
+}
+
+/* Renders are answered at once, but not inside the step that asked for them. */
+static void todo_run(struct resource *r)
+{
+    if (r->draining)
+        return; /* the loop below goes on with it */
+    r->draining = true;
+    while (r->todo) {
+        struct todo *t = r->todo;
+        r->todo = t->next;
+        if (!r->todo)
+            r->todo_end = &r->todo;
+        render_start(r, t->state, t->variant, t->serial);
+        todo_free(t);
+    }
+    r->draining = false;
+}
+
+static void on_timer(void *arg)
+{
+    resource_step(arg, &(struct sw_event){ .kind = SW_EV_TIMER });
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+struct json_object *resource_as_owner(const struct resource *r)
+{
+    struct json_object *owner = json_object_new_object(), *list = json_object_new_array();
+    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
+    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
+    sw_json_set_str(owner, r->name, "name", NULL);
+    sw_json_set_str(owner, r->uid, "uid", NULL);
+    (void)json_object_array_add(list, owner);
+    return list;
+}
+
+static struct resource *resource_new(struct sw_controller *c, const char *name, const char *uid)
+{
+    struct resource *r = sw_zalloc(1, sizeof *r);
+    *r = (struct resource){
+        .c = c,
+        .next = c->resources,
+        .name = sw_strdup(name),
+        .uid = sw_strdup(uid),
+        .engine = sw_engine_new(c->roster, &c->opts.engine),
+        .taped = sw_tape_begin(c->opts.tape, name),
+        .timer = sw_timer_new(c->loop, on_timer, r),
+    };
+    r->todo_end = &r->todo;
+    c->resources = r;
+    return r;
+}
+
+static void resource_free(struct resource *r)
+{
+    depend_soon(r->c);
+    struct resource **at = &r->c->resources;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    hub_unsubscribe_all(r->c->hub, r);
+    while (r->ops)
+        op_free(r->ops);
+    while (r->todo) {
+        struct todo *t = r->todo;
+        r->todo = t->next;
+        todo_free(t);
+    }
+    while (r->renders)
+        render_work_free(r->renders);
+    depend_drop(r);
+    overlap_drop(r);
+    free(r->overrides_told);
+    serving_close(r);
+    upgrade_close(r);
+    rollback_close(r);
+    farewell_close(r);
+    sw_timer_free(r->emptied);
+    release_work_free(r->release.work);
+    sw_timer_free(r->release.timer);
+    free(r->release.done);
+    free(r->release.seen);
+    json_object_put(r->release.runs);
+    plan_work_free(r->plan_work);
+    sw_kube_watch_close(r->secret_watch);
+    puller_close(r);
+    follow_close(r);
+    free(r->push_secret);
+    sw_timer_free(r->timer);
+    sw_engine_free(r->engine);
+    sw_tape_end(r->c->opts.tape, r->taped);
+    sw_plan_free(r->plan);
+    sw_recipe_free(r->recipe);
+    json_object_put(r->seen);
+    json_object_put(r->doc);
+    json_object_put(r->status);
+    free(r->recipe_key);
+    free(r->recipe_content);
+    free(r->revision);
+    free(r->fault_words);
+    free(r->name);
+    free(r->uid);
+    free(r);
+}
+
+void resource_free_all(struct sw_controller *c)
+{
+    while (c->resources)
+        resource_free(c->resources);
+}
+
+/* ---- the resource's own document ---------------------------------------------------------------
+ */
+
+static bool has_name(struct json_object *list, const char *name)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(list, i)), name))
+            return true;
+    return false;
+}
+
+static bool has_finalizer(struct json_object *doc)
+{
+    return has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_FINALIZER);
+}
+
+static bool is_held(struct json_object *doc)
+{
+    return has_finalizer(doc) ||
+           has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_OLD_FINALIZER);
+}
+
+bool resource_is_held(const struct resource *r)
+{
+    return is_held(r->doc);
+}
+
+static bool is_deleting(struct json_object *doc)
+{
+    return sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
+}
+
+/* Everything that the engine or a template could see of it, but for its status. */
+static bool differs(struct json_object *a, struct json_object *b)
+{
+    return !sw_json_equal(sw_json_get(a, "spec"), sw_json_get(b, "spec")) ||
+           !sw_json_equal(sw_json_find(a, "metadata", "labels", NULL),
+                          sw_json_find(b, "metadata", "labels", NULL)) ||
+           !sw_json_equal(sw_json_find(a, "metadata", "annotations", NULL),
+                          sw_json_find(b, "metadata", "annotations", NULL)) ||
+           is_deleting(a) != is_deleting(b) || has_finalizer(a) != has_finalizer(b) ||
+           is_held(a) != is_held(b);
+}
+
+static int management_of(struct resource *r, enum sw_management *out, struct sw_err *err)
+{
+    static const struct {
+        const char *word;
+        enum sw_management is;
+    } words[] = { { "", SW_MANAGED },
+                  { "Managed", SW_MANAGED },
+                  { "Force", SW_MANAGED },
+                  { "Unmanaged", SW_UNMANAGED },
+                  { "Removed", SW_REMOVED } };
+    const char *said = sw_json_str(r->doc, "", "spec", "managementState", NULL);
+    for (size_t i = 0; i < SW_COUNT(words); i++)
+        if (sw_streq(words[i].word, said)) {
+            *out = words[i].is;
+            return 0;
+        }
+    return sw_err_set(err, SW_INVALID,
+                      "spec.managementState: '%s' is not one of Managed, Unmanaged, Removed, Force",
+                      said);
+}
+
+/* ---- SPEC --------------------------------------------------------------------------------------
+ */
+
+/* The recipe's states behind the one that makes the namespace, which they all need. */
+struct graph {
+    struct sw_state_spec *states;
+    size_t n;
+    size_t *needs; /* of all states, one after the other */
+};
+
+/* Of the recipe's own templates SRO's users know the path in the chart. */
+static const char *title_of(const struct sw_recipe_state *s)
+{
+    if (!s->n_templates)
+        return s->name;
+    return s->templates[0] + (strchr(s->chart, '/') ? 0 : strlen(s->chart) + 1);
+}
+
+static void graph_of(const struct sw_plan *plan, const struct policy *policy, struct graph *g)
+{
+    size_t n = plan ? sw_plan_n_states(plan) : 0, n_needs = 0;
+    for (size_t i = 0; i < n; i++)
+        n_needs += sw_plan_state(plan, i)->n_needs + 1;
+    *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
+                         sw_zalloc(n_needs, sizeof *g->needs) };
+    g->states[0] =
+        (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .title = "namespace", .hidden = true };
+    size_t *needs = g->needs;
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        g->states[i + 1] = (struct sw_state_spec){
+            .name = s->name,
+            .label = s->label,
+            .title = title_of(s),
+            .needs = needs,
+            .kernel_affine = s->kernel_affine,
+            .timeout_ms = policy_timeout(policy, s->name, s->label),
+        };
+        if (!s->n_needs)
+            *needs++ = 0;
+        for (size_t k = 0; k < s->n_needs; k++)
+            *needs++ = s->needs[k] + 1;
+        g->states[i + 1].n_needs = (size_t)(needs - g->states[i + 1].needs);
+    }
+}
+
+static void send_spec(struct resource *r)
+{
+    struct sw_spec spec = {
+        .name = r->name,
+        .uid = r->uid,
+        .generation = sw_json_int(r->doc, 0, "metadata", "generation", NULL),
+        .deleting = is_deleting(r->doc),
+        .node_selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL),
+        .status = r->status,
+        .code = r->fault,
+        .message = r->fault_words,
+        .reason = r->fault ? "ChartFailure" : NULL,
+        .blocked = r->depends.blocked,
+    };
+    if (!spec.code && r->depends.code) {
+        spec.code = r->depends.code;
+        spec.message = r->depends.words;
+        spec.reason = r->depends.reason;
+    }
+    SW_ERR(err);
+    struct policy policy = { 0 };
+    int rc = management_of(r, &spec.management, &err);
+    int policy_rc = policy_read(r->doc, &policy, rc < 0 ? NULL : &err);
+    spec.orphan = policy.orphan;
+    spec.timeout_ms = policy.timeout_ms;
+    if (rc == 0 && !spec.deleting)
+        rc = policy_rc;
+    if (rc == 0 && !spec.deleting)
+        rc = partition_check(r->doc, &err);
+    if (rc < 0 && !spec.code) {
+        spec.code = rc;
+        spec.message = sw_err_text(&err);
+        spec.reason = "ErrorHasOccurred";
+        resource_set_fault(r, rc, spec.message);
+    }
+    farewell_spec(r, &spec);
+    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
+    spec.taints = sw_json_find(r->doc, "spec", "taints", NULL);
+    spec.tolerations = tolerations;
+    spec.overlap = r->overlap.words;
+    spec.overlap_with = r->overlap.with;
+    spec.overlap_is_bad = r->overlap.is_bad;
+    struct graph g;
+    graph_of(r->plan, &policy, &g);
+    spec.states = g.states;
+    spec.n_states = g.n;
+    free(r->revision);
+    r->revision = plan_revision(r);
+    spec.revision = r->revision;
+    r->started = true;
+    resource_step(r, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
+    free(g.states);
+    free(g.needs);
+}
+
+void resource_tell(struct resource *r)
+{
+    send_spec(r);
+}
+
+static void on_plan(struct resource *r, int code, const char *words)
+{
+    resource_set_fault(r, code, words);
+    r->overrides_used = 0; /* all is rendered again, or nothing */
+    if (code == 0) {
+        (void)depend_update(r);
+        puller_want(r);
+    }
+    send_spec(r);
+}
+
+/* It cannot even be begun: say so in its status. */
+void resource_refuse(struct resource *r, int code, const char *words)
+{
+    on_plan(r, code, words);
+}
+
+char *resource_account(const struct resource *r)
+{
+    const char *parents = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
+    const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
+    if (parents)
+        return sw_strdup(parents);
+    return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
+}
+
+bool resource_is_deleting(const struct resource *r)
+{
+    return is_deleting(r->doc);
+}
+
+bool resource_is_removed(const struct resource *r)
+{
+    return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
+}
+
+static bool is_left_alone(const struct resource *r)
+{
+    return resource_is_removed(r) ||
+           sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
+}
+
+void resource_overlap_changed(struct resource *r)
+{
+    if (r->started && !is_deleting(r->doc) && !is_left_alone(r))
+        send_spec(r);
+}
+
+void resource_depends_again(struct resource *r)
+{
+    if ((!r->fault || r->fault_of_render) && r->plan && !is_left_alone(r) && depend_update(r))
+        send_spec(r);
+}
+
+/* A resource that goes away, or is left alone, needs no recipe: what was applied is written down.
+ */
+static void resource_changed(struct resource *r)
+{
+    r->making_due_ms = 0;
+    overlap_resource(r);
+    bool goes = is_deleting(r->doc) || resource_is_removed(r);
+    if (!goes)
+        farewell_close(r);
+    if (goes || is_left_alone(r)) {
+        resource_set_fault(r, 0, NULL);
+        puller_close(r);
+        if (goes && !is_deleting(r->doc))
+            rollback_remove(r);
+        follow_close(r);
+        if (!goes || farewell_begin(r))
+            send_spec(r);
+    } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
+        request_finalizer(r, true); /* the change comes back through the watch */
+    } else {
+        plan_start(r, on_plan);
+    }
+}
+
+static void on_replan(struct resource *r, int code, const char *words)
+{
+    SW_AUTO_CHARS *revision = plan_revision(r);
+    /* what a template is refused for stands until there is something new to render */
+    bool same_fault = r->fault_of_render ? code == 0
+                                         : code == r->fault && sw_streq(words, r->fault_words);
+    if (!same_fault || !sw_streq(revision, r->revision))
+        on_plan(r, code, words); /* a new revision: the engine renders again */
+}
+
+void resource_facts_changed(struct resource *r)
+{
+    if (r->started && !is_deleting(r->doc) && (r->plan || r->fault))
+        plan_start(r, on_replan);
+}
+
+static void take_doc(struct resource *r, struct json_object *doc)
+{
+    json_object_put(r->seen);
+    r->seen = json_object_get(doc);
+    if (!r->started) { /* after that it is what we write */
+        json_object_put(r->status);
+        r->status = json_object_get(sw_json_get(doc, "status"));
+    }
+    (void)sw_json_del(r->seen, "status", NULL);
+    (void)sw_json_del(r->seen, "metadata", "managedFields", NULL);
+    sw_json_set_str(r->seen, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it
+                                                                     */
+    sw_json_set_str(r->seen, "SpecialResource", "kind", NULL);
+    sw_json_pack(r->seen);
+    SW_ERR(err);
+    (void)resource_resolve(r, &err); /* the plan does it again, and says what is wrong */
+}
+
+static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
+{
+    struct resource *r = resource_find(c, w->name);
+    if (r && !sw_streq(r->uid, w->uid)) { /* deleted and made again while nobody looked */
+        resource_free(r);
+        r = NULL;
+    }
+    if (!r && is_deleting(w->object) && !is_held(w->object))
+        return; /* held by somebody else's finalizer; our part is done */
+    bool is_new = !r;
+    if (is_new)
+        r = resource_new(c, w->name, w->uid);
+    bool changed = is_new || differs(r->seen, w->object);
+    take_doc(r, w->object);
+    if (changed && is_deleting(r->doc) && !is_held(r->doc))
+        resource_free(r); /* all was removed */
+    else if (changed)
+        resource_changed(r);
+}
+
+void resource_on_watch(const struct sw_watch_event *w, void *arg)
+{
+    struct sw_controller *c = arg;
+    struct resource *r;
+    switch (w->type) {
+    case SW_WATCH_ADDED:
+    case SW_WATCH_MODIFIED:
+        on_object(c, w);
+        break;
+    case SW_WATCH_DELETED:
+        if ((r = resource_find(c, w->name)))
+            resource_free(r);
+        if (c->opts.on_change)
+            c->opts.on_change(w->name, c->opts.arg);
+        break;
+    case SW_WATCH_SYNCED:
+        c->resources_synced = true;
+        depend_soon(c);
+        break;
+    case SW_WATCH_ERROR:
+        controller_trouble(c, w->code, w->err ? sw_err_text(w->err) : "");
+        break;
+    }
+}

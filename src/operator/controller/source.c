@@ -1,0 +1,424 @@
+/* Where a resource's recipe comes from: spec.chart. Folders and ConfigMaps of single files are read
+ * at once; what needs the network or an archive is got by the helper. */
+#include "operator/controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chart/fetch/common/cache.h"
+#include "chart/fetch/fetch.h"
+#include "operator/controller/fetch.h"
+#include "operator/controller/secret.h"
+
+enum { MAX_MAPS = 32 }; /* ConfigMaps of one recipe */
+static const char verify_field[] = "spec.chart.verify";
+
+/* A load under way. */
+struct source {
+    struct resource *r;
+    struct sw_kube_request *req;
+    struct fetch *fetch;
+    struct sw_timer *timer; /* answers are never given before source_load() returned */
+    source_fn *done;
+    void *arg;
+    int code;
+    char *words;
+    struct sw_recipe *recipe;
+    char *content;              /* digest of all its files; NULL: not known */
+    struct json_object *secret; /* of secretRef; NULL: none */
+    struct json_object *keys;   /* of verify.secretRef: whose signatures count; NULL: not asked */
+    struct json_object *maps;   /* the ConfigMaps that it is made of, as they were read; owned */
+    char *wanted;               /* the one that is being read */
+    bool is_remote;             /* it was asked of somebody who may have another one later */
+};
+
+void source_free(struct source *s)
+{
+    if (!s)
+        return;
+    sw_kube_cancel(s->req);
+    fetch_cancel(s->fetch);
+    sw_timer_free(s->timer);
+    sw_recipe_free(s->recipe);
+    json_object_put(s->maps);
+    json_object_put(s->secret);
+    json_object_put(s->keys);
+    free(s->content);
+    free(s->wanted);
+    free(s->words);
+    free(s);
+}
+
+const char *source_content(const struct source *s)
+{
+    return s->content;
+}
+
+struct json_object *source_maps(const struct source *s)
+{
+    return s->maps;
+}
+
+bool source_is_remote(const struct source *s)
+{
+    return s->is_remote;
+}
+
+static const char *chart(const struct resource *r, const char *key)
+{
+    return sw_json_str(r->doc, "", "spec", "chart", key, NULL);
+}
+
+static const char *url(const struct resource *r)
+{
+    return sw_json_str(r->doc, "", "spec", "chart", "repository", "url", NULL);
+}
+
+char *source_key(const struct resource *r)
+{
+    return sw_json_text(sw_json_find(r->doc, "spec", "chart", NULL), SW_JSON_SORTED, NULL);
+}
+
+static void on_settled(void *arg)
+{
+    struct source *s = arg;
+    s->done(s->code, SW_TAKE(s->recipe), s->words, s->arg); /* may free s */
+}
+
+static void settle(struct source *s, int code, struct sw_err *err)
+{
+    s->code = code;
+    s->words = code < 0 ? sw_strdup(sw_err_text(err)) : NULL;
+    sw_timer_set(s->timer, 0);
+}
+
+/* ---- the helper --------------------------------------------------------------------------------
+ */
+
+static void want_map(struct source *s, const char *map_url);
+
+/* spec.chart.repository as the helper has it; the caller's. */
+static int request_of(const struct source *s, const char *from, struct json_object **out,
+                      struct sw_err *err)
+{
+    static const struct {
+        const char *field, *name;
+    } texts[] = { { "username", "username" },
+                  { "password", "password" },
+                  { "certFile", "certFile" },
+                  { "keyFile", "keyFile" },
+                  { "caFile", "caFile" } };
+    const struct sw_controller *c = s->r->c;
+    struct json_object *repository = sw_json_find(s->r->doc, "spec", "chart", "repository", NULL);
+    SW_AUTO_JSON *request = json_object_new_object();
+    bool insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL);
+    for (size_t i = 0; i < SW_COUNT(texts); i++)
+        sw_json_set_str(request, sw_json_str(repository, "", texts[i].field, NULL), texts[i].name,
+                        NULL);
+    (void)json_object_object_add(request, "insecure", json_object_new_boolean(insecure));
+    (void)json_object_object_add(
+        request, "passCredentials",
+        json_object_new_boolean(sw_json_bool(repository, false, "pass_credentials_all", NULL)));
+    sw_json_set_str(request, from, "url", NULL);
+    if (!sw_starts_with(from, "file://")) {
+        sw_json_set_str(request, chart(s->r, "name"), "name", NULL);
+        sw_json_set_str(request, chart(s->r, "version"), "version", NULL);
+    }
+    if (c->cache_dir)
+        sw_json_set_str(request, c->cache_dir, "cacheDir", NULL);
+    secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
+    (void)json_object_object_add(request, "configMaps", json_object_get(s->maps));
+    if (s->keys) {
+        sw_json_set_str(request, verify_field, "verifiedBy", NULL);
+        int rc = secret_to_keyring(s->keys, request, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s.secretRef: %s", verify_field, sw_obj_name(s->keys));
+    }
+    *out = SW_TAKE(request);
+    return 0;
+}
+
+static void on_fetched(struct json_object *answer, const char *bundle, size_t len, void *arg)
+{
+    struct source *s = arg;
+    SW_ERR(err);
+    s->fetch = NULL;
+    int code = (int)sw_json_int(answer, SW_UNAVAILABLE, "code", NULL);
+    const char *want = sw_json_str(answer, NULL, "want", NULL);
+    if (code == SW_PENDING && want && sw_json_len(s->maps) < MAX_MAPS) {
+        want_map(s, want);
+        return;
+    }
+    if (code == 0) {
+        s->content = sw_strdup(sw_json_str(answer, "", "digest", NULL));
+        code = sw_recipe_from_bundle(sw_json_str(answer, "", "origin", NULL), bundle, len, NULL,
+                                     &s->recipe, &err);
+    } else {
+        code = code == SW_PENDING ? SW_INVALID : code;
+        sw_err_set(&err, code, "%s", sw_json_str(answer, "too many ConfigMaps", "error", NULL));
+    }
+    settle(s, code, &err);
+}
+
+static char *path_of(const struct resource *r);
+
+static void start_fetch(struct source *s)
+{
+    SW_AUTO_CHARS *from = sw_starts_with(url(s->r), "file://") ? path_of(s->r)
+                                                               : sw_strdup(url(s->r));
+    s->is_remote |= !sw_starts_with(from, "file://") && !sw_starts_with(from, "cm://");
+    struct json_object *request = NULL;
+    SW_ERR(err);
+    int rc = request_of(s, from, &request, &err);
+    if (rc < 0)
+        settle(s, rc, &err);
+    else
+        s->fetch = fetch_start(s->r->c, request, on_fetched, s);
+}
+
+/* For a recipe that is read here: what it has elsewhere is the helper's. */
+static int leave_to_helper(void *arg, const struct sw_recipe_ask *ask SW_UNUSED,
+                           struct sw_recipe_got *got SW_UNUSED, struct sw_err *err)
+{
+    struct source *s = arg;
+    s->is_remote = true;
+    return sw_err_set(err, SW_PENDING, "the helper gets it");
+}
+
+static struct sw_recipe_opts only_here(struct source *s)
+{
+    return (struct sw_recipe_opts){ .get = leave_to_helper, .get_arg = s, .no_archives = true };
+}
+
+static void settle_or_fetch(struct source *s, int code, struct sw_err *err)
+{
+    if (code == SW_PENDING)
+        start_fetch(s);
+    else
+        settle(s, code, err);
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static bool exists(const char *dir, const char *name)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
+    return access(path, R_OK) == 0;
+}
+
+/* The URL is the chart itself, or a folder of packaged charts, or one of unpacked charts. */
+static char *path_of(const struct resource *r)
+{
+    const char *from = url(r), *root = from + strlen("file://"), *name = chart(r, "name");
+    SW_AUTO_CHARS *packed = sw_printf("%s-%s.tgz", name, chart(r, "version"));
+    SW_AUTO_CHARS *unpacked = sw_printf("%s/Chart.yaml", name);
+    SW_AUTO_CHARS *versioned = sw_printf("%s-%s/Chart.yaml", name, chart(r, "version"));
+    if (exists(root, "Chart.yaml") || !*name)
+        return sw_strdup(from);
+    if (exists(root, packed))
+        return sw_printf("%s/%s", from, packed);
+    if (exists(root, versioned))
+        return sw_printf("%s/%s-%s", from, name, chart(r, "version"));
+    if (exists(root, unpacked))
+        return sw_printf("%s/%s", from, name);
+    return sw_strdup(from);
+}
+
+static void load_file(struct source *s)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *path = path_of(s->r);
+    struct sw_recipe_opts opts = only_here(s);
+    settle_or_fetch(s, sw_recipe_open(path, &opts, &s->recipe, &err), &err);
+}
+
+/* ---- ConfigMaps --------------------------------------------------------------------------------
+ */
+
+/* In place of one that is not there. */
+static struct json_object *missing_map(const char *map_url)
+{
+    const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
+    SW_AUTO_CHARS *where = sw_strndup(ns, (size_t)(slash - ns));
+    struct json_object *map = json_object_new_object();
+    sw_json_set_str(map, where, "metadata", "namespace", NULL);
+    sw_json_set_str(map, slash + 1, "metadata", "name", NULL);
+    (void)json_object_object_add(map, "missing", json_object_new_boolean(true));
+    return map;
+}
+
+/* One key a file, and nothing to unpack: it is read here. */
+static bool is_plain(const struct source *s, struct json_object *map)
+{
+    return sw_json_len(s->maps) == 1 && sw_starts_with(url(s->r), "cm://") &&
+           !sw_json_get(map, "binaryData") && !sw_json_get(map, "missing") &&
+           !sw_json_find(map, "data", "index.yaml", NULL);
+}
+
+static void load_plain(struct source *s, struct json_object *map)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *bundle = NULL;
+    size_t len;
+    struct sw_recipe_opts opts = only_here(s);
+    int rc = sw_recipe_from_config_map(map, &opts, &s->recipe, &err);
+    if (rc == 0)
+        rc = sw_recipe_to_bundle(s->recipe, &bundle, &len, &err);
+    if (rc == 0)
+        s->content = sw_digest_of(bundle, len);
+    settle_or_fetch(s, rc, &err);
+}
+
+static void on_config_map(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    s->req = NULL;
+    SW_ERR(err);
+    if (a->code < 0 && a->code != SW_NOTFOUND) {
+        sw_err_set(&err, a->code, "%s: %s", s->wanted, sw_err_text(a->err));
+        settle(s, a->code, &err);
+        return;
+    }
+    struct json_object *map = a->code ? missing_map(s->wanted) : json_object_get(a->object);
+    (void)json_object_array_add(s->maps, map);
+    if (is_plain(s, map))
+        load_plain(s, map);
+    else
+        start_fetch(s);
+}
+
+static void want_map(struct source *s, const char *map_url)
+{
+    SW_ERR(err);
+    const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
+    const struct sw_kind *kind = sw_kube_kind_find(s->r->c->kube, "v1", "ConfigMap");
+    if (!slash || slash == ns || !slash[1] || slash[1] == '/') {
+        sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", map_url);
+        settle(s, SW_INVALID, &err);
+        return;
+    }
+    if (!kind) {
+        settle(s, sw_err_set(&err, SW_UNAVAILABLE, "the server does not say what it serves"), &err);
+        return;
+    }
+    free(s->wanted);
+    s->wanted = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
+    SW_AUTO_CHARS *where = sw_strndup(ns, (size_t)(slash - ns));
+    s->req = sw_kube_get(s->r->c->kube, kind, where, strrchr(s->wanted, '/') + 1,
+                         &(struct sw_request_opts){ .retries = 4 }, on_config_map, s);
+}
+
+static void load_config_map(struct source *s)
+{
+    want_map(s, url(s->r));
+}
+
+/* ---- by scheme ---------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *scheme;
+    void (*load)(struct source *s);
+} schemes[] = { { "file://", load_file }, { "cm://", load_config_map } };
+
+static void load(struct source *s)
+{
+    struct resource *r = s->r;
+    if (s->keys && (sw_starts_with(url(r), "file://") || sw_fetch_knows(url(r)))) {
+        start_fetch(s); /* what stands here unpacked, nobody has signed: the helper says so */
+        return;
+    }
+    for (size_t i = 0; i < SW_COUNT(schemes); i++)
+        if (sw_starts_with(url(r), schemes[i].scheme)) {
+            schemes[i].load(s);
+            return;
+        }
+    if (sw_fetch_knows(url(r))) {
+        start_fetch(s);
+        return;
+    }
+    SW_ERR(err);
+    settle(s, sw_err_wrap(&err, sw_fetch_check(url(r), &err), "spec.chart.repository.url"), &err);
+}
+
+/* ---- Secrets, before all -----------------------------------------------------------------------
+ */
+
+static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done);
+
+/* A recipe that is to be verified is not loaded without the keys. */
+static void on_keys(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    s->req = NULL;
+    if (a->code < 0) {
+        SW_ERR(err);
+        sw_err_set(&err, a->code, "%s.secretRef: %s", verify_field, sw_err_text(a->err));
+        s->is_remote = true; /* it may be made later */
+        settle(s, a->code, &err);
+        return;
+    }
+    s->keys = json_object_get(a->object);
+    load(s);
+}
+
+static void load_verified(struct source *s)
+{
+    struct json_object *verify = sw_json_find(s->r->doc, "spec", "chart", "verify", NULL);
+    struct json_object *ref = verify ? sw_json_get(verify, "secretRef") : NULL;
+    if (verify && !*sw_json_str(ref, "", "name", NULL)) {
+        SW_ERR(err);
+        settle(s,
+               sw_err_set(&err, SW_INVALID, "%s.secretRef.name: whose signatures count?",
+                          verify_field),
+               &err);
+    } else if (verify) {
+        want_secret(s, ref, on_keys);
+    } else {
+        load(s);
+    }
+}
+
+static void on_secret(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    s->req = NULL;
+    if (a->code < 0) {
+        SW_ERR(err);
+        sw_err_set(&err, a->code, "repository.secretRef: %s", sw_err_text(a->err));
+        s->is_remote = true; /* it may be made later */
+        settle(s, a->code, &err);
+        return;
+    }
+    s->secret = json_object_get(a->object);
+    load_verified(s);
+}
+
+static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done)
+{
+    struct sw_controller *c = s->r->c;
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "Secret");
+    SW_ERR(err);
+    if (!kind)
+        settle(s, sw_err_set(&err, SW_UNAVAILABLE, "the server does not say what it serves"), &err);
+    else
+        s->req = sw_kube_get(c->kube, kind, sw_json_str(ref, c->ns, "namespace", NULL),
+                             sw_json_str(ref, "", "name", NULL),
+                             &(struct sw_request_opts){ .retries = 4 }, done, s);
+}
+
+void source_load(struct resource *r, struct source **out, source_fn *done, void *arg)
+{
+    struct source *s = *out = sw_zalloc(1, sizeof *s);
+    *s = (struct source){ .r = r, .done = done, .arg = arg };
+    s->timer = sw_timer_new(r->c->loop, on_settled, s);
+    s->maps = json_object_new_array();
+    struct json_object *ref = sw_json_find(r->doc, "spec", "chart", "repository", "secretRef",
+                                           NULL);
+    if (ref)
+        want_secret(s, ref, on_secret);
+    else
+        load_verified(s);
+}

@@ -1,0 +1,125 @@
+/* A resource may speak of the cluster: every text of its spec that holds a template is rendered
+ * with the run-time values as .Values. SRO renders the resource's JSON as a whole; here each text
+ * is rendered by itself, so that quotes in a template do not end the text around it. */
+#include "chart/template/lang/template.h"
+#include "operator/controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct resolving {
+    struct sw_arena *arena;
+    struct sw_value root;
+    struct sw_err *err;
+};
+
+static bool is_template(struct json_object *value)
+{
+    return json_object_is_type(value, json_type_string) &&
+           strstr(json_object_get_string(value), "{{");
+}
+
+static bool has_template(struct json_object *value)
+{
+    if (json_object_is_type(value, json_type_array)) {
+        for (size_t i = 0; i < sw_json_len(value); i++)
+            if (has_template(sw_json_at(value, i)))
+                return true;
+    } else if (json_object_is_type(value, json_type_object)) {
+        json_object_object_foreach(value, key, item)
+        {
+            (void)key;
+            if (has_template(item))
+                return true;
+        }
+    }
+    return is_template(value);
+}
+
+static int render(struct resolving *r, const char *path, struct json_object *text,
+                  struct json_object **out)
+{
+    SW_AUTO(sw_template_set) *set = sw_template_set_new();
+    struct sw_template_out rendered = { 0 };
+    const char *template = json_object_get_string(text);
+    int rc = sw_template_add(set, path, template, strlen(template), r->err);
+    if (rc == 0)
+        rc = sw_template_exec(set, path, r->root, r->arena, NULL, &rendered, r->err);
+    if (rc == 0)
+        *out = json_object_new_string_len(rendered.text, (int)rendered.len);
+    sw_template_out_done(&rendered);
+    return rc;
+}
+
+/* @value with its templates rendered: a new reference. */
+static int resolve(struct resolving *r, const char *path, struct json_object *value,
+                   struct json_object **out)
+{
+    int rc = 0;
+    if (is_template(value))
+        return render(r, path, value, out);
+    if (json_object_is_type(value, json_type_array)) {
+        *out = json_object_new_array();
+        for (size_t i = 0; rc == 0 && i < sw_json_len(value); i++) {
+            struct json_object *item = NULL;
+            SW_AUTO_CHARS *where = sw_printf("%s[%zu]", path, i);
+            rc = resolve(r, where, sw_json_at(value, i), &item);
+            (void)json_object_array_add(*out, item);
+        }
+    } else if (json_object_is_type(value, json_type_object)) {
+        *out = json_object_new_object();
+        json_object_object_foreach(value, key, item)
+        {
+            struct json_object *resolved = NULL;
+            SW_AUTO_CHARS *where = sw_printf("%s.%s", path, key);
+            rc = rc ? rc : resolve(r, where, item, &resolved);
+            (void)json_object_object_add(*out, key, resolved);
+        }
+    } else {
+        *out = json_object_get(value);
+    }
+    return rc;
+}
+
+bool resolve_is_needed(struct json_object *doc)
+{
+    return has_template(sw_json_get(doc, "spec"));
+}
+
+int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
+                 struct sw_err *err)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct sw_map *root = sw_map_new(arena);
+    sw_map_set_cstr(root, "Values", sw_value_from_json(arena, values));
+    struct resolving r = { arena, sw_value_map(root), err };
+    struct json_object *spec = NULL;
+    int rc = resolve(&r, "spec", sw_json_get(doc, "spec"), &spec);
+    if (rc < 0) {
+        json_object_put(spec);
+        return rc;
+    }
+    *out = json_object_new_object();
+    json_object_object_foreach(doc, key, value)
+    {
+        bool is_spec = sw_streq(key, "spec");
+        (void)json_object_object_add(*out, key, is_spec ? spec : json_object_get(value));
+    }
+    return 0;
+}
+
+int resource_resolve(struct resource *r, struct sw_err *err)
+{
+    struct json_object *resolved = NULL;
+    json_object_put(r->doc);
+    r->doc = json_object_get(r->seen);
+    if (!resolve_is_needed(r->seen))
+        return 0;
+    SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
+    int rc = resolve_spec(r->seen, values, &resolved, err);
+    if (rc < 0)
+        return rc;
+    json_object_put(r->doc);
+    r->doc = resolved;
+    return 0;
+}

@@ -1,0 +1,168 @@
+/* `lookup` in templates: rendering stops at the first object that is not here, all that are asked
+ * for are fetched, then it is rendered again. */
+#include "operator/controller/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LOOKUPS = 200, LOOKUP_RETRIES = 4 };
+
+struct lookup {
+    struct lookups *all;
+    struct lookup *next;
+    struct sw_key key; /* strings owned; name "" is the list */
+    struct sw_kube_request *req;
+    bool answered;
+    int code;
+    char *words;
+    struct json_object *object; /* NULL: there is none */
+};
+
+struct lookups {
+    struct resource *r;
+    struct lookup *first;
+    size_t n, n_waiting;
+    void (*answered)(void *arg);
+    void *arg;
+};
+
+struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg)
+{
+    struct lookups *l = sw_zalloc(1, sizeof *l);
+    *l = (struct lookups){ .r = r, .answered = answered, .arg = arg };
+    return l;
+}
+
+static void lookup_free(struct lookup *k)
+{
+    sw_kube_cancel(k->req);
+    free((char *)k->key.api_version);
+    free((char *)k->key.kind);
+    free((char *)k->key.ns);
+    free((char *)k->key.name);
+    free(k->words);
+    json_object_put(k->object);
+    free(k);
+}
+
+void lookups_free(struct lookups *l)
+{
+    if (!l)
+        return;
+    while (l->first) {
+        struct lookup *k = l->first;
+        l->first = k->next;
+        lookup_free(k);
+    }
+    free(l);
+}
+
+static void settle(struct lookup *k, int code, const char *words)
+{
+    struct lookups *l = k->all;
+    k->answered = true;
+    if (code == SW_NOTFOUND && *k->key.name)
+        hub_is_absent(l->r->c->hub, &k->key);
+    if (code < 0 && code != SW_NOTFOUND) { /* what is not there is an empty answer, as in Helm */
+        k->code = code;
+        k->words = sw_strdup(words);
+    }
+    if (--l->n_waiting == 0)
+        l->answered(l->arg);
+}
+
+static void add_items(struct json_object *list, struct json_object *items)
+{
+    struct json_object *to = sw_json_need_list(list, "items", NULL);
+    for (size_t i = 0; i < sw_json_len(items); i++)
+        (void)json_object_array_add(to, json_object_get(sw_json_at(items, i)));
+}
+
+static void on_answer(const struct sw_kube_answer *a, void *arg)
+{
+    struct lookup *k = arg;
+    if (a->code == 0 && a->items) {
+        if (!k->object) {
+            k->object = json_object_new_object();
+            SW_AUTO_CHARS *kind = sw_printf("%sList", k->key.kind);
+            sw_json_set_str(k->object, k->key.api_version, "apiVersion", NULL);
+            sw_json_set_str(k->object, kind, "kind", NULL);
+        }
+        add_items(k->object, a->items);
+        if (a->more)
+            return;
+    } else if (a->code == 0) {
+        k->object = json_object_get(a->object);
+    }
+    k->req = NULL;
+    settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
+}
+
+static void begin(struct lookup *k, const struct sw_kind *kind)
+{
+    struct sw_kube *kube = k->all->r->c->kube;
+    const char *ns = kind->namespaced && *k->key.ns ? k->key.ns : NULL;
+    SW_AUTO_CHARS *account = resource_account(k->all->r);
+    const struct sw_request_opts opts = { .retries = LOOKUP_RETRIES, .as_user = account };
+    if (*k->key.name)
+        k->req = sw_kube_get(kube, kind, ns, k->key.name, &opts, on_answer, k);
+    else
+        k->req = sw_kube_list(kube, kind, ns, &opts, on_answer, k);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct lookup *k = arg;
+    k->req = NULL;
+    if (code == 0)
+        begin(k, kind);
+    else
+        settle(k, code, sw_err_text(err));
+}
+
+static struct lookup *find(struct lookups *l, const struct sw_key *key)
+{
+    for (struct lookup *k = l->first; k; k = k->next)
+        if (sw_streq(k->key.kind, key->kind) && sw_streq(k->key.api_version, key->api_version) &&
+            sw_streq(k->key.ns, key->ns) && sw_streq(k->key.name, key->name))
+            return k;
+    return NULL;
+}
+
+static void ask(struct lookups *l, const struct sw_key *key)
+{
+    struct lookup *k = sw_zalloc(1, sizeof *k);
+    *k = (struct lookup){
+        .all = l,
+        .next = l->first,
+        .key = { sw_strdup(key->api_version), sw_strdup(key->kind), sw_strdup(key->ns),
+                 sw_strdup(key->name) },
+    };
+    l->first = k;
+    l->n++;
+    l->n_waiting++;
+    struct sw_kube *kube = l->r->c->kube;
+    const struct sw_kind *kind = sw_kube_kind_find(kube, key->api_version, key->kind);
+    if (kind)
+        begin(k, kind);
+    else
+        k->req = sw_kube_kind(kube, key->api_version, key->kind, on_kind, k);
+}
+
+int lookups_find(void *arg, const char *api_version, const char *kind, const char *ns,
+                 const char *name, struct json_object **out, struct sw_err *err)
+{
+    struct lookups *l = arg;
+    struct sw_key key = { api_version, kind, ns ? ns : "", name ? name : "" };
+    struct lookup *k = find(l, &key);
+    if (!k && l->n >= MAX_LOOKUPS)
+        return sw_err_set(err, SW_INVALID, "more than %d lookups in one render", MAX_LOOKUPS);
+    if (!k)
+        ask(l, &key);
+    if (!k || !k->answered)
+        return sw_err_set(err, SW_PENDING, "lookup of %s '%s' is on its way", kind, key.name);
+    if (k->code < 0)
+        return sw_err_set(err, k->code, "lookup of %s '%s': %s", kind, key.name, k->words);
+    *out = json_object_get(k->object);
+    return 0;
+}

@@ -1,0 +1,92 @@
+/* The end of a failed container's log: asked for once for each pod that is to blame, and said with
+ * the reason. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "operator/engine/internal.h"
+
+enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000 };
+
+/* The container that has ended, of the pod that says most. @return false: there is none */
+static bool find_culprit(const struct object *o, const char **pod, const char **container)
+{
+    const struct sw_verdict *verdict = &o->verdict;
+    *pod = o->key.name;
+    if (!sw_streq(o->key.kind, "Pod") && !workers_culprit(o, pod, &verdict))
+        return false;
+    *container = verdict->container;
+    return *container != NULL;
+}
+
+void blame_ask(struct sw_engine *e, struct object *o)
+{
+    const char *pod, *container;
+    if (!o->text || !o->present || o->verdict.kind == SW_VERDICT_READY || o->blame.serial ||
+        !find_culprit(o, &pod, &container))
+        return;
+    bool same = sw_streq(o->blame.pod, pod) && sw_streq(o->blame.container, container);
+    if (same && (!o->blame.changed || o->blame.asked_ms + AGAIN_MS > e->now_ms))
+        return;
+    char *copies[] = { sw_strdup(pod), sw_strdup(container) }; /* may be what they replace */
+    if (!same)
+        free(SW_TAKE(o->blame.line));
+    free(o->blame.pod);
+    free(o->blame.container);
+    o->blame.pod = copies[0];
+    o->blame.container = copies[1];
+    o->blame.asked_ms = e->now_ms;
+    o->blame.changed = false;
+    struct sw_action *a = act_add(e, SW_ACT_LOGS);
+    a->serial = o->blame.serial = act_serial(e);
+    a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, pod) };
+    a->container = sw_arena_strdup(e->arena, container);
+    a->n_bytes = LOG_BYTES;
+}
+
+/* The last line that says something, without what a terminal would act on. Heap; NULL: none. */
+static char *last_line(const char *text)
+{
+    size_t end = strlen(text);
+    while (end && isspace((unsigned char)text[end - 1]))
+        end--;
+    size_t begin = end;
+    while (begin && text[begin - 1] != '\n' && text[begin - 1] != '\r')
+        begin--;
+    if (begin == end)
+        return NULL;
+    size_t len = end - begin;
+    char *line = len > MAX_LINE ? sw_printf("%.*s...", MAX_LINE, text + begin)
+                                : sw_strndup(text + begin, len);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    return line;
+}
+
+bool blame_take(struct object *o, const struct sw_event *event)
+{
+    if (!o->blame.serial || o->blame.serial != event->serial)
+        return false;
+    o->blame.serial = 0;
+    if (event->code || !event->text)
+        return false; /* an extra: who may not read logs sees the rest */
+    free(o->blame.line);
+    o->blame.line = last_line(event->text);
+    return true;
+}
+
+const char *blame_line(const struct object *o)
+{
+    const char *pod, *container;
+    bool still = find_culprit(o, &pod, &container) && sw_streq(pod, o->blame.pod) &&
+                 sw_streq(container, o->blame.container);
+    return still ? o->blame.line : NULL;
+}
+
+void blame_done(struct object *o)
+{
+    free(o->blame.pod);
+    free(o->blame.container);
+    free(o->blame.line);
+}

@@ -1,0 +1,73 @@
+/* What a person can do about it: by the reason that is shown and what its message says. */
+#include <string.h>
+
+#include "operator/engine/internal.h"
+
+/* The first row that fits; NULL fits all. */
+static const struct {
+    const char *reason, *words, *hint;
+} hints[] = {
+    { "Foreign", NULL, NULL }, /* its message says all there is to do */
+    { NULL, "exceeded quota", "raise the namespace's ResourceQuota, or free what it counts" },
+    { NULL, "failed calling webhook",
+      "see that the webhook's Service has ready pods; it is tried again by itself" },
+    { NULL, "failed to call webhook",
+      "see that the webhook's Service has ready pods; it is tried again by itself" },
+    { NULL, "denied the request", "a webhook of the cluster refuses the object: ask whose it is" },
+    { NULL, "being terminated", "wait until the namespace is gone, or look what holds it" },
+    { "NotVisible", NULL,
+      "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
+    { NULL, "cannot patch resource",
+      "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
+    { NULL, "is forbidden",
+      "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
+    { NULL, "orbidden", "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
+    { NULL, "field is immutable",
+      "annotate the object with " SW_ANN_REPLACE " to have it deleted and made again" },
+    { "NotServed", NULL,
+      "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
+    { "NotRendered", NULL, "correct the template or the values" },
+    { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
+    { "Terminating", NULL, "see which finalizer holds it" },
+    { "Contested", NULL, "find who changes it: kubectl get --show-managed-fields" },
+    { "ErrImagePull", NULL, "see that the image exists and may be pulled" },
+    { "ImagePullBackOff", NULL, "see that the image exists and may be pulled" },
+    { "CrashLoopBackOff", NULL, "read the pod's log: kubectl logs --previous" },
+    { "Unschedulable", NULL, "see what the pod asks for that no node has" },
+    { "BackoffLimitExceeded", NULL, "read the Job's logs; change or delete it to run it again" },
+    { "PodFailed", NULL, "read the pod's log; change or delete it to run it again" },
+    { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },
+    { "WaitingForLogs", NULL, "read the pod's log" },
+};
+
+/* What failed for good and has no row. */
+#define CORRECT "correct what the message names in the recipe or its values"
+
+const char *hint_for(const char *reason, const char *message, bool lasting)
+{
+    for (size_t i = 0; message && *message && i < SW_COUNT(hints); i++)
+        if ((!hints[i].reason || sw_streq(hints[i].reason, reason)) &&
+            (!hints[i].words || strstr(message, hints[i].words)))
+            return hints[i].hint ? hints[i].hint : "";
+    return lasting && sw_streq(reason, "NotApplied") ? CORRECT : "";
+}
+
+const char *hint_for_recipe(int code, const char *message)
+{
+    message = message ? message : "";
+    if (strstr(message, "spec.chart.verify.secretRef"))
+        return "make the Secret with the authors' public keys, or correct spec.chart.verify";
+    if (strstr(message, "spec.chart.verify") && code != SW_UNAVAILABLE)
+        return "have the chart signed by somebody in the Secret (helm package --sign), or correct "
+               "spec.chart.verify";
+    switch (code) {
+    case SW_NOTFOUND:
+        return "check name, version and repository.url of spec.chart";
+    case SW_FORBIDDEN:
+        return "check the credentials of spec.chart.repository, and the operator's rights";
+    case SW_UNAVAILABLE:
+        return "it is tried again by itself";
+    default:
+        return "correct what the message names";
+    }
+}

@@ -1,0 +1,105 @@
+/* Nodes that are not heard of, or lost what made them nodes of the resource: since when. The list
+ * goes into the status, so that a restart in the middle neither forgives nor hurries. */
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/text/time.h"
+#include "operator/engine/internal.h"
+
+struct lost_node *lost_find(struct sw_engine *e, uint32_t node)
+{
+    for (size_t i = 0; i < e->n_lost; i++)
+        if (e->lost[i].node == node)
+            return &e->lost[i];
+    return NULL;
+}
+
+void lost_forget(struct sw_engine *e, uint32_t node)
+{
+    struct lost_node *l = lost_find(e, node);
+    if (!l)
+        return;
+    *l = e->lost[--e->n_lost];
+    e->status_dirty = true;
+}
+
+void lost_add(struct sw_engine *e, uint32_t node, int64_t since_ms)
+{
+    struct lost_node *l = lost_find(e, node);
+    if (!l) {
+        SW_GROW(e->lost, e->n_lost, e->cap_lost);
+        l = &e->lost[e->n_lost++];
+        *l = (struct lost_node){ .node = node };
+        e->status_dirty = true;
+    }
+    l->since_ms = since_ms;
+    l->expired = since_ms + e->opts.grace_ms <= e->now_ms;
+    if (!l->expired)
+        act_wake(e, since_ms + e->opts.grace_ms);
+}
+
+void lost_update(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_lost; i++) {
+        struct lost_node *l = &e->lost[i];
+        if (l->expired)
+            continue;
+        if (l->since_ms + e->opts.grace_ms > e->now_ms) {
+            act_wake(e, l->since_ms + e->opts.grace_ms);
+            continue;
+        }
+        l->expired = true;
+        (void)bits_put(&e->dirty, l->node, true);
+    }
+}
+
+/* ---- in the status -----------------------------------------------------------------------------
+ */
+
+static struct json_object *nodes_since(struct json_object *list, const char *since)
+{
+    struct json_object *entry = sw_json_find_by(list, "since", since);
+    if (!entry) {
+        entry = json_object_new_object();
+        sw_json_set_str(entry, since, "since", NULL);
+        (void)json_object_object_add(entry, "nodes", json_object_new_array());
+        (void)json_object_array_add(list, entry);
+    }
+    return sw_json_get(entry, "nodes");
+}
+
+/* Those that were lost together share an entry: a rack may be hundreds. */
+struct json_object *lost_doc(const struct sw_engine *e)
+{
+    struct json_object *list = NULL;
+    for (uint32_t n = 0; e->n_lost && n < sw_roster_end(e->roster); n++) {
+        const struct lost_node *l = lost_find((struct sw_engine *)e, n);
+        const char *name = sw_roster_name(e->roster, n);
+        char since[21];
+        if (!l || !name || l->expired)
+            continue;
+        list = list ? list : json_object_new_array();
+        (void)json_object_array_add(nodes_since(list, sw_time_rfc3339(l->since_ms, since)),
+                                    json_object_new_string(name));
+    }
+    return list;
+}
+
+void lost_read(struct sw_engine *e, struct json_object *list)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *entry = sw_json_at(list, i), *nodes = sw_json_get(entry, "nodes");
+        int64_t since_ms;
+        if (sw_time_parse(sw_json_str(entry, "", "since", NULL), &since_ms, NULL) < 0)
+            continue;
+        for (size_t k = 0; k < sw_json_len(nodes); k++) {
+            const char *name = json_object_get_string(sw_json_at(nodes, k));
+            uint32_t node = name ? sw_roster_find(e->roster, name) : SW_NO_NODE;
+            if (node != SW_NO_NODE)
+                lost_add(e, node, since_ms > e->now_ms ? e->now_ms : since_ms);
+        }
+    }
+}

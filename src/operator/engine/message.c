@@ -1,0 +1,239 @@
+/* Why a state, and the resource, is where it is: one sentence that names the object and its
+ * condition. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/text/time.h"
+#include "operator/engine/internal.h"
+
+bool state_is_done(const struct state *s)
+{
+    return s->phase == PH_READY && !state_is_rendering(s);
+}
+
+static const char *say_fault(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (o->present && o->foreign && object_is_written(o)) {
+            *reason = "Foreign";
+            return sw_arena_printf(e->arena,
+                                   "%s %s: remove it, name another in the recipe, or annotate it "
+                                   "there with " SW_ANN_ADOPT,
+                                   object_words(e, o), o->foreign);
+        }
+        if (o->unseen.code && (o->text || o->our_uid)) {
+            *reason = "NotVisible";
+            return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_words(e, o),
+                                   o->unseen.message);
+        }
+        if (!o->fault.code)
+            continue;
+        *reason = o->text ? "NotApplied" : "NotDeleted";
+        return sw_arena_printf(e->arena, "%s: %s", object_words(e, o), o->fault.message);
+    }
+    for (size_t i = 0; i < s->n_variants; i++) {
+        const struct variant *v = s->variants[i];
+        if (!v->fault.code)
+            continue;
+        *reason = "NotRendered";
+        return sw_arena_printf(e->arena, "%s%s%s", v->name, *v->name ? ": " : "", v->fault.message);
+    }
+    return NULL;
+}
+
+static const char *say_needs(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    const char *all = "";
+    if (e->blocked) {
+        *reason = "Blocked";
+        return sw_arena_strdup(e->arena, e->blocked);
+    }
+    for (size_t i = 0; i < s->n_needs; i++)
+        if (!s->needs[i]->hidden && !need_is_met(e, s, s->needs[i]))
+            all = sw_arena_printf(e->arena, "%s%s%s (%s)", all, *all ? ", " : "", s->needs[i]->name,
+                                  phase_shown(state_shown(s->needs[i])));
+    *reason = "Needs";
+    return *all ? sw_arena_printf(e->arena, "waits for %s", all) : "is being prepared";
+}
+
+static bool no_nodes(const struct state *s)
+{
+    return (s->affine && s->n_variants == 0) ||
+           (state_has_node_labels(s) && s->members_known && s->members.count == 0);
+}
+
+static const char *say_lacking(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    uint32_t first = bits_next(&s->lacking, 0);
+    if (first == UINT32_MAX)
+        return NULL;
+    *reason = "NodeLabels";
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
+            return sw_arena_printf(
+                e->arena, "%zu of %zu nodes have no label %s yet (%s)", s->lacking.count,
+                s->members.count, s->objects[i]->gate->node_labels[0],
+                sw_roster_name(e->roster, first) ? sw_roster_name(e->roster, first) : "?");
+    return NULL;
+}
+
+/* The first object that is not ready; one that failed goes before. */
+static const char *say_gate(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    const struct object *worst = NULL;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (!o->text || object_is_ready(o) || !o->awaited)
+            continue;
+        if (!worst ||
+            (o->verdict.kind == SW_VERDICT_FAILED && worst->verdict.kind != SW_VERDICT_FAILED))
+            worst = o;
+    }
+    if (worst && worst->verdict.kind != SW_VERDICT_READY)
+        return object_why(e, worst, reason);
+    if (no_nodes(s)) {
+        *reason = "NoMatchingNodes";
+        return "no node matches the resource's nodeSelector";
+    }
+    return say_lacking(e, s, reason);
+}
+
+static const char *say_applying(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (!o->text || object_is_applied(o))
+            continue;
+        *reason = o->unserved ? "NotServed" : o->dying ? "Terminating" : "Applying";
+        if (o->unserved || o->dying)
+            return sw_arena_printf(e->arena, "%s %s", object_words(e, o), o->verdict.message);
+        if (o->doing != DOING_NOTHING || o->n_repairs < 3)
+            continue;
+        *reason = "Contested";
+        return sw_arena_printf(e->arena,
+                               "%s is changed again and again by somebody else: applied %u times",
+                               object_words(e, o), o->n_repairs);
+    }
+    const char *gate = say_gate(e, s, reason);
+    return gate ? gate : "is being applied";
+}
+
+static const char *say_removing(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    *reason = "Removing";
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (o->fault.code)
+            return sw_arena_printf(e->arena, "%s: %s", object_words(e, o), o->fault.message);
+        if (o->dying)
+            return sw_arena_printf(e->arena, "%s %s", object_words(e, o),
+                                   o->judged.message ? o->judged.message : "is being deleted");
+    }
+    return s->n_objects ? "waits for the states that need it to go" : "";
+}
+
+static const char *say_late(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    SW_AUTO_CHARS *span = sw_span_text(patience_timeout(e, s));
+    const char *why = say_fault(e, s, reason);
+    if (!why)
+        why = say_applying(e, s, reason);
+    *reason = "Timeout";
+    return sw_arena_printf(e->arena, "not ready within %s: %s", span, why ? why : "");
+}
+
+void state_forget_failure(struct state *s)
+{
+    free(s->failed_why);
+    free(s->failed_reason);
+    s->failed_why = s->failed_reason = NULL;
+}
+
+void state_note_failure(struct sw_engine *e, struct state *s)
+{
+    const char *reason;
+    state_forget_failure(s);
+    const char *why = words_state(e, s, &reason);
+    s->failed_as = s->phase;
+    s->failed_why = sw_strdup(why);
+    s->failed_reason = sw_strdup(reason);
+    s->failed_digest = s->digest;
+}
+
+static bool is_trying_again(const struct state *s)
+{
+    return s->failed_why && (s->n_tries > 0 || s->n_redone > 0) && s->failed_digest == s->digest &&
+           (s->phase == PH_ASKING || s->phase == PH_LOOKING || s->phase == PH_APPLYING);
+}
+
+enum phase state_shown(const struct state *s)
+{
+    return is_trying_again(s) ? s->failed_as : s->phase;
+}
+
+const char *words_state(struct sw_engine *e, const struct state *s, const char **reason)
+{
+    const char *words = NULL;
+    *reason = "";
+    if (is_trying_again(s)) {
+        *reason = sw_arena_strdup(e->arena, s->failed_reason);
+        return sw_arena_strdup(e->arena, s->failed_why);
+    }
+    if (s->phase == PH_FAILED && s->late)
+        return say_late(e, s, reason);
+    switch (s->phase) {
+    case PH_READY:
+    case PH_REMOVED:
+        return "";
+    case PH_ASKING:
+    case PH_LOOKING:
+    case PH_PENDING:
+        words = say_fault(e, s, reason);
+        return words ? words : say_needs(e, s, reason);
+    case PH_APPLYING:
+        words = say_fault(e, s, reason);
+        return words ? words : say_applying(e, s, reason);
+    case PH_REMOVING:
+        return say_removing(e, s, reason);
+    default:
+        words = say_fault(e, s, reason);
+        if (!words)
+            words = say_gate(e, s, reason);
+        return words ? words : "";
+    }
+}
+
+/* Failed before held before what is under way; among equals the first in the graph. */
+static int gravity(const struct sw_engine *e, const struct state *s)
+{
+    switch (state_shown(s)) {
+    case PH_FAILED:
+        return 5;
+    case PH_RETRYING:
+        return 4;
+    case PH_HELD:
+        return 3;
+    case PH_PENDING:
+    case PH_ASKING:
+    case PH_LOOKING:
+        return 1;
+    case PH_READY:
+        return state_is_done(s) ? 0 : 1;
+    case PH_REMOVED:
+        return s->listed && !engine_removes_all(e) ? 1 : 0;
+    case PH_REMOVING:
+        return state_is_needed(e, s) ? 1 : 2;
+    default:
+        return 2;
+    }
+}
+
+const struct state *words_subject(struct sw_engine *e)
+{
+    const struct state *subject = NULL;
+    for (size_t i = 0; i < e->n_states; i++)
+        if (gravity(e, e->states[i]) > (subject ? gravity(e, subject) : 0))
+            subject = e->states[i];
+    return subject;
+}

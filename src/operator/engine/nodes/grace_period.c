@@ -1,0 +1,81 @@
+#include "operator/engine/nodes/grace_period.h"
+
+#include "base/base.h"
+#include "data/data.h"
+#include "operator/engine/nodes/node_set.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+char *sw_stay_key(const char *resource, struct json_object *pod_spec)
+{
+    SW_AUTO_JSON *asked = json_object_new_array();
+    struct json_object *selector = sw_json_get(pod_spec, "nodeSelector");
+    struct json_object *required = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, NULL);
+    size_t len;
+    (void)json_object_array_add(asked, json_object_new_string(resource));
+    (void)json_object_array_add(asked, json_object_get(selector));
+    (void)json_object_array_add(asked, json_object_get(required));
+    SW_AUTO_CHARS *text = sw_json_text(asked, SW_JSON_SORTED, &len);
+    return sw_printf(SW_STAY_LABEL "%016llx", (unsigned long long)sw_fnv64a(text, len));
+}
+
+bool sw_is_feature_label(const char *key)
+{
+    return sw_starts_with(key, "feature.node.kubernetes.io/");
+}
+
+static const char *stay_key_of(struct json_object *term)
+{
+    struct json_object *list = sw_json_get(term, "matchExpressions");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *key = sw_json_str(sw_json_at(list, i), "", "key", NULL);
+        if (sw_starts_with(key, SW_STAY_LABEL))
+            return key;
+    }
+    return NULL;
+}
+
+char *sw_stay_remove(struct json_object *pod_spec)
+{
+    struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
+                                             NULL);
+    char *found = NULL;
+    for (size_t i = sw_json_len(terms); i-- > 0;) {
+        const char *key = stay_key_of(sw_json_at(terms, i));
+        if (!key)
+            continue;
+        found = found ? found : sw_strdup(key);
+        (void)json_object_array_del_idx(terms, i, 1);
+    }
+    return found;
+}
+
+struct search {
+    const char *resource;
+    bool found;
+};
+
+static void look_at_label(const char *key, const char *value, void *arg)
+{
+    struct search *s = arg;
+    s->found = s->found || (sw_starts_with(key, SW_STAY_LABEL) && sw_streq(value, s->resource));
+}
+
+bool sw_roster_keeps(const struct sw_roster *roster, uint32_t node, struct json_object *selector,
+                     const char *resource)
+{
+    if (sw_roster_matches(roster, node, selector))
+        return true;
+    if (!sw_roster_name(roster, node))
+        return false;
+    json_object_object_foreach(selector, asked, value)
+    {
+        const char *found = sw_roster_label(roster, node, asked);
+        if (found ? !sw_streq(found, json_object_get_string(value)) : !sw_is_feature_label(asked))
+            return false;
+    }
+    struct search s = { .resource = resource };
+    sw_roster_each_label(roster, node, look_at_label, &s);
+    return s.found;
+}

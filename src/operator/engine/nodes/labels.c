@@ -1,0 +1,152 @@
+#include "operator/engine/nodes/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+enum {
+    NEIGHBOURS = 16, /* so many numbers, of keys and of values, make a piece */
+    ROOM = 4,        /* for labels that are set later: a list that moves leaves a hole */
+};
+
+static uint32_t place_of(uint32_t key)
+{
+    return key / NEIGHBOURS;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    uint32_t ka = ((const struct pair *)a)->key, kb = ((const struct pair *)b)->key;
+    return (ka > kb) - (ka < kb);
+}
+
+/* The piece holds its texts, once for all who hold it. */
+static uint32_t hold_piece(struct pool *pool, const struct pair *pairs, size_t n)
+{
+    uint32_t id = pool_hold_bytes(pool, pairs, n * sizeof *pairs);
+    if (pool_refs(pool, id) == 1)
+        return id;
+    for (size_t i = 0; i < n; i++) {
+        pool_drop(pool, pairs[i].key);
+        pool_drop(pool, pairs[i].value);
+    }
+    return id;
+}
+
+static void drop_piece(struct pool *pool, uint32_t id)
+{
+    struct pair last[NEIGHBOURS];
+    size_t len, n = 0;
+    const void *bytes = pool_bytes(pool, id, &len);
+    if (pool_refs(pool, id) == 1) {
+        n = len / sizeof *last;
+        memcpy(last, bytes, len);
+    }
+    pool_drop(pool, id);
+    for (size_t i = 0; i < n; i++) {
+        pool_drop(pool, last[i].key);
+        pool_drop(pool, last[i].value);
+    }
+}
+
+static void add_piece(struct labels *labels, uint32_t id)
+{
+    if (labels->n == labels->cap) {
+        labels->cap += ROOM;
+        labels->pieces = sw_realloc(labels->pieces, labels->cap, sizeof *labels->pieces);
+    }
+    labels->pieces[labels->n++] = id;
+}
+
+/* In order, and each key once: a piece has no more than NEIGHBOURS. */
+static size_t sort(struct pool *pool, struct pair *pairs, size_t n)
+{
+    size_t n_kept = 0;
+    if (n > 1)
+        qsort(pairs, n, sizeof *pairs, by_key);
+    for (size_t i = 0; i < n; i++) {
+        if (i + 1 == n || pairs[i + 1].key != pairs[i].key) {
+            pairs[n_kept++] = pairs[i];
+            continue;
+        }
+        pool_drop(pool, pairs[i].key);
+        pool_drop(pool, pairs[i].value);
+    }
+    return n_kept;
+}
+
+void labels_set(struct pool *pool, struct labels *labels, struct pair *pairs, size_t n)
+{
+    struct labels fresh = { 0 };
+    n = sort(pool, pairs, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && place_of(pairs[end].key) == place_of(pairs[i].key);)
+            end++;
+        add_piece(&fresh, hold_piece(pool, pairs + i, end - i));
+    }
+    labels_take(pool, labels, &fresh);
+}
+
+static void drop_pieces(struct pool *pool, struct labels *labels)
+{
+    for (uint32_t i = 0; i < labels->n; i++)
+        drop_piece(pool, labels->pieces[i]);
+    labels->n = 0;
+}
+
+/* Where they fit the list stays where it is: thousands that move leave holes all over the heap. */
+void labels_take(struct pool *pool, struct labels *to, struct labels *from)
+{
+    drop_pieces(pool, to);
+    if (from->n > to->cap) {
+        free(to->pieces);
+        *to = *from;
+    } else {
+        if (from->n)
+            memcpy(to->pieces, from->pieces, from->n * sizeof *to->pieces);
+        to->n = from->n;
+        free(from->pieces);
+    }
+    *from = (struct labels){ 0 };
+}
+
+void labels_done(struct pool *pool, struct labels *labels)
+{
+    drop_pieces(pool, labels);
+    free(labels->pieces);
+    *labels = (struct labels){ 0 };
+}
+
+bool labels_same(const struct labels *a, const struct labels *b)
+{
+    return a->n == b->n && (!a->n || !memcmp(a->pieces, b->pieces, a->n * sizeof *a->pieces));
+}
+
+const struct pair *labels_piece(const struct pool *pool, const struct labels *labels, uint32_t i,
+                                size_t *n)
+{
+    size_t len;
+    const struct pair *pairs = pool_bytes(pool, labels->pieces[i], &len);
+    *n = len / sizeof *pairs;
+    return pairs;
+}
+
+const struct pair *labels_find(const struct pool *pool, const struct labels *labels, uint32_t key)
+{
+    uint32_t low = 0, high = labels->n;
+    size_t n = 0;
+    const struct pair *pairs = NULL;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        pairs = labels_piece(pool, labels, mid, &n);
+        uint32_t here = place_of(pairs[0].key);
+        if (here == place_of(key))
+            return bsearch(&(struct pair){ .key = key }, pairs, n, sizeof *pairs, by_key);
+        if (here < place_of(key))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}

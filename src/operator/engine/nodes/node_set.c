@@ -1,0 +1,424 @@
+#include "operator/engine/nodes/node_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <json-c/linkhash.h>
+
+#include "base/base.h"
+#include "operator/engine/nodes/grace_period.h"
+#include "operator/engine/nodes/intern.h"
+#include "operator/engine/nodes/labels.h"
+#include "operator/engine/recording/recording.h"
+
+struct taint {
+    uint32_t key, value, effect, added;
+};
+
+struct node {
+    char *name; /* NULL: nobody has this number */
+    uint32_t group, record;
+    uint32_t n_taints;
+    struct labels labels;
+    struct taint *taints; /* NULL: none */
+    uint64_t version;
+    bool ready, unschedulable;
+    bool untold;   /* an answer brought labels that no put has told of */
+    bool rebooted; /* the last put brought another @boot */
+    uint32_t boot; /* hash of its bootID: only whether it is another one matters; 0: not known */
+};
+
+struct sw_roster {
+    struct pool *pool;
+    struct node *nodes;
+    size_t n, cap; /* numbers in use are below n */
+    size_t count;
+    struct lh_table *by_name; /* name -> number + 1 */
+    struct sw_tape *tape;     /* or NULL */
+};
+
+struct sw_roster *sw_roster_new(void)
+{
+    struct sw_roster *r = sw_zalloc(1, sizeof *r);
+    r->pool = pool_new();
+    r->by_name = lh_kchar_table_new(64, NULL);
+    if (!r->by_name)
+        abort();
+    return r;
+}
+
+static void drop_taints(struct sw_roster *r, struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_taints; i++) {
+        pool_drop(r->pool, n->taints[i].key);
+        pool_drop(r->pool, n->taints[i].value);
+        pool_drop(r->pool, n->taints[i].effect);
+        pool_drop(r->pool, n->taints[i].added);
+    }
+    free(n->taints);
+    pool_drop(r->pool, n->record);
+}
+
+static void node_done(struct sw_roster *r, struct node *n)
+{
+    if (!n->name)
+        return;
+    labels_done(r->pool, &n->labels);
+    drop_taints(r, n);
+    pool_drop(r->pool, n->group);
+    free(n->name);
+    *n = (struct node){ 0 };
+}
+
+void sw_roster_tap(struct sw_roster *roster, struct sw_tape *tape)
+{
+    roster->tape = tape;
+}
+
+void sw_roster_free(struct sw_roster *roster)
+{
+    if (!roster)
+        return;
+    lh_table_free(roster->by_name);
+    for (size_t i = 0; i < roster->n; i++)
+        node_done(roster, &roster->nodes[i]);
+    free(roster->nodes);
+    pool_free(roster->pool);
+    free(roster);
+}
+
+/* ---- putting nodes in --------------------------------------------------------------------------
+ */
+
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+static struct taint hold_taint(struct sw_roster *r, const struct sw_roster_taint *t)
+{
+    return (struct taint){ pool_hold(r->pool, or_empty(t->key)),
+                           pool_hold(r->pool, or_empty(t->value)),
+                           pool_hold(r->pool, or_empty(t->effect)),
+                           pool_hold(r->pool, or_empty(t->added)) };
+}
+
+static uint32_t boot_hash(const char *boot_id)
+{
+    uint64_t h = boot_id && *boot_id ? sw_fnv64a(boot_id, strlen(boot_id)) : 0;
+    uint32_t folded = (uint32_t)(h ^ (h >> 32));
+    return h && !folded ? 1 : folded;
+}
+
+static struct taint *new_taints(size_t n)
+{
+    return n ? sw_zalloc(n, sizeof(struct taint)) : NULL;
+}
+
+static void node_init(struct sw_roster *r, struct node *n, const struct sw_roster_facts *f)
+{
+    *n = (struct node){
+        .name = sw_strdup(f->name),
+        .group = pool_hold(r->pool, or_empty(f->group)),
+        .record = pool_hold(r->pool, or_empty(f->taint_record)),
+        .n_taints = (uint32_t)f->n_taints,
+        .taints = new_taints(f->n_taints),
+        .version = f->version,
+        .ready = f->ready,
+        .unschedulable = f->unschedulable,
+        .boot = boot_hash(f->boot_id),
+    };
+    struct pair *pairs = sw_zalloc(f->n_labels, sizeof *pairs);
+    for (size_t i = 0; i < f->n_labels; i++)
+        pairs[i] = (struct pair){ pool_hold(r->pool, f->labels[2 * i]),
+                                  pool_hold(r->pool, f->labels[2 * i + 1]) };
+    labels_set(r->pool, &n->labels, pairs, f->n_labels);
+    free(pairs);
+    for (size_t i = 0; i < f->n_taints; i++)
+        n->taints[i] = hold_taint(r, &f->taints[i]);
+}
+
+static bool same_node(const struct node *a, const struct node *b)
+{
+    return a->group == b->group && a->record == b->record && a->ready == b->ready &&
+           a->unschedulable == b->unschedulable && !b->rebooted &&
+           labels_same(&a->labels, &b->labels) && a->n_taints == b->n_taints &&
+           (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
+}
+
+/* Who does not say how it was started has not been started again. */
+static void compare_boots(const struct node *old, struct node *fresh)
+{
+    if (!fresh->boot)
+        fresh->boot = old->boot;
+    fresh->rebooted = old->boot && fresh->boot != old->boot;
+}
+
+static uint32_t free_number(struct sw_roster *r)
+{
+    if (r->count < r->n)
+        for (size_t i = 0; i < r->n; i++)
+            if (!r->nodes[i].name)
+                return (uint32_t)i;
+    SW_GROW(r->nodes, r->n, r->cap);
+    r->nodes[r->n] = (struct node){ 0 };
+    return (uint32_t)r->n++;
+}
+
+static uint32_t add(struct sw_roster *r, struct node fresh)
+{
+    uint32_t number = free_number(r);
+    r->nodes[number] = fresh;
+    if (lh_table_insert(r->by_name, fresh.name, (void *)(uintptr_t)(number + 1)))
+        abort();
+    r->count++;
+    return number;
+}
+
+uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *facts, bool *changed)
+{
+    uint32_t number = sw_roster_find(roster, facts->name);
+    bool differs = true;
+    sw_tape_put(roster->tape, facts);
+    if (number == SW_NO_NODE) {
+        struct node fresh;
+        node_init(roster, &fresh, facts);
+        number = add(roster, fresh);
+    } else if (facts->version && facts->version < roster->nodes[number].version) {
+        differs = false;
+    } else {
+        struct node *old = &roster->nodes[number], fresh;
+        node_init(roster, &fresh, facts);
+        compare_boots(old, &fresh);
+        differs = old->untold || !same_node(old, &fresh);
+        /* The table's key is the old node's name: the two change places, not owners. */
+        char *name = old->name;
+        old->name = fresh.name;
+        fresh.name = name;
+        labels_take(roster->pool, &old->labels, &fresh.labels);
+        fresh.labels = old->labels;
+        old->labels = (struct labels){ 0 };
+        node_done(roster, old);
+        *old = fresh;
+    }
+    if (changed)
+        *changed = differs;
+    return number;
+}
+
+#define STATE_LABEL "specialresource.openshift.io/state-"
+
+static bool is_engines(const char *key)
+{
+    return sw_starts_with(key, STATE_LABEL) || sw_starts_with(key, SW_STAY_LABEL);
+}
+
+/* Has @a a label that @b has not, other than those that engines set? */
+static bool has_more(const struct sw_roster *r, const struct labels *a, const struct labels *b)
+{
+    for (uint32_t i = 0; i < a->n; i++) {
+        size_t n;
+        const struct pair *pairs = labels_piece(r->pool, a, i, &n);
+        for (size_t k = 0; k < n; k++) {
+            const struct pair *other = labels_find(r->pool, b, pairs[k].key);
+            if ((!other || other->value != pairs[k].value) &&
+                !is_engines(pool_text(r->pool, pairs[k].key)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void read_labels(struct pool *pool, struct json_object *map, struct labels *out)
+{
+    size_t n = 0;
+    struct pair *pairs = sw_zalloc((size_t)json_object_object_length(map), sizeof *pairs);
+    json_object_object_foreach(map, key, value)
+    {
+        const char *text = value ? json_object_get_string(value) : "";
+        pairs[n++] = (struct pair){ pool_hold(pool, key), pool_hold(pool, text) };
+    }
+    labels_set(pool, out, pairs, n);
+    free(pairs);
+}
+
+bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
+                          uint64_t version)
+{
+    if (node >= roster->n || !roster->nodes[node].name)
+        return false;
+    struct node *n = &roster->nodes[node];
+    sw_tape_put_labels(roster->tape, node, labels, version);
+    if (version && version < n->version)
+        return false;
+    struct labels fresh = { 0 };
+    if (json_object_is_type(labels, json_type_object))
+        read_labels(roster->pool, labels, &fresh);
+    n->untold = n->untold || has_more(roster, &fresh, &n->labels) ||
+                has_more(roster, &n->labels, &fresh);
+    labels_take(roster->pool, &n->labels, &fresh);
+    n->version = version ? version : n->version;
+    n->rebooted = false; /* it was told when it was put */
+    return true;
+}
+
+static const char *text_of(struct json_object *map, const char *key)
+{
+    struct json_object *value = NULL;
+    if (json_object_is_type(map, json_type_object))
+        (void)json_object_object_get_ex(map, key, &value);
+    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+}
+
+void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_object *taints,
+                          const char *record)
+{
+    if (node >= roster->n || !roster->nodes[node].name)
+        return;
+    struct node *n = &roster->nodes[node], fresh = { 0 };
+    sw_tape_put_taints(roster->tape, node, taints, record);
+    size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
+                                                                : 0;
+    fresh.taints = new_taints(count);
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *t = json_object_array_get_idx(taints, i);
+        struct sw_roster_taint facts = { text_of(t, "key"), text_of(t, "value"),
+                                         text_of(t, "effect"), text_of(t, "timeAdded") };
+        fresh.taints[fresh.n_taints++] = hold_taint(roster, &facts);
+    }
+    fresh.record = pool_hold(roster->pool, or_empty(record));
+    drop_taints(roster, n);
+    n->taints = fresh.taints;
+    n->n_taints = fresh.n_taints;
+    n->record = fresh.record;
+}
+
+uint32_t sw_roster_remove(struct sw_roster *roster, const char *name)
+{
+    uint32_t number = sw_roster_find(roster, name);
+    if (number == SW_NO_NODE)
+        return SW_NO_NODE;
+    sw_tape_remove(roster->tape, name);
+    (void)lh_table_delete(roster->by_name, name); /* it was found just now */
+    node_done(roster, &roster->nodes[number]);
+    roster->count--;
+    return number;
+}
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+static const struct node *get(const struct sw_roster *r, uint32_t number)
+{
+    return number < r->n && r->nodes[number].name ? &r->nodes[number] : NULL;
+}
+
+bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n && n->unschedulable;
+}
+
+bool sw_roster_has_rebooted(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n && n->rebooted;
+}
+
+uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->version : 0;
+}
+
+void sw_roster_each_label(const struct sw_roster *roster, uint32_t node,
+                          void (*each)(const char *key, const char *value, void *arg), void *arg)
+{
+    const struct node *n = get(roster, node);
+    for (uint32_t i = 0; n && i < n->labels.n; i++) {
+        size_t n_pairs;
+        const struct pair *pairs = labels_piece(roster->pool, &n->labels, i, &n_pairs);
+        for (size_t k = 0; k < n_pairs; k++)
+            each(pool_text(roster->pool, pairs[k].key), pool_text(roster->pool, pairs[k].value),
+                 arg);
+    }
+}
+
+uint32_t sw_roster_end(const struct sw_roster *roster)
+{
+    return (uint32_t)roster->n;
+}
+
+size_t sw_roster_count(const struct sw_roster *roster)
+{
+    return roster->count;
+}
+
+uint32_t sw_roster_find(const struct sw_roster *roster, const char *name)
+{
+    void *found = NULL;
+    if (!name || !lh_table_lookup_ex(roster->by_name, name, &found))
+        return SW_NO_NODE;
+    return (uint32_t)(uintptr_t)found - 1;
+}
+
+const char *sw_roster_name(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->name : NULL;
+}
+
+const char *sw_roster_group(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? pool_text(roster->pool, n->group) : "";
+}
+
+uint32_t sw_roster_text(const struct sw_roster *roster, const char *text)
+{
+    return pool_find(roster->pool, text);
+}
+
+bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value)
+{
+    const struct node *n = get(roster, node);
+    const struct pair *found = n && key != UINT32_MAX ? labels_find(roster->pool, &n->labels, key)
+                                                      : NULL;
+    return found && found->value == value;
+}
+
+const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key)
+{
+    const struct node *n = get(roster, node);
+    uint32_t id = n ? pool_find(roster->pool, key) : UINT32_MAX;
+    const struct pair *found = id != UINT32_MAX ? labels_find(roster->pool, &n->labels, id) : NULL;
+    return found ? pool_text(roster->pool, found->value) : NULL;
+}
+
+bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n && n->ready;
+}
+
+size_t sw_roster_n_taints(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? n->n_taints : 0;
+}
+
+struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t node, size_t i)
+{
+    const struct taint *t = &get(roster, node)->taints[i];
+    return (struct sw_roster_taint){ pool_text(roster->pool, t->key),
+                                     pool_text(roster->pool, t->value),
+                                     pool_text(roster->pool, t->effect),
+                                     pool_text(roster->pool, t->added) };
+}
+
+const char *sw_roster_taint_record(const struct sw_roster *roster, uint32_t node)
+{
+    const struct node *n = get(roster, node);
+    return n ? pool_text(roster->pool, n->record) : "";
+}

@@ -1,0 +1,207 @@
+#include "operator/engine/readiness/gate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/jsonpath/jsonpath.h"
+#include "data/text/time.h"
+#include "operator/engine/readiness/gate_internal.h"
+#include "operator/engine/readiness/log_pattern.h"
+#include "operator/engine/readiness/pod.h"
+
+/* ---- reading annotations -----------------------------------------------------------------------
+ */
+
+static bool is_true(struct json_object *manifest, const char *key)
+{
+    return sw_streq(sw_obj_annotation(manifest, key), "true");
+}
+
+static int read_conditions(struct json_object *manifest, const char *key, struct conditions *out,
+                           struct sw_err *err)
+{
+    const char *text = sw_obj_annotation(manifest, key);
+    SW_AUTO_JSON *list = NULL;
+    int rc = sw_json_parse(text, strlen(text), NULL, &list, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "annotation %s", key);
+    if (!json_object_is_type(list, json_type_array))
+        return sw_err_set(err, SW_INVALID, "annotation %s: not a JSON array of conditions", key);
+    out->items = sw_zalloc(sw_json_len(list), sizeof *out->items);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *item = sw_json_at(list, i);
+        if (!json_object_is_type(item, json_type_string))
+            return sw_err_set(err, SW_INVALID, "annotation %s[%zu]: not a text", key, i);
+        rc = sw_condition_compile(json_object_get_string(item), &out->items[out->n], err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "annotation %s[%zu]", key, i);
+        out->n++;
+    }
+    return 0;
+}
+
+/* HIP-0025: one without the other is not used (a linter's business to say so). */
+static int read_custom(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    if (!sw_obj_annotation(manifest, SW_ANN_READY_IF) ||
+        !sw_obj_annotation(manifest, SW_ANN_FAILED_IF))
+        return 0;
+    gate->custom = true;
+    int rc = read_conditions(manifest, SW_ANN_READY_IF, &gate->success, err);
+    return rc < 0 ? rc : read_conditions(manifest, SW_ANN_FAILED_IF, &gate->failure, err);
+}
+
+static void read_node_labels(struct json_object *manifest, struct sw_gate *gate)
+{
+    const char *at = sw_obj_annotation(manifest, SW_ANN_NODE_LABELS);
+    size_t cap = 0;
+    while (at && *at) {
+        size_t len = strcspn(at, ", ");
+        if (len) {
+            SW_GROW(gate->node_labels, gate->n_node_labels, cap);
+            gate->node_labels[gate->n_node_labels++] = sw_strndup(at, len);
+        }
+        at += len + (at[len] != '\0');
+    }
+}
+
+static int read_logs(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    const char *pattern = sw_obj_annotation(manifest, SW_ANN_WAIT_FOR_LOGS);
+    if (!pattern)
+        return 0;
+    int rc = pattern_compile(pattern, &gate->log_regex, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "annotation " SW_ANN_WAIT_FOR_LOGS);
+    gate->log_pattern = sw_strdup(pattern);
+    return 0;
+}
+
+static int read_timeout(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    const char *text = sw_obj_annotation(manifest, SW_ANN_TIMEOUT);
+    int rc = text ? sw_span_parse(text, &gate->timeout_ms, err) : 0;
+    return rc < 0 ? sw_err_wrap(err, rc, "annotation " SW_ANN_TIMEOUT) : 0;
+}
+
+static int read_retries(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    const char *text = sw_obj_annotation(manifest, SW_ANN_RETRIES);
+    gate->n_retries = -1;
+    if (!text)
+        return 0;
+    if (!*text || strlen(text) > 6 || strspn(text, "0123456789") != strlen(text))
+        return sw_err_set(err, SW_INVALID,
+                          "annotation " SW_ANN_RETRIES ": '%s' is no number such as 3", text);
+    gate->n_retries = strtol(text, NULL, 10);
+    return 0;
+}
+
+static bool always_awaited(struct json_object *manifest)
+{
+    const char *kind = sw_obj_kind(manifest);
+    return sw_streq(kind, "Namespace") || sw_streq(kind, "CustomResourceDefinition");
+}
+
+int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,
+                struct sw_err *err)
+{
+    SW_AUTO(sw_gate) *gate = sw_zalloc(1, sizeof *gate);
+    int rc = read_custom(manifest, gate, err);
+    if (rc == 0)
+        rc = read_logs(manifest, gate, err);
+    if (rc == 0)
+        rc = read_timeout(manifest, gate, err);
+    if (rc == 0)
+        rc = read_retries(manifest, gate, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s %s", sw_obj_kind(manifest), sw_obj_name(manifest));
+    read_node_labels(manifest, gate);
+    const char *vendor = sw_obj_annotation(manifest, SW_ANN_VENDOR);
+    gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
+    gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
+                                      "driver-container");
+    gate->by_node = sw_streq(sw_obj_kind(manifest), "DaemonSet") &&
+                    sw_streq(sw_obj_annotation(manifest, SW_ANN_UPGRADE), "by-node");
+    gate->observe = is_true(manifest, SW_ANN_OBSERVE);
+    gate->hold = is_true(manifest, SW_ANN_HOLD);
+    gate->dry_run = is_true(manifest, SW_ANN_DRY_RUN);
+    gate->adopt = is_true(manifest, SW_ANN_ADOPT);
+    gate->runs_to_completion = sw_streq(sw_obj_kind(manifest), "Job") ||
+                               (sw_streq(sw_obj_kind(manifest), "Pod") &&
+                                pod_runs_to_completion(manifest));
+    gate->replace = is_true(manifest, SW_ANN_REPLACE) || gate->runs_to_completion ||
+                    sw_streq(sw_obj_kind(manifest), "Pod");
+    gate->awaited = wait_all || gate->observe || gate->hold || gate->dry_run || gate->custom ||
+                    gate->log_pattern || gate->n_node_labels || is_true(manifest, SW_ANN_WAIT) ||
+                    sw_obj_annotation(manifest, SW_ANN_HOOK) || always_awaited(manifest);
+    *out = SW_TAKE(gate);
+    return 0;
+}
+
+static void conditions_done(struct conditions *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        sw_condition_free(c->items[i]);
+    free(c->items);
+}
+
+void sw_gate_free(struct sw_gate *gate)
+{
+    if (!gate)
+        return;
+    conditions_done(&gate->success);
+    conditions_done(&gate->failure);
+    for (size_t i = 0; i < gate->n_node_labels; i++)
+        free(gate->node_labels[i]);
+    free(gate->node_labels);
+    if (gate->log_pattern)
+        regfree(&gate->log_regex);
+    free(gate->log_pattern);
+    free(gate->vendor);
+    free(gate);
+}
+
+/* ---- judging -----------------------------------------------------------------------------------
+ */
+
+bool sw_gate_is_awaited(const struct sw_gate *gate)
+{
+    return gate->awaited;
+}
+
+static const struct sw_condition *first_true(const struct conditions *c, struct json_object *status)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (sw_condition_holds(c->items[i], status))
+            return c->items[i];
+    return NULL;
+}
+
+/* Failure goes before success; any one of several is enough. */
+static void judge_custom(const struct sw_gate *gate, struct json_object *live,
+                         struct sw_verdict *out)
+{
+    struct json_object *status = sw_json_find(live, "status", NULL);
+    const struct sw_condition *failure = first_true(&gate->failure, status);
+    if (failure)
+        sw_verdict_set(out, SW_VERDICT_FAILED, "ReadinessFailure", "%s holds",
+                       sw_condition_text(failure));
+    else if (first_true(&gate->success, status))
+        sw_verdict_set(out, SW_VERDICT_READY, NULL, " ");
+    else
+        sw_verdict_set(out, SW_VERDICT_WAITING, "NotYet", "%s does not hold yet",
+                       gate->success.n ? sw_condition_text(gate->success.items[0])
+                                       : SW_ANN_READY_IF " is empty: it");
+}
+
+void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_verdict *out)
+{
+    bool usable = live && !sw_json_find(live, "metadata", "deletionTimestamp", NULL);
+    if (gate->custom && usable)
+        judge_custom(gate, live, out);
+    else
+        sw_kstatus(live, out);
+}

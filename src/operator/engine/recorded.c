@@ -1,0 +1,123 @@
+/* What an earlier run wrote into the resource's status: the states it knew, when they began and
+ * were ready, and every object that it applied or was about to. */
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/text/time.h"
+#include "operator/engine/internal.h"
+
+static int64_t read_time(struct json_object *doc, const char *field)
+{
+    int64_t ms = 0;
+    const char *text = sw_json_str(doc, "", field, NULL);
+    if (!*text || sw_time_parse(text, &ms, NULL) < 0)
+        return 0;
+    return ms;
+}
+
+static uint64_t read_hex(struct json_object *doc, const char *field)
+{
+    return strtoull(sw_json_str(doc, "0", field, NULL), NULL, 16);
+}
+
+static void read_state(struct sw_engine *e, struct json_object *doc)
+{
+    const char *name = sw_json_str(doc, "", "name", NULL);
+    if (!*name)
+        return;
+    struct state *s = state_need(e, name);
+    const char *label = sw_json_str(doc, "", "label", NULL);
+    if (*label && !s->label)
+        s->label = sw_strdup(label);
+    if (!s->title)
+        s->title = sw_strdup(name);
+    s->started_ms = read_time(doc, "startedAt");
+    s->ready_ms = read_time(doc, "readyAt");
+    s->since_ms = read_time(doc, "since");
+    s->shut_ms = read_time(doc, "shutAt");
+    s->awaited_ms = read_time(doc, "awaitedSince");
+    s->n_redone = (unsigned)sw_json_int(doc, 0, "retries", NULL);
+    s->begun = read_hex(doc, "revision");
+    free(s->shown); /* a status that names a state twice: the last one counts */
+    free(s->told);
+    s->shown = sw_strdup(sw_json_str(doc, "", "phase", NULL));
+    s->told = sw_strdup(s->shown);
+}
+
+static bool stands_before(const struct sw_engine *e, const struct state *a, const struct state *b)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i] == a || e->states[i] == b)
+            return e->states[i] == a && a != b;
+    return false;
+}
+
+static void read_needs(struct sw_engine *e, struct json_object *doc)
+{
+    struct state *s = state_find(e, sw_json_str(doc, "", "name", NULL));
+    struct json_object *list = sw_json_find(doc, "needs", NULL);
+    if (!s || s->needs)
+        return;
+    s->needs = sw_zalloc(sw_json_len(list), sizeof(struct state *));
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *name = sw_json_at(list, i);
+        struct state *need = state_find(e, json_object_get_string(name));
+        if (need && stands_before(e, need, s)) /* what was written down has no rings */
+            s->needs[s->n_needs++] = need;
+    }
+}
+
+static void read_object(struct sw_engine *e, struct json_object *doc)
+{
+    struct sw_key key = {
+        .api_version = sw_json_str(doc, "", "apiVersion", NULL),
+        .kind = sw_json_str(doc, "", "kind", NULL),
+        .ns = sw_json_str(doc, NULL, "namespace", NULL),
+        .name = sw_json_str(doc, "", "name", NULL),
+    };
+    const char *state = sw_json_str(doc, "", "state", NULL);
+    if (!*key.api_version || !*key.kind || !*key.name || object_find(e, &key))
+        return;
+    struct object *o = object_need(e, &key, state_need(e, state));
+    const char *uid = sw_json_str(doc, "", "uid", NULL);
+    o->recorded = true;
+    o->listed_in = 1;
+    o->our_uid = *uid ? sw_strdup(uid) : NULL;
+    o->fingerprint = read_hex(doc, "seen");
+    o->fingerprint_of = o->fingerprint ? read_hex(doc, "hash") : 0;
+    o->done_hash = sw_json_bool(doc, false, "done", NULL) ? read_hex(doc, "hash") : 0;
+    if (*sw_json_str(doc, "", "failed", NULL)) {
+        object_fail(o, sw_json_str(doc, "", "failed", NULL), read_hex(doc, "failedHash"));
+        o->failed_in = 1;
+        o->failed_recorded = true;
+    }
+    o->adopted = sw_json_bool(doc, false, "adopted", NULL);
+    o->keep = sw_json_bool(doc, false, "keep", NULL);
+    object_watch(e, o);
+}
+
+void record_read(struct sw_engine *e, struct json_object *status)
+{
+    struct json_object *states = sw_json_find(status, "states", NULL);
+    struct json_object *inventory = sw_json_find(status, "inventory", NULL);
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        read_state(e, sw_json_at(states, i));
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        read_needs(e, sw_json_at(states, i));
+    for (size_t i = 0; i < sw_json_len(inventory); i++)
+        read_object(e, sw_json_at(inventory, i));
+    for (size_t i = 0; i < e->n_states; i++)
+        state_sort(e->states[i]);
+    lost_read(e, sw_json_find(status, "lostNodes", NULL));
+    e->upgrade = sw_json_copy(sw_json_get(status, "upgrade"));
+    if (status) {
+        e->written = sw_json_copy(status);
+        e->conditions = json_object_get(sw_json_find(e->written, "conditions", NULL));
+        struct json_object *ready = sw_json_find_by(e->conditions, "type", "Ready");
+        e->was_ready = sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+        e->told_phase = e->was_ready ? SW_PHASE_READY : SW_PHASE_PROGRESSING;
+    }
+}

@@ -1,0 +1,83 @@
+#pragma once
+/* tape: everything that engines are told, and what they want done about it, as lines of JSON: what
+ * a controller lived through on a cluster can be played again without one, step by step. Engines
+ * are pure, so the same events give the same actions; where they do not, the program is another
+ * one. Secrets are redacted (data/json/redact.h) before anything is written: content hashes that
+ * stand on objects and in the status are changed along, so that what was equal still is. Pinned by
+ * test/emulator/tape_test.sh, test/fuzz/tape_fuzz.c. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+struct json_object;
+struct sw_action;
+struct sw_actions;
+struct sw_engine_opts;
+struct sw_event;
+struct sw_roster_facts;
+struct sw_tape;
+
+/* ---- recording (recording_write.c)
+ * ------------------------------------------------------------------
+ */
+
+/** All but @max_bytes is needed; borrowed for the call but for @arg. */
+struct sw_tape_opts {
+    const char *version; /* of the program */
+    const char *salt;    /* random, for this tape alone */
+    const struct sw_engine_opts *engine;
+    size_t max_bytes; /* then it ends, and says so; 0: 64 MiB */
+    void (*write)(const char *line, size_t len, void *arg); /* with its newline */
+    void *arg;
+};
+struct sw_tape *sw_tape_new(const struct sw_tape_opts *opts);
+void sw_tape_free(struct sw_tape *tape); /* NULL is accepted */
+
+/* What follows is nothing where @tape is NULL. */
+
+/** A new engine. @return its number on the tape */
+uint64_t sw_tape_begin(struct sw_tape *tape, const char *resource);
+void sw_tape_end(struct sw_tape *tape, uint64_t engine);
+void sw_tape_step(struct sw_tape *tape, uint64_t engine, const struct sw_event *event,
+                  const struct sw_actions *actions);
+
+/* Of the roster: sw_roster_tap() has it told. */
+void sw_tape_put(struct sw_tape *tape, const struct sw_roster_facts *facts);
+void sw_tape_put_labels(struct sw_tape *tape, uint32_t node, struct json_object *labels,
+                        uint64_t version);
+void sw_tape_put_taints(struct sw_tape *tape, uint32_t node, struct json_object *taints,
+                        const char *record);
+void sw_tape_remove(struct sw_tape *tape, const char *node);
+
+/* ---- playing (replay.c) ---------------------------------------------------------------------
+ */
+
+/** One step as it was played. Borrowed for the call. */
+struct sw_tape_played {
+    int line;
+    int64_t now_ms;
+    const char *resource, *event; /* name, kind of event */
+    size_t n_actions;
+    const char *const *actions; /* as sw_action_json(..., true) */
+    /** What is on the tape instead of actions[differs]; NULL where it ends. @differs is n_actions
+     * where only the tape has more; SIZE_MAX: they are the same. */
+    size_t differs;
+    const char *taped;
+};
+
+struct sw_tape_end {
+    size_t n_steps, n_actions, n_different;
+    int first_different; /* line; 0: none */
+    int64_t began_ms, ended_ms;
+    bool full; /* recording ended because there was no more room */
+};
+
+/** Is this the beginning of a tape? */
+bool sw_tape_is(const char *text, size_t len);
+/** Play it. @each (may be NULL) is told of every step.
+ * @return 0, whether decisions differ or not | SW_INVALID "name:line: ..." */
+int sw_tape_play(const char *text, size_t len, const char *name,
+                 void (*each)(const struct sw_tape_played *step, void *arg), void *arg,
+                 struct sw_tape_end *end, struct sw_err *err) SW_CHECKED;

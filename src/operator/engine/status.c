@@ -1,0 +1,625 @@
+/* The resource's status: SRO's state and conditions, a list of states that explains itself, and the
+ * inventory from which a later run goes on and everything can be removed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "operator/engine/internal.h"
+
+static void add_text(struct json_object *to, const char *key, const char *text)
+{
+    if (text && *text)
+        json_object_object_add(to, key, json_object_new_string(text));
+}
+
+static void add_time(struct json_object *to, const char *key, int64_t ms)
+{
+    char buf[21];
+    if (ms)
+        add_text(to, key, sw_time_rfc3339(ms, buf));
+}
+
+static void add_hex(struct json_object *to, const char *key, uint64_t value)
+{
+    char buf[17];
+    snprintf(buf, sizeof buf, "%016" PRIx64, value);
+    if (value)
+        add_text(to, key, buf);
+}
+
+static void add_number(struct json_object *to, const char *key, size_t n)
+{
+    json_object_object_add(to, key, json_object_new_int64((int64_t)n));
+}
+
+static void add_flag(struct json_object *to, const char *key, bool flag)
+{
+    if (flag)
+        json_object_object_add(to, key, json_object_new_boolean(true));
+}
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+static bool is_of(const struct object *o, const struct variant *v)
+{
+    for (size_t i = 0; i < o->n_variants; i++)
+        if (o->variants[i] == v)
+            return true;
+    return v == NULL;
+}
+
+static struct json_object *count_objects(const struct state *s, const struct variant *v)
+{
+    struct json_object *counts = json_object_new_object();
+    size_t ready = 0, total = 0;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        if (!s->objects[i]->text || !is_of(s->objects[i], v))
+            continue;
+        total++;
+        ready += object_is_ready(s->objects[i]);
+    }
+    add_number(counts, "ready", ready);
+    add_number(counts, "total", total);
+    return counts;
+}
+
+enum { MOST_LISTED = 5 }; /* of objects and nodes that are not ready: more would say the same */
+
+/* Each object that the state waits for, and why. NULL: none. */
+static struct json_object *list_awaited(struct sw_engine *e, const struct state *s)
+{
+    struct json_object *list = NULL;
+    for (size_t i = 0; i < s->n_objects && sw_json_len(list) < MOST_LISTED; i++) {
+        const struct object *o = s->objects[i];
+        const char *reason;
+        if (!o->text || !o->awaited || object_is_ready(o) || !o->verdict.message)
+            continue;
+        struct json_object *doc = json_object_new_object();
+        add_text(doc, "object", object_words(e, o));
+        add_text(doc, "class", o->verdict.kind == SW_VERDICT_FAILED ? "Failed" : "Waiting");
+        add_text(doc, "message", object_why(e, o, &reason));
+        add_text(doc, "reason", reason);
+        list = list ? list : json_object_new_array();
+        json_object_array_add(list, doc);
+    }
+    return list;
+}
+
+static struct json_object *count_nodes(struct sw_engine *e, const struct state *s)
+{
+    struct json_object *counts = json_object_new_object();
+    size_t labelled, total;
+    label_count(e, s, &labelled, &total);
+    add_number(counts, "labelled", labelled);
+    add_number(counts, "total", total);
+    if (s->begun && labelled < total)
+        json_object_object_add(counts, "missing", label_missing(e, s, MOST_LISTED));
+    return counts;
+}
+
+/* One result for each kernel: what is not ready in one does not hide behind another. */
+static struct json_object *variant_doc(struct sw_engine *e, const struct state *s,
+                                       const struct variant *v)
+{
+    struct json_object *doc = json_object_new_object();
+    add_text(doc, "name", v->name);
+    json_object_object_add(doc, "objects", count_objects(s, v));
+    add_text(doc, "message", v->fault.code ? v->fault.message : NULL);
+    for (size_t i = 0; !v->fault.code && i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (!o->text || !is_of(o, v) || object_is_ready(o) || !o->verdict.message)
+            continue;
+        const char *reason;
+        add_text(doc, "message", object_why(e, o, &reason));
+        break;
+    }
+    return doc;
+}
+
+static const char *class_of(const struct state *s)
+{
+    switch (state_shown(s)) {
+    case PH_READY:
+    case PH_REMOVED:
+        return NULL;
+    case PH_RETRYING:
+        return "Retrying";
+    case PH_FAILED:
+        return "Failed";
+    default:
+        return "Waiting";
+    }
+}
+
+static struct json_object *names_of_needs(const struct state *s)
+{
+    struct json_object *names = json_object_new_array();
+    for (size_t i = 0; i < s->n_needs; i++)
+        if (!s->needs[i]->hidden)
+            json_object_array_add(names, json_object_new_string(s->needs[i]->name));
+    return names;
+}
+
+static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
+{
+    struct json_object *doc = json_object_new_object();
+    const char *reason, *message = words_state(e, s, &reason);
+    add_text(doc, "name", s->name);
+    add_text(doc, "label", s->label);
+    add_text(doc, "phase", phase_shown(state_shown(s)));
+    add_text(doc, "class", class_of(s));
+    add_text(doc, "reason", reason);
+    add_text(doc, "message", message);
+    add_text(doc, "rolledBack", state_rolled_back(s));
+    add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
+    json_object_object_add(doc, "needs", names_of_needs(s));
+    json_object_object_add(doc, "objects", count_objects(s, NULL));
+    struct json_object *awaited = s->begun ? list_awaited(e, s) : NULL;
+    if (awaited)
+        json_object_object_add(doc, "awaits", awaited);
+    if (s->label)
+        json_object_object_add(doc, "nodes", count_nodes(e, s));
+    add_time(doc, "startedAt", s->started_ms);
+    add_time(doc, "readyAt", s->ready_ms);
+    add_time(doc, "since", s->since_ms);
+    add_time(doc, "shutAt", s->shut_ms);
+    add_time(doc, "awaitedSince", s->awaited_ms);
+    if (s->n_redone)
+        add_number(doc, "retries", s->n_redone);
+    add_hex(doc, "revision", s->begun);
+    if (!s->affine || s->n_variants == 0)
+        return doc;
+    struct json_object *variants = json_object_new_array();
+    for (size_t i = 0; i < s->n_variants; i++)
+        json_object_array_add(variants, variant_doc(e, s, s->variants[i]));
+    json_object_object_add(doc, "variants", variants);
+    return doc;
+}
+
+static bool is_listed(const struct object *o)
+{
+    bool foreign = o->gate && (o->gate->observe || o->gate->dry_run);
+    return !foreign && !o->borrowed && !((o->asleep || object_lacks_image(o)) && !o->our_uid) &&
+           !(o->foreign && !o->our_uid);
+}
+
+static struct json_object *object_doc(const struct state *s, const struct object *o)
+{
+    struct json_object *doc = json_object_new_object();
+    add_text(doc, "apiVersion", o->key.api_version);
+    add_text(doc, "kind", o->key.kind);
+    add_text(doc, "namespace", o->key.ns);
+    add_text(doc, "name", o->key.name);
+    add_text(doc, "state", s->name);
+    add_text(doc, "uid", o->our_uid);
+    bool done = o->done_hash && o->done_hash == o->hash;
+    add_hex(doc, "hash", done ? o->done_hash : o->fingerprint_of);
+    add_hex(doc, "seen", o->fingerprint_of == o->hash || !o->hash ? o->fingerprint : 0);
+    add_flag(doc, "done", done);
+    add_text(doc, "failed", o->failed_why);
+    add_hex(doc, "failedHash", o->failed_hash);
+    add_flag(doc, "adopted", o->adopted);
+    add_flag(doc, "keep", o->keep);
+    return doc;
+}
+
+/* ---- the resource ------------------------------------------------------------------------------
+ */
+
+struct summary {
+    enum sw_phase phase;
+    const char *reason;
+    const char *message;
+};
+
+/* "why [Retrying: what to do]" */
+static const char *with_hint(struct sw_engine *e, const struct state *s, const char *why,
+                             const char *reason)
+{
+    const char *hint = hint_for(reason, why, state_shown(s) == PH_FAILED), *class = class_of(s);
+    return *hint && class ? sw_arena_printf(e->arena, "%s [%s: %s]", why, class, hint) : why;
+}
+
+/* All is well, and nothing was done: hardly what anybody wants. */
+static bool is_empty(const struct sw_engine *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->n_states; i++) {
+        const struct state *s = e->states[i];
+        if (s->hidden || !s->listed)
+            continue;
+        any = true;
+        for (size_t k = 0; k < s->n_objects; k++)
+            if (s->objects[k]->text)
+                return false;
+        if (s->affine && s->n_variants == 0)
+            return false; /* no node yet */
+    }
+    return any;
+}
+
+/* "state 1000: DaemonSet ...; state 2000: ..."; NULL: every state is what is asked for. */
+static const char *rolled_back_words(struct sw_engine *e)
+{
+    const char *words = NULL;
+    for (size_t i = 0; i < e->n_states; i++) {
+        const char *how = e->states[i]->listed ? state_rolled_back(e->states[i]) : NULL;
+        if (how)
+            words = sw_arena_printf(e->arena, "%s%sstate %s: %s", words ? words : "",
+                                    words ? "; " : "", e->states[i]->name, how);
+    }
+    return words;
+}
+
+static struct summary explain(struct sw_engine *e)
+{
+    const struct state *s = words_subject(e);
+    const char *reason = "", *why = s ? words_state(e, s, &reason) : "";
+    if (s && !engine_removes_all(e))
+        why = with_hint(e, s, why, reason);
+    if (e->hold_words)
+        return (struct summary){ e->hold_failed ? SW_PHASE_ERRORED : SW_PHASE_PROGRESSING,
+                                 e->hold_failed ? "DeletionHookFailed"
+                                 : e->deleting  ? "MarkedForDeletion"
+                                                : "Removed",
+                                 e->hold_words };
+    if (e->deleting)
+        return (struct summary){ SW_PHASE_PROGRESSING, "MarkedForDeletion",
+                                 sw_arena_printf(e->arena, "Removing%s%s%s%s", s ? " " : "",
+                                                 s ? s->name : "", *why ? ": " : "", why) };
+    if (e->spec_fault.code)
+        return (struct summary){ SW_PHASE_ERRORED, e->spec_reason ? e->spec_reason : "ChartFailure",
+                                 sw_arena_printf(
+                                     e->arena, "%s [%s: %s]", e->spec_fault.message,
+                                     e->spec_fault.code == SW_UNAVAILABLE ? "Retrying" : "Failed",
+                                     hint_for_recipe(e->spec_fault.code, e->spec_fault.message)) };
+    if (e->management == SW_REMOVED)
+        return (struct summary){ SW_PHASE_PROGRESSING, "Removed",
+                                 s ? sw_arena_printf(e->arena, "Removing %s: %s", s->name, why)
+                                   : "Everything is removed" };
+    if (s && state_shown(s) == PH_FAILED)
+        return (struct summary){ SW_PHASE_ERRORED, "FailedToDeployChart",
+                                 sw_arena_printf(e->arena, "State %s failed: %s", s->name, why) };
+    if (s && e->blocked && sw_streq(reason, "Blocked"))
+        return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState", e->blocked };
+    if (s)
+        return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState",
+                                 sw_arena_printf(e->arena, "Working on: %s%s%s",
+                                                 s->title ? s->title : s->name, *why ? ": " : "",
+                                                 why) };
+    if (e->blocked)
+        return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState", e->blocked };
+    if (e->label_fault.code)
+        return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState",
+                                 sw_arena_printf(e->arena, "Labelling nodes: %s",
+                                                 e->label_fault.message) };
+    if (!label_is_settled(e))
+        return (struct summary){ SW_PHASE_PROGRESSING, "HandlingState", "Labelling nodes" };
+    if (is_empty(e))
+        return (
+            struct summary){ SW_PHASE_ERRORED, "ChartFailure",
+                             "the recipe renders to no object at all [Failed: see with `slipway "
+                             "render` what its conditions and values leave out]" };
+    const char *rolled = rolled_back_words(e);
+    if (rolled)
+        return (struct summary){ SW_PHASE_READY, "RolledBack",
+                                 sw_arena_printf(e->arena, "All states are ready, rolled back: %s",
+                                                 rolled) };
+    return (struct summary){ SW_PHASE_READY, "Success", "All states are ready" };
+}
+
+static const char *const condition_types[] = {
+    [SW_PHASE_READY] = "Ready",
+    [SW_PHASE_PROGRESSING] = "Progressing",
+    [SW_PHASE_ERRORED] = "Errored",
+};
+/* Why the two others are False, in SRO's words. */
+static const char *const other_reasons[] = {
+    [SW_PHASE_READY] = "SpecialResourceIsReady",
+    [SW_PHASE_PROGRESSING] = "Progressing",
+    [SW_PHASE_ERRORED] = "ErrorHasOccurred",
+};
+
+static const char *const other_messages[] = {
+    [SW_PHASE_READY] = "All states are ready",
+    [SW_PHASE_PROGRESSING] = "The walk is under way",
+    [SW_PHASE_ERRORED] = "Something failed: see the condition Errored",
+};
+
+static struct json_object *condition_doc(struct sw_engine *e, const struct summary *sum,
+                                         enum sw_phase type)
+{
+    struct json_object *doc = json_object_new_object();
+    struct json_object *old = sw_json_find_by(e->conditions, "type", condition_types[type]);
+    const char *status = sum->phase == type ? "True" : "False";
+    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
+    char now[21];
+    if (!*since || !sw_streq(sw_json_str(old, "", "status", NULL), status))
+        since = sw_time_rfc3339(e->now_ms, now);
+    add_text(doc, "type", condition_types[type]);
+    add_text(doc, "status", status);
+    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
+    add_text(doc, "lastTransitionTime", since);
+    add_text(doc, "reason", sum->phase == type ? sum->reason : other_reasons[sum->phase]);
+    bool says = sum->phase == type && sum->message && *sum->message;
+    add_text(doc, "message", says ? sum->message : other_messages[sum->phase]);
+    return doc;
+}
+
+/* A condition beside the three that exclude each other, which appears when it is first True. NULL:
+ * there is nothing to say. */
+static struct json_object *extra_doc(struct sw_engine *e, const char *type, bool is,
+                                     const char *reason, const char *message)
+{
+    struct json_object *old = sw_json_find_by(e->conditions, "type", type);
+    if (!is && !old)
+        return NULL;
+    struct json_object *doc = json_object_new_object();
+    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
+    char now[21];
+    if (!*since || sw_streq(sw_json_str(old, "", "status", NULL), "True") != is)
+        since = sw_time_rfc3339(e->now_ms, now);
+    add_text(doc, "type", type);
+    add_text(doc, "status", is ? "True" : "False");
+    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
+    add_text(doc, "lastTransitionTime", since);
+    add_text(doc, "reason", reason);
+    add_text(doc, "message", message);
+    return doc;
+}
+
+static struct json_object *rollback_doc(struct sw_engine *e)
+{
+    const char *words = e->deleting ? NULL : rolled_back_words(e);
+    return extra_doc(e, "RolledBack", words, words ? "StateFailed" : "AsAsked",
+                     words ? words : "Every state is what the resource asks for");
+}
+
+#define OVERLAPPING "Overlapping"
+
+static bool was_overlapping(struct json_object *conditions)
+{
+    struct json_object *old = sw_json_find_by(conditions, "type", OVERLAPPING);
+    return sw_streq(sw_json_str(old, "", "status", NULL), "True");
+}
+
+/* Of resources that share nodes, or did. NULL: there is nothing to say. */
+static struct json_object *overlap_doc(struct sw_engine *e)
+{
+    bool is = e->overlap && !e->deleting;
+    const char *reason = !is ? "NodesItsOwn" : e->overlap_is_bad ? "SameRecipe" : "NodesShared";
+    return extra_doc(e, OVERLAPPING, is, reason,
+                     is ? e->overlap : "No other resource selects the same nodes");
+}
+
+/* Told when others take part than before; a restart brings none. */
+static void tell_overlap(struct sw_engine *e)
+{
+    if (e->overlap && !sw_streq(e->overlap_with, e->told_overlap) &&
+        (e->told_overlap || !was_overlapping(sw_json_get(e->written, "conditions"))))
+        act_event(e, e->overlap_is_bad, "Overlap", "%s", e->overlap);
+    free(e->told_overlap);
+    e->told_overlap = sw_strdup(e->overlap ? e->overlap_with : "");
+}
+
+static struct json_object *conditions_doc(struct sw_engine *e, const struct summary *sum)
+{
+    static const enum sw_phase order[] = { SW_PHASE_READY, SW_PHASE_PROGRESSING, SW_PHASE_ERRORED };
+    struct json_object *all = json_object_new_array();
+    for (size_t i = 0; i < SW_COUNT(order); i++)
+        json_object_array_add(all, condition_doc(e, sum, order[i]));
+    struct json_object *overlap = overlap_doc(e);
+    if (overlap)
+        json_object_array_add(all, overlap);
+    struct json_object *rollback = rollback_doc(e);
+    if (rollback)
+        json_object_array_add(all, rollback);
+    return all;
+}
+
+static struct json_object *make(struct sw_engine *e, const struct summary *sum)
+{
+    struct json_object *doc = json_object_new_object();
+    struct json_object *states = json_object_new_array(), *inventory = json_object_new_array();
+    add_text(doc, "state",
+             sw_arena_printf(e->arena, "%s: %s", condition_types[sum->phase], sum->message));
+    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
+    json_object_object_add(doc, "conditions", conditions_doc(e, sum));
+    for (size_t i = 0; i < e->n_states; i++) {
+        const struct state *s = e->states[i];
+        if (!s->hidden)
+            json_object_array_add(states, state_doc(e, s));
+        for (size_t k = 0; k < s->n_objects; k++)
+            if (is_listed(s->objects[k]))
+                json_object_array_add(inventory, object_doc(s, s->objects[k]));
+    }
+    json_object_object_add(doc, "states", states);
+    json_object_object_add(doc, "inventory", inventory);
+    if (e->upgrade)
+        json_object_object_add(doc, "upgrade", json_object_get(e->upgrade));
+    struct json_object *lost = lost_doc(e);
+    if (lost)
+        json_object_object_add(doc, "lostNodes", lost);
+    return doc;
+}
+
+struct json_object *status_make(struct sw_engine *e)
+{
+    struct summary sum = explain(e);
+    return make(e, &sum);
+}
+
+/* ---- writing it --------------------------------------------------------------------------------
+ */
+
+/* Something waits for being written down. */
+static bool is_urgent(const struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
+            const struct object *o = e->states[i]->objects[k];
+            if (object_is_written(o) && !o->gate->dry_run &&
+                (!o->listed_in || (o->failed_why && !o->failed_in)))
+                return true;
+        }
+    return false;
+}
+
+static bool is_rendering(const struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (state_is_rendering(e->states[i]))
+            return true;
+    return false;
+}
+
+static bool is_looking(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++)
+            if (!object_is_known(e, e->states[i]->objects[k]))
+                return true;
+    return false;
+}
+
+/* While it is still being found out where things stand there is nothing to say: after a restart
+ * what was said before may be just right. Not for ever: a slow source of charts must show. */
+enum { SETTLE_MS = 1000, LOOK_MS = 10000 };
+
+static bool is_settling(struct sw_engine *e)
+{
+    bool restarted = e->written && !e->settled;
+    bool settling = is_rendering(e) || (restarted && is_looking(e));
+    int64_t until_ms = e->asked_ms + (restarted ? LOOK_MS : SETTLE_MS);
+    if (settling && e->now_ms < until_ms) {
+        act_wake(e, until_ms);
+        return true;
+    }
+    e->settled = true;
+    return false;
+}
+
+static void tell(struct sw_engine *e, const struct summary *sum)
+{
+    bool ready = sum->phase == SW_PHASE_READY;
+    if (ready && !e->was_ready)
+        act_event(e, false, "Ready", "all states are ready");
+    else if (!ready && e->was_ready)
+        act_event(e, true, "NotReady", "%s", sum->message);
+    if (sum->phase == SW_PHASE_ERRORED && e->spec_fault.code &&
+        !sw_streq(e->told_reason, sum->message))
+        act_event(e, true, sum->reason, "%s", sum->message);
+    free(e->told_reason);
+    e->told_reason = sw_strdup(sum->phase == SW_PHASE_ERRORED ? sum->message : "");
+    e->was_ready = ready;
+}
+
+static void mark_listed(struct sw_engine *e, uint64_t serial)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
+            struct object *o = e->states[i]->objects[k];
+            if (!o->listed_in && is_listed(o))
+                o->listed_in = serial;
+            if (o->failed_why && !o->failed_in)
+                o->failed_in = serial;
+        }
+}
+
+static void send(struct sw_engine *e, struct json_object *doc)
+{
+    struct sw_action *a = act_add(e, SW_ACT_STATUS);
+    sw_json_pack(doc); /* it is kept until there is another */
+    a->serial = e->status_serial = act_serial(e);
+    a->doc = act_keep(e, json_object_get(doc));
+    e->writing = doc;
+    e->status_ms = e->now_ms;
+    mark_listed(e, a->serial);
+}
+
+static bool is_due(struct sw_engine *e, const struct summary *sum)
+{
+    int64_t due_ms = e->status_ms + e->opts.status_gap_ms;
+    bool turned = sum->phase != e->told_phase || (sum->phase == SW_PHASE_READY) != e->was_ready;
+    if (e->status_retry_ms > e->now_ms)
+        due_ms = e->status_retry_ms;
+    else if (turned || is_urgent(e))
+        return true;
+    if (due_ms > e->now_ms)
+        act_wake(e, due_ms);
+    return due_ms <= e->now_ms;
+}
+
+/* Phases that are passed before anybody saw them do not count. */
+static void note_phases(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++) {
+        struct state *s = e->states[i];
+        if (sw_streq(s->shown, phase_shown(state_shown(s))))
+            continue;
+        free(s->shown);
+        s->shown = sw_strdup(phase_shown(state_shown(s)));
+        s->since_ms = s->entered_ms;
+    }
+}
+
+void status_update(struct sw_engine *e)
+{
+    if (!e->status_dirty || e->status_serial || is_settling(e))
+        return;
+    struct summary sum = explain(e);
+    if (!is_due(e, &sum))
+        return;
+    note_phases(e);
+    struct json_object *doc = make(e, &sum);
+    (void)json_object_put(e->conditions);
+    e->conditions = json_object_get(sw_json_find(doc, "conditions", NULL));
+    e->status_dirty = false;
+    e->told_phase = sum.phase;
+    tell(e, &sum);
+    tell_overlap(e);
+    if (sw_json_equal(doc, e->written))
+        (void)json_object_put(doc);
+    else
+        send(e, doc);
+}
+
+static void recorded(struct sw_engine *e, bool written)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
+            struct object *o = e->states[i]->objects[k];
+            if (o->failed_in == e->status_serial) {
+                o->failed_recorded = written;
+                o->failed_in = written ? o->failed_in : 0;
+            }
+            if (o->listed_in != e->status_serial)
+                continue;
+            o->recorded = written;
+            if (!written)
+                o->listed_in = 0;
+        }
+}
+
+void status_answered(struct sw_engine *e, const struct sw_event *event)
+{
+    if (!e->status_serial || event->serial != e->status_serial)
+        return;
+    bool written = event->code == 0;
+    recorded(e, written);
+    e->status_serial = 0;
+    (void)json_object_put(written ? e->written : e->writing);
+    if (written) {
+        e->written = e->writing;
+        e->n_status_tries = 0;
+    } else {
+        e->status_dirty = true;
+        e->status_retry_ms = e->now_ms + act_backoff(e, e->n_status_tries++, false);
+    }
+    e->writing = NULL;
+}

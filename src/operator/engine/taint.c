@@ -1,0 +1,176 @@
+/* Node taints: the resource's own are set on its nodes and taken off again, and no others. Which of
+ * a node's taints slipway has set, and for which resources, is written down on the node, in the
+ * PATCH that sets them: so a taint that somebody else had set there before stays, whatever happens.
+ * Kubernetes keeps one taint for each key and effect. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "data/data.h"
+#include "operator/engine/internal.h"
+
+static const char *key_of(struct json_object *taint)
+{
+    return sw_json_str(taint, "", "key", NULL);
+}
+
+static const char *value_of(struct json_object *taint)
+{
+    return sw_json_str(taint, "", "value", NULL);
+}
+
+static const char *effect_of(struct json_object *taint)
+{
+    return sw_json_str(taint, "", "effect", NULL);
+}
+
+/* As `kubectl taint` takes it. */
+static const char *words_of(struct sw_engine *e, struct json_object *taint)
+{
+    return sw_arena_printf(e->arena, "%s=%s:%s", key_of(taint), value_of(taint), effect_of(taint));
+}
+
+/* What is written down on the node; a map, the caller's. What cannot be read says nothing. */
+static struct json_object *read_record(const struct sw_engine *e, uint32_t node)
+{
+    const char *text = sw_roster_taint_record(e->roster, node);
+    struct json_object *record = NULL;
+    SW_ERR(err);
+    if (*text && sw_json_parse(text, strlen(text), NULL, &record, &err) == 0 &&
+        json_object_is_type(record, json_type_object))
+        return record;
+    json_object_put(record);
+    return json_object_new_object();
+}
+
+bool taint_is_set(struct sw_engine *e, uint32_t node)
+{
+    if (!*sw_roster_taint_record(e->roster, node))
+        return false;
+    SW_AUTO_JSON *record = read_record(e, node);
+    return sw_json_len(sw_json_get(record, e->name)) > 0;
+}
+
+/* ---- the node's list ---------------------------------------------------------------------------
+ */
+
+static struct json_object *list_of(const struct sw_engine *e, uint32_t node)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < sw_roster_n_taints(e->roster, node); i++) {
+        struct sw_roster_taint t = sw_roster_taint(e->roster, node, i);
+        struct json_object *doc = json_object_new_object();
+        sw_json_set_str(doc, t.key, "key", NULL);
+        if (*t.value)
+            sw_json_set_str(doc, t.value, "value", NULL);
+        sw_json_set_str(doc, t.effect, "effect", NULL);
+        if (*t.added)
+            sw_json_set_str(doc, t.added, "timeAdded", NULL);
+        (void)json_object_array_add(list, doc);
+    }
+    return list;
+}
+
+static struct json_object *find(struct json_object *list, struct json_object *taint)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *t = sw_json_at(list, i);
+        if (sw_streq(key_of(t), key_of(taint)) && sw_streq(effect_of(t), effect_of(taint)))
+            return t;
+    }
+    return NULL;
+}
+
+/* Has another resource had it set? */
+static bool is_shared(const struct sw_engine *e, struct json_object *record, const char *words)
+{
+    json_object_object_foreach(record, name, list) if (!sw_streq(name, e->name) &&
+                                                       sw_json_has_text(list, words)) return true;
+    return false;
+}
+
+static bool is_wanted(struct sw_engine *e, const char *words)
+{
+    for (size_t i = 0; i < sw_json_len(e->taints); i++)
+        if (sw_streq(words_of(e, sw_json_at(e->taints, i)), words))
+            return true;
+    return false;
+}
+
+/* Without those that were set for this resource and are wanted no more. */
+static void take_off(struct sw_engine *e, struct json_object *list, struct json_object *record,
+                     bool wanted)
+{
+    struct json_object *mine = sw_json_get(record, e->name);
+    for (size_t i = sw_json_len(list); i-- > 0;) {
+        const char *words = words_of(e, sw_json_at(list, i));
+        if (sw_json_has_text(mine, words) && !(wanted && is_wanted(e, words)) &&
+            !is_shared(e, record, words))
+            (void)json_object_array_del_idx(list, i, 1);
+    }
+}
+
+static void tell_clash(struct sw_engine *e, uint32_t node, struct json_object *theirs,
+                       struct json_object *taint)
+{
+    const char *words = sw_arena_printf(
+        e->arena, "node %s has taint %s of somebody else's: %s cannot be set",
+        sw_roster_name(e->roster, node), words_of(e, theirs), words_of(e, taint));
+    if (sw_streq(words, e->told_clash))
+        return;
+    act_event(e, true, "TaintClash", "%s", words);
+    free(e->told_clash);
+    e->told_clash = sw_strdup(words);
+}
+
+/* With the resource's. @return which of them are slipway's doing, the caller's */
+static struct json_object *put_on(struct sw_engine *e, uint32_t node, struct json_object *list,
+                                  struct json_object *record)
+{
+    struct json_object *mine = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(e->taints); i++) {
+        struct json_object *taint = sw_json_at(e->taints, i), *there = find(list, taint);
+        const char *words = words_of(e, taint);
+        bool same = there && sw_streq(value_of(there), value_of(taint));
+        if (there && !same)
+            tell_clash(e, node, there, taint);
+        if (!there)
+            (void)json_object_array_add(list, sw_json_copy(taint));
+        bool ours = sw_json_has_text(sw_json_get(record, e->name), words) ||
+                    is_shared(e, record, words);
+        if (!there || (same && ours))
+            (void)json_object_array_add(mine, json_object_new_string(words));
+    }
+    return mine;
+}
+
+bool taint_difference(struct sw_engine *e, uint32_t node, bool wanted, struct taint_patch *out)
+{
+    const char *before = sw_roster_taint_record(e->roster, node);
+    if (!*before && !(wanted && sw_json_len(e->taints)))
+        return false;
+    SW_AUTO_JSON *record = read_record(e, node);
+    SW_AUTO_JSON *list = list_of(e, node);
+    size_t n_before = sw_json_len(list);
+    take_off(e, list, record, wanted);
+    size_t n_kept = sw_json_len(list);
+    struct json_object *mine = wanted ? put_on(e, node, list, record) : json_object_new_array();
+    bool differs = n_kept != n_before || sw_json_len(list) != n_kept ||
+                   !sw_json_equal(mine, sw_json_get(record, e->name));
+    if (sw_json_len(mine)) {
+        (void)json_object_object_add(record, e->name, mine);
+    } else {
+        differs = n_kept != n_before || sw_json_len(list) != n_kept || sw_json_get(record, e->name);
+        json_object_put(mine);
+        json_object_object_del(record, e->name);
+    }
+    if (!differs)
+        return false;
+    SW_AUTO_CHARS *text = sw_json_text(record, SW_JSON_PLAIN, NULL);
+    *out = (struct taint_patch){
+        .taints = json_object_get(list),
+        .record = sw_json_len(record) ? sw_arena_strdup(e->arena, text) : NULL,
+    };
+    return true;
+}

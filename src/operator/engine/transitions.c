@@ -1,0 +1,364 @@
+/* How a state moves: one table, read from top to bottom. The first row of the phase that a state is
+ * in whose signal is given is taken, until none is. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/printbuf.h>
+
+#include "operator/engine/internal.h"
+#include "operator/engine/transitions.h"
+
+/* ---- what is done on the way -------------------------------------------------------------------
+ */
+
+static void begin(struct sw_engine *e, struct state *s)
+{
+    if (!s->started_ms)
+        s->started_ms = e->now_ms;
+    s->fresh = s->begun != s->digest;
+    if (s->fresh)
+        s->ready_ms = 0;
+    s->begun = s->digest;
+    s->tried_ms = e->now_ms;
+    s->nudged = false;
+}
+
+static void become_ready(struct sw_engine *e, struct state *s)
+{
+    if (!s->ready_ms)
+        s->ready_ms = e->now_ms;
+    s->shut_ms = 0;
+    s->given_up = false;
+    s->n_tries = 0;
+    state_forget_failure(s);
+    for (size_t i = 0; i < s->n_objects; i++)
+        object_drop_live(s->objects[i]);
+}
+
+static void gate_shut(struct sw_engine *e, struct state *s)
+{
+    if (!s->shut_ms)
+        s->shut_ms = e->now_ms;
+}
+
+static void calm(struct sw_engine *e, struct state *s)
+{
+    (void)e;
+    s->n_tries = 0;
+    state_forget_failure(s);
+}
+
+static void back_off(struct sw_engine *e, struct state *s)
+{
+    unsigned n = s->n_redone > s->n_tries ? s->n_redone : s->n_tries;
+    s->retry_ms = e->now_ms + act_backoff(e, n, s->phase == PH_FAILED);
+    s->n_tries++;
+}
+
+/* Forget what failed; what failed to render is asked for again. */
+static void retry(struct sw_engine *e, struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        fault_done(&s->objects[i]->fault);
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (s->variants[i]->fault.code)
+            s->variants[i]->stale = true;
+    patience_redo(s);
+    if (s->late)
+        s->awaited_ms = 0;
+    s->late = false;
+    s->tried_ms = e->now_ms;
+    s->nudged = false;
+}
+
+/* It gets another content, and as much time as ever. */
+static void renew(struct sw_engine *e, struct state *s)
+{
+    s->n_redone = 0;
+    for (size_t i = 0; i < s->n_objects; i++)
+        s->objects[i]->n_redone = 0;
+    retry(e, s);
+}
+
+static void be_late(struct sw_engine *e, struct state *s)
+{
+    patience_note_late(s);
+    gate_shut(e, s);
+}
+
+static void leave(struct sw_engine *e, struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        struct object *o = s->objects[i];
+        fault_done(&o->fault);
+        o->n_variants = 0;
+        object_unrender(e, o);
+        if (!o->looked)
+            object_watch(e, o);
+    }
+    for (size_t i = 0; i < s->n_variants; i++) {
+        s->variants[i]->known = false;
+        s->variants[i]->stale = true;
+        s->variants[i]->serial = 0;
+        fault_done(&s->variants[i]->fault);
+    }
+    state_sort(s);
+}
+
+static void forget(struct sw_engine *e, struct state *s)
+{
+    (void)e;
+    s->begun = 0;
+    s->started_ms = s->ready_ms = s->shut_ms = 0;
+    s->n_tries = 0;
+    bits_done(&s->done);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+const struct table_row table_rows[] = {
+    /* in, on, to, do, Event, why */
+    { PH_ASKING, SG_REMOVE, PH_REMOVING, leave, NULL, "nothing was begun, or by an earlier run" },
+    { PH_ASKING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_ASKING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_ASKING, SG_RENDERED, PH_LOOKING, NULL, NULL, "its objects are known" },
+
+    { PH_LOOKING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_LOOKING, SG_REFUSED, PH_FAILED, NULL, "StateFailed",
+      "an object belongs to somebody else" },
+    { PH_LOOKING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_LOOKING, SG_LOOKED, PH_PENDING, NULL, NULL,
+      "nothing is done before what is there is known, and what will be is written down" },
+
+    { PH_PENDING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_PENDING, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_PENDING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_PENDING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_PENDING, SG_IN_PLACE, PH_GATED, NULL, NULL, "an earlier run has applied all of it" },
+    { PH_PENDING, SG_NEEDS_MET, PH_APPLYING, begin, "StateStarted", "what it needs is ready" },
+
+    { PH_APPLYING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_APPLYING, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_APPLYING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "the cluster refuses an object" },
+    { PH_APPLYING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "the cluster could not take one" },
+    { PH_APPLYING, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
+    { PH_APPLYING, SG_NEEDS_LOST, PH_PENDING, NULL, NULL, "what it needs is not ready any more" },
+    { PH_APPLYING, SG_APPLIED, PH_GATED, calm, NULL, "the cluster has all objects" },
+    { PH_APPLYING, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
+      "a stage failed that others wait for" },
+    { PH_APPLYING, SG_LATE, PH_FAILED, be_late, "StateFailed", "it takes longer than it may" },
+
+    { PH_GATED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_GATED, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_GATED, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
+    { PH_GATED, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_GATED, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_GATED, SG_DRIFTED, PH_PENDING, NULL, NULL, "the cluster lost or changed an object" },
+    { PH_GATED, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "the gate opened" },
+    { PH_GATED, SG_GATE_HELD, PH_HELD, gate_shut, "StateHeld",
+      "it was ready, and what is missing is not slipway's" },
+    { PH_GATED, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
+      "an object says that it failed" },
+    { PH_GATED, SG_LATE, PH_FAILED, be_late, "StateFailed", "it takes longer than it may" },
+
+    { PH_READY, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_READY, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_READY, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
+    { PH_READY, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_READY, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_READY, SG_DRIFTED, PH_PENDING, gate_shut, "StateDrifted",
+      "the cluster lost or changed an object" },
+    { PH_READY, SG_GATE_HELD, PH_HELD, gate_shut, "StateHeld",
+      "something that is not slipway's left ready: what runs goes on, nothing new begins" },
+    { PH_READY, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
+      "an object says that it failed" },
+    { PH_READY, SG_GATE_SHUT, PH_GATED, gate_shut, "StateNotReady",
+      "it worked once, it does not now" },
+
+    { PH_HELD, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_HELD, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_HELD, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
+    { PH_HELD, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_HELD, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_HELD, SG_DRIFTED, PH_PENDING, NULL, NULL, "the cluster lost or changed an object" },
+    { PH_HELD, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "it is ready again" },
+    { PH_HELD, SG_GATE_FAILED, PH_FAILED, NULL, "StateFailed", "an object says that it failed" },
+
+    { PH_RETRYING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_RETRYING, SG_RETRY, PH_ASKING, retry, NULL, "try again" },
+
+    { PH_FAILED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_FAILED, SG_RENEWED, PH_PENDING, renew, NULL, "its content is another than what failed" },
+    { PH_FAILED, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "what had failed is ready" },
+    { PH_FAILED, SG_GATE_SHUT, PH_GATED, NULL, NULL, "what had failed is under way again" },
+    { PH_FAILED, SG_RETRY, PH_ASKING, retry, NULL, "try again: seldom, or when the cause changed" },
+
+    { PH_REMOVING, SG_GONE, PH_REMOVED, forget, "StateRemoved", "nothing of it is left" },
+
+    { PH_REMOVED, SG_WANTED, PH_ASKING, NULL, NULL, "it is wanted again" },
+};
+const size_t table_n_rows = SW_COUNT(table_rows);
+
+struct phase_words {
+    const char *name;
+    const char *shown;
+    bool (*work)(struct sw_engine *e, struct state *s); /* what goes on while in it */
+};
+
+static const struct phase_words phases[PH_COUNT] = {
+    [PH_ASKING] = { "Asking", "Pending", NULL },
+    [PH_LOOKING] = { "Looking", "Pending", NULL },
+    [PH_PENDING] = { "Pending", "Pending", NULL },
+    [PH_APPLYING] = { "Applying", "Applying", apply_next },
+    [PH_GATED] = { "Gated", "Waiting", NULL },
+    [PH_READY] = { "Ready", "Ready", apply_retire },
+    [PH_HELD] = { "Held", "Held", NULL },
+    [PH_RETRYING] = { "Retrying", "Retrying", NULL },
+    [PH_FAILED] = { "Failed", "Failed", NULL },
+    [PH_REMOVING] = { "Removing", "Removing", apply_remove },
+    [PH_REMOVED] = { "Removed", "Removed", NULL },
+};
+
+const char *phase_name(enum phase phase)
+{
+    return phases[phase].name;
+}
+
+const char *phase_shown(enum phase phase)
+{
+    return phases[phase].shown;
+}
+
+/* ---- taking rows -------------------------------------------------------------------------------
+ */
+
+#ifdef SW_TEST
+unsigned long table_taken[SW_COUNT(table_rows)];
+#define COUNT_ROW(row) table_taken[(row)-table_rows]++
+#else
+#define COUNT_ROW(row) (void)(row)
+#endif
+
+static bool is_warning(enum phase to)
+{
+    return to == PH_FAILED || to == PH_RETRYING || to == PH_HELD || to == PH_GATED;
+}
+
+/* Each thing is told once: not again after a restart, nor at every try. */
+static void tell(struct sw_engine *e, struct state *s, const struct table_row *row)
+{
+    const char *reason = "";
+    const char *why = is_warning(row->to) ? words_state(e, s, &reason) : "";
+    SW_AUTO_CHARS *words = sw_printf("%s %s", row->event, why);
+    bool told = sw_streq(s->told, words) || (row->on == SG_DRIFTED && s->woke) ||
+                (row->on == SG_NEEDS_MET && !s->fresh) ||
+                (row->to == PH_READY && sw_streq(s->told, phase_shown(PH_READY)));
+    if (told || s->hidden)
+        return;
+    free(s->told);
+    s->told = SW_TAKE(words);
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_objects; i++)
+        n += s->objects[i]->text != NULL;
+    if (*why)
+        act_event(e, true, row->event, "state %s: %s", s->name, why);
+    else if (n == 0)
+        act_event(e, is_warning(row->to), row->event, "state %s: %s", s->name, row->why);
+    else
+        act_event(e, is_warning(row->to), row->event, "state %s: %s (%zu object%s)", s->name,
+                  row->why, n, n == 1 ? "" : "s");
+}
+
+static bool touches_labels(enum phase phase)
+{
+    return phase == PH_GATED || phase == PH_READY || phase == PH_HELD || phase == PH_FAILED ||
+           phase == PH_REMOVED;
+}
+
+static void enter(struct sw_engine *e, struct state *s, const struct table_row *row)
+{
+    COUNT_ROW(row);
+    if (phase_shown(row->to) != phase_shown(s->phase))
+        s->entered_ms = e->now_ms;
+    if (touches_labels(s->phase) || touches_labels(row->to))
+        label_all_changed(e);
+    s->phase = row->to;
+    if (row->act)
+        row->act(e, s);
+    patience_entered(e, s);
+    if (row->to == PH_RETRYING || row->to == PH_FAILED)
+        state_note_failure(e, s);
+    if (row->to == PH_RETRYING || row->to == PH_FAILED)
+        back_off(e, s);
+    if (row->event)
+        tell(e, s, row);
+    s->woke = s->woke && row->on != SG_DRIFTED;
+    e->status_dirty = true;
+}
+
+static const struct table_row *find_row(struct sw_engine *e, struct state *s)
+{
+    for (size_t i = 0; i < table_n_rows; i++)
+        if (table_rows[i].in == s->phase && signal_is(e, s, table_rows[i].on))
+            return &table_rows[i];
+    return NULL;
+}
+
+/* Between two events a state passes each phase once or twice; more is a ring in the table. */
+#define MAX_MOVES (4 * PH_COUNT)
+
+static bool move(struct sw_engine *e, struct state *s)
+{
+    bool moved = false;
+    const struct table_row *row;
+    for (size_t n = 0; (row = find_row(e, s)); n++) {
+        if (n >= MAX_MOVES) {
+            assert(!"the table has a ring");
+            act_wake(e, e->now_ms + e->opts.retry_min_ms);
+            break;
+        }
+        enter(e, s, row);
+        moved = true;
+    }
+    return moved;
+}
+
+void table_settle(struct sw_engine *e)
+{
+    bool moved = true;
+    /* before the moves: a hook that has failed is remembered as such */
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->phase == PH_APPLYING || e->states[i]->phase == PH_GATED ||
+            e->states[i]->phase == PH_READY || e->states[i]->phase == PH_FAILED)
+            apply_tidy(e, e->states[i]);
+    for (size_t round = 0; moved && round <= e->n_states * PH_COUNT; round++) {
+        moved = false;
+        spec_refresh(e);
+        builds_update(e);
+        for (size_t i = 0; i < e->n_states; i++)
+            moved = move(e, e->states[i]) || moved;
+        for (size_t i = 0; i < e->n_states; i++)
+            if (phases[e->states[i]->phase].work)
+                moved = phases[e->states[i]->phase].work(e, e->states[i]) || moved;
+    }
+}
+
+/* ---- the diagram -------------------------------------------------------------------------------
+ */
+
+char *sw_engine_diagram(void)
+{
+    struct printbuf *out = printbuf_new();
+    if (!out)
+        abort();
+    sprintbuf(out, "stateDiagram-v2\n    [*] --> %s\n", phases[PH_ASKING].name);
+    for (size_t i = 0; i < table_n_rows; i++)
+        sprintbuf(out, "    %s --> %s : %s\n", phases[table_rows[i].in].name,
+                  phases[table_rows[i].to].name, signal_name(table_rows[i].on));
+    sprintbuf(out, "    %s --> [*]\n", phases[PH_REMOVED].name);
+    char *text = sw_strdup(out->buf);
+    printbuf_free(out);
+    return text;
+}

@@ -1,0 +1,337 @@
+#include "operator/engine/upgrade/upgrade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "data/json/path.h"
+#include "data/selector/selector.h"
+#include "data/text/time.h"
+
+#define MINUTE_MS INT64_C(60000)
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static const char *const step_names[SW_UP_COUNT] = {
+    [SW_UP_NONE] = "",
+    [SW_UP_DRAINING] = "drain",
+    [SW_UP_RESTARTING] = "restart",
+    [SW_UP_DRAIN_FAILED] = "drain-failed",
+    [SW_UP_RESTART_FAILED] = "restart-failed",
+};
+
+static const char *const do_names[SW_UPDO_COUNT] = {
+    [SW_UPDO_NOTHING] = "nothing", [SW_UPDO_WAIT] = "wait",       [SW_UPDO_BEGIN] = "begin",
+    [SW_UPDO_DRAIN] = "drain",     [SW_UPDO_RESTART] = "restart", [SW_UPDO_FINISH] = "finish",
+    [SW_UPDO_FAIL] = "fail",
+};
+
+static const char *const why_words[SW_UPWHY_COUNT] = {
+    [SW_UPWHY_NONE] = "",
+    [SW_UPWHY_PAUSED] = "upgrades are paused (autoUpgrade: false)",
+    [SW_UPWHY_SKIPPED] = "the node is labelled slipway.dev/upgrade-skip",
+    [SW_UPWHY_NOT_READY] = "the node is not ready",
+    [SW_UPWHY_PARALLEL] = "as many nodes are being upgraded as maxParallel allows",
+    [SW_UPWHY_UNAVAILABLE] = "as many nodes are out of service as maxUnavailable allows",
+    [SW_UPWHY_GATE] = "the new driver is not ready yet",
+    [SW_UPWHY_EVICTION] = "pods are being evicted",
+    [SW_UPWHY_RETRY] = "it failed, and is tried again later",
+    [SW_UPWHY_LATE] = "it took longer than the policy's timeout",
+    [SW_UPWHY_REFUSED] = "pods are there that may not be evicted",
+};
+
+const char *sw_upgrade_step_name(enum sw_upgrade_step step)
+{
+    return step_names[step];
+}
+
+enum sw_upgrade_step sw_upgrade_step_find(const char *name)
+{
+    if (!name || !*name)
+        return SW_UP_NONE;
+    for (int i = 1; i < SW_UP_COUNT; i++)
+        if (sw_streq(step_names[i], name))
+            return i;
+    return SW_UP_RESTARTING;
+}
+
+const char *sw_upgrade_do_name(enum sw_upgrade_do what)
+{
+    return do_names[what];
+}
+
+const char *sw_upgrade_why_words(enum sw_upgrade_why why)
+{
+    return why_words[why];
+}
+
+/* ---- the policy --------------------------------------------------------------------------------
+ */
+
+static int read_count(struct json_object *doc, const char *field, int64_t *n, bool *percent,
+                      struct sw_err *err)
+{
+    struct json_object *value = sw_json_get(doc, field);
+    if (!value)
+        return 0;
+    const char *text = json_object_get_string(value);
+    char *end;
+    long long got = strtoll(text, &end, 10);
+    bool share = percent && sw_streq(end, "%");
+    if (end == text || got < 0 || got > 1000000 || (*end && !share) || (share && got > 100))
+        return sw_err_set(err, SW_INVALID, "spec.upgradePolicy.%s: '%s' is not a number%s", field,
+                          text, percent ? " or a percentage" : "");
+    *n = got;
+    if (percent)
+        *percent = share;
+    return 0;
+}
+
+static int read_drain(struct json_object *drain, struct sw_upgrade_policy *out, struct sw_err *err)
+{
+    struct sw_selector selector = { 0 };
+    out->drain = sw_json_bool(drain, false, "enable", NULL);
+    out->force = sw_json_bool(drain, false, "force", NULL);
+    out->empty_dir = sw_json_bool(drain, false, "deleteEmptyDir", NULL);
+    out->grace_s = sw_json_int(drain, -1, "gracePeriodSeconds", NULL);
+    out->pod_selector = sw_json_str(drain, "", "podSelector", NULL);
+    int rc = *out->pod_selector ? sw_selector_parse(out->pod_selector, &selector, err) : 0;
+    sw_selector_done(&selector);
+    return rc < 0 ? sw_err_wrap(err, rc, "spec.upgradePolicy.drain.podSelector") : 0;
+}
+
+int sw_upgrade_policy_read(struct json_object *doc, struct sw_upgrade_policy *out,
+                           struct sw_err *err)
+{
+    *out = (struct sw_upgrade_policy){ .parallel = 1,
+                                       .unavailable = 25,
+                                       .percent = true,
+                                       .timeout_ms = 30 * MINUTE_MS,
+                                       .paused = !sw_json_bool(doc, true, "autoUpgrade", NULL),
+                                       .cordon = sw_json_bool(doc, true, "cordon", NULL) };
+    const char *timeout = sw_json_str(doc, "", "timeout", NULL);
+    int rc = read_count(doc, "maxParallel", &out->parallel, NULL, err);
+    if (rc == 0)
+        rc = read_count(doc, "maxUnavailable", &out->unavailable, &out->percent, err);
+    if (rc == 0 && *timeout && sw_span_parse(timeout, &out->timeout_ms, err) < 0)
+        rc = sw_err_wrap(err, SW_INVALID, "spec.upgradePolicy.timeout");
+    return rc < 0 ? rc : read_drain(sw_json_get(doc, "drain"), out, err);
+}
+
+int64_t sw_upgrade_max_unavailable(const struct sw_upgrade_policy *policy, size_t n_nodes)
+{
+    if (!policy->percent)
+        return policy->unavailable;
+    return (policy->unavailable * (int64_t)n_nodes + 99) / 100;
+}
+
+/* ---- one node ----------------------------------------------------------------------------------
+ */
+
+static bool is_under_way(const struct sw_upgrade_node *node)
+{
+    return node->step == SW_UP_DRAINING || node->step == SW_UP_RESTARTING;
+}
+
+/* Cordoned by somebody else: neither slipway's to uncordon nor slipway's to answer for. */
+static bool is_foreign(const struct sw_upgrade_node *node)
+{
+    return node->unschedulable && !node->cordoned && !node->shared;
+}
+
+static bool is_unavailable(const struct sw_upgrade_node *node)
+{
+    if (is_foreign(node))
+        return false;
+    return !node->ready || node->cordoned || is_under_way(node) ||
+           node->step == SW_UP_RESTART_FAILED;
+}
+
+static struct sw_upgrade_decision decide(enum sw_upgrade_do what, enum sw_upgrade_why why,
+                                         enum sw_upgrade_step next)
+{
+    return (struct sw_upgrade_decision){ .what = what, .why = why, .next = next };
+}
+
+static struct sw_upgrade_decision finish(const struct sw_upgrade_node *node)
+{
+    struct sw_upgrade_decision d = decide(SW_UPDO_FINISH, SW_UPWHY_NONE, SW_UP_NONE);
+    d.uncordon = node->cordoned && !node->shared;
+    return d;
+}
+
+/* Without its pods a node is of use to somebody: the old driver still runs. */
+static struct sw_upgrade_decision fail_drain(const struct sw_upgrade_node *node,
+                                             enum sw_upgrade_why why)
+{
+    struct sw_upgrade_decision d = decide(SW_UPDO_FAIL, why, SW_UP_DRAIN_FAILED);
+    d.uncordon = node->cordoned && !node->shared;
+    return d;
+}
+
+static struct sw_upgrade_decision go_on(const struct sw_upgrade_policy *policy,
+                                        const struct sw_upgrade_node *node, int64_t now_ms)
+{
+    int64_t end_ms = node->since_ms + policy->timeout_ms;
+    bool draining = node->step == SW_UP_DRAINING, late = end_ms <= now_ms;
+    struct sw_upgrade_decision d;
+    if (node->finished && !node->outdated)
+        return finish(node);
+    if (draining && policy->drain && node->refused)
+        return fail_drain(node, SW_UPWHY_REFUSED);
+    if (draining && policy->drain && !node->drained) {
+        if (late)
+            return fail_drain(node, SW_UPWHY_LATE);
+        d = decide(SW_UPDO_DRAIN, SW_UPWHY_EVICTION, SW_UP_DRAINING);
+    } else if (late) {
+        return decide(SW_UPDO_FAIL, SW_UPWHY_LATE, SW_UP_RESTART_FAILED);
+    } else {
+        d = decide(SW_UPDO_RESTART, SW_UPWHY_GATE, SW_UP_RESTARTING);
+    }
+    d.at_ms = end_ms;
+    return d;
+}
+
+static struct sw_upgrade_decision begin(const struct sw_upgrade_policy *policy,
+                                        const struct sw_upgrade_node *node)
+{
+    bool again = node->step == SW_UP_RESTART_FAILED; /* it was drained already */
+    struct sw_upgrade_decision d = decide(
+        SW_UPDO_BEGIN, SW_UPWHY_NONE, policy->drain && !again ? SW_UP_DRAINING : SW_UP_RESTARTING);
+    /* what another resource has cordoned is uncordoned by the last of both */
+    d.cordon = policy->cordon && !node->cordoned && (!node->unschedulable || node->shared);
+    return d;
+}
+
+/* Does it want a turn, and may it have one as far as the node itself goes? */
+static struct sw_upgrade_decision stand_in_line(const struct sw_upgrade_policy *policy,
+                                                const struct sw_upgrade_node *node, int64_t now_ms)
+{
+    bool failed = node->step == SW_UP_DRAIN_FAILED || node->step == SW_UP_RESTART_FAILED;
+    if (failed && node->finished && !node->outdated)
+        return finish(node);
+    if (!node->outdated && !failed)
+        return decide(SW_UPDO_NOTHING, SW_UPWHY_NONE, SW_UP_NONE);
+    if (policy->paused)
+        return decide(SW_UPDO_WAIT, SW_UPWHY_PAUSED, node->step);
+    if (node->skipped)
+        return decide(SW_UPDO_WAIT, SW_UPWHY_SKIPPED, node->step);
+    if (!node->ready)
+        return decide(SW_UPDO_WAIT, SW_UPWHY_NOT_READY, node->step);
+    /* a newer template ends the waiting of a driver that failed: its cause may be another */
+    bool renewed = node->step == SW_UP_RESTART_FAILED && node->outdated;
+    if (failed && !renewed && node->since_ms + policy->timeout_ms > now_ms) {
+        struct sw_upgrade_decision d = decide(SW_UPDO_WAIT, SW_UPWHY_RETRY, node->step);
+        d.at_ms = node->since_ms + policy->timeout_ms;
+        return d;
+    }
+    return begin(policy, node);
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+struct budget {
+    int64_t parallel, max_parallel, unavailable, max_unavailable;
+};
+
+static struct budget budget_of(const struct sw_upgrade_policy *policy,
+                               const struct sw_upgrade_node *nodes, size_t n)
+{
+    struct budget b = { .max_parallel = policy->parallel ? policy->parallel : INT64_MAX,
+                        .max_unavailable = sw_upgrade_max_unavailable(policy, n) };
+    for (size_t i = 0; i < n; i++) {
+        b.parallel += is_under_way(&nodes[i]);
+        b.unavailable += is_unavailable(&nodes[i]);
+    }
+    return b;
+}
+
+static void take_turn(struct budget *b, const struct sw_upgrade_node *node,
+                      struct sw_upgrade_decision *d)
+{
+    bool costs = !is_foreign(node) && !is_unavailable(node);
+    if (b->parallel >= b->max_parallel) {
+        *d = decide(SW_UPDO_WAIT, SW_UPWHY_PARALLEL, node->step);
+    } else if (costs && b->unavailable >= b->max_unavailable) {
+        *d = decide(SW_UPDO_WAIT, SW_UPWHY_UNAVAILABLE, node->step);
+    } else {
+        b->parallel++;
+        b->unavailable += costs;
+    }
+}
+
+void sw_upgrade_decide(const struct sw_upgrade_policy *policy, const struct sw_upgrade_node *nodes,
+                       size_t n, int64_t now_ms, struct sw_upgrade_decision *out)
+{
+    struct budget b = budget_of(policy, nodes, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = is_under_way(&nodes[i]) ? go_on(policy, &nodes[i], now_ms)
+                                         : stand_in_line(policy, &nodes[i], now_ms);
+    /* those first that are out of service already: they cost nobody anything */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < n; i++)
+            if (out[i].what == SW_UPDO_BEGIN && !is_under_way(&nodes[i]) &&
+                (pass == 0) == (is_foreign(&nodes[i]) || is_unavailable(&nodes[i])))
+                take_turn(&b, &nodes[i], &out[i]);
+}
+
+/* ---- as if all went well -----------------------------------------------------------------------
+ */
+
+static void come_true(struct sw_upgrade_node *node, const struct sw_upgrade_decision *d,
+                      int64_t now_ms)
+{
+    switch (d->what) {
+    case SW_UPDO_BEGIN:
+        node->step = d->next;
+        node->since_ms = now_ms;
+        node->cordoned = node->cordoned || d->cordon;
+        node->unschedulable = node->unschedulable || d->cordon;
+        break;
+    case SW_UPDO_DRAIN:
+        node->drained = true;
+        break;
+    case SW_UPDO_RESTART:
+        node->step = SW_UP_RESTARTING;
+        node->outdated = false;
+        node->finished = true;
+        break;
+    case SW_UPDO_FINISH:
+        node->step = SW_UP_NONE;
+        node->unschedulable = node->unschedulable && !d->uncordon;
+        node->cordoned = false;
+        break;
+    default:
+        break;
+    }
+}
+
+void sw_upgrade_plan(const struct sw_upgrade_policy *policy, const struct sw_upgrade_node *nodes,
+                     size_t n, int64_t now_ms, sw_upgrade_plan_fn *each, void *arg)
+{
+    struct sw_upgrade_node *now = sw_zalloc(n + 1, sizeof *now);
+    struct sw_upgrade_decision *d = sw_zalloc(n + 1, sizeof *d);
+    bool any = true;
+    size_t round = 0;
+    if (n)
+        memcpy(now, nodes, n * sizeof *now);
+    for (; any && round <= 5 * n; round++) {
+        any = false;
+        sw_upgrade_decide(policy, now, n, now_ms, d);
+        for (size_t i = 0; i < n; i++) {
+            if (d[i].what == SW_UPDO_NOTHING || d[i].what == SW_UPDO_WAIT)
+                continue;
+            each(round, &now[i], &d[i], arg);
+            come_true(&now[i], &d[i], now_ms);
+            any = any || d[i].what != SW_UPDO_FAIL;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        if (d[i].what == SW_UPDO_WAIT)
+            each(round, &now[i], &d[i], arg);
+    free(now);
+    free(d);
+}

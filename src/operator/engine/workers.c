@@ -1,0 +1,565 @@
+/* The pods of a workload and the builds of a BuildConfig: which nodes they are ready on, and what
+ * holds them up. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <json-c/linkhash.h>
+
+#include "data/json/path.h"
+#include "data/selector/selector.h"
+#include "operator/engine/internal.h"
+#include "operator/engine/readiness/pod.h"
+
+#define LOG_BYTES 4096
+
+struct worker {
+    char *name;
+    uint32_t node;
+    bool ready, dying;
+    uint64_t version;
+    uint64_t owner;   /* its owner's uid, hashed; 0: not told */
+    int64_t template; /* -1: not told */
+    int64_t number;   /* of a build */
+    struct sw_verdict verdict;
+    bool logged; /* its log matches */
+    uint64_t log_serial;
+    unsigned n_log_tries;
+    int64_t log_due_ms;
+};
+
+struct workers {
+    bool builds; /* else pods */
+    bool node_by_node;
+    struct sw_selector selector;
+    char *selector_text;
+    struct lh_table *by_name;
+    struct bits has, ready; /* nodes with a pod; those whose pods are all ready */
+};
+
+struct workers *workers_new(struct json_object *manifest)
+{
+    static const char *const kinds[] = { "DaemonSet",  "Deployment", "StatefulSet",
+                                         "ReplicaSet", "Job",        "BuildConfig" };
+    const char *kind = sw_obj_kind(manifest);
+    bool known = false;
+    for (size_t i = 0; i < SW_COUNT(kinds); i++)
+        known = known || sw_streq(kind, kinds[i]);
+    if (!known)
+        return NULL;
+    struct workers *w = sw_zalloc(1, sizeof *w);
+    w->builds = sw_streq(kind, "BuildConfig");
+    w->node_by_node = sw_streq(kind, "DaemonSet");
+    w->by_name = lh_kchar_table_new(16, NULL);
+    if (!w->by_name)
+        abort();
+    struct json_object *template = sw_json_find(manifest, "spec", "template", NULL);
+    struct json_object *selector = sw_json_find(manifest, "spec", "selector", NULL);
+    if (w->builds)
+        return w;
+    /* A Job's selector is made by the server; the labels of its template serve as well. */
+    int rc = selector ? sw_selector_from_object(selector, &w->selector, NULL)
+                      : sw_selector_from_map(sw_json_find(template, "metadata", "labels", NULL),
+                                             &w->selector, NULL);
+    if (rc < 0 || w->selector.nothing || w->selector.n_reqs == 0) {
+        workers_free(w); /* the server will say what is wrong with it */
+        return NULL;
+    }
+    bool owned = sw_streq(sw_obj_label(template, "specialresource.openshift.io/owned"), "true");
+    w->selector_text = owned ? sw_strdup("specialresource.openshift.io/owned=true")
+                             : sw_selector_text(&w->selector);
+    return w;
+}
+
+static void worker_free(struct worker *worker)
+{
+    sw_verdict_done(&worker->verdict);
+    free(worker->name);
+    free(worker);
+}
+
+void workers_free(struct workers *w)
+{
+    if (!w)
+        return;
+    struct lh_entry *entry, *next;
+    lh_foreach_safe(w->by_name, entry, next) worker_free((struct worker *)lh_entry_v(entry));
+    lh_table_free(w->by_name);
+    sw_selector_done(&w->selector);
+    free(w->selector_text);
+    bits_done(&w->has);
+    bits_done(&w->ready);
+    free(w);
+}
+
+bool workers_same(const struct workers *a, const struct workers *b)
+{
+    if (!a || !b || a->builds != b->builds || !sw_streq(a->selector_text, b->selector_text))
+        return a == b;
+    SW_AUTO_CHARS *text_a = sw_selector_text(&a->selector);
+    SW_AUTO_CHARS *text_b = sw_selector_text(&b->selector);
+    return sw_streq(text_a, text_b);
+}
+
+bool workers_are_node_by_node(const struct workers *w)
+{
+    return w && w->node_by_node;
+}
+
+bool workers_key(const struct object *o, struct sw_key *key, const char **selector)
+{
+    if (o->workers->builds)
+        *key = (struct sw_key){ "build.openshift.io/v1", "Build", o->key.ns, NULL };
+    else
+        *key = (struct sw_key){ "v1", "Pod", o->key.ns, NULL };
+    *selector = o->workers->selector_text;
+    return true;
+}
+
+bool workers_are_known(struct sw_engine *e, const struct object *o)
+{
+    if (!o->workers || o->unserved)
+        return true;
+    struct watch *watch = act_find_watch(e, o->workers_watch);
+    return watch && watch->synced;
+}
+
+/* ---- one worker --------------------------------------------------------------------------------
+ */
+
+static bool build_belongs(const struct object *o, struct json_object *live)
+{
+    const char *name = sw_json_str(live, "", "status", "config", "name", NULL);
+    if (!*name)
+        name = sw_obj_annotation(live, "openshift.io/build-config.name");
+    if (!name)
+        name = sw_obj_label(live, "openshift.io/build-config.name");
+    if (name)
+        return sw_streq(name, o->key.name);
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    return sw_json_find_by(owners, "name", o->key.name) != NULL;
+}
+
+static struct json_object *owner_of(const struct object *o, struct json_object *live)
+{
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    return sw_json_find_by(owners, "kind", o->key.kind);
+}
+
+static bool pod_belongs(const struct object *o, struct json_object *live)
+{
+    struct json_object *owner = owner_of(o, live);
+    return (!owner || sw_streq(sw_json_str(owner, "", "name", NULL), o->key.name)) &&
+           sw_selector_matches_object(&o->workers->selector, live);
+}
+
+static bool belongs(const struct object *o, const struct sw_key *key, struct json_object *live)
+{
+    const char *ns = o->key.ns ? o->key.ns : "", *other = key->ns ? key->ns : "";
+    if (!sw_streq(key->kind, o->workers->builds ? "Build" : "Pod") || !sw_streq(ns, other))
+        return false;
+    return !live || (o->workers->builds ? build_belongs(o, live) : pod_belongs(o, live));
+}
+
+static int64_t build_number(struct json_object *live)
+{
+    const char *text = sw_obj_annotation(live, "openshift.io/build.number");
+    const char *dash = strrchr(sw_obj_name(live), '-');
+    return strtoll(text ? text : dash ? dash + 1 : "0", NULL, 10);
+}
+
+/* @return whether anything that is looked at is different. */
+static bool see(struct sw_engine *e, const struct object *o, struct worker *worker,
+                struct json_object *live)
+{
+    const struct workers *w = o->workers;
+    const char *owner = sw_json_str(owner_of(o, live), "", "uid", NULL);
+    struct worker old = *worker;
+    uint64_t version = strtoull(sw_json_str(live, "0", "metadata", "resourceVersion", NULL), NULL,
+                                10);
+    if (version && version < worker->version)
+        return false;
+    worker->version = version;
+    worker->owner = *owner ? sw_fnv64a(owner, strlen(owner)) : 0;
+    const char *template = sw_obj_label(live, "pod-template-generation");
+    worker->verdict = (struct sw_verdict){ 0 };
+    worker->node = sw_roster_find(e->roster, sw_json_str(live, NULL, "spec", "nodeName", NULL));
+    worker->ready = !w->builds && pod_is_ready(live);
+    worker->dying = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
+    worker->template = template ? strtoll(template, NULL, 10) : -1;
+    worker->number = w->builds ? build_number(live) : 0;
+    worker->logged = worker->logged && worker->ready;
+    sw_kstatus(live, &worker->verdict);
+    bool differs = old.node != worker->node || old.owner != worker->owner ||
+                   old.ready != worker->ready || old.dying != worker->dying ||
+                   old.template != worker->template || old.verdict.kind != worker->verdict.kind ||
+                   !sw_streq(old.verdict.message, worker->verdict.message);
+    sw_verdict_done(&old.verdict);
+    return differs;
+}
+
+static struct worker *need(struct workers *w, const char *name)
+{
+    void *found = NULL;
+    if (lh_table_lookup_ex(w->by_name, name, &found))
+        return found;
+    struct worker *worker = sw_zalloc(1, sizeof *worker);
+    worker->name = sw_strdup(name);
+    worker->node = SW_NO_NODE;
+    worker->template = -1;
+    if (lh_table_insert(w->by_name, worker->name, worker))
+        abort();
+    return worker;
+}
+
+static bool forget(struct sw_engine *e, struct workers *w, const char *name)
+{
+    void *found = NULL;
+    if (!lh_table_lookup_ex(w->by_name, name, &found))
+        return false;
+    struct worker *worker = found;
+    (void)lh_table_delete(w->by_name, name); /* it was found just now */
+    label_node_changed(e, worker->node);
+    worker_free(worker);
+    return true;
+}
+
+bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,
+                     struct json_object *live)
+{
+    struct workers *w = o->workers;
+    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod"))
+        return false;
+    if (!live || !belongs(o, key, live)) {
+        bool ns_fits = sw_streq(o->key.ns ? o->key.ns : "", key->ns ? key->ns : "");
+        return ns_fits && forget(e, w, key->name);
+    }
+    struct worker *worker = need(w, key->name);
+    uint32_t before = worker->node;
+    if (!see(e, o, worker, live))
+        return false;
+    o->blame.changed = true;
+    label_node_changed(e, before);
+    label_node_changed(e, worker->node);
+    return true;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+/* Pods of an object that was here before under the same name carry its uid. */
+static bool is_its_own(const struct object *o, const struct worker *worker)
+{
+    return !worker->owner || !o->uid || worker->owner == sw_fnv64a(o->uid, strlen(o->uid));
+}
+
+static bool is_current(const struct object *o, const struct worker *worker)
+{
+    if (!is_its_own(o, worker))
+        return false;
+    return o->template <0 || worker->template <0 || o->template == worker->template;
+}
+
+static bool is_finished(const struct object *o, const struct worker *worker)
+{
+    /* what is upgraded node by node does its work until its turn comes */
+    bool counts = o->gate && o->gate->by_node ? is_its_own(o, worker) : is_current(o, worker);
+    return worker->ready && counts && (!o->gate || !o->gate->log_pattern || worker->logged);
+}
+
+static size_t count_nodes(struct object *o)
+{
+    struct workers *w = o->workers;
+    struct lh_entry *entry;
+    struct bits unready = { 0 };
+    bits_done(&w->has);
+    bits_done(&w->ready);
+    lh_foreach(w->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (worker->node == SW_NO_NODE)
+            continue;
+        (void)bits_put(&w->has, worker->node, true);
+        (void)bits_put(is_finished(o, worker) ? &w->ready : &unready, worker->node, true);
+    }
+    for (uint32_t n = bits_next(&unready, 0); n != UINT32_MAX; n = bits_next(&unready, n + 1))
+        (void)bits_put(&w->ready, n, false);
+    bits_done(&unready);
+    return w->ready.count;
+}
+
+/* Which worker says most about why the whole is not ready: one that failed, then one that waits for
+ * more than its turn; among equals by name, so that the words do not jump. */
+static int telling(const struct worker *worker)
+{
+    static const char *const dull[] = { "ContainerCreating", "PodInitializing", "Pending",
+                                        "NotReady",          "Running",         "New" };
+    if (worker->verdict.kind == SW_VERDICT_FAILED)
+        return 3;
+    if (worker->verdict.kind == SW_VERDICT_READY)
+        return 0;
+    for (size_t i = 0; i < SW_COUNT(dull); i++)
+        if (sw_streq(worker->verdict.reason, dull[i]))
+            return 1;
+    return 2;
+}
+
+static const struct worker *most_telling(const struct object *o)
+{
+    const struct worker *best = NULL;
+    struct lh_entry *entry;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        int better = best ? telling(worker) - telling(best) : 1;
+        if (telling(worker) > 0 &&
+            (better > 0 || (better == 0 && strcmp(worker->name, best->name) < 0)))
+            best = worker;
+    }
+    return best;
+}
+
+bool workers_culprit(const struct object *o, const char **pod, const struct sw_verdict **verdict)
+{
+    bool pods = o->workers && !o->workers->builds && o->present;
+    const struct worker *worker = pods ? most_telling(o) : NULL;
+    if (!worker)
+        return false;
+    *pod = worker->name;
+    *verdict = &worker->verdict;
+    return true;
+}
+
+const char *workers_why(struct sw_engine *e, const struct object *o, const char **reason)
+{
+    bool pods = o->workers && !o->workers->builds && o->present;
+    const struct worker *worker = pods ? most_telling(o) : NULL;
+    if (!worker)
+        return NULL;
+    const char *node = sw_roster_name(e->roster, worker->node);
+    if (telling(worker) > 1)
+        *reason = worker->verdict.reason;
+    return sw_arena_printf(e->arena, "pod %s%s%s: %s", worker->name, node ? " on node " : "",
+                           node ? node : "", worker->verdict.message);
+}
+
+static const struct worker *unlogged(const struct object *o)
+{
+    struct lh_entry *entry;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (worker->ready && is_current(o, worker) && !worker->logged)
+            return worker;
+    }
+    return NULL;
+}
+
+static void judge_pods(struct object *o)
+{
+    size_t n_ready = count_nodes(o);
+    bool logs = o->gate && o->gate->log_pattern;
+    const struct worker *quiet = logs ? unlogged(o) : NULL;
+    if (o->verdict.kind == SW_VERDICT_READY && quiet)
+        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "WaitingForLogs",
+                       "the log of pod %s does not match '%s' yet", quiet->name,
+                       o->gate->log_pattern);
+    else if (o->verdict.kind == SW_VERDICT_READY && o->workers->node_by_node && o->awaited &&
+             (int64_t)n_ready < o->n_wanted)
+        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Progressing",
+                       "%zu of %" PRId64 " pods are ready", n_ready, o->n_wanted);
+}
+
+static void judge_builds(struct object *o)
+{
+    const struct worker *last = NULL;
+    struct lh_entry *entry;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (!last || worker->number > last->number)
+            last = worker;
+    }
+    if (!last || !sw_streq(o->verdict.reason, "NoBuild"))
+        return;
+    if (last->verdict.kind == SW_VERDICT_READY)
+        sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+    else
+        sw_verdict_set(&o->verdict, last->verdict.kind, last->verdict.reason, "build %s: %s",
+                       last->name, last->verdict.message);
+}
+
+void workers_judge(struct object *o)
+{
+    if (o->workers->builds)
+        judge_builds(o);
+    else
+        judge_pods(o);
+}
+
+bool workers_has(const struct object *o, uint32_t node)
+{
+    return o->workers && bits_has(&o->workers->has, node);
+}
+
+bool workers_ready_on(const struct object *o, uint32_t node)
+{
+    return o->workers && bits_has(&o->workers->ready, node);
+}
+
+void workers_mark_drivers(const struct object *o, struct driver_marks *m)
+{
+    struct lh_entry *entry;
+    if (!o->workers || o->workers->builds)
+        return;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (worker->node == SW_NO_NODE)
+            continue;
+        bool current = is_current(o, worker);
+        (void)bits_put(&m->has, worker->node, true);
+        if (!current)
+            (void)bits_put(&m->old, worker->node, true);
+        if (!current || !is_finished(o, worker) || worker->dying)
+            (void)bits_put(&m->unfit, worker->node, true);
+    }
+}
+
+void workers_each_old(const struct object *o, uint32_t node,
+                      void (*each)(const char *ns, const char *name, void *arg), void *arg)
+{
+    struct lh_entry *entry;
+    if (!o->workers || o->workers->builds)
+        return;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        if (worker->node == node && !worker->dying && !is_current(o, worker))
+            each(o->key.ns, worker->name, arg);
+    }
+}
+
+bool workers_lack_image(const struct object *o)
+{
+    struct lh_entry *entry;
+    if (!o->workers || o->workers->builds)
+        return false;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        const struct worker *worker = lh_entry_v(entry);
+        const char *reason = worker->verdict.reason;
+        if (is_current(o, worker) &&
+            (sw_streq(reason, "ErrImagePull") || sw_streq(reason, "ImagePullBackOff")))
+            return true;
+    }
+    return false;
+}
+
+char *workers_nodes(const struct sw_engine *e, const struct object *o)
+{
+    if (!o->workers || o->workers->builds || !o->present)
+        return NULL;
+    const struct bits *has = &o->workers->has;
+    char *all = sw_strdup("");
+    for (uint32_t n = bits_next(has, 0); n != UINT32_MAX; n = bits_next(has, n + 1)) {
+        const char *name = sw_roster_name(e->roster, n);
+        char *longer = sw_printf("%s%s%s", all, *all && name ? "," : "", name ? name : "");
+        free(all);
+        all = longer;
+    }
+    return all;
+}
+
+void workers_forget_node(struct object *o, uint32_t node)
+{
+    struct lh_entry *entry;
+    if (!o->workers || !workers_has(o, node))
+        return;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        struct worker *worker = lh_entry_v(entry);
+        if (worker->node == node)
+            worker->node = SW_NO_NODE; /* its pod goes with it, in an event of its own */
+    }
+    (void)bits_put(&o->workers->has, node, false);
+    (void)bits_put(&o->workers->ready, node, false);
+}
+
+/* ---- workers that are told before what they belong to is rendered ------------------------------
+ */
+
+void workers_keep_stray(struct sw_engine *e, const struct sw_key *key, struct json_object *live)
+{
+    SW_GROW(e->strays, e->n_strays, e->cap_strays);
+    e->strays[e->n_strays++] = (struct stray){
+        .key = { sw_strdup(key->api_version), sw_strdup(key->kind),
+                 sw_strdup(key->ns ? key->ns : ""), sw_strdup(key->name) },
+        .live = json_object_get(live),
+    };
+}
+
+void workers_take_strays(struct sw_engine *e, struct object *o)
+{
+    for (size_t i = 0; i < e->n_strays; i++)
+        (void)workers_observe(e, o, &e->strays[i].key, e->strays[i].live);
+}
+
+void workers_drop_strays(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_strays; i++) {
+        free((char *)e->strays[i].key.api_version);
+        free((char *)e->strays[i].key.kind);
+        free((char *)e->strays[i].key.ns);
+        free((char *)e->strays[i].key.name);
+        (void)json_object_put(e->strays[i].live);
+    }
+    free(e->strays);
+    e->strays = NULL;
+    e->n_strays = e->cap_strays = 0;
+}
+
+/* ---- logs --------------------------------------------------------------------------------------
+ */
+
+void workers_logs(struct sw_engine *e, struct object *o)
+{
+    struct lh_entry *entry;
+    if (!o->workers || !o->gate || !o->gate->log_pattern)
+        return;
+    lh_foreach(o->workers->by_name, entry)
+    {
+        struct worker *worker = lh_entry_v(entry);
+        if (!worker->ready || worker->logged || worker->log_serial)
+            continue;
+        if (worker->log_due_ms > e->now_ms) {
+            act_wake(e, worker->log_due_ms);
+            continue;
+        }
+        struct sw_action *a = act_add(e, SW_ACT_LOGS);
+        a->serial = worker->log_serial = act_serial(e);
+        a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, worker->name) };
+        a->n_bytes = LOG_BYTES;
+    }
+}
+
+bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_event *event)
+{
+    void *found = NULL;
+    if (!o->workers || !event->key.name ||
+        !lh_table_lookup_ex(o->workers->by_name, event->key.name, &found))
+        return false;
+    struct worker *worker = found;
+    if (worker->log_serial != event->serial)
+        return false;
+    worker->log_serial = 0;
+    worker->logged = event->code == 0 && event->text && o->gate && o->gate->log_pattern &&
+                     regexec(&o->gate->log_regex, event->text, 0, NULL, 0) == 0;
+    worker->log_due_ms = e->now_ms + act_backoff(e, worker->n_log_tries++, false);
+    if (worker->logged) {
+        worker->n_log_tries = 0;
+        label_node_changed(e, worker->node);
+    }
+    return true;
+}

@@ -1,0 +1,192 @@
+#pragma once
+/* facts: what is read from a cluster and handed to a recipe's templates, computed for each group of
+ * nodes that share kernel, operating system and architecture. Pure: objects come in, values go out;
+ * who fetches and watches the objects is the controller's business (sw_facts_sources says which).
+ * Of a node only its name and group are kept; which nodes a resource selects is the roster's
+ * business (operator/engine/nodes/node_set.h).
+ * Source of the names and meanings: the Special Resource Operator's run-time values. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_object;
+struct sw_err;
+struct sw_facts;
+
+/* ---- one node ----------------------------------------------------------------------------------
+ */
+
+/** The operating system as recipes name it: "rhel8.4", "rhel8", "8.4". Never NULL; unknown parts
+ * are "". */
+struct sw_os {
+    char *major;       /* "rhel8" */
+    char *major_minor; /* "rhel8.4" */
+    char *decimal;     /* "8.4" */
+    char *build;       /* RHCOS: "410.84.202201251210-0"; else "" */
+};
+
+struct sw_taint {
+    const char *key, *value, *effect;
+    const char *added; /* timeAdded as it is written, "" without */
+};
+
+/** Where it stands on a node which of its taints slipway has set there, for which resource: JSON,
+ * {"<resource>": ["<key>=<value>:<effect>", ...]}. */
+#define SW_TAINTS_ANNOTATION "slipway.dev/taints"
+
+/** What is looked at in a Node. All strings are its own. */
+struct sw_node {
+    char *name;
+    char *kernel;   /* nodeInfo's, else NFD's label; "" when neither is there yet */
+    char *arch;     /* "amd64" */
+    char *os_image; /* nodeInfo's */
+    char *boot_id;
+    char *taint_record; /* text of SW_TAINTS_ANNOTATION, "" without */
+    struct sw_os os;
+    bool ready, unschedulable;
+    size_t n_labels, n_taints;
+    const char **labels; /* n_labels pairs key, value; sorted by key */
+    struct sw_taint *taints;
+};
+
+/** Where a kernel's full version stands on a node that NFD has labelled. */
+#define SW_KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
+
+/** The fields of a Node that sw_node_parse() reads, as paths of a projection; ends with NULL. */
+extern const char *const sw_node_fields[];
+
+/** Read a Node document; fields that are missing or of another type count as absent.
+ * @return the caller's; NULL when it has no metadata.name. */
+struct sw_node *sw_node_parse(struct json_object *object);
+void sw_node_free(struct sw_node *node);
+
+/** @return the label's value, borrowed, or NULL. */
+const char *sw_node_label(const struct sw_node *node, const char *key);
+
+/** The system by NFD's os_release labels, else by the text of nodeInfo.osImage. */
+void sw_os_detect(const struct sw_node *node, struct sw_os *out);
+void sw_os_done(struct sw_os *os);
+
+/** "4.18.0-305.45.1.el8_4.x86_64" -> "4.18.0-305"; a version without a patch part stays as it is.
+ * Heap, the caller's. */
+char *sw_kernel_patch_version(const char *kernel);
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+struct sw_facts *sw_facts_new(void);
+void sw_facts_free(struct sw_facts *facts);
+
+/** Remember what @node runs; of the node itself only its name is kept.
+ * @return whether a group appeared, vanished or changed by it */
+bool sw_facts_put_node(struct sw_facts *facts, const struct sw_node *node);
+bool sw_facts_remove_node(struct sw_facts *facts, const char *name);
+
+/** A single object of the cluster that facts are read from; all of them are optional. */
+struct sw_facts_source {
+    const char *api_version, *kind;
+    const char *ns; /* NULL: not namespaced */
+    const char *name;
+    const char *doc;
+    const char *words[3]; /* values that come from it, as templates name them; ends with NULL */
+};
+/** Ends with a NULL kind. */
+extern const struct sw_facts_source sw_facts_sources[];
+
+/** What is known of source number @i now: its document, or NULL for "not there".
+ * @return whether a fact changed by it. */
+bool sw_facts_put_source(struct sw_facts *facts, size_t i, struct json_object *object);
+
+/** The proxy that slipway itself was told to use (its environment; each may be NULL): where the
+ * cluster has no Proxy object, what it starts uses the same. */
+void sw_facts_set_proxy(struct sw_facts *facts, const char *http, const char *https,
+                        const char *no);
+
+/** Does the cluster want another version of itself than the one that runs? */
+bool sw_facts_is_updating(const struct sw_facts *facts);
+
+/** Is the cluster an OpenShift (config.openshift.io is served)? Decides .Values.platform. */
+void sw_facts_set_openshift(struct sw_facts *facts, bool openshift);
+
+/* ---- driver toolkits ---------------------------------------------------------------------------
+ */
+
+/** What a toolkit image says of itself, in its file SW_TOOLKIT_FILE. */
+#define SW_TOOLKIT_FILE "etc/driver-toolkit-release.json"
+struct sw_toolkit {
+    const char *kernel, *rt_kernel, *os_version; /* "" where not said */
+};
+
+struct sw_groups;
+struct sw_group;
+/** An image of the ImageStream that should be looked into, because no toolkit is known to be for
+ * the kernel of one of @groups: borrowed until the next put; NULL: none. */
+const char *sw_facts_unknown_toolkit(const struct sw_facts *facts, const struct sw_groups *groups);
+/** What is in @image; @toolkit NULL: it could not be read, @why says how.
+ * @return whether it was not known before, or is another */
+bool sw_facts_put_toolkit(struct sw_facts *facts, const char *image,
+                          const struct sw_toolkit *toolkit, const char *why);
+/** What could not be read may be now: it is unknown again. */
+void sw_facts_forget_toolkits(struct sw_facts *facts);
+/** Why @group has no toolkit, naming those that there are; NULL: it has one, or there is no such
+ * ImageStream. Heap, the caller's. */
+char *sw_facts_lacks_toolkit(const struct sw_facts *facts, const struct sw_group *group);
+/** Read the file's text. @toolkit borrows from @*doc, which is the caller's.
+ * @return 0 | SW_INVALID */
+int sw_toolkit_parse(const char *text, size_t len_bytes, struct json_object **doc,
+                     struct sw_toolkit *toolkit, struct sw_err *err);
+/** Is a kernel as a toolkit names it (perhaps without the architecture) the kernel of a node? */
+bool sw_toolkit_fits(const struct sw_toolkit *toolkit, const char *kernel);
+
+/* ---- groups and values -------------------------------------------------------------------------
+ */
+
+/** What nodes with the same kernel, operating system and architecture share. */
+struct sw_group {
+    char
+        *id; /* as people see it: the kernel, with system and architecture where it does not tell */
+    char *kernel, *arch;
+    char *version_id; /* the node's os_release VERSION_ID label, "" where NFD gave none */
+    char *suffix;     /* of kernel-affine names: 16 hex digits */
+    struct sw_os os;
+    size_t n_nodes;
+};
+
+/** The id of the group that @node belongs to: "" while its kernel is not known, else what
+ * sw_group.id says. Heap, the caller's. */
+char *sw_group_id(const struct sw_node *node);
+
+/** @return borrowed until the next put or remove of a node; NULL where no node is in it. */
+const struct sw_group *sw_facts_find_group(const struct sw_facts *facts, const char *id);
+/** The labels by which just the nodes of @group are found: a new object, the caller's. */
+struct json_object *sw_facts_selector(const struct sw_facts *facts, const struct sw_group *group);
+
+/** Some groups, in the order of kernel, system and architecture. */
+struct sw_groups {
+    size_t n;
+    const struct sw_group **items; /* owned array of borrowed groups */
+};
+/** The groups of the nodes that @takes (NULL: all) agrees to; sw_groups_done(). They live until the
+ * next put or remove. */
+void sw_facts_groups(const struct sw_facts *facts, bool (*takes)(const char *node, void *arg),
+                     void *arg, struct sw_groups *out);
+void sw_groups_done(struct sw_groups *groups);
+
+/** Name suffix of kernel-affine objects, as SRO has it: hex FNV-64a of
+ * "<decimal>-<kernel with _ -> ->". Where the kernel's name does not say the architecture and it is
+ * not amd64, "-<arch>" follows, so that two architectures never share an object. Heap. */
+char *sw_group_suffix(const char *os_decimal, const char *kernel, const char *arch);
+
+struct sw_facts_ask {
+    const struct sw_groups *groups;
+    const struct sw_group *group; /* whose values; NULL: those of the first group, or empty */
+    struct json_object *resource; /* the SpecialResource; may be NULL */
+    const char *push_secret; /* name of the namespace's builder-dockercfg Secret; may be NULL */
+};
+
+/** The run-time values: a new document, the caller's reference. Every value that looks like a
+ * number is a string. */
+struct json_object *sw_facts_values(const struct sw_facts *facts, const struct sw_facts_ask *ask);
+
+/** Does this name look like the Secret that OpenShift's builder pushes images with? */
+bool sw_facts_is_push_secret(const char *name);

@@ -1,0 +1,150 @@
+/* What is looked at in a Node: one block for the labels, one for the taints. */
+#include "operator/facts/facts.h"
+
+#include "base/base.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sw_node_fields[] = {
+    "metadata.labels",
+    "metadata.annotations.slipway\\.dev/taints",
+    "spec.taints",
+    "spec.unschedulable",
+    "status.conditions[*].type",
+    "status.conditions[*].status",
+    "status.nodeInfo.kernelVersion",
+    "status.nodeInfo.osImage",
+    "status.nodeInfo.architecture",
+    "status.nodeInfo.bootID",
+    NULL,
+};
+
+/* A member of an object, or NULL; anything that is no object has no members. */
+static struct json_object *member(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    if (json_object_is_type(object, json_type_object))
+        (void)json_object_object_get_ex(object, key, &value);
+    return value;
+}
+
+static const char *text(struct json_object *object, const char *key)
+{
+    struct json_object *value = member(object, key);
+    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Keys and values, one after the other, in one block behind the array of pointers. */
+static void parse_labels(struct sw_node *node, struct json_object *labels)
+{
+    size_t n = 0, len = 0;
+    if (!json_object_is_type(labels, json_type_object))
+        return;
+    json_object_object_foreach(labels, k, v)
+    {
+        n++;
+        len += strlen(k) + 1 + strlen(json_object_get_string(v) ? json_object_get_string(v) : "") +
+               1;
+    }
+    node->labels = sw_alloc(n * 2 * sizeof *node->labels + len);
+    char *at = (char *)(node->labels + 2 * n);
+    const char **pair = node->labels;
+    json_object_object_foreach(labels, key, value)
+    {
+        const char *s = json_object_get_string(value);
+        pair[0] = at;
+        at = stpcpy(at, key) + 1;
+        pair[1] = at;
+        at = stpcpy(at, s ? s : "") + 1;
+        pair += 2;
+    }
+    node->n_labels = n;
+    qsort(node->labels, n, 2 * sizeof *node->labels, by_key);
+}
+
+static void parse_taints(struct sw_node *node, struct json_object *taints)
+{
+    size_t n = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints) : 0;
+    size_t len = 0;
+    static const char *const fields[] = { "key", "value", "effect", "timeAdded" };
+    for (size_t i = 0; i < n; i++)
+        for (size_t f = 0; f < SW_COUNT(fields); f++)
+            len += strlen(text(json_object_array_get_idx(taints, i), fields[f])) + 1;
+    node->taints = sw_alloc(n * sizeof *node->taints + len);
+    node->n_taints = n;
+    char *at = (char *)(node->taints + n);
+    for (size_t i = 0; i < n; i++) {
+        const char *copy[SW_COUNT(fields)];
+        for (size_t f = 0; f < SW_COUNT(fields); f++) {
+            copy[f] = at;
+            at = stpcpy(at, text(json_object_array_get_idx(taints, i), fields[f])) + 1;
+        }
+        node->taints[i] = (struct sw_taint){ copy[0], copy[1], copy[2], copy[3] };
+    }
+}
+
+static bool is_ready(struct json_object *conditions)
+{
+    size_t n = json_object_is_type(conditions, json_type_array)
+                   ? json_object_array_length(conditions)
+                   : 0;
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *c = json_object_array_get_idx(conditions, i);
+        if (sw_streq(text(c, "type"), "Ready"))
+            return sw_streq(text(c, "status"), "True");
+    }
+    return false;
+}
+
+struct sw_node *sw_node_parse(struct json_object *object)
+{
+    struct json_object *meta = member(object, "metadata"), *spec = member(object, "spec"),
+                       *status = member(object, "status"), *info = member(status, "nodeInfo");
+    if (!*text(meta, "name"))
+        return NULL;
+    struct sw_node *node = sw_zalloc(1, sizeof *node);
+    node->name = sw_strdup(text(meta, "name"));
+    parse_labels(node, member(meta, "labels"));
+    parse_taints(node, member(spec, "taints"));
+    node->taint_record = sw_strdup(text(member(meta, "annotations"), SW_TAINTS_ANNOTATION));
+    const char *kernel = text(info, "kernelVersion"), *label = sw_node_label(node, SW_KERNEL_LABEL);
+    node->kernel = sw_strdup(*kernel || !label ? kernel : label);
+    node->arch = sw_strdup(text(info, "architecture"));
+    node->os_image = sw_strdup(text(info, "osImage"));
+    node->boot_id = sw_strdup(text(info, "bootID"));
+    node->unschedulable = json_object_get_boolean(member(spec, "unschedulable"));
+    node->ready = is_ready(member(status, "conditions"));
+    sw_os_detect(node, &node->os);
+    return node;
+}
+
+void sw_node_free(struct sw_node *node)
+{
+    if (!node)
+        return;
+    free(node->name);
+    free(node->kernel);
+    free(node->arch);
+    free(node->os_image);
+    free(node->boot_id);
+    free(node->taint_record);
+    free(node->labels);
+    free(node->taints);
+    sw_os_done(&node->os);
+    free(node);
+}
+
+const char *sw_node_label(const struct sw_node *node, const char *key)
+{
+    const char **found = node->n_labels ? bsearch(&key, node->labels, node->n_labels,
+                                                  2 * sizeof *node->labels, by_key)
+                                        : NULL;
+    return found ? found[1] : NULL;
+}

@@ -1,0 +1,210 @@
+/* The NodeAccelerator: what this node has, for the scheduler. Read first, written where it says
+ * something else. */
+#include <stdlib.h>
+
+#include "data/data.h"
+#include "slicing/deviceplugin/broker/kinds.h"
+#include "slicing/deviceplugin/plugin.h"
+
+enum { AGAIN_MS = 5000 };
+
+struct dp_accelerator {
+    struct sw_device_plugin *p;
+    struct sw_kube_request *request;
+    struct sw_timer *again;
+    bool dirty;                 /* it has to say something else once the request is over */
+    char *node_uid;             /* who owns it; "" where that may not be read */
+    struct json_object *status; /* to write */
+};
+
+static void read_node(struct dp_accelerator *a);
+
+/* ---- what it says ------------------------------------------------------------------------------
+ */
+
+static struct json_object *condition(const struct dp_accelerator *a, struct json_object *old)
+{
+    const struct sw_device_plugin *p = a->p;
+    const bool ready = p->driver != NULL;
+    const char *reason = ready ? "GPUsAccessible" : p->no_gpu_reason ? p->no_gpu_reason : "NoGPU";
+    const char *message = ready ? "All discovered GPUs are accessible" : p->no_gpu ? p->no_gpu : "";
+    struct json_object *before = sw_obj_condition(old, "Ready");
+    char now[21];
+    SW_AUTO_CHARS *ill = NULL;
+    for (size_t i = 0; ready && i < p->driver->n_gpus; i++)
+        if (p->driver->gpus[i].xid && !ill)
+            ill = sw_printf("GPU %s reported Xid %llu", p->driver->gpus[i].uuid,
+                            (unsigned long long)p->driver->gpus[i].xid);
+    const char *status = ready ? "True" : "False";
+    const bool same = sw_streq(sw_json_str(before, "", "status", NULL), status);
+    const char *since = same ? sw_json_str(before, "", "lastTransitionTime", NULL) : "";
+    struct json_object *c = json_object_new_object();
+    sw_json_set_str(c, "Ready", "type", NULL);
+    sw_json_set_str(c, status, "status", NULL);
+    sw_json_set_str(c, ill ? "GPUUnhealthy" : reason, "reason", NULL);
+    sw_json_set_str(c, ill ? ill : message, "message", NULL);
+    sw_json_set_str(c, *since ? since : sw_time_rfc3339(dp_plugin_now(p), now),
+                    "lastTransitionTime", NULL);
+    return c;
+}
+
+static struct json_object *make_status(const struct dp_accelerator *a, struct json_object *old)
+{
+    struct json_object *s = json_object_new_object();
+    const struct sw_device_plugin *p = a->p;
+    const struct dp_driver none = { 0 };
+    sw_json_set(s, dp_inventory_document(p->driver ? p->driver : &none), "nodeResources", NULL);
+    json_object_array_add(sw_json_need_list(s, "conditions", NULL), condition(a, old));
+    return s;
+}
+
+static struct json_object *make_object(const struct dp_accelerator *a, struct json_object *status)
+{
+    struct json_object *o = json_object_new_object();
+    sw_json_set_str(o, dp_kind_accelerator.api_version, "apiVersion", NULL);
+    sw_json_set_str(o, dp_kind_accelerator.kind, "kind", NULL);
+    sw_json_set_str(o, a->p->opts.node, "metadata", "name", NULL);
+    sw_json_set_str(o, a->p->opts.ns, "metadata", "namespace", NULL);
+    if (status) {
+        sw_json_set(o, json_object_get(status), "status", NULL);
+        return o;
+    }
+    sw_json_set_str(o, "nvidia-mig", "spec", "acceleratorType", NULL);
+    if (a->node_uid && *a->node_uid) { /* it goes with its node */
+        struct json_object *owner = json_object_new_object();
+        sw_json_set_str(owner, "v1", "apiVersion", NULL);
+        sw_json_set_str(owner, "Node", "kind", NULL);
+        sw_json_set_str(owner, a->p->opts.node, "name", NULL);
+        sw_json_set_str(owner, a->node_uid, "uid", NULL);
+        json_object_array_add(sw_json_need_list(o, "metadata", "ownerReferences", NULL), owner);
+    }
+    return o;
+}
+
+/* ---- read, compare, write ----------------------------------------------------------------------
+ */
+
+static void over(struct dp_accelerator *a, const struct sw_kube_answer *answer)
+{
+    a->request = NULL;
+    if (answer && answer->code < 0) {
+        sw_log(SW_LOG_WARN, "NodeAccelerator not written; trying again", "error",
+               sw_err_text(answer->err), NULL);
+        sw_timer_set(a->again, AGAIN_MS);
+    } else if (a->dirty) {
+        sw_timer_set(a->again, 0);
+    }
+}
+
+static void on_status_written(const struct sw_kube_answer *answer, void *arg)
+{
+    over(arg, answer);
+}
+
+static void write_status(struct dp_accelerator *a)
+{
+    SW_AUTO_JSON *body = make_object(a, a->status);
+    a->request = sw_kube_apply(
+        a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
+        &(struct sw_request_opts){
+            .subresource = "status", .field_manager = "slipway-device-plugin", .force = true },
+        on_status_written, a);
+}
+
+static void on_object_written(const struct sw_kube_answer *answer, void *arg)
+{
+    struct dp_accelerator *a = arg;
+    if (answer->code < 0)
+        over(a, answer);
+    else
+        write_status(a);
+}
+
+static void on_read(const struct sw_kube_answer *answer, void *arg)
+{
+    struct dp_accelerator *a = arg;
+    if (answer->code < 0 && answer->code != SW_NOTFOUND) {
+        over(a, answer);
+        return;
+    }
+    a->dirty = false;
+    struct json_object *old = answer->code == 0 ? answer->object : NULL;
+    (void)json_object_put(a->status);
+    a->status = make_status(a, old);
+    if (old && sw_json_equal(sw_json_get(old, "status"), a->status) &&
+        sw_streq(sw_json_str(old, "", "spec", "acceleratorType", NULL), "nvidia-mig")) {
+        over(a, NULL);
+        return;
+    }
+    SW_AUTO_JSON *body = make_object(a, NULL);
+    a->request = sw_kube_apply(
+        a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
+        &(struct sw_request_opts){ .field_manager = "slipway-device-plugin", .force = true },
+        on_object_written, a);
+}
+
+static void read_object(struct dp_accelerator *a)
+{
+    a->request = sw_kube_get(a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, NULL,
+                             on_read, a);
+}
+
+static void on_node(const struct sw_kube_answer *answer, void *arg)
+{
+    struct dp_accelerator *a = arg;
+    if (answer->code == SW_UNAVAILABLE) {
+        over(a, answer);
+        return;
+    }
+    if (answer->code < 0)
+        sw_log(SW_LOG_WARN, "the NodeAccelerator has no owner", "error", sw_err_text(answer->err),
+               NULL);
+    a->node_uid = sw_strdup(answer->code == 0 ? sw_obj_uid(answer->object) : "");
+    read_object(a);
+}
+
+static void read_node(struct dp_accelerator *a)
+{
+    static const char *const fields[] = { "metadata.uid", NULL };
+    a->request = sw_kube_get(a->p->kube, &dp_kind_node, NULL, a->p->opts.node,
+                             &(struct sw_request_opts){ .fields = fields }, on_node, a);
+}
+
+static void on_again(void *arg)
+{
+    struct dp_accelerator *a = arg;
+    if (a->request)
+        return;
+    if (a->node_uid)
+        read_object(a);
+    else
+        read_node(a);
+}
+
+void dp_accelerator_publish(struct dp_accelerator *a)
+{
+    if (!a || (!a->p->driver && !a->p->no_gpu)) /* nobody has looked yet */
+        return;
+    a->dirty = true;
+    if (!a->request)
+        sw_timer_set(a->again, 0);
+}
+
+struct dp_accelerator *dp_accelerator_new(struct sw_device_plugin *p)
+{
+    struct dp_accelerator *a = sw_zalloc(1, sizeof *a);
+    a->p = p;
+    a->again = sw_timer_new(p->loop, on_again, a);
+    return a;
+}
+
+void dp_accelerator_free(struct dp_accelerator *a)
+{
+    if (!a)
+        return;
+    sw_kube_cancel(a->request);
+    sw_timer_free(a->again);
+    (void)json_object_put(a->status);
+    free(a->node_uid);
+    free(a);
+}

@@ -1,0 +1,244 @@
+/* Allocate: kubelet names devices, not the pod. Whose turn it is follows from the claims. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "slicing/deviceplugin/broker/broker_internal.h"
+
+bool container_wants(const struct dp_container *c, const char *profile, size_t count)
+{
+    for (size_t i = 0; i < c->n_wants; i++)
+        if (strcmp(c->wants[i].profile, profile) == 0)
+            return c->wants[i].count == count;
+    return false;
+}
+
+struct dp_container *pod_container(const struct dp_pod *pod, const char *name)
+{
+    for (size_t i = 0; i < pod->n_containers; i++)
+        if (sw_streq(pod->containers[i].name, name))
+            return &pod->containers[i];
+    return NULL;
+}
+
+static bool is_free(const struct dp_claim *c, const char *pod_uid, const char *profile)
+{
+    return c->state == DP_CREATED && !c->grant && sw_streq(c->pod.uid, pod_uid) &&
+           strcmp(c->profile, profile) == 0;
+}
+
+static size_t n_free(const struct dp_broker *b, const char *pod_uid, const char *profile)
+{
+    size_t n = 0;
+    const struct dp_claim *c;
+    LIST_FOREACH(c, &b->claims, link)
+    n += is_free(c, pod_uid, profile);
+    return n;
+}
+
+static bool has_grant(const struct dp_broker *b, const struct dp_pod *pod, const char *container)
+{
+    const struct dp_grant *g;
+    LIST_FOREACH(g, &b->grants, link)
+    if (sw_streq(g->pod.uid, pod->ref.uid) && sw_streq(g->container, container))
+        return true;
+    return false;
+}
+
+/* The first container of the pod that has nothing yet, wants just that, and whose other wishes have
+ * their claims, too: kubelet goes through them in order. */
+static struct dp_container *next_container(const struct dp_broker *b, const struct dp_pod *pod,
+                                           const char *profile, size_t count)
+{
+    for (size_t i = 0; i < pod->n_containers; i++) {
+        struct dp_container *c = &pod->containers[i];
+        if (!container_wants(c, profile, count) || has_grant(b, pod, c->name))
+            continue;
+        bool all = true;
+        for (size_t w = 0; w < c->n_wants; w++)
+            all &= n_free(b, pod->ref.uid, c->wants[w].profile) >= c->wants[w].count;
+        if (all)
+            return c;
+    }
+    return NULL;
+}
+
+/* Which of two claims comes first: the older one, of the older pod, the one heard of first. */
+static bool before(const struct dp_claim *a, const struct dp_pod *pa, const struct dp_claim *b,
+                   const struct dp_pod *pb)
+{
+    if (a->created_ms != b->created_ms)
+        return a->created_ms < b->created_ms;
+    if (pa->created_ms != pb->created_ms)
+        return pa->created_ms < pb->created_ms;
+    return a->seq < b->seq;
+}
+
+static struct dp_pod *find_candidate(const struct dp_broker *b, const char *profile, size_t count,
+                                     struct dp_container **container)
+{
+    const struct dp_claim *c = NULL, *best = NULL;
+    struct dp_pod *best_pod = NULL;
+    LIST_FOREACH(c, &b->claims, link)
+    {
+        struct dp_pod *pod = broker_pod(b, c->pod.uid);
+        if (!pod || pod->ended || !is_free(c, pod->ref.uid, profile) ||
+            (best && !before(c, pod, best, best_pod)))
+            continue;
+        struct dp_container *its = next_container(b, pod, profile, count);
+        if (!its)
+            continue;
+        best = c;
+        best_pod = pod;
+        *container = its;
+    }
+    return best_pod;
+}
+
+/* A container with several profiles has a grant after the first call already. */
+static struct dp_grant *find_unserved(const struct dp_broker *b, const char *profile, size_t count)
+{
+    struct dp_grant *g = NULL, *best = NULL;
+    LIST_FOREACH(g, &b->grants, link)
+    {
+        size_t n = 0;
+        bool served = false;
+        for (size_t i = 0; i < g->n_slices; i++)
+            n += strcmp(g->slices[i].profile, profile) == 0;
+        for (size_t i = 0; i < g->n_served; i++)
+            served |= strcmp(g->served[i].profile, profile) == 0;
+        if (g->state == DP_READY && n == count && !served)
+            best = g; /* the list has the newest first */
+    }
+    return best;
+}
+
+/* ---- the grant ---------------------------------------------------------------------------------
+ */
+
+static void take_claim(struct dp_grant *g, struct dp_claim *c)
+{
+    struct dp_slice *s = dp_grant_add_slice(g);
+    s->claim_ns = sw_strdup(c->ns);
+    s->claim = sw_strdup(c->name);
+    s->gpu = sw_strdup(c->gpu);
+    s->place = c->place;
+    memcpy(s->profile, c->profile, sizeof s->profile);
+    c->grant = g;
+}
+
+/* By name: their numbers are in the order in which they were placed. */
+static struct dp_claim *first_free(const struct dp_broker *b, const char *uid, const char *profile)
+{
+    struct dp_claim *c, *first = NULL;
+    LIST_FOREACH(c, &b->claims, link)
+    if (is_free(c, uid, profile) && (!first || strcmp(c->name, first->name) < 0))
+        first = c;
+    return first;
+}
+
+static struct dp_grant *new_grant(struct dp_broker *b, const struct dp_pod *pod,
+                                  const struct dp_container *container, int64_t now_ms)
+{
+    struct dp_grant *g = dp_grant_new();
+    for (size_t w = 0; w < container->n_wants; w++)
+        for (unsigned i = 0; i < container->wants[w].count; i++)
+            take_claim(g, first_free(b, pod->ref.uid, container->wants[w].profile));
+    SW_AUTO_CHARS *seed = sw_printf("%s/%s/%lld/%llu", pod->ref.uid, container->name,
+                                    (long long)now_ms, (unsigned long long)b->n_grants++);
+    g->id = sw_printf("%016llx", (unsigned long long)sw_fnv64a(seed, strlen(seed)));
+    g->state = DP_MAKING;
+    g->pod = dp_ref_copy(&pod->ref);
+    g->container = sw_strdup(container->name);
+    g->boot_id = sw_strdup(b->boot_id);
+    LIST_INSERT_HEAD(&b->grants, g, link);
+    return g;
+}
+
+/* @return whether the call is dealt with: answered, or its slices are being made */
+static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t now_ms)
+{
+    struct dp_grant *g = find_unserved(b, w->profile, w->n_ids);
+    if (g) {
+        dp_grant_serve(g, w->profile, (const char *const *)w->ids, w->n_ids);
+        broker_act(b, DP_ACT_RECORD)->grant_id = sw_strdup(g->id);
+        struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
+        a->ticket = w->ticket;
+        a->grant_id = sw_strdup(g->id);
+        a->profile = sw_strdup(w->profile);
+        return true;
+    }
+    struct dp_container *container;
+    const struct dp_pod *pod = find_candidate(b, w->profile, w->n_ids, &container);
+    if (!pod)
+        return false;
+    g = new_grant(b, pod, container, now_ms);
+    dp_grant_serve(g, w->profile, (const char *const *)w->ids, w->n_ids);
+    g->ticket = w->ticket;
+    grant_begin(b, g, now_ms);
+    return true;
+}
+
+/* What a person needs to find out why. */
+static char *why_none(const struct dp_broker *b, const struct waiting *w)
+{
+    size_t n_claims = 0;
+    const struct dp_claim *c;
+    LIST_FOREACH(c, &b->claims, link)
+    n_claims += c->state == DP_CREATED && !c->grant && strcmp(c->profile, w->profile) == 0;
+    return sw_printf(
+        "no AllocationClaim for %zu x %s within %lld s: of this node's claims in state "
+        "'created' %zu are of this profile, none belongs to a pod here with a container "
+        "that wants just so many%s",
+        w->n_ids, w->profile, (long long)(b->wait_ms / 1000), n_claims,
+        n_claims ? "" : "; was the pod placed by das-scheduler?");
+}
+
+void broker_allocate_all(struct dp_broker *b, int64_t now_ms)
+{
+    struct waiting *w, *next;
+    for (w = LIST_FIRST(&b->allocating); w; w = next) {
+        next = LIST_NEXT(w, link);
+        bool over = try_allocate(b, w, now_ms);
+        if (!over && w->deadline_ms <= now_ms) {
+            struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
+            a->ticket = w->ticket;
+            a->code = SW_NOTFOUND;
+            a->words = why_none(b, w);
+            over = true;
+        }
+        if (over)
+            waiting_free(w);
+    }
+}
+
+void dp_broker_allocate(struct dp_broker *b, uint64_t ticket, const char *profile,
+                        const char *const *ids, size_t n_ids, int64_t now_ms)
+{
+    struct waiting *w = waiting_new(&b->allocating, ticket, profile, ids, n_ids);
+    w->deadline_ms = now_ms + b->wait_ms;
+    broker_allocate_all(b, now_ms);
+    broker_settle(b, now_ms);
+}
+
+void dp_broker_cancel(struct dp_broker *b, uint64_t ticket)
+{
+    struct waiting *w, *next;
+    for (w = LIST_FIRST(&b->allocating); w; w = next) {
+        next = LIST_NEXT(w, link);
+        if (w->ticket == ticket)
+            waiting_free(w);
+    }
+    for (w = LIST_FIRST(&b->starting); w; w = next) {
+        next = LIST_NEXT(w, link);
+        if (w->ticket == ticket)
+            waiting_free(w);
+    }
+    /* what is made for it is made: kubelet may ask again, for devices that it chooses anew, and if
+     * not the pod ends */
+    struct dp_grant *g;
+    LIST_FOREACH(g, &b->grants, link)
+    if (g->ticket == ticket) {
+        g->ticket = 0;
+        dp_grant_unserve(g);
+    }
+}

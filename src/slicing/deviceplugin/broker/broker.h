@@ -1,0 +1,265 @@
+#pragma once
+/* broker: which pod gets which slices, and what has to be done for it. Pure: it is told what
+ * happened (a pod, a claim, a call of kubelet's, how a step ended, time) and leaves actions in a
+ * queue; it does no I/O and reads no clock, so that every order of events can be tested.
+ *
+ * A *grant* is what one container holds: the slices of all its profiles, made together, undone
+ * together. Its record (journal.h) is written before each step, so that a process that begins anew
+ * knows what may be there.
+ *
+ *   making   slices are made one after another; ends in ready, or undoing
+ *   ready    the container has them; ends in undoing with its pod
+ *   undoing  slices are taken down, as often as it takes; ends with the record
+ *
+ * Internal to deviceplugin. Pinned by test/unit/deviceplugin_broker_test.c. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/base.h"
+#include "slicing/mig/mig.h"
+
+/* ---- what is known -----------------------------------------------------------------------------
+ */
+
+struct dp_ref {
+    char *ns, *name, *uid;
+};
+
+/** Profiles are texts as sw_mig_profile_text() writes them. */
+struct dp_want {
+    char profile[SW_MIG_NAME_LEN];
+    unsigned count;
+};
+
+struct dp_container {
+    char *name;
+    struct dp_want *wants;
+    size_t n_wants;
+};
+
+struct dp_pod {
+    LIST_ENTRY(dp_pod) link;
+    struct dp_ref ref;
+    int64_t created_ms;
+    bool ended;                      /* Succeeded or Failed */
+    struct dp_container *containers; /* those with wants; init containers first, as kubelet goes */
+    size_t n_containers;
+};
+void dp_pod_free(struct dp_pod *pod);
+
+enum dp_claim_state { DP_STAGED, DP_CREATED, DP_PROCESSING, DP_IN_USE };
+const char *dp_claim_state_text(enum dp_claim_state state);
+
+struct dp_grant;
+
+struct dp_claim {
+    LIST_ENTRY(dp_claim) link;
+    char *ns, *name;
+    char profile[SW_MIG_NAME_LEN];
+    struct dp_ref pod;
+    char *gpu;
+    struct sw_mig_place place;
+    enum dp_claim_state state;
+    int64_t created_ms;
+    uint64_t version;
+    /* the broker's own */
+    uint64_t seq; /* in the order in which they came: timestamps have seconds only */
+    struct dp_grant *grant;
+    bool pod_gone;    /* its pod was deleted before our eyes */
+    bool pod_changed; /* podRef is to be written */
+    bool writing;
+    unsigned n_failed;
+    int64_t retry_ms;
+};
+void dp_claim_free(struct dp_claim *claim);
+
+enum dp_slice_step {
+    DP_NOTHING,  /* is there of it */
+    DP_INTENT,   /* there may be a GPU instance at its place, and then it is ours */
+    DP_INSTANCE, /* there is, with this id; it may hold a compute instance */
+    DP_MADE,
+};
+
+struct dp_slice {
+    char *claim_ns, *claim;
+    char profile[SW_MIG_NAME_LEN];
+    char *gpu;
+    struct sw_mig_place place;
+    enum dp_slice_step step;
+    uint32_t gi, ci;
+    char *uuid;     /* of the MIG device; NULL: none yet */
+    char *old_uuid; /* it had before the node was booted anew; not recorded */
+};
+
+/** Device ids that kubelet holds for a grant. */
+struct dp_served {
+    char profile[SW_MIG_NAME_LEN];
+    char **ids;
+    size_t n_ids;
+};
+
+enum dp_grant_state { DP_MAKING, DP_READY, DP_UNDOING };
+
+struct dp_grant {
+    LIST_ENTRY(dp_grant) link;
+    char *id; /* of its record */
+    enum dp_grant_state state;
+    struct dp_ref pod;
+    char *container;
+    char *boot_id;
+    struct dp_slice *slices;
+    size_t n_slices;
+    struct dp_served *served;
+    size_t n_served;
+    /* not recorded */
+    uint64_t ticket; /* the call that waits for it; 0: none */
+    size_t at;       /* making: the slice at work */
+    bool busy;       /* a step is under way */
+    bool undo_next;  /* when that has ended */
+    bool confirmed;  /* kubelet says that the pod is the right one */
+    bool remaking;   /* after a reboot */
+    bool adopted;    /* from a record of another life; looked at when pods are known */
+    unsigned n_failed;
+    int64_t retry_ms;
+    char *why; /* it is undone */
+};
+struct dp_grant *dp_grant_new(void);
+void dp_grant_free(struct dp_grant *grant);
+SW_DEFINE_AUTO(dp_grant, dp_grant_free)
+struct dp_slice *dp_grant_add_slice(struct dp_grant *grant);
+/** @ids are copied. */
+void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,
+                    size_t n_ids);
+/** kubelet holds nothing for it (any more). */
+void dp_grant_unserve(struct dp_grant *grant);
+
+/* ---- what is to be done ------------------------------------------------------------------------
+ */
+
+enum dp_step {
+    DP_STEP_PROBE,   /* is the place free? SW_NOTFOUND: yes */
+    DP_STEP_MAKE_GI, /* -> gi */
+    DP_STEP_MAKE_CI, /* -> ci, uuid */
+    DP_STEP_REMOVE,  /* the GPU instance at the place (with id gi, if known) and all in it */
+};
+
+enum dp_act {
+    DP_ACT_STEP,      /* write the record, then do @step for slice @i: dp_broker_on_step() */
+    DP_ACT_COMMIT,    /* write the CDI file and the record: dp_broker_on_commit() */
+    DP_ACT_RECORD,    /* write the record so that a power cut does not lose it, and the CDI file */
+    DP_ACT_UNCDI,     /* remove the CDI file */
+    DP_ACT_FORGET,    /* remove the record */
+    DP_ACT_ALLOCATED, /* answer @ticket: @grant, or @code and @words */
+    DP_ACT_STARTED,   /* answer @ticket (PreStartContainer): @code, @words */
+    DP_ACT_CLAIM_STATE,  /* write @claim's state @state: dp_broker_on_written() */
+    DP_ACT_CLAIM_POD,    /* write its podRef: dp_broker_on_written() */
+    DP_ACT_CLAIM_DELETE, /* dp_broker_on_written() */
+    DP_ACT_LOOK,         /* ask kubelet who holds what: dp_broker_on_held() */
+    DP_ACT_EVICT,        /* delete the pod */
+    DP_ACT_TELL,         /* log @words; @code is 0 where all is well */
+};
+
+/** Pointers are good until the next call of the broker; words are the action's own. */
+struct dp_action {
+    STAILQ_ENTRY(dp_action) link;
+    enum dp_act act;
+    enum dp_step step;
+    size_t i;
+    enum dp_claim_state state;
+    uint64_t ticket;
+    int code;
+    char *grant_id; /* look it up: it may be gone */
+    char *profile;
+    struct dp_ref ref; /* of the claim (no uid), or the pod */
+    char *words;
+};
+
+struct dp_opts {
+    const char *boot_id; /* copied */
+    int64_t wait_ms;     /* how long Allocate waits for a claim; 0: 10 s */
+    bool check_start;    /* PreStartContainer is called: pods are checked there */
+};
+
+struct dp_broker;
+struct dp_broker *dp_broker_new(const struct dp_opts *opts);
+void dp_broker_free(struct dp_broker *b);
+SW_DEFINE_AUTO(dp_broker, dp_broker_free)
+
+/** The next action, the caller's (dp_action_free()); NULL: none. */
+struct dp_action *dp_broker_next(struct dp_broker *b);
+void dp_action_free(struct dp_action *a);
+/** When dp_broker_tick() is wanted; -1: not at all. */
+int64_t dp_broker_next_ms(const struct dp_broker *b);
+
+/* ---- what happened -----------------------------------------------------------------------------
+ */
+
+void dp_broker_tick(struct dp_broker *b, int64_t now_ms);
+/** A record that was found at the start; taken. Before anything else. */
+void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant);
+/** A pod on this node is there or has changed; taken. */
+void dp_broker_on_pod(struct dp_broker *b, struct dp_pod *pod, int64_t now_ms);
+void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms);
+/** A claim of this node; taken. Its part of the broker's own is kept where it is known. */
+void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now_ms);
+void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *name, int64_t now_ms);
+/** There are GPUs to work on. Records of another life wait for it: after a boot the driver may come
+ * long after us. */
+void dp_broker_on_gpus(struct dp_broker *b, int64_t now_ms);
+/** All pods, all claims there are have been told. */
+void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms);
+
+/** kubelet wants @n_ids devices of a profile for a container that it does not name. */
+void dp_broker_allocate(struct dp_broker *b, uint64_t ticket, const char *profile,
+                        const char *const *ids, size_t n_ids, int64_t now_ms);
+/** The call was given up: nobody waits for its answer. */
+void dp_broker_cancel(struct dp_broker *b, uint64_t ticket);
+/** kubelet is about to start a container that holds these. */
+void dp_broker_start(struct dp_broker *b, uint64_t ticket, const char *profile,
+                     const char *const *ids, size_t n_ids, int64_t now_ms);
+
+struct dp_step_result {
+    int code;
+    uint32_t gi, ci;
+    const char *uuid;
+    const char *words; /* of a failure */
+};
+void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
+                       const struct dp_step_result *result, int64_t now_ms);
+void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *words,
+                         int64_t now_ms);
+/** @version: of the object after the write; 0: not known. */
+void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
+                          enum dp_claim_state state, int code, uint64_t version, int64_t now_ms);
+
+/** One line of what kubelet says: @ids of @profile are with that container. */
+struct dp_held {
+    char *ns, *pod, *container;
+    char profile[SW_MIG_NAME_LEN];
+    char **ids;
+    size_t n_ids;
+};
+/** @code other than 0: kubelet could not be asked. */
+void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held, size_t n_held,
+                       int64_t now_ms);
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+struct dp_grant *dp_broker_grant(const struct dp_broker *b, const char *id);
+struct dp_claim *dp_broker_claim(const struct dp_broker *b, const char *ns, const char *name);
+
+/** Who holds a device; NULL: nobody. */
+const struct dp_grant *dp_broker_holder(const struct dp_broker *b, const char *profile,
+                                        const char *id);
+/** Calls @each with every grant. */
+void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, void *arg),
+                    void *arg);
+
+struct dp_counts {
+    size_t n_pods, n_claims, n_waiting;
+    size_t n_grants[3]; /* by enum dp_grant_state */
+};
+void dp_broker_count(const struct dp_broker *b, struct dp_counts *out);

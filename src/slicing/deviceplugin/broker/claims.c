@@ -1,0 +1,96 @@
+/* AllocationClaims: what they ought to say, and the writes that make them say it, one at a time
+ * for each claim. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "slicing/deviceplugin/broker/broker_internal.h"
+
+const char *dp_claim_state_text(enum dp_claim_state state)
+{
+    static const char *const texts[] = { "staged", "created", "processing", "inUse" };
+    return texts[state];
+}
+
+static void write_claim(struct dp_broker *b, struct dp_claim *c, enum dp_act act,
+                        enum dp_claim_state state)
+{
+    struct dp_action *a = broker_act(b, act);
+    a->ref = (struct dp_ref){ .ns = sw_strdup(c->ns), .name = sw_strdup(c->name) };
+    a->state = state;
+    c->writing = true;
+}
+
+static void write_state(struct dp_broker *b, struct dp_claim *c, enum dp_claim_state state)
+{
+    if (c->state == DP_CREATED && state == DP_IN_USE)
+        state = DP_PROCESSING; /* no state is left out */
+    if (c->state != state)
+        write_claim(b, c, DP_ACT_CLAIM_STATE, state);
+}
+
+static void settle_held(struct dp_broker *b, struct dp_claim *c)
+{
+    if (c->grant->adopted || c->grant->state == DP_UNDOING)
+        return;
+    if (c->grant->state == DP_READY)
+        write_state(b, c, DP_IN_USE);
+    else if (c->state == DP_CREATED)
+        write_state(b, c, DP_PROCESSING);
+}
+
+/* Nobody's slice stands behind it. Staged ones, and those of pods that have not come here yet, are
+ * the scheduler's. */
+static void settle_free(struct dp_broker *b, struct dp_claim *c)
+{
+    const struct dp_pod *pod = broker_pod(b, c->pod.uid);
+    const bool begun = c->state == DP_PROCESSING || c->state == DP_IN_USE;
+    if (c->state == DP_STAGED || !b->pods_synced)
+        return;
+    if (pod ? pod->ended : c->pod_gone || begun)
+        write_claim(b, c, DP_ACT_CLAIM_DELETE, c->state);
+    else if (begun)
+        write_state(b, c, DP_CREATED);
+}
+
+void broker_settle(struct dp_broker *b, int64_t now_ms)
+{
+    struct dp_claim *c = NULL;
+    LIST_FOREACH(c, &b->claims, link)
+    {
+        if (c->writing || c->retry_ms > now_ms)
+            continue;
+        c->retry_ms = 0;
+        if (c->pod_changed)
+            write_claim(b, c, DP_ACT_CLAIM_POD, c->state);
+        else if (c->grant)
+            settle_held(b, c);
+        else
+            settle_free(b, c);
+    }
+}
+
+void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
+                          enum dp_claim_state state, int code, uint64_t version, int64_t now_ms)
+{
+    struct dp_claim *c = dp_broker_claim(b, ns, name);
+    if (!c || !c->writing)
+        return;
+    c->writing = false;
+    if (code == SW_NOTFOUND || (code == 0 && act == DP_ACT_CLAIM_DELETE)) {
+        c->retry_ms = now_ms + RETRY_MOST_MS; /* the watch tells when it is gone */
+        return;
+    }
+    if (code < 0) {
+        c->retry_ms = now_ms + broker_backoff_ms(++c->n_failed);
+        return;
+    }
+    c->n_failed = 0;
+    if (version > c->version)
+        c->version = version;
+    if (act == DP_ACT_CLAIM_STATE)
+        c->state = state;
+    else
+        c->pod_changed = false;
+    broker_allocate_all(b, now_ms);
+    broker_settle(b, now_ms);
+}

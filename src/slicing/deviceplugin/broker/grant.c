@@ -1,0 +1,283 @@
+/* A grant's life: made step by step, ready, undone step by step. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slicing/deviceplugin/broker/broker_internal.h"
+
+static void ask(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step)
+{
+    struct dp_action *a = broker_act(b, DP_ACT_STEP);
+    a->grant_id = sw_strdup(g->id);
+    a->i = i;
+    a->step = step;
+    g->busy = true;
+}
+
+static void act_on(struct dp_broker *b, const struct dp_grant *g, enum dp_act act)
+{
+    broker_act(b, act)->grant_id = sw_strdup(g->id);
+}
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+/* By how far the slice at work has come. */
+static void make_next(struct dp_broker *b, struct dp_grant *g)
+{
+    while (g->at < g->n_slices && g->slices[g->at].step == DP_MADE)
+        g->at++;
+    if (g->at == g->n_slices) {
+        g->busy = true;
+        act_on(b, g, DP_ACT_COMMIT);
+        return;
+    }
+    static const enum dp_step next[] = {
+        [DP_NOTHING] = DP_STEP_PROBE, [DP_INTENT] = DP_STEP_MAKE_GI, [DP_INSTANCE] = DP_STEP_MAKE_CI
+    };
+    ask(b, g, g->at, next[g->slices[g->at].step]);
+}
+
+void grant_begin(struct dp_broker *b, struct dp_grant *g, int64_t now_ms SW_UNUSED)
+{
+    g->state = DP_MAKING;
+    g->at = 0;
+    make_next(b, g);
+}
+
+static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char *words)
+{
+    if (!g->ticket)
+        return;
+    struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
+    a->ticket = g->ticket;
+    a->code = code;
+    a->words = words ? sw_strdup(words) : NULL;
+    a->grant_id = sw_strdup(g->id);
+    a->profile = g->n_served ? sw_strdup(g->served[0].profile) : NULL;
+    g->ticket = 0;
+}
+
+static void evict(struct dp_broker *b, const struct dp_grant *g)
+{
+    struct dp_action *a = broker_act(b, DP_ACT_EVICT);
+    a->ref = dp_ref_copy(&g->pod);
+    a->words = sw_strdup(g->why ? g->why : "");
+}
+
+/* After a reboot containers come back with the environment they had: it must still be true. */
+static bool same_uuids(const struct dp_grant *g)
+{
+    for (size_t i = 0; i < g->n_slices; i++)
+        if (g->slices[i].old_uuid && !sw_streq(g->slices[i].old_uuid, g->slices[i].uuid))
+            return false;
+    return true;
+}
+
+void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *words,
+                         int64_t now_ms)
+{
+    struct dp_grant *g = dp_broker_grant(b, grant_id);
+    if (!g || g->state != DP_MAKING)
+        return;
+    g->busy = false;
+    if (code < 0) {
+        grant_undo(b, g, now_ms, "%s", words);
+    } else if (g->undo_next) {
+        grant_undo(b, g, now_ms, "its pod has ended");
+    } else if (g->remaking && !same_uuids(g)) {
+        grant_undo(b, g, now_ms, "the node was booted anew and its slices have other UUIDs now");
+    } else {
+        g->state = DP_READY;
+        answer(b, g, 0, NULL);
+        act_on(b, g, DP_ACT_RECORD);
+        g->remaking = false;
+        if (b->look_ms < 0 || b->look_ms > now_ms + LOOK_SOON_MS)
+            b->look_ms = now_ms + LOOK_SOON_MS;
+    }
+    broker_allocate_all(b, now_ms);
+    broker_settle(b, now_ms);
+}
+
+static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, enum dp_step step,
+                 const struct dp_step_result *r, int64_t now_ms)
+{
+    if (step == DP_STEP_PROBE && r->code == SW_NOTFOUND) {
+        s->step = DP_INTENT;
+    } else if (step == DP_STEP_MAKE_GI && r->code == 0) {
+        s->step = DP_INSTANCE;
+        s->gi = r->gi;
+    } else if (step == DP_STEP_MAKE_CI && r->code == 0) {
+        s->step = DP_MADE;
+        s->ci = r->ci;
+        free(s->uuid);
+        s->uuid = sw_strdup(r->uuid);
+    } else {
+        if (step == DP_STEP_MAKE_GI && r->code == SW_CONFLICT)
+            s->step = DP_NOTHING; /* somebody was faster: what lies there is not ours */
+        grant_undo(b, g, now_ms, "slice %s at %u of %s: %s", s->profile, s->place.start, s->gpu,
+                   step == DP_STEP_PROBE && r->code == 0 ? "there is a GPU instance already"
+                                                         : r->words);
+        return;
+    }
+    if (g->undo_next)
+        grant_undo(b, g, now_ms, "its pod has ended");
+    else
+        make_next(b, g);
+}
+
+/* ---- undoing -----------------------------------------------------------------------------------
+ */
+
+static void let_claims_go(struct dp_broker *b, const struct dp_grant *g)
+{
+    struct dp_claim *c;
+    LIST_FOREACH(c, &b->claims, link)
+    if (c->grant == g)
+        c->grant = NULL;
+}
+
+/* The last slice first. */
+static void undo_next(struct dp_broker *b, struct dp_grant *g)
+{
+    for (size_t i = g->n_slices; i-- > 0;)
+        if (g->slices[i].step != DP_NOTHING) {
+            ask(b, g, i, DP_STEP_REMOVE);
+            return;
+        }
+    broker_tell(b, 0, "slices of pod %s/%s, container %s are gone", g->pod.ns, g->pod.name,
+                g->container);
+    act_on(b, g, DP_ACT_FORGET);
+    let_claims_go(b, g);
+    LIST_REMOVE(g, link);
+    dp_grant_free(g);
+}
+
+void grant_undo(struct dp_broker *b, struct dp_grant *g, int64_t now_ms, const char *fmt, ...)
+{
+    if (g->state == DP_UNDOING)
+        return;
+    if (g->busy) { /* a step cannot be called back */
+        g->undo_next = true;
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    free(g->why);
+    g->why = sw_vprintf(fmt, ap);
+    va_end(ap);
+    const bool failed = g->state == DP_MAKING;
+    g->state = DP_UNDOING;
+    g->undo_next = false;
+    struct dp_action *told = broker_tell(b, failed ? SW_UNAVAILABLE : 0,
+                                         "slices of pod %s/%s, container %s are taken down: %s",
+                                         g->pod.ns, g->pod.name, g->container, g->why);
+    told->ref = dp_ref_copy(&g->pod);
+    answer(b, g, SW_UNAVAILABLE, g->why);
+    if (g->remaking && broker_pod(b, g->pod.uid))
+        evict(b, g);
+    g->remaking = false;
+    act_on(b, g, DP_ACT_UNCDI);
+    (void)now_ms;
+    undo_next(b, g);
+}
+
+static void removed(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s,
+                    const struct dp_step_result *r, int64_t now_ms)
+{
+    if (r->code == 0 || r->code == SW_NOTFOUND) {
+        s->step = DP_NOTHING;
+        g->n_failed = 0;
+        undo_next(b, g);
+        return;
+    }
+    if (g->n_failed++ == 0) /* said once, tried until it works */
+        broker_tell(b, r->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
+                    s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->words)
+            ->ref = dp_ref_copy(&g->pod);
+    g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
+}
+
+void grant_retry(struct dp_broker *b, struct dp_grant *g, int64_t now_ms SW_UNUSED)
+{
+    g->retry_ms = 0;
+    if (g->state == DP_UNDOING && !g->busy)
+        undo_next(b, g);
+}
+
+void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
+                       const struct dp_step_result *result, int64_t now_ms)
+{
+    struct dp_grant *g = dp_broker_grant(b, grant_id);
+    if (!g || !g->busy || i >= g->n_slices)
+        return;
+    g->busy = false;
+    if (g->state == DP_UNDOING)
+        removed(b, g, &g->slices[i], result, now_ms);
+    else
+        made(b, g, &g->slices[i], step, result, now_ms);
+    broker_allocate_all(b, now_ms);
+    broker_settle(b, now_ms);
+}
+
+/* ---- another life's ----------------------------------------------------------------------------
+ */
+
+void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant)
+{
+    grant->adopted = true;
+    LIST_INSERT_HEAD(&b->grants, grant, link);
+}
+
+/* Nothing of a slice outlives a boot. */
+static void forget_hardware(struct dp_grant *g)
+{
+    for (size_t i = 0; i < g->n_slices; i++) {
+        struct dp_slice *s = &g->slices[i];
+        s->step = DP_NOTHING;
+        free(s->old_uuid);
+        s->old_uuid = SW_TAKE(s->uuid);
+    }
+}
+
+static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
+{
+    g->adopted = false;
+    const bool rebooted = !sw_streq(g->boot_id, b->boot_id);
+    const struct dp_pod *pod = broker_pod(b, g->pod.uid);
+    const bool alive = pod && !pod->ended;
+    if (rebooted)
+        forget_hardware(g);
+    free(g->boot_id);
+    g->boot_id = sw_strdup(b->boot_id);
+    if (g->state == DP_UNDOING) {
+        act_on(b, g, DP_ACT_UNCDI);
+        undo_next(b, g);
+    } else if (g->state == DP_MAKING) {
+        grant_undo(b, g, now_ms, "the plugin ended while they were made");
+    } else if (!alive) {
+        grant_undo(b, g, now_ms, "its pod has ended");
+    } else if (rebooted) {
+        broker_tell(b, 0, "the node was booted anew: making the slices of pod %s/%s again",
+                    g->pod.ns, g->pod.name);
+        act_on(b, g, DP_ACT_UNCDI); /* of the slices it had */
+        g->remaking = true;
+        grant_begin(b, g, now_ms);
+    } else if (b->look_ms < 0) {
+        b->look_ms = now_ms + LOOK_SOON_MS;
+    }
+}
+
+void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
+{
+    if (!b->pods_synced)
+        return;
+    if (g->adopted) {
+        if (b->has_gpus)
+            review_adopted(b, g, now_ms);
+        return;
+    }
+    const struct dp_pod *pod = broker_pod(b, g->pod.uid);
+    if (!pod || pod->ended)
+        grant_undo(b, g, now_ms, "its pod has ended");
+}

@@ -1,0 +1,266 @@
+#include "slicing/deviceplugin/broker/journal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/deviceplugin/broker/files.h"
+
+static const char *const state_texts[] = { "making", "ready", "undoing" };
+static const char *const step_texts[] = { "nothing", "intent", "instance", "made" };
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+static struct json_object *slice_json(const struct dp_slice *s)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, s->claim_ns, "claim", "namespace", NULL);
+    sw_json_set_str(doc, s->claim, "claim", "name", NULL);
+    sw_json_set_str(doc, s->profile, "profile", NULL);
+    sw_json_set_str(doc, s->gpu, "gpu", NULL);
+    sw_json_set(doc, json_object_new_int(s->place.start), "start", NULL);
+    sw_json_set(doc, json_object_new_int(s->place.size), "size", NULL);
+    sw_json_set_str(doc, step_texts[s->step], "step", NULL);
+    if (s->step >= DP_INSTANCE)
+        sw_json_set(doc, json_object_new_int64(s->gi), "gi", NULL);
+    if (s->step == DP_MADE)
+        sw_json_set(doc, json_object_new_int64(s->ci), "ci", NULL);
+    if (s->uuid)
+        sw_json_set_str(doc, s->uuid, "uuid", NULL);
+    return doc;
+}
+
+static struct json_object *served_json(const struct dp_served *s)
+{
+    struct json_object *doc = json_object_new_object(), *ids = json_object_new_array();
+    for (size_t i = 0; i < s->n_ids; i++)
+        json_object_array_add(ids, json_object_new_string(s->ids[i]));
+    sw_json_set_str(doc, s->profile, "profile", NULL);
+    sw_json_set(doc, ids, "ids", NULL);
+    return doc;
+}
+
+struct json_object *dp_record_make(const struct dp_grant *grant)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set(doc, json_object_new_int(1), "version", NULL);
+    sw_json_set_str(doc, grant->id, "id", NULL);
+    sw_json_set_str(doc, state_texts[grant->state], "state", NULL);
+    sw_json_set_str(doc, grant->boot_id, "bootID", NULL);
+    sw_json_set_str(doc, grant->pod.ns, "pod", "namespace", NULL);
+    sw_json_set_str(doc, grant->pod.name, "pod", "name", NULL);
+    sw_json_set_str(doc, grant->pod.uid, "pod", "uid", NULL);
+    sw_json_set_str(doc, grant->container, "container", NULL);
+    struct json_object *slices = sw_json_need_list(doc, "slices", NULL);
+    for (size_t i = 0; i < grant->n_slices; i++)
+        json_object_array_add(slices, slice_json(&grant->slices[i]));
+    struct json_object *served = sw_json_need_list(doc, "served", NULL);
+    for (size_t i = 0; i < grant->n_served; i++)
+        json_object_array_add(served, served_json(&grant->served[i]));
+    return doc;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+static int read_enum(struct json_object *doc, const char *key, const char *const *texts, size_t n,
+                     unsigned *out, struct sw_err *err)
+{
+    const char *text = sw_json_str(doc, "", key, NULL);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(texts[i], text) == 0) {
+            *out = (unsigned)i;
+            return 0;
+        }
+    return sw_err_set(err, SW_INVALID, "%s: '%s' is not known", key, text);
+}
+
+/* Names become parts of paths and of environments. */
+static int read_name(struct json_object *doc, const char *key, char **out, struct sw_err *err)
+{
+    const char *text = sw_json_str(doc, "", key, NULL);
+    const size_t len = strlen(text);
+    bool ok = len > 0 && len <= 253 && text[0] != '.';
+    for (const char *p = text; *p && ok; p++)
+        ok = isalnum((unsigned char)*p) || strchr("-._+:", *p);
+    if (!ok)
+        return sw_err_set(err, SW_INVALID, "%s: '%.64s' is no name", key, text);
+    *out = sw_strdup(text);
+    return 0;
+}
+
+static int read_profile(struct json_object *doc, char out[static SW_MIG_NAME_LEN],
+                        struct sw_err *err)
+{
+    const char *text = sw_json_str(doc, "", "profile", NULL);
+    struct sw_mig_profile p;
+    const int rc = sw_mig_profile_parse(text, strlen(text), &p, err);
+    if (rc == 0)
+        (void)sw_mig_profile_text(&p, out);
+    return rc;
+}
+
+static int read_number(struct json_object *doc, const char *key, int64_t most, int64_t *out,
+                       struct sw_err *err)
+{
+    const int64_t n = sw_json_int(doc, -1, key, NULL);
+    if (n < 0 || n > most)
+        return sw_err_set(err, SW_INVALID, "%s: expected 0 to %lld", key, (long long)most);
+    *out = n;
+    return 0;
+}
+
+static int read_slice(struct json_object *doc, struct dp_slice *s, struct sw_err *err)
+{
+    int64_t start = 0, size = 0, gi = 0, ci = 0;
+    unsigned step = 0;
+    int rc = read_name(sw_json_get(doc, "claim"), "namespace", &s->claim_ns, err);
+    if (rc == 0)
+        rc = read_name(sw_json_get(doc, "claim"), "name", &s->claim, err);
+    if (rc == 0)
+        rc = read_name(doc, "gpu", &s->gpu, err);
+    if (rc == 0)
+        rc = read_profile(doc, s->profile, err);
+    if (rc == 0)
+        rc = read_number(doc, "start", SW_MIG_MAX_SLICES - 1, &start, err);
+    if (rc == 0)
+        rc = read_number(doc, "size", SW_MIG_MAX_SLICES, &size, err);
+    if (rc == 0)
+        rc = read_enum(doc, "step", step_texts, SW_COUNT(step_texts), &step, err);
+    if (rc == 0 && step >= DP_INSTANCE)
+        rc = read_number(doc, "gi", UINT32_MAX, &gi, err);
+    if (rc == 0 && step == DP_MADE)
+        rc = read_number(doc, "ci", UINT32_MAX, &ci, err);
+    if (rc == 0 && (step == DP_MADE || sw_json_get(doc, "uuid")))
+        rc = read_name(doc, "uuid", &s->uuid, err);
+    s->place = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
+    s->step = (enum dp_slice_step)step;
+    s->gi = (uint32_t)gi;
+    s->ci = (uint32_t)ci;
+    return rc;
+}
+
+static int read_slices(struct json_object *list, struct dp_grant *g, struct sw_err *err)
+{
+    const size_t n = sw_json_len(list);
+    if (!json_object_is_type(list, json_type_array) || n == 0 || n > SW_MIG_MAX_WANTS)
+        return sw_err_set(err, SW_INVALID, "slices: expected a list of 1 to %d", SW_MIG_MAX_WANTS);
+    for (size_t i = 0; i < n; i++) {
+        const int rc = read_slice(sw_json_at(list, i), dp_grant_add_slice(g), err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "slices[%zu]", i);
+        if (g->state == DP_READY && g->slices[i].step != DP_MADE)
+            return sw_err_set(err, SW_INVALID, "slices[%zu].step: of a ready grant, not made", i);
+    }
+    return 0;
+}
+
+static int read_served(struct json_object *list, struct dp_grant *g, struct sw_err *err)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *doc = sw_json_at(list, i), *ids = sw_json_get(doc, "ids");
+        char profile[SW_MIG_NAME_LEN];
+        const int rc = read_profile(doc, profile, err);
+        const char *texts[SW_MIG_MAX_WANTS];
+        const size_t n = sw_json_len(ids);
+        if (rc < 0 || !json_object_is_type(ids, json_type_array) || n > SW_COUNT(texts) || i > 64)
+            return sw_err_set(err, SW_INVALID, "served[%zu]: expected a profile and ids", i);
+        for (size_t k = 0; k < n; k++) {
+            texts[k] = json_object_get_string(sw_json_at(ids, k));
+            if (!json_object_is_type(sw_json_at(ids, k), json_type_string))
+                return sw_err_set(err, SW_INVALID, "served[%zu].ids[%zu]: no text", i, k);
+        }
+        dp_grant_serve(g, profile, texts, n);
+    }
+    return 0;
+}
+
+int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err *err)
+{
+    SW_AUTO(dp_grant) *g = dp_grant_new();
+    struct json_object *pod = sw_json_get(doc, "pod");
+    unsigned state = 0;
+    if (sw_json_int(doc, 0, "version", NULL) != 1)
+        return sw_err_set(err, SW_INVALID, "version: expected 1");
+    int rc = read_name(doc, "id", &g->id, err);
+    if (rc == 0)
+        rc = read_enum(doc, "state", state_texts, SW_COUNT(state_texts), &state, err);
+    g->state = (enum dp_grant_state)state;
+    if (rc == 0)
+        rc = read_name(doc, "bootID", &g->boot_id, err);
+    if (rc == 0)
+        rc = read_name(doc, "container", &g->container, err);
+    if (rc == 0)
+        rc = read_name(pod, "namespace", &g->pod.ns, err);
+    if (rc == 0)
+        rc = read_name(pod, "name", &g->pod.name, err);
+    if (rc == 0)
+        rc = read_name(pod, "uid", &g->pod.uid, err);
+    if (rc == 0)
+        rc = read_slices(sw_json_get(doc, "slices"), g, err);
+    if (rc == 0)
+        rc = read_served(sw_json_get(doc, "served"), g, err);
+    if (rc == 0)
+        *out = SW_TAKE(g);
+    return rc;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+char *dp_journal_file(const struct dp_grant *grant)
+{
+    return sw_printf("%s.json", grant->id);
+}
+
+int dp_journal_write(const char *dir, const struct dp_grant *grant, struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = dp_record_make(grant);
+    SW_AUTO_CHARS *name = dp_journal_file(grant);
+    return dp_file_write(dir, name, doc, err);
+}
+
+int dp_journal_remove(const char *dir, const char *grant_id, struct sw_err *err)
+{
+    SW_AUTO_CHARS *name = sw_printf("%s.json", grant_id);
+    return dp_file_remove(dir, name, err);
+}
+
+struct loading {
+    const char *dir;
+    void (*each)(struct dp_grant *grant, void *arg);
+    void (*bad)(const char *path, const struct sw_err *err, void *arg);
+    void *arg;
+};
+
+static void on_record(const char *name, struct json_object *doc, int rc, const struct sw_err *why,
+                      void *arg)
+{
+    const struct loading *l = arg;
+    SW_ERR(err);
+    struct dp_grant *g = NULL;
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", l->dir, name);
+    if (rc == 0) {
+        rc = dp_record_read(doc, &g, &err);
+        why = &err;
+    }
+    if (rc == 0 && !(sw_starts_with(name, g->id) && strlen(name) == strlen(g->id) + 5)) {
+        dp_grant_free(g);
+        rc = sw_err_set(&err, SW_INVALID, "id: not the file's name");
+    }
+    if (rc < 0)
+        l->bad(path, why, l->arg);
+    else
+        l->each(g, l->arg);
+}
+
+int dp_journal_load(const char *dir, void (*each)(struct dp_grant *grant, void *arg),
+                    void (*bad)(const char *path, const struct sw_err *err, void *arg), void *arg,
+                    struct sw_err *err)
+{
+    struct loading l = { dir, each, bad, arg };
+    const int rc = dp_dir_make(dir, err);
+    return rc < 0 ? rc : dp_dir_each(dir, ".json", on_record, &l, err);
+}

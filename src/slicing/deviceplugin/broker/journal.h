@@ -1,0 +1,50 @@
+#pragma once
+/* journal: the grants' records, one small file each in a folder of the node's, and the CDI files
+ * that go with them. A record is written before each step it speaks of. Internal to deviceplugin.
+ * Pinned by test/unit/deviceplugin_journal_test.c. */
+#include <json-c/json.h>
+
+#include "slicing/deviceplugin/broker/broker.h"
+
+enum { DP_RECORD_BYTES = 256 * 1024 }; /* at most, of a record or CDI file */
+
+/** The caller's. */
+struct json_object *dp_record_make(const struct dp_grant *grant) SW_CHECKED;
+/** @return 0 | SW_INVALID "slices[1].gpu: ..." */
+int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err *err) SW_CHECKED;
+
+/** A reader, and who comes after the end of this process, sees the old record or the new one. That
+ * it survives a power cut is another matter (dp_worker_sync()). */
+int dp_journal_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
+/** The file's name; the caller's. */
+char *dp_journal_file(const struct dp_grant *grant);
+/** Gone, or not there. */
+int dp_journal_remove(const char *dir, const char *grant_id, struct sw_err *err) SW_CHECKED;
+/** All records, each given to @each (taken); what cannot be read is told to @bad and left. The
+ * folder is made where it is missing. */
+int dp_journal_load(const char *dir, void (*each)(struct dp_grant *grant, void *arg),
+                    void (*bad)(const char *path, const struct sw_err *err, void *arg), void *arg,
+                    struct sw_err *err) SW_CHECKED;
+
+/* ---- CDI ---------------------------------------------------------------------------------------
+ */
+
+/** The names that the files and answers use of a grant with made slices: class "c1g.5gb", device
+ * "MIG-...". Source: DAS (a class may not begin with a digit). The caller's. */
+char *dp_cdi_class(const struct dp_grant *grant);
+char *dp_cdi_device(const struct dp_grant *grant); /* "mig.das.com/c1g.5gb=MIG-..." */
+char *dp_cdi_file(const struct dp_grant *grant);   /* "c1g.5gb_MIG-....cdi.json" */
+/** "MIG-a,MIG-b", and "0,1". The caller's. */
+char *dp_visible_devices(const struct dp_grant *grant);
+char *dp_cuda_devices(const struct dp_grant *grant);
+
+/** A CDI specification, the caller's. Source: CDI specification 0.6.0. */
+struct json_object *dp_cdi_make(const struct dp_grant *grant) SW_CHECKED;
+/** Is it one of ours? The device it names goes to @device, the caller's.
+ * @return 0 | SW_NOTFOUND (somebody else's) | SW_INVALID (no CDI) */
+int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err) SW_CHECKED;
+int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
+int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
+/** Remove our files that no grant stands behind. @keep tells whether a device is known. */
+int dp_cdi_sweep(const char *dir, bool (*keep)(const char *device, void *arg), void *arg,
+                 struct sw_err *err) SW_CHECKED;

@@ -1,0 +1,47 @@
+#include "slicing/deviceplugin/driver/driver.h"
+
+#include <stdlib.h>
+
+void dp_driver_free(struct dp_driver *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->n_gpus; i++) {
+        free(d->gpus[i].uuid);
+        free(d->gpus[i].name);
+        sw_mig_geometry_unref(d->gpus[i].geometry);
+    }
+    free(d->gpus);
+    d->ops->free(d);
+}
+
+struct dp_step_result dp_job_result(const struct dp_job *job)
+{
+    return (struct dp_step_result){ .code = job->code,
+                                    .gi = job->made_gi,
+                                    .ci = job->made_ci,
+                                    .uuid = job->uuid,
+                                    .words = sw_err_text(&job->err) };
+}
+
+void dp_job_done(struct dp_job *job)
+{
+    free(SW_TAKE(job->gpu));
+    sw_err_done(&job->err);
+}
+
+bool dp_xid_is_the_programs(uint64_t xid)
+{
+    static const uint64_t programs[] = {
+        13,  /* graphics engine exception */
+        31,  /* page fault of a program */
+        43,  /* GPU stopped processing */
+        45,  /* preemptive clean-up after others */
+        68,  /* video processor exception */
+        109, /* context switch timeout */
+    };
+    for (size_t i = 0; i < SW_COUNT(programs); i++)
+        if (programs[i] == xid)
+            return true;
+    return false;
+}

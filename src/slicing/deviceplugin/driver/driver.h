@@ -1,0 +1,56 @@
+#pragma once
+/* driver: GPUs and what is done to them, real (NVML) or made up (emulation). Steps block; for real
+ * GPUs worker.h does them on a thread. Internal to deviceplugin. */
+#include "slicing/deviceplugin/broker/broker.h"
+
+struct dp_gpu {
+    char *uuid, *name;
+    uint32_t memory_mib;
+    struct sw_mig_geometry *geometry; /* NULL: not in MIG mode */
+    uint64_t xid; /* of the critical error that made it unhealthy; 0: it is well */
+};
+
+/** One step of the broker's, copied so that a thread can do it. */
+struct dp_job {
+    enum dp_step step;
+    char *gpu;
+    struct sw_mig_profile profile;
+    struct sw_mig_place place;
+    bool gi_known;
+    uint32_t gi;
+    /* the answer */
+    int code;
+    uint32_t made_gi, made_ci;
+    char uuid[128];
+    struct sw_err err;
+};
+
+struct dp_driver;
+struct dp_driver_ops {
+    void (*run)(struct dp_driver *d, struct dp_job *job);
+    /** The next critical error of a GPU: its index, or SIZE_MAX for all. @return 0 | SW_PENDING */
+    int (*next_xid)(struct dp_driver *d, size_t *gpu, uint64_t *xid);
+    void (*free)(struct dp_driver *d);
+};
+struct dp_driver {
+    const struct dp_driver_ops *ops;
+    struct dp_gpu *gpus;
+    size_t n_gpus;
+    bool blocks; /* steps go to a thread */
+};
+void dp_driver_free(struct dp_driver *d);
+SW_DEFINE_AUTO(dp_driver, dp_driver_free)
+
+/** @count GPUs of a model from the tables; their UUIDs follow from @node, so that they are the same
+ * after a restart. @return 0 | SW_INVALID (the words list the models) */
+int dp_driver_emulate(const char *model, size_t count, const char *node, struct dp_driver **out,
+                      struct sw_err *err) SW_CHECKED;
+/** @return 0 | SW_NOTFOUND (no library, no driver, no GPU) | others of nvml.h */
+int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err) SW_CHECKED;
+
+/** What a step found or made, told to the broker. */
+struct dp_step_result dp_job_result(const struct dp_job *job);
+void dp_job_done(struct dp_job *job);
+/** Errors of a program that ran, not of the GPU: they do not make it unhealthy.
+ * Source: NVIDIA's "XID Errors" (application errors); k8s-device-plugin skips the same. */
+bool dp_xid_is_the_programs(uint64_t xid);

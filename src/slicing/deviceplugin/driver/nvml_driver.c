@@ -1,0 +1,140 @@
+/* GPUs by NVML. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "slicing/deviceplugin/driver/driver.h"
+#include "slicing/nvml/nvml.h"
+
+struct real {
+    struct dp_driver base;
+    struct sw_nvml *nvml;
+    struct sw_nvml_gpu *gpus;
+};
+
+static const struct sw_nvml_gpu *find_gpu(const struct real *r, const char *uuid)
+{
+    for (size_t i = 0; i < r->base.n_gpus; i++)
+        if (sw_streq(r->gpus[i].uuid, uuid))
+            return &r->gpus[i];
+    return NULL;
+}
+
+/* The GPU instance at the very place, with the recorded id where there is one, and all in it.
+ * Anything else that lies there is not ours. */
+static int remove_slice(struct real *r, const struct sw_nvml_gpu *gpu, const struct dp_job *job,
+                        struct sw_err *err)
+{
+    uint32_t gi, ci;
+    bool same;
+    int rc = sw_nvml_gi_find(r->nvml, gpu, job->place, &gi, &same, err);
+    if (rc < 0)
+        return rc;
+    if (!same || (job->gi_known && gi != job->gi))
+        return SW_NOTFOUND;
+    while ((rc = sw_nvml_ci_find(r->nvml, gpu, gi, &ci, err)) == 0) {
+        rc = sw_nvml_ci_destroy(r->nvml, gpu, gi, ci, err);
+        if (rc < 0)
+            return rc;
+    }
+    return rc == SW_NOTFOUND ? sw_nvml_gi_destroy(r->nvml, gpu, gi, err) : rc;
+}
+
+static int make_gi(struct real *r, const struct sw_nvml_gpu *gpu, struct dp_job *job)
+{
+    const struct sw_mig_geometry *g = r->base.gpus[gpu->index].geometry;
+    const struct sw_mig_kind *kind = g ? sw_mig_kind_find(g, &job->profile) : NULL;
+    if (!kind)
+        return sw_err_set(&job->err, SW_INVALID, "%s has no such profile", gpu->uuid);
+    return sw_nvml_gi_create(r->nvml, gpu, kind, job->place, &job->made_gi, &job->err);
+}
+
+static int make_ci(struct real *r, const struct sw_nvml_gpu *gpu, struct dp_job *job)
+{
+    const unsigned slices = job->profile.ci ? job->profile.ci : job->profile.gi;
+    const int rc = sw_nvml_ci_create(r->nvml, gpu, job->gi, slices, &job->made_ci, &job->err);
+    return rc < 0 ? rc
+                  : sw_nvml_mig_uuid(r->nvml, gpu, job->gi, job->made_ci, job->uuid, &job->err);
+}
+
+static void run(struct dp_driver *d, struct dp_job *job)
+{
+    struct real *r = (struct real *)d;
+    const struct sw_nvml_gpu *gpu = find_gpu(r, job->gpu);
+    uint32_t gi;
+    bool same;
+    if (!gpu) {
+        /* a GPU that is not there any more holds nothing */
+        job->code = job->step == DP_STEP_REMOVE ? SW_NOTFOUND : SW_INVALID;
+        (void)sw_err_set(&job->err, job->code, "there is no GPU %s here", job->gpu);
+        return;
+    }
+    switch (job->step) {
+    case DP_STEP_PROBE:
+        job->code = sw_nvml_gi_find(r->nvml, gpu, job->place, &gi, &same, &job->err);
+        break;
+    case DP_STEP_MAKE_GI:
+        job->code = make_gi(r, gpu, job);
+        break;
+    case DP_STEP_MAKE_CI:
+        job->code = make_ci(r, gpu, job);
+        break;
+    case DP_STEP_REMOVE:
+        job->code = remove_slice(r, gpu, job, &job->err);
+        break;
+    }
+}
+
+static int next_xid(struct dp_driver *d, size_t *gpu, uint64_t *xid)
+{
+    return sw_nvml_next_xid(((struct real *)d)->nvml, 0, gpu, xid, NULL);
+}
+
+static void free_driver(struct dp_driver *d)
+{
+    struct real *r = (struct real *)d;
+    sw_nvml_close(r->nvml);
+    free(r->gpus);
+    free(r);
+}
+
+static const struct dp_driver_ops real_ops = { run, next_xid, free_driver };
+
+static int look_at(struct real *r, size_t i, struct sw_err *err)
+{
+    struct sw_nvml_gpu *g = &r->gpus[i];
+    struct dp_gpu *out = &r->base.gpus[i];
+    int rc = sw_nvml_gpu(r->nvml, i, g, err);
+    if (rc == 0 && g->mig)
+        rc = sw_nvml_geometry(r->nvml, g, &out->geometry, err);
+    out->uuid = sw_strdup(g->uuid);
+    out->name = sw_strdup(g->name);
+    out->memory_mib = g->memory_mib;
+    return rc;
+}
+
+int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err)
+{
+    struct real *r = sw_zalloc(1, sizeof *r);
+    SW_AUTO(dp_driver) *d = &r->base;
+    d->ops = &real_ops;
+    d->blocks = true;
+    int rc = sw_nvml_open(library, &r->nvml, err);
+    if (rc < 0)
+        return rc;
+    const size_t n = sw_nvml_n_gpus(r->nvml);
+    if (!n)
+        return sw_err_set(err, SW_NOTFOUND, "NVML knows no GPU");
+    r->gpus = sw_zalloc(n, sizeof *r->gpus);
+    d->gpus = sw_zalloc(n, sizeof *d->gpus);
+    for (d->n_gpus = 0; d->n_gpus < n && rc == 0;) {
+        rc = look_at(r, d->n_gpus, err);
+        d->n_gpus++;
+    }
+    if (rc < 0)
+        return rc;
+    SW_ERR(deaf); /* without events GPUs count as healthy */
+    if (sw_nvml_listen(r->nvml, &deaf) < 0)
+        sw_log(SW_LOG_WARN, "health of GPUs is not known", "error", sw_err_text(&deaf), NULL);
+    *out = SW_TAKE(d);
+    return 0;
+}

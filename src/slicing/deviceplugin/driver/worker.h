@@ -1,0 +1,17 @@
+#pragma once
+/* worker: what blocks (steps on GPUs, waiting for a disk), one after another on a thread of its
+ * own; the end of steps is told on the loop. Internal to deviceplugin. */
+#include "base/loop.h"
+#include "slicing/deviceplugin/driver/driver.h"
+
+struct dp_worker;
+/** @done runs on the loop; @job is borrowed for it. */
+struct dp_worker *dp_worker_new(struct sw_loop *loop, struct dp_driver *driver,
+                                void (*done)(struct dp_job *job, void *tag, void *arg), void *arg);
+/** Waits for the step under way; what waits behind it is dropped (its tags are freed). */
+void dp_worker_free(struct dp_worker *w);
+/** See that a file that was written survives a power cut. Nobody is told when: what it is for
+ * begins with a boot. */
+void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name);
+/** @job is taken (its own fields), @tag is heap and the worker's until @done gets it. */
+void dp_worker_run(struct dp_worker *w, const struct dp_job *job, void *tag);

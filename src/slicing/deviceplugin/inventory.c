@@ -1,0 +1,127 @@
+#include "slicing/deviceplugin/inventory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+
+/* How many of a profile an empty GPU holds. Other than the number of placements, which DAS counts:
+ * of 1g.5gb+me a GPU has seven, and room for one. */
+static size_t room(const struct dp_gpu *gpu, const char *profile)
+{
+    struct sw_mig_profile p;
+    const struct sw_mig_use none = { 0 };
+    if (!gpu->geometry || sw_mig_profile_parse(profile, strlen(profile), &p, NULL) < 0)
+        return 0;
+    const struct sw_mig_kind *k = sw_mig_kind_find(gpu->geometry, &p);
+    return k ? sw_mig_room(gpu->geometry, &none, k) : 0;
+}
+
+static bool has(const struct dp_resource *resources, size_t n, const char *profile)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(resources[i].profile, profile) == 0)
+            return true;
+    return false;
+}
+
+static void add(struct dp_resource *r, const struct dp_driver *d, const struct sw_mig_profile *p)
+{
+    (void)sw_mig_profile_text(p, r->profile);
+    (void)sw_mig_resource_text(p, r->text);
+    r->name = sw_printf(SW_MIG_DAS_PREFIX "%s", r->text);
+    r->socket = sw_printf("mig.das.com_%s.sock", r->text);
+    for (size_t i = 0; i < d->n_gpus; i++)
+        r->n_devices += room(&d->gpus[i], r->profile);
+}
+
+struct dp_resource *dp_inventory_resources(const struct dp_driver *d, size_t *n)
+{
+    struct dp_resource *out = sw_zalloc(d->n_gpus * SW_MIG_MAX_KINDS + 1, sizeof *out);
+    *n = 0;
+    for (size_t g = 0; g < d->n_gpus; g++) {
+        const struct sw_mig_geometry *geometry = d->gpus[g].geometry;
+        for (size_t k = 0; geometry && k < geometry->n_kinds; k++) {
+            char profile[SW_MIG_NAME_LEN];
+            if (!has(out, *n, sw_mig_profile_text(&geometry->kinds[k].profile, profile)))
+                add(&out[(*n)++], d, &geometry->kinds[k].profile);
+        }
+    }
+    return out;
+}
+
+void dp_inventory_resources_free(struct dp_resource *resources, size_t n)
+{
+    for (size_t i = 0; resources && i < n; i++) {
+        free(resources[i].name);
+        free(resources[i].socket);
+    }
+    free(resources);
+}
+
+static const struct dp_gpu *gpu_of(const struct dp_driver *d, const char *uuid)
+{
+    for (size_t i = 0; i < d->n_gpus; i++)
+        if (sw_streq(d->gpus[i].uuid, uuid))
+            return &d->gpus[i];
+    return NULL;
+}
+
+static bool grant_is_well(const struct dp_driver *d, const struct dp_grant *g)
+{
+    for (size_t i = 0; i < g->n_slices; i++) {
+        const struct dp_gpu *gpu = gpu_of(d, g->slices[i].gpu);
+        if (!gpu || gpu->xid)
+            return false;
+    }
+    return true;
+}
+
+void dp_inventory_health(const struct dp_driver *d, const struct dp_resource *r,
+                         const struct dp_broker *b, bool withdrawn, bool *healthy)
+{
+    size_t n_more = 0, n_held_well = 0;
+    for (size_t i = 0; i < d->n_gpus; i++)
+        n_more += d->gpus[i].xid ? 0 : room(&d->gpus[i], r->profile);
+    for (size_t i = 0; i < r->n_devices; i++) {
+        SW_AUTO_CHARS *id = sw_printf("%s-%zu", r->text, i);
+        const struct dp_grant *g = dp_broker_holder(b, r->profile, id);
+        healthy[i] = g && grant_is_well(d, g);
+        n_held_well += healthy[i];
+    }
+    n_more = withdrawn || n_more < n_held_well ? 0 : n_more - n_held_well;
+    for (size_t i = 0; i < r->n_devices && n_more; i++) {
+        SW_AUTO_CHARS *id = sw_printf("%s-%zu", r->text, i);
+        if (healthy[i] || dp_broker_holder(b, r->profile, id))
+            continue;
+        healthy[i] = true;
+        n_more--;
+    }
+}
+
+struct json_object *dp_inventory_document(const struct dp_driver *d)
+{
+    struct json_object *doc = json_object_new_object();
+    struct json_object *gpus = sw_json_need_list(doc, "nodeGpus", NULL);
+    const struct sw_mig_geometry *first = NULL;
+    for (size_t i = 0; i < d->n_gpus; i++) {
+        const struct dp_gpu *gpu = &d->gpus[i];
+        if (!gpu->geometry)
+            continue;
+        struct json_object *g = json_object_new_object();
+        SW_AUTO_CHARS *memory = sw_printf("%uMi", gpu->memory_mib);
+        sw_json_set_str(g, gpu->uuid, "gpuUuid", NULL);
+        sw_json_set_str(g, gpu->name, "gpuName", NULL);
+        sw_json_set_str(g, memory, "gpuMemory", NULL);
+        if (!first)
+            first = gpu->geometry;
+        else if (!sw_mig_geometry_equal(first, gpu->geometry))
+            sw_json_set(g, sw_mig_geometry_to_json(gpu->geometry), "migPlacement", NULL);
+        if (gpu->xid)
+            sw_json_set(g, json_object_new_boolean(false), "healthy", NULL);
+        json_object_array_add(gpus, g);
+    }
+    sw_json_set(doc, first ? sw_mig_geometry_to_json(first) : json_object_new_object(),
+                "migPlacement", NULL);
+    return doc;
+}

@@ -1,0 +1,491 @@
+/* Opening, closing, and carrying out what the broker wants done. */
+#include "slicing/deviceplugin/plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "slicing/deviceplugin/broker/files.h"
+#include "slicing/deviceplugin/broker/journal.h"
+
+enum { LOOK_FOR_GPUS_MS = 30 * 1000, LOOK_AT_HEALTH_MS = 1000, SETTLED_MS = 5000 };
+
+int64_t dp_plugin_now(const struct sw_device_plugin *p)
+{
+    return sw_loop_now_ms(p->loop);
+}
+
+static double seconds(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* ---- actions -----------------------------------------------------------------------------------
+ */
+
+#ifdef SW_TEST
+/* For the crash test: the process ends before its n-th action. */
+static void maybe_die(void)
+{
+    static long n = 0;
+    const char *at = getenv("SLIPWAY_TEST_DIE_AT");
+    if (at && ++n == strtol(at, NULL, 10))
+        _exit(99);
+}
+#else
+static void maybe_die(void)
+{
+}
+#endif
+
+static void log_error(struct sw_device_plugin *p, const char *event, const struct sw_err *err)
+{
+    p->n.journal_errors++;
+    sw_log(SW_LOG_ERROR, event, "error", sw_err_text(err), NULL);
+}
+
+struct step_tag {
+    size_t i;
+    double began;
+    char grant_id[]; /* one block: the worker may drop it */
+};
+
+static void on_step_done(struct dp_job *job, void *tag, void *arg)
+{
+    struct sw_device_plugin *p = arg;
+    struct step_tag *t = tag;
+    const struct dp_step_result r = dp_job_result(job);
+    p->n.steps++;
+    p->n.nvml_s += seconds() - t->began;
+    p->n.step_errors += r.code < 0 && r.code != SW_NOTFOUND;
+    dp_broker_on_step(p->broker, t->grant_id, t->i, job->step, &r, dp_plugin_now(p));
+    free(t);
+    dp_plugin_perform(p);
+}
+
+static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
+{
+    const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
+    const struct dp_slice *s = &g->slices[a->i];
+    SW_ERR(err);
+    /* looking changes nothing, and what cannot be recorded is taken down all the same */
+    if (a->step != DP_STEP_PROBE && dp_journal_write(p->opts.journal_dir, g, &err) < 0) {
+        log_error(p, "record not written", &err);
+        if (a->step != DP_STEP_REMOVE) {
+            const struct dp_step_result r = { .code = SW_UNAVAILABLE, .words = sw_err_text(&err) };
+            dp_broker_on_step(p->broker, a->grant_id, a->i, a->step, &r, dp_plugin_now(p));
+            return;
+        }
+    }
+    struct dp_job job = { .step = a->step,
+                          .gpu = sw_strdup(s->gpu),
+                          .place = s->place,
+                          .gi_known = s->step >= DP_INSTANCE,
+                          .gi = s->gi };
+    (void)!sw_mig_profile_parse(s->profile, strlen(s->profile), &job.profile, NULL); /* is one */
+    const size_t id_len = strlen(a->grant_id);
+    struct step_tag *t = sw_zalloc(1, sizeof *t + id_len + 1);
+    t->i = a->i;
+    t->began = seconds();
+    memcpy(t->grant_id, a->grant_id, id_len);
+    if (!p->driver) { /* the GPUs have gone: nothing can be made, nothing is left */
+        job.code = a->step == DP_STEP_REMOVE ? SW_UNAVAILABLE : SW_INVALID;
+        (void)sw_err_set(&job.err, job.code, "no GPU: %s", p->no_gpu ? p->no_gpu : "");
+    } else if (p->driver->blocks) {
+        dp_worker_run(p->worker, &job, t);
+        return;
+    } else {
+        p->driver->ops->run(p->driver, &job);
+    }
+    on_step_done(&job, t, p);
+    dp_job_done(&job);
+}
+
+static void do_commit(struct sw_device_plugin *p, const struct dp_action *a)
+{
+    const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
+    SW_ERR(err);
+    int rc = dp_journal_write(p->opts.journal_dir, g, &err);
+    if (rc == 0)
+        rc = dp_cdi_write(p->opts.cdi_dir, g, &err);
+    if (rc < 0)
+        log_error(p, "slices not committed", &err);
+    dp_broker_on_commit(p->broker, a->grant_id, rc, sw_err_text(&err), dp_plugin_now(p));
+}
+
+static void do_record(struct sw_device_plugin *p, const struct dp_action *a)
+{
+    const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
+    SW_ERR(err);
+    if (!g)
+        return;
+    if (dp_journal_write(p->opts.journal_dir, g, &err) < 0 ||
+        (g->state == DP_READY && dp_cdi_write(p->opts.cdi_dir, g, &err) < 0)) {
+        log_error(p, "record not written", &err);
+    } else if (p->worker) {
+        SW_AUTO_CHARS *name = dp_journal_file(g);
+        dp_worker_sync(p->worker, p->opts.journal_dir, name);
+    }
+}
+
+static void do_uncdi(struct sw_device_plugin *p, const struct dp_action *a)
+{
+    const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
+    SW_ERR(err);
+    if (g && dp_cdi_remove(p->opts.cdi_dir, g, &err) < 0)
+        log_error(p, "CDI file not removed", &err);
+}
+
+static void do_forget(struct sw_device_plugin *p, const struct dp_action *a)
+{
+    SW_ERR(err);
+    if (dp_journal_remove(p->opts.journal_dir, a->grant_id, &err) < 0)
+        log_error(p, "record not removed", &err);
+}
+
+static void do_tell(struct sw_device_plugin *p, const struct dp_action *a)
+{
+    if (a->code < 0 && a->ref.uid)
+        dp_cluster_event(p, &a->ref, "SliceFailed", a->words);
+    sw_log(a->code < 0 ? SW_LOG_WARN : SW_LOG_INFO, "slices", "what", a->words, NULL);
+}
+
+static void do_look(struct sw_device_plugin *p, const struct dp_action *a SW_UNUSED)
+{
+    dp_held_ask(p);
+}
+
+static void (*const doers[])(struct sw_device_plugin *p, const struct dp_action *a) = {
+    [DP_ACT_STEP] = do_step,
+    [DP_ACT_COMMIT] = do_commit,
+    [DP_ACT_RECORD] = do_record,
+    [DP_ACT_UNCDI] = do_uncdi,
+    [DP_ACT_FORGET] = do_forget,
+    [DP_ACT_ALLOCATED] = dp_ticket_answer,
+    [DP_ACT_STARTED] = dp_ticket_answer,
+    [DP_ACT_CLAIM_STATE] = dp_cluster_write,
+    [DP_ACT_CLAIM_POD] = dp_cluster_write,
+    [DP_ACT_CLAIM_DELETE] = dp_cluster_write,
+    [DP_ACT_LOOK] = do_look,
+    [DP_ACT_EVICT] = dp_cluster_write,
+    [DP_ACT_TELL] = do_tell,
+};
+
+void dp_plugin_perform(struct sw_device_plugin *p)
+{
+    if (p->performing) /* the outer one goes on */
+        return;
+    p->performing = true;
+    struct dp_action *a;
+    while ((a = dp_broker_next(p->broker))) {
+        maybe_die();
+        doers[a->act](p, a);
+        dp_action_free(a);
+    }
+    p->performing = false;
+    const int64_t next_ms = dp_broker_next_ms(p->broker);
+    if (next_ms < 0)
+        sw_timer_stop(p->tick);
+    else
+        sw_timer_set(p->tick, next_ms > dp_plugin_now(p) ? next_ms - dp_plugin_now(p) : 0);
+    for (size_t i = 0; i < p->n_resources; i++)
+        dp_endpoint_refresh(p->endpoints[i]);
+}
+
+static void on_settled(void *arg SW_UNUSED)
+{
+    sw_memory_settle();
+}
+
+static void on_tick(void *arg)
+{
+    struct sw_device_plugin *p = arg;
+    dp_broker_tick(p->broker, dp_plugin_now(p));
+    dp_plugin_perform(p);
+}
+
+/* ---- GPUs --------------------------------------------------------------------------------------
+ */
+
+void dp_plugin_changed(struct sw_device_plugin *p)
+{
+    for (size_t i = 0; i < p->n_resources; i++)
+        dp_endpoint_refresh(p->endpoints[i]);
+    dp_kubelet_look(p->kubelet);
+    dp_accelerator_publish(p->accelerator);
+}
+
+static void use_driver(struct sw_device_plugin *p, struct dp_driver *d)
+{
+    p->driver = d;
+    p->resources = dp_inventory_resources(d, &p->n_resources);
+    p->endpoints = sw_zalloc(p->n_resources + 1, sizeof *p->endpoints);
+    for (size_t i = 0; i < p->n_resources; i++)
+        p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
+    p->worker = dp_worker_new(p->loop, d, on_step_done, p);
+    dp_broker_on_gpus(p->broker, dp_plugin_now(p));
+    char count[24], profiles[24];
+    (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
+    (void)snprintf(profiles, sizeof profiles, "%zu", p->n_resources);
+    sw_log(SW_LOG_INFO, "GPUs found", "gpus", count, "profiles", profiles, "emulated",
+           p->opts.emulated ? "true" : "false", NULL);
+}
+
+static void say_no_gpu(struct sw_device_plugin *p, const char *reason, const char *words)
+{
+    if (!sw_streq(p->no_gpu, words))
+        sw_log(SW_LOG_WARN, "no GPU to slice", "reason", words, NULL);
+    free(p->no_gpu);
+    p->no_gpu = sw_strdup(words);
+    p->no_gpu_reason = reason;
+}
+
+static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
+{
+    struct dp_driver *d = NULL;
+    const int rc = p->opts.emulated
+                       ? dp_driver_emulate(p->opts.emulated_model, (size_t)p->opts.emulated_count,
+                                           p->opts.node, &d, err)
+                       : dp_driver_nvml(p->opts.nvml_library, &d, err);
+    if (rc < 0)
+        return rc;
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_gpus; i++)
+        n += d->gpus[i].geometry != NULL;
+    if (!n) {
+        say_no_gpu(p, "NoMIG", "no GPU is in MIG mode");
+        dp_driver_free(d);
+    } else {
+        use_driver(p, d);
+    }
+    return 0;
+}
+
+/* A driver that is installed later, MIG mode that is set later: look again now and then. */
+static void look_for_gpus(struct sw_device_plugin *p)
+{
+    SW_ERR(err);
+    const int rc = find_gpus(p, &err);
+    if (rc < 0)
+        say_no_gpu(p, rc == SW_NOTFOUND ? "NoGPU" : "NVMLFailed", sw_err_text(&err));
+    dp_plugin_changed(p);
+    dp_plugin_perform(p);
+}
+
+static void look_at_health(struct sw_device_plugin *p)
+{
+    size_t gpu;
+    uint64_t xid;
+    bool changed = false;
+    while (p->driver->ops->next_xid(p->driver, &gpu, &xid) == 0) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%llu", (unsigned long long)xid);
+        const bool ill = !dp_xid_is_the_programs(xid);
+        sw_log(ill ? SW_LOG_ERROR : SW_LOG_INFO, "GPU reports an error", "gpu",
+               gpu < p->driver->n_gpus ? p->driver->gpus[gpu].uuid : "(all)", "xid", number, NULL);
+        for (size_t i = 0; ill && i < p->driver->n_gpus; i++)
+            if (i == gpu || gpu == SIZE_MAX) {
+                changed |= !p->driver->gpus[i].xid;
+                p->driver->gpus[i].xid = xid;
+            }
+    }
+    if (changed)
+        dp_plugin_changed(p);
+}
+
+static void on_look(void *arg)
+{
+    struct sw_device_plugin *p = arg;
+    if (p->driver)
+        look_at_health(p);
+    else
+        look_for_gpus(p);
+    if (!p->driver || p->driver->blocks)
+        sw_timer_set(p->look, p->driver ? LOOK_AT_HEALTH_MS : LOOK_FOR_GPUS_MS);
+}
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+int sw_device_list_parse(const char *text, unsigned *out, struct sw_err *err)
+{
+    static const char *const names[] = { "envvar", "cdi-annotations", "cdi-cri" };
+    unsigned list = 0;
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const size_t len = strcspn(at, ",");
+        unsigned bit = 0;
+        for (size_t i = 0; i < SW_COUNT(names); i++)
+            if (strlen(names[i]) == len && memcmp(names[i], at, len) == 0)
+                bit = 1u << i;
+        if (!bit)
+            return sw_err_set(err, SW_INVALID, "'%.*s' is none of envvar, cdi-annotations, cdi-cri",
+                              (int)len, at);
+        list |= bit;
+    }
+    *out = list;
+    return 0;
+}
+
+static void fill_defaults(struct sw_device_plugin_opts *o)
+{
+    o->kubelet_dir = o->kubelet_dir ? o->kubelet_dir : "/var/lib/kubelet";
+    o->cdi_dir = o->cdi_dir ? o->cdi_dir : "/var/run/cdi";
+    o->journal_dir = o->journal_dir ? o->journal_dir : "/var/lib/slipway/device-plugin";
+    o->device_list = o->device_list ? o->device_list
+                                    : SW_DEVICES_ENVVAR | SW_DEVICES_CDI_ANNOTATIONS;
+    o->emulated_model = o->emulated_model ? o->emulated_model : "A100-40GB";
+    o->emulated_count = o->emulated_count ? o->emulated_count : 2;
+    o->gate_condition = o->gate_condition ? o->gate_condition : SW_DEVICE_PLUGIN_GATE_CONDITION;
+    o->boot_id_file = o->boot_id_file ? o->boot_id_file : "/proc/sys/kernel/random/boot_id";
+}
+
+static int new_broker(struct sw_device_plugin *p, struct sw_err *err)
+{
+    SW_AUTO_CHARS *boot_id = NULL;
+    size_t len;
+    const int rc = sw_file_read(p->opts.boot_id_file, 4096, &boot_id, &len, err);
+    if (rc < 0)
+        return rc;
+    boot_id[strcspn(boot_id, " \n")] = '\0';
+    p->broker = dp_broker_new(&(struct dp_opts){
+        .boot_id = boot_id, .wait_ms = p->opts.claim_wait_ms, .check_start = true });
+    return 0;
+}
+
+static void on_record(struct dp_grant *grant, void *arg)
+{
+    struct sw_device_plugin *p = arg;
+    sw_log(SW_LOG_INFO, "record of another life", "pod", grant->pod.name, "namespace",
+           grant->pod.ns, NULL);
+    dp_broker_adopt(p->broker, grant);
+}
+
+static void on_bad_record(const char *path, const struct sw_err *err, void *arg)
+{
+    ((struct sw_device_plugin *)arg)->n.journal_errors++;
+    sw_log(SW_LOG_ERROR, "record cannot be read; what it speaks of is left alone", "path", path,
+           "error", sw_err_text(err), NULL);
+}
+
+struct known {
+    const char *device;
+    bool found;
+};
+
+static void match_device(struct dp_grant *g, void *arg)
+{
+    struct known *k = arg;
+    SW_AUTO_CHARS *device = dp_cdi_device(g);
+    k->found |= strcmp(device, k->device) == 0;
+}
+
+static bool is_known(const char *device, void *arg)
+{
+    struct known k = { .device = device };
+    dp_broker_each(((struct sw_device_plugin *)arg)->broker, match_device, &k);
+    return k.found;
+}
+
+/* Where the pod before was deleted by force its process may run still: two of them would take each
+ * other's sockets away, and make and undo slices at the same places. */
+static int be_alone(struct sw_device_plugin *p, struct sw_err *err)
+{
+    const int rc = dp_dir_lock(p->opts.journal_dir, false, &p->lock, NULL);
+    if (rc == 0)
+        return 0;
+    if (rc == SW_CONFLICT)
+        sw_log(SW_LOG_WARN, "another plugin is at work on this node: waiting for its end",
+               "records", p->opts.journal_dir, NULL);
+    return dp_dir_lock(p->opts.journal_dir, true, &p->lock, err);
+}
+
+static int take_stock(struct sw_device_plugin *p, struct sw_err *err)
+{
+    int rc = be_alone(p, err);
+    if (rc == 0)
+        rc = dp_journal_load(p->opts.journal_dir, on_record, on_bad_record, p, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "journal");
+    rc = dp_cdi_sweep(p->opts.cdi_dir, is_known, p, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "CDI files") : 0;
+}
+
+int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
+                          const struct sw_device_plugin_opts *opts, struct sw_device_plugin **out,
+                          struct sw_err *err)
+{
+    struct sw_device_plugin *p = sw_zalloc(1, sizeof *p);
+    p->lock = -1;
+    p->loop = loop;
+    p->kube = kube;
+    p->opts = *opts;
+    fill_defaults(&p->opts);
+    p->plugins_dir = sw_printf("%s/device-plugins", p->opts.kubelet_dir);
+    p->held_socket = sw_printf("%s/pod-resources/kubelet.sock", p->opts.kubelet_dir);
+    p->tick = sw_timer_new(loop, on_tick, p);
+    p->look = sw_timer_new(loop, on_look, p);
+    p->settled = sw_timer_new(loop, on_settled, p);
+    sw_timer_set(p->settled, SETTLED_MS);
+    int rc = new_broker(p, err);
+    if (rc == 0)
+        rc = take_stock(p, err);
+    if (rc == 0 && p->opts.emulated) /* a model that does not exist is an error at once */
+        rc = find_gpus(p, err);
+    if (rc == 0)
+        rc = dp_gate_new(p, &p->gate, err);
+    if (rc < 0) {
+        sw_device_plugin_close(p);
+        return rc;
+    }
+    p->kubelet = dp_kubelet_new(p);
+    p->accelerator = dp_accelerator_new(p);
+    dp_cluster_open(p);
+    sw_timer_set(p->look, 0);
+    dp_plugin_changed(p);
+    dp_plugin_perform(p);
+    *out = p;
+    return 0;
+}
+
+void sw_device_plugin_close(struct sw_device_plugin *p)
+{
+    if (!p)
+        return;
+    dp_worker_free(p->worker);
+    dp_kubelet_free(p->kubelet);
+    for (size_t i = 0; i < p->n_resources; i++)
+        dp_endpoint_free(p->endpoints[i]);
+    free(p->endpoints);
+    dp_tickets_free(p);
+    dp_cluster_close(p);
+    dp_accelerator_free(p->accelerator);
+    dp_gate_free(p->gate);
+    dp_inventory_resources_free(p->resources, p->n_resources);
+    dp_driver_free(p->driver);
+    dp_broker_free(p->broker);
+    sw_timer_free(p->tick);
+    sw_timer_free(p->look);
+    sw_timer_free(p->settled);
+    if (p->lock >= 0)
+        (void)close(p->lock);
+    free(p->plugins_dir);
+    free(p->held_socket);
+    free(p->no_gpu);
+    free(p);
+}
+
+const char *sw_device_plugin_waits_for(const struct sw_device_plugin *p)
+{
+    if (!p->driver)
+        return NULL; /* idle is a way of serving: there is nothing to wait for on this node */
+    if (!p->open)
+        return dp_gate_text(p->gate);
+    for (size_t i = 0; i < p->n_resources; i++)
+        if (!dp_endpoint_is_registered(p->endpoints[i]))
+            return "kubelet has not taken the registration yet";
+    return NULL;
+}

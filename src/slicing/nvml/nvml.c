@@ -1,0 +1,284 @@
+/* The library and its GPUs. */
+#include "slicing/nvml/nvml.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slicing/nvml/api.h"
+
+enum { MAX_GPUS = 64 };
+
+/* ---- loading -----------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *symbol;
+    size_t offset; /* in struct nvml_api */
+    bool needed;
+} functions[] = {
+#define ROW(result, name, symbol, parameters, needed)                                              \
+    { symbol, offsetof(struct nvml_api, name), needed },
+    NVML_FUNCTIONS(ROW)
+#undef ROW
+};
+
+static int load(struct sw_nvml *n, const char *library, struct sw_err *err)
+{
+    n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!n->library)
+        return sw_err_set(err, SW_NOTFOUND, "no NVML: %s", dlerror());
+    for (size_t i = 0; i < SW_COUNT(functions); i++) {
+        void *f = dlsym(n->library, functions[i].symbol);
+        if (!f && functions[i].needed)
+            return sw_err_set(err, SW_INVALID, "%s has no %s: a newer driver is needed", library,
+                              functions[i].symbol);
+        memcpy((char *)&n->api + functions[i].offset, &f, sizeof f);
+    }
+    return 0;
+}
+
+int nvml_fail(struct sw_nvml *n, int ret, struct sw_err *err, const char *call, const char *what)
+{
+    static const struct {
+        int ret, code;
+    } codes[] = {
+        { NVML_ERROR_NOT_FOUND, SW_NOTFOUND },
+        { NVML_ERROR_DRIVER_NOT_LOADED, SW_NOTFOUND },
+        { NVML_ERROR_IN_USE, SW_CONFLICT },
+        { NVML_ERROR_INSUFFICIENT_RESOURCES, SW_CONFLICT },
+        { NVML_ERROR_NO_PERMISSION, SW_FORBIDDEN },
+        { NVML_ERROR_NOT_SUPPORTED, SW_INVALID },
+        { NVML_ERROR_INVALID_ARGUMENT, SW_INVALID },
+        { NVML_ERROR_TIMEOUT, SW_PENDING },
+    };
+    int code = SW_UNAVAILABLE;
+    for (size_t i = 0; i < SW_COUNT(codes); i++)
+        if (codes[i].ret == ret)
+            code = codes[i].code;
+    return sw_err_set(err, code, "%s of %s: %s (NVML error %d)", call, what,
+                      n->api.error_string(ret), ret);
+}
+
+static int find_gpus(struct sw_nvml *n, struct sw_err *err)
+{
+    unsigned count = 0;
+    int ret = n->api.count(&count);
+    if (ret)
+        return nvml_fail(n, ret, err, "count", "GPUs");
+    n->n_gpus = count < MAX_GPUS ? count : MAX_GPUS;
+    n->gpus = sw_zalloc(n->n_gpus + 1, sizeof *n->gpus);
+    for (unsigned i = 0; i < n->n_gpus; i++) {
+        ret = n->api.by_index(i, &n->gpus[i]);
+        if (ret)
+            return nvml_fail(n, ret, err, "handle", "a GPU");
+    }
+    return 0;
+}
+
+int sw_nvml_open(const char *library, struct sw_nvml **out, struct sw_err *err)
+{
+    SW_AUTO(sw_nvml) *n = sw_zalloc(1, sizeof *n);
+    int rc = load(n, library && *library ? library : "libnvidia-ml.so.1", err);
+    if (rc < 0)
+        return rc;
+    const int ret = n->api.init();
+    if (ret)
+        return nvml_fail(n, ret, err, "initialisation", "NVML");
+    n->initialised = true;
+    rc = find_gpus(n, err);
+    if (rc == 0)
+        *out = SW_TAKE(n);
+    return rc;
+}
+
+void sw_nvml_close(struct sw_nvml *n)
+{
+    if (!n)
+        return;
+    if (n->events)
+        (void)n->api.set_free(n->events);
+    if (n->initialised)
+        (void)n->api.shutdown();
+    if (n->library)
+        (void)dlclose(n->library);
+    free(n->gpus);
+    free(n);
+}
+
+/* ---- GPUs --------------------------------------------------------------------------------------
+ */
+
+size_t sw_nvml_n_gpus(const struct sw_nvml *n)
+{
+    return n->n_gpus;
+}
+
+int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out, struct sw_err *err)
+{
+    if (index >= n->n_gpus)
+        return sw_err_set(err, SW_NOTFOUND, "there is no GPU %zu", index);
+    void *h = n->gpus[index];
+    struct sw_nvml_gpu g = { .index = index };
+    struct nvml_memory memory = { 0 };
+    unsigned now = 0, next = 0;
+    int ret = n->api.uuid(h, g.uuid, sizeof g.uuid);
+    if (ret == 0)
+        ret = n->api.name(h, g.name, sizeof g.name);
+    if (ret == 0)
+        ret = n->api.memory(h, &memory);
+    if (ret)
+        return nvml_fail(n, ret, err, "look", "a GPU");
+    ret = n->api.mig_mode(h, &now, &next);
+    if (ret && ret != NVML_ERROR_NOT_SUPPORTED)
+        return nvml_fail(n, ret, err, "MIG mode", g.uuid);
+    g.memory_mib = (uint32_t)(memory.total >> 20);
+    g.mig = ret == 0 && now == NVML_MIG_ENABLED;
+    *out = g;
+    return 0;
+}
+
+/* Attributes that the number of a profile says, where the library is too old to give its name. */
+static uint8_t attrs_of(unsigned profile)
+{
+    switch (profile) {
+    case 7:
+    case 8:
+        return SW_MIG_ME;
+    case 10:
+    case 11:
+    case 12:
+        return SW_MIG_GFX;
+    case 13:
+    case 14:
+        return SW_MIG_NO_ME;
+    case 15:
+    case 16:
+        return SW_MIG_ME_ALL;
+    default:
+        return 0;
+    }
+}
+
+/* As `nvidia-smi` names it: eighths of the GPU's memory, rounded up, of its size in GB.
+ * Source: MIG user guide, "MIG device names"; k8s-device-plugin's naming. */
+static uint16_t gigabytes(unsigned long long profile_mb, uint32_t gpu_mib)
+{
+    const double eighths = ceil((double)profile_mb / gpu_mib * 8) / 8;
+    return (uint16_t)lround(eighths * ceil(gpu_mib / 1024.0));
+}
+
+static int read_profile(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, unsigned number,
+                        struct sw_mig_kind *k)
+{
+    void *h = n->gpus[gpu->index];
+    struct nvml_gi_profile_v2 v2 = { .version = NVML_GI_PROFILE_V2 };
+    k->gi_profile = (uint8_t)number;
+    k->ci_profile = UINT8_MAX;
+    if (n->api.gi_profile_v && n->api.gi_profile_v(h, number, &v2) == 0) {
+        v2.name[sizeof v2.name - 1] = '\0';
+        const char *name = sw_starts_with(v2.name, "MIG ") ? v2.name + 4 : v2.name;
+        k->gi_id = (uint8_t)v2.id;
+        if (sw_mig_profile_parse(name, strlen(name), &k->profile, NULL) == 0)
+            return 0;
+    }
+    struct nvml_gi_profile p = { 0 };
+    const int ret = n->api.gi_profile(h, number, &p);
+    if (ret)
+        return ret;
+    k->gi_id = (uint8_t)p.id;
+    k->profile = (struct sw_mig_profile){ .gi = (uint8_t)p.slices,
+                                          .gb = gigabytes(p.memory_mb, gpu->memory_mib),
+                                          .attrs = attrs_of(number) };
+    return 0;
+}
+
+static int place_cmp(const void *a, const void *b)
+{
+    const struct nvml_place *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int read_places(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw_mig_kind *k)
+{
+    struct nvml_place places[SW_MIG_MAX_PLACES * 2];
+    unsigned count = SW_COUNT(places);
+    const int ret = n->api.gi_places(n->gpus[gpu->index], k->gi_id, places, &count);
+    if (ret)
+        return ret;
+    qsort(places, count, sizeof places[0], place_cmp);
+    for (unsigned i = 0; i < count && i < SW_MIG_MAX_PLACES; i++)
+        k->places[k->n_places++] = (struct sw_mig_place){ (uint8_t)places[i].start,
+                                                          (uint8_t)places[i].size };
+    return 0;
+}
+
+uint8_t nvml_ci_profile_of(unsigned slices)
+{
+    static const uint8_t by_slices[] = { 0, 0, 1, 2, 3, 0, 6, 4, 5 };
+    return slices < SW_COUNT(by_slices) ? by_slices[slices] : UINT8_MAX;
+}
+
+int sw_nvml_geometry(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw_mig_geometry **out,
+                     struct sw_err *err)
+{
+    struct sw_mig_kind kinds[SW_MIG_MAX_KINDS] = { 0 };
+    size_t n_kinds = 0;
+    for (unsigned number = 0; number < NVML_N_GI_PROFILES; number++) {
+        struct sw_mig_kind k = { 0 };
+        int ret = read_profile(n, gpu, number, &k);
+        if (ret == 0)
+            ret = read_places(n, gpu, &k);
+        if (ret == NVML_ERROR_NOT_SUPPORTED || ret == NVML_ERROR_INVALID_ARGUMENT ||
+            (ret == 0 && !k.n_places))
+            continue; /* this GPU, or this library, has it not */
+        if (ret)
+            return nvml_fail(n, ret, err, "profiles", gpu->uuid);
+        k.ci_profile = nvml_ci_profile_of(k.profile.gi);
+        if (n_kinds < SW_COUNT(kinds))
+            kinds[n_kinds++] = k;
+    }
+    const int rc = sw_mig_geometry_new(kinds, n_kinds, out, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "GPU %s", gpu->uuid) : 0;
+}
+
+/* ---- what goes wrong ---------------------------------------------------------------------------
+ */
+
+int sw_nvml_listen(struct sw_nvml *n, struct sw_err *err)
+{
+    const struct nvml_api *a = &n->api;
+    if (!a->set_create || !a->set_free || !a->set_register || !a->set_wait)
+        return sw_err_set(err, SW_INVALID, "this NVML has no events");
+    int ret = a->set_create(&n->events);
+    if (ret)
+        return nvml_fail(n, ret, err, "events", "NVML");
+    for (size_t i = 0; i < n->n_gpus; i++) {
+        ret = a->set_register(n->gpus[i], NVML_EVENT_XID, n->events);
+        if (ret)
+            return nvml_fail(n, ret, err, "critical errors", "a GPU");
+    }
+    return 0;
+}
+
+int sw_nvml_next_xid(struct sw_nvml *n, unsigned wait_ms, size_t *gpu_index, uint64_t *xid,
+                     struct sw_err *err)
+{
+    struct nvml_event e = { 0 };
+    if (!n->events)
+        return SW_PENDING;
+    const int ret = n->api.set_wait(n->events, &e, wait_ms);
+    if (ret == NVML_ERROR_TIMEOUT)
+        return SW_PENDING;
+    if (ret)
+        return nvml_fail(n, ret, err, "wait for events", "NVML");
+    if (e.type != NVML_EVENT_XID)
+        return SW_PENDING;
+    *xid = e.data;
+    for (*gpu_index = 0; *gpu_index < n->n_gpus; ++*gpu_index)
+        if (n->gpus[*gpu_index] == e.device)
+            return 0;
+    *gpu_index = SIZE_MAX; /* which one is not said: all are meant */
+    return 0;
+}

@@ -1,0 +1,27 @@
+#pragma once
+/* advice: a pod fits nowhere, but would if slices lay otherwise: who would have to move. Slices of
+ * a running pod cannot: it has to be made again, and that is for people to decide. Asks the
+ * picture, changes nothing. Internal to scheduler. */
+#include "slicing/scheduler/cache/cache.h"
+
+enum { ADVICE_MAX_MOVES = 8 };
+
+struct advice {
+    const struct node *node; /* where the pod would fit then */
+    const struct claim *moves[ADVICE_MAX_MOVES];
+    const struct node *to[ADVICE_MAX_MOVES]; /* where there is room for each: it may be the same */
+    size_t n;
+};
+
+/** A quick look before the search: how many slices @pod wants and how many are free on @node.
+ * @return false: it can never fit there, or wants more than is searched for */
+bool advice_count(const struct picture *p, const struct node *node, const struct pod *pod,
+                  unsigned *wanted, unsigned *free_slices);
+/** The fewest moves found that make room on @node; those that move fit beside the pod afterwards,
+ * on the node or on others of @others (NULLs in it are passed over). Each move is looked for by
+ * itself: what only a chain of moves would give is not found.
+ * @return false: no way was found */
+bool advice_find(const struct picture *p, const struct node *node, const struct pod *pod,
+                 struct node *const *others, size_t n_others, struct advice *out);
+/** "would fit if these moved: ns/name (1g.5gb) to another GPU of the node, ..."; the caller's. */
+char *advice_text(const struct advice *a);

@@ -1,0 +1,612 @@
+/* One pod to its node: what stands in the way is deleted, its claims are created (they are staged
+ * then) and marked created, and it is bound. Whatever fails on the way, what was written is deleted
+ * again before the answer says so. */
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/internal.h"
+#include "slicing/scheduler/placement.h"
+
+enum {
+    WRITE_MS = 4000,   /* for one write */
+    FORWARD_MS = 7000, /* nothing new is begun after: the scheduler waits for 10 s */
+    RETRIES = 2,
+};
+
+struct bind {
+    struct sw_scheduler *s;
+    struct sw_serve_reply *reply;
+    struct extender_bind ask;
+    struct pod *pod; /* NULL: not known yet; then kept by pod->binding */
+    char *why;       /* the first thing that failed */
+    bool undoing;
+    bool waits;    /* for the watch to tell of its claims */
+    size_t n_open; /* writes without an answer */
+    void (*next)(struct bind *b);
+    struct write *writes;
+    int64_t started_ms;
+    struct sw_timer *timer; /* while it waits; NULL: it never did */
+    struct bind *prev, *next_bind;
+};
+
+/* A request about one claim of a bind. */
+struct write {
+    struct bind *b;
+    struct claim *claim;
+    struct json_object *made; /* the claim as it was created */
+    struct write *more;
+};
+
+static const struct sw_kind *claim_kind(const struct bind *b)
+{
+    return b->s->feeds[FEED_CLAIMS].kind;
+}
+
+static const struct sw_kind *pod_kind(const struct bind *b)
+{
+    return b->s->feeds[FEED_PODS].kind;
+}
+
+/* ---- ending ------------------------------------------------------------------------------------
+ */
+
+static void free_bind(struct bind *b)
+{
+    while (b->writes) {
+        struct write *w = b->writes;
+        b->writes = w->more;
+        (void)json_object_put(w->made);
+        free(w);
+    }
+    *(b->prev ? &b->prev->next_bind : &b->s->binds) = b->next_bind;
+    if (b->next_bind)
+        b->next_bind->prev = b->prev;
+    b->s->n_binds--;
+    sw_timer_free(b->timer);
+    extender_bind_done(&b->ask);
+    free(b->why);
+    free(b);
+}
+
+static void answer(struct bind *b)
+{
+    struct printbuf *out = printbuf_new();
+    extender_put_error(out, b->why);
+    sw_serve_json(SW_TAKE(b->reply), out->buf, (size_t)out->bpos);
+    printbuf_free(out);
+}
+
+static void count(struct bind *b, int64_t now_ms)
+{
+    struct metrics *m = &b->s->metrics;
+    sched_metrics_observe(&m->took[METRICS_BIND], (double)(now_ms - b->started_ms) / 1e3,
+                          sched_metrics_quick);
+    m->bound += !b->why;
+    m->bind_failed += b->why != NULL;
+    if (!b->why && b->pod && b->pod->asked_ms)
+        sched_metrics_observe(&m->waited, (double)(now_ms - b->pod->asked_ms) / 1e3,
+                              sched_metrics_slow);
+}
+
+static void log_end(const struct bind *b)
+{
+    SW_AUTO_CHARS *pod = sw_printf("%s/%s", b->ask.ns, b->ask.pod);
+    if (b->why)
+        sw_log(SW_LOG_WARN, "pod not bound", "pod", pod, "node", b->ask.node, "error", b->why,
+               NULL);
+    else
+        sw_log(SW_LOG_INFO, "pod bound", "pod", pod, "node", b->ask.node, NULL);
+}
+
+/* Its claims are anybody's to look after. Where nobody knows of one, none is believed in: should it
+ * be there all the same, the watch tells. */
+static void let_go(struct picture *p, const struct pod *pod, int64_t now_ms)
+{
+    for (struct claim *c = pod->claims, *next; c; c = next) {
+        next = c->pod_next;
+        c->held = false;
+        c->since_ms = now_ms;
+        if (!*c->uid)
+            picture_drop_claim(p, c);
+    }
+}
+
+static void finish(struct bind *b)
+{
+    struct sw_scheduler *s = b->s;
+    struct pod *pod = b->pod;
+    const int64_t now_ms = sw_loop_now_ms(s->loop);
+    count(b, now_ms);
+    log_end(b);
+    answer(b);
+    if (pod) {
+        let_go(s->picture, pod, now_ms);
+        if (!b->why)
+            picture_pod_bound(s->picture, pod, b->ask.node);
+        picture_bind_ended(s->picture, pod);
+    }
+    free_bind(b);
+    sched_release_filters(s);
+    sched_tidy_look(s);
+}
+
+static void fail(struct bind *b, const char *what, const struct sw_err *err)
+{
+    if (!b->why)
+        b->why = sw_printf("%s: %s", what, sw_err_text(err));
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+static struct write *new_write(struct bind *b, struct claim *c)
+{
+    struct write *w = sw_zalloc(1, sizeof *w);
+    w->b = b;
+    w->claim = c;
+    w->more = b->writes;
+    b->writes = w;
+    b->n_open++;
+    return w;
+}
+
+/* Go on when the step's last answer is there. */
+static void written(struct bind *b)
+{
+    if (--b->n_open == 0)
+        b->next(b);
+}
+
+/* A step without a request goes on at once. */
+static void go(struct bind *b, void (*next)(struct bind *b))
+{
+    b->next = next;
+    if (b->n_open == 0)
+        next(b);
+}
+
+static bool is_late(struct bind *b)
+{
+    if (sw_loop_now_ms(b->s->loop) - b->started_ms < FORWARD_MS || b->why)
+        return b->why != NULL;
+    b->why = sw_strdup("the API server takes too long to answer");
+    return true;
+}
+
+static void on_deleted(const struct sw_kube_answer *a, void *arg)
+{
+    struct write *w = arg;
+    struct claim *c = w->claim;
+    if (a->code == 0 || a->code == SW_NOTFOUND) {
+        picture_drop_claim(w->b->s->picture, c);
+    } else { /* it is collected later */
+        c->held = false;
+        fail(w->b, "delete the claim", a->err);
+    }
+    written(w->b);
+}
+
+static void delete_claim(struct bind *b, struct claim *c)
+{
+    const struct sw_request_opts opts = {
+        .timeout_ms = WRITE_MS, .retries = RETRIES, .ahead = true, .uid = *c->uid ? c->uid : NULL
+    };
+    c->held = true;
+    (void)sw_kube_delete(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, &opts, on_deleted,
+                         new_write(b, c));
+}
+
+/* Its own claims: where the pod is bound elsewhere, or another replica has created them, they may
+ * be what it runs with. One that may have been created all the same is collected later. */
+static void undo(struct bind *b)
+{
+    b->undoing = true;
+    b->s->metrics.undone++;
+    for (struct claim *c = b->pod->claims, *next; c; c = next) {
+        next = c->pod_next;
+        if (c->own && strcmp(c->node->name, b->ask.node) == 0)
+            delete_claim(b, c);
+    }
+    go(b, finish);
+}
+
+static void on_checked(const struct sw_kube_answer *a, void *arg)
+{
+    struct bind *b = arg;
+    const char *node = a->code == 0 ? sw_json_str(a->object, "", "spec", "nodeName", NULL) : "";
+    b->n_open--;
+    if (a->code == 0 && strcmp(sw_obj_uid(a->object), b->ask.uid) == 0 &&
+        strcmp(node, b->ask.node) == 0) { /* it was bound after all */
+        free(b->why);
+        b->why = NULL;
+        finish(b);
+    } else if (a->code == 0 || a->code == SW_NOTFOUND) {
+        undo(b);
+    } else { /* nobody knows: the claims stay, whoever collects will find out */
+        finish(b);
+    }
+}
+
+static void read_pod_node(struct bind *b, void (*cb)(const struct sw_kube_answer *a, void *arg))
+{
+    static const char *const fields[] = { "spec.nodeName", NULL };
+    const struct sw_request_opts opts = { .timeout_ms = WRITE_MS, .retries = 1, .fields = fields };
+    b->n_open++;
+    (void)sw_kube_get(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, &opts, cb, b);
+}
+
+static void on_bound(const struct sw_kube_answer *a, void *arg)
+{
+    struct bind *b = arg;
+    b->n_open--;
+    if (a->code == 0) {
+        finish(b);
+        return;
+    }
+    fail(b, "bind the pod", a->err);
+    if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) /* it may be ours all the same */
+        read_pod_node(b, on_checked);
+    else
+        undo(b);
+}
+
+static struct json_object *binding_of(const struct bind *b)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Binding", "kind", NULL);
+    sw_json_set_str(doc, b->ask.pod, "metadata", "name", NULL);
+    sw_json_set_str(doc, b->ask.ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, b->ask.uid, "metadata", "uid", NULL);
+    sw_json_set_str(doc, "v1", "target", "apiVersion", NULL);
+    sw_json_set_str(doc, "Node", "target", "kind", NULL);
+    sw_json_set_str(doc, b->ask.node, "target", "name", NULL);
+    return doc;
+}
+
+static void send_binding(struct bind *b)
+{
+    SW_AUTO_JSON *body = binding_of(b);
+    const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
+                                          .retries = RETRIES,
+                                          .ahead = true, /* what has begun ends first */
+                                          .subresource = "binding" };
+    b->n_open++;
+    (void)sw_kube_create(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, body, &opts, on_bound, b);
+}
+
+static struct json_object *find_made(const struct bind *b, const struct claim *c)
+{
+    for (const struct write *w = b->writes; w; w = w->more)
+        if (w->claim == c && w->made)
+            return w->made;
+    return NULL;
+}
+
+static bool is_told(const struct bind *b, const struct claim *c)
+{
+    struct json_object *made = find_made(b, c);
+    return c->told && (!made || strcmp(sw_obj_uid(made), c->uid) == 0);
+}
+
+static void bind_pod(struct bind *b);
+
+static void on_waited(void *arg)
+{
+    struct bind *b = arg;
+    b->waits = false;
+    bind_pod(b);
+}
+
+static void wait_for_watch(struct bind *b)
+{
+    b->waits = true;
+    if (!b->timer)
+        b->timer = sw_timer_new(b->s->loop, on_waited, b);
+    sw_timer_set(b->timer, b->started_ms + FORWARD_MS - sw_loop_now_ms(b->s->loop));
+}
+
+void sched_bind_told(struct sw_scheduler *s, const char *claim)
+{
+    struct claim *c = picture_find_claim(s->picture, claim);
+    struct bind *b = s->binds;
+    if (!c)
+        return;
+    c->told = *c->uid != '\0';
+    while (b && !(b->waits && b->pod == c->pod))
+        b = b->next_bind;
+    if (!b)
+        return;
+    sw_timer_stop(b->timer);
+    on_waited(b);
+}
+
+/* Another replica may have been at work since this one was told something last. Whatever it created
+ * before the claims here, the watch has told when it tells of those; and what it creates later, it
+ * finds out about. So nothing is given away twice, without anybody being asked. */
+static void bind_pod(struct bind *b)
+{
+    bool told = true;
+    if (b->pod->gone && !b->why) /* servers of 1.20 would bind another one of its name */
+        b->why = sw_strdup("the pod is gone");
+    for (const struct claim *c = b->pod->claims; c && !b->why; c = c->pod_next) {
+        told &= is_told(b, c);
+        if (!*c->uid)
+            b->why = sw_printf("%s: somebody has deleted it", c->name);
+        else if (picture_overlaps(c))
+            b->why = sw_printf("%s: another scheduler gave the same slices away", c->name);
+    }
+    if (is_late(b))
+        undo(b);
+    else if (told)
+        send_binding(b);
+    else
+        wait_for_watch(b);
+}
+
+static void claim_written(const struct sw_kube_answer *a, struct write *w, const char *what)
+{
+    struct claim *c = w->claim;
+    SW_ERR(err);
+    if (a->code < 0)
+        fail(w->b, what, a->err);
+    else if (a->object && picture_see_claim(w->b->s->picture, c->name, sw_obj_uid(a->object),
+                                            a->object, c->since_ms, &err) < 0)
+        fail(w->b, "the API server's answer", &err);
+    else if (w->made)
+        c->own = true;
+    written(w->b);
+}
+
+static void on_claim_created(const struct sw_kube_answer *a, void *arg)
+{
+    struct write *w = arg;
+    if (a->code == 0)
+        w->made = json_object_get(a->object);
+    claim_written(a, w, "create the claim");
+}
+
+static void on_marked(const struct sw_kube_answer *a, void *arg)
+{
+    claim_written(a, arg, "mark the claim created");
+}
+
+/* status.state, and DAS's condition State. */
+static struct json_object *created_status(int64_t now_ms)
+{
+    char when[21];
+    struct json_object *doc = json_object_new_object(), *condition = json_object_new_object();
+    sw_json_set_str(condition, "State", "type", NULL);
+    sw_json_set_str(condition, "True", "status", NULL);
+    sw_json_set_str(condition, claim_state_text(CLAIM_CREATED), "reason", NULL);
+    sw_json_set_str(condition, "the pod is placed", "message", NULL);
+    sw_json_set_str(condition, sw_time_rfc3339(now_ms, when), "lastTransitionTime", NULL);
+    sw_json_set_str(doc, claim_state_text(CLAIM_CREATED), "status", "state", NULL);
+    json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), condition);
+    return doc;
+}
+
+static const struct sw_request_opts mark_opts = { .timeout_ms = WRITE_MS,
+                                                  .retries = RETRIES,
+                                                  .ahead = true, /* what has begun ends first */
+                                                  .subresource = "status" };
+
+static void patch_status(struct write *w)
+{
+    const struct bind *b = w->b;
+    SW_AUTO_JSON *body = created_status(sw_loop_now_ms(b->s->loop));
+    (void)sw_kube_patch(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, SW_PATCH_MERGE,
+                        body, &mark_opts, on_marked, w);
+}
+
+static void on_status_put(const struct sw_kube_answer *a, void *arg)
+{
+    if (a->code == SW_CONFLICT) /* somebody else wrote to it meanwhile, or it was ours already */
+        patch_status(arg);
+    else
+        on_marked(a, arg);
+}
+
+/* What was just created is sent back whole: that costs the API server three quarters of a patch.
+ * Who owns which field it knows itself. */
+static void put_status(struct write *w, struct json_object *made)
+{
+    const struct bind *b = w->b;
+    SW_AUTO_JSON *status = created_status(sw_loop_now_ms(b->s->loop));
+    json_object_object_del(sw_json_get(made, "metadata"), "managedFields");
+    json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
+    (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, made, &mark_opts,
+                         on_status_put, w);
+}
+
+static void mark_created(struct bind *b)
+{
+    if (is_late(b)) {
+        undo(b);
+        return;
+    }
+    for (struct claim *c = b->pod->claims; c; c = c->pod_next) {
+        if (c->state != CLAIM_STAGED)
+            continue;
+        struct json_object *made = find_made(b, c);
+        struct write *w = new_write(b, c);
+        if (made)
+            put_status(w, made);
+        else
+            patch_status(w); /* taken over */
+    }
+    go(b, bind_pod);
+}
+
+static struct json_object *claim_body(const struct bind *b, const struct claim *c)
+{
+    char profile[SW_MIG_NAME_LEN], label[SW_MIG_NODE_LABEL_LEN];
+    const struct pod *pod = b->pod;
+    const struct want *want = &pod->wants.list[c->want];
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, CLAIM_API, "apiVersion", NULL);
+    sw_json_set_str(doc, "AllocationClaim", "kind", NULL);
+    sw_json_set_str(doc, c->name, "metadata", "name", NULL);
+    sw_json_set_str(doc, b->s->opts.ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "slipway-scheduler", "metadata", "labels", "app.kubernetes.io/managed-by",
+                    NULL);
+    sw_json_set_str(doc, pod->uid, "metadata", "labels", "slipway.dev/pod-uid", NULL);
+    sw_json_set_str(doc, sw_mig_node_label(c->node->name, label), "metadata", "labels",
+                    SW_MIG_NODE_LABEL, NULL);
+    sw_json_set_str(doc, sw_mig_profile_text(&c->profile, profile), "spec", "profile", NULL);
+    sw_json_set_str(doc, "Pod", "spec", "podRef", "kind", NULL);
+    sw_json_set_str(doc, b->ask.ns, "spec", "podRef", "namespace", NULL);
+    sw_json_set_str(doc, b->ask.pod, "spec", "podRef", "name", NULL);
+    sw_json_set_str(doc, pod->uid, "spec", "podRef", "uid", NULL);
+    sw_json_set(doc, json_object_new_int(c->place.size), "spec", "migPlacement", "size", NULL);
+    sw_json_set(doc, json_object_new_int(c->place.start), "spec", "migPlacement", "start", NULL);
+    sw_json_set_str(doc, c->node->uuids[c->gpu], "spec", "gpuUUID", NULL);
+    sw_json_set_str(doc, c->node->name, "spec", "nodename", NULL);
+    sw_json_set_str(doc, pod->wants.names[want->container], "spec", "containerName", NULL);
+    return doc;
+}
+
+static void create_claims(struct bind *b)
+{
+    const struct sw_request_opts opts = { .timeout_ms = WRITE_MS, .retries = RETRIES };
+    for (struct claim *c = b->pod->claims; c; c = c->pod_next) {
+        if (*c->uid)
+            continue; /* taken over */
+        SW_AUTO_JSON *body = claim_body(b, c);
+        (void)sw_kube_create(b->s->kube, claim_kind(b), b->s->opts.ns, NULL, body, &opts,
+                             on_claim_created, new_write(b, c));
+    }
+    go(b, mark_created);
+}
+
+static void reserve(struct bind *b)
+{
+    SW_ERR(err);
+    struct picture *p = b->s->picture;
+    if (!b->why && (decide_usable(p, picture_find_node(p, b->ask.node), &err) < 0 ||
+                    picture_reserve(p, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0))
+        fail(b, b->ask.node, &err);
+    if (b->why)
+        finish(b); /* nothing was written */
+    else
+        create_claims(b);
+}
+
+/* What an earlier attempt left behind and does not serve now. */
+static void clear(struct bind *b)
+{
+    for (struct claim *c = b->pod->claims, *next; c; c = next) {
+        next = c->pod_next;
+        if (picture_serves(c, b->ask.node))
+            continue;
+        if (c->state > CLAIM_CREATED && !b->why)
+            b->why = sw_printf("claim '%s' of this pod is %s", c->name, claim_state_text(c->state));
+        else
+            delete_claim(b, c);
+    }
+    go(b, reserve);
+}
+
+static bool is_elsewhere(struct bind *b, const char *node)
+{
+    if (*node && strcmp(node, b->ask.node) != 0)
+        b->why = sw_printf("the pod is bound to node '%s' already", node);
+    return b->why != NULL;
+}
+
+/* Another scheduler may have bound it a moment ago, and then the claims are not left over. */
+static void on_looked(const struct sw_kube_answer *a, void *arg)
+{
+    struct bind *b = arg;
+    b->n_open--;
+    if (a->code < 0)
+        fail(b, "read the pod", a->err);
+    if (b->why || is_elsewhere(b, sw_json_str(a->object, "", "spec", "nodeName", NULL)))
+        finish(b);
+    else
+        clear(b);
+}
+
+static bool is_anything_left(const struct bind *b)
+{
+    for (const struct claim *c = b->pod->claims; c; c = c->pod_next)
+        if (!picture_serves(c, b->ask.node))
+            return true;
+    return false;
+}
+
+static void begin(struct bind *b)
+{
+    const bool bound = b->pod->node != NULL;
+    if (b->pod->binding)
+        b->why = sw_strdup("this pod is being bound already");
+    else if (b->pod->fault)
+        b->why = sw_strdup(b->pod->fault);
+    if (b->why || bound) {
+        (void)is_elsewhere(b, bound ? b->pod->node : ""); /* else it is done */
+        b->pod = NULL;                                    /* not ours */
+        finish(b);
+        return;
+    }
+    b->pod->binding = true;
+    if (!b->pod->wants.n)
+        bind_pod(b); /* it wants no slices: it passes */
+    else if (is_anything_left(b))
+        read_pod_node(b, on_looked);
+    else
+        clear(b);
+}
+
+static void on_pod(const struct sw_kube_answer *a, void *arg)
+{
+    struct bind *b = arg;
+    b->n_open--;
+    if (a->code < 0)
+        fail(b, "read the pod", a->err);
+    else if (strcmp(sw_obj_uid(a->object), b->ask.uid) != 0)
+        b->why = sw_strdup("the pod is another one by now");
+    if (b->why) {
+        finish(b);
+        return;
+    }
+    b->pod = picture_see_pod(b->s->picture, a->object, false, sw_loop_now_ms(b->s->loop));
+    begin(b);
+}
+
+void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
+                      struct sw_serve_reply *reply)
+{
+    struct bind *b = sw_zalloc(1, sizeof *b);
+    *b = (struct bind){ .s = s,
+                        .reply = reply,
+                        .ask = *ask,
+                        .started_ms = sw_loop_now_ms(s->loop),
+                        .next_bind = s->binds };
+    *ask = (struct extender_bind){ 0 };
+    if (s->binds)
+        s->binds->prev = b;
+    s->binds = b;
+    s->n_binds++;
+    b->pod = picture_find_pod(s->picture, b->ask.uid);
+    if (b->pod && b->pod->known) {
+        begin(b);
+        return;
+    }
+    b->pod = NULL;
+    b->n_open++;
+    (void)sw_kube_get(s->kube, pod_kind(b), b->ask.ns, b->ask.pod,
+                      &(struct sw_request_opts){ .timeout_ms = WRITE_MS, .retries = 1 }, on_pod, b);
+}
+
+void sched_bind_abandon_all(struct sw_scheduler *s)
+{
+    while (s->binds) {
+        struct bind *b = s->binds;
+        if (!b->why)
+            b->why = sw_strdup("the extender is going down");
+        answer(b);
+        free_bind(b);
+    }
+}

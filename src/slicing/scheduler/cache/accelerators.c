@@ -1,0 +1,151 @@
+/* Which GPUs a node has: NodeAccelerators. */
+#include "slicing/scheduler/cache/cache_internal.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+
+static struct sw_mig_geometry *share_geometry(const struct picture *p,
+                                              struct sw_mig_geometry *fresh)
+{
+    /* most nodes have one of a few models: the first node's will do for all */
+    unsigned looked = 0;
+    for (struct lh_entry *e = lh_table_head(p->nodes); e && looked < 64; e = e->next) {
+        const struct node *n = lh_entry_v(e);
+        struct sw_mig_geometry *g = n->n_gpus ? (struct sw_mig_geometry *)n->gpus[0].geometry
+                                              : NULL;
+        looked += g != NULL;
+        if (!g || g == fresh || !sw_mig_geometry_equal(g, fresh))
+            continue;
+        sw_mig_geometry_unref(fresh);
+        return sw_mig_geometry_ref(g);
+    }
+    return fresh;
+}
+
+static int read_geometry(const struct picture *p, struct json_object *placement,
+                         struct sw_mig_geometry **out, struct sw_err *err)
+{
+    struct sw_mig_geometry *g = NULL;
+    const int rc = sw_mig_geometry_from_json(placement, &g, err);
+    if (rc == 0)
+        *out = share_geometry(p, g);
+    return rc;
+}
+
+/* One entry of status.nodeResources.nodeGpus. A GPU of another model than the node's first may say
+ * its own migPlacement. */
+static int read_gpu(const struct picture *p, struct node *n, struct json_object *doc,
+                    struct sw_mig_geometry *common, struct sw_err *err)
+{
+    const char *uuid = sw_json_str(doc, "", "gpuUuid", NULL);
+    struct json_object *own = sw_json_get(doc, "migPlacement");
+    struct sw_mig_geometry *g = NULL;
+    if (!*uuid)
+        return sw_err_set(err, SW_INVALID, "a GPU without gpuUuid");
+    if (own) {
+        const int rc = read_geometry(p, own, &g, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "GPU %s", uuid);
+    } else if (common) {
+        g = sw_mig_geometry_ref(common);
+    }
+    const size_t number = picture_need_gpu(n, uuid);
+    struct sw_mig_gpu *gpu = &n->gpus[number];
+    sw_mig_geometry_unref((struct sw_mig_geometry *)gpu->geometry);
+    gpu->geometry = g;
+    gpu->barred = !sw_json_bool(doc, true, "healthy", NULL);
+    return 0;
+}
+
+static int read_gpus(const struct picture *p, struct node *n, struct json_object *resources,
+                     struct sw_err *err)
+{
+    enum { MAX_GPUS = 64 };
+    struct json_object *placement = sw_json_get(resources, "migPlacement");
+    struct json_object *list = sw_json_get(resources, "nodeGpus");
+    SW_AUTO(sw_mig_geometry) *common = NULL;
+    if (sw_json_len(list) > MAX_GPUS)
+        return sw_err_set(err, SW_INVALID, "nodeGpus: more than %d", MAX_GPUS);
+    int rc = sw_json_len(placement) ? read_geometry(p, placement, &common, err) : 0;
+    for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
+        rc = read_gpu(p, n, sw_json_at(list, i), common, err);
+    return rc;
+}
+
+/* Claims keep their GPU by its number: give them the new numbers. */
+static void renumber(struct node *n, char *const *old_uuids)
+{
+    for (struct claim *c = n->claims; c; c = c->next)
+        c->gpu = picture_need_gpu(n, old_uuids[c->gpu]);
+    for (struct claim *c = n->claims; c; c = c->next) {
+        const struct sw_mig_geometry *g = n->gpus[c->gpu].geometry;
+        c->kind = g ? sw_mig_kind_find(g, &c->profile) : NULL;
+    }
+    for (size_t i = 0; i < n->n_gpus; i++)
+        picture_count_use(n, i);
+}
+
+/* GPUs that only claims know have none, and take nothing new. */
+static void find_common(struct node *n)
+{
+    n->common = NULL;
+    n->room = 0;
+    picture_room_changed(n);
+    for (size_t i = 0; i < n->n_gpus; i++) {
+        const struct sw_mig_geometry *g = n->gpus[i].geometry;
+        if (g && n->common && g != n->common) {
+            n->common = NULL;
+            return;
+        }
+        if (g)
+            n->common = g;
+    }
+}
+
+static bool is_ready(struct json_object *obj, struct sw_err *why)
+{
+    struct json_object *c = sw_obj_condition(obj, "Ready");
+    if (!sw_streq(sw_json_str(c, "True", "status", NULL), "False"))
+        return true;
+    (void)sw_err_set(why, SW_PENDING, "its GPUs are not ready (%s)",
+                     sw_json_str(c, "no reason given", "reason", NULL));
+    return false;
+}
+
+int picture_see_accelerator(struct picture *p, const char *name, struct json_object *obj,
+                            struct sw_err *err)
+{
+    struct node *n = obj ? picture_need_node(p, name) : picture_find_node(p, name);
+    if (!n)
+        return 0;
+    const struct node before = *n;
+    n->gpus = NULL;
+    n->uuids = NULL;
+    n->n_gpus = 0;
+    n->unready = NULL;
+    n->is_mig = sw_streq(sw_json_str(obj, "", "spec", "acceleratorType", NULL), "nvidia-mig");
+    int rc = 0;
+    SW_ERR(why);
+    if (n->is_mig)
+        rc = read_gpus(p, n, sw_json_find(obj, "status", "nodeResources", NULL), &why);
+    if (rc < 0) {
+        picture_free_gpus(n);
+        n->unready = sw_strdup("its NodeAccelerator cannot be read");
+        rc = sw_err_set(err, rc, "NodeAccelerator '%s': %s", name, sw_err_text(&why));
+    } else if (n->is_mig && !is_ready(obj, &why)) {
+        n->unready = sw_strdup(sw_err_text(&why));
+    }
+    renumber(n, before.uuids);
+    if (n->nominee)
+        picture_nominate(p, n->nominee, NULL, 0, 0); /* its GPUs may have other numbers */
+    find_common(n);
+    picture_has_grown(p, n);
+    struct node old = { .gpus = before.gpus, .uuids = before.uuids, .n_gpus = before.n_gpus };
+    picture_free_gpus(&old);
+    free(before.unready);
+    picture_maybe_forget_node(p, n);
+    return rc;
+}

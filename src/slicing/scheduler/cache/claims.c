@@ -1,0 +1,217 @@
+/* Claims: what takes slices, as the API server tells it. */
+#include "slicing/scheduler/cache/cache_internal.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+
+static const char *const states[] = { "staged", "created", "processing", "inUse", "orphaned" };
+_Static_assert(SW_COUNT(states) == CLAIM_N_STATES, "a text each");
+
+const char *claim_state_text(enum claim_state state)
+{
+    return states[state];
+}
+
+static void set_text(char **field, const char *text)
+{
+    if (sw_streq(*field, text))
+        return;
+    free(*field);
+    *field = text ? sw_strdup(text) : NULL;
+}
+
+struct claim *picture_find_claim(const struct picture *p, const char *name)
+{
+    return picture_look_up(p->claims, name);
+}
+
+static void link_claim(struct claim *c)
+{
+    c->prev = NULL;
+    c->next = c->node->claims;
+    if (c->next)
+        c->next->prev = c;
+    c->node->claims = c;
+    c->pod_prev = NULL;
+    c->pod_next = c->pod->claims;
+    if (c->pod_next)
+        c->pod_next->pod_prev = c;
+    c->pod->claims = c;
+}
+
+static void unlink_claim(struct claim *c)
+{
+    if (c->next)
+        c->next->prev = c->prev;
+    *(c->prev ? &c->prev->next : &c->node->claims) = c->next;
+    if (c->pod_next)
+        c->pod_next->pod_prev = c->pod_prev;
+    *(c->pod_prev ? &c->pod_prev->pod_next : &c->pod->claims) = c->pod_next;
+}
+
+void picture_free_claim(struct claim *c)
+{
+    free(c->name);
+    free(c->uid);
+    free(c->resource_version);
+    free(c);
+}
+
+void picture_drop_claim(struct picture *p, struct claim *c)
+{
+    struct node *node = c->node;
+    struct pod *pod = c->pod;
+    const size_t gpu = c->gpu;
+    p->n_reserved -= !c->seen;
+    (void)lh_table_delete(p->claims, c->name);
+    unlink_claim(c);
+    picture_free_claim(c);
+    picture_count_use(node, gpu);
+    picture_has_grown(p, node);
+    picture_maybe_forget_pod(p, pod);
+    picture_maybe_forget_node(p, node);
+}
+
+struct spec {
+    const char *pod_uid, *pod_ns, *pod_name, *node, *gpu;
+    struct sw_mig_profile profile;
+    struct sw_mig_place place;
+    enum claim_state state;
+};
+
+static enum claim_state read_state(struct json_object *obj)
+{
+    const char *text = sw_json_str(obj, "", "status", "state", NULL);
+    for (size_t i = 0; i < SW_COUNT(states); i++)
+        if (strcmp(text, states[i]) == 0)
+            return (enum claim_state)i;
+    return CLAIM_STAGED; /* nothing was said yet */
+}
+
+static int read_spec(struct json_object *obj, struct spec *s, struct sw_err *err)
+{
+    struct json_object *spec = sw_json_get(obj, "spec");
+    const char *profile = sw_json_str(spec, "", "profile", NULL);
+    const int64_t start = sw_json_int(spec, -1, "migPlacement", "start", NULL);
+    const int64_t size = sw_json_int(spec, -1, "migPlacement", "size", NULL);
+    *s = (struct spec){
+        .pod_uid = sw_json_str(spec, "", "podRef", "uid", NULL),
+        .pod_ns = sw_json_str(spec, "", "podRef", "namespace", NULL),
+        .pod_name = sw_json_str(spec, "", "podRef", "name", NULL),
+        .node = sw_json_str(spec, "", "nodename", NULL),
+        .gpu = sw_json_str(spec, "", "gpuUUID", NULL),
+        .state = read_state(obj),
+    };
+    if (!*s->pod_uid || !*s->node || !*s->gpu)
+        return sw_err_set(err, SW_INVALID, "spec.%s is missing",
+                          !*s->pod_uid ? "podRef.uid"
+                          : !*s->node  ? "nodename"
+                                       : "gpuUUID");
+    if (start < 0 || size <= 0 || start + size > SW_MIG_MAX_SLICES)
+        return sw_err_set(err, SW_INVALID,
+                          "spec.migPlacement: start %lld, size %lld: expected slices 0 to %d",
+                          (long long)start, (long long)size, SW_MIG_MAX_SLICES - 1);
+    s->place = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
+    if (sw_mig_profile_parse(profile, strlen(profile), &s->profile, err) < 0)
+        return sw_err_wrap(err, SW_INVALID, "spec.profile");
+    return 0;
+}
+
+struct claim *picture_new_claim(struct picture *p, const char *name, struct node *node,
+                                struct pod *pod, int64_t now_ms)
+{
+    struct claim *c = sw_zalloc(1, sizeof *c);
+    c->name = sw_strdup(name);
+    c->uid = sw_strdup("");
+    c->resource_version = sw_strdup("");
+    c->node = node;
+    c->pod = pod;
+    c->since_ms = now_ms;
+    picture_insert(p->claims, c->name, c);
+    link_claim(c);
+    p->n_reserved++;
+    return c;
+}
+
+void picture_place_claim(struct claim *c, const char *uuid, const struct sw_mig_profile *profile,
+                         struct sw_mig_place place)
+{
+    const size_t before = c->gpu;
+    c->gpu = picture_need_gpu(c->node, uuid);
+    c->profile = *profile;
+    c->place = place;
+    const struct sw_mig_geometry *g = c->node->gpus[c->gpu].geometry;
+    c->kind = g ? sw_mig_kind_find(g, &c->profile) : NULL;
+    if (before < c->node->n_gpus)
+        picture_count_use(c->node, before);
+    picture_count_use(c->node, c->gpu);
+}
+
+static void claim_gone(struct picture *p, const char *name, const char *uid)
+{
+    struct claim *c = picture_find_claim(p, name);
+    if (!c || (uid && *uid && strcmp(c->uid, uid) != 0))
+        return; /* of another that had this name */
+    if (c->held) {
+        c->uid[0] = '\0'; /* whoever holds it will find out */
+        c->told = c->own = false;
+        return;
+    }
+    picture_drop_claim(p, c);
+}
+
+static bool is_labelled(struct json_object *obj, const char *node)
+{
+    char label[SW_MIG_NODE_LABEL_LEN];
+    return sw_streq(sw_obj_label(obj, SW_MIG_NODE_LABEL), sw_mig_node_label(node, label));
+}
+
+int picture_see_claim(struct picture *p, const char *name, const char *uid, struct json_object *obj,
+                      int64_t now_ms, struct sw_err *err)
+{
+    if (!obj) {
+        claim_gone(p, name, uid);
+        return 0;
+    }
+    struct spec s;
+    const int rc = read_spec(obj, &s, err);
+    if (rc < 0) {
+        claim_gone(p, name, NULL);
+        return sw_err_wrap(err, rc, "AllocationClaim '%s'", name);
+    }
+    struct claim *c = picture_find_claim(p, name);
+    if (c && (strcmp(c->node->name, s.node) != 0 || strcmp(c->pod->uid, s.pod_uid) != 0)) {
+        if (c->held)
+            return 0; /* somebody else's of that name: the write that is under way will say so */
+        picture_drop_claim(p, c);
+        c = NULL;
+    }
+    if (!c)
+        c = picture_new_claim(p, name, picture_need_node(p, s.node),
+                              picture_need_pod(p, s.pod_uid, s.pod_ns, s.pod_name), now_ms);
+    p->n_reserved -= !c->seen;
+    c->seen = true;
+    c->labelled = is_labelled(obj, s.node);
+    c->state = s.state;
+    const bool same = sw_streq(c->uid, sw_obj_uid(obj));
+    c->told = c->told && same;
+    c->own = c->own && same;
+    set_text(&c->uid, sw_obj_uid(obj));
+    set_text(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));
+    picture_place_claim(c, s.gpu, &s.profile, s.place);
+    return 0;
+}
+
+bool picture_overlaps(const struct claim *c)
+{
+    const unsigned mine = ((1u << c->place.size) - 1) << c->place.start;
+    for (const struct claim *o = c->node->claims; o; o = o->next) {
+        const unsigned theirs = ((1u << o->place.size) - 1) << o->place.start;
+        if (o != c && o->gpu == c->gpu && (mine & theirs))
+            return true;
+    }
+    return false;
+}

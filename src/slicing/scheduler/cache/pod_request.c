@@ -1,0 +1,119 @@
+#include "slicing/scheduler/cache/pod_request.h"
+
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+
+void wants_done(struct wants *w)
+{
+    for (size_t i = 0; i < w->n_names; i++)
+        free(w->names[i]);
+    free(w->names);
+    free(w->list);
+    *w = (struct wants){ 0 };
+}
+
+static int read_amount(struct json_object *value, int64_t *out, struct sw_err *err)
+{
+    struct sw_quantity q;
+    const int rc = sw_quantity_from_json(value, &q, err);
+    if (rc < 0)
+        return rc;
+    *out = sw_quantity_value(&q);
+    if (*out < 0 || *out > SW_MIG_MAX_WANTS)
+        return sw_err_set(err, SW_INVALID, "%lld is not from 0 to %d", (long long)*out,
+                          SW_MIG_MAX_WANTS);
+    return 0;
+}
+
+static void add_name(struct wants *w, const char *name)
+{
+    w->names = sw_realloc(w->names, w->n_names + 1, sizeof *w->names);
+    w->names[w->n_names++] = sw_strdup(name);
+}
+
+/* One resource of a container. @n: slices of the container so far. */
+static int read_resource(const char *name, struct json_object *value, const char *container,
+                         uint16_t *n, struct wants *w, struct sw_err *err)
+{
+    struct sw_mig_profile profile;
+    enum sw_mig_owner owner;
+    int64_t amount = 0;
+    if (!sw_starts_with(name, SW_MIG_DAS_PREFIX))
+        return 0;
+    int rc = sw_mig_resource_parse(name, strlen(name), &profile, &owner, err);
+    if (rc == 0)
+        rc = read_amount(value, &amount, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "container '%s': %s", container, name);
+    if (w->n + (size_t)amount > SW_MIG_MAX_WANTS)
+        return sw_err_set(err, SW_INVALID, "more than %d slices in one pod", SW_MIG_MAX_WANTS);
+    if (amount == 0)
+        return 0;
+    if (*n == 0)
+        add_name(w, container);
+    w->list = sw_realloc(w->list, w->n + (size_t)amount, sizeof *w->list);
+    for (int64_t i = 0; i < amount; i++)
+        w->list[w->n++] = (struct want){ profile, (uint16_t)(w->n_names - 1), (*n)++ };
+    return 0;
+}
+
+static int read_containers(struct json_object *list, struct wants *w, struct sw_err *err)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *c = sw_json_at(list, i);
+        struct json_object *resources = sw_json_get(c, "resources");
+        struct json_object *limits = sw_json_get(resources, "limits");
+        struct json_object *amounts = limits ? limits : sw_json_get(resources, "requests");
+        const char *name = sw_json_str(c, "", "name", NULL);
+        uint16_t n = 0;
+        if (!json_object_is_type(amounts, json_type_object))
+            continue;
+        json_object_object_foreach(amounts, resource, value)
+        {
+            const int rc = read_resource(resource, value, name, &n, w, err);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int wants_read(struct json_object *pod, struct wants *out, struct sw_err *err)
+{
+    static const char *const lists[] = { "containers", "initContainers", "ephemeralContainers" };
+    struct json_object *spec = sw_json_get(pod, "spec");
+    struct wants w = { 0 };
+    for (size_t i = 0; i < SW_COUNT(lists); i++) {
+        const int rc = read_containers(sw_json_get(spec, lists[i]), &w, err);
+        if (rc < 0) {
+            wants_done(&w);
+            return rc;
+        }
+    }
+    *out = w;
+    return 0;
+}
+
+char *wants_text(const struct wants *w)
+{
+    struct printbuf *out = printbuf_new();
+    for (size_t i = 0; i < w->n; i++) {
+        bool told = false;
+        unsigned amount = 0;
+        for (size_t k = 0; k < w->n; k++)
+            if (sw_mig_profile_equal(&w->list[k].profile, &w->list[i].profile)) {
+                told |= k < i;
+                amount++;
+            }
+        char name[SW_MIG_NAME_LEN];
+        if (!told)
+            sprintbuf(out, "%s%u x %s", i ? ", " : "", amount,
+                      sw_mig_profile_text(&w->list[i].profile, name));
+    }
+    char *text = sw_strndup(out->bpos ? out->buf : "", (size_t)out->bpos);
+    printbuf_free(out);
+    return text;
+}

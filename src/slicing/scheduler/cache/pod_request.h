@@ -1,0 +1,32 @@
+#pragma once
+/* wants: what a pod asks for, read off its containers. Internal to scheduler. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json.h>
+
+#include "base/base.h"
+#include "slicing/mig/mig.h"
+
+/** One slice for one container. */
+struct want {
+    struct sw_mig_profile profile;
+    uint16_t container; /* in names */
+    uint16_t n;         /* the container's n-th, from 0 */
+};
+
+struct wants {
+    size_t n, n_names;
+    struct want *list; /* containers, then init, then ephemeral ones; NULL: none */
+    char **names;      /* of the containers that want something */
+};
+
+/** All slices that @pod's containers limit themselves to (or request, where no limit is said):
+ * mig.das.com/<profile>. Other resources are none of ours.
+ * @return 0 | SW_INVALID (no profile, no number, more than SW_MIG_MAX_WANTS): the container is
+ * named
+ * Source: DAS's MigAccelerator plugin, which counts the limits of every container. */
+int wants_read(struct json_object *pod, struct wants *out, struct sw_err *err) SW_CHECKED;
+void wants_done(struct wants *w);
+/** "2 x 1g.5gb, 1 x 3g.20gb" for people; the caller's. */
+char *wants_text(const struct wants *w);

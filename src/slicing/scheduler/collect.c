@@ -1,0 +1,459 @@
+/* What only one of several replicas does: claims that nobody will use are deleted, and pods that
+ * wait are woken when room appears. kube-scheduler looks again at a pod when a node changes, not
+ * when a claim does; so the node's label SW_SCHEDULER_EPOCH is changed, once a second at most.
+ * Hints are for any replica to give. */
+#include <json-c/linkhash.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/internal.h"
+#include "slicing/scheduler/placement.h"
+
+enum {
+    TOUCH_SOON_MS = 10, /* what comes together is told together */
+    TOUCH_EVERY_MS = 1000,
+    COLLECT_MS = 2000,
+    COLLECT_MORE_MS = 100,  /* where the last time was not enough */
+    MAX_CHECKS = 32,        /* at a time */
+    MAX_WAITING = 256,      /* looked at; with more, somebody will fit */
+    MAX_TOUCHED = 16,       /* at once */
+    UNSEEN_MS = 5000,       /* a claim may be seen before its pod is */
+    UNCONFIRMED_MS = 60000, /* a pod that was only asked about */
+    NOMINATED_MS = 300000,  /* whoever leaves has ended by then */
+    LOST_NODE_MS = 60000,
+    DESELECTED_MS = 60000,
+};
+
+struct tidy {
+    struct sw_scheduler *s;
+    struct sw_timer *touch, *collect;
+    struct check *checks;
+    size_t n_checks;
+    bool more; /* claims were left for the next time */
+    bool leading;
+};
+
+/* Whether a claim's pod is what it seems to be. */
+struct check {
+    struct tidy *t;
+    char *claim, *uid, *version; /* of the claim when it was asked */
+    struct check *prev, *next;
+};
+
+/* ---- waking ------------------------------------------------------------------------------------
+ */
+
+/* Whether somebody who was refused would fit on the node now. Whoever was not asked about yet is in
+ * the scheduler's queue and needs no waking. */
+static bool is_awaited(const struct picture *p, struct node *n)
+{
+    unsigned looked = 0;
+    for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next) {
+        const struct pod *pod = lh_entry_v(e);
+        if (!pod->known || pod->node || pod->ended || !pod->refused || pod->binding)
+            continue;
+        if (++looked > MAX_WAITING || decide_fit(p, pod, n, NULL, NULL) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void on_touched(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "node not touched", "error", sw_err_text(a->err), NULL);
+}
+
+/* @field: "labels" or "annotations". @return a merge patch, the caller's */
+static struct json_object *epoch_patch(const char *field, int64_t now_ms)
+{
+    char epoch[24];
+    struct json_object *body = json_object_new_object();
+    (void)snprintf(epoch, sizeof epoch, "%lld", (long long)now_ms);
+    sw_json_set_str(body, epoch, "metadata", field, SW_SCHEDULER_EPOCH, NULL);
+    return body;
+}
+
+static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
+{
+    SW_AUTO_JSON *body = epoch_patch("labels", now_ms);
+    n->grown = false;
+    n->touched_ms = now_ms;
+    t->s->metrics.touched++;
+    (void)sw_kube_patch(t->s->kube, t->s->feeds[FEED_NODES].kind, NULL, n->name, SW_PATCH_MERGE,
+                        body, &(struct sw_request_opts){ .retries = 3 }, on_touched, t);
+}
+
+static void on_touch(void *arg)
+{
+    struct tidy *t = arg;
+    struct picture *p = t->s->picture;
+    const int64_t now_ms = sw_loop_now_ms(t->s->loop);
+    bool later = false;
+    unsigned n_touched = 0;
+    p->any_grown = false;
+    for (struct lh_entry *e = lh_table_head(p->nodes); e; e = e->next) {
+        struct node *n = lh_entry_v(e);
+        if (!n->grown)
+            continue;
+        if (!p->n_waiting || !is_awaited(p, n))
+            n->grown = false;
+        else if (now_ms - n->touched_ms < TOUCH_EVERY_MS || n_touched == MAX_TOUCHED)
+            later = true;
+        else if (++n_touched)
+            touch_node(t, n, now_ms);
+    }
+    if (later) {
+        p->any_grown = true;
+        sw_timer_set(t->touch, TOUCH_EVERY_MS / 4);
+    }
+}
+
+static void on_sent(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
+        sw_log(SW_LOG_WARN, "pod not sent to look again", "error", sw_err_text(a->err), NULL);
+}
+
+/* Whoever was just refused has to wait before he is tried again, two seconds at most; but
+ * kube-scheduler 1.20 tries a pod that is written to at once. Source: PriorityQueue.Update, and
+ * kubernetes/kubernetes#98829, by which it waits all the same. */
+static void send_again(struct sw_scheduler *s, const struct pod *pod)
+{
+    SW_AUTO_JSON *body = epoch_patch("annotations", sw_loop_now_ms(s->loop));
+    sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
+    s->metrics.sent_again++;
+    (void)sw_kube_patch(s->kube, s->feeds[FEED_PODS].kind, pod->ns, pod->name, SW_PATCH_MERGE, body,
+                        NULL, on_sent, s);
+}
+
+void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
+{
+    send_again(s, pod);
+    picture_has_grown(s->picture, n);
+    if (s->tidy && !sw_timer_is_set(s->tidy->touch))
+        sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);
+}
+
+/* ---- collecting --------------------------------------------------------------------------------
+ */
+
+static void free_check(struct check *k)
+{
+    *(k->prev ? &k->prev->next : &k->t->checks) = k->next;
+    if (k->next)
+        k->next->prev = k->prev;
+    k->t->n_checks--;
+    free(k->claim);
+    free(k->uid);
+    free(k->version);
+    free(k);
+}
+
+/* The claim that was asked about, if it is still the same. */
+static struct claim *claim_of(const struct check *k)
+{
+    struct claim *c = picture_find_claim(k->t->s->picture, k->claim);
+    return c && !c->held && strcmp(c->uid, k->uid) == 0 ? c : NULL;
+}
+
+static void end_check(struct check *k)
+{
+    struct claim *c = claim_of(k);
+    if (c) {
+        c->checking = false;
+        c->since_ms = sw_loop_now_ms(k->t->s->loop);
+    }
+    free_check(k);
+}
+
+static void on_collected(const struct sw_kube_answer *a, void *arg)
+{
+    struct check *k = arg;
+    struct sw_scheduler *s = k->t->s;
+    struct claim *c = claim_of(k);
+    if (a->code == 0 || a->code == SW_NOTFOUND) {
+        s->metrics.collected += a->code == 0;
+        if (a->code == 0)
+            sw_log(SW_LOG_INFO, "claim collected", "claim", k->claim, NULL);
+        if (c)
+            picture_drop_claim(s->picture, c);
+    } else if (a->code != SW_CONFLICT) { /* changed meanwhile: looked at again later */
+        sw_log(SW_LOG_WARN, "claim not collected", "claim", k->claim, "error", sw_err_text(a->err),
+               NULL);
+    }
+    struct tidy *t = k->t;
+    end_check(k);
+    if (a->code == 0 && t->more && t->n_checks == 0)
+        sw_timer_set(t->collect, COLLECT_MORE_MS);
+    sched_tidy_look(s);
+}
+
+static void collect_claim(struct check *k)
+{
+    const struct sw_scheduler *s = k->t->s;
+    const struct sw_request_opts opts = { .uid = k->uid,
+                                          .resource_version = *k->version ? k->version : NULL };
+    (void)sw_kube_delete(s->kube, s->feeds[FEED_CLAIMS].kind, s->opts.ns, k->claim, &opts,
+                         on_collected, k);
+}
+
+/* Whether the pod, as the API server has it now, has no use for the claim. */
+static bool is_useless(const struct claim *c, struct json_object *pod)
+{
+    const char *node = sw_json_str(pod, "", "spec", "nodeName", NULL);
+    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
+    if (strcmp(sw_obj_uid(pod), c->pod->uid) != 0)
+        return true;
+    return sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed") ||
+           strcmp(node, c->node->name) != 0;
+}
+
+static void on_pod_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct check *k = arg;
+    const struct claim *c = claim_of(k);
+    const bool useless = a->code == SW_NOTFOUND || (a->code == 0 && c && is_useless(c, a->object));
+    if (c && useless && k->t->leading && !c->pod->binding)
+        collect_claim(k);
+    else
+        end_check(k);
+}
+
+static void on_node_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct check *k = arg;
+    if (a->code == SW_NOTFOUND && claim_of(k) && k->t->leading)
+        collect_claim(k);
+    else
+        end_check(k);
+}
+
+/* Slices that exist are unmade by the node's device plugin, which then deletes the claim; where the
+ * node is gone nobody will. */
+static bool is_lost(const struct claim *c, int64_t now_ms)
+{
+    return c->state > CLAIM_CREATED && !c->pod->known && !c->node->is_mig && !c->node->labelled &&
+           now_ms - c->since_ms > LOST_NODE_MS;
+}
+
+static bool is_suspect(const struct sw_scheduler *s, const struct claim *c, int64_t now_ms)
+{
+    const struct pod *pod = c->pod;
+    const int64_t age_ms = now_ms - c->since_ms;
+    if (c->state > CLAIM_CREATED || pod->binding)
+        return false;
+    if (!pod->known)
+        return pod->gone || age_ms > UNSEEN_MS;
+    if (pod->ended)
+        return true;
+    if (!pod->node)
+        return age_ms > s->opts.patience_ms;
+    return strcmp(pod->node, c->node->name) != 0;
+}
+
+static void start_check(struct tidy *t, struct claim *c, bool lost)
+{
+    static const char *const fields[] = { "spec.nodeName", "status.phase", NULL };
+    const struct sw_scheduler *s = t->s;
+    const struct sw_request_opts opts = { .fields = fields };
+    struct check *k = sw_zalloc(1, sizeof *k);
+    *k = (struct check){ .t = t,
+                         .claim = sw_strdup(c->name),
+                         .uid = sw_strdup(c->uid),
+                         .version = sw_strdup(c->resource_version),
+                         .next = t->checks };
+    if (t->checks)
+        t->checks->prev = k;
+    t->checks = k;
+    t->n_checks++;
+    c->checking = true;
+    if (lost)
+        (void)sw_kube_get(s->kube, s->feeds[FEED_NODES].kind, NULL, c->node->name, &opts,
+                          on_node_read, k);
+    else
+        (void)sw_kube_get(s->kube, s->feeds[FEED_PODS].kind, c->pod->ns, c->pod->name, &opts,
+                          on_pod_read, k);
+}
+
+static void collect_claims(struct tidy *t, int64_t now_ms)
+{
+    struct lh_entry *e = lh_table_head(t->s->picture->claims);
+    for (; e && t->n_checks < MAX_CHECKS; e = e->next) {
+        struct claim *c = lh_entry_v(e);
+        if (c->held || c->checking || !*c->uid || !*c->pod->name)
+            continue;
+        const bool lost = is_lost(c, now_ms);
+        if (lost || is_suspect(t->s, c, now_ms))
+            start_check(t, c, lost);
+    }
+    t->more = e != NULL;
+}
+
+/* ---- nodes that are not slipway's any more
+ * -------------------------------------------------------
+ */
+
+static void on_disowned(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "NodeAccelerator not deleted", "error", sw_err_text(a->err), NULL);
+}
+
+/* The label went, and with it the device plugin; when the last claim is gone, too, nobody says any
+ * more what the node has. (Where the Node goes, its NodeAccelerator goes with it.) */
+static void disown_nodes(struct tidy *t, int64_t now_ms)
+{
+    const struct picture *p = t->s->picture;
+    for (struct lh_entry *e = lh_table_head(p->nodes); e && !p->any_node; e = e->next) {
+        struct node *n = lh_entry_v(e);
+        if (n->labelled || !n->is_mig || n->claims)
+            n->deselected_ms = 0;
+        else if (!n->deselected_ms)
+            n->deselected_ms = now_ms;
+        else if (now_ms - n->deselected_ms > DESELECTED_MS) {
+            n->deselected_ms = now_ms; /* once a while, should it come again */
+            sw_log(SW_LOG_INFO, "node deselected: its NodeAccelerator goes", "node", n->name, NULL);
+            (void)sw_kube_delete(t->s->kube, t->s->feeds[FEED_ACCELERATORS].kind, t->s->opts.ns,
+                                 n->name, &(struct sw_request_opts){ .retries = 1 }, on_disowned,
+                                 t);
+        }
+    }
+}
+
+/* ---- labelling ---------------------------------------------------------------------------------
+ */
+
+static void on_labelled(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "claim not labelled", "error", sw_err_text(a->err), NULL);
+}
+
+/* Of somebody else's scheduler, or an older one: without the label the node's plugin does not see
+ * it.
+ */
+static void label_claim(struct tidy *t, struct claim *c)
+{
+    char label[SW_MIG_NODE_LABEL_LEN];
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, sw_mig_node_label(c->node->name, label), "metadata", "labels",
+                    SW_MIG_NODE_LABEL, NULL);
+    c->labelled = true; /* until it is seen without */
+    (void)sw_kube_patch(t->s->kube, t->s->feeds[FEED_CLAIMS].kind, t->s->opts.ns, c->name,
+                        SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 },
+                        on_labelled, t);
+}
+
+static void label_claims(struct tidy *t)
+{
+    enum { MAX_LABELLED = 32 }; /* at once */
+    unsigned n = 0;
+    for (struct lh_entry *e = lh_table_head(t->s->picture->claims); e && n < MAX_LABELLED;
+         e = e->next) {
+        struct claim *c = lh_entry_v(e);
+        if (!c->seen || c->held || c->labelled)
+            continue;
+        label_claim(t, c);
+        n++;
+    }
+}
+
+/* ---- leading -----------------------------------------------------------------------------------
+ */
+
+/* The scheduler asked about a pod that the watch has never told of: it was deleted before. And GPUs
+ * are not kept for ever for one that does not take them. */
+static void forget_pods(struct picture *p, int64_t now_ms)
+{
+    for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
+        struct pod *pod = lh_entry_v(e);
+        next = e->next;
+        if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
+            picture_nominate(p, pod, NULL, 0, 0);
+        if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)
+            picture_pod_gone(p, pod->uid);
+    }
+}
+
+static void on_collect(void *arg)
+{
+    struct tidy *t = arg;
+    const int64_t now_ms = sw_loop_now_ms(t->s->loop);
+    sw_timer_set(t->collect, COLLECT_MS);
+    if (sched_feed_trouble(t->s))
+        return;
+    forget_pods(t->s->picture, now_ms);
+    if (t->leading) {
+        label_claims(t);
+        disown_nodes(t, now_ms);
+        collect_claims(t, now_ms);
+    }
+    sched_tidy_look(t->s);
+}
+
+void sched_tidy_look(struct sw_scheduler *s)
+{
+    struct tidy *t = s->tidy;
+    if (t && t->leading && s->picture->any_grown && !sw_timer_is_set(t->touch) &&
+        !sched_feed_trouble(s))
+        sw_timer_set(t->touch, TOUCH_SOON_MS);
+}
+
+static void on_started(void *arg)
+{
+    struct tidy *t = arg;
+    t->leading = true;
+    sw_log(SW_LOG_INFO, "collecting", "lease", t->s->opts.lease_name, NULL);
+    sched_tidy_look(t->s);
+}
+
+static void on_stopped(const char *why, void *arg)
+{
+    struct tidy *t = arg;
+    t->leading = false;
+    sw_timer_stop(t->touch);
+    sw_log(SW_LOG_WARN, "not collecting any more", "why", why, NULL);
+}
+
+static void on_trouble(const char *why, void *arg SW_UNUSED)
+{
+    if (why)
+        sw_log(SW_LOG_WARN, "lease trouble", "error", why, NULL);
+}
+
+int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config, struct sw_err *err)
+{
+    struct tidy *t = s->tidy = sw_zalloc(1, sizeof *t);
+    t->s = s;
+    t->touch = sw_timer_new(s->loop, on_touch, t);
+    t->collect = sw_timer_new(s->loop, on_collect, t);
+    sw_timer_set(t->collect, COLLECT_MS);
+    t->leading = !s->opts.leader_elect;
+    if (t->leading)
+        return 0;
+    const struct sw_lease_opts opts = { .ns = s->opts.lease_ns,
+                                        .name = s->opts.lease_name,
+                                        .identity = s->opts.identity,
+                                        .user_agent = "slipway-scheduler",
+                                        .on_started = on_started,
+                                        .on_stopped = on_stopped,
+                                        .on_trouble = on_trouble,
+                                        .arg = t };
+    return sw_lease_open(s->loop, config, &opts, &s->lease, err);
+}
+
+void sched_tidy_close(struct sw_scheduler *s)
+{
+    struct tidy *t = s->tidy;
+    if (!t)
+        return;
+    while (t->checks)
+        free_check(t->checks);
+    sw_timer_free(t->touch);
+    sw_timer_free(t->collect);
+    free(t);
+    s->tidy = NULL;
+}

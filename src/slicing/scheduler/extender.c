@@ -1,0 +1,228 @@
+#include "slicing/scheduler/extender.h"
+
+#include <json-c/printbuf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/extender_internal.h"
+#include "slicing/scheduler/placement.h"
+
+enum { MAX_SCORE = 10 }; /* of the protocol */
+
+#define CONTAINER(pod, list)                                                                       \
+    pod ".spec." list ".name", pod ".spec." list ".resources.limits",                              \
+        pod ".spec." list ".resources.requests"
+#define PREFERRED(pod, kind)                                                                       \
+    pod ".spec.affinity." kind ".preferredDuringSchedulingIgnoredDuringExecution"
+#define POD(pod)                                                                                   \
+    pod ".metadata.name", pod ".metadata.namespace", pod ".metadata.uid",                          \
+        pod ".metadata.creationTimestamp", pod ".spec.priority", pod ".spec.preemptionPolicy",     \
+        CONTAINER(pod, "containers"), CONTAINER(pod, "initContainers"),                            \
+        CONTAINER(pod, "ephemeralContainers"), PREFERRED(pod, "nodeAffinity"),                     \
+        PREFERRED(pod, "podAffinity"), PREFERRED(pod, "podAntiAffinity"),                          \
+        pod ".spec.topologySpreadConstraints"
+
+static const char *const fields[] = {
+    POD("Pod"),
+    POD("pod"),
+    "NodeNames",
+    "nodenames",
+    "NodeNameToMetaVictims",
+    "nodeNameToMetaVictims",
+    "NodeNameToVictims",
+    "PodName",
+    "podName",
+    "PodNamespace",
+    "podNamespace",
+    "PodUID",
+    "podUID",
+    "Node",
+    "node",
+};
+
+struct extender *extender_new(struct picture *p, bool preempts, size_t nodes_to_score)
+{
+    struct extender *x = sw_zalloc(1, sizeof *x);
+    x->picture = p;
+    x->preempts = preempts;
+    x->nodes_to_score = nodes_to_score;
+    if (sw_projection_compile(fields, SW_COUNT(fields), &x->projection, NULL) < 0)
+        abort(); /* the paths are constants */
+    return x;
+}
+
+void extender_free(struct extender *x)
+{
+    if (!x)
+        return;
+    sw_projection_free(x->projection);
+    question_done(&x->question);
+    free(x->verdicts);
+    free(x);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out, struct sw_err *err)
+{
+    struct json_object *obj = question_get(x->question.doc, "Pod", "pod");
+    if (!*sw_obj_uid(obj) || !*sw_obj_name(obj))
+        return sw_err_set(err, SW_INVALID, "Pod.metadata: uid and name are expected");
+    *out = picture_see_pod(x->picture, obj, false, now_ms);
+    if (!(*out)->asked_ms)
+        (*out)->asked_ms = now_ms;
+    return 0;
+}
+
+int extender_read_question(struct extender *x, const char *body, size_t len, int64_t now_ms,
+                           struct extender_told *told, struct pod **pod, struct sw_err *err)
+{
+    int rc = question_read(&x->question, x->projection, body, len, err);
+    if (rc == 0)
+        rc = question_need_names(&x->question, err);
+    if (rc == 0)
+        rc = extender_read_pod(x, now_ms, pod, err);
+    if (rc < 0)
+        question_clear(&x->question);
+    else
+        *told = (struct extender_told){ .pod = *pod, .n_asked = x->question.n_names };
+    return rc;
+}
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+void extender_put(struct printbuf *out, const char *text)
+{
+    (void)printbuf_memappend(out, text, (int)strlen(text));
+}
+
+void extender_put_bytes(struct printbuf *out, const char *bytes, size_t len)
+{
+    printbuf_memappend_fast(out, bytes, (int)len);
+}
+
+void extender_put_string(struct printbuf *out, const char *text)
+{
+    bool plain = true;
+    for (const unsigned char *c = (const unsigned char *)text; *c && plain; c++)
+        plain = *c >= 0x20 && *c < 0x7f && *c != '"' && *c != '\\';
+    if (plain) {
+        extender_put_bytes(out, "\"", 1);
+        extender_put(out, text);
+        extender_put_bytes(out, "\"", 1);
+        return;
+    }
+    SW_AUTO_JSON *string = json_object_new_string(text);
+    SW_AUTO_CHARS *quoted = sw_json_text(string, SW_JSON_PLAIN, NULL);
+    extender_put(out, quoted);
+}
+
+void extender_put_name(struct printbuf *out, const struct question *q, size_t i)
+{
+    if (q->plain) /* with the quotes that it stands in */
+        extender_put_bytes(out, q->names[i].text - 1, q->names[i].len + 2);
+    else
+        extender_put_string(out, q->names[i].text);
+}
+
+void extender_put_error(struct printbuf *out, const char *why)
+{
+    extender_put(out, "{\"Error\":");
+    extender_put_string(out, why ? why : "");
+    extender_put(out, "}");
+}
+
+/* ---- prioritize --------------------------------------------------------------------------------
+ */
+
+/* The best of those asked about gets all, the worst nothing: ten steps over the whole scale would
+ * call most of them equal. */
+static unsigned scale(unsigned score, unsigned least, unsigned most)
+{
+    return most == least ? 0 : ((score - least) * MAX_SCORE + (most - least) / 2) / (most - least);
+}
+
+/* Whoever gets nothing is left out: the scheduler adds up what it is told, and reads the less.
+ * Source: kube-scheduler's prioritizeNodes() */
+static void put_scores(struct printbuf *out, const struct question *q, const unsigned *scores)
+{
+    unsigned least = UINT_MAX, most = 0;
+    bool first = true;
+    for (size_t i = 0; i < q->n_names; i++) {
+        least = scores[i] < least ? scores[i] : least;
+        most = scores[i] > most ? scores[i] : most;
+    }
+    extender_put(out, "[");
+    for (size_t i = 0; i < q->n_names; i++) {
+        const unsigned score = scale(scores[i], least, most);
+        if (!score)
+            continue;
+        extender_put(out, first ? "{\"Host\":" : ",{\"Host\":");
+        first = false;
+        extender_put_name(out, q, i);
+        sprintbuf(out, ",\"Score\":%u}", score);
+    }
+    extender_put(out, "]");
+}
+
+int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                        struct printbuf *out, struct extender_told *told, struct sw_err *err)
+{
+    struct pod *pod = NULL;
+    const int rc = extender_read_question(x, body, len_bytes, now_ms, told, &pod, err);
+    if (rc < 0)
+        return rc;
+    unsigned *scores = sw_zalloc(told->n_asked + 1, sizeof *scores);
+    struct decide_look look = { 0 };
+    for (size_t i = 0; i < told->n_asked; i++)
+        scores[i] = decide_score(
+            x->picture, pod,
+            picture_find_node_n(x->picture, x->question.names[i].text, x->question.names[i].len),
+            &look);
+    put_scores(out, &x->question, scores);
+    free(scores);
+    question_clear(&x->question);
+    return 0;
+}
+
+/* ---- bind --------------------------------------------------------------------------------------
+ */
+
+void extender_bind_done(struct extender_bind *bind)
+{
+    free(bind->ns);
+    free(bind->pod);
+    free(bind->uid);
+    free(bind->node);
+    *bind = (struct extender_bind){ 0 };
+}
+
+static char *text_of(struct json_object *doc, const char *name, const char *other)
+{
+    struct json_object *value = question_get(doc, name, other);
+    return sw_strdup(json_object_is_type(value, json_type_string) ? json_object_get_string(value)
+                                                                  : "");
+}
+
+int extender_read_bind(struct extender *x, const char *body, size_t len_bytes,
+                       struct extender_bind *out, struct sw_err *err)
+{
+    const int rc = question_read(&x->question, x->projection, body, len_bytes, err);
+    if (rc < 0)
+        return rc;
+    struct json_object *doc = x->question.doc;
+    struct extender_bind b = { text_of(doc, "PodNamespace", "podNamespace"),
+                               text_of(doc, "PodName", "podName"), text_of(doc, "PodUID", "podUID"),
+                               text_of(doc, "Node", "node") };
+    question_clear(&x->question);
+    if (!*b.ns || !*b.pod || !*b.uid || !*b.node) {
+        extender_bind_done(&b);
+        return sw_err_set(err, SW_INVALID, "PodNamespace, PodName, PodUID and Node are expected");
+    }
+    *out = b;
+    return 0;
+}

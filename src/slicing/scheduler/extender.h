@@ -1,0 +1,56 @@
+#pragma once
+/* extender: the scheduler's extender protocol, from bytes to bytes. What is decided comes from
+ * placement.h; nothing here reads a socket or a clock. Internal to scheduler.
+ * Source: k8s.io/kube-scheduler/extender/v1 (ExtenderArgs and so on: no JSON tags, so fields go by
+ * their Go names; readers take them in either case). */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "slicing/scheduler/cache/cache.h"
+
+struct printbuf;
+
+struct extender;
+/** @p is borrowed. @preempts: pods may be sent away for the slices of more important ones.
+ * @nodes_to_score: so many nodes that fit are named at most, the best ones, where the pod has no
+ * preferences of its own (0: all). */
+struct extender *extender_new(struct picture *p, bool preempts, size_t nodes_to_score);
+void extender_free(struct extender *x);
+SW_DEFINE_AUTO(extender, extender_free)
+
+/** What an answer says, for logs and metrics. */
+struct extender_told {
+    const struct pod *pod; /* borrowed from the picture; NULL: no pod in the question */
+    size_t n_asked, n_fit; /* nodes */
+    char why[160];         /* of one that does not fit; "" */
+    /* Where less important pods may have to leave, or somebody does anyway, of those asked about:
+     * not all of many. None where nobody would have to. Borrowed until the next question. */
+    struct node *const *likely;
+    size_t n_likely;
+    /* Has room and was not asked about, where none does that was: the scheduler looks at a part of
+     * a big cluster only. Touched, it makes the scheduler ask again, about others. NULL: none */
+    struct node *elsewhere;
+};
+
+/** Each appends its answer to @out.
+ * @return 0 | SW_INVALID (no JSON, or no such question: nothing was appended)
+ * Pinned by test/unit/scheduler_extender_test.c. */
+int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                    struct printbuf *out, struct extender_told *told,
+                    struct sw_err *err) SW_CHECKED;
+int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                        struct printbuf *out, struct extender_told *told,
+                        struct sw_err *err) SW_CHECKED;
+int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                     struct printbuf *out, struct extender_told *told,
+                     struct sw_err *err) SW_CHECKED;
+
+struct extender_bind {
+    char *ns, *pod, *uid, *node;
+};
+int extender_read_bind(struct extender *x, const char *body, size_t len_bytes,
+                       struct extender_bind *out, struct sw_err *err) SW_CHECKED;
+void extender_bind_done(struct extender_bind *bind);
+/** {"Error": "..."}, as every question but prioritize takes it; NULL: none. */
+void extender_put_error(struct printbuf *out, const char *why);

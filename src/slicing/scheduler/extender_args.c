@@ -1,0 +1,235 @@
+#include "slicing/scheduler/extender_args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+
+enum { KEPT_NAMES = 16 * 1024 /* more are given back after the question */ };
+
+/* ---- a document --------------------------------------------------------------------------------
+ */
+
+static int keep_object(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                       struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+struct piece {
+    const char *bytes;
+    size_t len;
+};
+
+static int parse(const struct sw_projection *fields, const struct piece *pieces, size_t n,
+                 struct json_object **out, struct sw_err *err)
+{
+    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
+                                         .projection = fields,
+                                         .max_depth = 100 };
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep_object, &doc);
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = sw_stream_feed(stream, pieces[i].bytes, pieces[i].len, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "the body is no JSON object");
+    if (!doc)
+        return sw_err_set(err, SW_INVALID, "the body asks nothing");
+    *out = SW_TAKE(doc);
+    return 0;
+}
+
+/* ---- names in place ----------------------------------------------------------------------------
+ * A look over the text that knows where values end and no more: whether they are well-formed is the
+ * parser's to say, who reads all of it but the list. Whatever is unusual is left to the parser.
+ */
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* @at: behind the opening quote. @return behind the closing one, or NULL */
+static const char *skip_string(const char *at, const char *end)
+{
+    for (; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : NULL;
+}
+
+/* @return behind the value, or NULL */
+static const char *skip_value(const char *at, const char *end)
+{
+    int depth = 0;
+    while (at && at < end) {
+        const char c = *at;
+        if (depth == 0 && (c == ',' || c == '}' || c == ']'))
+            return at;
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        at = c == '"' ? skip_string(at + 1, end) : at + 1;
+    }
+    return NULL;
+}
+
+static void add_name(struct question *q, const char *text, size_t len)
+{
+    if (q->n_names == q->cap) {
+        q->cap = q->cap ? q->cap * 2 : 64;
+        q->names = sw_realloc(q->names, q->cap, sizeof *q->names);
+    }
+    q->names[q->n_names++] = (struct name){ text, len };
+}
+
+/* The closing quote of a text that needs no escape and is ASCII; NULL: it is another */
+static const char *plain_end(const char *at, const char *end)
+{
+    while (at < end && *at != '"') {
+        const unsigned char c = (unsigned char)*at++;
+        if (c < 0x20 || c >= 0x7f || c == '\\')
+            return NULL;
+    }
+    return at < end ? at : NULL;
+}
+
+/* @at: behind '['. @return behind ']', or NULL */
+static const char *read_list(struct question *q, const char *at, const char *end)
+{
+    at = skip_space(at, end);
+    if (at < end && *at == ']')
+        return at + 1;
+    while (at < end && *at == '"') {
+        const char *close = plain_end(at + 1, end);
+        if (!close)
+            return NULL;
+        add_name(q, at + 1, (size_t)(close - at - 1));
+        at = skip_space(close + 1, end);
+        if (at < end && *at == ']')
+            return at + 1;
+        if (at == end || *at != ',')
+            return NULL;
+        at = skip_space(at + 1, end);
+    }
+    return NULL;
+}
+
+static bool is_key(const char *at, const char *behind)
+{
+    static const char *const keys[] = { "\"NodeNames\"", "\"nodenames\"" };
+    for (size_t i = 0; i < SW_COUNT(keys); i++)
+        if ((size_t)(behind - at) == strlen(keys[i]) && memcmp(at, keys[i], strlen(keys[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Find the one list of names. @return false: there is none that is plain */
+static bool cut_names(struct question *q, const char *body, size_t len, struct piece *list)
+{
+    const char *end = body + len, *at = skip_space(body, end);
+    *list = (struct piece){ NULL, 0 };
+    if (at == end || *at++ != '{')
+        return false;
+    for (;;) {
+        const char *key = skip_space(at, end);
+        if (key == end || *key != '"')
+            return false;
+        const char *behind = skip_string(key + 1, end);
+        at = behind ? skip_space(behind, end) : end;
+        if (at == end || *at != ':')
+            return false;
+        at = skip_space(at + 1, end);
+        if (is_key(key, behind)) {
+            if (list->bytes || at == end || *at != '[')
+                return false;
+            list->bytes = at;
+            at = read_list(q, at + 1, end);
+            if (!at)
+                return false;
+            list->len = (size_t)(at - list->bytes);
+        } else {
+            at = skip_value(at, end);
+        }
+        at = at ? skip_space(at, end) : end;
+        if (at == end || (*at != ',' && *at != '}'))
+            return false;
+        if (*at++ == '}')
+            return list->bytes != NULL;
+    }
+}
+
+/* Those of a document: with escapes, or not all of them strings. */
+static void take_names(struct question *q)
+{
+    struct json_object *list = question_get(q->doc, "NodeNames", "nodenames");
+    const bool is_list = json_object_is_type(list, json_type_array);
+    for (size_t i = 0; is_list && i < sw_json_len(list); i++) {
+        struct json_object *name = json_object_array_get_idx(list, i);
+        const bool text = json_object_is_type(name, json_type_string);
+        add_name(q, text ? json_object_get_string(name) : "",
+                 text ? (size_t)json_object_get_string_len(name) : 0);
+    }
+}
+
+/* ---- a question --------------------------------------------------------------------------------
+ */
+
+void question_clear(struct question *q)
+{
+    (void)json_object_put(q->doc);
+    q->doc = NULL;
+    q->n_names = 0;
+    q->plain = false;
+    if (q->cap <= KEPT_NAMES)
+        return;
+    free(q->names);
+    q->names = NULL;
+    q->cap = 0;
+}
+
+void question_done(struct question *q)
+{
+    question_clear(q);
+    free(q->names);
+    *q = (struct question){ 0 };
+}
+
+int question_read(struct question *q, const struct sw_projection *fields, const char *body,
+                  size_t len_bytes, struct sw_err *err)
+{
+    struct piece list;
+    question_clear(q);
+    q->plain = cut_names(q, body, len_bytes, &list);
+    if (q->plain) {
+        const char *behind = list.bytes + list.len;
+        const struct piece pieces[] = { { body, (size_t)(list.bytes - body) },
+                                        { "[]", 2 },
+                                        { behind, (size_t)(body + len_bytes - behind) } };
+        return parse(fields, pieces, SW_COUNT(pieces), &q->doc, err);
+    }
+    q->n_names = 0;
+    const struct piece whole = { body, len_bytes };
+    const int rc = parse(fields, &whole, 1, &q->doc, err);
+    if (rc == 0)
+        take_names(q);
+    return rc;
+}
+
+int question_need_names(const struct question *q, struct sw_err *err)
+{
+    if (!json_object_is_type(question_get(q->doc, "NodeNames", "nodenames"), json_type_array))
+        return sw_err_set(err, SW_INVALID,
+                          "NodeNames is no list: the extender's configuration must say "
+                          "nodeCacheCapable: true");
+    return 0;
+}
+
+struct json_object *question_get(struct json_object *doc, const char *name, const char *other)
+{
+    struct json_object *value = sw_json_get(doc, name);
+    return value ? value : sw_json_get(doc, other);
+}

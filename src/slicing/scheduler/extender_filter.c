@@ -1,0 +1,351 @@
+/* The verb filter: which nodes have room for a pod, what is missing on the others, and where it
+ * could go instead. */
+#include <json-c/arraylist.h>
+#include <json-c/linkhash.h>
+#include <json-c/printbuf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/affinity_hint.h"
+#include "slicing/scheduler/extender_internal.h"
+#include "slicing/scheduler/placement.h"
+#include "slicing/scheduler/victims.h"
+
+/* kube-scheduler asks about so many nodes or more before it leaves out others that might do.
+ * Source: kube-scheduler's minFeasibleNodesToFind */
+enum { LEAST_SAMPLE = 100 };
+
+/* So often a pod is sent to look elsewhere at once; then after a second, two, four, ... */
+enum { HINTS_AT_ONCE = 8, HINT_LATER_MS = 1000, MAX_DOUBLED = 6 };
+
+/* Few enough that each may be named in the pod's message; of more only the kinds are told, or the
+ * message of one pod would have the size of the cluster. */
+enum { FEW_NODES = 8 };
+
+enum { N_CODES = -SW_CANCELED + 1 };
+
+/* The reasons in an answer: most nodes say the same, and thousands of copies take their time. */
+struct reasons {
+    struct array_list *texts; /* owned */
+    const char *of_code[N_CODES];
+};
+
+static const char *reason(struct reasons *r, const struct extender *x, const struct pod *pod,
+                          struct node *node, int code)
+{
+    const bool common = pod->wants.n <= 1 && !pod->claims && code != SW_UNAVAILABLE;
+    if (common && r->of_code[-code])
+        return r->of_code[-code];
+    struct sw_err err = { 0 };
+    const int again = decide_fit(x->picture, pod, node, NULL, &err);
+    (void)again; /* the same, with words */
+    (void)array_list_add(r->texts, err.text);
+    return r->of_code[-code] = err.text;
+}
+
+static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
+                  struct extender_told *told)
+{
+    struct decide_look look = { 0 };
+    for (size_t i = 0; i < told->n_asked; i++) {
+        struct verdict *v = &x->verdicts[i];
+        struct node *node = picture_find_node_n(x->picture, x->question.names[i].text,
+                                                x->question.names[i].len);
+        v->node = node;
+        v->special = v->passed_over = false;
+        v->code = decide_fit(x->picture, pod, node, &look, NULL);
+        told->n_fit += v->code == 0;
+        if (v->code)
+            v->why = reason(r, x, pod, node, v->code);
+        if (v->code && !told->why[0])
+            (void)snprintf(told->why, sizeof told->why, "%s", v->why);
+    }
+}
+
+static bool is_choosy(struct json_object *pod)
+{
+    static const char *const kinds[] = { "nodeAffinity", "podAffinity", "podAntiAffinity" };
+    for (size_t i = 0; i < SW_COUNT(kinds); i++)
+        if (sw_json_find(pod, "spec", "affinity", kinds[i],
+                         "preferredDuringSchedulingIgnoredDuringExecution", NULL))
+            return true;
+    struct json_object *spread = sw_json_find(pod, "spec", "topologySpreadConstraints", NULL);
+    for (size_t i = 0; i < sw_json_len(spread); i++)
+        if (strcmp(sw_json_str(sw_json_at(spread, i), "", "whenUnsatisfiable", NULL),
+                   "ScheduleAnyway") == 0)
+            return true;
+    return false;
+}
+
+enum { MAX_LIKED = 100 /* as a policy likes a node */, N_RANKS = 2 * (MAX_LIKED + 1) };
+
+/* Nodes with a taint that asks pods to go elsewhere come after all others. */
+static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct node *node,
+                       struct decide_look *look)
+{
+    const unsigned liked = decide_score(x->picture, pod, node, look);
+    return (uint8_t)(MAX_LIKED - liked + (node->avoided ? MAX_LIKED + 1 : 0));
+}
+
+/* Of the nodes that have room only the best are named: what the scheduler does after that costs it
+ * by the node, and where slices go is not for its scores to say. Among the best they still count;
+ * a pod that has preferences of its own gets all nodes. */
+static void leave_the_best(struct extender *x, const struct pod *pod,
+                           const struct extender_told *told)
+{
+    size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
+    struct decide_look look = { 0 };
+    if (!left || told->n_fit <= left || !pod->wants.n ||
+        is_choosy(question_get(x->question.doc, "Pod", "pod")))
+        return;
+    for (size_t i = 0; i < told->n_asked; i++) {
+        struct verdict *v = &x->verdicts[i];
+        if (v->code == 0)
+            n_of[v->rank = rank_of(x, pod, v->node, &look)]++;
+    }
+    unsigned last = 0; /* all ranks before it are named, of it so many as are left */
+    for (; left > n_of[last]; last++)
+        left -= n_of[last];
+    for (size_t i = 0; i < told->n_asked; i++) {
+        struct verdict *v = &x->verdicts[i];
+        v->passed_over = v->code == 0 && (v->rank > last || (v->rank == last && left == 0));
+        left -= v->code == 0 && v->rank == last && left;
+    }
+}
+
+static bool is_named(const struct verdict *v)
+{
+    return !v->code && !v->passed_over;
+}
+
+/* How many from @i on are named and stand in the question as they will in the answer. */
+static size_t run_length(const struct question *q, const struct verdict *verdicts, size_t i)
+{
+    size_t n = 1;
+    for (; q->plain && i + n < q->n_names && is_named(&verdicts[i + n]); n++) {
+        const struct name *last = &q->names[i + n - 1];
+        const char *behind = last->text + last->len + 1;
+        if (q->names[i + n].text != behind + 2 || *behind != ',')
+            break;
+    }
+    return n;
+}
+
+static void put_fitting(struct printbuf *out, const struct extender *x)
+{
+    const struct question *q = &x->question;
+    bool first = true;
+    extender_put(out, "{\"NodeNames\":[");
+    for (size_t i = 0, n = 1; i < q->n_names; i += n, n = 1) {
+        if (!is_named(&x->verdicts[i]))
+            continue;
+        extender_put(out, first ? "" : ",");
+        first = false;
+        n = run_length(q, x->verdicts, i);
+        if (n == 1) {
+            extender_put_name(out, q, i);
+        } else { /* all of them with one copy */
+            const struct name *last = &q->names[i + n - 1];
+            const char *from = q->names[i].text - 1;
+            extender_put_bytes(out, from, (size_t)(last->text + last->len + 1 - from));
+        }
+    }
+    extender_put(out, "]");
+}
+
+static void put_reason(struct printbuf *out, const struct name *name, const char *why)
+{
+    SW_AUTO_CHARS *text = sw_printf("%.*s: %s", (int)name->len, name->text, why);
+    extender_put_string(out, text);
+}
+
+/* @never: only those that no pod's leaving helps. Older schedulers do not know that list, newer
+ * ones prefer it: so what is in it is in the other one, too. */
+static void put_failed(struct printbuf *out, const struct extender *x, bool named, bool never)
+{
+    const struct question *q = &x->question;
+    struct printbuf *why = printbuf_new(); /* the reason as it was written last */
+    const char *last = NULL;
+    bool first = true;
+    extender_put(out, never ? ",\"FailedAndUnresolvableNodes\":{" : ",\"FailedNodes\":{");
+    for (size_t i = 0; i < q->n_names; i++) {
+        const struct verdict *v = &x->verdicts[i];
+        if (!v->code || (never && v->code == SW_PENDING))
+            continue;
+        if (!first)
+            extender_put_bytes(out, ",", 1);
+        extender_put_name(out, q, i);
+        extender_put_bytes(out, ":", 1);
+        first = false;
+        if (named || v->special) {
+            put_reason(out, &q->names[i], v->why);
+            continue;
+        }
+        if (v->why != last) {
+            printbuf_reset(why);
+            extender_put_string(why, v->why);
+            last = v->why;
+        }
+        extender_put_bytes(out, why->buf, (size_t)why->bpos);
+    }
+    extender_put(out, "}");
+    printbuf_free(why);
+}
+
+enum { MAX_SEARCHES = 8 };
+
+/* The nodes with the most free slices, as numbers in the question. What a question may cost is
+ * bounded: many nodes are looked at in turns.
+ * @return how many; 0 as well where all nodes together have less than is wanted */
+static size_t find_emptiest(const struct extender *x, const struct pod *pod, size_t *which)
+{
+    enum { MAX_LOOKS = 512 };
+    unsigned room[MAX_SEARCHES + 1], wanted = 0, free_slices, all = 0, least = UINT_MAX;
+    const size_t n = x->question.n_names;
+    size_t found = 0;
+    for (size_t i = 0; i < n && i < MAX_LOOKS; i++) {
+        const size_t at = (x->turn + i) % n;
+        if (x->verdicts[at].code != SW_PENDING ||
+            !advice_count(x->picture, x->verdicts[at].node, pod, &wanted, &free_slices))
+            continue;
+        all += free_slices;
+        least = wanted < least ? wanted : least;
+        size_t k = found;
+        for (; k && room[k - 1] < free_slices; k--) {
+            room[k] = room[k - 1];
+            which[k] = which[k - 1];
+        }
+        room[k] = free_slices;
+        which[k] = at;
+        found += found < MAX_SEARCHES;
+    }
+    return all >= least ? found : 0;
+}
+
+/* Slices lie in the way that could lie elsewhere: the node where the fewest do says so. */
+static void advise(struct extender *x, struct pod *pod, struct reasons *r,
+                   struct extender_told *told)
+{
+    const size_t n = told->n_asked;
+    size_t which[MAX_SEARCHES + 1], where = 0;
+    struct advice best = { 0 }, a;
+    free(SW_TAKE(pod->advice));
+    const size_t n_which = told->n_fit || !n ? 0 : find_emptiest(x, pod, which);
+    if (!n_which)
+        return;
+    struct node **others = sw_alloc(n * sizeof(struct node *));
+    for (size_t i = 0; i < n; i++)
+        others[i] = x->verdicts[(x->turn + i) % n].node;
+    for (size_t i = 0; i < n_which; i++) {
+        if (!advice_find(x->picture, x->verdicts[which[i]].node, pod, others, n, &a) ||
+            (best.n && a.n >= best.n))
+            continue;
+        best = a;
+        where = which[i];
+    }
+    free(others);
+    if (!best.n)
+        return;
+    SW_AUTO_CHARS *text = advice_text(&best);
+    char *why = sw_printf("%s; %s", x->verdicts[where].why, text);
+    (void)array_list_add(r->texts, why);
+    x->verdicts[where].why = why;
+    x->verdicts[where].special = true;
+    pod->advice = sw_printf("node %s: %s", best.node->name, text);
+}
+
+static void need_verdicts(struct extender *x, size_t n)
+{
+    if (n <= x->n_verdicts)
+        return;
+    x->n_verdicts = n;
+    x->verdicts = sw_realloc(x->verdicts, n, sizeof *x->verdicts);
+}
+
+/* Where somebody could be sent away. Many nodes are looked at in turns, and each claim of them is a
+ * look into memory: what one question may cost is bounded. */
+static void find_likely(struct extender *x, const struct pod *pod, struct extender_told *told)
+{
+    enum { MAX_LOOKS = 512 };
+    size_t looks = MAX_LOOKS;
+    bool less = false;
+    const struct question *q = &x->question;
+    if (!x->preempts || pod->meek || pod->fault || told->n_fit)
+        return;
+    told->likely = x->likely;
+    for (size_t i = 0; i < q->n_names && looks && told->n_likely < MAX_LIKELY; i++) {
+        const size_t at = (x->turn + i) % q->n_names;
+        if (x->verdicts[at].code != SW_PENDING)
+            continue;
+        looks--;
+        if (looks && victims_likely(x->verdicts[at].node, pod, &looks, &less))
+            x->likely[told->n_likely++] = x->verdicts[at].node;
+    }
+    if (!less)
+        told->n_likely = 0;
+}
+
+static bool may_be_sent(const struct pod *pod, int64_t now_ms)
+{
+    if (pod->n_hints < HINTS_AT_ONCE)
+        return true;
+    const unsigned later = pod->n_hints - HINTS_AT_ONCE;
+    return now_ms - pod->hinted_ms >= HINT_LATER_MS << (later < MAX_DOUBLED ? later : MAX_DOUBLED);
+}
+
+/* Of a big cluster the scheduler asks about a part only, another one each time: where none of it
+ * has room, a node that was not asked about may. It is the scheduler's to know whether the pod may
+ * go there, so a hint that led to nothing is repeated less and less. */
+static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t now_ms,
+                                   const struct extender_told *told)
+{
+    struct decide_look look = { 0 };
+    if (told->n_fit)
+        pod->n_hints = 0;
+    if (told->n_fit || told->n_asked < LEAST_SAMPLE || pod->fault || !may_be_sent(pod, now_ms))
+        return NULL;
+    x->stamp++;
+    for (size_t i = 0; i < told->n_asked; i++)
+        if (x->verdicts[i].node)
+            x->verdicts[i].node->asked = x->stamp;
+    for (struct lh_entry *e = lh_table_head(x->picture->nodes); e; e = e->next) {
+        struct node *node = lh_entry_v(e);
+        if (node->asked == x->stamp || decide_fit(x->picture, pod, node, &look, NULL) != 0)
+            continue;
+        pod->n_hints++;
+        pod->hinted_ms = now_ms;
+        return node;
+    }
+    return NULL;
+}
+
+int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                    struct printbuf *out, struct extender_told *told, struct sw_err *err)
+{
+    struct pod *pod = NULL;
+    const int rc = extender_read_question(x, body, len_bytes, now_ms, told, &pod, err);
+    if (rc < 0)
+        return rc;
+    const size_t n = told->n_asked;
+    struct reasons reasons = { .texts = array_list_new2(free, 8) };
+    need_verdicts(x, n);
+    judge(x, pod, &reasons, told);
+    leave_the_best(x, pod, told);
+    pod->refused = told->n_fit == 0 && n > 0;
+    told->elsewhere = find_elsewhere(x, pod, now_ms, told);
+    advise(x, pod, &reasons, told);
+    if (!told->elsewhere)
+        find_likely(x, pod, told);
+    x->turn += MAX_LIKELY;
+    const bool named = n - told->n_fit <= FEW_NODES;
+    put_fitting(out, x);
+    put_failed(out, x, named, false);
+    put_failed(out, x, named, true);
+    extender_put(out, ",\"Error\":\"\"}");
+    array_list_free(reasons.texts);
+    question_clear(&x->question);
+    return 0;
+}

@@ -1,0 +1,46 @@
+#pragma once
+/* What the files of the extender share: extender.c reads questions and answers prioritize and bind,
+ * extender_filter.c filter, extender_preempt.c preempt. */
+#include "slicing/scheduler/extender.h"
+#include "slicing/scheduler/extender_args.h"
+
+enum { MAX_LIKELY = 64 };
+
+struct verdict {
+    struct node *node; /* NULL: not known */
+    int code;
+    const char *why;  /* of the answer's texts */
+    bool special;     /* it says more of its node than of others */
+    bool passed_over; /* fits, and is none of the best */
+    uint8_t rank;     /* of one that fits: the less the better */
+};
+
+/* What one question needs stays for the next: they come one at a time. */
+struct extender {
+    struct picture *picture;
+    struct sw_projection *projection;
+    struct question question;
+    struct verdict *verdicts;
+    size_t n_verdicts;
+    size_t nodes_to_score; /* named at most, of those that fit; 0: all */
+    bool preempts;         /* others may be sent away for slices */
+    size_t turn;           /* where nodes were looked at last */
+    size_t stamp;          /* of the question: nodes that it is about bear it */
+    struct node *likely[MAX_LIKELY];
+};
+
+/** extender.c: the pod that the question is about, as far as it was not known. */
+int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out,
+                      struct sw_err *err) SW_CHECKED;
+/** extender.c: a question about a pod and some nodes; its answer clears it. */
+int extender_read_question(struct extender *x, const char *body, size_t len, int64_t now_ms,
+                           struct extender_told *told, struct pod **pod,
+                           struct sw_err *err) SW_CHECKED;
+/** extender.c: text as it is. */
+void extender_put(struct printbuf *out, const char *text);
+/** extender.c: bytes, mostly few, without a call for each. */
+void extender_put_bytes(struct printbuf *out, const char *bytes, size_t len);
+/** extender.c: a JSON string. */
+void extender_put_string(struct printbuf *out, const char *text);
+/** extender.c: the question's node number @i, as a JSON string. */
+void extender_put_name(struct printbuf *out, const struct question *q, size_t i);

@@ -1,0 +1,138 @@
+/* The verb preempt: kube-scheduler would send pods away from some nodes; who has to go besides, so
+ * that there are slices, too. */
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/extender_internal.h"
+#include "slicing/scheduler/placement.h"
+#include "slicing/scheduler/victims.h"
+
+enum { MAX_VICTIMS = 512 };
+
+static const char *victim_uid(struct json_object *victim)
+{
+    const char *uid = sw_json_str(victim, "", "UID", NULL);
+    if (!*uid)
+        uid = sw_json_str(victim, "", "uid", NULL);
+    return *uid ? uid : sw_obj_uid(victim);
+}
+
+/* Whom the scheduler would send away. Those that have no slices are not in the picture: they go as
+ * they were given. */
+struct proposal {
+    const struct pod *known[MAX_VICTIMS];
+    const char *others[MAX_VICTIMS];
+    size_t n_known, n_others;
+};
+
+static void read_proposal(const struct picture *p, struct json_object *victims, struct proposal *to)
+{
+    struct json_object *pods = question_get(victims, "Pods", "pods");
+    to->n_known = to->n_others = 0;
+    for (size_t i = 0; i < sw_json_len(pods) && i < MAX_VICTIMS; i++) {
+        const char *uid = victim_uid(sw_json_at(pods, i));
+        const struct pod *pod = picture_find_pod(p, uid);
+        if (pod)
+            to->known[to->n_known++] = pod;
+        else if (*uid)
+            to->others[to->n_others++] = uid;
+    }
+}
+
+static void put_uid(struct printbuf *out, bool first, const char *uid)
+{
+    extender_put(out, first ? "{\"UID\":" : ",{\"UID\":");
+    extender_put_string(out, uid);
+    extender_put(out, "}");
+}
+
+static void put_victims(struct printbuf *out, const char *node, const struct victims *v,
+                        const struct proposal *of, int64_t n_violations)
+{
+    extender_put_string(out, node);
+    extender_put(out, ":{\"Pods\":[");
+    for (size_t i = 0; i < v->n; i++)
+        put_uid(out, i == 0, v->list[i]->uid);
+    for (size_t i = 0; i < of->n_others; i++)
+        put_uid(out, v->n + i == 0, of->others[i]);
+    sprintbuf(out, "],\"NumPDBViolations\":%lld}", (long long)n_violations);
+}
+
+static struct json_object *proposals(struct json_object *doc)
+{
+    struct json_object *meta = question_get(doc, "NodeNameToMetaVictims", "nodeNameToMetaVictims");
+    return meta ? meta : sw_json_get(doc, "NodeNameToVictims");
+}
+
+/* Budgets that the scheduler's own victims violate are counted by it, those of the added ones here.
+ */
+static void put_node(struct extender *x, const struct pod *pod, const char *name,
+                     struct json_object *proposed, struct proposal *of, struct printbuf *out,
+                     struct extender_told *told)
+{
+    struct node *node = picture_find_node(x->picture, name);
+    struct victims v = { 0 };
+    read_proposal(x->picture, proposed, of);
+    const bool ok = victims_find(x->picture, pod, node, of->known, of->n_known, &v);
+    /* nobody of ours needs to go, but others do: their leaving is what was asked about */
+    if (!ok && !(of->n_others && !of->n_known && victims_none(x->picture, pod, node)))
+        return;
+    if (v.n > of->n_known && !x->preempts) {
+        victims_done(&v);
+        return;
+    }
+    extender_put(out, told->n_fit++ ? "," : "");
+    put_victims(out, name, &v, of,
+                sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations);
+    victims_done(&v);
+}
+
+/* Where others are being sent away for it already: elsewhere nobody needs to go. Where they have
+ * gone and kube-scheduler asks all the same, something else is missing there. */
+static const struct node *is_made_room_on(struct extender *x, struct pod *pod)
+{
+    if (!pod->nominated || pod->follows)
+        return NULL;
+    if (decide_fit(x->picture, pod, pod->nominated, NULL, NULL) != 0)
+        return pod->nominated;
+    picture_nominate(x->picture, pod, NULL, 0, 0);
+    return NULL;
+}
+
+static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
+                  struct extender_told *told, struct sw_err *err)
+{
+    struct pod *pod = NULL;
+    const int rc = extender_read_pod(x, now_ms, &pod, err);
+    struct json_object *nodes = proposals(x->question.doc);
+    if (rc < 0)
+        return rc;
+    if (nodes && !json_object_is_type(nodes, json_type_object))
+        return sw_err_set(err, SW_INVALID, "NodeNameToMetaVictims is no map");
+    *told = (struct extender_told){ .pod = pod, .n_asked = sw_json_len(nodes) };
+    struct proposal *v = sw_zalloc(1, sizeof *v);
+    const struct node *only = is_made_room_on(x, pod);
+    extender_put(out, "{\"NodeNameToMetaVictims\":{");
+    if (nodes) {
+        json_object_object_foreach(nodes, name, proposed)
+        {
+            if (!only || strcmp(only->name, name) == 0)
+                put_node(x, pod, name, proposed, v, out, told);
+        }
+    }
+    extender_put(out, "}}");
+    free(v);
+    return 0;
+}
+
+int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                     struct printbuf *out, struct extender_told *told, struct sw_err *err)
+{
+    int rc = question_read(&x->question, x->projection, body, len_bytes, err);
+    if (rc == 0)
+        rc = answer(x, now_ms, out, told, err);
+    question_clear(&x->question);
+    return rc;
+}

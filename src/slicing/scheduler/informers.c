@@ -1,0 +1,203 @@
+/* Four watches that tell the picture. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/internal.h"
+
+enum { RETRY_MS = 2000 };
+
+#define CONTAINER(list)                                                                            \
+    "spec." list ".name", "spec." list ".resources.limits", "spec." list ".resources.requests"
+
+static const char *const node_fields[] = { "metadata.name", "spec.taints", NULL };
+static const char *const accelerator_fields[] = { "spec.acceleratorType", "status.nodeResources",
+                                                  "status.conditions", NULL };
+static const char *const claim_fields[] = { "metadata.labels",   "spec.profile",
+                                            "spec.podRef",       "spec.gpuUUID",
+                                            "spec.migPlacement", "spec.nodename",
+                                            "status.state",      NULL };
+static const char *const budget_fields[] = { "spec.selector", "status.disruptionsAllowed",
+                                             "status.disruptedPods", NULL };
+static const char *const pod_fields[] = {
+    "metadata.labels",
+    "metadata.deletionTimestamp",
+    "metadata.creationTimestamp",
+    "spec.nodeName",
+    "spec.priority",
+    "spec.preemptionPolicy",
+    "status.phase",
+    "status.conditions",
+    "status.nominatedNodeName",
+    CONTAINER("containers"),
+    CONTAINER("initContainers"),
+    CONTAINER("ephemeralContainers"),
+    NULL,
+};
+
+static bool is_avoided(struct json_object *node)
+{
+    struct json_object *taints = sw_json_find(node, "spec", "taints", NULL);
+    for (size_t i = 0; i < sw_json_len(taints); i++)
+        if (strcmp(sw_json_str(sw_json_at(taints, i), "", "effect", NULL), "PreferNoSchedule") == 0)
+            return true;
+    return false;
+}
+
+static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
+{
+    const bool there = e->type != SW_WATCH_DELETED;
+    picture_see_node(s->picture, e->name, there, there && is_avoided(e->object));
+    const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH) : NULL;
+    picture_see_epoch(s->picture, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
+}
+
+static void on_accelerator(struct sw_scheduler *s, const struct sw_watch_event *e)
+{
+    SW_ERR(err);
+    struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
+    if (picture_see_accelerator(s->picture, e->name, obj, &err) < 0)
+        sw_log(SW_LOG_WARN, "node left out", "error", sw_err_text(&err), NULL);
+}
+
+static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
+{
+    SW_ERR(err);
+    struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
+    if (picture_see_claim(s->picture, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
+        sw_log(SW_LOG_WARN, "claim left out", "error", sw_err_text(&err), NULL);
+    sched_bind_told(s, e->name);
+}
+
+static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)
+{
+    if (e->type == SW_WATCH_DELETED) {
+        picture_pod_gone(s->picture, e->uid);
+        return;
+    }
+    struct pod *pod = picture_see_pod(s->picture, e->object, true, sw_loop_now_ms(s->loop));
+    if (!s->opts.no_preemption)
+        sched_evict_follow(s, pod, sw_json_str(e->object, "", "status", "nominatedNodeName", NULL));
+}
+
+static void on_budget(struct sw_scheduler *s, const struct sw_watch_event *e)
+{
+    picture_see_budget(s->picture, e->ns, e->name, e->type == SW_WATCH_DELETED ? NULL : e->object);
+}
+
+static const struct {
+    const char *api_version, *kind;
+    const char *const *fields;
+    bool in_ns; /* only in the scheduler's namespace */
+    void (*tell)(struct sw_scheduler *s, const struct sw_watch_event *e);
+    const char
+        *older;    /* the apiVersion of servers that do not know the other; NULL: there is none */
+    bool optional; /* questions are answered without it */
+} sources[N_FEEDS] = {
+    [FEED_NODES] = { "v1", "Node", node_fields, false, on_node, NULL, false },
+    [FEED_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true, on_accelerator,
+                            NULL, false },
+    [FEED_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL, false },
+    [FEED_PODS] = { "v1", "Pod", pod_fields, false, on_pod, NULL, false },
+    /* evictions respect them whoever counts: that they are not to be read keeps nobody waiting */
+    [FEED_BUDGETS] = { "policy/v1", "PodDisruptionBudget", budget_fields, false, on_budget,
+                       "policy/v1beta1", true },
+};
+
+static void set_trouble(struct feed *f, const char *why)
+{
+    if (sw_streq(f->trouble, why))
+        return;
+    free(f->trouble);
+    f->trouble = why ? sw_strdup(why) : NULL;
+    if (why)
+        sw_log(SW_LOG_WARN, "cannot watch", "kind", sources[f->source].kind, "error", why, NULL);
+    else
+        sw_log(SW_LOG_INFO, "watching", "kind", sources[f->source].kind, NULL);
+}
+
+static void on_event(const struct sw_watch_event *e, void *arg)
+{
+    struct feed *f = arg;
+    if (e->type == SW_WATCH_ERROR)
+        set_trouble(f, sw_err_text(e->err));
+    else if (e->type == SW_WATCH_SYNCED)
+        set_trouble(f, NULL);
+    else
+        sources[f->source].tell(f->s, e);
+    sched_tidy_look(f->s);
+}
+
+static void watch(struct feed *f)
+{
+    const struct sw_scheduler_opts *o = &f->s->opts;
+    SW_AUTO_CHARS *selector = f->source == FEED_PODS && o->scheduler_name
+                                  ? sw_printf("spec.schedulerName=%s", o->scheduler_name)
+                                  : NULL;
+    const struct sw_watch_opts opts = {
+        .ns = sources[f->source].in_ns ? o->ns : NULL,
+        .label_selector = f->source == FEED_NODES ? o->node_label : NULL,
+        .field_selector = selector,
+        .fields = sources[f->source].fields,
+    };
+    f->watch = sw_kube_watch_open(f->s->kube, f->kind, &opts, on_event, f);
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct feed *f = arg;
+    f->looking = NULL;
+    if (code < 0) { /* its CRD may come later */
+        f->older = !f->older && sources[f->source].older;
+        if (!f->older)
+            set_trouble(f, sw_err_text(err));
+        sw_timer_set(f->retry, f->older ? 0 : RETRY_MS);
+        return;
+    }
+    f->kind = kind;
+    watch(f);
+}
+
+static void look_for_kind(void *arg)
+{
+    struct feed *f = arg;
+    const char *api = f->older ? sources[f->source].older : sources[f->source].api_version;
+    f->looking = sw_kube_kind(f->s->kube, api, sources[f->source].kind, on_kind, f);
+}
+
+void sched_feed_open(struct sw_scheduler *s)
+{
+    for (size_t i = 0; i < N_FEEDS; i++) {
+        struct feed *f = &s->feeds[i];
+        *f = (struct feed){ .s = s, .source = (enum feed_source)i };
+        f->retry = sw_timer_new(s->loop, look_for_kind, f);
+        if (i != FEED_BUDGETS || !s->opts.no_preemption)
+            look_for_kind(f);
+    }
+}
+
+void sched_feed_close(struct sw_scheduler *s)
+{
+    for (size_t i = 0; i < N_FEEDS; i++) {
+        struct feed *f = &s->feeds[i];
+        sw_kube_cancel(f->looking);
+        sw_kube_watch_close(f->watch);
+        sw_timer_free(f->retry);
+        free(f->trouble);
+        *f = (struct feed){ 0 };
+    }
+}
+
+const char *sched_feed_trouble(const struct sw_scheduler *s)
+{
+    for (size_t i = 0; i < N_FEEDS; i++) {
+        const struct feed *f = &s->feeds[i];
+        if (sources[i].optional)
+            continue;
+        if (f->trouble)
+            return f->trouble;
+        if (!f->watch || !sw_kube_watch_is_synced(f->watch))
+            return "the cluster has not been read yet";
+    }
+    return NULL;
+}

@@ -1,0 +1,270 @@
+/* slipway-scheduler: the program around the extender: flags, signals. */
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/loggather.h"
+#include "base/loglevel.h"
+#include "base/options.h"
+#include "slicing/scheduler/scheduler.h"
+
+#define PROGRAM "slipway-scheduler"
+#define NS_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+struct settings {
+    const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
+    const char *listen, *cert, *key, *ca, *min_version, *suites;
+    const char *health, *metrics, *log_level, *log_file, *lease_ns, *kube_version;
+    int port, drain_s, nodes_to_score, percentage_of_nodes_to_score;
+    bool preemption, tls, leader_elect, print_config, help, version;
+};
+
+static const struct sw_option flags[] = {
+#define AT(field) offsetof(struct settings, field)
+    { "kubeconfig", SW_OPTION_TEXT, AT(kubeconfig),
+      "the API server and who we are (default $KUBECONFIG, in-cluster, ~/.kube/config)" },
+    { "context", SW_OPTION_TEXT, AT(context), "of the kubeconfig (default its current one)" },
+    { "namespace", SW_OPTION_TEXT, AT(ns),
+      "of AllocationClaims and NodeAccelerators (default $INSTASLICE_NAMESPACE, else "
+      "das-operator)" },
+    { "placement", SW_OPTION_TEXT, AT(placement), "packed (default), spread or dense-node" },
+    { "preemption", SW_OPTION_SWITCH, AT(preemption),
+      "send less important pods away for slices (default true)" },
+    { "nodes-to-score", SW_OPTION_NUMBER, AT(nodes_to_score),
+      "of the nodes with room, leave the best so many to kube-scheduler's scores, unless the pod "
+      "has "
+      "preferences of its own (default 16; 0: all)" },
+    { "scheduler-name", SW_OPTION_TEXT, AT(scheduler_name),
+      "only pods of this schedulerName (default das-scheduler; empty: all)" },
+    { "node-label", SW_OPTION_TEXT, AT(node_label),
+      "that nodes must have (default nvidia.com/mig.capable=true; empty: none)" },
+    { "listen", SW_OPTION_TEXT, AT(listen), "address of the extender (default 127.0.0.1)" },
+    { "port", SW_OPTION_NUMBER, AT(port), "its port (default 8888; 0: any free one)" },
+    { "tls", SW_OPTION_SWITCH, AT(tls), "serve the extender by HTTPS (default false)" },
+    SW_SERVE_TLS_OPTIONS(AT),
+    { "health-probe-bind-address", SW_OPTION_TEXT, AT(health),
+      "HOST:PORT of /healthz and /readyz (default :8081; 0: only beside the extender)" },
+    { "metrics-bind-address", SW_OPTION_TEXT, AT(metrics),
+      "HOST:PORT of /metrics (default 0: only beside the extender)" },
+    { "leader-elect", SW_OPTION_SWITCH, AT(leader_elect),
+      "only one of several replicas collects claims and wakes pods (default false)" },
+    { "leader-elect-namespace", SW_OPTION_TEXT, AT(lease_ns),
+      "of the Lease slipway-scheduler, and with --print-config of kube-scheduler's (default the "
+      "pod's, else --namespace)" },
+    { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 0)" },
+    { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
+    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+      "follow the level in this file, while there is one" },
+    { "print-config", SW_OPTION_SWITCH, AT(print_config),
+      "print a KubeSchedulerConfiguration that uses this extender, and exit" },
+    { "kube-version", SW_OPTION_TEXT, AT(kube_version),
+      "with --print-config: the kube-scheduler's (default 1.20)" },
+    { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
+      "with --print-config: kube-scheduler asks about so many of the nodes (0: as it likes; "
+      "default 20 for 1.20, 100 for newer ones)" },
+    { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
+    { "help", SW_OPTION_SWITCH, AT(help), "print this" },
+#undef AT
+};
+
+static const char *or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+/* Where a kube-scheduler in the same pod finds an extender that listens there. */
+static char *url_of(const struct settings *s)
+{
+    const char *scheme = s->tls ? "https" : "http", *host = s->listen;
+    if (!*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
+        host = "127.0.0.1";
+    return strchr(host, ':') ? sw_printf("%s://[%s]:%d", scheme, host, s->port)
+                             : sw_printf("%s://%s:%d", scheme, host, s->port);
+}
+
+static int print_config(const struct settings *s)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *text = NULL, *url = url_of(s);
+    if (!s->port)
+        return sw_options_fault(PROGRAM, "--print-config needs the extender's --port");
+    if (s->tls && !or_null(s->ca))
+        return sw_options_fault(PROGRAM, "--print-config --tls needs --cacert");
+    const struct sw_scheduler_config config = { .kube_version = s->kube_version,
+                                                .scheduler_name = or_null(s->scheduler_name),
+                                                .url = url,
+                                                .ca_file = s->tls ? or_null(s->ca) : NULL,
+                                                .lease_ns = !s->leader_elect       ? NULL
+                                                            : or_null(s->lease_ns) ? s->lease_ns
+                                                                                   : s->ns,
+                                                .kubeconfig = or_null(s->kubeconfig),
+                                                .percentage_of_nodes_to_score =
+                                                    s->percentage_of_nodes_to_score };
+    if (s->percentage_of_nodes_to_score > 100)
+        return sw_options_fault(PROGRAM, "--percentage-of-nodes-to-score: expected 0 to 100");
+    if (sw_scheduler_config_text(&config, &text, &err) < 0)
+        return sw_options_fault(PROGRAM, "--kube-version: %s", sw_err_text(&err));
+    (void)fputs(text, stdout);
+    return EXIT_SUCCESS;
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+static void on_signal(evutil_socket_t signo SW_UNUSED, short what SW_UNUSED, void *arg)
+{
+    sw_scheduler_stop(arg);
+}
+
+static void on_stopped(void *arg)
+{
+    sw_loop_stop(arg);
+}
+
+static void log_ports(const struct sw_scheduler *sched, const struct settings *s)
+{
+    char port[16], health[16], metrics[16];
+    (void)snprintf(port, sizeof port, "%d", sw_scheduler_port(sched));
+    (void)snprintf(health, sizeof health, "%d", sw_scheduler_health_port(sched));
+    (void)snprintf(metrics, sizeof metrics, "%d", sw_scheduler_metrics_port(sched));
+    sw_log(SW_LOG_INFO, "listening", "address", s->listen, "port", port, "tls",
+           s->tls ? "true" : "false", "health", health, "metrics", metrics, NULL);
+}
+
+static int run(const struct settings *s, struct sw_scheduler_opts *opts,
+               const struct sw_kube_config *config)
+{
+    SW_ERR(err);
+    struct sw_loop *loop = sw_loop_new(NULL);
+    struct sw_scheduler *sched = NULL;
+    struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
+    struct sw_log_gather *log = sw_log_gather_open(loop);
+    opts->on_stopped = on_stopped;
+    opts->arg = loop;
+    const int rc = sw_scheduler_open(loop, config, opts, &sched, &err);
+    if (rc < 0) {
+        (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
+        sw_log_gather_close(log);
+        sw_log_file_close(log_file);
+        sw_loop_free(loop);
+        return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
+    }
+    log_ports(sched, s);
+    struct event *term = evsignal_new(sw_loop_base(loop), SIGTERM, on_signal, sched);
+    struct event *intr = evsignal_new(sw_loop_base(loop), SIGINT, on_signal, sched);
+    (void)evsignal_add(term, NULL);
+    (void)evsignal_add(intr, NULL);
+    sw_loop_run(loop);
+    event_free(term);
+    event_free(intr);
+    sw_scheduler_close(sched);
+    sw_log_gather_close(log);
+    sw_log_file_close(log_file);
+    sw_loop_free(loop);
+    return EXIT_SUCCESS;
+}
+
+static char *own_namespace(const struct settings *s)
+{
+    char *text = NULL;
+    size_t len;
+    if (or_null(s->lease_ns))
+        return sw_strdup(s->lease_ns);
+    if (sw_file_read(NS_FILE, 256, &text, &len, NULL) == 0)
+        return text;
+    return sw_strdup(s->ns);
+}
+
+/* The same after a restart of the same pod. */
+static char *make_identity(void)
+{
+    const char *pod = getenv("POD_NAME");
+    char host[256] = "";
+    if (or_null(pod))
+        return sw_strdup(pod);
+    (void)gethostname(host, sizeof host - 1);
+    return sw_printf("%s", *host ? host : PROGRAM);
+}
+
+static const char *address_or_null(const char *text)
+{
+    return text && *text && strcmp(text, "0") != 0 ? text : NULL;
+}
+
+static int start(const struct settings *s)
+{
+    SW_ERR(err);
+    struct sw_kube_config *config = NULL;
+    SW_AUTO_CHARS *lease_ns = own_namespace(s), *identity = make_identity();
+    struct sw_scheduler_opts opts = {
+        .ns = s->ns,
+        .scheduler_name = or_null(s->scheduler_name),
+        .node_label = or_null(s->node_label),
+        .extender = { .address = s->listen,
+                      .port = s->port,
+                      .plain_http = !s->tls,
+                      .cert_file = s->cert,
+                      .key_file = s->key,
+                      .ca_file = or_null(s->ca),
+                      .min_version = s->min_version,
+                      .cipher_suites = s->suites,
+                      .drain_ms = (int64_t)s->drain_s * 1000 },
+        .health_address = address_or_null(s->health),
+        .metrics_address = address_or_null(s->metrics),
+        .no_preemption = !s->preemption,
+        .nodes_to_score = (size_t)s->nodes_to_score,
+        .leader_elect = s->leader_elect,
+        .lease_ns = lease_ns,
+        .lease_name = PROGRAM,
+        .identity = identity,
+    };
+    if (sw_mig_policy_parse(s->placement, &opts.policy, &err) < 0)
+        return sw_options_fault(PROGRAM, "--placement: %s", sw_err_text(&err));
+    if (sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = or_null(s->kubeconfig),
+                                                         .context = or_null(s->context) },
+                           &config, &err) < 0) {
+        (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
+        return EXIT_FAILURE;
+    }
+    const int rc = run(s, &opts, config);
+    sw_kube_config_free(config);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    sw_program_start();
+    const char *ns = getenv("INSTASLICE_NAMESPACE");
+    struct settings s = { .ns = or_null(ns) ? ns : "das-operator",
+                          .placement = "packed",
+                          .preemption = true,
+                          .nodes_to_score = 16,
+                          .percentage_of_nodes_to_score = -1,
+                          .scheduler_name = "das-scheduler",
+                          .node_label = "nvidia.com/mig.capable=true",
+                          .listen = "127.0.0.1",
+                          .port = 8888,
+                          .health = ":8081",
+                          .log_level = "info",
+                          .kube_version = "1.20" };
+    int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);
+    if (rc == 0)
+        rc = sw_options_log_level(PROGRAM, s.log_level);
+    if (rc)
+        return rc;
+    if (s.help) {
+        sw_options_help(PROGRAM, "Places MIG slices as the extender of a stock kube-scheduler.",
+                        flags, SW_COUNT(flags));
+        return EXIT_SUCCESS;
+    }
+    if (s.version) {
+        (void)puts(PROGRAM " " SW_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (!or_null(s.ns))
+        return sw_options_fault(PROGRAM, "--namespace is empty");
+    return s.print_config ? print_config(&s) : start(&s);
+}

@@ -1,0 +1,135 @@
+#include "slicing/scheduler/placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_room(const struct node *node, const struct sw_mig_profile *profile, bool *known)
+{
+    for (size_t i = 0; i < node->n_gpus; i++) {
+        const struct sw_mig_gpu *gpu = &node->gpus[i];
+        const struct sw_mig_kind *kind = gpu->geometry ? sw_mig_kind_find(gpu->geometry, profile)
+                                                       : NULL;
+        *known |= kind != NULL;
+        if (kind && !gpu->barred && sw_mig_room(gpu->geometry, &gpu->use, kind))
+            return true;
+    }
+    return false;
+}
+
+static int number_of(const struct sw_mig_geometry *g, const struct sw_mig_profile *profile)
+{
+    const struct sw_mig_kind *kind = sw_mig_kind_find(g, profile);
+    return kind ? (int)(kind - g->kinds) : -1;
+}
+
+/* One slice, nobody's claims to look away from: the common case, made for thousands of nodes. */
+static bool is_simple(const struct pod *pod, const struct node *node)
+{
+    return pod->wants.n == 1 && !pod->claims && !node->nominee;
+}
+
+/* The number of the pod's profile in the geometry of all the node's GPUs; -1: it has no such. */
+static int common_kind(const struct node *node, const struct want *want, struct decide_look *look)
+{
+    if (look->geometry != node->common)
+        *look = (struct decide_look){ node->common, number_of(node->common, &want->profile) };
+    return look->kind;
+}
+
+static int one_fit(struct node *node, const struct want *want, struct decide_look *look,
+                   struct sw_err *err)
+{
+    char name[SW_MIG_NAME_LEN];
+    bool known = false, fits;
+    if (node->common) {
+        const int kind = common_kind(node, want, look);
+        known = kind >= 0;
+        fits = known && picture_room(node) >> kind & 1;
+    } else {
+        fits = has_room(node, &want->profile, &known);
+    }
+    if (fits)
+        return 0;
+    (void)sw_mig_profile_text(&want->profile, name);
+    if (!known)
+        return sw_err_set(err, SW_INVALID, "no GPU here can be cut into %s", name);
+    return sw_err_set(err, SW_PENDING, "room for 0 of 1 x %s", name);
+}
+
+int decide_place(const struct picture *p, const struct node *node, const struct pod *pod,
+                 const struct pod *const *gone, size_t n_gone, struct sw_mig_gpu *gpus,
+                 struct sw_mig_choice *choices, struct sw_err *err)
+{
+    struct sw_mig_profile profiles[SW_MIG_MAX_WANTS];
+    struct sw_mig_choice own[SW_MIG_MAX_WANTS];
+    for (size_t i = 0; i < pod->wants.n; i++)
+        profiles[i] = pod->wants.list[i].profile;
+    picture_without(node, gone, n_gone, gpus);
+    picture_bar_held(node, pod, gpus);
+    return sw_mig_place(gpus, node->n_gpus, profiles, pod->wants.n, p->policy,
+                        choices ? choices : own, err);
+}
+
+struct sw_mig_gpu *decide_room_for_gpus(const struct node *node)
+{
+    return sw_alloc((node->n_gpus + 1) * sizeof(struct sw_mig_gpu));
+}
+
+int decide_usable(const struct picture *p, const struct node *node, struct sw_err *err)
+{
+    if (!node || !node->is_mig)
+        return sw_err_set(err, SW_NOTFOUND, "no GPU here that can be cut");
+    if (!node->labelled && !p->any_node)
+        return sw_err_set(err, SW_FORBIDDEN, "not labelled as able to cut GPUs");
+    if (node->unready)
+        return sw_err_set(err, SW_UNAVAILABLE, "%s", node->unready);
+    return 0;
+}
+
+int decide_fit(const struct picture *p, const struct pod *pod, struct node *node,
+               struct decide_look *look, struct sw_err *err)
+{
+    struct decide_look none = { 0 };
+    if (pod->fault)
+        return sw_err_set(err, SW_INVALID, "%s", pod->fault);
+    if (pod->wants.n == 0)
+        return 0;
+    int rc = decide_usable(p, node, err);
+    if (rc < 0)
+        return rc;
+    if (is_simple(pod, node))
+        return one_fit(node, &pod->wants.list[0], look ? look : &none, err);
+    struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
+    rc = decide_place(p, node, pod, &pod, 1, gpus, NULL, err);
+    free(gpus);
+    return rc;
+}
+
+static unsigned score_now(const struct picture *p, const struct pod *pod, const struct node *node)
+{
+    struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
+    struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
+    unsigned score = 0;
+    if (decide_place(p, node, pod, &pod, 1, gpus, choices, NULL) == 0)
+        score = sw_mig_node_score(gpus, node->n_gpus, choices, pod->wants.n, p->policy);
+    free(gpus);
+    return score;
+}
+
+unsigned decide_score(const struct picture *p, const struct pod *pod, struct node *node,
+                      struct decide_look *look)
+{
+    struct decide_look none = { 0 };
+    if (pod->fault || pod->wants.n == 0 || decide_usable(p, node, NULL) < 0)
+        return 0;
+    if (!node->common || !is_simple(pod, node))
+        return score_now(p, pod, node);
+    const int kind = common_kind(node, &pod->wants.list[0], look ? look : &none);
+    if (kind < 0)
+        return 0;
+    if (!(node->scored >> kind & 1)) {
+        node->scores[kind] = (uint8_t)score_now(p, pod, node);
+        node->scored |= 1u << kind;
+    }
+    return node->scores[kind];
+}

@@ -1,0 +1,289 @@
+/* Sending less important pods away where kube-scheduler does not: it asks its extenders only where
+ * its own rules found somebody in the way, and they do not count slices. The Eviction API does it,
+ * so that budgets are kept in any case; meanwhile the GPUs are kept for the pod. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/internal.h"
+#include "slicing/scheduler/victims.h"
+
+enum {
+    WAIT_MS = 3000, /* kube-scheduler asks within that if it sends somebody away itself */
+    SPARED_MS = 300000,
+    MAX_EVICTS = 16,
+    WRITE_MS = 10 * 1000,
+};
+
+static const struct sw_kind event_kind = { .group = "",
+                                           .version = "v1",
+                                           .api_version = "v1",
+                                           .kind = "Event",
+                                           .plural = "events",
+                                           .namespaced = true };
+
+struct victim {
+    char *uid, *ns, *name;
+};
+
+/* For one pod that found no room. */
+struct evict {
+    struct sw_scheduler *s;
+    char *uid;    /* the pod's */
+    char **nodes; /* where others may have to leave */
+    size_t n_nodes;
+    struct sw_timer *timer;
+    struct sw_kube_request *req;
+    char *node; /* that was chosen; NULL: none yet */
+    struct victim *victims;
+    size_t n_victims, at;
+    struct evict *next;
+};
+
+static void free_evict(struct evict *e)
+{
+    sw_timer_free(e->timer);
+    sw_kube_cancel(e->req);
+    for (size_t i = 0; i < e->n_nodes; i++)
+        free(e->nodes[i]);
+    for (size_t i = 0; i < e->n_victims; i++) {
+        free(e->victims[i].uid);
+        free(e->victims[i].ns);
+        free(e->victims[i].name);
+    }
+    free(e->nodes);
+    free(e->victims);
+    free(e->node);
+    free(e->uid);
+    free(e);
+}
+
+static void end(struct evict *e)
+{
+    struct evict **at = &e->s->evicts;
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    free_evict(e);
+}
+
+static struct evict *find(struct sw_scheduler *s, const char *uid, size_t *n)
+{
+    struct evict *found = NULL;
+    *n = 0;
+    for (struct evict *e = s->evicts; e; e = e->next, ++*n)
+        if (strcmp(e->uid, uid) == 0)
+            found = e;
+    return found;
+}
+
+/* ---- one after another -------------------------------------------------------------------------
+ */
+
+static void on_event(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0) /* it is for people: losing one harms nothing, and the log has it */
+        sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(a->err), NULL);
+}
+
+static void tell_victim(struct evict *e, const struct victim *v, const struct pod *pod)
+{
+    struct sw_scheduler *s = e->s;
+    SW_AUTO_CHARS *id = sw_printf("%s.%llx", v->name,
+                                  (unsigned long long)sw_loop_now_ms(s->loop) * 1000000 + e->at);
+    SW_AUTO_CHARS *words = sw_printf("Preempted by %s/%s on node %s, which needs its slices",
+                                     pod->ns, pod->name, e->node);
+    SW_AUTO_JSON *doc = sw_kube_event_doc(&(struct sw_kube_event){
+        .id = id,
+        .ns = v->ns,
+        .of = { .api_version = "v1", .kind = "Pod", .ns = v->ns, .name = v->name, .uid = v->uid },
+        .reason = "Preempted",
+        .message = words,
+        .component = "slipway-scheduler",
+        .at_ms = sw_loop_now_ms(s->loop) });
+    (void)sw_kube_create(s->kube, &event_kind, v->ns, NULL, doc, NULL, on_event, s);
+}
+
+static void send_next(struct evict *e);
+
+/* A budget has been used up meanwhile, most likely. Whoever has been sent away already is; the pod
+ * is asked about again, and then the rest is looked at anew. */
+static void give_up(struct evict *e, const struct sw_kube_answer *a)
+{
+    const struct victim *v = &e->victims[e->at];
+    struct pod *pod = picture_find_pod(e->s->picture, e->uid);
+    e->s->metrics.evictions_refused++;
+    sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
+           sw_err_text(a->err), NULL);
+    if (pod)
+        picture_nominate(e->s->picture, pod, NULL, 0, 0);
+    end(e);
+}
+
+static void on_evicted(const struct sw_kube_answer *a, void *arg)
+{
+    struct evict *e = arg;
+    const struct victim *v = &e->victims[e->at];
+    const struct pod *pod = picture_find_pod(e->s->picture, e->uid);
+    e->req = NULL;
+    if (a->code == SW_INVALID && !e->s->old_evictions) {
+        e->s->old_evictions = true; /* servers before 1.22 know policy/v1beta1 only */
+        send_next(e);
+        return;
+    }
+    /* another pod of that name: the one that was meant is gone */
+    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT) {
+        give_up(e, a);
+        return;
+    }
+    if (a->code == 0) {
+        e->s->metrics.evicted++;
+        sw_log(SW_LOG_INFO, "pod evicted for its slices", "pod", v->name, "namespace", v->ns, "for",
+               pod ? pod->name : "", "node", e->node, NULL);
+        if (pod)
+            tell_victim(e, v, pod);
+    }
+    e->at++;
+    send_next(e);
+}
+
+static void send_next(struct evict *e)
+{
+    struct sw_scheduler *s = e->s;
+    const struct pod *pod = picture_find_pod(s->picture, e->uid);
+    if (e->at == e->n_victims || !pod || !pod->nominated) { /* done, or in vain by now */
+        end(e);
+        return;
+    }
+    const struct victim *v = &e->victims[e->at];
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, s->old_evictions ? "policy/v1beta1" : "policy/v1", "apiVersion", NULL);
+    sw_json_set_str(body, "Eviction", "kind", NULL);
+    sw_json_set_str(body, v->name, "metadata", "name", NULL);
+    sw_json_set_str(body, v->ns, "metadata", "namespace", NULL);
+    sw_json_set_str(body, v->uid, "deleteOptions", "preconditions", "uid", NULL);
+    e->req = sw_kube_create(
+        s->kube, s->feeds[FEED_PODS].kind, v->ns, v->name, body,
+        &(struct sw_request_opts){ .subresource = "eviction", .timeout_ms = WRITE_MS }, on_evicted,
+        e);
+}
+
+/* ---- whom --------------------------------------------------------------------------------------
+ */
+
+static bool still_waits(const struct pod *pod)
+{
+    return pod && pod->known && !pod->node && !pod->ended && !pod->leaving && !pod->binding &&
+           pod->refused && !pod->nominated;
+}
+
+/* Whether somebody leaves anyway and it has to wait for them only. One who is late in leaving keeps
+ * others for a while, not for ever. */
+static bool is_room_coming(const struct evict *e, struct pod *pod)
+{
+    const int64_t now_ms = sw_loop_now_ms(e->s->loop);
+    bool any = false;
+    for (size_t i = 0; i < e->n_nodes && !any; i++)
+        any = victims_none(e->s->picture, pod, picture_find_node(e->s->picture, e->nodes[i])) != 0;
+    if (any && !pod->spared_ms)
+        pod->spared_ms = now_ms;
+    return any && now_ms - pod->spared_ms < SPARED_MS;
+}
+
+/* The node where it harms least; those where a budget forbids it are none.
+ * @return NULL: nowhere */
+static struct node *choose(const struct evict *e, const struct pod *pod, struct victims *best)
+{
+    const struct picture *p = e->s->picture;
+    struct node *chosen = NULL;
+    for (size_t i = 0; i < e->n_nodes; i++) {
+        struct victims v = { 0 };
+        struct node *node = picture_find_node(p, e->nodes[i]);
+        if (!victims_find(p, pod, node, NULL, 0, &v))
+            continue;
+        if (v.n_violations || (node->nominee && node->nominee->priority >= pod->priority) ||
+            (chosen && !victims_better(&v, best))) {
+            victims_done(&v);
+            continue;
+        }
+        victims_done(best);
+        *best = v;
+        chosen = node;
+    }
+    return chosen;
+}
+
+static void on_timer(void *arg)
+{
+    struct evict *e = arg;
+    struct pod *pod = picture_find_pod(e->s->picture, e->uid);
+    struct victims v = { 0 };
+    struct node *node = still_waits(pod) && !is_room_coming(e, pod) ? choose(e, pod, &v) : NULL;
+    if (!node) {
+        end(e);
+        return;
+    }
+    SW_AUTO_CHARS *wants = wants_text(&pod->wants);
+    sw_log(SW_LOG_INFO, "less important pods leave", "for", pod->name, "namespace", pod->ns,
+           "wants", wants, "node", node->name, NULL);
+    picture_nominate(e->s->picture, pod, node, v.gpus, sw_loop_now_ms(e->s->loop));
+    e->node = sw_strdup(node->name);
+    e->n_victims = v.n;
+    e->victims = sw_zalloc(v.n, sizeof *e->victims);
+    for (size_t i = 0; i < v.n; i++)
+        e->victims[i] = (struct victim){ sw_strdup(v.list[i]->uid), sw_strdup(v.list[i]->ns),
+                                         sw_strdup(v.list[i]->name) };
+    victims_done(&v);
+    send_next(e);
+}
+
+void sched_evict_consider(struct sw_scheduler *s, const struct extender_told *told)
+{
+    size_t n;
+    const struct pod *pod = told->pod;
+    if (s->opts.no_preemption || !told->n_likely || pod->nominated || find(s, pod->uid, &n) ||
+        n >= MAX_EVICTS)
+        return;
+    struct evict *e = sw_zalloc(1, sizeof *e);
+    *e = (struct evict){ .s = s,
+                         .uid = sw_strdup(pod->uid),
+                         .nodes = sw_zalloc(told->n_likely, sizeof *e->nodes),
+                         .n_nodes = told->n_likely,
+                         .next = s->evicts };
+    for (size_t i = 0; i < told->n_likely; i++)
+        e->nodes[i] = sw_strdup(told->likely[i]->name);
+    e->timer = sw_timer_new(s->loop, on_timer, e);
+    sw_timer_set(e->timer, WAIT_MS);
+    s->evicts = e;
+}
+
+void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod)
+{
+    size_t n;
+    struct evict *e = find(s, pod->uid, &n);
+    if (e && !e->node)
+        end(e);
+}
+
+void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name)
+{
+    struct picture *p = s->picture;
+    struct node *node = picture_find_node(p, node_name);
+    if (pod->node || pod->ended || pod->leaving || !pod->wants.n)
+        return;
+    if (pod->nominated && pod->follows && pod->nominated != node)
+        picture_nominate(p, pod, NULL, 0, 0);
+    if (!node || pod->nominated || (node->nominee && node->nominee->priority >= pod->priority))
+        return;
+    const uint64_t gpus = victims_none(p, pod, node);
+    if (!gpus)
+        return;
+    picture_nominate(p, pod, node, gpus, sw_loop_now_ms(s->loop));
+    pod->follows = true;
+}
+
+void sched_evict_close(struct sw_scheduler *s)
+{
+    while (s->evicts)
+        end(s->evicts);
+}

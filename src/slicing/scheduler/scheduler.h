@@ -1,0 +1,76 @@
+#pragma once
+/* scheduler: places MIG slices as the extender of a stock kube-scheduler. Which nodes a pod may go
+ * to, which of them is best and whom to send away for it is answered out of memory, kept by
+ * watching NodeAccelerators, AllocationClaims, Pods and Nodes; the API server is written to for the
+ * chosen node alone: the pod's claims, then its Binding. All other rules of scheduling stay
+ * kube-scheduler's.
+ *
+ * Nothing is kept anywhere but in the cluster: a process that begins anew reads what there is.
+ * Source: DAS's MigAccelerator scheduler plugin (names, states); k8s.io/kube-scheduler/extender/v1.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "kube/config/kubeconfig.h"
+#include "net/serve/serve.h"
+#include "slicing/mig/mig.h"
+
+/** A label of nodes and an annotation of pods: written so that kube-scheduler tries again. */
+#define SW_SCHEDULER_EPOCH "slipway.dev/slices-epoch"
+
+/** Zero is the default of each. Texts are borrowed for the scheduler's life. */
+struct sw_scheduler_opts {
+    const char *ns;             /* of claims and NodeAccelerators; must be set */
+    const char *scheduler_name; /* pods of this schedulerName only; NULL: all */
+    const char *node_label;     /* "key=value" that nodes must have; NULL: none */
+    enum sw_mig_policy policy;
+    struct sw_serve_opts extender; /* address, TLS; routes and callbacks are filled in */
+    const char *health_address;    /* "HOST:PORT" of /healthz and /readyz; NULL: nowhere else */
+    const char *metrics_address;   /* of /metrics; NULL: nowhere else */
+    bool leader_elect;             /* only one of several collects what is left behind */
+    const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
+    bool no_preemption;                           /* nobody is sent away for slices */
+    size_t
+        nodes_to_score;  /* of those that have room kube-scheduler is told of so many; 0: of all */
+    int64_t patience_ms; /* a claim whose pod is not bound after so long is collected; 0: 30 s */
+    void (*on_stopped)(void *arg); /* after sw_scheduler_stop() */
+    void *arg;
+};
+
+struct sw_scheduler;
+/** Watch and serve on @loop. @return 0 | SW_INVALID | SW_UNAVAILABLE, SW_FORBIDDEN (an address) */
+int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
+                      const struct sw_scheduler_opts *opts, struct sw_scheduler **out,
+                      struct sw_err *err) SW_CHECKED;
+/** Where the extender, health and metrics listen; 0: nowhere. */
+int sw_scheduler_port(const struct sw_scheduler *s);
+int sw_scheduler_health_port(const struct sw_scheduler *s);
+int sw_scheduler_metrics_port(const struct sw_scheduler *s);
+/** NULL: it answers; else why not yet. Borrowed until the next turn. */
+const char *sw_scheduler_trouble(const struct sw_scheduler *s);
+/** Take no new questions, finish those that are under way, give leadership up; then on_stopped. */
+void sw_scheduler_stop(struct sw_scheduler *s);
+/** At once. NULL is accepted. */
+void sw_scheduler_close(struct sw_scheduler *s);
+
+/** Prometheus' text; the caller's. */
+char *sw_scheduler_metrics(struct sw_scheduler *s);
+
+/** A KubeSchedulerConfiguration that makes a stock kube-scheduler of @kube_version ("1.20",
+ * "v1.29.3") use this extender. @options may be NULL.
+ * @return 0 | SW_INVALID (no version, or older than 1.20) */
+struct sw_scheduler_config {
+    const char *kube_version;
+    const char *scheduler_name; /* NULL: das-scheduler */
+    const char *url;            /* NULL: http://127.0.0.1:8888 */
+    const char *ca_file;        /* by which the extender's certificate is verified; NULL: no TLS */
+    const char *lease_ns;       /* NULL: no leader election */
+    const char *kubeconfig;     /* NULL: as kube-scheduler finds it itself */
+    int percentage_of_nodes_to_score; /* 0: kube-scheduler's choice; negative: by its version */
+};
+int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,
+                             struct sw_err *err) SW_CHECKED;
+/** Call @each with every profile of the tables once, as resources are named ("1g.5gb-plus-me"). */
+void sw_scheduler_each_profile(void (*each)(const char *profile, void *arg), void *arg);

@@ -1,0 +1,348 @@
+/* The scheduler as a whole: what is asked over HTTP, and its life. */
+#include <json-c/printbuf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "data/data.h"
+#include "slicing/scheduler/internal.h"
+
+enum {
+    MAX_IN_FLIGHT = 96,
+    MAX_BODY_BYTES = 64 * 1024 * 1024,
+    /* The scheduler decides much faster than an API server writes, and binds as many pods at a time
+     * as it has decided about: held back at its next question, it waits with that instead. */
+    MAX_BINDS = 64,
+};
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+static double seconds(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void refuse(struct sw_scheduler *s, struct sw_serve_reply *reply, const struct sw_err *err)
+{
+    s->metrics.bad_requests++;
+    SW_AUTO_CHARS *text = sw_printf("bad request: %s\n", sw_err_text(err));
+    sw_serve_text(reply, 400, text);
+}
+
+/* The picture is not complete: an answer would be wrong. @return whether that was said */
+static bool not_yet(struct sw_scheduler *s, struct sw_serve_reply *reply)
+{
+    const char *why = sw_scheduler_trouble(s);
+    if (!why)
+        return false;
+    struct printbuf *out = printbuf_new();
+    SW_AUTO_CHARS *text = sw_printf("slipway-scheduler: %s", why);
+    extender_put_error(out, text);
+    sw_serve_json(reply, out->buf, (size_t)out->bpos);
+    printbuf_free(out);
+    return true;
+}
+
+typedef int ask_fn(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
+                   struct printbuf *out, struct extender_told *told, struct sw_err *err);
+
+static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
+                struct sw_serve_reply *reply, enum metrics_verb verb, ask_fn *fn,
+                struct extender_told *told)
+{
+    SW_ERR(err);
+    const double begin = seconds();
+    struct printbuf *out = s->answer;
+    printbuf_reset(out);
+    const int rc = fn(s->extender, r->body, r->body_len, sw_loop_now_ms(s->loop), out, told, &err);
+    if (rc < 0)
+        refuse(s, reply, &err);
+    else
+        sw_serve_json(reply, out->buf, (size_t)out->bpos);
+    sched_metrics_observe(&s->metrics.took[verb], seconds() - begin, sched_metrics_quick);
+    return rc == 0;
+}
+
+static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
+                   struct sw_serve_reply *reply)
+{
+    struct extender_told told = { 0 };
+    if (!ask(s, r, reply, METRICS_FILTER, extender_filter, &told) || told.n_fit)
+        return;
+    s->metrics.unschedulable++;
+    if (told.elsewhere)
+        sched_tidy_hint(s, told.pod, told.elsewhere);
+    sched_evict_consider(s, &told);
+    if (!sw_log_enabled(SW_LOG_DEBUG))
+        return;
+    SW_AUTO_CHARS *pod = sw_printf("%s/%s", told.pod->ns, told.pod->name);
+    SW_AUTO_CHARS *wants = wants_text(&told.pod->wants);
+    sw_log(SW_LOG_DEBUG, "no node has room", "pod", pod, "wants", wants, "first", told.why, NULL);
+}
+
+struct held_filter {
+    struct sw_serve_reply *reply;
+    char *body;
+    size_t len;
+    struct held_filter *next;
+};
+
+static void hold(struct sw_scheduler *s, const struct sw_serve_request *r,
+                 struct sw_serve_reply *reply)
+{
+    struct held_filter *h = sw_zalloc(1, sizeof *h), **end = &s->held;
+    *h = (struct held_filter){ reply, sw_strndup(r->body, r->body_len), r->body_len, NULL };
+    while (*end)
+        end = &(*end)->next;
+    *end = h;
+}
+
+void sched_release_filters(struct sw_scheduler *s)
+{
+    while (s->held && s->n_binds < MAX_BINDS) {
+        struct held_filter *h = s->held;
+        const struct sw_serve_request r = { .body = h->body, .body_len = h->len };
+        s->held = h->next;
+        if (!not_yet(s, h->reply))
+            filter(s, &r, h->reply);
+        free(h->body);
+        free(h);
+    }
+}
+
+static void abandon_filters(struct sw_scheduler *s)
+{
+    s->n_binds = 0;
+    while (s->held) {
+        struct held_filter *h = s->held;
+        s->held = h->next;
+        sw_serve_text(h->reply, 503, "going down\n");
+        free(h->body);
+        free(h);
+    }
+}
+
+static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+{
+    struct sw_scheduler *s = arg;
+    if (not_yet(s, reply))
+        return;
+    if (s->n_binds < MAX_BINDS && !s->held)
+        filter(s, r, reply);
+    else
+        hold(s, r, reply);
+}
+
+static void on_prioritize(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+{
+    struct extender_told told = { 0 };
+    (void)ask(arg, r, reply, METRICS_PRIORITIZE, extender_prioritize, &told);
+}
+
+static void on_preempt(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+{
+    struct sw_scheduler *s = arg;
+    struct extender_told told = { 0 };
+    if (sw_scheduler_trouble(s)) /* the protocol has no word for it */
+        sw_serve_text(reply, 503, sw_scheduler_trouble(s));
+    else if (ask(s, r, reply, METRICS_PREEMPT, extender_preempt, &told) && told.n_fit)
+        sched_evict_leave(s, told.pod);
+}
+
+static void on_bind(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+{
+    struct sw_scheduler *s = arg;
+    struct extender_bind bind = { 0 };
+    SW_ERR(err);
+    if (not_yet(s, reply))
+        return;
+    if (extender_read_bind(s->extender, r->body, r->body_len, &bind, &err) < 0) {
+        refuse(s, reply, &err);
+        return;
+    }
+    sched_bind_start(s, &bind, reply);
+    extender_bind_done(&bind);
+}
+
+static void on_healthz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                       void *arg SW_UNUSED)
+{
+    sw_serve_text(reply, 200, "ok\n");
+}
+
+static void on_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                      void *arg)
+{
+    const char *why = sw_scheduler_trouble(arg);
+    SW_AUTO_CHARS *text = sw_printf("%s\n", why ? why : "ok");
+    sw_serve_text(reply, why ? 503 : 200, text);
+}
+
+static void on_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                       void *arg)
+{
+    SW_AUTO_CHARS *text = sw_scheduler_metrics(arg);
+    sw_serve_answer(reply, 200, "text/plain; version=0.0.4", text, strlen(text));
+}
+
+/* clang-format off */
+static const struct sw_serve_route routes[] = {
+    { "GET", "/healthz", on_healthz },
+    { "GET", "/livez", on_healthz },
+    { "GET", "/readyz", on_readyz },
+    { "GET", "/metrics", on_metrics },
+    { "POST", "/filter", on_filter },
+    { "POST", "/prioritize", on_prioritize },
+    { "POST", "/preempt", on_preempt },
+    { "POST", "/bind", on_bind },
+};
+/* clang-format on */
+enum { N_PROBES = 4 /* the first routes: for everybody's eyes */ };
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+const char *sw_scheduler_trouble(const struct sw_scheduler *s)
+{
+    const char *why = sw_serve_trouble(s->serve);
+    return why ? why : sched_feed_trouble(s);
+}
+
+static int port_of(const struct sw_serve *serve)
+{
+    return serve ? sw_serve_port(serve) : 0;
+}
+
+int sw_scheduler_port(const struct sw_scheduler *s)
+{
+    return port_of(s->serve);
+}
+
+int sw_scheduler_health_port(const struct sw_scheduler *s)
+{
+    return port_of(s->health);
+}
+
+int sw_scheduler_metrics_port(const struct sw_scheduler *s)
+{
+    return port_of(s->metrics_serve);
+}
+
+static void tell_stopped(void *arg)
+{
+    struct sw_scheduler *s = arg;
+    if (s->opts.on_stopped)
+        s->opts.on_stopped(s->opts.arg);
+}
+
+static void on_served(void *arg)
+{
+    struct sw_scheduler *s = arg;
+    if (s->lease && sw_lease_is_leader(s->lease))
+        sw_lease_release(s->lease, tell_stopped, s);
+    else
+        tell_stopped(s);
+}
+
+void sw_scheduler_stop(struct sw_scheduler *s)
+{
+    sw_serve_stop(s->serve);
+}
+
+static void on_server(int code, const char *why, void *arg SW_UNUSED)
+{
+    if (!code)
+        sw_log(SW_LOG_INFO, "the API server answers again", NULL);
+    else
+        sw_log(SW_LOG_WARN, "the API server does not answer", "error", why, NULL);
+}
+
+static int open_kube(struct sw_scheduler *s, const struct sw_kube_config *config,
+                     struct sw_err *err)
+{
+    const struct sw_kube_opts opts = { .user_agent = "slipway-scheduler",
+                                       .field_manager = "slipway-scheduler",
+                                       .max_in_flight = MAX_IN_FLIGHT,
+                                       .on_server = on_server };
+    return sw_kube_new(s->loop, config, &opts, &s->kube, err);
+}
+
+static int open_probes(struct sw_scheduler *s, const char *text, struct sw_serve **out,
+                       struct sw_err *err)
+{
+    SW_AUTO_CHARS *address = NULL;
+    struct sw_serve_opts opts = { .routes = routes,
+                                  .n_routes = N_PROBES,
+                                  .arg = s,
+                                  .plain_http = true,
+                                  .max_body_bytes = 1024,
+                                  .max_conns = 64 };
+    if (!text)
+        return 0;
+    const int rc = sw_serve_parse_address(text, &address, &opts.port, err);
+    opts.address = address;
+    return rc < 0 ? rc : sw_serve_open(s->loop, &opts, out, err);
+}
+
+static int open_serve(struct sw_scheduler *s, struct sw_err *err)
+{
+    struct sw_serve_opts opts = s->opts.extender;
+    opts.routes = routes;
+    opts.n_routes = SW_COUNT(routes);
+    opts.arg = s;
+    opts.on_stopped = on_served;
+    opts.max_body_bytes = MAX_BODY_BYTES;
+    int rc = sw_serve_open(s->loop, &opts, &s->serve, err);
+    if (rc == 0)
+        rc = open_probes(s, s->opts.health_address, &s->health, err);
+    return rc < 0 ? rc : open_probes(s, s->opts.metrics_address, &s->metrics_serve, err);
+}
+
+int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
+                      const struct sw_scheduler_opts *opts, struct sw_scheduler **out,
+                      struct sw_err *err)
+{
+    struct sw_scheduler *s = sw_zalloc(1, sizeof *s);
+    s->loop = loop;
+    s->opts = *opts;
+    s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;
+    s->picture = picture_new(opts->policy, opts->node_label == NULL);
+    s->extender = extender_new(s->picture, !opts->no_preemption, opts->nodes_to_score);
+    s->answer = printbuf_new();
+    int rc = open_kube(s, config, err);
+    if (rc == 0)
+        rc = open_serve(s, err);
+    if (rc == 0)
+        sched_feed_open(s);
+    if (rc == 0)
+        rc = sched_tidy_open(s, config, err);
+    if (rc < 0) {
+        sw_scheduler_close(s);
+        return rc;
+    }
+    *out = s;
+    return 0;
+}
+
+void sw_scheduler_close(struct sw_scheduler *s)
+{
+    if (!s)
+        return;
+    sw_serve_close(s->serve);
+    sw_serve_close(s->health);
+    sw_serve_close(s->metrics_serve);
+    sw_lease_close(s->lease);
+    sched_feed_close(s);
+    sched_evict_close(s);
+    sw_kube_free(s->kube); /* no answer comes any more */
+    sched_tidy_close(s);
+    sched_bind_abandon_all(s);
+    abandon_filters(s);
+    extender_free(s->extender);
+    printbuf_free(s->answer);
+    picture_free(s->picture);
+    free(s);
+}

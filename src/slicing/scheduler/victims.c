@@ -1,0 +1,236 @@
+#include "slicing/scheduler/victims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "slicing/scheduler/placement.h"
+
+enum { MAX_VICTIMS = 512 };
+
+void victims_done(struct victims *v)
+{
+    free(v->list);
+    *v = (struct victims){ 0 };
+}
+
+/* The most important first, as the scheduler wants its victims; then those that are there longest.
+ */
+static int by_importance(const void *a, const void *b)
+{
+    const struct pod *x = *(const struct pod *const *)a, *y = *(const struct pod *const *)b;
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? 1 : -1;
+    if (x->created_ms != y->created_ms)
+        return x->created_ms < y->created_ms ? -1 : 1;
+    return strcmp(x->uid, y->uid);
+}
+
+static bool is_among(const struct pod *pod, const struct pod *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == pod)
+            return true;
+    return false;
+}
+
+/* ---- one node ----------------------------------------------------------------------------------
+ */
+
+struct trial {
+    const struct picture *p;
+    const struct node *node;
+    const struct pod *pod;
+    struct sw_mig_gpu *gpus;
+    struct sw_mig_choice *choices;
+    const struct pod
+        *gone[MAX_VICTIMS * 2]; /* the pod, who leaves anyway, who was given, victims */
+    size_t n_gone, n_anyway;
+    const struct pod *victims[MAX_VICTIMS]; /* beginning with those that a budget protects */
+    size_t n_protected, n_victims;
+    const struct pod *candidates[MAX_VICTIMS], *open[MAX_VICTIMS]; /* while they are sorted */
+};
+
+/* @without: the number of a victim who stays */
+static bool fits_without(struct trial *t, size_t without)
+{
+    size_t n = t->n_gone;
+    for (size_t i = 0; i < t->n_victims; i++)
+        if (i != without)
+            t->gone[n++] = t->victims[i];
+    return decide_place(t->p, t->node, t->pod, t->gone, n, t->gpus, t->choices, NULL) == 0;
+}
+
+static bool fits(struct trial *t)
+{
+    return fits_without(t, SIZE_MAX);
+}
+
+/* Its slices will be free without anybody's doing. */
+static bool is_leaving(const struct pod *pod)
+{
+    return pod->leaving || pod->gone || pod->ended;
+}
+
+static void add_leaving(struct trial *t)
+{
+    for (const struct claim *c = t->node->claims; c && t->n_gone < MAX_VICTIMS; c = c->next)
+        if (is_leaving(c->pod) && !is_among(c->pod, t->gone, t->n_gone))
+            t->gone[t->n_gone++] = c->pod;
+}
+
+static bool is_less(const struct pod *other, const struct pod *pod, const struct node *node)
+{
+    return other->known && !is_leaving(other) && other->node &&
+           strcmp(other->node, node->name) == 0 && other->priority < pod->priority;
+}
+
+/* All who hold slices here and are less important. Whom a budget protects is decided in the order
+ * of their importance, as kube-scheduler does. */
+static void add_candidates(struct trial *t)
+{
+    const struct pod **all = t->candidates, **open = t->open;
+    size_t n = 0, n_open = 0;
+    for (const struct claim *c = t->node->claims; c && n < MAX_VICTIMS; c = c->next)
+        if (is_less(c->pod, t->pod, t->node) && !is_among(c->pod, t->gone, t->n_gone) &&
+            !is_among(c->pod, all, n))
+            all[n++] = c->pod;
+    qsort(all, n, sizeof all[0], by_importance);
+    for (size_t i = 0; i < n; i++) {
+        if (picture_spend(t->p, all[i]))
+            t->victims[t->n_victims++] = all[i];
+        else
+            open[n_open++] = all[i];
+    }
+    t->n_protected = t->n_victims;
+    memcpy(t->victims + t->n_victims, open, n_open * sizeof open[0]);
+    t->n_victims += n_open;
+}
+
+/* Whoever need not go after all stays: those first that a budget protects, then the most important.
+ */
+static void reprieve(struct trial *t)
+{
+    for (size_t i = 0; i < t->n_victims;) {
+        if (!fits_without(t, i)) {
+            i++;
+            continue;
+        }
+        memmove(&t->victims[i], &t->victims[i + 1], (t->n_victims - i - 1) * sizeof t->victims[0]);
+        t->n_victims--;
+        t->n_protected -= i < t->n_protected;
+    }
+}
+
+/* Once more, for where it lies. */
+static uint64_t find_gpus(struct trial *t)
+{
+    uint64_t gpus = 0;
+    (void)fits(t);
+    for (size_t i = 0; i < t->pod->wants.n; i++)
+        gpus |= t->choices[i].gpu < 64 ? UINT64_C(1) << t->choices[i].gpu : 0;
+    return gpus;
+}
+
+static void tell(struct trial *t, const struct pod *const *given, size_t n_given,
+                 struct victims *out)
+{
+    const size_t n = n_given + t->n_victims;
+    *out = (struct victims){ .list = sw_alloc((n + 1) * sizeof *out->list),
+                             .n = n,
+                             .n_violations = (int64_t)t->n_protected };
+    if (n_given)
+        memcpy(out->list, given, n_given * sizeof *given);
+    memcpy(out->list + n_given, t->victims, t->n_victims * sizeof *given);
+    qsort(out->list, n, sizeof *out->list, by_importance);
+    out->gpus = find_gpus(t);
+}
+
+static struct trial *begin(const struct picture *p, const struct pod *pod, const struct node *node)
+{
+    struct trial *t = sw_zalloc(1, sizeof *t);
+    *t = (struct trial){ .p = p, .node = node, .pod = pod };
+    t->gpus = decide_room_for_gpus(node);
+    t->choices = sw_alloc((pod->wants.n + 1) * sizeof *t->choices);
+    t->gone[t->n_gone++] = pod;
+    return t;
+}
+
+static void end(struct trial *t)
+{
+    free(t->choices);
+    free(t->gpus);
+    free(t);
+}
+
+bool victims_find(const struct picture *p, const struct pod *pod, const struct node *node,
+                  const struct pod *const *given, size_t n_given, struct victims *out)
+{
+    if (pod->fault || n_given > MAX_VICTIMS / 2 || decide_usable(p, node, NULL) < 0)
+        return false;
+    struct trial *t = begin(p, pod, node);
+    picture_begin_spending(p);
+    for (size_t i = 0; i < n_given; i++) {
+        t->gone[t->n_gone++] = given[i];
+        (void)picture_spend(p, given[i]);
+    }
+    add_leaving(t);
+    bool ok = fits(t);
+    if (!ok) {
+        add_candidates(t);
+        ok = fits(t);
+        if (ok)
+            reprieve(t);
+    }
+    ok = ok && n_given + t->n_victims > 0;
+    if (ok)
+        tell(t, given, n_given, out);
+    end(t);
+    return ok;
+}
+
+uint64_t victims_none(const struct picture *p, const struct pod *pod, const struct node *node)
+{
+    if (pod->fault || decide_usable(p, node, NULL) < 0)
+        return 0;
+    struct trial *t = begin(p, pod, node);
+    add_leaving(t);
+    const uint64_t gpus = fits(t) ? find_gpus(t) : 0;
+    end(t);
+    return gpus;
+}
+
+/* ---- several nodes -----------------------------------------------------------------------------
+ */
+
+static int64_t sum_of(const struct victims *v)
+{
+    int64_t sum = 0; /* each counts, whatever its priority */
+    for (size_t i = 0; i < v->n; i++)
+        sum += (int64_t)v->list[i]->priority + INT32_MAX + 1;
+    return sum;
+}
+
+bool victims_better(const struct victims *a, const struct victims *b)
+{
+    if (a->n_violations != b->n_violations)
+        return a->n_violations < b->n_violations;
+    const struct pod *x = a->list[0], *y = b->list[0];
+    if (x->priority != y->priority)
+        return x->priority < y->priority;
+    if (sum_of(a) != sum_of(b))
+        return sum_of(a) < sum_of(b);
+    if (a->n != b->n)
+        return a->n < b->n;
+    return x->created_ms > y->created_ms;
+}
+
+bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget, bool *less)
+{
+    bool likely = false;
+    for (const struct claim *c = node->claims; c && *budget; c = c->next, --*budget) {
+        if (is_less(c->pod, pod, node))
+            return *less = true;
+        likely |= is_leaving(c->pod);
+    }
+    return likely;
+}

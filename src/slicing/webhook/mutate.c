@@ -1,0 +1,505 @@
+/* From AdmissionReview to AdmissionReview. */
+#include <openssl/evp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/mig/mig.h"
+#include "slicing/webhook/tolerations.h"
+#include "slicing/webhook/webhook.h"
+
+/* Different profiles that one container may ask for; more than any GPU has. */
+enum { MAX_SLICES = 32 };
+
+static const char *const container_lists[] = { "containers", "initContainers",
+                                               "ephemeralContainers" };
+
+struct mutation {
+    const struct sw_webhook_policy *policy;
+    struct sw_json_writer *patch; /* as text at once: nobody looks at it again */
+    size_t n_ops;
+    struct json_object *warnings; /* NULL until there is one */
+    bool asks;                    /* some container asks for a slice */
+    struct sw_err *err;
+};
+
+/* ---- patch operations --------------------------------------------------------------------------
+ */
+
+static void put_member(const struct sw_sink *to, const char *key, const char *text, size_t len)
+{
+    (void)to->ops->key(to->arg, key, strlen(key), NULL); /* a writer does not fail */
+    (void)to->ops->string(to->arg, text, len, NULL);
+}
+
+/* @value is taken; NULL for "remove". @path is a JSON pointer, @key its last part, unescaped. */
+static void add_op(struct mutation *m, const char *op, const char *path, const char *key,
+                   struct json_object *value)
+{
+    char buf[512];
+    size_t n = strlen(path); /* of ours: it has room */
+    memcpy(buf, path, n);
+    buf[n++] = '/';
+    for (const char *p = key; *p && n + 3 < sizeof buf; p++) {
+        if (*p != '/' && *p != '~') {
+            buf[n++] = *p;
+            continue;
+        }
+        buf[n++] = '~';
+        buf[n++] = *p == '/' ? '1' : '0';
+    }
+    const struct sw_sink *to = sw_json_writer_sink(m->patch);
+    if (m->n_ops++ == 0)
+        (void)to->ops->begin_list(to->arg, NULL);
+    (void)to->ops->begin_map(to->arg, NULL);
+    put_member(to, "op", op, strlen(op));
+    put_member(to, "path", buf, n);
+    if (value) {
+        (void)to->ops->key(to->arg, "value", 5, NULL);
+        (void)sw_json_walk(value, NULL, to, NULL);
+        (void)json_object_put(value);
+    }
+    (void)to->ops->end_map(to->arg, NULL);
+}
+
+static char *take_patch(struct mutation *m, size_t *len_bytes)
+{
+    const struct sw_sink *to = sw_json_writer_sink(m->patch);
+    if (m->n_ops)
+        (void)to->ops->end_list(to->arg, NULL);
+    m->n_ops = 0;
+    return sw_json_writer_take(m->patch, len_bytes);
+}
+
+static void put_op(struct mutation *m, const char *path, struct json_object *map, const char *key,
+                   struct json_object *value)
+{
+    add_op(m, json_object_object_get_ex(map, key, NULL) ? "replace" : "add", path, key, value);
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(struct mutation *m, const char *fmt, ...)
+{
+    if (!m->warnings)
+        m->warnings = json_object_new_array();
+    if (sw_json_len(m->warnings) >= 8)
+        return; /* the API server cuts them off anyway */
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *text = sw_vprintf(fmt, ap);
+    va_end(ap);
+    json_object_array_add(m->warnings, json_object_new_string(text));
+}
+
+/* ---- resources of one container ----------------------------------------------------------------
+ */
+
+struct slice {
+    char name[sizeof SW_MIG_DAS_PREFIX + SW_MIG_NAME_LEN]; /* as our device plugin calls it */
+    const char *limit_key, *request_key; /* as the pod calls it; NULL: it does not */
+    struct json_object *limit, *request; /* borrowed */
+};
+
+struct slices {
+    size_t n;
+    struct slice list[MAX_SLICES];
+};
+
+static struct slice *slice_of(struct slices *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->list[i].name, name) == 0)
+            return &s->list[i];
+    if (s->n == MAX_SLICES)
+        return NULL;
+    struct slice *slice = &s->list[s->n++];
+    *slice = (struct slice){ 0 };
+    memcpy(slice->name, name, strlen(name) + 1);
+    return slice;
+}
+
+/* The bytes of @text's characters that end within @max bytes: an answer is UTF-8 throughout. */
+static size_t whole_characters(const char *text, size_t max)
+{
+    size_t n = strnlen(text, max + 1);
+    if (n <= max)
+        return n;
+    for (n = max; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+        n--;
+    return n;
+}
+
+/* @path: of the container */
+static int note_slice(struct mutation *m, struct slices *s, const char *path, const char *key,
+                      struct json_object *value, bool limit)
+{
+    const char *map = limit ? "limits" : "requests";
+    if (!sw_starts_with(key, SW_MIG_NVIDIA_PREFIX) && !sw_starts_with(key, SW_MIG_DAS_PREFIX))
+        return 0;
+    struct sw_mig_profile profile;
+    enum sw_mig_owner owner;
+    if (sw_mig_resource_parse(key, strlen(key), &profile, &owner, NULL) < 0) {
+        warn(m, "%s/resources/%s: '%.*s' names no MIG profile such as 1g.5gb and is left alone",
+             path, map, (int)whole_characters(key, 80), key);
+        return 0;
+    }
+    if (!value || json_object_is_type(value, json_type_object) ||
+        json_object_is_type(value, json_type_array))
+        return sw_err_set(m->err, SW_INVALID, "%s/resources/%s: %s: expected a quantity", path, map,
+                          key);
+    char name[sizeof s->list[0].name] = SW_MIG_DAS_PREFIX;
+    (void)sw_mig_resource_text(&profile, name + sizeof SW_MIG_DAS_PREFIX - 1);
+    struct slice *slice = slice_of(s, name);
+    if (!slice)
+        return sw_err_set(m->err, SW_FORBIDDEN,
+                          "%s/resources/%s: more than %d different MIG profiles", path, map,
+                          MAX_SLICES);
+    const char **as = limit ? &slice->limit_key : &slice->request_key;
+    if (*as)
+        return sw_err_set(m->err, SW_FORBIDDEN,
+                          "%s/resources/%s: %s and %s are the same MIG slice; ask for one of them",
+                          path, map, *as, key);
+    *as = key;
+    *(limit ? &slice->limit : &slice->request) = value;
+    return 0;
+}
+
+static int note_slices(struct mutation *m, struct slices *s, const char *path,
+                       struct json_object *map, bool limit)
+{
+    if (!json_object_is_type(map, json_type_object))
+        return 0;
+    json_object_object_foreach(map, key, value)
+    {
+        int rc = note_slice(m, s, path, key, value, limit);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* "0" asks for nothing. */
+static bool is_some(struct json_object *value)
+{
+    struct sw_quantity q;
+    return sw_quantity_from_json(value, &q, NULL) < 0 || q.nano != 0;
+}
+
+/* In one of the two maps: what is there as @key becomes @name, with @value. */
+static void rewrite(struct mutation *m, const char *path, struct json_object *map, const char *key,
+                    const char *name, struct json_object *was, struct json_object *value)
+{
+    const bool renamed = key && strcmp(key, name) != 0;
+    if (renamed)
+        add_op(m, "remove", path, key, NULL);
+    if (!key || renamed)
+        add_op(m, "add", path, name, json_object_get(value));
+    else if (!sw_json_equal(was, value))
+        put_op(m, path, map, name, json_object_get(value));
+}
+
+/* Extended resources have no range between request and limit: both become the limit. */
+static int mutate_resources(struct mutation *m, const char *path, struct json_object *container,
+                            bool *asks)
+{
+    char at[2][192];
+    static const char *const maps[2] = { "limits", "requests" };
+    struct json_object *resources = sw_json_get(container, "resources");
+    struct json_object *map[2];
+    struct slices s = { .n = 0 };
+    for (int i = 0; i < 2; i++) {
+        map[i] = sw_json_get(resources, maps[i]);
+        int rc = note_slices(m, &s, path, map[i], i == 0);
+        if (rc < 0)
+            return rc;
+    }
+    for (int i = 0; s.n && i < 2; i++) {
+        (void)snprintf(at[i], sizeof at[i], "%s/resources", path);
+        if (!map[i])
+            add_op(m, "add", at[i], maps[i], json_object_new_object());
+        (void)snprintf(at[i], sizeof at[i], "%s/resources/%s", path, maps[i]);
+    }
+    for (size_t i = 0; i < s.n; i++) {
+        const struct slice *slice = &s.list[i];
+        struct json_object *value = slice->limit_key ? slice->limit : slice->request;
+        rewrite(m, at[0], map[0], slice->limit_key, slice->name, slice->limit, value);
+        rewrite(m, at[1], map[1], slice->request_key, slice->name, slice->request, value);
+        *asks = *asks || is_some(value);
+    }
+    return 0;
+}
+
+/* ---- NVIDIA_VISIBLE_DEVICES --------------------------------------------------------------------
+ */
+
+/* Whether an entry of env would open more GPUs than the pod's slices. "none" and "void" close them:
+ * a container beside the one with the slice may say so. */
+static bool opens_gpus(struct json_object *entry)
+{
+    if (strcmp(sw_json_str(entry, "", "name", NULL), "NVIDIA_VISIBLE_DEVICES") != 0)
+        return false;
+    const char *value = sw_json_str(entry, "", "value", NULL);
+    return sw_json_get(entry, "valueFrom") ||
+           (strcmp(value, "none") != 0 && strcmp(value, "void") != 0);
+}
+
+/* envFrom may bring any variable whose name begins with its prefix; what is in it, only kubelet
+ * reads. */
+static int check_env_from(struct mutation *m, const char *path, struct json_object *container)
+{
+    struct json_object *list = sw_json_get(container, "envFrom");
+    for (size_t i = 0; m->policy->env_from != SW_WEBHOOK_ENV_ALLOW && i < sw_json_len(list); i++) {
+        const char *prefix = sw_json_str(sw_json_at(list, i), "", "prefix", NULL);
+        if (strncmp(prefix, "NVIDIA_VISIBLE_DEVICES", strlen(prefix)) != 0)
+            continue;
+        if (m->policy->env_from == SW_WEBHOOK_ENV_REFUSE)
+            return sw_err_set(
+                m->err, SW_FORBIDDEN,
+                "%s/envFrom/%zu: could set NVIDIA_VISIBLE_DEVICES, which is the device "
+                "plugin's for pods with MIG slices; give it a prefix",
+                path, i);
+        warn(m,
+             "%s/envFrom/%zu: if NVIDIA_VISIBLE_DEVICES is in it, the container opens other GPUs "
+             "than its slices; a prefix keeps it out",
+             path, i);
+    }
+    return 0;
+}
+
+/* From the end, so that the indices of what is still to go stay right. */
+static int mutate_env(struct mutation *m, const char *path, struct json_object *container)
+{
+    struct json_object *env = sw_json_get(container, "env");
+    char at[192], index[24];
+    if (check_env_from(m, path, container) < 0)
+        return SW_FORBIDDEN;
+    if (!json_object_is_type(env, json_type_array))
+        return 0;
+    (void)snprintf(at, sizeof at, "%s/env", path);
+    for (size_t i = sw_json_len(env); i-- > 0;) {
+        if (!opens_gpus(sw_json_at(env, i)))
+            continue;
+        if (!m->policy->strip_visible_devices)
+            return sw_err_set(m->err, SW_FORBIDDEN,
+                              "%s/%zu: NVIDIA_VISIBLE_DEVICES is set by the device plugin for pods "
+                              "with MIG slices; a value of your own would open other GPUs",
+                              at, i);
+        (void)snprintf(index, sizeof index, "%zu", i);
+        add_op(m, "remove", at, index, NULL);
+    }
+    return 0;
+}
+
+/* ---- the pod -----------------------------------------------------------------------------------
+ */
+
+static int each_container(struct mutation *m, struct json_object *spec,
+                          int (*visit)(struct mutation *m, const char *path,
+                                       struct json_object *container))
+{
+    for (size_t l = 0; l < SW_COUNT(container_lists); l++) {
+        struct json_object *list = sw_json_get(spec, container_lists[l]);
+        const size_t n = json_object_is_type(list, json_type_array) ? sw_json_len(list) : 0;
+        for (size_t i = 0; i < n; i++) {
+            char path[96];
+            (void)snprintf(path, sizeof path, "/spec/%s/%zu", container_lists[l], i);
+            int rc = visit(m, path, sw_json_at(list, i));
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+static int visit_resources(struct mutation *m, const char *path, struct json_object *container)
+{
+    return mutate_resources(m, path, container, &m->asks);
+}
+
+static void mutate_field(struct mutation *m, struct json_object *spec, const char *field,
+                         const char *wanted, const char *unset)
+{
+    const char *now = sw_json_str(spec, "", field, NULL);
+    const bool users = *now && strcmp(now, unset) != 0;
+    if (!wanted || !*wanted || strcmp(now, wanted) == 0 || (users && m->policy->keep_user_fields))
+        return;
+    put_op(m, "/spec", spec, field, json_object_new_string(wanted));
+}
+
+/* As a map: pods have as many as fit into a body. */
+static struct json_object *names_of(struct json_object *list)
+{
+    struct json_object *names = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        json_object_object_add(names, sw_json_str(sw_json_at(list, i), "", "name", NULL), NULL);
+    return names;
+}
+
+/* An ephemeral container has no resources, but an environment, and it runs in the pod that has the
+ * slices: what opens other GPUs there is looked at when it is added. Those that were there before
+ * cannot be changed any more. */
+static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct json_object *old)
+{
+    struct json_object *spec = sw_json_get(pod, "spec");
+    struct json_object *list = sw_json_get(spec, "ephemeralContainers");
+    SW_AUTO_JSON *before = names_of(sw_json_find(old, "spec", "ephemeralContainers", NULL));
+    int rc = each_container(m, spec, visit_resources);
+    free(take_patch(m, NULL)); /* the pod's resources are what they are */
+    for (size_t i = 0; rc == 0 && m->asks && i < sw_json_len(list); i++) {
+        struct json_object *c = sw_json_at(list, i);
+        char path[96];
+        (void)snprintf(path, sizeof path, "/spec/ephemeralContainers/%zu", i);
+        if (!json_object_object_get_ex(before, sw_json_str(c, "", "name", NULL), NULL))
+            rc = mutate_env(m, path, c);
+    }
+    return rc;
+}
+
+static void mutate_tolerations(struct mutation *m, struct json_object *spec)
+{
+    SW_AUTO_JSON *more = webhook_tolerations(m->policy->tolerate, spec);
+    if (!sw_json_len(more))
+        return;
+    if (!sw_json_get(spec, "tolerations")) {
+        add_op(m, "add", "/spec", "tolerations", SW_TAKE(more));
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(more); i++)
+        add_op(m, "add", "/spec/tolerations", "-", json_object_get(sw_json_at(more, i)));
+}
+
+static int mutate_pod(struct mutation *m, struct json_object *pod)
+{
+    struct json_object *spec = sw_json_get(pod, "spec");
+    mutate_tolerations(m, spec); /* by what the pod calls what it asks for */
+    int rc = each_container(m, spec, visit_resources);
+    if (rc == 0 && m->asks)
+        rc = each_container(m, spec, mutate_env);
+    if (rc == 0 && m->asks) {
+        mutate_field(m, spec, "schedulerName", m->policy->scheduler_name, "default-scheduler");
+        mutate_field(m, spec, "runtimeClassName", m->policy->runtime_class, "");
+    }
+    return rc;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
+static void add(struct json_object *map, const char *key, struct json_object *value)
+{
+    json_object_object_add_ex(map, key, value,
+                              JSON_C_OBJECT_ADD_CONSTANT_KEY | JSON_C_OBJECT_ADD_KEY_IS_NEW);
+}
+
+static void add_patch(struct json_object *response, struct mutation *m)
+{
+    size_t len;
+    SW_AUTO_CHARS *text = take_patch(m, &len);
+    SW_AUTO_CHARS *encoded = sw_alloc(len / 3 * 4 + 8);
+    const int n = EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text, (int)len);
+    add(response, "patchType", json_object_new_string("JSONPatch"));
+    add(response, "patch", json_object_new_string_len(encoded, n));
+}
+
+static void add_status(struct json_object *response, int code, const char *reason,
+                       const char *message)
+{
+    struct json_object *status = json_object_new_object();
+    add(status, "status", json_object_new_string("Failure"));
+    add(status, "message", json_object_new_string(message));
+    add(status, "reason", json_object_new_string(reason));
+    add(status, "code", json_object_new_int(code));
+    add(response, "status", status);
+}
+
+static bool is_pod(struct json_object *request, const char *operation, const char *subresource)
+{
+    return strcmp(sw_json_str(request, "CREATE", "operation", NULL), operation) == 0 &&
+           strcmp(sw_json_str(request, "", "kind", "kind", NULL), "Pod") == 0 &&
+           !*sw_json_str(request, "", "kind", "group", NULL) &&
+           strcmp(sw_json_str(request, "", "subResource", NULL), subresource) == 0;
+}
+
+static bool is_among(const char *name, const char *names)
+{
+    const size_t len = strlen(name);
+    for (const char *at = names ? names : ""; *(at += strspn(at, ", "));) {
+        const size_t n = strcspn(at, ", ");
+        if (n == len && memcmp(at, name, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static int look_at(struct mutation *m, struct json_object *request)
+{
+    const bool created = is_pod(request, "CREATE", "");
+    struct json_object *pod = sw_json_get(request, "object");
+    if (!created && !is_pod(request, "UPDATE", "ephemeralcontainers"))
+        return 0;
+    if (is_among(sw_json_str(request, "", "namespace", NULL), m->policy->excluded_namespaces))
+        return 0;
+    if (!json_object_is_type(pod, json_type_object))
+        return sw_err_set(m->err, SW_INVALID, "request.object: expected a Pod");
+    return created ? mutate_pod(m, pod)
+                   : mutate_ephemeral(m, pod, sw_json_get(request, "oldObject"));
+}
+
+static int check_review(struct json_object *review, struct sw_err *err)
+{
+    const char *version = sw_json_str(review, "", "apiVersion", NULL);
+    if (strcmp(sw_json_str(review, "", "kind", NULL), "AdmissionReview") != 0)
+        return sw_err_set(err, SW_INVALID, "kind: expected AdmissionReview, found '%.80s'",
+                          sw_json_str(review, "", "kind", NULL));
+    if (strcmp(version, "admission.k8s.io/v1") != 0 &&
+        strcmp(version, "admission.k8s.io/v1beta1") != 0)
+        return sw_err_set(err, SW_INVALID,
+                          "apiVersion: expected admission.k8s.io/v1 or v1beta1, found '%.80s'",
+                          version);
+    if (!*sw_json_str(review, "", "request", "uid", NULL))
+        return sw_err_set(err, SW_INVALID, "request.uid is missing");
+    return 0;
+}
+
+static void answer_request(struct mutation *m, struct json_object *request, bool v1,
+                           struct json_object *response, enum sw_webhook_outcome *outcome)
+{
+    const int rc = look_at(m, request);
+    const bool changed = rc == 0 && m->n_ops > 0;
+    *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
+    add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));
+    add(response, "allowed", json_object_new_boolean(rc == 0));
+    if (rc < 0)
+        add_status(response, rc == SW_INVALID ? 400 : 403,
+                   rc == SW_INVALID ? "BadRequest" : "Forbidden", sw_err_text(m->err));
+    if (changed)
+        add_patch(response, m);
+    if (m->warnings && v1)
+        add(response, "warnings", json_object_get(m->warnings));
+}
+
+int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
+                      struct json_object **out, enum sw_webhook_outcome *outcome,
+                      struct sw_err *err)
+{
+    int rc = check_review(review, err);
+    if (rc < 0)
+        return rc;
+    SW_ERR(why);
+    struct mutation m = { .policy = policy,
+                          .patch = sw_json_writer_new(SW_JSON_PLAIN),
+                          .err = &why };
+    const char *version = sw_json_str(review, "", "apiVersion", NULL);
+    struct json_object *doc = json_object_new_object(), *response = json_object_new_object();
+    answer_request(&m, sw_json_get(review, "request"), sw_ends_with(version, "/v1"), response,
+                   outcome);
+    add(doc, "kind", json_object_new_string("AdmissionReview"));
+    add(doc, "apiVersion", json_object_new_string(version));
+    add(doc, "response", response);
+    sw_json_writer_free(m.patch);
+    (void)json_object_put(m.warnings);
+    *out = doc;
+    return 0;
+}

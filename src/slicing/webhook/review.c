@@ -1,0 +1,162 @@
+/* From bytes to bytes: of an AdmissionReview only the fields that the mutation looks at are kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/data.h"
+#include "slicing/webhook/webhook.h"
+
+#define CONTAINER(list)                                                                            \
+    "request.object.spec." list ".resources.limits",                                               \
+        "request.object.spec." list ".resources.requests", "request.object.spec." list ".envFrom"
+#define ENV(list)                                                                                  \
+    "request.object.spec." list ".env.name", "request.object.spec." list ".env.value",             \
+        "request.object.spec." list ".env.valueFrom.-" /* whether it is there */
+
+/* Each costs time for every pod: no more than the mutation asks for. */
+static const char *const fields[] = {
+    "apiVersion",
+    "kind",
+    "request.uid",
+    "request.operation",
+    "request.subResource",
+    "request.kind.group",
+    "request.kind.kind",
+    "request.namespace",
+    "request.object.kind",
+    "request.object.metadata.name",
+    "request.object.metadata.generateName",
+    "request.object.spec.schedulerName",
+    "request.object.spec.runtimeClassName",
+    "request.object.spec.ephemeralContainers.name",
+    "request.oldObject.spec.ephemeralContainers.name",
+    CONTAINER("containers"),
+    CONTAINER("initContainers"),
+    CONTAINER("ephemeralContainers"),
+};
+/* Only where it can matter: is_env_told(). */
+static const char *const env_fields[] = { ENV("containers"), ENV("initContainers"),
+                                          ENV("ephemeralContainers") };
+
+struct sw_webhook_reader {
+    const struct sw_webhook_policy *policy;
+    struct sw_projection *with_env, *without_env;
+};
+
+static struct sw_projection *compile(bool env, bool tolerate)
+{
+    const char *wanted[SW_COUNT(fields) + SW_COUNT(env_fields) + 1];
+    struct sw_projection *projection;
+    size_t n = SW_COUNT(fields);
+    memcpy(wanted, fields, sizeof fields);
+    for (size_t i = 0; env && i < SW_COUNT(env_fields); i++)
+        wanted[n++] = env_fields[i];
+    if (tolerate)
+        wanted[n++] = "request.object.spec.tolerations";
+    if (sw_projection_compile(wanted, n, &projection, NULL) < 0)
+        abort(); /* the paths are constants */
+    return projection;
+}
+
+struct sw_webhook_reader *sw_webhook_reader_new(const struct sw_webhook_policy *policy)
+{
+    struct sw_webhook_reader *r = sw_zalloc(1, sizeof *r);
+    const bool tolerate = policy->tolerate && *policy->tolerate;
+    r->policy = policy;
+    r->with_env = compile(true, tolerate);
+    r->without_env = compile(false, tolerate);
+    return r;
+}
+
+void sw_webhook_reader_free(struct sw_webhook_reader *reader)
+{
+    if (!reader)
+        return;
+    sw_projection_free(reader->with_env);
+    sw_projection_free(reader->without_env);
+    free(reader);
+}
+
+void sw_webhook_answer_done(struct sw_webhook_answer *answer)
+{
+    free(answer->text);
+    free(answer->pod);
+    free(answer->reason);
+    *answer = (struct sw_webhook_answer){ 0 };
+}
+
+/* Of a container's variables only NVIDIA_VISIBLE_DEVICES is looked at. Reading them all is the most
+ * of the work, and most pods do not have it. A letter of its name could be written as \u and
+ * four digits. */
+static bool is_env_told(const char *body, size_t len_bytes)
+{
+    static const char prefix[] = "NVIDIA";
+    const size_t n = sizeof prefix - 1;
+    const char *end = body + len_bytes, *p;
+    for (p = body; (p = memchr(p, '\\', (size_t)(end - p))); p++)
+        if (end - p > 1 && p[1] == 'u')
+            return true;
+        else if (end - p > 1)
+            p++; /* an escaped backslash begins nothing */
+    for (p = body; (p = memchr(p, '_', (size_t)(end - p))); p++)
+        if ((size_t)(p - body) >= n && memcmp(p - n, prefix, n) == 0)
+            return true;
+    return false;
+}
+
+static int on_review(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                     struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+static int parse(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                 struct json_object **out, struct sw_err *err)
+{
+    const struct sw_stream_opts opts = {
+        .kind = SW_STREAM_OBJECT,
+        .projection = is_env_told(body, len_bytes) ? reader->with_env : reader->without_env,
+        .max_depth = 100,
+    };
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, on_review, &doc);
+    int rc = sw_stream_feed(stream, body, len_bytes, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "the body is no JSON object");
+    if (!doc)
+        return sw_err_set(err, SW_INVALID, "the body is no AdmissionReview");
+    *out = SW_TAKE(doc);
+    return 0;
+}
+
+static char *pod_name(struct json_object *review)
+{
+    struct json_object *request = sw_json_get(review, "request");
+    const char *name = sw_json_str(request, "", "object", "metadata", "name", NULL);
+    const char *prefix = sw_json_str(request, "", "object", "metadata", "generateName", NULL);
+    return sw_printf("%s/%s%s", sw_json_str(request, "", "namespace", NULL), *name ? name : prefix,
+                     *name ? "" : "*");
+}
+
+int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                    struct sw_webhook_answer *out, struct sw_err *err)
+{
+    SW_AUTO_JSON *review = NULL, *response = NULL;
+    int rc = parse(reader, body, len_bytes, &review, err);
+    if (rc < 0)
+        return rc;
+    enum sw_webhook_outcome outcome;
+    rc = sw_webhook_mutate(reader->policy, review, &response, &outcome, err);
+    if (rc < 0)
+        return rc;
+    *out = (struct sw_webhook_answer){ .outcome = outcome };
+    out->text = sw_json_text(response, SW_JSON_PLAIN, &out->len_bytes);
+    if (outcome != SW_WEBHOOK_UNCHANGED)
+        out->pod = pod_name(review);
+    if (outcome == SW_WEBHOOK_DENIED)
+        out->reason = sw_strdup(sw_json_str(response, "", "response", "status", "message", NULL));
+    return 0;
+}

@@ -1,0 +1,131 @@
+/* What the webhook answers; src/serve does the rest. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "slicing/webhook/metrics.h"
+#include "slicing/webhook/webhook.h"
+
+struct sw_webhook_server {
+    struct sw_loop *loop;
+    struct sw_webhook_policy policy;
+    struct sw_webhook_reader *reader;
+    struct sw_webhook_metrics metrics;
+    struct sw_serve *serve;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
+{
+    struct sw_webhook_server *s = arg;
+    struct sw_webhook_answer a = { 0 };
+    SW_ERR(err);
+    if (r->not_json) {
+        s->metrics.bad_requests++;
+        sw_serve_text(reply, 415, "expected Content-Type: application/json\n");
+        return;
+    }
+    const uint64_t begin = now_ns();
+    if (sw_webhook_read(s->reader, r->body, r->body_len, &a, &err) < 0) {
+        s->metrics.bad_requests++;
+        (void)sw_err_wrap(&err, SW_INVALID, "bad request");
+        sw_serve_text(reply, 400, sw_err_text(&err));
+        return;
+    }
+    sw_webhook_metrics_observe(&s->metrics, now_ns() - begin);
+    s->metrics.outcomes[a.outcome]++;
+    sw_serve_json(reply, a.text, a.len_bytes);
+    if (a.outcome == SW_WEBHOOK_MUTATED)
+        sw_log(SW_LOG_INFO, "pod mutated", "pod", a.pod, NULL);
+    else if (a.outcome == SW_WEBHOOK_DENIED)
+        sw_log(SW_LOG_INFO, "pod denied", "pod", a.pod, "reason", a.reason, NULL);
+    sw_webhook_answer_done(&a);
+}
+
+static void serve_healthz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                          void *arg SW_UNUSED)
+{
+    sw_serve_text(reply, 200, "ok\n");
+}
+
+static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                         void *arg)
+{
+    const char *trouble = sw_webhook_server_trouble(arg);
+    SW_AUTO_CHARS *text = sw_printf("%s\n", trouble ? trouble : "ok");
+    sw_serve_text(reply, trouble ? 503 : 200, text);
+}
+
+static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                          void *arg)
+{
+    struct sw_webhook_server *s = arg;
+    struct sw_serve_counts counts;
+    sw_serve_count(s->serve, &counts);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_webhook_metrics_text(&s->metrics, &counts, &len);
+    sw_serve_answer(reply, 200, "text/plain; version=0.0.4", text, len);
+}
+
+static const struct sw_serve_route routes[] = {
+    { "POST", "/mutate-pod", serve_mutate },
+    { "GET", "/healthz", serve_healthz },
+    { "GET", "/readyz", serve_readyz },
+    { "GET", "/metrics", serve_metrics },
+};
+
+static void on_stopped(void *arg)
+{
+    const struct sw_webhook_server *s = arg;
+    sw_loop_stop(s->loop);
+}
+
+int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_opts *opts,
+                           struct sw_webhook_server **out, struct sw_err *err)
+{
+    struct sw_webhook_server *s = sw_zalloc(1, sizeof *s);
+    s->loop = loop;
+    s->policy = opts->policy;
+    s->reader = sw_webhook_reader_new(&s->policy);
+    struct sw_serve_opts serve = opts->serve;
+    serve.routes = routes;
+    serve.n_routes = SW_COUNT(routes);
+    serve.arg = s;
+    serve.on_stopped = on_stopped;
+    const int rc = sw_serve_open(loop, &serve, &s->serve, err);
+    if (rc < 0) {
+        sw_webhook_server_close(s);
+        return rc;
+    }
+    *out = s;
+    return 0;
+}
+
+int sw_webhook_server_port(const struct sw_webhook_server *server)
+{
+    return sw_serve_port(server->serve);
+}
+
+const char *sw_webhook_server_trouble(const struct sw_webhook_server *server)
+{
+    return sw_serve_trouble(server->serve);
+}
+
+void sw_webhook_server_stop(struct sw_webhook_server *server)
+{
+    sw_serve_stop(server->serve);
+}
+
+void sw_webhook_server_close(struct sw_webhook_server *server)
+{
+    if (!server)
+        return;
+    sw_serve_close(server->serve);
+    sw_webhook_reader_free(server->reader);
+    free(server);
+}

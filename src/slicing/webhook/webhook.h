@@ -1,0 +1,100 @@
+#pragma once
+/* webhook: mutating admission of pods that ask for MIG slices. What they ask of NVIDIA's names
+ * becomes ours (nvidia.com/mig-1g.5gb -> mig.das.com/1g.5gb), and they go to the scheduler and the
+ * runtime class that know slices. Whole GPUs (nvidia.com/gpu) and pods without slices are left as
+ * they are, but for tolerations of the taints on the nodes that have them. Of a pod with slices
+ * ephemeral containers are looked at, too, when they are added.
+ *
+ * The mutation is a pure function of the review; the server around it is src/serve. It knows no
+ * cluster and asks nobody anything, so dry runs are like any other. Source: Kubernetes "Dynamic
+ * Admission Control"; DAS's pkg/webhook. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "net/serve/serve.h"
+
+/* ---- the mutation ------------------------------------------------------------------------------
+ */
+
+/** What of envFrom, whose ConfigMaps and Secrets the webhook does not see. */
+enum sw_webhook_env_from { SW_WEBHOOK_ENV_WARN, SW_WEBHOOK_ENV_REFUSE, SW_WEBHOOK_ENV_ALLOW };
+
+/** Zero leaves schedulerName and runtimeClassName alone, overrides the user's where they are given
+ * here, and refuses NVIDIA_VISIBLE_DEVICES. Texts are borrowed. */
+struct sw_webhook_policy {
+    const char *scheduler_name; /* NULL or "": leave it alone */
+    const char *runtime_class;
+    bool keep_user_fields;      /* what the pod sets itself stays ("default-scheduler" is unset) */
+    bool strip_visible_devices; /* take NVIDIA_VISIBLE_DEVICES out instead of refusing the pod */
+    /** "RESOURCE[=KEY],...": pods that ask for the extended resource ("*" at its end stands for any
+     * rest) get a toleration of the taint with that key (its own name, without), Exists,
+     * NoSchedule. NULL or "": none. */
+    const char *tolerate;
+    enum sw_webhook_env_from env_from; /* where it could set NVIDIA_VISIBLE_DEVICES */
+    /** "NAMESPACE,...": their pods are left as they are, where no namespaceSelector keeps them away
+     * (before Kubernetes 1.21 namespaces have no label to select by). NULL or "": none. */
+    const char *excluded_namespaces;
+};
+
+/** What is wrong with such rules; NULL: nothing. */
+const char *sw_webhook_tolerate_fault(const char *rules);
+
+enum sw_webhook_outcome { SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_MUTATED, SW_WEBHOOK_DENIED };
+
+/** Answer an AdmissionReview (v1 or v1beta1) with one of the same version: allowed, allowed with a
+ * JSON patch of only what changes, or denied with a message that names the field. @*out is the
+ * caller's.
+ * @return 0 | SW_INVALID (no AdmissionReview with a request and its uid: there is nobody to answer)
+ * Pinned by test/unit/webhook_mutate_test.c. */
+int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
+                      struct json_object **out, enum sw_webhook_outcome *outcome,
+                      struct sw_err *err) SW_CHECKED;
+
+/** The same from bytes to bytes, reading only the fields that matter to @policy, which is borrowed.
+ * Reusable; no state. */
+struct sw_webhook_reader;
+struct sw_webhook_reader *sw_webhook_reader_new(const struct sw_webhook_policy *policy);
+void sw_webhook_reader_free(struct sw_webhook_reader *reader);
+SW_DEFINE_AUTO(sw_webhook_reader, sw_webhook_reader_free)
+
+/** What an answer says, for logs. Texts are the caller's. */
+struct sw_webhook_answer {
+    enum sw_webhook_outcome outcome;
+    char *text; /* the AdmissionReview */
+    size_t len_bytes;
+    char *pod;    /* "namespace/name", for outcomes other than UNCHANGED; else NULL */
+    char *reason; /* of a denial; else NULL */
+};
+void sw_webhook_answer_done(struct sw_webhook_answer *answer);
+/** @return 0 | SW_INVALID (no JSON, no AdmissionReview) */
+int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                    struct sw_webhook_answer *out, struct sw_err *err) SW_CHECKED;
+
+/* ---- the server --------------------------------------------------------------------------------
+ */
+
+/** Zero is the default of each. Everything is borrowed until sw_webhook_server_close(). */
+struct sw_webhook_server_opts {
+    struct sw_webhook_policy policy;
+    struct sw_serve_opts serve; /* but its routes, arg and on_stopped, which are the webhook's */
+};
+
+struct sw_webhook_server;
+/** Listen and serve on @loop. A certificate that is not there yet is waited for: until then nobody
+ * is answered and /readyz says so where it can.
+ * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
+int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_opts *opts,
+                           struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;
+int sw_webhook_server_port(const struct sw_webhook_server *server);
+/** NULL: it serves; else why not: "no certificate". */
+const char *sw_webhook_server_trouble(const struct sw_webhook_server *server);
+/** Not ready from now on; after drain_ms no new connections, requests that began are finished (or
+ * time out); then the loop stops. */
+void sw_webhook_server_stop(struct sw_webhook_server *server);
+/** At once. NULL is accepted. */
+void sw_webhook_server_close(struct sw_webhook_server *server);
