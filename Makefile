@@ -172,8 +172,8 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 # ---- tests ---------------------------------------------------------------------------------------
-UNIT  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/*_test.c test/emulator/*_test.c test/golden/*_test.c))
-FUZZ  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*_fuzz.c))
+UNIT  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/*/*_test.c test/emulator/*/*_test.c test/golden/*/*_test.c))
+FUZZ  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*/*_fuzz.c))
 TOOLS := $(patsubst test/tools/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 

@@ -51,7 +51,7 @@ PY
 }
 
 rc=0
-for t in test/fuzz/*_fuzz.c; do
+for t in test/fuzz/*/*_fuzz.c; do
     n=$(basename "$t" _fuzz.c)
     [ -z "$only" ] || [ "$only" = "$n" ] || continue
     clang $cflags -fsanitize=fuzzer,address,undefined -o "build/fuzz/$n" "$t" build/fuzz/lib.a $(pkg-config --libs $pkgs) -lm

@@ -37,15 +37,15 @@ run_one() { # NAME COMMAND...
 export -f run_one; export logs TIMEFORMAT='%3U %3S'
 
 all_tests() {
-    for t in build/test/unit/*_test build/test/emulator/*_test build/test/golden/*_test; do
+    for t in build/test/unit/*/*_test build/test/emulator/*/*_test build/test/golden/*/*_test; do
         [ -x "$t" ] && printf '%s %s\n' "$(basename "$t")" "$t"
     done
-    for t in build/test/fuzz/*_fuzz; do
+    for t in build/test/fuzz/*/*_fuzz; do
         [ -x "$t" ] || continue
         n=$(basename "$t" _fuzz)
         printf '%s %s %s\n' "${n}_fuzz" "$t" "test/fuzz/corpus/$n"
     done
-    for t in test/unit/*_test.sh test/emulator/*_test.sh test/golden/*_test.sh; do
+    for t in test/unit/*/*_test.sh test/emulator/*/*_test.sh test/golden/*/*_test.sh; do
         [ -f "$t" ] && printf '%s bash %s\n' "$(basename "$t" .sh)" "$t"
     done
 }

@@ -146,7 +146,8 @@ uint64_t sw_fnv64a(const void *bytes, size_t len_bytes);
 
 /** First thing in main(): a closed pipe or connection is an error of write(), not the end; and of
  * stdin, stdout and stderr those that are closed are taken, lest a socket or a file gets the number
- * and what is printed. Printing there fails as before. Pinned by test/emulator/tools_test.sh. */
+ * and what is printed. Printing there fails as before. Pinned by test/emulator/cli/tools_test.sh.
+ */
 void sw_program_start(void);
 
 /* ---- files -------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@
  * The names of its functions stand for pointers in the files that include this, so that a call
  * reads as in OpenSSL's manual, and the first one loads the library. A function that is not in the
  * lists below is linked as any other, and brings the library back to the program's start:
- * test/unit/base_openssl_test.c looks. Programs that serve TLS include OpenSSL's own headers. */
+ * test/unit/base/base_openssl_test.c looks. Programs that serve TLS include OpenSSL's own headers.
+ */
 #define OPENSSL_SUPPRESS_DEPRECATED /* SHA256_Init() and its like allocate nothing */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>

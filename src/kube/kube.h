@@ -208,7 +208,7 @@ struct sw_request_opts {
  * SW_CONFLICT (409; the reason tells AlreadyExists from Conflict) | SW_GONE (410) | SW_UNAVAILABLE
  * (429, 5xx, no connection, deadline passed, a webhook that could not be called).
  * Source: Kubernetes "API Conventions" (response Status kind), "API Concepts".
- * Pinned by test/unit/kube_request_test.c. */
+ * Pinned by test/unit/kube/kube_request_test.c. */
 
 struct sw_kube_request *sw_kube_get(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
                                     const char *name, const struct sw_request_opts *opts,
@@ -305,7 +305,7 @@ struct sw_watch_opts {
  * pages, then watch; resume where it broke off; list again where that is too old, telling only the
  * differences. @cb runs on the loop's thread, never before this returned, until closed.
  * @kind must be from this client. Source: Kubernetes "API Concepts" (efficient detection of
- * changes, 410 Gone, bookmarks). Pinned by test/unit/kube_watch_test.c. */
+ * changes, 410 Gone, bookmarks). Pinned by test/unit/kube/kube_watch_test.c. */
 struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind *kind,
                                          const struct sw_watch_opts *opts, sw_watch_fn *cb,
                                          void *arg);

@@ -33,7 +33,7 @@ struct sw_lease_opts {
 /** Compete from now on. Callbacks run on the loop, never before this returned; any may be NULL.
  * @return 0 | SW_INVALID (an option, @config)
  * Source: client-go tools/leaderelection (times seen on our own clock only: the holder's are not
- * trusted). Pinned by test/unit/kube_lease_test.c. */
+ * trusted). Pinned by test/unit/kube/kube_lease_test.c. */
 int sw_lease_open(struct sw_loop *loop, const struct sw_kube_config *config,
                   const struct sw_lease_opts *opts, struct sw_lease **out, struct sw_err *err);
 

@@ -1,6 +1,6 @@
 # What an API server has a say in, the same on a real one and on the emulator: apply and who owns a
 # field, conflicts, CRD schemas and pruning, garbage collection, finalizers, watches that are too old,
-# admission, quota, RBAC. test/emulator/same_api_test.sh runs this file on the emulator.
+# admission, quota, RBAC. test/emulator/emulator/same_api_test.sh runs this file on the emulator.
 . test/tap.sh
 slipway=${SLIPWAY_TEST:-build/test/slipway}
 [ -x "$slipway" ] || slipway=${SLIPWAY:-build/slipway}

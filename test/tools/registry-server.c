@@ -1,7 +1,7 @@
 /* registry-server REPO:TAG NAME=TEXT... REPO:TAG ...: an image registry on loopback until stdin
  * ends. Each image has one layer of the files named; @HOST@ in a text is the registry's own
  * address. The address is printed first. */
-#include "unit/registry_server.h"
+#include "unit/chart/registry_server.h"
 
 static void on_stdin(evutil_socket_t fd, short what SW_UNUSED, void *arg)
 {

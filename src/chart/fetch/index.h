@@ -15,7 +15,7 @@ struct sw_index_entry {
 
 /** Read one. @name is for messages. @*out is the caller's.
  * @return 0 | SW_INVALID: no YAML, not an index, over 64 MiB
- * Source: Helm 3.7.1 pkg/repo LoadIndex. Pinned by test/unit/fetch_sources_test.c. */
+ * Source: Helm 3.7.1 pkg/repo LoadIndex. Pinned by test/unit/chart/fetch_sources_test.c. */
 int sw_index_parse(const char *name, const char *text, size_t len, struct json_object **out,
                    struct sw_err *err) SW_CHECKED;
 

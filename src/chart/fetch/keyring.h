@@ -5,5 +5,5 @@
 /** Public keys in OpenPGP's binary form: blocks in ASCII armour ("-----BEGIN PGP PUBLIC KEY
  * BLOCK-----") are unpacked, one behind the other; what has none of them stays as it is. The
  * caller's; NULL: a block is broken. Source: RFC 4880, 6.2; the checksum is not looked at, since a
- * damaged key fits no signature. Pinned by test/unit/fetch_keyring_test.c. */
+ * damaged key fits no signature. Pinned by test/unit/chart/fetch_keyring_test.c. */
 char *sw_keyring_unpack(const char *text, size_t len, size_t *out_len);

@@ -19,6 +19,6 @@ struct sw_provenance {
 /** @*signer: who signed, as gpgv says it; the caller's.
  * @return 0 | SW_INVALID: not signed by somebody in the keyring, or another archive was |
  * SW_NOTFOUND: there is no keyring | SW_UNAVAILABLE: gpgv cannot be run Source: Helm 3,
- * pkg/provenance/sign.go. Pinned by test/emulator/provenance_test.sh. */
+ * pkg/provenance/sign.go. Pinned by test/emulator/chart/provenance_test.sh. */
 int sw_provenance_check(const struct sw_provenance *p, char **signer,
                         struct sw_err *err) SW_CHECKED;

@@ -116,7 +116,7 @@ int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
  * @return 0 | SW_INVALID: over the limits with which it was opened */
 int sw_recipe_to_bundle(const struct sw_recipe *recipe, char **bytes, size_t *len,
                         struct sw_err *err) SW_CHECKED;
-/** @return as sw_recipe_open(). Pinned by test/unit/recipe_elsewhere_test.c. */
+/** @return as sw_recipe_open(). Pinned by test/unit/chart/recipe_elsewhere_test.c. */
 int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
                           const struct sw_recipe_opts *opts, struct sw_recipe **out,
                           struct sw_err *err) SW_CHECKED;

@@ -27,5 +27,6 @@ struct sw_rbac_opts {
 /** @return a list of manifests in the order to apply them; the caller's. Equal recipes give equal
  * lists.
  * Source: Kubernetes "Using RBAC Authorization", privilege escalation prevention; which verbs: the
- * calls of src/controller. Pinned by test/emulator/rbac_test.sh and test/cluster/deploy_test.sh. */
+ * calls of src/controller. Pinned by test/emulator/deploy/rbac_test.sh and
+ * test/cluster/deploy_test.sh. */
 struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct sw_rbac_opts *opts);

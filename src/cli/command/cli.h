@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/** What the process ends with. Pinned by test/emulator/run_cli_test.c. */
+/** What the process ends with. Pinned by test/emulator/cli/run_cli_test.c. */
 enum sw_exit {
     SW_EXIT_OK = 0,
     SW_EXIT_FAILED = 1,  /* it was tried, and failed */

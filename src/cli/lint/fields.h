@@ -4,7 +4,7 @@
  *
  * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
  * are not in it only metadata is looked at, and whether one of it is meant. Pinned by
- * test/unit/cli_fields_test.c. */
+ * test/unit/cli/cli_fields_test.c. */
 #include <stddef.h>
 
 #include "base/base.h"

@@ -40,6 +40,6 @@ void sw_lint_base(const struct sw_recipe *recipe, struct sw_problems *problems);
 void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems);
 
 /** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check
- * is a row of a table in lint.c. Pinned by test/golden/lint_test.sh. */
+ * is a row of a table in lint.c. Pinned by test/golden/cli/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
              struct sw_problems *problems);

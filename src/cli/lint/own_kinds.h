@@ -17,7 +17,7 @@ bool sw_own_kinds_has(const struct sw_own_kinds *kinds, struct json_object *doc)
 /** Call @fn for a kind that its group does not have, and for each field of spec that the definition
  * does not have ("is it '...'?"), holds another type, is needed and not there (@whole: nobody adds
  * to it before it is applied), or has a value that is refused. Metadata is left to
- * sw_fields_check(). Pinned by test/golden/lint_test.sh.
+ * sw_fields_check(). Pinned by test/golden/cli/lint_test.sh.
  */
 void sw_own_kinds_check(const struct sw_own_kinds *kinds, struct json_object *doc, bool whole,
                         sw_fields_fn *fn, void *arg);

@@ -21,6 +21,6 @@ struct sw_resource_opts {
  *     the resource's spec instead
  *   - the chart's place becomes the recipe's, its name and version the chart's
  * @return 0 | SW_NOTFOUND, SW_FORBIDDEN, SW_INVALID: a file, a line, a field. Pinned by
- * test/unit/cli_resource_test.c. */
+ * test/unit/cli/cli_resource_test.c. */
 int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **out,
                      struct sw_err *err) SW_CHECKED;

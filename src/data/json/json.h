@@ -31,7 +31,7 @@ struct sw_json_opts {
  * encoding/json refuses. Integers of 64 bits are exact; other numbers keep their text. Half
  * surrogates become U+FFFD, as in Go. @*out is the caller's (NULL for `null`).
  * @return 0 | SW_INVALID "file:line:column: reason"
- * Pinned by test/unit/data_json_test.c. */
+ * Pinned by test/unit/data/data_json_test.c. */
 int sw_json_parse(const char *text, size_t len_bytes, const struct sw_json_opts *opts,
                   struct json_object **out, struct sw_err *err) SW_CHECKED;
 

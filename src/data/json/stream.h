@@ -15,7 +15,7 @@
  * "spec.taints.key" both keep the key of each element. "!metadata.managedFields" leaves a subtree
  * out; without any path that keeps, all else is kept, so that no paths at all keep whole objects. A
  * map that nothing of is kept is left out. Shared by any number of streams.
- * @return 0 | SW_INVALID "'a..b' is no path: ..." Pinned by test/unit/data_stream_test.c. */
+ * @return 0 | SW_INVALID "'a..b' is no path: ..." Pinned by test/unit/data/data_stream_test.c. */
 struct sw_projection;
 int sw_projection_compile(const char *const *paths, size_t n_paths, struct sw_projection **out,
                           struct sw_err *err) SW_CHECKED;

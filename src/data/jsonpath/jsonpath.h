@@ -17,7 +17,7 @@ struct sw_jsonpath;
 
 /** @return 0 | SW_INVALID with the column and what was expected.
  * Source: Kubernetes "JSONPath Support" and k8s.io/client-go/util/jsonpath. Pinned by
- * test/unit/data_jsonpath_test.c. */
+ * test/unit/data/data_jsonpath_test.c. */
 int sw_jsonpath_compile(const char *text, struct sw_jsonpath **out, struct sw_err *err) SW_CHECKED;
 void sw_jsonpath_free(struct sw_jsonpath *path);
 SW_DEFINE_AUTO(sw_jsonpath, sw_jsonpath_free)
@@ -53,7 +53,7 @@ int sw_jsonpath_print(const struct sw_jsonpath *path, struct json_object *doc, b
 /** "{.phase} == Running": a path (braces may be left out), one of ==, !=, <, <=, >, >=, and a value
  * (bare, quoted, a number, true, false, null). Equality of a text is by its bytes; order is by
  * value where both are numbers or quantities ("80Gi"), else by bytes.
- * @return 0 | SW_INVALID. Pinned by test/unit/data_jsonpath_test.c.
+ * @return 0 | SW_INVALID. Pinned by test/unit/data/data_jsonpath_test.c.
  * Source: HIP-0025, readiness-success and readiness-failure. */
 struct sw_condition;
 int sw_condition_compile(const char *text, struct sw_condition **out,

@@ -44,7 +44,7 @@ struct json_object *sw_jsonpatch_create(struct json_object *from,
  * sw_strategic_knows() before.
  * @return 0 | SW_INVALID "spec.containers[1]: no merge key 'name'"
  * Source: Kubernetes "sig-api-machinery/strategic-merge-patch.md" and the patchMergeKey and
- * patchStrategy notes of the API reference. Pinned by test/unit/data_strategic_test.c. */
+ * patchStrategy notes of the API reference. Pinned by test/unit/data/data_strategic_test.c. */
 int sw_strategic_apply(struct json_object *target, struct json_object *patch, const char *kind,
                        struct json_object **out, struct sw_err *err) SW_CHECKED;
 

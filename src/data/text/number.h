@@ -9,7 +9,7 @@
 
 /** strconv.FormatFloat(@value, @verb, -1, @bits): the shortest text that reads back the same.
  * @verb: 'e', 'f' or 'g'; @bits: 32 or 64. NaN, +Inf and -Inf are written so.
- * @return the length. Pinned by test/unit/data_number_test.c. */
+ * @return the length. Pinned by test/unit/data/data_number_test.c. */
 size_t sw_float_go(double value, char verb, int bits, char buf[static SW_FLOAT_LEN]);
 
 /** As encoding/json writes a float64: plain from 1e-6 up to 1e21, else with an exponent. Finite

@@ -21,7 +21,7 @@ struct sw_quantity {
 };
 
 /** @return 0 | SW_INVALID. More than 2^63-1 units is cut down to that, as Kubernetes does.
- * Source: k8s.io/apimachinery/pkg/api/resource. Pinned by test/unit/data_quantity_test.c. */
+ * Source: k8s.io/apimachinery/pkg/api/resource. Pinned by test/unit/data/data_quantity_test.c. */
 int sw_quantity_parse(const char *text, struct sw_quantity *out, struct sw_err *err) SW_CHECKED;
 /** A field's value: a string or a number. */
 int sw_quantity_from_json(struct json_object *value, struct sw_quantity *out,

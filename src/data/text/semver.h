@@ -17,7 +17,7 @@ struct sw_semver {
 };
 
 /** Read a version. A leading v, missing minor and patch numbers are allowed ("v1.20").
- * @return 0 | SW_INVALID. Pinned by test/unit/data_semver_test.c. */
+ * @return 0 | SW_INVALID. Pinned by test/unit/data/data_semver_test.c. */
 int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, struct sw_err *err);
 
 /** By the specification's precedence: build metadata does not count. @return <0, 0, >0 */

@@ -29,7 +29,7 @@ struct sw_yaml_opts {
  * all is null. YAML 1.1 scalars as yaml.v2 resolves them; keys that are integers, floats or
  * booleans become text; anchors, aliases and merges are expanded, in bounds.
  * @return 0 | SW_INVALID "file:line:column: reason"
- * Source: sigs.k8s.io/yaml 1.3.0 YAMLToJSON. Pinned by test/unit/data_yaml_read_test.c. */
+ * Source: sigs.k8s.io/yaml 1.3.0 YAMLToJSON. Pinned by test/unit/data/data_yaml_read_test.c. */
 int sw_yaml_parse(const char *text, size_t len_bytes, const struct sw_yaml_opts *opts,
                   struct json_object **out, struct sw_err *err) SW_CHECKED;
 
@@ -61,7 +61,7 @@ char *sw_yaml_text(struct json_object *doc, size_t *len_bytes) SW_CHECKED;
 
 /** Exactly sigs.k8s.io/yaml.Marshal, which goes through JSON and YAML once more and therefore
  * refuses a few texts (DEL, C1 controls, U+FFFE) and folds U+0085. For templates' toYaml.
- * @return 0 | SW_INVALID. Pinned by test/unit/data_yaml_write_test.c. */
+ * @return 0 | SW_INVALID. Pinned by test/unit/data/data_yaml_write_test.c. */
 int sw_yaml_marshal(struct json_object *doc, char **out, size_t *len_bytes,
                     struct sw_err *err) SW_CHECKED;
 

@@ -5,7 +5,8 @@
  * answers so far at hand. A write of the emulator's own controllers waits for the answer.
  * A service is found by an address given for it (--webhook-address, or an annotation on the
  * Service); one without is answered by emulated pods: they admit everything while one is ready.
- * Source: Kubernetes "Dynamic Admission Control". Pinned by test/emulator/api_webhook_test.c. */
+ * Source: Kubernetes "Dynamic Admission Control". Pinned by
+ * test/emulator/emulator/api_webhook_test.c. */
 #include "emulator/store/write.h"
 
 struct sw_session;

@@ -1,5 +1,6 @@
 /* discovery_aggregated: all groups, versions and kinds in one document (apidiscovery.k8s.io).
- * Source: Kubernetes "Aggregated Discovery". Pinned by test/emulator/api_discovery_test.c. */
+ * Source: Kubernetes "Aggregated Discovery". Pinned by test/emulator/emulator/api_discovery_test.c.
+ */
 #include <string.h>
 
 #include "base/base.h"

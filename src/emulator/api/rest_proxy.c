@@ -2,7 +2,7 @@
  * pods have no network; where somebody stands in for one, an annotation on the object says so:
  * emulator.slipway.dev/address[.PORT]: HOST:PORT.
  * Source: kube-apiserver's proxy subresource: /api/v1/namespaces/NS/pods/[SCHEME:]NAME[:PORT]/proxy
- * and any path and query behind it. Pinned by test/emulator/api_proxy_test.c. */
+ * and any path and query behind it. Pinned by test/emulator/emulator/api_proxy_test.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

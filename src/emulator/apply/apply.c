@@ -1,5 +1,5 @@
 /* Server-side apply. Source: Kubernetes "Server-Side Apply" and KEP-555; the messages are
- * kube-apiserver's. Pinned by test/emulator/api_apply_test.c. */
+ * kube-apiserver's. Pinned by test/emulator/emulator/api_apply_test.c. */
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,5 +11,5 @@
 /** Whether the expression holds. @root: {variable: value, ...}.
  * @return 1 | 0 | SW_INVALID (it comes to no boolean: a key is missing) | SW_NOTFOUND (more of the
  * language than is known here)
- * Pinned by test/emulator/api_webhook_test.c. */
+ * Pinned by test/emulator/emulator/api_webhook_test.c. */
 int sw_cel_holds(const char *expression, json_object *root, struct sw_err *err) SW_CHECKED;

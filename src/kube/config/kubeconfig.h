@@ -47,7 +47,7 @@ struct sw_kubeconfig_opts {
  * @return 0 | SW_NOTFOUND: there is no kubeconfig and this is not a pod | SW_FORBIDDEN: a file may
  * not be read | SW_INVALID: file, context and field are named; exec and auth-provider plugins are
  * refused Source: Kubernetes "Organizing Cluster Access Using kubeconfig Files"; client-go
- * rest.InClusterConfig. Pinned by test/unit/kube_config_test.c. */
+ * rest.InClusterConfig. Pinned by test/unit/kube/kube_config_test.c. */
 int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,
                        struct sw_err *err);
 

@@ -278,7 +278,8 @@ const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct s
 /** Is a change of the node anything to this engine? Asked after the roster has it. Where it is
  * not, SW_EV_NODE may be left out: it would change nothing and bring no action. A node concerns an
  * engine that selects it (or did), that has or wants pods, labels or taints on it, or is looking at
- * it. With hundreds of engines, most nodes are one's own. Pinned by test/unit/engine_minds_test.c.
+ * it. With hundreds of engines, most nodes are one's own. Pinned by
+ * test/unit/operator/engine_minds_test.c.
  */
 bool sw_engine_minds_node(struct sw_engine *engine, uint32_t node);
 

@@ -38,7 +38,8 @@ struct sw_mig_profile {
 
 /** Read "1g.5gb", "1g.5gb+me", "1c.2g.10gb", "2g.48gb-me": nothing else, no leading zeros.
  * @return 0 | SW_INVALID
- * Source: NVIDIA MIG user guide, "MIG device names". Pinned by test/unit/mig_profile_test.c. */
+ * Source: NVIDIA MIG user guide, "MIG device names". Pinned by
+ * test/unit/slicing/mig_profile_test.c. */
 int sw_mig_profile_parse(const char *text, size_t len_bytes, struct sw_mig_profile *out,
                          struct sw_err *err) SW_CHECKED;
 /** The name as sw_mig_profile_parse() reads it. @return @buf */
@@ -195,7 +196,7 @@ enum { SW_MIG_MAX_WANTS = 256 };
  * reach the bound mix several profiles over many half-full GPUs and are refused as SW_PENDING.)
  * @return 0 | SW_PENDING (no room now; the words name a profile and what is missing)
  *         | SW_INVALID (more than SW_MIG_MAX_WANTS, or no GPU here can ever hold one of them)
- * Pinned by test/unit/mig_place_test.c. */
+ * Pinned by test/unit/slicing/mig_place_test.c. */
 int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct sw_mig_profile *wants,
                  size_t n_wants, enum sw_mig_policy policy, struct sw_mig_choice *out,
                  struct sw_err *err) SW_CHECKED;

@@ -1,8 +1,8 @@
 /* The GPUs that can be cut, as tables. Source: NVIDIA Multi-Instance GPU User Guide, "Supported
  * MIG profiles" (names, number of instances) and "Getting started" (ids and placements as
  * `nvidia-smi mig -lgip` and `-lgipp` print them); the numbers of GPU instance profiles are those
- * of nvml.h (NVML_GPU_INSTANCE_PROFILE_*). test/unit/mig_geometry_test.c checks that as many of
- * each fit as the guide says. */
+ * of nvml.h (NVML_GPU_INSTANCE_PROFILE_*). test/unit/slicing/mig_geometry_test.c checks that as
+ * many of each fit as the guide says. */
 #include <ctype.h>
 #include <string.h>
 

@@ -5,8 +5,8 @@
  *
  * Calls block, some for seconds; NVML allows them from any thread.
  * Source: NVIDIA's "NVML API Reference Guide", chapters "Device Queries", "Multi Instance GPU
- * Management", "Event Handling Methods". Pinned by test/unit/nvml_test.c against the library in
- * test/nvml/; on a GPU it has not run yet. */
+ * Management", "Event Handling Methods". Pinned by test/unit/slicing/nvml_test.c against the
+ * library in test/nvml/; on a GPU it has not run yet. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

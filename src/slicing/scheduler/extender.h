@@ -35,7 +35,7 @@ struct extender_told {
 
 /** Each appends its answer to @out.
  * @return 0 | SW_INVALID (no JSON, or no such question: nothing was appended)
- * Pinned by test/unit/scheduler_extender_test.c. */
+ * Pinned by test/unit/slicing/scheduler_extender_test.c. */
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
                     struct printbuf *out, struct extender_told *told,
                     struct sw_err *err) SW_CHECKED;

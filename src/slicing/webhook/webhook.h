@@ -50,7 +50,7 @@ enum sw_webhook_outcome { SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_MUTATED, SW_WEBHOOK_D
  * JSON patch of only what changes, or denied with a message that names the field. @*out is the
  * caller's.
  * @return 0 | SW_INVALID (no AdmissionReview with a request and its uid: there is nobody to answer)
- * Pinned by test/unit/webhook_mutate_test.c. */
+ * Pinned by test/unit/slicing/webhook_mutate_test.c. */
 int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
                       struct json_object **out, enum sw_webhook_outcome *outcome,
                       struct sw_err *err) SW_CHECKED;

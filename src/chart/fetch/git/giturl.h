@@ -12,7 +12,7 @@ struct sw_git_url {
 };
 
 /** The path begins at "//"; `?ref=` (or `?path=`, which goes before) ends the address.
- * @return 0 | SW_INVALID: what is wrong with it. Pinned by test/unit/fetch_sources_test.c. */
+ * @return 0 | SW_INVALID: what is wrong with it. Pinned by test/unit/chart/fetch_sources_test.c. */
 int sw_git_url_parse(const char *text, struct sw_git_url *out, struct sw_err *err) SW_CHECKED;
 void sw_git_url_done(struct sw_git_url *url);
 

@@ -17,5 +17,5 @@ SW_DEFINE_AUTO(sw_ignore, sw_ignore_free)
 /** Whether the file or directory at @path, relative to the chart, is left out. What lies in a
  * directory that is left out is not asked for. Source: Helm 3.7.1 pkg/ignore: the first rule that
  * fits decides, and a rule with '!' leaves out all that it does not fit. Pinned by
- * test/unit/recipe_parts_test.c. */
+ * test/unit/chart/recipe_parts_test.c. */
 bool sw_ignore_match(const struct sw_ignore *ignore, const char *path, bool is_dir);

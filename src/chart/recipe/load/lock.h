@@ -17,7 +17,7 @@ struct sw_lock {
  * its digest against what Chart.yaml asks for.
  * @return 0 | SW_INVALID: malformed, or of other dependencies: file and reason
  * Source: Helm 3.7.1 internal/resolver HashReq and HashV2Req, pkg/downloader Manager.Build. Pinned
- * by test/unit/recipe_elsewhere_test.c. */
+ * by test/unit/chart/recipe_elsewhere_test.c. */
 int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err) SW_CHECKED;
 void sw_lock_done(struct sw_lock *lock);
 

@@ -30,7 +30,7 @@ int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes
  * Equal files give equal bytes: modes are 0644, owners root, times $SOURCE_DATE_EPOCH, else the
  * start of 1980 (Helm writes the time at which it runs). @*bytes is the caller's.
  * @return 0 | as sw_recipe_list_files() | SW_UNAVAILABLE: no libarchive on this machine
- * Source: Helm 3.7.1 pkg/chartutil/save.go. Pinned by test/unit/recipe_pack_test.c. */
+ * Source: Helm 3.7.1 pkg/chartutil/save.go. Pinned by test/unit/chart/recipe_pack_test.c. */
 int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len,
                    struct sw_err *err) SW_CHECKED;
 
@@ -44,6 +44,6 @@ enum { SW_CONFIG_MAP_MAX = 1024 * 1024 }; /* bytes of all values: the API server
  * @return 0 | SW_INVALID: over SW_CONFIG_MAP_MAX; names that no ConfigMap may have | as
  *         sw_recipe_pack()
  * Read by sw_recipe_from_config_map() and the controller's cm:// URLs. Pinned by
- * test/unit/recipe_config_map_test.c and test/emulator/tools_test.sh. */
+ * test/unit/chart/recipe_config_map_test.c and test/emulator/cli/tools_test.sh. */
 int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, const char *ns,
                             struct json_object **out, struct sw_err *err) SW_CHECKED;

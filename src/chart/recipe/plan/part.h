@@ -31,7 +31,8 @@ struct sw_part {
 /** Build the tree of enabled charts for user values @values (a map, not changed): aliases, tags,
  * conditions, import-values. All in @arena.
  * @return 0 | SW_INVALID: a subchart's value that is no map
- * Source: Helm 3.7.1 chartutil.ProcessDependencies. Pinned by test/unit/recipe_coalesce_test.c. */
+ * Source: Helm 3.7.1 chartutil.ProcessDependencies. Pinned by
+ * test/unit/chart/recipe_coalesce_test.c. */
 int sw_parts_build(const struct sw_recipe *recipe, struct sw_arena *arena, struct sw_value values,
                    struct sw_part **out, struct sw_err *err) SW_CHECKED;
 
@@ -39,7 +40,7 @@ int sw_parts_build(const struct sw_recipe *recipe, struct sw_arena *arena, struc
  * a subchart's values end up in its parent's under its name. Defaults are copied, so that templates
  * may change the result; @share: they are not, and what subcharts add to them stays there.
  * @return 0 | SW_INVALID: a subchart's value that is no map
- * Source: Helm 3.7.1 chartutil.CoalesceValues. Pinned by test/unit/recipe_coalesce_test.c. */
+ * Source: Helm 3.7.1 chartutil.CoalesceValues. Pinned by test/unit/chart/recipe_coalesce_test.c. */
 int sw_part_coalesce(const struct sw_part *part, struct sw_arena *arena, struct sw_map *dest,
                      bool share, struct sw_err *err) SW_CHECKED;
 

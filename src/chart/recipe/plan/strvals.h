@@ -8,6 +8,6 @@
  * behind it. On failure what stood before the mistake has been set.
  * @return 0 | SW_INVALID | what reading a --set-file's file returned
  * Source: Helm's pkg/strvals, 3.7.1 and, for --set-json, 3.10. Pinned by
- * test/unit/recipe_strvals_test.c. */
+ * test/unit/chart/recipe_strvals_test.c. */
 int sw_strvals_parse(struct sw_map *map, enum sw_values_syntax syntax, const char *text,
                      struct sw_err *err) SW_CHECKED;

@@ -17,5 +17,5 @@ struct sw_split {
 
 /** The next document that is not blank. @return false at the end.
  * Source: Helm 3.7.1 releaseutil.SplitManifests: split at "---" at the start of a line, whatever
- * follows it. Pinned by test/unit/recipe_parts_test.c. */
+ * follows it. Pinned by test/unit/chart/recipe_parts_test.c. */
 bool sw_split_next(struct sw_split *split);

@@ -19,6 +19,7 @@ void sw_schema_free(struct sw_schema *schema);
 SW_DEFINE_AUTO(sw_schema, sw_schema_free)
 
 /** Check @value. All that does not fit is in the message, a line each: "- path: reason".
- * @return 0 | SW_INVALID. Source: JSON Schema draft 7. Pinned by test/unit/recipe_schema_test.c. */
+ * @return 0 | SW_INVALID. Source: JSON Schema draft 7. Pinned by
+ * test/unit/chart/recipe_schema_test.c. */
 int sw_schema_check(const struct sw_schema *schema, struct sw_value value,
                     struct sw_err *err) SW_CHECKED;

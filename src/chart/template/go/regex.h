@@ -9,7 +9,7 @@
 struct sw_regex;
 
 /** @return 0 | SW_INVALID: "error parsing regexp: missing closing ): `(`", as Go words it.
- * Source: Go's regexp/syntax documentation. Pinned by test/unit/template_regex_test.c. */
+ * Source: Go's regexp/syntax documentation. Pinned by test/unit/chart/template_regex_test.c. */
 int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out,
                      struct sw_err *err) SW_CHECKED;
 void sw_regex_free(struct sw_regex *re);

@@ -84,7 +84,7 @@ uint32_t sw_roster_text(const struct sw_roster *roster, const char *text);
 bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value);
 bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node);
 /** Has the last put brought another bootID than the one before? A node that is new, or did not say,
- * has not rebooted. Pinned by test/unit/engine_roster_test.c. */
+ * has not rebooted. Pinned by test/unit/operator/engine_roster_test.c. */
 bool sw_roster_has_rebooted(const struct sw_roster *roster, uint32_t node);
 /** Is it cordoned, as of the last put? */
 bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node);

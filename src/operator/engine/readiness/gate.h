@@ -35,7 +35,7 @@ void sw_verdict_set(struct sw_verdict *verdict, enum sw_verdict_kind kind, const
 
 /** The object's state by its kind, without annotations. @live is a whole document; NULL: not there.
  * Source: kstatus (sigs.k8s.io/cli-utils), SRO's wait rules. Pinned by
- * test/unit/engine_kstatus_test.c. */
+ * test/unit/operator/engine_kstatus_test.c. */
 void sw_kstatus(struct json_object *live, struct sw_verdict *out);
 
 /** Kinds that have a rule of their own, for `docs` and tests: NULL after the last. */

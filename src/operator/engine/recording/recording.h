@@ -4,7 +4,7 @@
  * are pure, so the same events give the same actions; where they do not, the program is another
  * one. Secrets are redacted (data/json/redact.h) before anything is written: content hashes that
  * stand on objects and in the status are changed along, so that what was equal still is. Pinned by
- * test/emulator/tape_test.sh, test/fuzz/tape_fuzz.c. */
+ * test/emulator/cli/tape_test.sh, test/fuzz/operator/tape_fuzz.c. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
  *   ready    the container has them; ends in undoing with its pod
  *   undoing  slices are taken down, as often as it takes; ends with the record
  *
- * Internal to deviceplugin. Pinned by test/unit/deviceplugin_broker_test.c. */
+ * Internal to deviceplugin. Pinned by test/unit/slicing/deviceplugin_broker_test.c. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #pragma once
 /* journal: the grants' records, one small file each in a folder of the node's, and the CDI files
  * that go with them. A record is written before each step it speaks of. Internal to deviceplugin.
- * Pinned by test/unit/deviceplugin_journal_test.c. */
+ * Pinned by test/unit/slicing/deviceplugin_journal_test.c. */
 #include <json-c/json.h>
 
 #include "slicing/deviceplugin/broker/broker.h"

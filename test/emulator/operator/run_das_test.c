@@ -1,0 +1,230 @@
+/* The DASOperator named cluster: it is a SpecialResource nvidia-mig with its spec as values, and
+ * its conditions tell how that goes. */
+#include "run_world.h"
+
+#define DAS "inference.redhat.com/v1alpha1"
+#define SRO "sro.openshift.io/v1beta1"
+
+extern const struct sw_embedded sw_deploy_crds[];
+
+static void create_crds(struct world *w)
+{
+    for (const struct sw_embedded *f = sw_deploy_crds; f->name; f++) {
+        SW_ERR(err);
+        SW_AUTO_JSON *crd = NULL;
+        assert_int_equal(sw_yaml_parse(f->text, f->len_bytes, NULL, &crd, &err), 0);
+        assert_int_equal(world_create(w, json_object_to_json_string(crd)), 0);
+    }
+}
+
+static void start(struct world *w, const char *spec)
+{
+    SW_AUTO_CHARS *das = sw_printf("{\"apiVersion\":\"" DAS "\",\"kind\":\"DASOperator\","
+                                   "\"metadata\":{\"name\":\"cluster\"},\"spec\":%s}",
+                                   spec);
+    (void)setenv("SLIPWAY_RECIPES", SW_SOURCE_DIR "/recipes", 1);
+    (void)setenv("EMULATED_MODE", "enabled", 1);
+    (void)setenv("RELATED_IMAGE_DAEMONSET_IMAGE", "here/daemonset:1", 1);
+    (void)setenv("RELATED_IMAGES", "[{\"name\":\"das-webhook\",\"image\":\"here/webhook:1\"}]", 1);
+    world_open(w);
+    create_crds(w);
+    world_wait(w, 1000);
+    assert_int_equal(world_create(w, das), 0);
+    w->name = "nvidia-mig";
+    world_start(w);
+}
+
+static struct json_object *resource(struct world *w)
+{
+    return world_get(w, SRO, "SpecialResource", NULL, "nvidia-mig");
+}
+
+static bool has_resource(struct world *w, void *arg SW_UNUSED)
+{
+    return resource(w) != NULL;
+}
+
+static bool has_no_resource(struct world *w, void *arg SW_UNUSED)
+{
+    return resource(w) == NULL;
+}
+
+/* @arg: the uid of the one before */
+static bool is_another(struct world *w, void *arg)
+{
+    struct json_object *now = resource(w);
+    return now && !sw_streq(sw_obj_uid(now), arg);
+}
+
+/* @arg: "Type=Status/Reason" */
+static bool says(struct world *w, void *arg)
+{
+    struct json_object *das = world_get(w, DAS, "DASOperator", NULL, "cluster");
+    struct json_object *list = sw_json_find(das, "status", "conditions", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *c = sw_json_at(list, i);
+        SW_AUTO_CHARS *text = sw_printf("%s=%s/%s", sw_json_str(c, "", "type", NULL),
+                                        sw_json_str(c, "", "status", NULL),
+                                        sw_json_str(c, "", "reason", NULL));
+        if (sw_streq(text, arg))
+            return true;
+    }
+    return false;
+}
+
+static void must_say(struct world *w, char *what)
+{
+    if (!world_until(w, says, what, 10 * 60000))
+        fail_msg("never %s: %s", what,
+                 json_object_to_json_string(world_get(w, DAS, "DASOperator", NULL, "cluster")));
+}
+
+static void spec_becomes_values_of_the_recipe(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{\"managementState\":\"Managed\",\"logLevel\":\"Debug\",\"nodeSelector\":{\"gpu\":"
+              "\"yes\"},"
+              "\"unsupportedConfigOverrides\":{\"webhook\":{\"replicas\":1}}}");
+    assert_true(world_until(&w, has_resource, NULL, 60000));
+    struct json_object *set = sw_json_find(resource(&w), "spec", "set", NULL);
+    assert_string_equal(sw_json_str(set, "", "device-plugin", "image", NULL), "here/daemonset:1");
+    assert_string_equal(sw_json_str(set, "", "device-plugin", "emulatedMode", NULL), "enabled");
+    assert_string_equal(sw_json_str(set, "", "device-plugin", "nodeSelector", "gpu", NULL), "yes");
+    assert_string_equal(sw_json_str(set, "", "scheduler", "logLevel", NULL), "debug");
+    assert_string_equal(sw_json_str(set, "", "webhook", "image", NULL), "here/webhook:1");
+    assert_int_equal(sw_json_int(set, 0, "webhook", "replicas", NULL), 1);
+    world_close(&w);
+}
+
+static void conditions_tell_how_the_walk_goes(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    must_say(&w, "Available=False/ComponentsNotAvailable");
+    must_say(&w, "Progressing=True/Reconciling");
+    must_say(&w, "Available=True/AllRequiredComponentsAvailable");
+    must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
+    must_say(&w, "Degraded=False/AllComponentsHealthy");
+    struct json_object *das = world_get(&w, DAS, "DASOperator", NULL, "cluster");
+    assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 3);
+    assert_true(sw_json_int(das, 0, "status", "readyReplicas", NULL) >= 3);
+    world_wait(&w, 60000);
+    world_count(&w);
+    world_wait(&w, 60000); /* at rest nothing is written */
+    assert_int_equal(w.n_writes, 0);
+    world_close(&w);
+}
+
+static void what_the_user_changes_in_the_resource_stays(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    assert_true(world_until(&w, has_resource, NULL, 60000));
+    assert_int_equal(world_patch(&w, SRO, "SpecialResource", NULL, "nvidia-mig", NULL,
+                                 "{\"spec\":{\"set\":{\"device-plugin\":{\"image\":\"mine:1\"}}}}"),
+                     0);
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 30000);
+    assert_string_equal(
+        sw_json_str(resource(&w), "", "spec", "set", "device-plugin", "image", NULL), "mine:1");
+    world_close(&w);
+}
+
+static void removed_takes_the_resource_away_and_managed_brings_it_back(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    assert_true(world_until(&w, has_resource, NULL, 60000));
+    assert_int_equal(world_patch(&w, DAS, "DASOperator", NULL, "cluster", NULL,
+                                 "{\"spec\":{\"managementState\":\"Removed\"}}"),
+                     0);
+    assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
+    must_say(&w, "Available=False/Removed");
+    assert_int_equal(world_patch(&w, DAS, "DASOperator", NULL, "cluster", NULL,
+                                 "{\"spec\":{\"managementState\":\"Managed\"}}"),
+                     0);
+    assert_true(world_until(&w, has_resource, NULL, 60000));
+    world_close(&w);
+}
+
+static void a_deleted_resource_comes_back_and_goes_with_the_operator(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    assert_true(world_until(&w, has_resource, NULL, 60000));
+    SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(resource(&w)));
+    assert_int_equal(world_delete(&w, SRO, "SpecialResource", NULL, "nvidia-mig"), 0);
+    assert_true(world_until(&w, is_another, uid, 10 * 60000));
+    assert_int_equal(world_delete(&w, DAS, "DASOperator", NULL, "cluster"), 0);
+    assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
+    world_wait(&w, 30000);
+    assert_null(resource(&w));
+    world_close(&w);
+}
+
+/* A busy server: the CRD is established, and discovery does not know it yet. */
+static void serve_late(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                       struct world *w)
+{
+    static int n;
+    (void)w;
+    if (!sw_streq(req->verb, "get") || !sw_streq(req->path, "/apis/cert-manager.io/v1") || n > 9)
+        return;
+    n++;
+    *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 404 };
+}
+
+static void a_kind_that_is_served_late_is_waited_for(void **state SW_UNUSED)
+{
+    struct world w = { .on_request = serve_late };
+    start(&w, "{}");
+    must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
+    world_close(&w);
+}
+
+static bool webhook_has(struct world *w, void *arg)
+{
+    struct json_object *d = world_get(w, "apps/v1", "Deployment", "das-operator",
+                                      "das-operator-webhook");
+    return d && strstr(json_object_to_json_string(d), arg) != NULL;
+}
+
+/* On OpenShift the webhook follows the profile that the cluster's API server has. */
+static void the_webhook_follows_the_clusters_tls_profile(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    assert_true(world_until(&w, webhook_has, "--tls-min-version=VersionTLS12", 10 * 60000));
+    assert_true(webhook_has(&w, "tls-profile-hash"));
+    assert_int_equal(
+        world_patch(&w, "config.openshift.io/v1", "APIServer", NULL, "cluster", NULL,
+                    "{\"spec\":{\"tlsSecurityProfile\":{\"type\":\"Modern\",\"modern\":{}}}}"),
+        0);
+    assert_true(world_until(&w, webhook_has, "--tls-min-version=VersionTLS13", 60000));
+    world_close(&w);
+}
+
+static void unmanaged_is_left_alone(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{\"managementState\":\"Unmanaged\"}");
+    world_wait(&w, 30000);
+    assert_null(resource(&w));
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spec_becomes_values_of_the_recipe),
+        cmocka_unit_test(conditions_tell_how_the_walk_goes),
+        cmocka_unit_test(what_the_user_changes_in_the_resource_stays),
+        cmocka_unit_test(removed_takes_the_resource_away_and_managed_brings_it_back),
+        cmocka_unit_test(a_deleted_resource_comes_back_and_goes_with_the_operator),
+        cmocka_unit_test(unmanaged_is_left_alone),
+        cmocka_unit_test(the_webhook_follows_the_clusters_tls_profile),
+        cmocka_unit_test(a_kind_that_is_served_late_is_waited_for),
+    };
+    return cmocka_run_group_tests_name("run_das", tests, NULL, NULL);
+}

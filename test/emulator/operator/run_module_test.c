@@ -1,0 +1,423 @@
+/* SpecialResourceModules and PreflightValidations: release images in a registry on loopback, the
+ * upgrade graph on the same server. */
+#include "run_world.h"
+
+#include "operator/controller/registries.h"
+#include "unit/chart/registry_server.h"
+
+#include <sys/stat.h>
+
+#define SRO "specialresource.openshift.io/"
+#define KERNEL "4.18.0-305.40.1.el8_4.x86_64"
+
+struct fixture {
+    struct world w;
+    struct registry r;
+    char *host, *dir, *graph;
+    bool no_graph;
+    int n_graphs;
+};
+
+static const struct sw_registries_opts asked = { .conf = "/dev/null", .retry_ms = 1 };
+
+static void write_file(const struct fixture *f, const char *name, const char *text)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", f->dir, name);
+    assert_int_equal(sw_file_write(path, text, strlen(text), 0600, NULL), 0);
+}
+
+/* The graph beside the registry's own paths. */
+static void on_request(struct server *srv, struct sreq *req, void *arg)
+{
+    struct fixture *f = arg;
+    if (!sw_starts_with(req->path, "/graph")) {
+        registry_on_request(srv, req, &f->r);
+        return;
+    }
+    f->n_graphs++;
+    SW_AUTO_CHARS *body = sw_printf("{\"nodes\":[{\"version\":\"4.10.20\",\"payload\":"
+                                    "\"%s/release:new\"}],\"edges\":[]}",
+                                    f->host);
+    bool there = strstr(req->path, "channel=fast-4.10");
+    reply(req, f->no_graph ? 503 : 200, there ? body : "{\"nodes\":[]}");
+}
+
+static void start(struct fixture *f)
+{
+    *f = (struct fixture){ .w = { .registries = &asked }, .dir = sw_strdup("/tmp/run_mod_XXXXXX") };
+    assert_non_null(mkdtemp(f->dir));
+    SW_AUTO_CHARS *templates = sw_printf("%s/templates", f->dir);
+    assert_int_equal(mkdir(templates, 0700), 0);
+    write_file(f, "Chart.yaml", "apiVersion: v2\nname: driver\nversion: 0.1.0\n");
+    world_open(&f->w);
+    if (getenv("LOG"))
+        sw_log_set_level(SW_LOG_INFO);
+    registry_start(&f->r, f->w.conn.loop);
+    f->r.srv.on_request = on_request;
+    f->r.srv.arg = f;
+    f->host = registry_host(&f->r);
+    f->graph = sw_printf("http://%s/graph", f->host);
+    f->w.graph_url = f->graph;
+}
+
+static void stop(struct fixture *f)
+{
+    registry_stop(&f->r);
+    world_close(&f->w);
+    SW_AUTO_CHARS *command = sw_printf("rm -rf %s", f->dir);
+    assert_int_equal(system(command), 0);
+    free(f->dir);
+    free(f->host);
+    free(f->graph);
+}
+
+/** A release image and its driver toolkit for @kernel. */
+static void put_release(struct fixture *f, const char *tag, const char *version, const char *kernel)
+{
+    SW_AUTO_JSON *dtk = json_object_new_array(), *layers = json_object_new_array();
+    struct json_object *files = json_object_new_object(), *release = json_object_new_object();
+    SW_AUTO_CHARS *json = sw_printf("{\"KERNEL_VERSION\":\"%s\",\"RT_KERNEL_VERSION\":\"rt-%s\","
+                                    "\"RHEL_VERSION\":\"8.4\"}",
+                                    kernel, kernel);
+    SW_AUTO_CHARS *references = sw_printf("{\"spec\":{\"tags\":[{\"name\":\"driver-toolkit\","
+                                          "\"from\":{\"name\":\"%s/dtk:%s\"}}]}}",
+                                          f->host, tag);
+    SW_AUTO_CHARS *metadata = sw_printf("{\"version\":\"%s\"}", version);
+    (void)json_object_object_add(files, "etc/driver-toolkit-release.json",
+                                 json_object_new_string(json));
+    (void)json_object_array_add(dtk, files);
+    (void)json_object_object_add(release, "release-manifests/image-references",
+                                 json_object_new_string(references));
+    (void)json_object_object_add(release, "release-manifests/release-metadata",
+                                 json_object_new_string(metadata));
+    (void)json_object_array_add(layers, release);
+    free(put_image(&f->r, "dtk", tag, OCI_MANIFEST, dtk));
+    free(put_image(&f->r, "release", tag, OCI_MANIFEST, layers));
+}
+
+/* Layers are read by threads, which the world's clock does not wait for. */
+static bool until(struct fixture *f, bool (*cond)(struct fixture *f, void *arg), void *arg)
+{
+    int64_t began_ms = sw_monotonic_ms();
+    while (!cond(f, arg) && sw_monotonic_ms() - began_ms < 20000)
+        world_wait(&f->w, 500);
+    return cond(f, arg);
+}
+
+/* ---- modules ------------------------------------------------------------------------------------
+ */
+
+static void write_module(struct fixture *f)
+{
+    write_file(
+        f, "templates/0000-map.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n"
+        "  name: {{ .Values.specialResourceModule.metadata.name }}-{{ .Values.openShiftVersion "
+        "}}\ndata:\n  kernel: {{ .Values.kernelFullVersion }}\n"
+        "  rt: {{ .Values.rtKernelFullVersion }}\n  os: {{ .Values.operatingSystem | quote }}\n"
+        "  image: {{ .Values.driverToolkitImage }}\n  x: {{ .Values.x }}\n");
+}
+
+static void add_module_at(struct fixture *f, const char *selector, const char *path)
+{
+    SW_AUTO_CHARS *ns = sw_printf("{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                                  "\"name\":\"mods\"}}");
+    assert_int_equal(world_create(&f->w, ns), 0);
+    assert_int_equal(world_create(&f->w, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+                                         "\"metadata\":{\"name\":\"spoke\",\"namespace\":\"mods\","
+                                         "\"labels\":{\"version\":\"4.10.20\",\"who\":\"us\"}}}"),
+                     0);
+    SW_AUTO_CHARS *module = sw_printf(
+        "{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":\"SpecialResourceModule\","
+        "\"metadata\":{\"name\":\"mod\"},\"spec\":{\"namespace\":\"mods\",\"set\":{\"x\":\"value\"}"
+        ","
+        "\"chart\":{\"name\":\"driver\",\"version\":\"0.1.0\",\"repository\":{\"name\":\"r\","
+        "\"url\":\"file://%s\"}},\"watch\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+        "\"name\":\"spoke\",\"namespace\":\"mods\",\"path\":\"%s\"%s}]}}",
+        f->dir, path, selector);
+    world_start(&f->w);
+    world_wait(&f->w, 1000);
+    assert_int_equal(world_create(&f->w, module), 0);
+}
+
+static void add_module(struct fixture *f, const char *selector)
+{
+    add_module_at(f, selector, "$.metadata.labels.version");
+}
+
+static struct json_object *module_status(struct fixture *f)
+{
+    return sw_json_get(
+        world_get(&f->w, "sro.openshift.io/v1beta1", "SpecialResourceModule", NULL, "mod"),
+        "status");
+}
+
+/* Is that toolkit's version, and no other, complete? */
+static bool is_complete(struct fixture *f, void *arg)
+{
+    struct json_object *versions = sw_json_get(module_status(f), "versions");
+    SW_AUTO_CHARS *image = sw_printf("%s/dtk:%s", f->host, (const char *)arg);
+    return sw_json_len(versions) == 1 && sw_json_bool(versions, false, image, "complete", NULL);
+}
+
+static bool has_message(struct fixture *f, void *arg)
+{
+    return strstr(sw_json_str(module_status(f), "", "message", NULL), arg);
+}
+
+static void must(struct fixture *f, bool (*cond)(struct fixture *f, void *arg), void *arg)
+{
+    if (until(f, cond, arg))
+        return;
+    fail_msg("%s: %s\n%s", (const char *)arg, json_object_to_json_string(module_status(f)),
+             f->r.srv.log);
+}
+
+static void install(struct fixture *f)
+{
+    /* brings the CustomResourceDefinitions */
+    world_apply(&f->w, &(struct sw_resource_opts){ .recipe = f->dir });
+    assert_int_equal(
+        world_delete(&f->w, "sro.openshift.io/v1beta1", "SpecialResource", NULL, "driver"), 0);
+}
+
+static void a_module_is_applied_for_the_version_that_it_watches(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    install(&f);
+    add_module(&f, "");
+    must(&f, is_complete, "new");
+    struct json_object *map = world_get(&f.w, "v1", "ConfigMap", "mods", "mod-4.10.20");
+    assert_string_equal(sw_json_str(map, "", "data", "kernel", NULL), KERNEL);
+    assert_string_equal(sw_json_str(map, "", "data", "rt", NULL), "rt-" KERNEL);
+    assert_string_equal(sw_json_str(map, "", "data", "os", NULL), "8.4");
+    assert_string_equal(sw_json_str(map, "", "data", "x", NULL), "value");
+    assert_true(sw_ends_with(sw_json_str(map, "", "data", "image", NULL), "/dtk:new"));
+    assert_string_equal(sw_obj_label(map, "specialresourcemodule.openshift.io/owned"), "true");
+    struct json_object *owners = sw_json_find(map, "metadata", "ownerReferences", NULL);
+    assert_string_equal(sw_json_str(sw_json_at(owners, 0), "", "kind", NULL),
+                        "SpecialResourceModule");
+    assert_int_equal(f.n_graphs, 2); /* not in stable, but in fast */
+    stop(&f);
+}
+
+static void another_value_at_the_path_is_another_version(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    put_release(&f, "next", "4.11.0", "4.18.0-372.1.1.el8_6.x86_64");
+    install(&f);
+    add_module_at(&f, "", "$.data.release");
+    SW_AUTO_CHARS *patch = sw_printf("{\"data\":{\"release\":\"%s/release:new\"}}", f.host);
+    assert_int_equal(world_patch(&f.w, "v1", "ConfigMap", "mods", "spoke", NULL, patch), 0);
+    must(&f, is_complete, "new");
+    SW_AUTO_CHARS *then = sw_printf("{\"data\":{\"release\":\"%s/release:next\"}}", f.host);
+    assert_int_equal(world_patch(&f.w, "v1", "ConfigMap", "mods", "spoke", NULL, then), 0);
+    must(&f, is_complete, "next"); /* and the one before is no longer in the status */
+    assert_non_null(world_get(&f.w, "v1", "ConfigMap", "mods", "mod-4.11.0"));
+    assert_int_equal(f.n_graphs, 0);
+    stop(&f);
+}
+
+static void a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    f.no_graph = true;
+    install(&f);
+    add_module(&f, "");
+    must(&f, has_message, "the release image of version 4.10.20 cannot be asked for");
+    f.no_graph = false;
+    must(&f, has_message, "there is no such image");
+    put_release(&f, "new", "4.10.20", KERNEL);
+    must(&f, is_complete, "new");
+    stop(&f);
+}
+
+static void an_object_that_the_selector_leaves_out_gives_no_version(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    install(&f);
+    add_module(&f, ",\"selector\":[{\"path\":\"$.metadata.labels.who\",\"value\":\"us\","
+                   "\"exclude\":true}]");
+    world_wait(&f.w, 5000);
+    assert_int_equal(f.n_graphs, 0);
+    assert_int_equal(world_patch(&f.w, "v1", "ConfigMap", "mods", "spoke", NULL,
+                                 "{\"metadata\":{\"labels\":{\"who\":\"them\"}}}"),
+                     0);
+    must(&f, is_complete, "new");
+    stop(&f);
+}
+
+/* ---- SRO's own example --------------------------------------------------------------------------
+ */
+
+static void add_crd(struct fixture *f, const char *group, const char *kind, const char *plural,
+                    bool namespaced)
+{
+    SW_AUTO_CHARS *singular = sw_strdup(kind);
+    for (char *c = singular; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c);
+    SW_AUTO_CHARS *crd = sw_printf(
+        "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+        "\"metadata\":{\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"%s\",\"names\":{"
+        "\"kind\":\"%s\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[{\"name\":\"v1\","
+        "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","
+        "\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+        plural, group, group, namespaced ? "Namespaced" : "Cluster", kind, plural, singular);
+    assert_int_equal(world_create(&f->w, crd), 0);
+}
+
+static bool is_example_complete(struct fixture *f, void *arg)
+{
+    struct json_object *module = world_get(&f->w, "sro.openshift.io/v1beta1",
+                                           "SpecialResourceModule", NULL, "acm-simple-kmod");
+    SW_AUTO_CHARS *image = sw_printf("%s/dtk:%s", f->host, (const char *)arg);
+    return sw_json_bool(module, false, "status", "versions", image, "complete", NULL);
+}
+
+static void the_module_of_sros_examples_walks_unchanged(void **state)
+{
+    (void)state;
+    const char *shared = getenv("SW_SHARED");
+    if (!shared || !*shared)
+        skip();
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    install(&f);
+    add_crd(&f, "cluster.open-cluster-management.io", "ManagedCluster", "managedclusters", false);
+    add_crd(&f, "policy.open-cluster-management.io", "Policy", "policies", true);
+    add_crd(&f, "policy.open-cluster-management.io", "PlacementBinding", "placementbindings", true);
+    add_crd(&f, "apps.open-cluster-management.io", "PlacementRule", "placementrules", true);
+    world_start(&f.w);
+    world_wait(&f.w, 2000);
+    assert_int_equal(world_create(&f.w,
+                                  "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                                  "\"name\":\"acm-simple-kmod\"}}"),
+                     0);
+    assert_int_equal(world_create(&f.w,
+                                  "{\"apiVersion\":\"cluster.open-cluster-management.io/v1\","
+                                  "\"kind\":\"ManagedCluster\",\"metadata\":{\"name\":"
+                                  "\"spoke1\",\"labels\":{\"openshiftVersion\":\"4.10.20\"}}}"),
+                     0);
+    /* as the example has it, but for where the chart lies */
+    SW_AUTO_CHARS *path = sw_printf("%s/charts/acm-simple-kmod/acm-simple-kmod.yaml", shared);
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *module = NULL;
+    size_t len;
+    assert_int_equal(sw_file_read(path, 1 << 20, &text, &len, NULL), 0);
+    assert_int_equal(sw_yaml_parse(text, len, NULL, &module, NULL), 0);
+    SW_AUTO_CHARS *url = sw_printf("file://%s/charts/acm-simple-kmod", shared);
+    sw_json_set_str(module, url, "spec", "chart", "repository", "url", NULL);
+    SW_AUTO_CHARS *json = sw_json_text(module, SW_JSON_PLAIN, NULL);
+    assert_int_equal(world_create(&f.w, json), 0);
+    if (!until(&f, is_example_complete, "new"))
+        fail_msg("%s", json_object_to_json_string(world_get(&f.w, "sro.openshift.io/v1beta1",
+                                                            "SpecialResourceModule", NULL,
+                                                            "acm-simple-kmod")));
+    struct json_object *builds = world_get(&f.w, "build.openshift.io/v1", "BuildConfig",
+                                           "acm-simple-kmod", NULL);
+    assert_int_equal(sw_json_len(builds), 1);
+    assert_non_null(strstr(
+        sw_json_str(sw_json_at(builds, 0), "", "spec", "source", "dockerfile", NULL), "/dtk:new"));
+    stop(&f);
+}
+
+/* ---- preflight ----------------------------------------------------------------------------------
+ */
+
+static void write_driver(struct fixture *f)
+{
+    SW_AUTO_CHARS *daemon_set = sw_printf(
+        "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: driver\n  annotations:\n"
+        "    " SRO "state: driver-container\n"
+        "spec:\n  selector: {matchLabels: {app: driver}}\n  template:\n"
+        "    metadata: {labels: {app: driver}}\n    spec:\n      containers:\n"
+        "      - name: driver\n        image: %s/team/driver:{{ .Values.kernelFullVersion }}\n",
+        f->host);
+    write_file(f, "templates/1000-driver.yaml", daemon_set);
+}
+
+static void put_driver(struct fixture *f, const char *tag, const char *kernel)
+{
+    SW_AUTO_CHARS *layers = sw_printf("[{\"etc/driver-toolkit-release.json\":\"{\\\"KERNEL_VERSION"
+                                      "\\\":\\\"%s\\\"}\"},{\"lib/x\":\"y\"}]",
+                                      kernel);
+    free(put_image_text(&f->r, "team/driver", tag, layers));
+}
+
+static struct json_object *verdict(struct fixture *f)
+{
+    struct json_object *pv = world_get(&f->w, "sro.openshift.io/v1beta1", "PreflightValidation",
+                                       NULL, "next");
+    return sw_json_find_by(sw_json_find(pv, "status", "srStatuses", NULL), "name", "driver");
+}
+
+static bool has_verdict(struct fixture *f, void *arg)
+{
+    const char *const *want = arg;
+    struct json_object *v = verdict(f);
+    return sw_streq(sw_json_str(v, "", "verificationStatus", NULL), want[0]) &&
+           strstr(sw_json_str(v, "", "statusReason", NULL), want[1]);
+}
+
+static void must_say(struct fixture *f, const char *status, const char *reason)
+{
+    const char *want[] = { status, reason };
+    if (!until(f, has_verdict, want))
+        fail_msg("expected %s, %s: %s", status, reason, json_object_to_json_string(verdict(f)));
+}
+
+static void preflight_tells_each_verdict(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_driver(&f);
+    world_apply(&f.w, &(struct sw_resource_opts){ .recipe = f.dir });
+    world_start(&f.w);
+    world_wait(&f.w, 3000);
+    SW_AUTO_CHARS *pv = sw_printf("{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":"
+                                  "\"PreflightValidation\",\"metadata\":{\"name\":\"next\"},"
+                                  "\"spec\":{\"updateImage\":\"%s/release:new\"}}",
+                                  f.host);
+    assert_int_equal(world_create(&f.w, pv), 0);
+    must_say(&f, "Error", "the release image cannot be read");
+    put_release(&f, "new", "4.10.20", KERNEL);
+    must_say(&f, "False", "is not accessible");
+    put_driver(&f, KERNEL, "4.18.0-1.el8.x86_64");
+    must_say(&f, "False", "is for kernel 4.18.0-1.el8.x86_64, not for " KERNEL);
+    free(put_image_text(&f.r, "team/driver", KERNEL, "[{\"a\":\"b\"}]"));
+    must_say(&f, "False", "does not say for which kernel it is");
+    put_driver(&f, KERNEL, KERNEL);
+    must_say(&f, "True", "verified");
+    stop(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_module_is_applied_for_the_version_that_it_watches),
+        cmocka_unit_test(another_value_at_the_path_is_another_version),
+        cmocka_unit_test(a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying),
+        cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),
+        cmocka_unit_test(the_module_of_sros_examples_walks_unchanged),
+        cmocka_unit_test(preflight_tells_each_verdict),
+    };
+    return cmocka_run_group_tests_name("run_module", tests, NULL, NULL);
+}

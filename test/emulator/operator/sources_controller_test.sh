@@ -1,0 +1,191 @@
+# Where the controller's recipes come from, and that it sees when they change there.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+root=$PWD
+for tool in kubectl python3; do
+    command -v $tool >/dev/null || { skip "the controller's sources" "no $tool here"; plan; }
+done
+export SLIPWAY_CACHE_DIR=$tap_dir/cache HOME=$tap_dir TMPDIR=$tap_dir/tmp KUBECONFIG=$tap_dir/kubeconfig
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy NO_PROXY no_proxy
+mkdir -p "$TMPDIR" "$tap_dir/www"
+pids=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
+cd "$tap_dir" || exit 1
+
+"$slipway" emulate --kubeconfig-out kubeconfig >emulate.log 2>&1 &
+pids="$pids $!"
+python3 "$root/test/emulator/chart/chart_server.py" www port server.log 2>server.err &
+pids="$pids $!"
+until_ok 20 test -s kubeconfig && until_ok 20 test -s port
+http=http://127.0.0.1:$(cat port)
+kubectl apply -k "$root/deploy/crds" >/dev/null
+"$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 \
+    --recipe-interval 500ms 2>controller.log &
+pids="$pids $!"
+
+chart() { # DIR NAME VERSION TEXT [MORE OF Chart.yaml]
+    mkdir -p "$1/templates"
+    printf 'apiVersion: v2\nname: %s\nversion: %s\n%s\n' "$2" "$3" "${5:-}" >"$1/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {text: "%s"}\n' "$2" "$4" \
+        >"$1/templates/0000-cm.yaml"
+}
+index() {
+    printf 'apiVersion: v1\nentries:\n  web:\n' >www/index.yaml
+    for v in "$@"; do
+        d=$(sha256sum <"www/web-$v.tgz")
+        echo "  - {name: web, version: $v, urls: [web-$v.tgz], digest: \"${d%% *}\"}" >>www/index.yaml
+    done
+}
+resource() { # NAME CHART VERSION URL [MORE OF repository]
+    kubectl apply -f - <<Y
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: $1}
+spec:
+  namespace: $1
+  chart: {name: $2, version: "$3", repository: {name: r, url: "$4"${5:+, $5}}}
+Y
+}
+ready() { kubectl wait --for=condition=Ready "sr/$1" --timeout=20s; }
+text_is() { [ "$(kubectl get cm -n "$1" "$2" -o 'jsonpath={.data.text}')" = "$3" ]; }
+shows() { # NAME TEXT OBJECT
+    until_ok 20 text_is "$1" "$3" "$2" || { kubectl get sr "$1" -o yaml; tail -20 controller.log; return 1; }
+}
+says() { # NAME WORDS: in a condition's message
+    kubectl get sr "$1" -o 'jsonpath={.status.conditions[*].message}' | grep -qF -- "$2"
+}
+complains() {
+    until_ok 20 says "$1" "$2" || { kubectl get sr "$1" -o yaml; return 1; }
+}
+
+# ---- ConfigMaps ----------------------------------------------------------------------------------
+
+plain() {
+    kubectl create configmap hand --from-literal=0000-a.yaml='apiVersion: v1
+kind: ConfigMap
+metadata: {name: made}
+data: {text: "{{ .Values.text }}"}' --from-literal=values.yaml='text: one' &&
+        resource hand hand 0.0.1 cm://default/hand && shows hand one made && ready hand
+}
+t "a ConfigMap written by hand" plain
+edited() {
+    kubectl patch configmap hand --type merge -p '{"data": {"values.yaml": "text: two"}}' &&
+        shows hand two made && ready hand
+}
+t "editing it walks again" edited
+broken() {
+    kubectl patch configmap hand --type merge -p '{"data": {"values.yaml": "text: [two"}}' &&
+        complains hand "values.yaml" && text_is hand made two &&
+        kubectl patch configmap hand --type merge -p '{"data": {"values.yaml": "text: three"}}' &&
+        shows hand three made && ready hand
+}
+t "a mistake in it is told, and mended" broken
+missing() {
+    resource late late 0.0.1 cm://default/late && complains late "cm://default/late: " &&
+        kubectl create configmap late --from-literal=0000-a.yaml='apiVersion: v1
+kind: ConfigMap
+metadata: {name: made}
+data: {text: here}' && shows late here made && ready late
+}
+t "a ConfigMap that comes later" missing
+packed() {
+    chart src/packed packed 1.0.0 one && "$slipway" package -d . src/packed &&
+        kubectl create configmap charts --from-file=packed-1.0.0.tgz \
+            --from-literal=index.yaml='apiVersion: v1
+entries:
+  packed:
+  - {name: packed, version: 1.0.0, urls: ["cm://default/charts/packed-1.0.0.tgz"]}' &&
+        resource packed packed 1.0.0 cm://default/charts && shows packed one packed && ready packed
+}
+t "a repository in a ConfigMap, as SRO has it" packed
+repacked() {
+    chart src/packed packed 1.0.0 two && "$slipway" package -d . src/packed &&
+        kubectl create configmap charts --from-file=packed-1.0.0.tgz --dry-run=client -o yaml |
+        kubectl apply --server-side --force-conflicts -f - && shows packed two packed
+}
+t "replacing a chart in it walks again" repacked
+no_key() {
+    resource nokey other 1.0.0 cm://default/charts && complains nokey "there is no chart 'other'"
+}
+t "a chart that is not in it" no_key
+
+# ---- a repository --------------------------------------------------------------------------------
+
+from_web() {
+    chart src/web web 1.0.0 one && "$slipway" package -d www src/web && index 1.0.0 &&
+        resource web web ^1 "$http/auth" 'username: user, password: "pass word"' &&
+        shows web one web && ready web
+}
+t "a chart repository with a user" from_web
+newer() {
+    chart src/web web 1.1.0 two && "$slipway" package -d www src/web && index 1.1.0 1.0.0 &&
+        shows web two web && ready web
+}
+t "a newer version is walked to" newer
+down() { # the stack stands as it is while its repository is not there
+    mv www/index.yaml www/away && complains web "$http/auth/index.yaml: HTTP 404: not found" &&
+        text_is web web two && mv www/away www/index.yaml &&
+        until_ok 20 says_not web "not found" && ready web
+}
+says_not() { ! says "$1" "$2"; }
+t "a repository that is gone for a while" down
+refused() {
+    resource nobody web 1.0.0 "$http/auth" && complains nobody "HTTP 401" &&
+        resource nobody web 1.0.0 "$http/auth" 'username: user, password: "pass word"' &&
+        shows nobody one web && ready nobody
+}
+t "a user that was forgotten" refused
+from_secret() {
+    kubectl create namespace slipway 2>/dev/null
+    kubectl create secret generic login -n slipway --from-literal=username=user \
+        --from-literal=password='pass word' &&
+        resource by-secret web 1.0.0 "$http/auth" 'secretRef: {name: login, namespace: slipway}' &&
+        shows by-secret one web && ready by-secret
+}
+t "a user in a Secret" from_secret
+no_secret() {
+    resource secretless web 1.0.0 "$http/auth" 'secretRef: {name: lost}' &&
+        complains secretless "repository.secretRef: " &&
+        kubectl create secret generic lost --from-literal=username=user \
+            --from-literal=password='pass word' && shows secretless one web
+}
+t "a Secret that comes later" no_secret
+secret_stays() { ! grep -r "pass word" controller.log emulate.log && ! kubectl get events -A | grep "pass word"; }
+t "the password is in no log" secret_stays
+unknown() { resource ftp web 1.0.0 ftp://host/x && complains ftp "recipes come from URLs that begin with file://"; }
+t "a URL of a kind that nobody knows" unknown
+
+# ---- dependencies of charts, folders, git --------------------------------------------------------
+
+from_folder() {
+    chart src/umbrella umbrella 1.0.0 top "dependencies: [{name: web, version: ^1, repository: \"$http/ok\"}]" &&
+        resource umbrella umbrella 1.0.0 "file://$tap_dir/src/umbrella" && shows umbrella two web &&
+        shows umbrella top umbrella && ready umbrella
+}
+t "a folder whose dependency is in a repository" from_folder
+from_archive() {
+    resource packed-file web 1.0.0 "file://$tap_dir/www" && shows packed-file one web && ready packed-file
+}
+t "an archive in a folder" from_archive
+from_git() {
+    command -v git >/dev/null || return 0
+    git init -q -b main src.git && chart src.git/charts/g g 1.0.0 one && cd src.git && git add -A &&
+        git -c user.name=t -c user.email=t@t commit -qm one && cd .. &&
+        resource g g 1.0.0 "git+file://$tap_dir/src.git//charts/g?ref=main" && shows g one g && ready g &&
+        chart src.git/charts/g g 1.0.0 two && git -C src.git -c user.name=t -c user.email=t@t commit -qam two &&
+        shows g two g
+}
+t "a git repository, and a commit to it" from_git
+
+nothing_is_left() { [ -z "$(ls -A "$TMPDIR")" ] && [ -z "$(ls -A cache/tmp)" ]; }
+t "nothing is left behind" until_ok 10 nothing_is_left
+lean() { # what git and archives need is the helper's, not the controller's
+    local pid=${pids##* }
+    ! grep -E "libgit2|libarchive" "/proc/$pid/maps"
+}
+if ldd "$slipway" | grep -q libarchive; then
+    skip "the controller has loaded neither libgit2 nor libarchive" "this build links them"
+else
+    t "the controller has loaded neither libgit2 nor libarchive" lean
+fi
+plan

@@ -1,0 +1,247 @@
+/* What run and status show, in the widths and styles of terminals and of files. */
+#include "cli/view/report.h"
+
+#include "data/data.h"
+#include "unit/data/data_util.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STATUS                                                                                     \
+    "{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"},{\"type\":\"Progressing\","        \
+    "\"status\":\"True\",\"message\":\"Working on: nfd\"}],\"states\":["                           \
+    "{\"name\":\"cert-manager\",\"phase\":\"Ready\",\"needs\":[],\"objects\":{\"ready\":3,"        \
+    "\"total\":3},\"nodes\":{\"labelled\":4,\"total\":4},\"startedAt\":\"1970-01-01T00:00:01Z\","  \
+    "\"readyAt\":\"1970-01-01T00:00:03Z\"},"                                                       \
+    "{\"name\":\"nfd\",\"phase\":\"Waiting\",\"class\":\"Waiting\",\"needs\":[],\"objects\":{"     \
+    "\"ready\":1,\"total\":2},\"nodes\":{\"labelled\":0,\"total\":4},\"startedAt\":"               \
+    "\"1970-01-01T00:00:01Z\",\"message\":\"DaemonSet nfd/worker: 1 of 4 pods ready\"},"           \
+    "{\"name\":\"gpu-operator\",\"phase\":\"Pending\",\"needs\":[\"nfd\"],\"objects\":{"           \
+    "\"ready\":0,\"total\":5},\"message\":\"needs nfd\"}]}"
+#define NODES                                                                                      \
+    "[{\"name\":\"cpu-1\",\"labels\":{\"a\":\"b\"}},{\"name\":\"gpu-1\",\"labels\":{"              \
+    "\"specialresource.openshift.io/state-mig-cert-manager\":\"Ready\","                           \
+    "\"specialresource.openshift.io/state-mig-other-nfd\":\"Ready\"}}]"
+
+static struct sw_report report(const char *status)
+{
+    return (struct sw_report){ .name = "mig",
+                               .status = parse(status),
+                               .nodes = parse(NODES),
+                               .started_ms = 1000,
+                               .now_ms = 6500 };
+}
+
+static void done(struct sw_report *r)
+{
+    json_object_put(r->status);
+    json_object_put(r->nodes);
+}
+
+static void assert_line(const char *text, const char *want)
+{
+    if (!strstr(text, want))
+        fail_msg("no '%s' in:\n%s", want, text);
+}
+
+static void frame_has_one_line_a_state(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    SW_AUTO_CHARS *text = sw_report_frame(&r, &(struct sw_style){ 0 });
+    assert_string_equal(
+        text,
+        "mig  Progressing  ######..............  1/3 states  5.5s\n"
+        "+ cert-manager  Ready    objects 3/3    nodes 4/4      2s\n"
+        "> nfd           Waiting  objects 1/2    nodes 0/4      5s      DaemonSet nfd/worker: 1 of "
+        "4 pods ready\n"
+        "  gpu-operator  Pending  objects 0/5    nodes -        -\n");
+    done(&r);
+}
+
+static int width_of(const char *line, size_t len)
+{
+    int width = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (line[i] == '\033')
+            while (line[i] != 'm')
+                i++;
+        else if (((unsigned char)line[i] & 0xc0) != 0x80)
+            width++;
+    }
+    return width;
+}
+
+static void lines_never_exceed_the_width(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    for (int width = 1; width < 130; width++) {
+        struct sw_style style = { .width = width, .colour = width % 2, .utf8 = width % 3 };
+        SW_AUTO_CHARS *frame = sw_report_frame(&r, &style);
+        SW_AUTO_CHARS *tables = sw_report_tables(&r, &style);
+        const char *texts[] = { frame, tables };
+        for (size_t t = 0; t < 2; t++)
+            for (const char *at = texts[t]; *at; at += strcspn(at, "\n") + 1)
+                assert_true(width_of(at, strcspn(at, "\n")) <= width);
+    }
+    done(&r);
+}
+
+static void small_screen_hides_what_is_ready_first(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    SW_AUTO_CHARS *text = sw_report_frame(&r, &(struct sw_style){ .height = 3 });
+    assert_null(strstr(text, "cert-manager"));
+    assert_line(text, "nfd");
+    assert_line(text, "gpu-operator");
+    SW_AUTO_CHARS *two = sw_report_frame(&r, &(struct sw_style){ .height = 2 });
+    assert_null(strstr(two, "gpu-operator"));
+    done(&r);
+}
+
+static void colours_come_only_when_asked_for(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    SW_AUTO_CHARS *plain = sw_report_tables(&r, &(struct sw_style){ .utf8 = true });
+    SW_AUTO_CHARS *coloured = sw_report_tables(&r, &(struct sw_style){ .colour = true });
+    assert_null(strchr(plain, '\033'));
+    assert_line(coloured, "\033[32mReady\033[0m");
+    done(&r);
+}
+
+static void control_characters_of_others_do_not_reach_the_terminal(void **state)
+{
+    (void)state;
+    struct sw_report r = report("{\"states\":[{\"name\":\"a\\u001b[2Jb\",\"phase\":\"Waiting\","
+                                "\"startedAt\":\"1970-01-01T00:00:01Z\",\"message\":\"x\\ny\"}]}");
+    SW_AUTO_CHARS *text = sw_report_frame(&r, &(struct sw_style){ 0 });
+    assert_null(strchr(text, '\033'));
+    assert_line(text, "x y\n");
+    done(&r);
+}
+
+static void tables_tell_nodes_and_their_states(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(text, "STATE         PHASE    OBJECTS  NODES    TIME\n");
+    assert_line(text, "cert-manager  Ready    3/3      4/4      2s\n");
+    assert_line(text, "\ncpu-1  -\n");
+    assert_line(text, "\ngpu-1  cert-manager\n");
+    done(&r);
+}
+
+static void tables_tell_whose_driver_is_being_replaced(void **state)
+{
+    (void)state;
+    struct json_object *status = parse(
+        "{\"upgrade\":{\"total\":3,\"upToDate\":1,\"nodes\":[{\"name\":\"n1\",\"step\":\"drain\","
+        "\"message\":\"2 pods are still there\"},{\"name\":\"n2\",\"step\":\"waiting\"}]}}");
+    struct sw_report r = { .name = "r", .status = status };
+    SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(text, "UPGRADE  1 of 3 nodes have the new driver");
+    assert_non_null(strstr(text, "n1"));
+    assert_non_null(strstr(text, "2 pods are still there"));
+    struct json_object *doc = sw_report_json(&r);
+    assert_int_equal(sw_json_int(doc, 0, "upgrade", "total", NULL), 3);
+    json_object_put(doc);
+    done(&r);
+}
+
+static void document_has_the_promised_shape(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    struct json_object *doc = sw_report_json(&r);
+    struct json_object *want = parse(
+        "{\"name\":\"mig\",\"phase\":\"Progressing\",\"states\":["
+        "{\"name\":\"cert-manager\",\"phase\":\"Ready\",\"needs\":[],\"objects\":{\"ready\":3,"
+        "\"total\":3},\"startedAt\":\"1970-01-01T00:00:01Z\",\"readyAt\":\"1970-01-01T00:00:03Z\"},"
+        "{\"name\":\"nfd\",\"phase\":\"Waiting\",\"needs\":[],\"objects\":{\"ready\":1,\"total\":2}"
+        ","
+        "\"startedAt\":\"1970-01-01T00:00:01Z\",\"message\":\"DaemonSet nfd/worker: 1 of 4 pods "
+        "ready\"},"
+        "{\"name\":\"gpu-operator\",\"phase\":\"Pending\",\"needs\":[\"nfd\"],\"objects\":{"
+        "\"ready\":0,\"total\":5},\"message\":\"needs nfd\"}],"
+        "\"nodes\":[{\"name\":\"cpu-1\",\"labels\":{}},{\"name\":\"gpu-1\",\"labels\":{"
+        "\"specialresource.openshift.io/state-mig-cert-manager\":\"Ready\"}}],"
+        "\"message\":\"state 'nfd': DaemonSet nfd/worker: 1 of 4 pods ready\"}");
+    assert_true(sw_json_equal(doc, want));
+    json_object_put(doc);
+    json_object_put(want);
+    done(&r);
+}
+
+static void trouble_is_the_condition_where_no_state_says_more(void **state)
+{
+    (void)state;
+    struct sw_report r = report("{\"conditions\":[{\"type\":\"Errored\",\"status\":\"True\","
+                                "\"message\":\"chart not found\"}]}");
+    SW_AUTO_CHARS *text = sw_report_trouble(&r);
+    assert_string_equal(text, "chart not found");
+    assert_string_equal(sw_report_phase(&r), "Errored");
+    done(&r);
+    r = report("{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}");
+    SW_AUTO_CHARS *none = sw_report_trouble(&r);
+    assert_string_equal(none, "");
+    assert_string_equal(sw_report_phase(&r), "Ready");
+    done(&r);
+}
+
+static void nothing_known_is_shown_too(void **state)
+{
+    (void)state;
+    struct sw_report r = { .name = "mig", .now_ms = 1 };
+    SW_AUTO_CHARS *frame = sw_report_frame(&r, &(struct sw_style){ .width = 40 });
+    SW_AUTO_CHARS *tables = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(frame, "mig  Progressing");
+    assert_line(tables, "mig  Progressing");
+    assert_null(strstr(tables, "STATE")); /* a table of nothing says nothing */
+    struct json_object *doc = sw_report_json(&r);
+    assert_int_equal(sw_json_len(sw_json_get(doc, "states")), 0);
+    json_object_put(doc);
+}
+
+static void durations_are_short(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *want;
+    } cases[] = { { -5, "0ms" },       { 80, "80ms" },       { 999, "999ms" },   { 3250, "3.2s" },
+                  { 245000, "4m05s" }, { 7800000, "2h10m" }, { INT64_MAX, NULL } };
+    char buf[16];
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        sw_report_duration(cases[i].ms, buf);
+        if (cases[i].want)
+            assert_string_equal(buf, cases[i].want);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frame_has_one_line_a_state),
+        cmocka_unit_test(lines_never_exceed_the_width),
+        cmocka_unit_test(small_screen_hides_what_is_ready_first),
+        cmocka_unit_test(colours_come_only_when_asked_for),
+        cmocka_unit_test(control_characters_of_others_do_not_reach_the_terminal),
+        cmocka_unit_test(tables_tell_nodes_and_their_states),
+        cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
+        cmocka_unit_test(document_has_the_promised_shape),
+        cmocka_unit_test(trouble_is_the_condition_where_no_state_says_more),
+        cmocka_unit_test(nothing_known_is_shown_too),
+        cmocka_unit_test(durations_are_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
