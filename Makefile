@@ -71,7 +71,7 @@ PROTOS   := $(shell find src -name '*.proto')
 PB       := $(notdir $(PROTOS:%.proto=%.pb-c))
 
 # ---- everyday targets ---------------------------------------------------------------------------
-.PHONY: all build run test test-cluster check bench fuzz deps deps-tests clean help install-deps
+.PHONY: all build run test test-all test-cluster check bench fuzz deps deps-tests clean help install-deps
 .DEFAULT_GOAL := build
 
 build: $(PROGRAMS:%=$(BUILD)/%) ## build build/slipway and the other programs (the default)
@@ -84,6 +84,9 @@ run: deps ## build, and walk recipes/nvidia-mig to Ready on an embedded cluster
 test: deps-tests ## build everything with ASan and UBSan and run all tests that need no cluster
 	@$(MAKE) --no-print-directory -s test-programs
 	@hack/run-tests.sh
+
+test-all: ## the same, and what takes longer: everything that test tries as a sample
+	@SW_ALL=1 $(MAKE) --no-print-directory test
 
 test-cluster: deps-tests ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
 	@$(MAKE) --no-print-directory -s build $(BUILD)/test/slipway

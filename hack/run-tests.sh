@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-tests.sh: run every test program of the build, two at a time, and count what they report (TAP).
-# The last line is "N passed, N failed", the one before it the CPU that they took; build/test/logs/cpu.tsv
+# The last line is "N passed, N failed", the one before it the seed of the samples, and the CPU
+# that all took before that; build/test/logs/cpu.tsv
 # has that of each, dearest first. A program that dies counts as one failure. What failed beside
 # others is run once more by itself, and said so: machines are busy, and then deadlines pass.
 set -u
@@ -12,6 +13,8 @@ export SW_SHARED
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:allocator_may_return_null=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export SLIPWAY="$PWD/build/test/slipway" SLIPWAY_RELEASE="$PWD/build/slipway"
+# what takes too long to be tried whole is tried as a sample (test/sample.h), unless SW_ALL is set
+export SW_SEED="${SW_SEED:-$RANDOM}"
 logs=build/test/logs
 rm -rf "$logs"; mkdir -p "$logs"
 
@@ -63,4 +66,5 @@ done
 sort -rn -o "$logs/cpu.tsv" "$logs/cpu.tsv"
 awk -F'\t' 'NR <= 5 { dear = dear (NR > 1 ? ", " : "") $2 " " int($1 + 0.5) } { all += $1 }
     END { printf "%d s of CPU: %s (%s)\n", all, dear, FILENAME }' "$logs/cpu.tsv"
+[ -n "${SW_ALL:-}" ] || echo "samples by SW_SEED=$SW_SEED; make test-all tries all"
 awk '{ ok += $1; bad += $2 } END { printf "%d passed, %d failed\n", ok, bad; exit bad > 0 || ok == 0 }' "$logs/results"

@@ -6,6 +6,7 @@
 #include "cli/simulate/simulation.h"
 #include "cli/simulate/snapshot.h"
 #include "data/data.h"
+#include "sample.h"
 
 #include <json-c/json.h>
 #include <signal.h>
@@ -22,6 +23,7 @@ struct chaos {
     const char *recipe, *platform; /* platform: NULL for OpenShift */
     const char *dir;               /* where files for replay go */
     int nodes;                     /* 0: the usual five */
+    struct sample sample;          /* which numbers are tried; all of them where it is {0} */
     struct json_object *want;      /* the undisturbed end */
     uint64_t n_requests;           /* of the undisturbed walk */
     unsigned passed, failed;       /* of the last round */
@@ -146,9 +148,11 @@ static inline const struct sw_trial *chaos_part(struct sw_walk *walk, uint64_t n
 {
     struct chaos_round *r = arg;
     uint64_t last = r->kind->by_request && n_requests < r->last ? n_requests : r->last;
-    while (r->next <= last)
-        if (chaos_fork(r, walk, r->next++))
+    while (r->next <= last) {
+        uint64_t i = r->next++;
+        if (sample_has(&r->c->sample, i) && chaos_fork(r, walk, i))
             return &r->trial;
+    }
     return NULL;
 }
 
@@ -223,7 +227,8 @@ static inline _Noreturn void chaos_end_child(struct chaos_round *r, bool failed)
     _exit(failed ? CHAOS_TOLD : 0);
 }
 
-/** Try @kind's numbers from @from, @n of them, as many at a time as there are processors. */
+/** Try @kind's numbers from @from, those of @n that are in the sample, as many at a time as there
+ * are processors. */
 static inline void chaos_all(struct chaos *c, const struct chaos_kind *kind, uint64_t from,
                              uint64_t n)
 {

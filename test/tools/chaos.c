@@ -5,15 +5,16 @@
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: chaos [--kubernetes] sweep RECIPE...\n"
-                          "       chaos [--kubernetes] seeds FROM N RECIPE...\n"
-                          "       chaos [--kubernetes] delays FROM N RECIPE...\n"
-                          "       chaos [--kubernetes] all N RECIPE...\n");
+    (void)fprintf(stderr, "usage: chaos [--kubernetes] [--nodes N] sweep RECIPE...\n"
+                          "       chaos [--kubernetes] [--nodes N] seeds FROM N RECIPE...\n"
+                          "       chaos [--kubernetes] [--nodes N] delays FROM N RECIPE...\n"
+                          "       chaos [--kubernetes] [--nodes N] all N RECIPE...\n");
     return 2;
 }
 
 struct task {
     const char *platform;
+    int nodes; /* 0: the usual five */
     bool sweep;
     uint64_t from, n_seeds, n_delays;
     unsigned passed, failed;
@@ -32,6 +33,7 @@ static void run_some(struct task *t, struct chaos *c, const struct chaos_kind *k
 static int run(struct task *t, const char *recipe)
 {
     struct chaos c = { .recipe = recipe, .platform = t->platform, .dir = "build/chaos" };
+    c.nodes = t->nodes;
     if (chaos_init(&c) < 0)
         return 1;
     uint64_t n_kills = t->sweep ? c.n_requests : 0;
@@ -50,6 +52,10 @@ static int read_task(struct task *t, int argc, char **argv)
 {
     int at = argc > 1 && strcmp(argv[1], "--kubernetes") == 0 ? 2 : 1;
     t->platform = at == 2 ? "kubernetes" : NULL;
+    if (argc - at >= 2 && strcmp(argv[at], "--nodes") == 0) {
+        t->nodes = (int)strtol(argv[at + 1], NULL, 10);
+        at += 2;
+    }
     t->from = 1;
     if (argc - at >= 2 && strcmp(argv[at], "sweep") == 0) {
         t->sweep = true;
