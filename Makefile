@@ -109,7 +109,7 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | \
+	@sed -n 's/^\([a-z][a-z0-9_.-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | \
 	    awk -F'\t' '{ printf "  %-30s %s\n", $$1, $$2 }'
 
 # ---- two configurations: release (rel) and tests (test) -----------------------------------------

@@ -3,3 +3,37 @@
 .PHONY: measure
 measure: ## figures about the code, of this tree or TREE=path: LIST=once, O=json
 	@hack/measure-code.py $(TREE) $(if $(LIST),--list $(LIST)) $(if $(O),-o $(O))
+
+# ---- format and lint -------------------------------------------------------------------------------
+.PHONY: fmt fmt-check
+fmt: ## format the C sources in place (clang-format 14)
+	@hack/format.sh
+
+fmt-check: ## say which C sources `make fmt` would change
+	@hack/format.sh --check
+
+# What editors compile each file with. Written only where it has changed, so that
+# clangd need not read everything again.
+TEST_SRC := $(sort $(shell find test -name '*.c'))
+define newline
+
+
+endef
+json_escape     = $(subst ",\",$(subst \,\\,$(1)))
+compile_command = $(call json_escape,$(filter-out ccache,$(CC)) $(STD) $(WARN) $(CFLAGS_test) $(CPPFLAGS) -DSW_VERSION='"dev"' $(1) $(PKG_CFLAGS))
+# $(call compile_entries,SOURCES,COMMAND): each ends in }@
+compile_entries = $(foreach f,$(1),{"directory": "$(CURDIR)", "file": "$(f)", "command": "$(2) -c $(f)"}@)
+.PHONY: compile_commands.json
+compile_commands.json: ## write compile_commands.json, for clangd and other tools
+	@$(MAKE) --no-print-directory -s generated
+	$(eval all := $(call compile_entries,$(SRC),$(compile_command)) $(call compile_entries,$(TEST_SRC),$(call compile_command,$(TEST_CPPFLAGS))))
+	$(file >$@.tmp,[$(subst }@,}$(comma)$(newline),$(subst }@END,},$(all)END))])
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
+# ---- other builds ----------------------------------------------------------------------------------
+.PHONY: debug coverage
+debug: ## build without optimization and with all of gdb's information, in build/debug
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/debug RELEASE='-O0 -g3 -ffunction-sections -fdata-sections' $(PROGRAMS:%=LIBM_%=-lm) build
+
+coverage: deps-tests ## run the tests in a build with --coverage, print what they run: TESTS=REGEX, T=DISTRICT
+	@hack/coverage.sh

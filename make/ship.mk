@@ -124,8 +124,7 @@ test-e2e: deps-tests ## the tests on a real cluster; focus=REGEX picks some
 
 lint: check ## what check does
 
-lint-fix: ## format the sources in place
-	@git ls-files 'src/*.[ch]' 'test/*.[ch]' | xargs clang-format -i
+lint-fix: fmt ## what fmt does
 
 # ---- what recipes build on ------------------------------------------------------------------------
 .PHONY: deploy-cert-manager deploy-cert-manager-ocp deploy-nfd deploy-nfd-ocp deploy-nvidia deploy-nvidia-ocp \
