@@ -23,9 +23,10 @@ What is counted, and how:
                thing.c does. A family is no circle
   tangles      .c files in a circle of calls and includes: the same, and an edge from a file to each
                header that it includes. A header and the .c file of its name are one node, except
-               the public header of a folder, which is a node by itself
+               the header that bears its folder's name, which is a node by itself
   past         includes of another module's header that is not public. A module is a folder with
-               sources; its public header bears the folder's name
+               sources; its public headers stand in src/modules.txt (module | headers | ...), or
+               without that file its public header bears the folder's name
 
 Tests are the folders test, tests, fuzz, fuzzers, bench, benchmarks, examples; they count as users
 only. Nothing is preprocessed: sources are read as they are, with all branches of an #if. Functions
@@ -392,10 +393,17 @@ class Tree:
     def _public_headers(self):
         """Headers that other modules may include."""
         public = set()
-        for s in self.sources:
-            if s.is_header and os.path.basename(s.rel)[:-2] == os.path.basename(self.folder(s.rel)):
-                public.add(s.rel)
-        return public
+        for root in self.roots:
+            table = os.path.join(self.top, root, "modules.txt")
+            if os.path.exists(table):
+                with open(table, encoding="utf-8") as f:
+                    rows = [line.split("|") for line in f if "|" in line and not line.startswith("#")]
+                public |= {f"{root}/{r[0].strip()}/{header}" for r in rows for header in r[1].split()}
+        return public or {s.rel for s in self.sources if self.is_face(s.rel)}
+
+    def is_face(self, rel):
+        """A header with its folder's name: of the whole folder, not of one file in it."""
+        return rel.endswith(".h") and os.path.basename(rel)[:-2] == os.path.basename(self.folder(rel))
 
     def resolve(self, source, name, quoted):
         """The file of this tree that an include means; None: none."""
@@ -456,12 +464,12 @@ class Tree:
     # -- circles ---------------------------------------------------------------------------------
     def node(self, rel):
         """The family that a file belongs to: the header's path without its suffix."""
-        if rel in self.public:
+        if self.is_face(rel):
             return rel
         stem = rel[:-2]
         part = stem
         while True:
-            if part + ".h" in self.by_rel and part + ".h" not in self.public:
+            if part + ".h" in self.by_rel and not self.is_face(part + ".h"):
                 return part
             folder, name = os.path.split(part)
             if "_" not in name.strip("_"):

@@ -114,6 +114,8 @@ t "a circle of calls between two files; a family is none" figure circles.files 2
 t "the circle is named" grep -q 'src/low/hidden.c -> src/low/low: calls low_two' <(measure --list circles)
 t "an include past the public header" lists past "src/high/inner/kind_more.c:2: low/in.h"
 t "the share of such includes" figure past.of 2
+printf 'low | low.h in.h | | below\nhigh/inner | kind.h | | above\n' >"$tree/src/modules.txt"
+t "public headers are read from the table of modules" figure past.count 0
 t "the table is printed" grep -q '^lines of a function *4 / 4 / 6 ' <(measure)
 t "a tree without sources is an error" bash -c '! python3 hack/measure-code.py charts 2>/dev/null'
 plan
