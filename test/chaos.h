@@ -48,7 +48,7 @@ struct chaos_round {
     size_t n_bytes; /* allocated before the walk */
     uint64_t me;    /* in a child: its number */
     struct json_object *doc;
-    struct sw_trial trial;
+    struct sw_simulation trial;
     uint64_t *kills;
 };
 
@@ -128,7 +128,7 @@ static inline bool chaos_fork(struct chaos_round *r, struct sw_walk *walk, uint6
     while (r->n_children >= r->jobs)
         chaos_reap(r);
     (void)fflush(NULL);
-    pid_t pid = sw_trial_fork(walk);
+    pid_t pid = sw_simulation_fork(walk);
     if (pid != 0) {
         r->children[r->n_children].pid = pid;
         r->children[r->n_children].i = i;
@@ -138,13 +138,13 @@ static inline bool chaos_fork(struct chaos_round *r, struct sw_walk *walk, uint6
     }
     r->me = i;
     r->doc = chaos_doc_of(r, i);
-    if (sw_trial_read(r->doc, "trial", &r->trial, &r->kills, &err) < 0)
+    if (sw_simulation_read(r->doc, "trial", &r->trial, &r->kills, &err) < 0)
         abort();
     return true;
 }
 
-static inline const struct sw_trial *chaos_part(struct sw_walk *walk, uint64_t n_requests,
-                                                void *arg)
+static inline const struct sw_simulation *chaos_part(struct sw_walk *walk, uint64_t n_requests,
+                                                     void *arg)
 {
     struct chaos_round *r = arg;
     uint64_t last = r->kind->by_request && n_requests < r->last ? n_requests : r->last;
@@ -158,17 +158,17 @@ static inline const struct sw_trial *chaos_part(struct sw_walk *walk, uint64_t n
 
 /* @r: whose trials part from this one; may be NULL */
 static inline bool chaos_run(struct json_object *doc, struct chaos_round *r,
-                             struct sw_trial_end *end)
+                             struct sw_simulation_end *end)
 {
     SW_ERR(err);
-    struct sw_trial trial;
+    struct sw_simulation trial;
     uint64_t *kills = NULL;
-    *end = (struct sw_trial_end){ 0 };
-    int rc = sw_trial_read(doc, "trial", &trial, &kills, &err);
+    *end = (struct sw_simulation_end){ 0 };
+    int rc = sw_simulation_read(doc, "trial", &trial, &kills, &err);
     trial.part = r ? chaos_part : NULL;
     trial.arg = r;
     if (rc == 0)
-        rc = sw_trial_run(&trial, end, &err);
+        rc = sw_simulation_run(&trial, end, &err);
     if (rc < 0)
         end->words = sw_strdup(sw_err_text(&err));
     free(kills);
@@ -176,32 +176,33 @@ static inline bool chaos_run(struct json_object *doc, struct chaos_round *r,
 }
 
 /* @return what is wrong with how it ended; NULL: nothing */
-static inline char *chaos_wrong(const struct chaos *c, bool ready, const struct sw_trial_end *end)
+static inline char *chaos_wrong(const struct chaos *c, bool ready,
+                                const struct sw_simulation_end *end)
 {
-    return ready ? sw_picture_diff(c->want, end->picture) : sw_strdup(end->words);
+    return ready ? sw_snapshot_diff(c->want, end->picture) : sw_strdup(end->words);
 }
 
 /* What a child found must be found again by who replays it. */
 static inline void chaos_again(const struct chaos *c, struct json_object *doc)
 {
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     bool ready = chaos_run(doc, NULL, &end);
     SW_AUTO_CHARS *wrong = chaos_wrong(c, ready, &end);
     if (!wrong)
         (void)printf("#   walked by itself from the beginning, it does not fail\n");
-    sw_trial_end_done(&end);
+    sw_simulation_end_done(&end);
 }
 
 /* The walk that trials part from, or in a child what became of it. @return whether it failed */
 static inline bool chaos_walk(struct chaos_round *r)
 {
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     SW_AUTO_JSON *calm = chaos_doc_of(r, 0);
     bool ready = chaos_run(calm, r, &end);
     SW_AUTO_CHARS *name = chaos_name(r, r->me), *wrong = chaos_wrong(r->c, ready, &end);
     if (wrong)
         chaos_tell(r->c, name, r->me ? r->doc : calm, wrong);
-    sw_trial_end_done(&end);
+    sw_simulation_end_done(&end);
     return wrong != NULL;
 }
 
@@ -252,7 +253,7 @@ static inline void chaos_all(struct chaos *c, const struct chaos_kind *kind, uin
 
 static inline int chaos_init(struct chaos *c)
 {
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     SW_AUTO_JSON *doc = chaos_doc(c, json_object_new_object());
     sw_log_set_level(SW_LOG_ERROR);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -261,7 +262,7 @@ static inline int chaos_init(struct chaos *c)
         (void)printf("# %s: the undisturbed walk does not end: %s\n", c->recipe, end.words);
     c->want = json_object_get(end.picture);
     c->n_requests = end.n_requests;
-    sw_trial_end_done(&end);
+    sw_simulation_end_done(&end);
     return ready ? 0 : -1;
 }
 
@@ -283,7 +284,7 @@ static inline struct json_object *chaos_kill_doc(const struct chaos *c SW_UNUSED
 
 static inline struct json_object *chaos_seed_doc(const struct chaos *c, uint64_t seed)
 {
-    return sw_trial_random(seed, c->n_requests);
+    return sw_simulation_random(seed, c->n_requests);
 }
 
 static inline struct json_object *chaos_delay_doc(const struct chaos *c SW_UNUSED, uint64_t seed)

@@ -67,7 +67,7 @@ struct sim_pending {
 
 struct sim {
     struct sw_arena *arena;
-    struct sw_roster *roster;
+    struct sw_node_set *roster;
     struct sw_engine *engine;
     struct sw_engine_opts opts;
     int64_t now_ms, timer_ms;
@@ -318,28 +318,28 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
         n++;
     }
     struct json_object *list = sw_json_find(sim->taints, name, "taints", NULL);
-    struct sw_roster_taint taints[8];
+    struct sw_node_set_taint taints[8];
     size_t n_taints = 0;
     for (; n_taints < sw_json_len(list); n_taints++) {
         struct json_object *t = sw_json_at(list, n_taints);
-        taints[n_taints] = (struct sw_roster_taint){ sw_json_str(t, "", "key", NULL),
-                                                     sw_json_str(t, "", "value", NULL),
-                                                     sw_json_str(t, "", "effect", NULL),
-                                                     sw_json_str(t, "", "timeAdded", NULL) };
+        taints[n_taints] = (struct sw_node_set_taint){ sw_json_str(t, "", "key", NULL),
+                                                       sw_json_str(t, "", "value", NULL),
+                                                       sw_json_str(t, "", "effect", NULL),
+                                                       sw_json_str(t, "", "timeAdded", NULL) };
     }
-    return sw_roster_put(sim->roster,
-                         &(struct sw_roster_facts){
-                             .name = name,
-                             .taints = taints,
-                             .n_taints = n_taints,
-                             .taint_record = sw_json_str(sim->taints, "", name, "record", NULL),
-                             .group = group,
-                             .labels = pairs,
-                             .n_labels = n,
-                             .ready = ready,
-                             .boot_id = sim->boot_id,
-                             .version = ++sim->version },
-                         NULL);
+    return sw_node_set_put(sim->roster,
+                           &(struct sw_node_set_facts){
+                               .name = name,
+                               .taints = taints,
+                               .n_taints = n_taints,
+                               .taint_record = sw_json_str(sim->taints, "", name, "record", NULL),
+                               .group = group,
+                               .labels = pairs,
+                               .n_labels = n,
+                               .ready = ready,
+                               .boot_id = sim->boot_id,
+                               .version = ++sim->version },
+                           NULL);
 }
 
 /* The group of a node is its label "kernel". */
@@ -374,7 +374,7 @@ static inline void sim_node_gone(struct sim *sim, const char *name)
     }
     json_object_put(all);
     json_object_object_del(sim->nodes, name);
-    sim_push(sim, SW_EV_NODE)->event.node = sw_roster_remove(sim->roster, name);
+    sim_push(sim, SW_EV_NODE)->event.node = sw_node_set_remove(sim->roster, name);
 }
 
 static inline const char *sim_label(struct sim *sim, const char *node, const char *state)
@@ -617,10 +617,10 @@ static inline void sim_label_node(struct sim *sim, const struct sw_action *a)
         sw_json_set(sim->taints, json_object_get(a->taints), a->key.name, "taints", NULL);
         sw_json_set_str(sim->taints, a->record ? a->record : "", a->key.name, "record", NULL);
     }
-    (void)sw_roster_put_labels(sim->roster, a->node, labels, ++sim->version);
-    sw_roster_put_taints(sim->roster, a->node,
-                         sw_json_find(sim->taints, a->key.name, "taints", NULL),
-                         sw_json_str(sim->taints, "", a->key.name, "record", NULL));
+    (void)sw_node_set_put_labels(sim->roster, a->node, labels, ++sim->version);
+    sw_node_set_put_taints(sim->roster, a->node,
+                           sw_json_find(sim->taints, a->key.name, "taints", NULL),
+                           sw_json_str(sim->taints, "", a->key.name, "record", NULL));
     sim_push(sim, SW_EV_NODE)->event.node = a->node;
 }
 
@@ -799,7 +799,8 @@ static inline bool sim_live_daemon_set(struct sim *sim, struct json_object *ds)
         SW_AUTO_CHARS *name = sw_printf("%s-%s", app, node);
         struct sw_key key = { "v1", "Pod", SIM_NS, name };
         struct json_object *pod = sim_get(sim, &key);
-        bool fits = sw_roster_takes_pod(sim->roster, sw_roster_find(sim->roster, node), spec);
+        bool fits = sw_node_affinity_takes_pod(sim->roster, sw_node_set_find(sim->roster, node),
+                                               spec);
         if (!fits && pod) {
             sim_remove(sim, pod);
             return true;
@@ -999,7 +1000,7 @@ static inline struct sim *sim_new(const struct sim_recipe *recipe, uint64_t seed
 {
     struct sim *sim = sw_zalloc(1, sizeof *sim);
     sim->arena = sw_arena_new();
-    sim->roster = sw_roster_new();
+    sim->roster = sw_node_set_new();
     sim->now_ms = 1700000000000;
     sim->random = seed * 2654435761u + 88172645463325252u;
     sim->recipe = *recipe;
@@ -1027,7 +1028,7 @@ static inline void sim_free(struct sim *sim)
         sim_watch_done(&sim->watches[i]);
     free(sim->watches);
     free(sim->queue);
-    sw_roster_free(sim->roster);
+    sw_node_set_free(sim->roster);
     json_object_put(sim->store);
     json_object_put(sim->nodes);
     json_object_put(sim->taints);

@@ -31,7 +31,7 @@ struct sw_lease {
     struct sw_timer *deadline; /* leading: stop then. Releasing: do not wait longer */
     struct sw_kube_request *req;
     struct json_object *lease; /* as it was last seen; NULL: not there, or not seen yet */
-    int64_t seen_ms;           /* when what it says changed, on our clock */
+    int64_t observed_ms;       /* when what it says changed, on our clock */
     int64_t tried_ms;          /* when the write that is under way was begun */
     char *holder;              /* told last */
     void (*on_released)(void *arg);
@@ -74,7 +74,7 @@ static void note_holder(struct sw_lease *l)
 static void note_lease(struct sw_lease *l, struct json_object *lease, int64_t at_ms)
 {
     if (!same_record(l->lease, lease))
-        l->seen_ms = at_ms;
+        l->observed_ms = at_ms;
     struct json_object *old = l->lease;
     l->lease = json_object_get(lease);
     (void)json_object_put(old);
@@ -91,7 +91,7 @@ static bool held_by_another(const struct sw_lease *l)
 {
     struct lease_record r = lease_record_read(l->lease);
     int64_t lease_ms = r.lease_ms > 0 ? r.lease_ms : l->opts.lease_ms;
-    return r.holder[0] && !held_by_us(l) && sw_loop_now_ms(l->loop) < l->seen_ms + lease_ms;
+    return r.holder[0] && !held_by_us(l) && sw_loop_now_ms(l->loop) < l->observed_ms + lease_ms;
 }
 
 static void note_trouble(struct sw_lease *l, const struct sw_err *err)

@@ -23,11 +23,11 @@ struct entry {
 
 enum { N_TOMBS = 32 };
 
-struct seen {
+struct observed {
     struct lh_table *by_key;
     unsigned list;
-    struct lh_entry *cursor; /* of seen_next_missing() */
-    struct entry *taken;     /* by seen_next_missing() */
+    struct lh_entry *cursor; /* of observed_next_missing() */
+    struct entry *taken;     /* by observed_next_missing() */
     char *taken_ns;
     struct {
         uint64_t key;
@@ -36,14 +36,14 @@ struct seen {
     unsigned n_tombs;
 };
 
-struct seen *seen_new(void)
+struct observed *observed_new(void)
 {
-    struct seen *s = sw_zalloc(1, sizeof *s);
+    struct observed *s = sw_zalloc(1, sizeof *s);
     s->by_key = lh_kchar_table_new(16, NULL);
     return s;
 }
 
-static void forget_taken(struct seen *s)
+static void forget_taken(struct observed *s)
 {
     free(s->taken);
     free(s->taken_ns);
@@ -51,7 +51,7 @@ static void forget_taken(struct seen *s)
     s->taken_ns = NULL;
 }
 
-void seen_free(struct seen *s)
+void observed_free(struct observed *s)
 {
     if (!s)
         return;
@@ -62,7 +62,7 @@ void seen_free(struct seen *s)
     free(s);
 }
 
-size_t seen_count(const struct seen *s)
+size_t observed_count(const struct observed *s)
 {
     return (size_t)lh_table_length(s->by_key);
 }
@@ -85,7 +85,7 @@ static bool older(struct version a, struct version b)
     return a.is_number && b.is_number && a.n < b.n;
 }
 
-static char *key_of(const struct seen_object *o)
+static char *key_of(const struct observed_object *o)
 {
     return sw_printf("%s/%s", o->ns, o->name);
 }
@@ -95,12 +95,13 @@ static const char *uid_of(const struct entry *e)
     return e->text + strlen(e->text) + 1;
 }
 
-static struct lh_entry *find(struct seen *s, const char *key)
+static struct lh_entry *find(struct observed *s, const char *key)
 {
     return lh_table_lookup_entry(s->by_key, key);
 }
 
-static void insert(struct seen *s, const char *key, const struct seen_object *o, struct version v)
+static void insert(struct observed *s, const char *key, const struct observed_object *o,
+                   struct version v)
 {
     size_t key_len = strlen(key), uid_len = strlen(o->uid);
     struct entry *e = sw_alloc(sizeof *e + key_len + uid_len + 2);
@@ -110,14 +111,14 @@ static void insert(struct seen *s, const char *key, const struct seen_object *o,
     (void)lh_table_insert(s->by_key, e->text, e);
 }
 
-static void bury(struct seen *s, const char *key, struct version v)
+static void bury(struct observed *s, const char *key, struct version v)
 {
     unsigned i = s->n_tombs++ % N_TOMBS;
     s->tombs[i].key = sw_fnv64a(key, strlen(key));
     s->tombs[i].version = v;
 }
 
-static bool is_buried(const struct seen *s, const char *key, struct version v)
+static bool is_buried(const struct observed *s, const char *key, struct version v)
 {
     uint64_t hash = sw_fnv64a(key, strlen(key));
     for (unsigned i = 0; i < N_TOMBS && i < s->n_tombs; i++)
@@ -127,33 +128,33 @@ static bool is_buried(const struct seen *s, const char *key, struct version v)
     return false;
 }
 
-enum seen_change seen_put(struct seen *s, const struct seen_object *o, bool listed)
+enum observed_change observed_put(struct observed *s, const struct observed_object *o, bool listed)
 {
     SW_AUTO_CHARS *key = key_of(o);
     struct version v = version_of(o->resource_version);
     struct lh_entry *at = find(s, key);
     if (!at) {
         if (!listed && is_buried(s, key, v))
-            return SEEN_SAME;
+            return OBSERVED_SAME;
         insert(s, key, o, v);
-        return SEEN_NEW;
+        return OBSERVED_NEW;
     }
     struct entry *e = lh_entry_v(at);
     if (!listed && older(v, e->version))
-        return SEEN_SAME;
+        return OBSERVED_SAME;
     if (!sw_streq(uid_of(e), o->uid)) {
         (void)lh_table_delete_entry(s->by_key, at);
         free(e);
         insert(s, key, o, v);
-        return SEEN_REPLACED;
+        return OBSERVED_REPLACED;
     }
     bool unchanged = same(v, e->version);
     e->version = v;
     e->list = s->list;
-    return unchanged ? SEEN_SAME : SEEN_CHANGED;
+    return unchanged ? OBSERVED_SAME : OBSERVED_CHANGED;
 }
 
-bool seen_remove(struct seen *s, const struct seen_object *o)
+bool observed_remove(struct observed *s, const struct observed_object *o)
 {
     SW_AUTO_CHARS *key = key_of(o);
     struct version v = version_of(o->resource_version);
@@ -167,17 +168,17 @@ bool seen_remove(struct seen *s, const struct seen_object *o)
     return true;
 }
 
-void seen_begin_list(struct seen *s)
+void observed_begin_list(struct observed *s)
 {
     s->list++;
 }
 
-void seen_end_list(struct seen *s)
+void observed_end_list(struct observed *s)
 {
     s->cursor = lh_table_head(s->by_key);
 }
 
-bool seen_next_missing(struct seen *s, struct seen_object *key)
+bool observed_next_missing(struct observed *s, struct observed_object *key)
 {
     struct lh_entry *at = s->cursor;
     forget_taken(s);
@@ -189,9 +190,9 @@ bool seen_next_missing(struct seen *s, struct seen_object *key)
     s->taken = lh_entry_v(at);
     (void)lh_table_delete_entry(s->by_key, at);
     s->taken_ns = sw_strndup(s->taken->text, s->taken->ns_len);
-    *key = (struct seen_object){ .ns = s->taken_ns,
-                                 .name = s->taken->text + s->taken->ns_len + 1,
-                                 .uid = uid_of(s->taken),
-                                 .resource_version = "" };
+    *key = (struct observed_object){ .ns = s->taken_ns,
+                                     .name = s->taken->text + s->taken->ns_len + 1,
+                                     .uid = uid_of(s->taken),
+                                     .resource_version = "" };
     return true;
 }

@@ -44,7 +44,7 @@ struct sw_kube_watch {
     struct sw_stream *stream;
     struct printbuf *body;  /* of an error */
     char *resource_version; /* to go on from */
-    struct seen *seen;
+    struct observed *observed;
     bool counted;      /* this watch is in the counts */
     bool lived;        /* this watch has brought something */
     int64_t began_ms;  /* this watch's answer */
@@ -60,7 +60,7 @@ static void start_watch(struct sw_kube_watch *w);
 /* ---- telling ------------------------------------------------------------------------------------
  */
 
-static void tell(struct sw_kube_watch *w, enum sw_watch_type type, const struct seen_object *o,
+static void tell(struct sw_kube_watch *w, enum sw_watch_type type, const struct observed_object *o,
                  struct json_object *object)
 {
     SW_ERR(none);
@@ -85,32 +85,32 @@ static void tell_error(struct sw_kube_watch *w, int code, const struct sw_err *e
 }
 
 /** An object is there, by a list or an event. */
-static void on_there(struct sw_kube_watch *w, const struct seen_object *o,
+static void on_there(struct sw_kube_watch *w, const struct observed_object *o,
                      struct json_object *object, bool listed)
 {
-    switch (seen_put(w->seen, o, listed)) {
-    case SEEN_NEW:
+    switch (observed_put(w->observed, o, listed)) {
+    case OBSERVED_NEW:
         tell(w, SW_WATCH_ADDED, o, object);
         break;
-    case SEEN_CHANGED:
+    case OBSERVED_CHANGED:
         tell(w, SW_WATCH_MODIFIED, o, object);
         break;
-    case SEEN_REPLACED:
+    case OBSERVED_REPLACED:
         tell(w, SW_WATCH_DELETED, o, NULL);
         tell(w, SW_WATCH_ADDED, o, object);
         break;
-    case SEEN_SAME:
+    case OBSERVED_SAME:
         break;
     }
 }
 
-static struct seen_object object_key(struct json_object *object)
+static struct observed_object object_key(struct json_object *object)
 {
-    return (struct seen_object){ .ns = sw_obj_namespace(object),
-                                 .name = sw_obj_name(object),
-                                 .uid = sw_obj_uid(object),
-                                 .resource_version = sw_json_str(object, "", "metadata",
-                                                                 "resourceVersion", NULL) };
+    return (struct observed_object){ .ns = sw_obj_namespace(object),
+                                     .name = sw_obj_name(object),
+                                     .uid = sw_obj_uid(object),
+                                     .resource_version = sw_json_str(object, "", "metadata",
+                                                                     "resourceVersion", NULL) };
 }
 
 /* ---- pauses -------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ static void on_failure(struct sw_kube_watch *w, int code, int http_status, int64
 static void on_listed_item(struct json_object *object, void *arg)
 {
     struct sw_kube_watch *w = arg;
-    struct seen_object o = object_key(object);
+    struct observed_object o = object_key(object);
     if (o.name[0] && !w->closed)
         on_there(w, &o, object, true);
 }
@@ -172,9 +172,9 @@ static void on_whole(struct sw_kube_watch *w)
 
 static void on_list_end(struct sw_kube_watch *w, const char *resource_version)
 {
-    struct seen_object gone;
-    seen_end_list(w->seen);
-    while (!w->closed && seen_next_missing(w->seen, &gone))
+    struct observed_object gone;
+    observed_end_list(w->observed);
+    while (!w->closed && observed_next_missing(w->observed, &gone))
         tell(w, SW_WATCH_DELETED, &gone, NULL);
     if (w->closed)
         return;
@@ -239,7 +239,7 @@ static void start_list(struct sw_kube_watch *w)
     if (w->n_expired < PAGED_LISTS)
         kube_path_add_int(&spec.path, "limit", w->page_size);
     ask_for_no_older(w, &spec.path);
-    seen_begin_list(w->seen);
+    observed_begin_list(w->observed);
     w->must_list = true;
     w->list = kube_request_new(w->k, &spec, NULL, on_list, w);
 }
@@ -275,10 +275,10 @@ static int on_error_event(struct sw_kube_watch *w, struct json_object *status)
     return code;
 }
 
-static void on_gone(struct sw_kube_watch *w, const struct seen_object *o,
+static void on_gone(struct sw_kube_watch *w, const struct observed_object *o,
                     struct json_object *object)
 {
-    if (seen_remove(w->seen, o))
+    if (observed_remove(w->observed, o))
         tell(w, SW_WATCH_DELETED, o, object);
 }
 
@@ -289,7 +289,7 @@ static int on_event(void *arg, const char *type, struct json_object *object, str
         int code = on_error_event(w, object);
         return sw_err_set(err, code, "%s", sw_err_text(&w->end));
     }
-    struct seen_object o = object_key(object);
+    struct observed_object o = object_key(object);
     bool is_bookmark = sw_streq(type, "BOOKMARK");
     if (!o.resource_version[0] || (!is_bookmark && !o.name[0]))
         return sw_err_set(err, SW_INVALID, "an event without a name or resourceVersion");
@@ -504,7 +504,7 @@ struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind
     w->cb = cb;
     w->arg = arg;
     copy_opts(w, opts ? opts : &none);
-    w->seen = seen_new();
+    w->observed = observed_new();
     w->resource_version = sw_strdup("");
     w->pause = sw_timer_new(k->loop, on_pause_over, w);
     LIST_INSERT_HEAD(&k->watches, w, in_all);
@@ -523,7 +523,7 @@ static void watch_free(void *arg)
 {
     struct sw_kube_watch *w = arg;
     drop_transfer(w);
-    seen_free(w->seen);
+    observed_free(w->observed);
     sw_timer_free(w->pause);
     sw_projection_free(w->projection);
     for (char **field = w->fields; *field; field++)
@@ -569,5 +569,5 @@ bool sw_kube_watch_is_synced(const struct sw_kube_watch *w)
 
 size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w)
 {
-    return seen_count(w->seen);
+    return observed_count(w->observed);
 }

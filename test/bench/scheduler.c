@@ -19,7 +19,7 @@ static double cpu_ms(void)
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
-static void add_nodes(struct picture *p)
+static void add_nodes(struct cache *p)
 {
     SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find("A100-40GB", 0));
     SW_AUTO_JSON *doc = json_object_new_object();
@@ -34,14 +34,14 @@ static void add_nodes(struct picture *p)
     }
     for (int i = 0; i < NODES; i++) {
         SW_AUTO_CHARS *name = sw_printf("node-%05d", i);
-        picture_see_node(p, name, true, false);
-        if (picture_see_accelerator(p, name, doc, NULL) < 0)
+        cache_see_node(p, name, true, false);
+        if (cache_see_accelerator(p, name, doc, NULL) < 0)
             abort();
     }
 }
 
 /* A claim of a pod of its own; @whole: of a whole GPU */
-static void add_claim(struct picture *p, int i, bool whole)
+static void add_claim(struct cache *p, int i, bool whole)
 {
     SW_AUTO_CHARS *text = sw_printf(
         "{\"metadata\":{\"name\":\"claim-%d\",\"uid\":\"11111111-2222-3333-4444-%012d\"},"
@@ -54,7 +54,7 @@ static void add_claim(struct picture *p, int i, bool whole)
     SW_AUTO_CHARS *name = sw_printf("claim-%d", i);
     SW_AUTO_JSON *doc = NULL;
     if (sw_json_parse(text, strlen(text), NULL, &doc, NULL) < 0 ||
-        picture_see_claim(p, name, "", doc, 1, NULL) < 0)
+        cache_see_claim(p, name, "", doc, 1, NULL) < 0)
         abort();
 }
 
@@ -92,7 +92,7 @@ static long rss_kib(void)
     return kib;
 }
 
-static void measure(struct picture *p, const char *what, const char *profile)
+static void measure(struct cache *p, const char *what, const char *profile)
 {
     SW_AUTO(extender) *x = extender_new(p, true, 16);
     SW_AUTO_CHARS *body = question(profile);
@@ -116,7 +116,7 @@ static void measure(struct picture *p, const char *what, const char *profile)
 
 int main(void)
 {
-    SW_AUTO(picture) *p = picture_new(SW_MIG_PACKED, false);
+    SW_AUTO(cache) *p = cache_new(SW_MIG_PACKED, false);
     add_nodes(p);
     for (int i = 0; i < CLAIMS; i++)
         add_claim(p, i, false);

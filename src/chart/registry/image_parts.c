@@ -5,7 +5,7 @@
 
 #include <json-c/json.h>
 
-char *sw_image_of_parts(struct json_object *map)
+char *sw_image_from_fields(struct json_object *map)
 {
     const char *repository = sw_json_str(map, "", "repository", NULL);
     const char *image = sw_json_str(map, "", "image", NULL);

@@ -124,7 +124,7 @@ int sw_mirror_rule_next(const char **text, struct sw_mirror_rule *rule, struct s
  * with "sha256:" is a digest. Source: NVIDIA's GPU operator, api/nvidia/v1, ImagePath(). Heap;
  * NULL: it names none.
  */
-char *sw_image_of_parts(struct json_object *map);
+char *sw_image_from_fields(struct json_object *map);
 
 /** What @image is called at its mirror: that of the longest SOURCE that it is, or is in; "nginx"
  * counts as docker.io/library/nginx. @out: the caller's; NULL where no rule fits.

@@ -8,7 +8,7 @@
 
 enum { RETRIES = 3 };
 
-static void put_node(struct sw_roster *roster, struct sw_facts *facts, struct json_object *doc)
+static void put_node(struct sw_node_set *roster, struct sw_facts *facts, struct json_object *doc)
 {
     struct sw_node *node = sw_node_parse(doc);
     if (!node)
@@ -25,8 +25,8 @@ static void read_sources(struct sw_connection *conn, struct sw_facts *facts)
         const struct sw_facts_source *source = &sw_facts_sources[i];
         SW_ERR(err);
         SW_AUTO_JSON *object = NULL;
-        if (sw_talk_find(conn, source->api_version, source->kind, source->ns, source->name, &opts,
-                         &object, &err) == 0)
+        if (sw_cluster_find(conn, source->api_version, source->kind, source->ns, source->name,
+                            &opts, &object, &err) == 0)
             (void)sw_facts_put_source(facts, i, object);
     }
 }
@@ -36,10 +36,10 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
 {
     SW_AUTO_JSON *nodes = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
-    int rc = sw_talk_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, err);
+    int rc = sw_cluster_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, err);
     if (rc < 0)
         return rc;
-    struct sw_roster *roster = out->roster = sw_roster_new();
+    struct sw_node_set *roster = out->roster = sw_node_set_new();
     SW_AUTO_JSON *tolerations = partition_tolerations(resource);
     struct nodes_choice choice = { roster, resource, tolerations };
     out->facts = sw_facts_new();
@@ -55,6 +55,6 @@ void sw_cluster_facts_done(struct sw_cluster_facts *facts)
 {
     sw_groups_done(&facts->groups);
     sw_facts_free(facts->facts);
-    sw_roster_free(facts->roster);
+    sw_node_set_free(facts->roster);
     *facts = (struct sw_cluster_facts){ 0 };
 }

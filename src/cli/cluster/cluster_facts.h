@@ -9,13 +9,13 @@ struct sw_connection;
 
 struct sw_cluster_facts {
     struct sw_facts *facts;
-    struct sw_roster *roster; /* all nodes */
-    struct sw_groups groups;  /* of the nodes that the resource takes */
+    struct sw_node_set *roster; /* all nodes */
+    struct sw_groups groups;    /* of the nodes that the resource takes */
 };
 
 /** Read nodes and the single objects that facts come from; what may not be read is not known.
  * @resource: whose nodeSelector and tolerations count. sw_cluster_facts_done() in any case.
- * @return 0 | as sw_talk_find() of the nodes */
+ * @return 0 | as sw_cluster_find() of the nodes */
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
                           struct sw_cluster_facts *out, struct sw_err *err) SW_CHECKED;
 void sw_cluster_facts_done(struct sw_cluster_facts *facts);

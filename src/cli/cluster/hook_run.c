@@ -75,8 +75,8 @@ static void print_logs_of(struct sw_hook_run *run, const char *pod)
     SW_AUTO_CHARS *text = NULL;
     size_t len = 0;
     SW_ERR(err);
-    int rc = sw_talk_logs(run->conn, sw_obj_namespace(run->doc), pod,
-                          &(struct sw_request_opts){ .retries = 2 }, &text, &len, &err);
+    int rc = sw_cluster_logs(run->conn, sw_obj_namespace(run->doc), pod,
+                             &(struct sw_request_opts){ .retries = 2 }, &text, &len, &err);
     (void)printf("POD LOGS: %s\n%s%s", pod, rc == 0 ? text : sw_err_text(&err),
                  rc < 0 || (len && text[len - 1] != '\n') ? "\n" : "");
 }
@@ -90,9 +90,9 @@ static void print_logs(struct sw_hook_run *run)
     SW_AUTO_CHARS *selector = sw_printf("job-name=%s", sw_obj_name(run->doc));
     SW_AUTO_JSON *pods = NULL;
     SW_ERR(err);
-    if (sw_talk_find(run->conn, "v1", "Pod", sw_obj_namespace(run->doc), NULL,
-                     &(struct sw_request_opts){ .label_selector = selector, .retries = 2 }, &pods,
-                     &err) < 0)
+    if (sw_cluster_find(run->conn, "v1", "Pod", sw_obj_namespace(run->doc), NULL,
+                        &(struct sw_request_opts){ .label_selector = selector, .retries = 2 },
+                        &pods, &err) < 0)
         (void)printf("POD LOGS: %s\n", sw_err_text(&err));
     for (size_t i = 0; i < sw_json_len(pods); i++)
         print_logs_of(run, sw_obj_name(sw_json_at(pods, i)));
@@ -105,8 +105,8 @@ static int prepare(struct sw_hook_run *run, const struct release_hook *hook, str
 {
     json_object_put(run->doc);
     run->doc = sw_json_copy(hook->doc);
-    int rc = sw_talk_kind(run->conn, sw_obj_api_version(run->doc), sw_obj_kind(run->doc),
-                          &run->kind, err);
+    int rc = sw_cluster_kind(run->conn, sw_obj_api_version(run->doc), sw_obj_kind(run->doc),
+                             &run->kind, err);
     if (rc < 0)
         return rc;
     rc = sw_hooks_apply(run->doc,
@@ -124,9 +124,9 @@ static int prepare(struct sw_hook_run *run, const struct release_hook *hook, str
 
 static int remove_it(struct sw_hook_run *run, struct sw_err *err)
 {
-    int rc = sw_talk_delete(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
-                            &(struct sw_request_opts){ .propagation = "Background", .retries = 3 },
-                            err);
+    int rc = sw_cluster_delete(
+        run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
+        &(struct sw_request_opts){ .propagation = "Background", .retries = 3 }, err);
     return rc == SW_NOTFOUND ? 0 : rc < 0 ? rc : await(run, true, err);
 }
 
@@ -143,8 +143,8 @@ static int make_room(struct sw_hook_run *run, const struct release_hook *hook, s
 {
     SW_AUTO_JSON *there = NULL;
     SW_ERR(why);
-    int rc = sw_talk_get(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
-                         &(struct sw_request_opts){ .retries = 3 }, &there, &why);
+    int rc = sw_cluster_get(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
+                            &(struct sw_request_opts){ .retries = 3 }, &there, &why);
     if (rc == SW_NOTFOUND || (rc == 0 && is_of_this_run(run, there)))
         return 0;
     if (rc < 0)
@@ -173,9 +173,9 @@ static void write_down(struct sw_hook_run *run, const struct release_hook *hook,
         (void)json_object_object_add(patch, "metadata",
                                      json_object_get(sw_json_get(note, "metadata")));
     }
-    int rc = sw_talk_kind(run->conn, "v1", sw_obj_kind(run->record), &kind, &err);
+    int rc = sw_cluster_kind(run->conn, "v1", sw_obj_kind(run->record), &kind, &err);
     if (rc == 0)
-        rc = sw_talk_patch(run->conn, kind, run->ns, sw_obj_name(run->record), patch, &err);
+        rc = sw_cluster_patch(run->conn, kind, run->ns, sw_obj_name(run->record), patch, &err);
     if (rc < 0)
         (void)fprintf(stderr, "slipway: how %s went is not recorded: %s\n", hook->key,
                       sw_err_text(&err));
@@ -191,8 +191,9 @@ static int run_hook(struct sw_hook_run *run, const struct release_hook *hook, bo
     if (rc == 0)
         rc = make_room(run, hook, err);
     if (rc == 0)
-        rc = sw_talk_apply(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc), run->doc,
-                           &(struct sw_request_opts){ .force = true, .retries = 3 }, &made, err);
+        rc = sw_cluster_apply(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
+                              run->doc, &(struct sw_request_opts){ .force = true, .retries = 3 },
+                              &made, err);
     if (rc == 0)
         rc = await(run, false, err);
     if (rc < 0)
@@ -267,9 +268,9 @@ static int find_record(struct sw_hook_run *run, const char *name, struct sw_err 
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
     for (size_t i = 0; i < SW_COUNT(kinds); i++) {
         SW_AUTO_JSON *list = NULL;
-        int rc = sw_talk_find(run->conn, "v1", kinds[i], run->ns, NULL,
-                              &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
-                              &list, err);
+        int rc = sw_cluster_find(
+            run->conn, "v1", kinds[i], run->ns, NULL,
+            &(struct sw_request_opts){ .label_selector = selector, .retries = 3 }, &list, err);
         if (rc < 0)
             return rc;
         struct json_object *newest = release_newest(list);

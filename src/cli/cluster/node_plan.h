@@ -8,7 +8,7 @@
 #include "operator/engine/upgrade/upgrade.h"
 
 struct json_object;
-struct sw_roster;
+struct sw_node_set;
 
 /** One state of the resource, in the order of the graph. */
 struct sw_node_plan_state {
@@ -24,7 +24,7 @@ struct sw_node_plan_state {
 struct sw_node_plan {
     const char *name;             /* borrowed */
     struct json_object *resource; /* borrowed: spec, and status.states with labels of before */
-    struct sw_roster *roster;     /* borrowed; gets the labels that nodes will have */
+    struct sw_node_set *roster;   /* borrowed; gets the labels that nodes will have */
     struct json_object *pods;     /* every Pod, an array; owned */
     struct sw_node_plan_state *states;
     size_t n_states, cap_states;

@@ -10,7 +10,7 @@
 #include "cli/cluster/requests.h"
 #include "data/data.h"
 
-enum { MAX_NAMES = 3, RETRIES = 2, PATIENCE_MS = 3000 };
+enum { MAX_NAMES = 3, RETRIES = 2, RETRY_DEADLINE_MS = 3000 };
 
 /* ---- without nodes ------------------------------------------------------------------------------
  */
@@ -94,15 +94,16 @@ static void warn_of_all(struct sw_connection *conn, struct json_object *resource
     SW_AUTO_JSON *nodes = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
     SW_ERR(ignored);
-    if (!is_claiming(resource) || sw_talk_find(conn, "sro.openshift.io/v1beta1", "SpecialResource",
-                                               NULL, NULL, &opts, &others, &ignored) < 0)
+    if (!is_claiming(resource) ||
+        sw_cluster_find(conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL, &opts,
+                        &others, &ignored) < 0)
         return;
     for (size_t i = 0; i < sw_json_len(others); i++) {
         struct json_object *other = sw_json_at(others, i);
         if (sw_streq(sw_obj_name(other), sw_obj_name(resource)) || !is_claiming(other) ||
             depends_on(resource, other) || depends_on(other, resource))
             continue;
-        if (!nodes && sw_talk_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, &ignored) < 0)
+        if (!nodes && sw_cluster_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, &ignored) < 0)
             return;
         warn_of(conn, resource, other, nodes);
     }
@@ -110,7 +111,7 @@ static void warn_of_all(struct sw_connection *conn, struct json_object *resource
 
 void sw_overlap_warn(struct sw_connection *conn, struct json_object *resource)
 {
-    conn->until_ms = sw_loop_now_ms(conn->loop) + PATIENCE_MS;
+    conn->until_ms = sw_loop_now_ms(conn->loop) + RETRY_DEADLINE_MS;
     warn_of_all(conn, resource);
     conn->until_ms = 0;
 }

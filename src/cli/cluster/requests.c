@@ -81,14 +81,14 @@ static int finish(struct wait *w, struct sw_kube_request *req, struct sw_err *er
     return rc;
 }
 
-int sw_talk_kinds(struct sw_connection *conn, struct sw_err *err)
+int sw_cluster_kinds(struct sw_connection *conn, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     return finish(&w, sw_kube_discover(conn->kube, "*", on_done, &w), err);
 }
 
-int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char *kind,
-                 const struct sw_kind **out, struct sw_err *err)
+int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const char *kind,
+                    const struct sw_kind **out, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     *out = NULL;
@@ -97,8 +97,9 @@ int sw_talk_kind(struct sw_connection *conn, const char *api_version, const char
     return rc;
 }
 
-int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                 const struct sw_request_opts *opts, struct json_object **items, struct sw_err *err)
+int sw_cluster_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                    const struct sw_request_opts *opts, struct json_object **items,
+                    struct sw_err *err)
 {
     struct wait w = { .conn = conn, .items = json_object_new_array() };
     int rc = finish(&w, sw_kube_list(conn->kube, kind, ns, opts, on_answer, &w), err);
@@ -110,9 +111,9 @@ int sw_talk_list(struct sw_connection *conn, const struct sw_kind *kind, const c
     return rc;
 }
 
-int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                const char *name, const struct sw_request_opts *opts, struct json_object **object,
-                struct sw_err *err)
+int sw_cluster_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                   const char *name, const struct sw_request_opts *opts,
+                   struct json_object **object, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, opts, on_answer, &w), err);
@@ -120,33 +121,33 @@ int sw_talk_get(struct sw_connection *conn, const struct sw_kind *kind, const ch
     return rc;
 }
 
-int sw_talk_find(struct sw_connection *conn, const char *api_version, const char *kind,
-                 const char *ns, const char *name, const struct sw_request_opts *opts,
-                 struct json_object **out, struct sw_err *err)
+int sw_cluster_find(struct sw_connection *conn, const char *api_version, const char *kind,
+                    const char *ns, const char *name, const struct sw_request_opts *opts,
+                    struct json_object **out, struct sw_err *err)
 {
     const struct sw_kind *k = sw_kube_kind_find(conn->kube, api_version, kind);
-    int rc = k ? 0 : sw_talk_kind(conn, api_version, kind, &k, err);
+    int rc = k ? 0 : sw_cluster_kind(conn, api_version, kind, &k, err);
     if (rc < 0)
         return rc;
     const char *in = k->namespaced && ns && *ns ? ns : NULL;
-    return name ? sw_talk_get(conn, k, in, name, opts, out, err)
-                : sw_talk_list(conn, k, in, opts, out, err);
+    return name ? sw_cluster_get(conn, k, in, name, opts, out, err)
+                : sw_cluster_list(conn, k, in, opts, out, err);
 }
 
-int sw_talk_resource(struct sw_connection *conn, const char *name, int retries,
-                     struct json_object **out, struct sw_err *err)
+int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
+                        struct json_object **out, struct sw_err *err)
 {
     const struct sw_kind *kind;
-    int rc = sw_talk_kind(conn, "sro.openshift.io/v1beta1", "SpecialResource", &kind, err);
+    int rc = sw_cluster_kind(conn, "sro.openshift.io/v1beta1", "SpecialResource", &kind, err);
     if (rc == SW_NOTFOUND)
         return sw_err_set(err, rc, "%s", SW_NOT_INSTALLED);
     return rc < 0 ? rc
-                  : sw_talk_get(conn, kind, NULL, name,
-                                &(struct sw_request_opts){ .retries = retries }, out, err);
+                  : sw_cluster_get(conn, kind, NULL, name,
+                                   &(struct sw_request_opts){ .retries = retries }, out, err);
 }
 
-int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                   const char *name, const struct sw_request_opts *opts, struct sw_err *err)
+int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                      const char *name, const struct sw_request_opts *opts, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(&w, sw_kube_delete(conn->kube, kind, ns, name, opts, on_answer, &w), err);
@@ -154,9 +155,9 @@ int sw_talk_delete(struct sw_connection *conn, const struct sw_kind *kind, const
     return rc;
 }
 
-int sw_talk_apply(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                  const char *name, struct json_object *doc, const struct sw_request_opts *opts,
-                  struct json_object **out, struct sw_err *err)
+int sw_cluster_apply(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                     const char *name, struct json_object *doc, const struct sw_request_opts *opts,
+                     struct json_object **out, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(&w, sw_kube_apply(conn->kube, kind, ns, name, doc, opts, on_answer, &w), err);
@@ -164,8 +165,8 @@ int sw_talk_apply(struct sw_connection *conn, const struct sw_kind *kind, const 
     return rc;
 }
 
-int sw_talk_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
-                  const char *name, struct json_object *patch, struct sw_err *err)
+int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                     const char *name, struct json_object *patch, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     int rc = finish(
@@ -185,16 +186,17 @@ static int take_text(struct wait *w, int rc, char **text, size_t *len)
     return 0;
 }
 
-int sw_talk_logs(struct sw_connection *conn, const char *ns, const char *pod,
-                 const struct sw_request_opts *opts, char **text, size_t *len, struct sw_err *err)
+int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
+                    const struct sw_request_opts *opts, char **text, size_t *len,
+                    struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     return take_text(&w, finish(&w, sw_kube_logs(conn->kube, ns, pod, opts, on_answer, &w), err),
                      text, len);
 }
 
-int sw_talk_path(struct sw_connection *conn, const char *path, char **text, size_t *len,
-                 struct sw_err *err)
+int sw_cluster_path(struct sw_connection *conn, const char *path, char **text, size_t *len,
+                    struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     return take_text(&w, finish(&w, sw_kube_raw(conn->kube, "GET", path, NULL, on_answer, &w), err),

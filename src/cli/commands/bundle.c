@@ -62,7 +62,7 @@ static void add_containers(struct json_object *images, struct json_object *list)
 /* What an operator is to run; to its driver's it adds the system of each node. */
 static void add_parts(struct json_object *images, const char *key, struct json_object *map)
 {
-    SW_AUTO_CHARS *image = sw_image_of_parts(map);
+    SW_AUTO_CHARS *image = sw_image_from_fields(map);
     if (image && sw_streq(key, "driver"))
         (void)fprintf(stderr,
                       "slipway bundle: warning: %s: the operator adds the nodes' system to the tag "

@@ -58,7 +58,7 @@ static int write_files(const char *dir, const char *name, struct sw_err *err)
 {
     SW_AUTO_CHARS *templates = sw_printf("%s/templates", dir);
     int rc = make_dir(templates, err);
-    for (const struct sw_skeleton_file *f = sw_skeleton; rc == 0 && f->path; f++) {
+    for (const struct sw_scaffold_file *f = sw_scaffold; rc == 0 && f->path; f++) {
         SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, f->path);
         SW_AUTO_CHARS *text = fill(f->text, name);
         rc = sw_file_write(path, text, strlen(text), 0666, err);
@@ -69,7 +69,7 @@ static int write_files(const char *dir, const char *name, struct sw_err *err)
 /* Half a recipe is of no use, and would be in the way of the next attempt. */
 static void remove_files(const char *dir)
 {
-    for (const struct sw_skeleton_file *f = sw_skeleton; f->path; f++) {
+    for (const struct sw_scaffold_file *f = sw_scaffold; f->path; f++) {
         SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, f->path);
         (void)unlink(path); /* it may never have been written */
     }

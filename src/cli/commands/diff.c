@@ -31,7 +31,7 @@ const struct sw_flag sw_flags_diff[] = {
 
 struct work {
     struct diff_opts opts;
-    struct sw_draft draft;
+    struct sw_preview draft;
     bool colours, changed, failed, gave_up;
 };
 
@@ -141,10 +141,10 @@ static int compare_served(struct work *w, const struct sw_manifest *m, const str
     const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
     const struct sw_request_opts look = { .retries = RETRIES },
                                  try = { .retries = RETRIES, .dry_run = true, .force = true };
-    int rc = sw_talk_get(&w->draft.conn, kind, ns, name, &look, &live, &err);
+    int rc = sw_cluster_get(&w->draft.conn, kind, ns, name, &look, &live, &err);
     bool is_new = rc == SW_NOTFOUND;
     if (rc == 0 || is_new)
-        rc = sw_talk_apply(&w->draft.conn, kind, ns, name, doc, &try, &dry, &err);
+        rc = sw_cluster_apply(&w->draft.conn, kind, ns, name, doc, &try, &dry, &err);
     if (rc == 0)
         compare(w, live, dry);
     else if (is_new && rc == SW_NOTFOUND) /* its namespace is not there either */
@@ -154,14 +154,14 @@ static int compare_served(struct work *w, const struct sw_manifest *m, const str
     return rc == SW_UNAVAILABLE || rc == SW_CANCELED ? rc : 0;
 }
 
-static int look_at(struct sw_draft *draft, const struct sw_draft_pass *pass,
+static int look_at(struct sw_preview *draft, const struct sw_preview_pass *pass,
                    const struct sw_manifest *m, void *arg, struct sw_err *err SW_UNUSED)
 {
     struct work *w = arg;
     SW_ERR(why);
     SW_AUTO_JSON *doc = NULL;
     const struct sw_kind *kind;
-    if (sw_draft_object(draft, pass, m, &doc, &kind, &why) < 0) {
+    if (sw_preview_object(draft, pass, m, &doc, &kind, &why) < 0) {
         complain(w, m, sw_err_text(&why));
         return 0;
     }
@@ -180,9 +180,9 @@ static int look_at(struct sw_draft *draft, const struct sw_draft_pass *pass,
 
 static int diff(struct work *w, const char *source, struct sw_err *err)
 {
-    int rc = sw_draft_init(&w->draft, "diff", &w->opts.recipe, &w->opts.connect, source, 0, err);
+    int rc = sw_preview_init(&w->draft, "diff", &w->opts.recipe, &w->opts.connect, source, 0, err);
     if (rc == 0)
-        rc = sw_draft_each(&w->draft, look_at, w, err);
+        rc = sw_preview_each(&w->draft, look_at, w, err);
     return w->gave_up ? 0 : rc;
 }
 
@@ -203,7 +203,7 @@ int sw_cmd_diff(int argc, char **argv)
         bool written = fflush(stdout) == 0 && !ferror(stdout);
         rc = w.failed || !written ? TROUBLE : w.changed ? SOME_CHANGE : NO_CHANGE;
     }
-    sw_draft_done(&w.draft);
+    sw_preview_done(&w.draft);
     sw_recipe_flags_done(&w.opts.recipe);
     return rc;
 }

@@ -104,7 +104,7 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts,
     SW_AUTO_JSON *resource = NULL;
     const char *state = rest->n > 1 ? rest->items[1] : NULL;
     conn->until_ms = sw_loop_now_ms(conn->loop) + opts->timeout_ms;
-    int rc = sw_talk_resource(conn, rest->items[0], 5, &resource, &err);
+    int rc = sw_cluster_resource(conn, rest->items[0], 5, &resource, &err);
     if (rc == 0 && state && !has_state(resource, state))
         rc = sw_err_set(&err, SW_NOTFOUND, "'%s' has no state '%s'", rest->items[0], state);
     if (rc < 0)

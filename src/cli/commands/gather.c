@@ -95,9 +95,9 @@ static struct json_object *list(struct gather *g, const char *api_version, const
     const struct sw_kind *kind;
     struct json_object *items = NULL;
     SW_ERR(err);
-    int rc = sw_talk_kind(&g->conn, api_version, kind_name, &kind, &err);
+    int rc = sw_cluster_kind(&g->conn, api_version, kind_name, &kind, &err);
     if (rc == 0)
-        rc = sw_talk_list(&g->conn, kind, ns, opts, &items, &err);
+        rc = sw_cluster_list(&g->conn, kind, ns, opts, &items, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
         note(g, kind_name, sw_err_text(&err));
     for (size_t i = 0; i < sw_json_len(items); i++) { /* lists leave them out */
@@ -122,11 +122,11 @@ static void gather_entry(struct gather *g, const char *resource, struct json_obj
     const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
     const char *name = sw_json_str(entry, "", "name", NULL);
     SW_ERR(err);
-    int rc = sw_talk_kind(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
-                          sw_json_str(entry, "", "kind", NULL), &kind, &err);
+    int rc = sw_cluster_kind(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
+                             sw_json_str(entry, "", "kind", NULL), &kind, &err);
     note_space(g, ns);
     if (rc == 0)
-        rc = sw_talk_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
+        rc = sw_cluster_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
     if (rc < 0)
         note(g, name, sw_err_text(&err));
     else
@@ -219,12 +219,12 @@ static void gather_log(struct gather *g, const char *ns, const char *pod, const 
     SW_AUTO_CHARS *path = sw_printf("logs/%s/%s/%s%s.log", ns, pod, container,
                                     previous ? ".previous" : "");
     SW_ERR(err);
-    if (sw_talk_logs(&g->conn, ns, pod,
-                     &(struct sw_request_opts){ .container = container,
-                                                .tail_lines = LOG_LINES,
-                                                .limit_bytes = LOG_BYTES,
-                                                .previous = previous },
-                     &text, &len, &err) < 0) {
+    if (sw_cluster_logs(&g->conn, ns, pod,
+                        &(struct sw_request_opts){ .container = container,
+                                                   .tail_lines = LOG_LINES,
+                                                   .limit_bytes = LOG_BYTES,
+                                                   .previous = previous },
+                        &text, &len, &err) < 0) {
         if (!previous)
             note(g, path, sw_err_text(&err));
         return;
@@ -264,7 +264,7 @@ static void gather_port(struct gather *g, const char *ns, const char *pod, const
     char *text = NULL;
     size_t len = 0;
     SW_ERR(err);
-    if (sw_talk_path(&g->conn, from, &text, &len, &err) < 0)
+    if (sw_cluster_path(&g->conn, from, &text, &len, &err) < 0)
         note(g, path, sw_err_text(&err));
     else
         put(g, path, text, len);
@@ -387,7 +387,7 @@ static void gather_versions(struct gather *g)
     char *server = NULL;
     size_t len = 0;
     SW_ERR(err);
-    if (sw_talk_path(&g->conn, "/version", &server, &len, &err) < 0)
+    if (sw_cluster_path(&g->conn, "/version", &server, &len, &err) < 0)
         note(g, "/version", sw_err_text(&err));
     char *text = sw_printf("slipway %s\nserver %s\n%s\n", sw_version, sw_kube_server(g->conn.kube),
                            server ? server : "");
@@ -449,7 +449,7 @@ static int gather(struct gather *g)
 {
     SW_ERR(err);
     if (sw_connection_init(&g->conn, "gather", &g->opts.connect, &err) < 0 ||
-        sw_talk_kinds(&g->conn, &err) < 0)
+        sw_cluster_kinds(&g->conn, &err) < 0)
         return sw_cli_fail("gather", &err);
     g->files = sw_files_init(&(struct sw_recipe_opts){ .max_bytes = (size_t)g->opts.max_mib << 20,
                                                        .max_files = 100000 });

@@ -46,7 +46,7 @@ const struct sw_flag sw_flags_plan[] = {
 
 struct plan {
     struct plan_opts opts;
-    struct sw_draft draft; /* a recipe's; of a resource only its connection, facts and document */
+    struct sw_preview draft; /* a recipe's; of a resource only its connection, facts and document */
     struct sw_node_plan nodes;
     char *name;
 };
@@ -73,13 +73,13 @@ static const char *state_of(const struct plan *p, struct json_object *set)
     return NULL;
 }
 
-static int64_t count_chosen(const struct sw_draft *d)
+static int64_t count_chosen(const struct sw_preview *d)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(d->resource);
     struct nodes_choice choice = { d->facts.roster, d->resource, tolerations };
     int64_t n = 0;
-    for (uint32_t i = 0; i < sw_roster_end(d->facts.roster); i++) {
-        const char *name = sw_roster_name(d->facts.roster, i);
+    for (uint32_t i = 0; i < sw_node_set_end(d->facts.roster); i++) {
+        const char *name = sw_node_set_name(d->facts.roster, i);
         n += name && nodes_is_chosen(name, &choice);
     }
     return n;
@@ -93,8 +93,8 @@ static int read_states(struct plan *p, struct sw_err *err)
     const struct sw_request_opts opts = { .retries = RETRIES };
     struct json_object *states = sw_json_find(p->draft.resource, "status", "states", NULL);
     int64_t chosen = count_chosen(&p->draft);
-    int rc = sw_talk_find(&p->draft.conn, "apps/v1", "DaemonSet", p->draft.ns, NULL, &opts, &sets,
-                          err);
+    int rc = sw_cluster_find(&p->draft.conn, "apps/v1", "DaemonSet", p->draft.ns, NULL, &opts,
+                             &sets, err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i);
         const char *label = sw_json_str(state, "", "label", NULL);
@@ -109,8 +109,8 @@ static int read_states(struct plan *p, struct sw_err *err)
 
 static int read_resource(struct plan *p, struct sw_err *err)
 {
-    struct sw_draft *d = &p->draft;
-    int rc = sw_talk_resource(&d->conn, p->name, RETRIES, &d->resource, err);
+    struct sw_preview *d = &p->draft;
+    int rc = sw_cluster_resource(&d->conn, p->name, RETRIES, &d->resource, err);
     if (rc < 0)
         return rc;
     const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
@@ -139,8 +139,8 @@ static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind
 {
     SW_AUTO_JSON *dry = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
-    int rc = sw_talk_apply(&p->draft.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc), *doc,
-                           &opts, &dry, err);
+    int rc = sw_cluster_apply(&p->draft.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc), *doc,
+                              &opts, &dry, err);
     if (rc == SW_NOTFOUND) /* its namespace is not there yet */
         return 0;
     if (rc < 0)
@@ -150,7 +150,7 @@ static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind
     return 0;
 }
 
-static int add_set(struct sw_draft *draft, const struct sw_draft_pass *pass,
+static int add_set(struct sw_preview *draft, const struct sw_preview_pass *pass,
                    const struct sw_manifest *m, void *arg, struct sw_err *err)
 {
     struct plan *p = arg;
@@ -158,7 +158,7 @@ static int add_set(struct sw_draft *draft, const struct sw_draft_pass *pass,
     SW_AUTO_JSON *doc = NULL;
     if (!sw_streq(sw_obj_kind(m->doc), "DaemonSet"))
         return 0;
-    int rc = sw_draft_object(draft, pass, m, &doc, &kind, err);
+    int rc = sw_preview_object(draft, pass, m, &doc, &kind, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
     if (kind)
@@ -173,8 +173,8 @@ static int add_set(struct sw_draft *draft, const struct sw_draft_pass *pass,
 
 static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
 {
-    int rc = sw_draft_init(&p->draft, "plan", &p->opts.recipe, &p->opts.connect, source,
-                           p->opts.timeout_ms, err);
+    int rc = sw_preview_init(&p->draft, "plan", &p->opts.recipe, &p->opts.connect, source,
+                             p->opts.timeout_ms, err);
     if (rc < 0)
         return rc;
     const char *name = sw_obj_name(p->draft.resource);
@@ -186,7 +186,7 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
             rc = sw_recipe_label(name, word, &label, err);
         (void)add_state(p, label, false);
     }
-    return rc == 0 ? sw_draft_each(&p->draft, add_set, p, err) : rc;
+    return rc == 0 ? sw_preview_each(&p->draft, add_set, p, err) : rc;
 }
 
 /* ---- either -------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ static bool is_folder(const char *operand)
 
 static int read_named(struct plan *p, const char *name, struct sw_err *err)
 {
-    struct sw_draft *d = &p->draft;
+    struct sw_preview *d = &p->draft;
     p->name = sw_strdup(name);
     int rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
     if (rc == 0)
@@ -216,18 +216,18 @@ static int read_named(struct plan *p, const char *name, struct sw_err *err)
         rc = read_resource(p, err);
     if (rc != SW_NOTFOUND || !d->conn.kube || !is_folder(name))
         return rc;
-    sw_draft_done(d);
+    sw_preview_done(d);
     free(SW_TAKE(p->name));
     return read_recipe(p, name, err);
 }
 
 static int read_all(struct plan *p, const char *operand, struct sw_err *err)
 {
-    struct sw_draft *d = &p->draft;
+    struct sw_preview *d = &p->draft;
     const struct sw_request_opts opts = { .retries = RETRIES };
     int rc = is_recipe(p, operand) ? read_recipe(p, operand, err) : read_named(p, operand, err);
     if (rc == 0)
-        rc = sw_talk_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
+        rc = sw_cluster_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
     p->nodes.name = p->name;
     p->nodes.resource = d->resource;
     p->nodes.roster = d->facts.roster;
@@ -355,7 +355,7 @@ int sw_cmd_plan(int argc, char **argv)
     else
         rc = plan(&p, rest.items[0]);
     sw_node_plan_done(&p.nodes);
-    sw_draft_done(&p.draft);
+    sw_preview_done(&p.draft);
     sw_recipe_flags_done(&p.opts.recipe);
     free(p.name);
     return rc;

@@ -153,7 +153,7 @@ static int find_resource(struct flight *f, struct sw_err *err)
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-static void on_payload(int code, const char *words, const struct sw_payload *p, void *arg)
+static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
 {
     struct flight *f = arg;
     const char *kernel = f->opts.kernel;
@@ -161,7 +161,7 @@ static void on_payload(int code, const char *words, const struct sw_payload *p, 
     if (code < 0) {
         (void)sw_err_set(&f->err, code, "%s", words);
     } else {
-        f->facts = sw_payload_facts(p, kernel, f->opts.os, f->opts.arch);
+        f->facts = sw_release_image_facts(p, kernel, f->opts.os, f->opts.arch);
         f->kernel = sw_strdup(kernel ? kernel : p->kernel);
         f->version = *p->version ? sw_strdup(p->version) : NULL;
     }
@@ -172,15 +172,15 @@ static int find_facts(struct flight *f, struct sw_err *err)
 {
     const struct preflight_opts *o = &f->opts;
     if (!o->image && !o->toolkit) {
-        f->facts = sw_payload_facts(NULL, o->kernel, o->os, o->arch);
+        f->facts = sw_release_image_facts(NULL, o->kernel, o->os, o->arch);
         f->kernel = sw_strdup(o->kernel);
         return 0;
     }
-    struct sw_payload_look *look =
-        o->image ? sw_payload_open(f->registries, o->image, o->arch, on_payload, f)
-                 : sw_payload_open_toolkit(f->registries, o->toolkit, o->arch, on_payload, f);
+    struct sw_release_image_look *look =
+        o->image ? sw_release_image_open(f->registries, o->image, o->arch, on_payload, f)
+                 : sw_release_image_open_toolkit(f->registries, o->toolkit, o->arch, on_payload, f);
     sw_loop_run(f->conn.loop);
-    sw_payload_close(look);
+    sw_release_image_close(look);
     return f->code < 0 ? sw_err_move(err, &f->err) : 0;
 }
 

@@ -13,7 +13,7 @@
 #include "data/yaml/yaml.h"
 #include "operator/engine/recording/recording.h"
 
-enum { MAX_TAPE = 1 << 30 };
+enum { MAX_RECORDING = 1 << 30 };
 
 struct replay_opts {
     const char *output;
@@ -30,7 +30,7 @@ static void say(int64_t at_ms, const char *line, void *arg SW_UNUSED)
     (void)printf("%8.1fs  %s\n", (double)at_ms / 1000, line);
 }
 
-static void print_json(const struct sw_trial_end *end, const char *diff)
+static void print_json(const struct sw_simulation_end *end, const char *diff)
 {
     SW_AUTO_JSON *doc = json_object_new_object();
     json_object_object_add(doc, "ready", json_object_new_boolean(end->ready));
@@ -47,7 +47,7 @@ static void print_json(const struct sw_trial_end *end, const char *diff)
                                                                  JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-static void print_text(const struct sw_trial_end *end, const char *diff)
+static void print_text(const struct sw_simulation_end *end, const char *diff)
 {
     (void)printf("%s after %.1f s: %llu requests, %llu of them spoilt, %d %s of the controller\n",
                  end->ready ? "Ready" : "not Ready", (double)end->took_ms / 1000,
@@ -63,56 +63,57 @@ static void print_text(const struct sw_trial_end *end, const char *diff)
 }
 
 /* The same walk with nothing going wrong. */
-static int run_calm(const struct sw_trial *trial, struct json_object **picture, struct sw_err *err)
+static int run_calm(const struct sw_simulation *trial, struct json_object **picture,
+                    struct sw_err *err)
 {
-    struct sw_trial calm = { .recipe = trial->recipe,
-                             .kubernetes = trial->kubernetes,
-                             .n_nodes = trial->n_nodes,
-                             .seed = trial->seed };
-    struct sw_trial_end end;
-    int rc = sw_trial_run(&calm, &end, err);
+    struct sw_simulation calm = { .recipe = trial->recipe,
+                                  .kubernetes = trial->kubernetes,
+                                  .n_nodes = trial->n_nodes,
+                                  .seed = trial->seed };
+    struct sw_simulation_end end;
+    int rc = sw_simulation_run(&calm, &end, err);
     if (rc == 0 && !end.ready)
         rc = sw_err_set(err, SW_UNAVAILABLE, "the walk does not end well even undisturbed: %s",
                         end.words);
     if (rc == 0)
         *picture = json_object_get(end.picture);
-    sw_trial_end_done(&end);
+    sw_simulation_end_done(&end);
     return rc;
 }
 
-static int replay(struct sw_trial *trial, bool json)
+static int replay(struct sw_simulation *trial, bool json)
 {
     SW_ERR(err);
     SW_AUTO_JSON *want = NULL;
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     if (run_calm(trial, &want, &err) < 0)
         return sw_cli_fail("replay", &err);
     trial->say = json ? NULL : say;
-    if (sw_trial_run(trial, &end, &err) < 0)
+    if (sw_simulation_run(trial, &end, &err) < 0)
         return sw_cli_fail("replay", &err);
-    SW_AUTO_CHARS *diff = end.ready ? sw_picture_diff(want, end.picture) : NULL;
+    SW_AUTO_CHARS *diff = end.ready ? sw_snapshot_diff(want, end.picture) : NULL;
     bool same = end.ready && !diff;
     if (json)
         print_json(&end, diff);
     else
         print_text(&end, diff);
-    sw_trial_end_done(&end);
+    sw_simulation_end_done(&end);
     return same ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
 /* ---- recordings ---------------------------------------------------------------------------------
  */
 
-struct tape_view {
+struct recording_view {
     bool json;
     int64_t began_ms;
     bool began;
     struct json_object *different; /* of json */
 };
 
-static void show_played(const struct sw_tape_played *step, void *arg)
+static void show_played(const struct sw_recording_played *step, void *arg)
 {
-    struct tape_view *v = arg;
+    struct recording_view *v = arg;
     if (!v->began)
         v->began_ms = step->now_ms;
     v->began = true;
@@ -139,7 +140,7 @@ static void show_played(const struct sw_tape_played *step, void *arg)
                      now ? now : "nothing more");
 }
 
-static void print_tape_end(const struct tape_view *v, const struct sw_tape_end *end)
+static void print_recording_end(const struct recording_view *v, const struct sw_recording_end *end)
 {
     if (!v->json) {
         (void)printf("%zu events in %.1f s, %zu decisions: %s\n", end->n_steps,
@@ -164,16 +165,16 @@ static void print_tape_end(const struct tape_view *v, const struct sw_tape_end *
     (void)printf("%s\n", text);
 }
 
-static int replay_tape(const char *path, const char *text, size_t len, bool json)
+static int replay_recording(const char *path, const char *text, size_t len, bool json)
 {
-    struct tape_view v = { .json = json, .different = json_object_new_array() };
-    struct sw_tape_end end;
+    struct recording_view v = { .json = json, .different = json_object_new_array() };
+    struct sw_recording_end end;
     SW_ERR(err);
-    int rc = sw_tape_play(text, len, path, show_played, &v, &end, &err);
+    int rc = sw_recording_play(text, len, path, show_played, &v, &end, &err);
     if (rc < 0) {
         rc = sw_cli_fail("replay", &err);
     } else {
-        print_tape_end(&v, &end);
+        print_recording_end(&v, &end);
         bool written = fflush(stdout) == 0 && !ferror(stdout);
         rc = end.n_different || !written ? SW_EXIT_FAILED : SW_EXIT_OK;
     }
@@ -184,15 +185,15 @@ static int replay_tape(const char *path, const char *text, size_t len, bool json
 /* ---- the command --------------------------------------------------------------------------------
  */
 
-static int replay_trial(const char *path, const char *text, size_t len, bool json)
+static int replay_simulation(const char *path, const char *text, size_t len, bool json)
 {
-    struct sw_trial trial = { 0 };
+    struct sw_simulation trial = { 0 };
     uint64_t *kills = NULL;
     SW_ERR(err);
     SW_AUTO_JSON *doc = NULL;
     int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, &err);
     if (rc == 0)
-        rc = sw_trial_read(doc, path, &trial, &kills, &err);
+        rc = sw_simulation_read(doc, path, &trial, &kills, &err);
     rc = rc < 0 ? sw_cli_fail("replay", &err) : replay(&trial, json);
     free(kills);
     return rc;
@@ -212,8 +213,8 @@ int sw_cmd_replay(int argc, char **argv)
         return sw_cli_usage("replay", "what? A file that --record wrote, or a plan of faults");
     const char *path = rest.items[0];
     bool json = sw_streq(opts.output, "json");
-    if (sw_file_read(path, MAX_TAPE, &text, &len, &err) < 0)
+    if (sw_file_read(path, MAX_RECORDING, &text, &len, &err) < 0)
         return sw_cli_fail("replay", &err);
-    return sw_tape_is(text, len) ? replay_tape(path, text, len, json)
-                                 : replay_trial(path, text, len, json);
+    return sw_recording_is(text, len) ? replay_recording(path, text, len, json)
+                                      : replay_simulation(path, text, len, json);
 }

@@ -36,7 +36,7 @@ struct test {
 
 static int find_tests(struct test *t, const char *name, struct sw_err *err)
 {
-    int rc = sw_talk_resource(&t->conn, name, 3, &t->resource, err);
+    int rc = sw_cluster_resource(&t->conn, name, 3, &t->resource, err);
     if (rc == 0)
         rc = sw_hook_run_init(&t->run, &t->conn, t->resource, err);
     t->run.only = t->opts.only;

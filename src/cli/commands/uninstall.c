@@ -64,7 +64,7 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
     if (u->opts.plan)
         return;
     const struct sw_request_opts opts = { .propagation = "Background", .retries = 3, .uid = uid };
-    int rc = sw_talk_delete(&u->conn, kind, ns, name, &opts, &err);
+    int rc = sw_cluster_delete(&u->conn, kind, ns, name, &opts, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
         uninstall_failed(u, &err);
 }
@@ -78,7 +78,7 @@ static void let_go(struct uninstall *u, const struct sw_kind *kind, const char *
 {
     SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_orphan_patch(live, owner_uid);
     SW_ERR(err);
-    if (patch && sw_talk_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
+    if (patch && sw_cluster_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
         uninstall_failed(u, &err);
 }
 
@@ -103,10 +103,10 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     const struct sw_kind *kind;
     SW_AUTO_JSON *live = NULL;
     SW_ERR(err);
-    if (sw_talk_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind, &err) <
-        0)
+    if (sw_cluster_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind,
+                        &err) < 0)
         return; /* its definition is gone, and it with it */
-    int rc = sw_talk_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
+    int rc = sw_cluster_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
     if (rc == SW_NOTFOUND)
         return;
     if (rc < 0)
@@ -168,7 +168,7 @@ static int patch_resource(struct uninstall *u, const struct sw_kind *kind,
                           struct json_object *resource, struct json_object *patch)
 {
     SW_ERR(err);
-    int rc = sw_talk_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
+    int rc = sw_cluster_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
         uninstall_failed(u, &err);
     return rc == SW_NOTFOUND ? 0 : rc;
@@ -222,10 +222,10 @@ static void let_go_of_records(struct uninstall *u, struct json_object *resource,
         SW_AUTO_JSON *list = NULL;
         const struct sw_kind *kind;
         SW_ERR(err);
-        if (sw_talk_kind(&u->conn, "v1", kinds[k], &kind, &err) < 0 ||
-            sw_talk_list(&u->conn, kind, ns,
-                         &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
-                         &list, &err) < 0)
+        if (sw_cluster_kind(&u->conn, "v1", kinds[k], &kind, &err) < 0 ||
+            sw_cluster_list(&u->conn, kind, ns,
+                            &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
+                            &list, &err) < 0)
             uninstall_failed(u, &err);
         for (size_t i = 0; i < sw_json_len(list); i++)
             let_go(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
@@ -269,18 +269,18 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
     static const char *const node_fields[] = { "metadata.labels",
                                                "metadata.annotations.slipway\\.dev/taints",
                                                "spec.taints", NULL };
-    int rc = sw_talk_kind(&u->conn, API_VERSION, "SpecialResource", &kind, err);
+    int rc = sw_cluster_kind(&u->conn, API_VERSION, "SpecialResource", &kind, err);
     if (rc == SW_NOTFOUND) {
         sw_err_done(err);
         return 0; /* none can be left */
     }
     if (rc == 0)
-        rc = sw_talk_kind(&u->conn, "v1", "Node", &node_kind, err);
+        rc = sw_cluster_kind(&u->conn, "v1", "Node", &node_kind, err);
     if (rc == 0)
-        rc = sw_talk_list(&u->conn, kind, NULL, NULL, &resources, err);
+        rc = sw_cluster_list(&u->conn, kind, NULL, NULL, &resources, err);
     if (rc == 0)
-        rc = sw_talk_list(&u->conn, node_kind, NULL,
-                          &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
+        rc = sw_cluster_list(&u->conn, node_kind, NULL,
+                             &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
     bool found = !u->only;
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
         struct json_object *r = sw_json_at(resources, i);
@@ -353,9 +353,9 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
     SW_AUTO_JSON *items = NULL;
     SW_ERR(err);
     static const char *const fields[] = { "metadata.labels", NULL };
-    if (sw_talk_list(&u->conn, kind, NULL,
-                     &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
-                     &items, &err) < 0) {
+    if (sw_cluster_list(&u->conn, kind, NULL,
+                        &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
+                        &items, &err) < 0) {
         if (err.code != SW_NOTFOUND)
             uninstall_failed(u, &err);
         return;
@@ -385,8 +385,8 @@ static void remove_definitions(struct uninstall *u)
 {
     const struct sw_kind *kind;
     SW_ERR(err);
-    if (sw_talk_kind(&u->conn, "apiextensions.k8s.io/v1", "CustomResourceDefinition", &kind, &err) <
-        0)
+    if (sw_cluster_kind(&u->conn, "apiextensions.k8s.io/v1", "CustomResourceDefinition", &kind,
+                        &err) < 0)
         return;
     for (const struct sw_embedded *f = sw_deploy_crds; f->name; f++) {
         SW_AUTO_JSON *doc = NULL, *live = NULL;
@@ -394,7 +394,7 @@ static void remove_definitions(struct uninstall *u)
         if (sw_yaml_parse(f->text, f->len_bytes, &(struct sw_yaml_opts){ .file = f->name }, &doc,
                           &why) < 0)
             continue;
-        if (sw_talk_get(&u->conn, kind, NULL, sw_obj_name(doc), NULL, &live, &why) == 0)
+        if (sw_cluster_get(&u->conn, kind, NULL, sw_obj_name(doc), NULL, &live, &why) == 0)
             remove_object(u, kind, NULL, sw_obj_name(doc), NULL);
     }
 }
@@ -406,7 +406,7 @@ static int uninstall(struct uninstall *u)
 {
     SW_ERR(err);
     if (sw_connection_init(&u->conn, "uninstall", &u->opts.connect, &err) < 0 ||
-        sw_talk_kinds(&u->conn, &err) < 0 || remove_resources(u, &err) < 0)
+        sw_cluster_kinds(&u->conn, &err) < 0 || remove_resources(u, &err) < 0)
         return sw_cli_fail("uninstall", &err);
     bool all = !u->only && !u->opts.keep_operator;
     if (all && u->n_stay)

@@ -73,8 +73,8 @@ static bool remove_taints_of(struct uninstall *u, const char *resource, struct j
         return false;
     if (u->opts.plan)
         return remove_taints(u, resource, node, patch);
-    return sw_talk_find(&u->conn, "v1", "Node", NULL, sw_obj_name(node),
-                        &(struct sw_request_opts){ .retries = 3 }, &live, &err) == 0 &&
+    return sw_cluster_find(&u->conn, "v1", "Node", NULL, sw_obj_name(node),
+                           &(struct sw_request_opts){ .retries = 3 }, &live, &err) == 0 &&
            remove_taints(u, resource, live, patch);
 }
 
@@ -101,7 +101,7 @@ static bool is_of_upgrade(const char *key, const char *resource)
 static bool is_of_states(const char *key, const char *value, struct json_object *resource)
 {
     struct json_object *states = sw_json_find(resource, "status", "states", NULL);
-    if (sw_starts_with(key, SW_STAY_LABEL) && sw_streq(value, sw_obj_name(resource)))
+    if (sw_starts_with(key, SW_GRACE_PERIOD_LABEL) && sw_streq(value, sw_obj_name(resource)))
         return true;
     for (size_t i = 0; i < sw_json_len(states); i++)
         if (sw_streq(sw_json_str(sw_json_at(states, i), "", "label", NULL), key))
@@ -159,6 +159,6 @@ void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
     }
     SW_ERR(err);
     if ((any || gone) && !u->opts.plan &&
-        sw_talk_patch(&u->conn, node_kind, NULL, sw_obj_name(node), patch, &err) < 0)
+        sw_cluster_patch(&u->conn, node_kind, NULL, sw_obj_name(node), patch, &err) < 0)
         uninstall_failed(u, &err);
 }

@@ -18,19 +18,19 @@ enum { RETRIES = 3 };
 
 static void on_api(const char *api, void *arg)
 {
-    struct sw_draft *d = arg;
+    struct sw_preview *d = arg;
     SW_GROW(d->apis, d->n_apis, d->cap_apis);
     d->apis[d->n_apis++] = sw_strdup(api);
 }
 
-static int discover(struct sw_draft *d, struct sw_err *err)
+static int discover(struct sw_preview *d, struct sw_err *err)
 {
     SW_AUTO_CHARS *text = NULL;
     SW_AUTO_JSON *version = NULL;
     size_t len;
-    int rc = sw_talk_kinds(&d->conn, err);
+    int rc = sw_cluster_kinds(&d->conn, err);
     if (rc == 0)
-        rc = sw_talk_path(&d->conn, "/version", &text, &len, err);
+        rc = sw_cluster_path(&d->conn, "/version", &text, &len, err);
     if (rc == 0)
         rc = sw_json_parse(text, len, NULL, &version, err);
     if (rc < 0)
@@ -43,7 +43,7 @@ static int discover(struct sw_draft *d, struct sw_err *err)
 /* ---- the resource -------------------------------------------------------------------------------
  */
 
-static int make_resource(struct sw_draft *d, const struct sw_recipe_flags *flags,
+static int make_resource(struct sw_preview *d, const struct sw_recipe_flags *flags,
                          const struct sw_connect_opts *connect, const char *source,
                          struct sw_err *err)
 {
@@ -72,7 +72,7 @@ static int make_resource(struct sw_draft *d, const struct sw_recipe_flags *flags
                                                    "SpecialResource");
     const struct sw_request_opts look = { .retries = RETRIES };
     if (rc == 0 && kind)
-        rc = sw_talk_get(&d->conn, kind, NULL, sw_obj_name(made), &look, &live, err);
+        rc = sw_cluster_get(&d->conn, kind, NULL, sw_obj_name(made), &look, &live, err);
     if (rc < 0 && rc != SW_NOTFOUND)
         return rc;
     if (!made)
@@ -83,7 +83,7 @@ static int make_resource(struct sw_draft *d, const struct sw_recipe_flags *flags
 }
 
 /* What templates are told: of the cluster and @group (NULL: its first one), or by --facts. */
-static struct json_object *values_for(struct sw_draft *d, const struct sw_group *group)
+static struct json_object *values_for(struct sw_preview *d, const struct sw_group *group)
 {
     if (d->opened.facts)
         return json_object_get(d->opened.facts);
@@ -95,7 +95,7 @@ static struct json_object *values_for(struct sw_draft *d, const struct sw_group 
 /* ---- the recipe ---------------------------------------------------------------------------------
  */
 
-static int plan(struct sw_draft *d, const struct sw_recipe_flags *flags, struct sw_err *err)
+static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struct sw_err *err)
 {
     struct sw_opened_recipe *o = &d->opened;
     struct json_object *set = sw_json_find(d->resource, "spec", "set", NULL);
@@ -119,9 +119,9 @@ static int plan(struct sw_draft *d, const struct sw_recipe_flags *flags, struct 
     return rc;
 }
 
-int sw_draft_init(struct sw_draft *draft, const char *command, const struct sw_recipe_flags *flags,
-                  const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
-                  struct sw_err *err)
+int sw_preview_init(struct sw_preview *draft, const char *command,
+                    const struct sw_recipe_flags *flags, const struct sw_connect_opts *connect,
+                    const char *source, int64_t timeout_ms, struct sw_err *err)
 {
     int rc = sw_recipe_flags_open(flags, source, true, &draft->opened, err);
     if (rc == 0)
@@ -137,7 +137,7 @@ int sw_draft_init(struct sw_draft *draft, const char *command, const struct sw_r
     return rc == 0 ? plan(draft, flags, err) : rc;
 }
 
-void sw_draft_done(struct sw_draft *draft)
+void sw_preview_done(struct sw_preview *draft)
 {
     sw_connection_done(&draft->conn);
     sw_opened_recipe_done(&draft->opened);
@@ -147,7 +147,7 @@ void sw_draft_done(struct sw_draft *draft)
         free((char *)draft->apis[i]);
     free(draft->apis);
     free(draft->version);
-    *draft = (struct sw_draft){ 0 };
+    *draft = (struct sw_preview){ 0 };
 }
 
 /* ---- its manifests ------------------------------------------------------------------------------
@@ -163,8 +163,8 @@ static bool is_applied(const struct sw_manifest *m)
     return !m->hook_events || (m->hook_events & events);
 }
 
-static int each_of_pass(struct sw_draft *d, const struct sw_draft_pass *pass, sw_draft_fn *each,
-                        void *arg, struct sw_err *err)
+static int each_of_pass(struct sw_preview *d, const struct sw_preview_pass *pass,
+                        sw_preview_fn *each, void *arg, struct sw_err *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(pass->rendered); i++) {
@@ -176,13 +176,13 @@ static int each_of_pass(struct sw_draft *d, const struct sw_draft_pass *pass, sw
     return rc;
 }
 
-int sw_draft_each(struct sw_draft *draft, sw_draft_fn *each, void *arg, struct sw_err *err)
+int sw_preview_each(struct sw_preview *draft, sw_preview_fn *each, void *arg, struct sw_err *err)
 {
     const struct sw_groups *groups = &draft->facts.groups;
     int rc = 0;
     for (size_t i = 0; rc == 0 && (i == 0 || i < groups->n); i++) {
         const struct sw_group *group = groups->n ? groups->items[i] : NULL;
-        struct sw_draft_pass pass = { group, values_for(draft, group), NULL, i == 0 };
+        struct sw_preview_pass pass = { group, values_for(draft, group), NULL, i == 0 };
         draft->opened.env.facts = pass.values;
         rc = sw_recipe_render(draft->opened.plan, &draft->opened.env, SW_ALL_STATES, &pass.rendered,
                               err);
@@ -195,9 +195,9 @@ int sw_draft_each(struct sw_draft *draft, sw_draft_fn *each, void *arg, struct s
     return rc;
 }
 
-int sw_draft_object(struct sw_draft *draft, const struct sw_draft_pass *pass,
-                    const struct sw_manifest *manifest, struct json_object **doc,
-                    const struct sw_kind **kind, struct sw_err *err)
+int sw_preview_object(struct sw_preview *draft, const struct sw_preview_pass *pass,
+                      const struct sw_manifest *manifest, struct json_object **doc,
+                      const struct sw_kind **kind, struct sw_err *err)
 {
     SW_AUTO_JSON *made = sw_json_copy(manifest->doc);
     const struct sw_kind *served = sw_kube_kind_find(draft->conn.kube, sw_obj_api_version(made),

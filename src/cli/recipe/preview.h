@@ -12,7 +12,7 @@ struct sw_kind;
 struct sw_manifest;
 
 /** Zero-initialise. */
-struct sw_draft {
+struct sw_preview {
     struct sw_connection conn;
     struct sw_opened_recipe opened; /* with its plan */
     struct json_object *resource;   /* the SpecialResource that the objects would belong to */
@@ -24,16 +24,16 @@ struct sw_draft {
 };
 
 /** Read recipe and cluster. @flags, @connect are borrowed for the draft's life; @timeout_ms: give
- * up after so long, 0: never. sw_draft_done() in any case.
+ * up after so long, 0: never. sw_preview_done() in any case.
  * @return 0 | as opening a recipe, or asking the server does */
-int sw_draft_init(struct sw_draft *draft, const char *command, const struct sw_recipe_flags *flags,
-                  const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
-                  struct sw_err *err) SW_CHECKED;
-void sw_draft_done(struct sw_draft *draft);
+int sw_preview_init(struct sw_preview *draft, const char *command,
+                    const struct sw_recipe_flags *flags, const struct sw_connect_opts *connect,
+                    const char *source, int64_t timeout_ms, struct sw_err *err) SW_CHECKED;
+void sw_preview_done(struct sw_preview *draft);
 
 /** One rendering: of all for the nodes of @group (NULL: no node's kernel is known), told @values.
  */
-struct sw_draft_pass {
+struct sw_preview_pass {
     const struct sw_group *group;
     struct json_object *values;   /* owned */
     struct sw_rendered *rendered; /* owned */
@@ -42,13 +42,13 @@ struct sw_draft_pass {
 /** For each group of nodes once, at least once: call @each with every manifest that would be
  * applied; what is the same for all kernels is in the first pass only. Ends when @each returns less
  * than 0, which is returned; else 0 | as sw_recipe_render(). */
-typedef int sw_draft_fn(struct sw_draft *draft, const struct sw_draft_pass *pass,
-                        const struct sw_manifest *manifest, void *arg, struct sw_err *err);
-int sw_draft_each(struct sw_draft *draft, sw_draft_fn *each, void *arg,
-                  struct sw_err *err) SW_CHECKED;
+typedef int sw_preview_fn(struct sw_preview *draft, const struct sw_preview_pass *pass,
+                          const struct sw_manifest *manifest, void *arg, struct sw_err *err);
+int sw_preview_each(struct sw_preview *draft, sw_preview_fn *each, void *arg,
+                    struct sw_err *err) SW_CHECKED;
 
 /** The manifest as it would be applied, the caller's; @*kind NULL where it is not served yet.
  * @return 0 | SW_INVALID: a hook refuses it */
-int sw_draft_object(struct sw_draft *draft, const struct sw_draft_pass *pass,
-                    const struct sw_manifest *manifest, struct json_object **doc,
-                    const struct sw_kind **kind, struct sw_err *err) SW_CHECKED;
+int sw_preview_object(struct sw_preview *draft, const struct sw_preview_pass *pass,
+                      const struct sw_manifest *manifest, struct json_object **doc,
+                      const struct sw_kind **kind, struct sw_err *err) SW_CHECKED;

@@ -103,7 +103,7 @@ static const char readme_md[] =
     "    slipway package <NAME>                       # an archive to give away\n"
     "    slipway configmap <NAME> | kubectl apply -f -   # for the operator: cm://default/<NAME>\n";
 
-const struct sw_skeleton_file sw_skeleton[] = {
+const struct sw_scaffold_file sw_scaffold[] = {
     { "Chart.yaml", chart_yaml },
     { "values.yaml", values_yaml },
     { "README.md", readme_md },

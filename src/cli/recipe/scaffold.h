@@ -4,11 +4,11 @@
 
 /** One file; @path is relative to the recipe's folder, @text has SW_SKELETON_NAME where the
  * recipe's name belongs. */
-struct sw_skeleton_file {
+struct sw_scaffold_file {
     const char *path, *text;
 };
 
 #define SW_SKELETON_NAME "<NAME>"
 
 /** Ends with a NULL path. */
-extern const struct sw_skeleton_file sw_skeleton[];
+extern const struct sw_scaffold_file sw_scaffold[];

@@ -15,7 +15,7 @@
 struct sw_recorder {
     FILE *file;
     char *name;
-    struct sw_tape *tape;
+    struct sw_recording *tape;
     bool failed;
 };
 
@@ -54,17 +54,18 @@ int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out
     struct sw_recorder *r = sw_zalloc(1, sizeof *r);
     *r = (struct sw_recorder){ .file = file, .name = sw_strdup(opts->file) };
     make_salt(salt);
-    r->tape = sw_tape_new(&(struct sw_tape_opts){ .version = sw_version,
-                                                  .salt = salt,
-                                                  .engine = &usual,
-                                                  .max_bytes = (size_t)opts->max_mib << 20,
-                                                  .write = on_line,
-                                                  .arg = r });
+    r->tape = sw_recording_new(
+        &(struct sw_recording_opts){ .version = sw_version,
+                                     .salt = salt,
+                                     .engine = &usual,
+                                     .max_bytes = (size_t)opts->max_mib << 20,
+                                     .write = on_line,
+                                     .arg = r });
     *out = r;
     return 0;
 }
 
-struct sw_tape *sw_recorder_tape(const struct sw_recorder *recorder)
+struct sw_recording *sw_recorder_recording(const struct sw_recorder *recorder)
 {
     return recorder ? recorder->tape : NULL;
 }
@@ -73,7 +74,7 @@ void sw_recorder_close(struct sw_recorder *recorder)
 {
     if (!recorder)
         return;
-    sw_tape_free(recorder->tape);
+    sw_recording_free(recorder->tape);
     (void)fclose(recorder->file); /* each line was flushed */
     free(recorder->name);
     free(recorder);

@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 struct sw_recorder;
-struct sw_tape;
+struct sw_recording;
 
 /** Rows for a command's table of flags, and their fields. */
 struct sw_record_opts {
@@ -31,6 +31,6 @@ struct sw_record_opts {
 int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out,
                      struct sw_err *err) SW_CHECKED;
 /** NULL of NULL. */
-struct sw_tape *sw_recorder_tape(const struct sw_recorder *recorder);
+struct sw_recording *sw_recorder_recording(const struct sw_recorder *recorder);
 /** NULL is accepted. */
 void sw_recorder_close(struct sw_recorder *recorder);

@@ -26,7 +26,7 @@ enum {
 };
 
 struct sw_walk {
-    const struct sw_trial *trial;
+    const struct sw_simulation *trial;
     struct sw_connection conn; /* of the installer */
     struct sw_kube *kube;      /* of the controller: it dies with it */
     struct sw_lease *lease;
@@ -174,7 +174,7 @@ static bool is_ready(struct sw_walk *w)
            sw_controller_is_idle(w->controller, name);
 }
 
-pid_t sw_trial_fork(struct sw_walk *w)
+pid_t sw_simulation_fork(struct sw_walk *w)
 {
     pid_t pid = sw_emulator_fork(w->conn.emulator);
     if (pid != 0)
@@ -187,10 +187,10 @@ pid_t sw_trial_fork(struct sw_walk *w)
 
 static void part(struct sw_walk *w)
 {
-    const struct sw_trial *t = w->trial;
+    const struct sw_simulation *t = w->trial;
     w->n_parted = w->n_requests;
     sw_emulator_accept(w->conn.emulator);
-    const struct sw_trial *other = t->part ? t->part(w, w->n_requests, t->arg) : NULL;
+    const struct sw_simulation *other = t->part ? t->part(w, w->n_requests, t->arg) : NULL;
     if (other)
         w->trial = other;
 }
@@ -220,10 +220,10 @@ static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_er
     return 0;
 }
 
-static void look(struct sw_walk *w, struct sw_trial_end *end)
+static void look(struct sw_walk *w, struct sw_simulation_end *end)
 {
     end->ready = is_ready(w);
-    end->picture = sw_picture(sw_emulator_store(w->conn.emulator));
+    end->picture = sw_snapshot(sw_emulator_store(w->conn.emulator));
     end->n_requests = w->n_requests;
     end->n_faults = w->faults ? sw_faults_count(w->faults) : 0;
     end->n_lives = w->n_lives;
@@ -239,7 +239,7 @@ static void look(struct sw_walk *w, struct sw_trial_end *end)
 
 static int prepare(struct sw_walk *w, struct sw_err *err)
 {
-    const struct sw_trial *t = w->trial;
+    const struct sw_simulation *t = w->trial;
     struct sw_emulator_opts emu = {
         .platform = t->kubernetes ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
         .n_nodes = t->n_nodes,
@@ -270,7 +270,7 @@ static int64_t calm_after(const struct sw_walk *w)
     return w->faults ? sw_faults_end_ms(w->faults) : 0;
 }
 
-static int walk(struct sw_walk *w, struct sw_trial_end *end, struct sw_err *err)
+static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err *err)
 {
     int rc = prepare(w, err);
     if (rc == 0)
@@ -292,10 +292,11 @@ static int walk(struct sw_walk *w, struct sw_trial_end *end, struct sw_err *err)
     return rc;
 }
 
-int sw_trial_run(const struct sw_trial *trial, struct sw_trial_end *end, struct sw_err *err)
+int sw_simulation_run(const struct sw_simulation *trial, struct sw_simulation_end *end,
+                      struct sw_err *err)
 {
     struct sw_walk w = { .trial = trial };
-    *end = (struct sw_trial_end){ 0 };
+    *end = (struct sw_simulation_end){ 0 };
     int rc = walk(&w, end, err);
     die(&w);
     sw_faults_free(w.faults);
@@ -304,17 +305,17 @@ int sw_trial_run(const struct sw_trial *trial, struct sw_trial_end *end, struct 
     return rc;
 }
 
-void sw_trial_end_done(struct sw_trial_end *end)
+void sw_simulation_end_done(struct sw_simulation_end *end)
 {
     free(end->words);
     json_object_put(end->picture);
-    *end = (struct sw_trial_end){ 0 };
+    *end = (struct sw_simulation_end){ 0 };
 }
 
 /* ---- documents ---------------------------------------------------------------------------------
  */
 
-struct json_object *sw_trial_random(uint64_t seed, uint64_t n_requests)
+struct json_object *sw_simulation_random(uint64_t seed, uint64_t n_requests)
 {
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     struct json_object *doc = json_object_new_object(), *kills = json_object_new_array();
@@ -344,8 +345,8 @@ static int read_kills(struct json_object *list, const char *name, uint64_t **out
     return 0;
 }
 
-int sw_trial_read(struct json_object *doc, const char *name, struct sw_trial *out, uint64_t **kills,
-                  struct sw_err *err)
+int sw_simulation_read(struct json_object *doc, const char *name, struct sw_simulation *out,
+                       uint64_t **kills, struct sw_err *err)
 {
     static const char *const keys[] = { "recipe", "platform", "nodes", "seed", "kills", "plan" };
     *kills = NULL;
@@ -363,12 +364,12 @@ int sw_trial_read(struct json_object *doc, const char *name, struct sw_trial *ou
     const char *platform = sw_json_str(doc, platforms[0], "platform", NULL);
     if (!sw_streq(platform, platforms[0]) && !sw_streq(platform, platforms[1]))
         return sw_err_set(err, SW_INVALID, "%s: platform: expected openshift or kubernetes", name);
-    *out = (struct sw_trial){ .recipe = sw_json_str(doc, NULL, "recipe", NULL),
-                              .kubernetes = sw_streq(platform, platforms[1]),
-                              .n_nodes = (int)sw_json_int(doc, 0, "nodes", NULL),
-                              .seed = (uint64_t)sw_json_int(doc, 1, "seed", NULL),
-                              .plan = sw_json_get(doc, "plan"),
-                              .plan_name = name };
+    *out = (struct sw_simulation){ .recipe = sw_json_str(doc, NULL, "recipe", NULL),
+                                   .kubernetes = sw_streq(platform, platforms[1]),
+                                   .n_nodes = (int)sw_json_int(doc, 0, "nodes", NULL),
+                                   .seed = (uint64_t)sw_json_int(doc, 1, "seed", NULL),
+                                   .plan = sw_json_get(doc, "plan"),
+                                   .plan_name = name };
     if (!out->recipe)
         return sw_err_set(err, SW_INVALID, "%s: recipe: it is missing", name);
     int rc = read_kills(sw_json_get(doc, "kills"), name, kills, &out->n_kills, err);

@@ -15,7 +15,7 @@ struct sw_walk;
 
 /** One trial, as it stands in a file: {"recipe", "platform", "nodes", "seed", "kills": [n...],
  * "plan": {...}}; all but the recipe may be left out. */
-struct sw_trial {
+struct sw_simulation {
     const char *recipe; /* folder or archive */
     bool kubernetes;    /* platform: kubernetes; else OpenShift */
     int n_nodes;        /* 0: the usual five */
@@ -27,15 +27,15 @@ struct sw_trial {
     /** What happens, a line at a time: Events, kills. @at_ms since the start. May be NULL. */
     void (*say)(int64_t at_ms, const char *line, void *arg);
     /** Where walks may part: called with 0 before the controller's first life, and after each of
-     * its requests with their number. It may call sw_trial_fork(), as often as it likes, and
+     * its requests with their number. It may call sw_simulation_fork(), as often as it likes, and
      * returns NULL; in a child, the trial that goes on there, which lasts as long. That one has
      * other kills and another plan only; where there was a request, its first kill is due. May be
      * NULL. */
-    const struct sw_trial *(*part)(struct sw_walk *walk, uint64_t n_requests, void *arg);
+    const struct sw_simulation *(*part)(struct sw_walk *walk, uint64_t n_requests, void *arg);
     void *arg;
 };
 
-struct sw_trial_end {
+struct sw_simulation_end {
     bool ready;                  /* within an hour of its time after the last fault */
     char *words;                 /* where it stood, when not */
     struct json_object *picture; /* of the cluster (snapshot.h) */
@@ -47,16 +47,16 @@ struct sw_trial_end {
 
 /** @return 0 (also when the walk did not end well) | SW_INVALID, SW_NOTFOUND...: it could not begin
  */
-int sw_trial_run(const struct sw_trial *trial, struct sw_trial_end *end,
-                 struct sw_err *err) SW_CHECKED;
-/** Only in sw_trial.part. @return 0 in the child; its pid; -1 and errno: there is none */
-pid_t sw_trial_fork(struct sw_walk *walk) SW_CHECKED;
-void sw_trial_end_done(struct sw_trial_end *end);
+int sw_simulation_run(const struct sw_simulation *trial, struct sw_simulation_end *end,
+                      struct sw_err *err) SW_CHECKED;
+/** Only in sw_simulation.part. @return 0 in the child; its pid; -1 and errno: there is none */
+pid_t sw_simulation_fork(struct sw_walk *walk) SW_CHECKED;
+void sw_simulation_end_done(struct sw_simulation_end *end);
 
 /** Random kills and faults, the same for the same seed. @n_requests: of an undisturbed walk.
  * {"kills", "plan"}; the caller's. */
-struct json_object *sw_trial_random(uint64_t seed, uint64_t n_requests);
+struct json_object *sw_simulation_random(uint64_t seed, uint64_t n_requests);
 /** A trial from its document, which must outlive it; @kills gets heap that is the caller's.
  * @return 0 | SW_INVALID, naming @name and the field */
-int sw_trial_read(struct json_object *doc, const char *name, struct sw_trial *out, uint64_t **kills,
-                  struct sw_err *err) SW_CHECKED;
+int sw_simulation_read(struct json_object *doc, const char *name, struct sw_simulation *out,
+                       uint64_t **kills, struct sw_err *err) SW_CHECKED;

@@ -247,7 +247,7 @@ static void each(struct painter *p, void (*visit)(struct painter *p, json_object
     }
 }
 
-struct json_object *sw_picture(struct sw_store *store)
+struct json_object *sw_snapshot(struct sw_store *store)
 {
     struct painter p = { .store = store, .picture = json_object_new_object() };
     each(&p, note_name);
@@ -256,7 +256,7 @@ struct json_object *sw_picture(struct sw_store *store)
     return p.picture;
 }
 
-char *sw_picture_diff(struct json_object *want, struct json_object *got)
+char *sw_snapshot_diff(struct json_object *want, struct json_object *got)
 {
     if (sw_json_equal(want, got))
         return NULL;

@@ -5,6 +5,6 @@ struct json_object;
 struct sw_store;
 
 /** {"Kind namespace/name": document}; the caller's. */
-struct json_object *sw_picture(struct sw_store *store);
+struct json_object *sw_snapshot(struct sw_store *store);
 /** NULL where both show the same, else a unified diff of what differs; the caller's. */
-char *sw_picture_diff(struct json_object *want, struct json_object *got);
+char *sw_snapshot_diff(struct json_object *want, struct json_object *got);

@@ -96,7 +96,7 @@ static void explain_events(struct sw_connection *conn, struct json_object *objec
     SW_AUTO_CHARS *selector = sw_printf("type=Warning,involvedObject.uid=%s",
                                         sw_json_str(object, "", "metadata", "uid", NULL));
     const struct sw_request_opts opts = { .field_selector = selector, .retries = RETRIES };
-    if (sw_talk_find(conn, "v1", "Event", *ns ? ns : "default", NULL, &opts, &events, &err) < 0)
+    if (sw_cluster_find(conn, "v1", "Event", *ns ? ns : "default", NULL, &opts, &events, &err) < 0)
         return; /* they are an extra; who may not read them sees the rest */
     json_object_array_sort(events, by_time);
     size_t n = sw_json_len(events);
@@ -128,7 +128,8 @@ static void add_log(struct sw_connection *conn, struct json_object *pod, const c
                                           .tail_lines = 3,
                                           .previous = previous };
     size_t len;
-    if (sw_talk_logs(conn, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &len, &err) < 0)
+    if (sw_cluster_logs(conn, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &len, &err) <
+        0)
         return;
     SW_AUTO_CHARS *line = last_line(text);
     if (line)
@@ -238,7 +239,8 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
     if (!selector)
         return;
     const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
-    if (sw_talk_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) < 0) {
+    if (sw_cluster_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) <
+        0) {
         add_words(link, "Waiting", "its pods", sw_err_text(&err));
         return;
     }
@@ -257,16 +259,16 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
-static const char *const is_of[] = {
-    [SW_VERDICT_WAITING] = "Waiting", [SW_VERDICT_READY] = "Ready", [SW_VERDICT_FAILED] = "Failed"
-};
+static const char *const is_of[] = { [SW_READINESS_WAITING] = "Waiting",
+                                     [SW_READINESS_READY] = "Ready",
+                                     [SW_READINESS_FAILED] = "Failed" };
 
 /* @item: of the inventory. Objects that are ready have no part in it. */
 static void explain_object(struct sw_connection *conn, struct json_object *item,
                            struct json_object *link)
 {
     SW_ERR(err);
-    SW_VERDICT(verdict);
+    SW_READINESS(verdict);
     SW_AUTO_JSON *live = NULL;
     SW_AUTO(sw_gate) *gate = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
@@ -274,8 +276,8 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
                *ns = sw_json_str(item, "", "namespace", NULL),
                *name = sw_json_str(item, "", "name", NULL);
     SW_AUTO_CHARS *what = sw_printf("%s %s%s%s", kind, ns, *ns ? "/" : "", name);
-    int rc = sw_talk_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
-                          &live, &err);
+    int rc = sw_cluster_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
+                             &live, &err);
     if (rc < 0 && rc != SW_NOTFOUND) {
         add_words(link, "Waiting", what, sw_err_text(&err));
         return;
@@ -284,7 +286,7 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
         sw_gate_judge(gate, live, &verdict);
     else
         sw_kstatus(live, &verdict);
-    if (verdict.kind == SW_VERDICT_READY)
+    if (verdict.kind == SW_READINESS_READY)
         return;
     if (live && sw_streq(kind, "Pod")) {
         explain_pod(conn, live, link);

@@ -97,7 +97,7 @@ static void end(int fd, bool keep)
     replace(fd, pair[0]);
 }
 
-void sw_part(int listening)
+void sw_fork_sockets(int listening)
 {
     struct sockaddr_storage listens = address_of(listening);
     DIR *dir = opendir("/proc/self/fd");

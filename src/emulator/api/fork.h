@@ -7,4 +7,4 @@
  * what had arrived and was not read, and then its end; the others have just ended. The parent's
  * sockets are as they were. Ends the process where the system gives it no sockets: it must not
  * touch those that it has. */
-void sw_part(int listening);
+void sw_fork_sockets(int listening);

@@ -250,7 +250,7 @@ void sw_http_accept(struct sw_http_server *server)
 
 void sw_http_part(struct sw_http_server *server)
 {
-    sw_part(evconnlistener_get_fd(server->listener));
+    sw_fork_sockets(evconnlistener_get_fd(server->listener));
     note_address(server);
 }
 

@@ -18,14 +18,15 @@
 static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
                         bool defaults);
 
-static char *find_list_fault(json_object *list, const struct sw_shape_info *info,
+static char *find_list_fault(json_object *list, const struct sw_list_type_info *info,
                              const struct sw_cursor *at, const char *path, bool defaults)
 {
     struct sw_cursor item_at = sw_cursor_item(at);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *item = sw_json_at(list, i);
-        for (size_t k = 0; k < SW_SHAPE_KEYS && info->keys[k]; k++)
-            if (!(defaults ? sw_shape_key(item, info->keys[k]) : sw_json_get(item, info->keys[k])))
+        for (size_t k = 0; k < SW_LIST_TYPE_KEYS && info->keys[k]; k++)
+            if (!(defaults ? sw_list_type_key(item, info->keys[k])
+                           : sw_json_get(item, info->keys[k])))
                 return sw_printf("%s: element %zu: associative list with keys has an element that "
                                  "omits key field \"%s\"%s",
                                  path, i, info->keys[k],
@@ -37,7 +38,7 @@ static char *find_list_fault(json_object *list, const struct sw_shape_info *info
                 return sw_printf("%s: duplicate entries for key [%s]", path, element + 2);
         }
         SW_AUTO_CHARS *at_item = sw_printf("%s[%s]", path, element + 2);
-        char *fault = info->shape == SW_SHAPE_MAP_LIST
+        char *fault = info->shape == SW_LIST_TYPE_MAP_LIST
                           ? find_fault(item, &item_at, at_item, defaults)
                           : NULL;
         if (fault)
@@ -49,10 +50,10 @@ static char *find_list_fault(json_object *list, const struct sw_shape_info *info
 static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
                         bool defaults)
 {
-    struct sw_shape_info info = sw_cursor_shape(at, value);
-    if (info.shape == SW_SHAPE_MAP_LIST || info.shape == SW_SHAPE_SET_LIST)
+    struct sw_list_type_info info = sw_cursor_list_type(at, value);
+    if (info.shape == SW_LIST_TYPE_MAP_LIST || info.shape == SW_LIST_TYPE_SET_LIST)
         return find_list_fault(value, &info, at, path, defaults);
-    if (info.shape != SW_SHAPE_GRANULAR)
+    if (info.shape != SW_LIST_TYPE_GRANULAR)
         return NULL;
     json_object_object_foreach(value, key, child)
     {
@@ -73,7 +74,7 @@ static int check_config(struct sw_write *w, json_object *config, const struct sw
         return sw_status_bad_request(w->status, "metadata.managedFields must be nil");
     /* Clusters before 1.21 know no default for a port's protocol, and name no object. */
     bool modern = w->store->minor > 20;
-    SW_AUTO_CHARS *unknown = sw_undeclared_find(w->kind, w->store->minor, config);
+    SW_AUTO_CHARS *unknown = sw_unknown_fields_find(w->kind, w->store->minor, config);
     SW_AUTO_CHARS *fault = unknown ? sw_printf("%s: field not declared in schema", unknown)
                                    : find_fault(config, root, "", modern);
     if (!fault)
@@ -122,7 +123,7 @@ static json_object *merge_maps(json_object *live, json_object *config, const str
     return out;
 }
 
-static json_object *find_element(json_object *list, const struct sw_shape_info *info,
+static json_object *find_element(json_object *list, const struct sw_list_type_info *info,
                                  const char *element)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -135,7 +136,7 @@ static json_object *find_element(json_object *list, const struct sw_shape_info *
 
 /* What is live keeps its place; what is new comes behind, in the caller's order. */
 static json_object *merge_lists(json_object *live, json_object *config,
-                                const struct sw_shape_info *info, const struct sw_cursor *at)
+                                const struct sw_list_type_info *info, const struct sw_cursor *at)
 {
     json_object *out = json_object_new_array();
     struct sw_cursor item_at = sw_cursor_item(at);
@@ -156,12 +157,12 @@ static json_object *merge_lists(json_object *live, json_object *config,
 
 static json_object *merge(json_object *live, json_object *config, const struct sw_cursor *at)
 {
-    struct sw_shape_info info = sw_cursor_shape(at, config);
+    struct sw_list_type_info info = sw_cursor_list_type(at, config);
     if (!live || json_object_get_type(live) != json_object_get_type(config) ||
-        info.shape == SW_SHAPE_ATOMIC)
+        info.shape == SW_LIST_TYPE_ATOMIC)
         return json_object_get(config);
-    return info.shape == SW_SHAPE_GRANULAR ? merge_maps(live, config, at)
-                                           : merge_lists(live, config, &info, at);
+    return info.shape == SW_LIST_TYPE_GRANULAR ? merge_maps(live, config, at)
+                                               : merge_lists(live, config, &info, at);
 }
 
 /* ---- what the caller has given up ---------------------------------------------------------------
@@ -201,7 +202,7 @@ static json_object *prune_map(json_object *value, const struct sw_cursor *at, js
     return NULL;
 }
 
-static json_object *prune_list(json_object *list, const struct sw_shape_info *info,
+static json_object *prune_list(json_object *list, const struct sw_list_type_info *info,
                                const struct sw_cursor *at, json_object *gone, json_object *kept)
 {
     json_object *out = json_object_new_array();
@@ -214,7 +215,7 @@ static json_object *prune_list(json_object *list, const struct sw_shape_info *in
         if (!item_gone)
             json_object_array_add(out, json_object_get(item));
         else if (!goes(item_gone, item_kept))
-            json_object_array_add(out, info->shape == SW_SHAPE_MAP_LIST
+            json_object_array_add(out, info->shape == SW_LIST_TYPE_MAP_LIST
                                            ? prune_map(item, &item_at, item_gone, item_kept)
                                            : json_object_get(item));
     }
@@ -227,11 +228,11 @@ static json_object *prune_list(json_object *list, const struct sw_shape_info *in
 static json_object *prune(json_object *value, const struct sw_cursor *at, json_object *gone,
                           json_object *kept)
 {
-    struct sw_shape_info info = sw_cursor_shape(at, value);
-    if (!gone || info.shape == SW_SHAPE_ATOMIC)
+    struct sw_list_type_info info = sw_cursor_list_type(at, value);
+    if (!gone || info.shape == SW_LIST_TYPE_ATOMIC)
         return json_object_get(value);
-    return info.shape == SW_SHAPE_GRANULAR ? prune_map(value, at, gone, kept)
-                                           : prune_list(value, &info, at, gone, kept);
+    return info.shape == SW_LIST_TYPE_GRANULAR ? prune_map(value, at, gone, kept)
+                                               : prune_list(value, &info, at, gone, kept);
 }
 
 /* ---- conflicts ----------------------------------------------------------------------------------

@@ -51,15 +51,15 @@ static void add(json_object *children, const char *key, json_object *child)
 /* ---- the sets of a document ---------------------------------------------------------------------
  */
 
-char *sw_fields_item(const struct sw_shape_info *info, json_object *item)
+char *sw_fields_item(const struct sw_list_type_info *info, json_object *item)
 {
-    if (info->shape == SW_SHAPE_SET_LIST) {
+    if (info->shape == SW_LIST_TYPE_SET_LIST) {
         SW_AUTO_CHARS *value = sw_json_text(item, SW_JSON_PLAIN, NULL);
         return sw_printf("v:%s", value);
     }
     json_object *keys = json_object_new_object();
-    for (size_t i = 0; i < SW_SHAPE_KEYS && info->keys[i]; i++) {
-        json_object *value = sw_shape_key(item, info->keys[i]);
+    for (size_t i = 0; i < SW_LIST_TYPE_KEYS && info->keys[i]; i++) {
+        json_object *value = sw_list_type_key(item, info->keys[i]);
         if (value)
             json_object_object_add(keys, info->keys[i], json_object_get(value));
     }
@@ -96,16 +96,17 @@ static json_object *fields_of_map(json_object *value, const struct sw_cursor *at
 }
 
 static json_object *fields_of_list(json_object *list, const struct sw_cursor *at,
-                                   const struct sw_shape_info *info, bool dots)
+                                   const struct sw_list_type_info *info, bool dots)
 {
     json_object *children = json_object_new_object();
     struct sw_cursor item_at = sw_cursor_item(at);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *item = sw_json_at(list, i);
         SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        json_object *child = info->shape == SW_SHAPE_SET_LIST ? json_object_new_object()
-                                                              : fields_of_map(item, &item_at, dots);
-        if (info->shape == SW_SHAPE_MAP_LIST && !sw_fields_is_member(child))
+        json_object *child = info->shape == SW_LIST_TYPE_SET_LIST
+                                 ? json_object_new_object()
+                                 : fields_of_map(item, &item_at, dots);
+        if (info->shape == SW_LIST_TYPE_MAP_LIST && !sw_fields_is_member(child))
             json_object_object_add(child, DOT, leaf());
         json_object_object_add(children, element, child);
     }
@@ -114,12 +115,12 @@ static json_object *fields_of_list(json_object *list, const struct sw_cursor *at
 
 json_object *sw_fields_of(json_object *value, const struct sw_cursor *at, bool dots)
 {
-    struct sw_shape_info info = sw_cursor_shape(at, value);
+    struct sw_list_type_info info = sw_cursor_list_type(at, value);
     switch (info.shape) {
-    case SW_SHAPE_GRANULAR:
+    case SW_LIST_TYPE_GRANULAR:
         return fields_of_map(value, at, dots);
-    case SW_SHAPE_MAP_LIST:
-    case SW_SHAPE_SET_LIST:
+    case SW_LIST_TYPE_MAP_LIST:
+    case SW_LIST_TYPE_SET_LIST:
         return fields_of_list(value, at, &info, dots);
     default:
         return leaf();
@@ -227,7 +228,7 @@ static void diff_maps(json_object *from, json_object *to, const struct sw_cursor
     }
 }
 
-static json_object *find_item(json_object *list, const struct sw_shape_info *info,
+static json_object *find_item(json_object *list, const struct sw_list_type_info *info,
                               const char *element)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -238,23 +239,23 @@ static json_object *find_item(json_object *list, const struct sw_shape_info *inf
     return NULL;
 }
 
-static void diff_item(const struct sw_shape_info *info, const char *element, json_object *from,
+static void diff_item(const struct sw_list_type_info *info, const char *element, json_object *from,
                       json_object *to, const struct sw_cursor *at, struct diff *d)
 {
-    if (info->shape == SW_SHAPE_SET_LIST && from && to)
+    if (info->shape == SW_LIST_TYPE_SET_LIST && from && to)
         return; /* equal, or they would not have met */
     if (from && to) {
         note(d, element, from, to, at);
         return;
     }
     add(d->touched, element, leaf());
-    if (to && info->shape == SW_SHAPE_SET_LIST)
+    if (to && info->shape == SW_LIST_TYPE_SET_LIST)
         add(d->added, element, leaf());
     else if (to)
         add(d->added, element, node(true, fields_of_map(to, at, true)));
 }
 
-static void diff_lists(json_object *from, json_object *to, const struct sw_shape_info *info,
+static void diff_lists(json_object *from, json_object *to, const struct sw_list_type_info *info,
                        const struct sw_cursor *at, struct diff *d)
 {
     struct sw_cursor item_at = sw_cursor_item(at);
@@ -274,18 +275,18 @@ static void diff_lists(json_object *from, json_object *to, const struct sw_shape
 void sw_fields_diff(json_object *from, json_object *to, const struct sw_cursor *at,
                     json_object **added, json_object **touched)
 {
-    struct sw_shape_info info = sw_cursor_shape(at, to);
-    struct sw_shape_info before = sw_cursor_shape(at, from);
+    struct sw_list_type_info info = sw_cursor_list_type(at, to);
+    struct sw_list_type_info before = sw_cursor_list_type(at, from);
     *added = *touched = NULL;
     if (sw_json_equal(from, to))
         return;
-    if (!from || !to || info.shape == SW_SHAPE_ATOMIC || before.shape != info.shape) {
+    if (!from || !to || info.shape == SW_LIST_TYPE_ATOMIC || before.shape != info.shape) {
         *touched = leaf();
         *added = to ? sw_fields_of(to, at, true) : NULL;
         return;
     }
     struct diff d = { json_object_new_object(), json_object_new_object() };
-    if (info.shape == SW_SHAPE_GRANULAR)
+    if (info.shape == SW_LIST_TYPE_GRANULAR)
         diff_maps(from, to, at, &d);
     else
         diff_lists(from, to, &info, at, &d);

@@ -28,6 +28,6 @@ void sw_fields_diff(json_object *from, json_object *to, const struct sw_cursor *
 bool sw_fields_is_member(json_object *node);
 
 /** The path element of a list's element, "k:{...}" or "v:..."; heap. */
-char *sw_fields_item(const struct sw_shape_info *info, json_object *item);
+char *sw_fields_item(const struct sw_list_type_info *info, json_object *item);
 /** Call @cb with each member as people write it: ".spec.containers[name=\"a\"].image". */
 void sw_fields_each(json_object *set, void (*cb)(const char *path, void *arg), void *arg);

@@ -13,53 +13,53 @@ static const struct {
     const char *kind;   /* NULL: any */
     const char *parent; /* NULL: any */
     const char *name;
-    enum sw_shape shape;
-    const char *keys[SW_SHAPE_KEYS];
+    enum sw_list_type shape;
+    const char *keys[SW_LIST_TYPE_KEYS];
 } rows[] = {
-    { NULL, "metadata", "finalizers", SW_SHAPE_SET_LIST, { 0 } },
-    { NULL, "metadata", "ownerReferences", SW_SHAPE_MAP_LIST, { "uid" } },
-    { NULL, NULL, "conditions", SW_SHAPE_MAP_LIST, { "type" } },
+    { NULL, "metadata", "finalizers", SW_LIST_TYPE_SET_LIST, { 0 } },
+    { NULL, "metadata", "ownerReferences", SW_LIST_TYPE_MAP_LIST, { "uid" } },
+    { NULL, NULL, "conditions", SW_LIST_TYPE_MAP_LIST, { "type" } },
     /* pods */
-    { NULL, NULL, "containers", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, NULL, "initContainers", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, NULL, "ephemeralContainers", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, "containers", "ports", SW_SHAPE_MAP_LIST, { "containerPort", "protocol" } },
-    { NULL, "initContainers", "ports", SW_SHAPE_MAP_LIST, { "containerPort", "protocol" } },
-    { NULL, NULL, "env", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, NULL, "volumeMounts", SW_SHAPE_MAP_LIST, { "mountPath" } },
-    { NULL, NULL, "volumeDevices", SW_SHAPE_MAP_LIST, { "devicePath" } },
-    { NULL, NULL, "volumes", SW_SHAPE_MAP_LIST, { "name" } },
-    { "ServiceAccount", NULL, "imagePullSecrets", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "imagePullSecrets", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, NULL, "hostAliases", SW_SHAPE_MAP_LIST, { "ip" } },
-    { NULL, NULL, "resourceClaims", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, NULL, "schedulingGates", SW_SHAPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "containers", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "initContainers", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "ephemeralContainers", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, "containers", "ports", SW_LIST_TYPE_MAP_LIST, { "containerPort", "protocol" } },
+    { NULL, "initContainers", "ports", SW_LIST_TYPE_MAP_LIST, { "containerPort", "protocol" } },
+    { NULL, NULL, "env", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "volumeMounts", SW_LIST_TYPE_MAP_LIST, { "mountPath" } },
+    { NULL, NULL, "volumeDevices", SW_LIST_TYPE_MAP_LIST, { "devicePath" } },
+    { NULL, NULL, "volumes", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { "ServiceAccount", NULL, "imagePullSecrets", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "imagePullSecrets", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "hostAliases", SW_LIST_TYPE_MAP_LIST, { "ip" } },
+    { NULL, NULL, "resourceClaims", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "schedulingGates", SW_LIST_TYPE_MAP_LIST, { "name" } },
     { NULL,
       NULL,
       "topologySpreadConstraints",
-      SW_SHAPE_MAP_LIST,
+      SW_LIST_TYPE_MAP_LIST,
       { "topologyKey", "whenUnsatisfiable" } },
-    { NULL, NULL, "nodeSelector", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "podIPs", SW_SHAPE_MAP_LIST, { "ip" } },
+    { NULL, NULL, "nodeSelector", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "podIPs", SW_LIST_TYPE_MAP_LIST, { "ip" } },
     /* references and selectors are one value */
-    { NULL, NULL, "selector", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "labelSelector", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "namespaceSelector", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "objectSelector", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "podSelector", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "configMapKeyRef", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "secretKeyRef", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "fieldRef", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "resourceFieldRef", SW_SHAPE_ATOMIC, { 0 } },
-    { NULL, NULL, "roleRef", SW_SHAPE_ATOMIC, { 0 } },
+    { NULL, NULL, "selector", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "labelSelector", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "namespaceSelector", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "objectSelector", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "podSelector", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "configMapKeyRef", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "secretKeyRef", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "fieldRef", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "resourceFieldRef", SW_LIST_TYPE_ATOMIC, { 0 } },
+    { NULL, NULL, "roleRef", SW_LIST_TYPE_ATOMIC, { 0 } },
     /* other kinds */
-    { "Service", "spec", "ports", SW_SHAPE_MAP_LIST, { "port", "protocol" } },
-    { "ServiceAccount", NULL, "secrets", SW_SHAPE_MAP_LIST, { "name" } },
-    { "Node", "status", "addresses", SW_SHAPE_MAP_LIST, { "type" } },
-    { "Node", "spec", "podCIDRs", SW_SHAPE_SET_LIST, { 0 } },
-    { "CSINode", "spec", "drivers", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, NULL, "webhooks", SW_SHAPE_MAP_LIST, { "name" } },
-    { NULL, "webhooks", "matchConditions", SW_SHAPE_MAP_LIST, { "name" } },
+    { "Service", "spec", "ports", SW_LIST_TYPE_MAP_LIST, { "port", "protocol" } },
+    { "ServiceAccount", NULL, "secrets", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { "Node", "status", "addresses", SW_LIST_TYPE_MAP_LIST, { "type" } },
+    { "Node", "spec", "podCIDRs", SW_LIST_TYPE_SET_LIST, { 0 } },
+    { "CSINode", "spec", "drivers", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, NULL, "webhooks", SW_LIST_TYPE_MAP_LIST, { "name" } },
+    { NULL, "webhooks", "matchConditions", SW_LIST_TYPE_MAP_LIST, { "name" } },
 };
 
 struct sw_cursor sw_cursor_root(const struct sw_emu_kind *kind, const char *version)
@@ -86,23 +86,23 @@ struct sw_cursor sw_cursor_item(const struct sw_cursor *list)
     return next;
 }
 
-static struct sw_shape_info from_schema(json_object *schema, json_object *value)
+static struct sw_list_type_info from_schema(json_object *schema, json_object *value)
 {
-    struct sw_shape_info info = { .shape = SW_SHAPE_ATOMIC };
+    struct sw_list_type_info info = { .shape = SW_LIST_TYPE_ATOMIC };
     if (json_object_is_type(value, json_type_object)) {
         const char *type = sw_json_str(schema, "granular", "x-kubernetes-map-type", NULL);
         if (strcmp(type, "atomic") != 0)
-            info.shape = SW_SHAPE_GRANULAR;
+            info.shape = SW_LIST_TYPE_GRANULAR;
         return info;
     }
     const char *type = sw_json_str(schema, "atomic", "x-kubernetes-list-type", NULL);
     json_object *keys = sw_json_get(schema, "x-kubernetes-list-map-keys");
     if (strcmp(type, "set") == 0)
-        info.shape = SW_SHAPE_SET_LIST;
+        info.shape = SW_LIST_TYPE_SET_LIST;
     if (strcmp(type, "map") != 0 || sw_json_len(keys) == 0)
         return info;
-    info.shape = SW_SHAPE_MAP_LIST;
-    for (size_t i = 0; i < sw_json_len(keys) && i < SW_SHAPE_KEYS - 1; i++) {
+    info.shape = SW_LIST_TYPE_MAP_LIST;
+    for (size_t i = 0; i < sw_json_len(keys) && i < SW_LIST_TYPE_KEYS - 1; i++) {
         const char *key = json_object_get_string(sw_json_at(keys, i));
         size_t at = i; /* sorted, as they stand in field paths */
         for (; at > 0 && strcmp(info.keys[at - 1], key) > 0; at--)
@@ -112,7 +112,7 @@ static struct sw_shape_info from_schema(json_object *schema, json_object *value)
     return info;
 }
 
-static struct sw_shape_info from_names(const struct sw_cursor *at, json_object *value)
+static struct sw_list_type_info from_names(const struct sw_cursor *at, json_object *value)
 {
     bool list = json_object_is_type(value, json_type_array);
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
@@ -120,20 +120,21 @@ static struct sw_shape_info from_names(const struct sw_cursor *at, json_object *
             (rows[i].parent && !sw_streq(rows[i].parent, at->parent)) ||
             (rows[i].kind && strcmp(rows[i].kind, at->kind->kind) != 0))
             continue;
-        if (!list && rows[i].shape != SW_SHAPE_ATOMIC)
+        if (!list && rows[i].shape != SW_LIST_TYPE_ATOMIC)
             continue; /* a map of that name, by chance */
-        struct sw_shape_info info = { .shape = rows[i].shape };
+        struct sw_list_type_info info = { .shape = rows[i].shape };
         memcpy(info.keys, rows[i].keys, sizeof info.keys);
         return info;
     }
-    return (struct sw_shape_info){ .shape = list ? SW_SHAPE_ATOMIC : SW_SHAPE_GRANULAR };
+    return (struct sw_list_type_info){ .shape = list ? SW_LIST_TYPE_ATOMIC
+                                                     : SW_LIST_TYPE_GRANULAR };
 }
 
-struct sw_shape_info sw_cursor_shape(const struct sw_cursor *at, json_object *value)
+struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value)
 {
     if (!json_object_is_type(value, json_type_object) &&
         !json_object_is_type(value, json_type_array))
-        return (struct sw_shape_info){ .shape = SW_SHAPE_ATOMIC };
+        return (struct sw_list_type_info){ .shape = SW_LIST_TYPE_ATOMIC };
     if (at->schema)
         return from_schema(at->schema, value);
     if (at->kind->builtin || at->in_meta)
@@ -142,7 +143,7 @@ struct sw_shape_info sw_cursor_shape(const struct sw_cursor *at, json_object *va
 }
 
 /* Ports of one number and several protocols are several ports; most leave the protocol out. */
-json_object *sw_shape_key(json_object *item, const char *key)
+json_object *sw_list_type_key(json_object *item, const char *key)
 {
     static json_object *tcp;
     json_object *value = sw_json_get(item, key);

@@ -5,14 +5,14 @@
  * structType notes of Kubernetes' API reference. */
 #include "emulator/store/store.h"
 
-enum sw_shape {
-    SW_SHAPE_GRANULAR, /* a map, field by field */
-    SW_SHAPE_ATOMIC,   /* a scalar, or anything that is replaced as a whole */
-    SW_SHAPE_MAP_LIST, /* a list of maps known by their keys */
-    SW_SHAPE_SET_LIST, /* a list of distinct scalars */
+enum sw_list_type {
+    SW_LIST_TYPE_GRANULAR, /* a map, field by field */
+    SW_LIST_TYPE_ATOMIC,   /* a scalar, or anything that is replaced as a whole */
+    SW_LIST_TYPE_MAP_LIST, /* a list of maps known by their keys */
+    SW_LIST_TYPE_SET_LIST, /* a list of distinct scalars */
 };
 
-enum { SW_SHAPE_KEYS = 4 };
+enum { SW_LIST_TYPE_KEYS = 4 };
 
 /** A place in a document's type. Copied freely; borrows names and schema. */
 struct sw_cursor {
@@ -23,15 +23,15 @@ struct sw_cursor {
 };
 
 /** What is known of a place. */
-struct sw_shape_info {
-    enum sw_shape shape;
-    const char *keys[SW_SHAPE_KEYS]; /* of a map list, ended by NULL, sorted */
+struct sw_list_type_info {
+    enum sw_list_type shape;
+    const char *keys[SW_LIST_TYPE_KEYS]; /* of a map list, ended by NULL, sorted */
 };
 
 struct sw_cursor sw_cursor_root(const struct sw_emu_kind *kind, const char *version);
 struct sw_cursor sw_cursor_field(const struct sw_cursor *at, const char *name);
 struct sw_cursor sw_cursor_item(const struct sw_cursor *list);
 /** The shape of @value there. */
-struct sw_shape_info sw_cursor_shape(const struct sw_cursor *at, json_object *value);
+struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value);
 /** The value of a list element's key, with its default; borrowed, NULL: missing. */
-json_object *sw_shape_key(json_object *item, const char *key);
+json_object *sw_list_type_key(json_object *item, const char *key);

@@ -63,12 +63,12 @@ static char *walk(const struct sw_emu_kind *kind, int minor, json_object *value,
     return found;
 }
 
-char *sw_undeclared_find(const struct sw_emu_kind *kind, int minor, json_object *doc)
+char *sw_unknown_fields_find(const struct sw_emu_kind *kind, int minor, json_object *doc)
 {
     return concerns(kind, minor) ? walk(kind, minor, doc, "", false) : NULL;
 }
 
-void sw_undeclared_drop(const struct sw_emu_kind *kind, int minor, json_object *doc)
+void sw_unknown_fields_drop(const struct sw_emu_kind *kind, int minor, json_object *doc)
 {
     if (concerns(kind, minor))
         (void)walk(kind, minor, doc, "", true);

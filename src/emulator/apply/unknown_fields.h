@@ -4,5 +4,5 @@
 #include "emulator/store/store.h"
 
 /** @return the path of the first such field (".spec.a.b"), heap; NULL: none. */
-char *sw_undeclared_find(const struct sw_emu_kind *kind, int minor, json_object *doc);
-void sw_undeclared_drop(const struct sw_emu_kind *kind, int minor, json_object *doc);
+char *sw_unknown_fields_find(const struct sw_emu_kind *kind, int minor, json_object *doc);
+void sw_unknown_fields_drop(const struct sw_emu_kind *kind, int minor, json_object *doc);

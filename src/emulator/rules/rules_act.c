@@ -148,9 +148,9 @@ static int look_at_object(struct sw_rules *rules, json_object *doc)
     SW_AUTO_CHARS *kind = sw_rules_kind_key(sw_obj_api_version(doc), sw_obj_kind(doc));
     int spaced = rules->backend.is_namespaced(rules->backend.self, sw_obj_api_version(doc),
                                               sw_obj_kind(doc));
-    sw_look_at(rules, "%s/%s/%s", kind, sw_obj_namespace(doc), sw_obj_name(doc));
+    sw_kind_look(rules, "%s/%s/%s", kind, sw_obj_namespace(doc), sw_obj_name(doc));
     if (spaced < 0)
-        sw_look_at(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
+        sw_kind_look(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
     return spaced;
 }
 

@@ -201,7 +201,8 @@ void sw_instance_wait(struct instance *instance, int64_t in_ms);
 void sw_instance_dirty(struct sw_rules *rules, struct instance *instance);
 /** What rules->looking noted is what the instance depends on from now on. */
 void sw_instance_depend(struct sw_rules *rules, struct instance *instance);
-void sw_look_at(struct sw_rules *rules, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sw_kind_look(struct sw_rules *rules, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void sw_watch_open(struct sw_rules *rules);
 void sw_watch_close(struct sw_rules *rules);
 /** Ask the backend for the changes of every kind that a rule speaks of. */

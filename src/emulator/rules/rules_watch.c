@@ -141,7 +141,7 @@ void sw_instance_dirty(struct sw_rules *rules, struct instance *i)
 /* ---- dependencies -------------------------------------------------------------------------------
  */
 
-void sw_look_at(struct sw_rules *rules, const char *fmt, ...)
+void sw_kind_look(struct sw_rules *rules, const char *fmt, ...)
 {
     struct looking *l = &rules->looking;
     va_list ap;

@@ -89,7 +89,7 @@ static int decode(struct sw_write *w, json_object *doc)
     if (w->kind->crd)
         return sw_crd_decode(w);
     drop_nulls(w->doc);
-    sw_undeclared_drop(w->kind, w->store->minor, w->doc);
+    sw_unknown_fields_drop(w->kind, w->store->minor, w->doc);
     return 0;
 }
 

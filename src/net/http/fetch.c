@@ -7,7 +7,7 @@
 
 #include "base/loop.h"
 
-enum { MAX_KEPT_BYTES = 64 << 20, PATIENCE_MS = 60000 };
+enum { MAX_KEPT_BYTES = 64 << 20, RETRY_DEADLINE_MS = 60000 };
 
 struct fetch {
     struct sw_loop *loop;
@@ -84,7 +84,7 @@ int sw_http_fetch(const struct sw_http_opts *opts, const struct sw_http_spec *sp
     if (!s.max_bytes && !spec->on_data)
         s.max_bytes = MAX_KEPT_BYTES;
     if (!s.timeout_ms && !s.answer_ms && !s.idle_ms)
-        s.answer_ms = s.idle_ms = PATIENCE_MS;
+        s.answer_ms = s.idle_ms = RETRY_DEADLINE_MS;
     (void)sw_http_start(http, &s);
     sw_loop_run(f.loop);
     sw_http_free(http);

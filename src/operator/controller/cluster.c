@@ -29,11 +29,11 @@ bool cluster_selects_any(struct sw_controller *c, struct resource *r)
 {
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
     struct nodes_choice choice = { c->roster, r->doc, tolerations };
-    const char *name = sw_roster_name(c->roster, r->some_node);
+    const char *name = sw_node_set_name(c->roster, r->some_node);
     if (name && nodes_is_chosen(name, &choice))
         return true;
-    for (uint32_t i = 0; i < sw_roster_end(c->roster); i++) {
-        name = sw_roster_name(c->roster, i);
+    for (uint32_t i = 0; i < sw_node_set_end(c->roster); i++) {
+        name = sw_node_set_name(c->roster, i);
         if (!name || !nodes_is_chosen(name, &choice))
             continue;
         r->some_node = i;
@@ -179,7 +179,7 @@ static void on_node(const struct sw_watch_event *w, void *arg)
         put_node(c, w);
         break;
     case SW_WATCH_DELETED: {
-        uint32_t number = sw_roster_remove(c->roster, w->name);
+        uint32_t number = sw_node_set_remove(c->roster, w->name);
         if (sw_facts_remove_node(c->facts, w->name))
             cluster_facts_changed(c);
         if (number != SW_NO_NODE)

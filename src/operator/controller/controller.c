@@ -19,12 +19,12 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
         .helper = opts->helper ? sw_strdup(opts->helper) : NULL,
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
-        .roster = sw_roster_new(),
+        .roster = sw_node_set_new(),
         .facts = sw_facts_new(),
         .hub = hub_new(loop, kube),
         .trouble = 1, /* nothing was told yet */
     };
-    sw_roster_tap(c->roster, opts->tape);
+    sw_node_set_tap(c->roster, opts->tape);
     if (opts->registries)
         c->registries = sw_registries_new(loop, kube, opts->registries);
     depend_open(c);
@@ -74,7 +74,7 @@ void sw_controller_close(struct sw_controller *c)
     wants_close(c);
     hub_free(c->hub);
     sw_facts_free(c->facts);
-    sw_roster_free(c->roster);
+    sw_node_set_free(c->roster);
     free(c->only);
     free(c->ns);
     free(c->helper);
@@ -143,7 +143,7 @@ static struct json_object *own_labels(struct resource *r, uint32_t node)
         SW_ERR(err);
         if (!label || sw_recipe_label(r->name, label, &key, &err) < 0)
             continue;
-        const char *value = sw_roster_label(r->c->roster, node, key);
+        const char *value = sw_node_set_label(r->c->roster, node, key);
         if (value)
             (void)json_object_object_add(labels, key, json_object_new_string(value));
     }
@@ -160,8 +160,8 @@ struct json_object *sw_controller_nodes(struct sw_controller *c, const char *res
 {
     struct resource *r = resource_find(c, resource);
     struct json_object *nodes = json_object_new_array();
-    for (uint32_t i = 0; r && i < sw_roster_end(c->roster); i++) {
-        const char *name = sw_roster_name(c->roster, i);
+    for (uint32_t i = 0; r && i < sw_node_set_end(c->roster); i++) {
+        const char *name = sw_node_set_name(c->roster, i);
         if (!name)
             continue;
         struct json_object *node = json_object_new_object();

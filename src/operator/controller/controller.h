@@ -16,7 +16,7 @@ struct sw_err;
 struct sw_kube;
 struct sw_loop;
 struct sw_registries_opts;
-struct sw_tape;
+struct sw_recording;
 
 /** Something that happened to a resource, as it goes into a Kubernetes Event. Borrowed. */
 struct sw_controller_event {
@@ -44,7 +44,8 @@ struct sw_controller_opts {
     const char *cache_dir; /* what is downloaded is kept there; NULL: as sw_fetch_cache_dir() */
     int64_t refresh_ms;    /* recipes from elsewhere are asked for again after so long; 0: never */
     struct sw_engine_opts engine;
-    struct sw_tape *tape; /* write down what engines are told and want; borrowed. NULL: do not */
+    struct sw_recording
+        *tape; /* write down what engines are told and want; borrowed. NULL: do not */
     /** Ask registries (for driver containers' images and what driver toolkits are for), set up so;
      * NULL: never. */
     const struct sw_registries_opts *registries;

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void look(struct farewell *f);
+static void look(struct deletion *f);
 
 /* ---- words -------------------------------------------------------------------------------------
  */
 
 /* Each thing is said once. */
-void farewell_say(struct farewell *f, bool failed, const char *words)
+void deletion_say(struct deletion *f, bool failed, const char *words)
 {
     if (sw_streq(f->words, words) && f->failed == failed)
         return;
@@ -25,21 +25,21 @@ void farewell_say(struct farewell *f, bool failed, const char *words)
     resource_tell(f->r);
 }
 
-bool farewell_runs_hooks(const struct farewell *f)
+bool deletion_runs_hooks(const struct deletion *f)
 {
     return f->stage == FAREWELL_BEFORE || f->stage == FAREWELL_AFTER;
 }
 
-void farewell_spec(const struct resource *r, struct sw_spec *spec)
+void deletion_spec(const struct resource *r, struct sw_spec *spec)
 {
-    const struct farewell *f = r->farewell;
+    const struct deletion *f = r->deletion;
     if (!f || !(spec->deleting || spec->management == SW_REMOVED))
         return;
     if (f->stage == FAREWELL_BEFORE)
         spec->hold = SW_HOLD_ALL;
     else if ((f->stage == FAREWELL_REMOVING && f->after.n) || f->stage == FAREWELL_AFTER)
         spec->hold = SW_HOLD_LAST;
-    spec->hold_words = farewell_runs_hooks(f) ? f->words : NULL;
+    spec->hold_words = deletion_runs_hooks(f) ? f->words : NULL;
     spec->hold_failed = f->failed;
 }
 
@@ -47,15 +47,15 @@ void farewell_spec(const struct resource *r, struct sw_spec *spec)
  */
 
 /* Of one that is deleted the records go by their owner. */
-static void end_records(struct farewell *f)
+static void end_records(struct deletion *f)
 {
     if (!resource_is_deleting(f->r))
         release_remove(f->r);
 }
 
-void farewell_enter(struct farewell *f, enum farewell_stage stage)
+void deletion_enter(struct deletion *f, enum deletion_stage stage)
 {
-    farewell_leave_hook(f);
+    deletion_leave_hook(f);
     sw_timer_stop(f->timer);
     f->stage = stage == FAREWELL_REMOVING && !f->after.n ? FAREWELL_OVER : stage;
     if (f->stage == FAREWELL_OVER)
@@ -63,25 +63,25 @@ void farewell_enter(struct farewell *f, enum farewell_stage stage)
     f->at = 0;
     f->tidying = f->failed = false;
     free(SW_TAKE(f->words));
-    if (farewell_runs_hooks(f))
-        farewell_run_hooks(f);
+    if (deletion_runs_hooks(f))
+        deletion_run_hooks(f);
     else
         resource_tell(f->r);
 }
 
-void farewell_give_up(struct farewell *f, const char *why)
+void deletion_give_up(struct deletion *f, const char *why)
 {
     sw_log(SW_LOG_WARN, "hooks of the deletion are left out", "resource", f->r->name, "why", why,
            NULL);
     event_record(f->r, &(struct sw_action){
                            .warning = true, .reason = "DeletionHooksLeftOut", .message = why });
-    farewell_enter(f, FAREWELL_OVER);
+    deletion_enter(f, FAREWELL_OVER);
 }
 
 /* ---- which hooks there are ---------------------------------------------------------------------
  */
 
-static int read_hooks(struct farewell *f, struct json_object *record, struct sw_err *err)
+static int read_hooks(struct deletion *f, struct json_object *record, struct sw_err *err)
 {
     const char *ns = resource_namespace(f->r);
     SW_AUTO_JSON *release = NULL;
@@ -99,7 +99,7 @@ static int read_hooks(struct farewell *f, struct json_object *record, struct sw_
 
 static void on_record(const struct sw_kube_answer *a, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     SW_ERR(err);
     f->req = NULL;
     if (a->code == SW_UNAVAILABLE) {
@@ -110,31 +110,31 @@ static void on_record(const struct sw_kube_answer *a, void *arg)
                          : read_hooks(f, a->object, &err);
     f->record_uid = rc == 0 ? sw_strdup(sw_obj_uid(a->object)) : NULL;
     if (rc < 0)
-        farewell_give_up(f, sw_err_text(&err));
+        deletion_give_up(f, sw_err_text(&err));
     else
-        farewell_enter(f, f->before.n ? FAREWELL_BEFORE : FAREWELL_REMOVING);
+        deletion_enter(f, f->before.n ? FAREWELL_BEFORE : FAREWELL_REMOVING);
 }
 
-static void on_listed(struct farewell *f)
+static void on_listed(struct deletion *f)
 {
     if (f->stage == FAREWELL_OVER) {
-        farewell_release_records(f);
+        deletion_release_records(f);
         return;
     }
     struct json_object *newest = release_newest(f->list);
     if (!newest) {
-        farewell_enter(f, FAREWELL_REMOVING);
+        deletion_enter(f, FAREWELL_REMOVING);
         return;
     }
     f->record = sw_strdup(sw_obj_name(newest));
-    f->req = sw_kube_get(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
+    f->req = sw_kube_get(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
                          f->record, &(struct sw_request_opts){ .retries = FAREWELL_RETRIES },
                          on_record, f);
 }
 
 static void on_list(const struct sw_kube_answer *a, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
         (void)json_object_array_add(f->list, json_object_get(sw_json_at(a->items, i)));
     if (a->code == 0 && a->more)
@@ -143,19 +143,19 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     if (a->code == SW_UNAVAILABLE || a->code == SW_GONE)
         sw_timer_set(f->timer, FAREWELL_RETRY_MS);
     else if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == FAREWELL_LOOKING)
-        farewell_give_up(f, sw_err_text(a->err));
+        deletion_give_up(f, sw_err_text(a->err));
     else
         on_listed(f);
 }
 
-static void look(struct farewell *f)
+static void look(struct deletion *f)
 {
     static const char *const fields[] = { "metadata.labels", "metadata.ownerReferences", NULL };
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", f->r->name);
     json_object_put(f->list);
     f->list = json_object_new_array();
     f->next_record = 0;
-    f->req = sw_kube_list(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
+    f->req = sw_kube_list(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
                           &(struct sw_request_opts){ .label_selector = selector,
                                                      .fields = fields,
                                                      .retries = FAREWELL_RETRIES },
@@ -167,13 +167,13 @@ static void look(struct farewell *f)
 
 static void on_timer(void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     if (f->req)
         return;
     if (f->stage == FAREWELL_LOOKING || f->stage == FAREWELL_OVER)
         look(f);
-    else if (farewell_runs_hooks(f))
-        farewell_run_hooks(f);
+    else if (deletion_runs_hooks(f))
+        deletion_run_hooks(f);
 }
 
 static bool orphans(const struct resource *r)
@@ -190,27 +190,27 @@ static bool goes_without(const struct resource *r)
 }
 
 /* The user has changed something: what failed may be tried again, or be done without. */
-static void resume(struct farewell *f)
+static void resume(struct deletion *f)
 {
-    if (farewell_runs_hooks(f) && !goes_without(f->r)) {
-        farewell_forgive(f);
-        farewell_run_hooks(f);
+    if (deletion_runs_hooks(f) && !goes_without(f->r)) {
+        deletion_forgive(f);
+        deletion_run_hooks(f);
     } else if (f->stage != FAREWELL_OVER && goes_without(f->r)) {
-        farewell_enter(f, FAREWELL_OVER);
+        deletion_enter(f, FAREWELL_OVER);
     }
 }
 
-bool farewell_begin(struct resource *r)
+bool deletion_begin(struct resource *r)
 {
-    struct farewell *f = r->farewell;
+    struct deletion *f = r->deletion;
     if (f) {
         resume(f);
         return f->stage != FAREWELL_LOOKING;
     }
-    f = r->farewell = sw_zalloc(1, sizeof *f);
-    *f = (struct farewell){ .r = r, .done = json_object_new_object() };
+    f = r->deletion = sw_zalloc(1, sizeof *f);
+    *f = (struct deletion){ .r = r, .done = json_object_new_object() };
     f->timer = sw_timer_new(r->c->loop, on_timer, f);
-    if (goes_without(r) || !farewell_record_kind(f)) {
+    if (goes_without(r) || !deletion_record_kind(f)) {
         f->stage = FAREWELL_OVER;
         end_records(f);
         return true;
@@ -219,17 +219,17 @@ bool farewell_begin(struct resource *r)
     return false;
 }
 
-void farewell_emptied(struct resource *r)
+void deletion_emptied(struct resource *r)
 {
-    struct farewell *f = r->farewell;
+    struct deletion *f = r->deletion;
     if (f && f->stage == FAREWELL_REMOVING)
-        farewell_enter(f, FAREWELL_AFTER);
+        deletion_enter(f, FAREWELL_AFTER);
 }
 
-void farewell_finalize(struct resource *r)
+void deletion_finalize(struct resource *r)
 {
-    struct farewell *f = r->farewell;
-    if (f && orphans(r) && farewell_record_kind(f) && !f->req) {
+    struct deletion *f = r->deletion;
+    if (f && orphans(r) && deletion_record_kind(f) && !f->req) {
         f->stage = FAREWELL_OVER;
         look(f);
         return;
@@ -237,12 +237,12 @@ void farewell_finalize(struct resource *r)
     upgrade_finalize(r);
 }
 
-void farewell_close(struct resource *r)
+void deletion_close(struct resource *r)
 {
-    struct farewell *f = SW_TAKE(r->farewell);
+    struct deletion *f = SW_TAKE(r->deletion);
     if (!f)
         return;
-    farewell_leave_hook(f);
+    deletion_leave_hook(f);
     sw_timer_free(f->timer);
     release_hooks_done(&f->before);
     release_hooks_done(&f->after);

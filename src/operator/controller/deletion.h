@@ -10,11 +10,11 @@
 
 /** The resource is being deleted, or removed (each time that it is seen to be another).
  * @return whether the engine may be told: else that is done when it is known what is to run */
-bool farewell_begin(struct resource *r);
+bool deletion_begin(struct resource *r);
 /** What the engine is to be told of it. */
-void farewell_spec(const struct resource *r, struct sw_spec *spec);
+void deletion_spec(const struct resource *r, struct sw_spec *spec);
 /** All but the namespace is removed. */
-void farewell_emptied(struct resource *r);
+void deletion_emptied(struct resource *r);
 /** All is removed: what is left to do before the finalizer goes. */
-void farewell_finalize(struct resource *r);
-void farewell_close(struct resource *r);
+void deletion_finalize(struct resource *r);
+void deletion_close(struct resource *r);

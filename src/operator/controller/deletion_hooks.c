@@ -13,17 +13,17 @@ enum { AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
 /* ---- one hook ----------------------------------------------------------------------------------
  */
 
-static struct release_hooks *hooks_of(struct farewell *f)
+static struct release_hooks *hooks_of(struct deletion *f)
 {
     return f->stage == FAREWELL_AFTER ? &f->after : &f->before;
 }
 
-static const struct release_hook *current(struct farewell *f)
+static const struct release_hook *current(struct deletion *f)
 {
     return &hooks_of(f)->items[f->at];
 }
 
-void farewell_leave_hook(struct farewell *f)
+void deletion_leave_hook(struct deletion *f)
 {
     sw_kube_cancel(SW_TAKE(f->req));
     sw_kube_watch_close(SW_TAKE(f->watch));
@@ -33,20 +33,20 @@ void farewell_leave_hook(struct farewell *f)
     f->synced = false;
 }
 
-static void fail(struct farewell *f, const char *why)
+static void fail(struct deletion *f, const char *why)
 {
     SW_AUTO_CHARS *words = sw_printf(
         "hook %s failed: %s [Failed: the deletion waits. Mend the cause and delete the hook's "
         "object, or annotate the resource with " FAREWELL_NO_HOOKS "=true to go without]",
         current(f)->key, why);
-    farewell_say(f, true, words);
+    deletion_say(f, true, words);
 }
 
 /* Something about it is not to be had now. */
-static void trouble(struct farewell *f, int code, const char *why)
+static void trouble(struct deletion *f, int code, const char *why)
 {
     if (f->tidying)
-        farewell_leave_hook(f);
+        deletion_leave_hook(f);
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_GONE) {
         sw_timer_set(f->timer, FAREWELL_RETRY_MS);
         return;
@@ -57,7 +57,7 @@ static void trouble(struct farewell *f, int code, const char *why)
 
 static void on_noted(const struct sw_kube_answer *a, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     f->req = NULL;
     if (a->code < 0 && a->code != SW_NOTFOUND) { /* without a record nobody would run it again */
         (void)json_object_object_del(f->done, current(f)->key);
@@ -65,26 +65,26 @@ static void on_noted(const struct sw_kube_answer *a, void *arg)
         return;
     }
     if (*sw_json_str(f->done, "", current(f)->key, NULL) == '\0')
-        farewell_leave_hook(f);
-    farewell_run_hooks(f);
+        deletion_leave_hook(f);
+    deletion_run_hooks(f);
 }
 
 /* @why "": it has succeeded. */
-static void note(struct farewell *f, const char *why)
+static void note(struct deletion *f, const char *why)
 {
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
     SW_AUTO_JSON *patch = release_hooks_note(f->done, f->r->uid, !resource_is_deleting(f->r));
-    f->req = sw_kube_patch(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
+    f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
                            f->record, SW_PATCH_MERGE, patch,
                            &(struct sw_request_opts){ .retries = FAREWELL_RETRIES }, on_noted, f);
 }
 
 static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     f->req = NULL;
     if (a->code == SW_NOTFOUND) { /* its namespace is gone: it can never run */
-        farewell_give_up(f, sw_err_text(a->err));
+        deletion_give_up(f, sw_err_text(a->err));
         return;
     }
     if (a->code < 0) {
@@ -93,23 +93,23 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     }
     if (!f->live)
         f->live = json_object_get(a->object);
-    farewell_run_hooks(f);
+    deletion_run_hooks(f);
 }
 
 static void on_deleted(const struct sw_kube_answer *a, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     f->req = NULL;
     if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
         trouble(f, a->code, sw_err_text(a->err));
     else if (f->tidying) {
         f->at++;
-        farewell_leave_hook(f);
-        farewell_run_hooks(f);
+        deletion_leave_hook(f);
+        deletion_run_hooks(f);
     }
 }
 
-static void remove_live(struct farewell *f, const char *uid)
+static void remove_live(struct deletion *f, const char *uid)
 {
     const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
     SW_AUTO_CHARS *account = resource_account(f->r);
@@ -122,13 +122,13 @@ static void remove_live(struct farewell *f, const char *uid)
 }
 
 /* An object of this very run, not one of an install or of another resource before. */
-static bool is_of_this_run(struct farewell *f)
+static bool is_of_this_run(struct deletion *f)
 {
     return sw_streq(sw_obj_annotation(f->live, FAREWELL_RUN_MARK),
                     sw_obj_annotation(f->doc, FAREWELL_RUN_MARK));
 }
 
-static void failed(struct farewell *f, const char *why)
+static void failed(struct deletion *f, const char *why)
 {
     const struct release_hook *hook = current(f);
     bool noted = sw_json_get(f->done, hook->key) != NULL;
@@ -141,7 +141,7 @@ static void failed(struct farewell *f, const char *why)
         remove_live(f, sw_obj_uid(f->live));
 }
 
-static void apply_hook(struct farewell *f)
+static void apply_hook(struct deletion *f)
 {
     const char *failed_why = sw_json_str(f->done, "", current(f)->key, NULL);
     if (*failed_why) {
@@ -158,7 +158,7 @@ static void apply_hook(struct farewell *f)
 
 /* Its deadline is its own, else that of states, else Helm's. What is late goes on, and so does the
  * deletion when it ends well. */
-static int64_t timeout_of(const struct farewell *f)
+static int64_t timeout_of(const struct deletion *f)
 {
     const char *own = sw_obj_annotation(f->live, SW_ANN_TIMEOUT);
     struct policy policy;
@@ -169,7 +169,7 @@ static int64_t timeout_of(const struct farewell *f)
     return policy.timeout_ms ? policy.timeout_ms : TIMEOUT_MS;
 }
 
-static bool is_late(struct farewell *f)
+static bool is_late(struct deletion *f)
 {
     int64_t since_ms = 0, now_ms = sw_loop_wall_ms(f->r->c->loop);
     const char *since = sw_json_str(f->live, "", "metadata", "creationTimestamp", NULL);
@@ -181,7 +181,7 @@ static bool is_late(struct farewell *f)
     return left_ms <= 0;
 }
 
-static void look_at_hook(struct farewell *f)
+static void look_at_hook(struct deletion *f)
 {
     const struct release_hook *hook = current(f);
     const char *why;
@@ -200,12 +200,12 @@ static void look_at_hook(struct farewell *f)
             fail(f, "an object of that name is there already");
         return;
     }
-    enum hook_verdict verdict = release_hook_judge(f->live, &why);
-    if (verdict == HOOK_SUCCEEDED) {
+    enum hook_verdict readiness = release_hook_judge(f->live, &why);
+    if (readiness == HOOK_SUCCEEDED) {
         note(f, "");
         return;
     }
-    if (verdict == HOOK_FAILED) {
+    if (readiness == HOOK_FAILED) {
         failed(f, why);
         return;
     }
@@ -213,12 +213,12 @@ static void look_at_hook(struct farewell *f)
     if (is_late(f))
         fail(f, "it has not ended in time");
     else
-        farewell_say(f, false, words);
+        deletion_say(f, false, words);
 }
 
 static void on_watch(const struct sw_watch_event *w, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     if (w->type == SW_WATCH_ERROR)
         return;
     if (w->type == SW_WATCH_SYNCED)
@@ -233,7 +233,7 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
 }
 
 /* What manifests are changed by, as in a render; what is not known yet is asked for again. */
-static int find_values(struct farewell *f, struct json_object *doc,
+static int find_values(struct deletion *f, struct json_object *doc,
                        const struct sw_mirrors **mirrors, struct sw_err *err)
 {
     struct resource *r = f->r;
@@ -247,7 +247,7 @@ static int find_values(struct farewell *f, struct json_object *doc,
 }
 
 /* As every other object, but that it is nobody's: what a hook leaves behind stays, as with Helm. */
-static int prepare(struct farewell *f, const struct sw_kind *kind, struct sw_err *err)
+static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err *err)
 {
     struct resource *r = f->r;
     const struct sw_mirrors *mirrors = NULL;
@@ -275,7 +275,7 @@ static int prepare(struct farewell *f, const struct sw_kind *kind, struct sw_err
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *kind_err, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     SW_ERR(err);
     f->req = NULL;
     if (code < 0) {
@@ -301,17 +301,17 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *k
 /* ---- all of the stage --------------------------------------------------------------------------
  */
 
-static bool is_done(struct farewell *f, const struct release_hook *hook)
+static bool is_done(struct deletion *f, const struct release_hook *hook)
 {
     return sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
 }
 
-static bool wants_turn(struct farewell *f, const struct release_hook *hook)
+static bool wants_turn(struct deletion *f, const struct release_hook *hook)
 {
     return f->tidying ? (hook->policies & SW_HOOK_DELETE_SUCCEEDED) != 0 : !is_done(f, hook);
 }
 
-void farewell_run_hooks(struct farewell *f)
+void deletion_run_hooks(struct deletion *f)
 {
     if (f->req)
         return;
@@ -326,7 +326,7 @@ void farewell_run_hooks(struct farewell *f)
         struct json_object *doc = hooks->items[f->at].doc;
         if (!f->tidying) {
             SW_AUTO_CHARS *words = sw_printf("hook %s", hooks->items[f->at].key);
-            farewell_say(f, false, words);
+            deletion_say(f, false, words);
         }
         f->req = sw_kube_kind(f->r->c->kube, sw_obj_api_version(doc), sw_obj_kind(doc), on_kind, f);
         return;
@@ -334,13 +334,13 @@ void farewell_run_hooks(struct farewell *f)
     if (!f->tidying && hooks->n) { /* Helm deletes what has succeeded when all of them have */
         f->tidying = true;
         f->at = 0;
-        farewell_run_hooks(f);
+        deletion_run_hooks(f);
         return;
     }
-    farewell_enter(f, f->stage == FAREWELL_BEFORE ? FAREWELL_REMOVING : FAREWELL_OVER);
+    deletion_enter(f, f->stage == FAREWELL_BEFORE ? FAREWELL_REMOVING : FAREWELL_OVER);
 }
 
-void farewell_forgive(struct farewell *f)
+void deletion_forgive(struct deletion *f)
 {
     const char *key = current(f)->key;
     if (f->failed && !f->live && sw_json_get(f->done, key))

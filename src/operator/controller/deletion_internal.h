@@ -7,7 +7,7 @@
 
 enum { FAREWELL_RETRIES = 4, FAREWELL_RETRY_MS = 5000 };
 
-enum farewell_stage {
+enum deletion_stage {
     FAREWELL_LOOKING,  /* which hooks there are is being found out */
     FAREWELL_BEFORE,   /* pre-delete */
     FAREWELL_REMOVING, /* the engine is at it */
@@ -15,9 +15,9 @@ enum farewell_stage {
     FAREWELL_OVER,     /* no hook is to run any more */
 };
 
-struct farewell {
+struct deletion {
     struct resource *r;
-    enum farewell_stage stage;
+    enum deletion_stage stage;
     struct json_object *list; /* records, without their content */
     char *record;             /* name of the newest; NULL: none */
     char *record_uid;
@@ -39,22 +39,22 @@ struct farewell {
 };
 
 /** The stage is over, the next one begins. */
-void farewell_enter(struct farewell *f, enum farewell_stage stage);
+void deletion_enter(struct deletion *f, enum deletion_stage stage);
 /** No hook can be run, for a reason that stays: without them. */
-void farewell_give_up(struct farewell *f, const char *why);
+void deletion_give_up(struct deletion *f, const char *why);
 /** What the status says of the deletion. */
-void farewell_say(struct farewell *f, bool failed, const char *words);
+void deletion_say(struct deletion *f, bool failed, const char *words);
 /** Is it a stage of hooks? */
-bool farewell_runs_hooks(const struct farewell *f);
+bool deletion_runs_hooks(const struct deletion *f);
 
 /** Go on with the hooks of the stage, from wherever they are; at their end it is left. */
-void farewell_run_hooks(struct farewell *f);
+void deletion_run_hooks(struct deletion *f);
 /** The user has changed something: a hook that failed, and is gone, may be run again. */
-void farewell_forgive(struct farewell *f);
+void deletion_forgive(struct deletion *f);
 /** Forget the hook that runs. */
-void farewell_leave_hook(struct farewell *f);
+void deletion_leave_hook(struct deletion *f);
 
 /** What keeps the records; NULL: none are kept. */
-const struct sw_kind *farewell_record_kind(const struct farewell *f);
+const struct sw_kind *deletion_record_kind(const struct deletion *f);
 /** Let those of f->list go on without the resource, from f->next_record on, then finalize. */
-void farewell_release_records(struct farewell *f);
+void deletion_release_records(struct deletion *f);

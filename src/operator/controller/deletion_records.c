@@ -1,7 +1,7 @@
 /* Helm's records of what is left behind: they outlive the resource, which owned them. */
 #include "operator/controller/deletion_internal.h"
 
-const struct sw_kind *farewell_record_kind(const struct farewell *f)
+const struct sw_kind *deletion_record_kind(const struct deletion *f)
 {
     const struct sw_controller *c = f->r->c;
     return c->opts.releases == SW_RELEASES_NONE ? NULL : release_kind(c);
@@ -9,7 +9,7 @@ const struct sw_kind *farewell_record_kind(const struct farewell *f)
 
 static void on_let_go(const struct sw_kube_answer *a, void *arg)
 {
-    struct farewell *f = arg;
+    struct deletion *f = arg;
     f->req = NULL;
     if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) {
         sw_timer_set(f->timer, FAREWELL_RETRY_MS); /* from the list on */
@@ -18,7 +18,7 @@ static void on_let_go(const struct sw_kube_answer *a, void *arg)
     if (a->code < 0)
         sw_log(SW_LOG_WARN, "release record goes with the resource", "resource", f->r->name, "why",
                sw_err_text(a->err), NULL);
-    farewell_release_records(f);
+    deletion_release_records(f);
 }
 
 /* @return the owners but the resource, the caller's; NULL: it is none of them. */
@@ -36,7 +36,7 @@ static struct json_object *other_owners(struct json_object *record, const char *
 }
 
 /* One after the other: what is deployed goes on without the resource, and so do its records. */
-void farewell_release_records(struct farewell *f)
+void deletion_release_records(struct deletion *f)
 {
     while (f->next_record < sw_json_len(f->list)) {
         struct json_object *record = sw_json_at(f->list, f->next_record++);
@@ -47,7 +47,7 @@ void farewell_release_records(struct farewell *f)
         sw_json_set(patch, others, "metadata", "ownerReferences", NULL);
         sw_json_set_str(patch, sw_json_str(record, "", "metadata", "resourceVersion", NULL),
                         "metadata", "resourceVersion", NULL);
-        f->req = sw_kube_patch(f->r->c->kube, farewell_record_kind(f), resource_namespace(f->r),
+        f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
                                sw_obj_name(record), SW_PATCH_MERGE, patch,
                                &(struct sw_request_opts){ .retries = FAREWELL_RETRIES }, on_let_go,
                                f);

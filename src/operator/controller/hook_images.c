@@ -57,7 +57,7 @@ static int mirror_parts(struct json_object *at, const char *rules, const struct 
                         struct sw_err *err)
 {
     SW_AUTO_JSON *whole = json_object_new_object();
-    SW_AUTO_CHARS *image = sw_image_of_parts(at);
+    SW_AUTO_CHARS *image = sw_image_from_fields(at);
     size_t version = strlen(sw_json_str(at, "", "version", NULL));
     if (!image)
         return 0;

@@ -137,13 +137,14 @@ static bool asks_for_features(struct json_object *pod_spec)
     return any;
 }
 
-int hook_stay(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err SW_UNUSED)
+int hook_node_affinity(struct json_object *doc, const struct sw_hook_env *env,
+                       struct sw_err *err SW_UNUSED)
 {
     struct json_object *pod_spec = sw_json_get(sw_hook_pod_template(doc), "spec");
     const char *resource = sw_obj_name(env->resource);
     if (!asks_for_features(pod_spec) || sw_label_value_fault(resource))
         return 0;
-    SW_AUTO_CHARS *key = sw_stay_key(resource, pod_spec);
+    SW_AUTO_CHARS *key = sw_grace_period_key(resource, pod_spec);
     struct stay s = { key, take_selected(pod_spec), json_object_new_array() };
     struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
                                              NULL);

@@ -311,7 +311,7 @@ const struct sw_hook sw_hooks[] = {
     { "stay", SW_HOOK_BEFORE_APPLY, "DaemonSet",
       "what is asked of labels of Node Feature Discovery becomes a node affinity by which the pods "
       "stay, for the time of grace, where those labels are lost",
-      .apply = hook_stay },
+      .apply = hook_node_affinity },
     { SW_SRO_PREFIX "wait", SW_HOOK_WAIT, "*",
       "\"true\": the state ends only when the object is ready by its kind's rule", .apply = NULL },
     { SW_SRO_PREFIX "wait-for-logs", SW_HOOK_WAIT, "DaemonSet",

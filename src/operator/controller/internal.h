@@ -35,7 +35,7 @@ struct sw_controller {
     struct fetch *fetches;         /* recipes being got (fetch.c) */
     struct sw_timer *depend_timer; /* dependencies are to be looked at */
     struct child_watch *children;  /* see dependencies.c */
-    struct sw_roster *roster;
+    struct sw_node_set *roster;
     struct sw_facts *facts;
     struct hub *hub;
     struct resource *resources;
@@ -162,7 +162,7 @@ struct resource {
     char *overrides_told;      /* the revision for which it was said which are not used */
     struct rollback *rollback; /* what states were ready with (rollback.c), or NULL */
     struct upgrade *upgrade;   /* of drivers node by node (upgrade.c), or NULL */
-    struct farewell *farewell; /* how it goes (deletion.c); NULL: it stays */
+    struct deletion *deletion; /* how it goes (deletion.c); NULL: it stays */
     struct sw_timer *emptied;  /* to tell that; or NULL */
 };
 
@@ -384,7 +384,7 @@ struct json_object *inherit_managed_fields(struct json_object *live, const char 
  * their names are added to @names (heap). @return how many places were changed; 0: it says no such
  * thing
  */
-size_t undeclared_drop(struct json_object *doc, const char *message, char **names);
+size_t unknown_fields_drop(struct json_object *doc, const char *message, char **names);
 
 /* quantity_text.c: where @message says that the server takes texts only, write quantities in @doc
  * that are numbers as texts. @return how many there were */

@@ -13,7 +13,7 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     struct sw_controller *c = op->r->c;
-    uint32_t node = sw_roster_find(c->roster, op->key.name);
+    uint32_t node = sw_node_set_find(c->roster, op->key.name);
     bool changed = false;
     op->req = NULL;
     if (a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) {
@@ -25,9 +25,9 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
                sw_err_text(a->err), NULL);
     if (a->code == 0 && a->object && node != SW_NO_NODE) {
         const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
-        changed = sw_roster_put_labels(c->roster, node,
-                                       sw_json_find(a->object, "metadata", "labels", NULL),
-                                       strtoull(version, NULL, 10));
+        changed = sw_node_set_put_labels(c->roster, node,
+                                         sw_json_find(a->object, "metadata", "labels", NULL),
+                                         strtoull(version, NULL, 10));
     }
     op_free(op);
     if (changed) /* the watch will bring nothing that is new then */
@@ -109,10 +109,10 @@ static bool has_affine_states(const struct resource *r)
 
 static void label_if_due(struct resource *r, const struct sw_group *group, uint32_t node)
 {
-    const struct sw_roster *roster = r->c->roster;
-    const char *name = sw_roster_name(roster, node);
-    if (name && sw_streq(sw_roster_group(roster, node), group->id) &&
-        !sw_streq(sw_roster_label(roster, node, SW_KERNEL_LABEL), group->kernel) &&
+    const struct sw_node_set *roster = r->c->roster;
+    const char *name = sw_node_set_name(roster, node);
+    if (name && sw_streq(sw_node_set_group(roster, node), group->id) &&
+        !sw_streq(sw_node_set_label(roster, node, SW_KERNEL_LABEL), group->kernel) &&
         cluster_selects(r->c, r, name) && !is_under_way(r, name))
         label(r, name, group->kernel);
 }
@@ -124,7 +124,7 @@ static bool is_due(const struct resource *r, const struct sw_group *group)
 
 void kernels_label(struct resource *r, const struct sw_group *group)
 {
-    for (uint32_t i = 0; is_due(r, group) && i < sw_roster_end(r->c->roster); i++)
+    for (uint32_t i = 0; is_due(r, group) && i < sw_node_set_end(r->c->roster); i++)
         label_if_due(r, group, i);
 }
 

@@ -220,7 +220,7 @@ char *sw_controller_metrics(struct sw_controller *c)
     }
     (void)printbuf_memappend(out, objects->buf, objects->bpos);
     put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
-    sprintbuf(out, "slipway_nodes %zu\n", sw_roster_count(c->roster));
+    sprintbuf(out, "slipway_nodes %zu\n", sw_node_set_count(c->roster));
     put_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
     sw_kube_each_count(c->kube, put_request, out);
     char *text = sw_strndup(out->buf, (size_t)out->bpos);

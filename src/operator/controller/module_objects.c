@@ -57,13 +57,13 @@ static void look_at_build(struct module *m, struct json_object *config)
 
 static void judge(struct module *m, struct json_object *object)
 {
-    struct sw_verdict verdict = { 0 };
-    sw_gate_judge(m->gate, object, &verdict);
-    bool ready = verdict.kind == SW_VERDICT_READY;
-    bool failed = verdict.kind == SW_VERDICT_FAILED;
+    struct sw_readiness readiness = { 0 };
+    sw_gate_judge(m->gate, object, &readiness);
+    bool ready = readiness.kind == SW_READINESS_READY;
+    bool failed = readiness.kind == SW_READINESS_FAILED;
     SW_AUTO_CHARS *words = sw_printf("%s %s: %s", sw_obj_kind(m->doc), sw_obj_name(m->doc),
-                                     verdict.message ? verdict.message : "");
-    sw_verdict_done(&verdict);
+                                     readiness.message ? readiness.message : "");
+    sw_readiness_done(&readiness);
     if (sw_streq(sw_obj_kind(m->doc), "BuildConfig"))
         look_at_build(m, object);
     else if (ready)

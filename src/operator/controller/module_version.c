@@ -23,7 +23,7 @@ struct json_object *module_version(struct module *m)
  */
 
 /* The run-time values of modules are named a little otherwise than those of resources. */
-static void make_values(struct module *m, const struct sw_payload *p)
+static void make_values(struct module *m, const struct sw_release_image *p)
 {
     struct sw_groups groups;
     sw_facts_groups(m->facts, NULL, NULL, &groups);
@@ -53,16 +53,16 @@ static void start_version(struct module *m)
 {
     SW_ERR(err);
     struct json_object *info = sw_json_get(m->known, module_entry(m));
-    struct sw_payload p = { .version = sw_json_str(info, "", "version", NULL),
-                            .os_version = sw_json_str(info, "", "os", NULL),
-                            .toolkit_image = sw_json_str(info, "", "toolkit", NULL),
-                            .kernel = sw_json_str(info, "", "kernel", NULL),
-                            .rt_kernel = sw_json_str(info, "", "rtKernel", NULL),
-                            .rhel_version = sw_json_str(info, "", "rhel", NULL) };
+    struct sw_release_image p = { .version = sw_json_str(info, "", "version", NULL),
+                                  .os_version = sw_json_str(info, "", "os", NULL),
+                                  .toolkit_image = sw_json_str(info, "", "toolkit", NULL),
+                                  .kernel = sw_json_str(info, "", "kernel", NULL),
+                                  .rt_kernel = sw_json_str(info, "", "rtKernel", NULL),
+                                  .rhel_version = sw_json_str(info, "", "rhel", NULL) };
     sw_facts_free(m->facts);
     json_object_put(SW_TAKE(m->values));
     sw_plan_free(SW_TAKE(m->r.plan));
-    m->facts = sw_payload_facts(&p, NULL, NULL, NULL);
+    m->facts = sw_release_image_facts(&p, NULL, NULL, NULL);
     make_values(m, &p);
     struct json_object *version = module_version(m);
     sw_json_set(version, json_object_new_array(), "reconciledTemplates", NULL);
@@ -74,10 +74,10 @@ static void start_version(struct module *m)
         module_next_state(m);
 }
 
-static void on_payload(int code, const char *words, const struct sw_payload *p, void *arg)
+static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
 {
     struct module *m = arg;
-    struct sw_payload_look *look = SW_TAKE(m->look);
+    struct sw_release_image_look *look = SW_TAKE(m->look);
     if (code == 0) {
         struct json_object *info = json_object_new_object();
         sw_json_set_str(info, p->version, "version", NULL);
@@ -89,7 +89,7 @@ static void on_payload(int code, const char *words, const struct sw_payload *p, 
         (void)json_object_object_add(m->known, module_entry(m), info);
     }
     SW_AUTO_CHARS *why = code < 0 ? sw_printf("%s: %s", module_entry(m), words) : NULL;
-    sw_payload_close(look);
+    sw_release_image_close(look);
     if (code < 0)
         module_fail(m, why);
     else
@@ -134,7 +134,7 @@ static void on_graph(const struct sw_http_result *r, void *arg)
                                                module_entry(m));
     const char *image = sw_json_str(node, NULL, "payload", NULL);
     if (image) {
-        m->look = sw_payload_open(m->r.c->registries, image, NULL, on_payload, m);
+        m->look = sw_release_image_open(m->r.c->registries, image, NULL, on_payload, m);
     } else if (++m->channel < SW_COUNT(channels)) {
         ask_graph(m);
     } else {
@@ -188,5 +188,5 @@ void module_next_entry(struct module *m)
     else if (is_version(entry))
         ask_graph(m);
     else
-        m->look = sw_payload_open(m->r.c->registries, entry, NULL, on_payload, m);
+        m->look = sw_release_image_open(m->r.c->registries, entry, NULL, on_payload, m);
 }

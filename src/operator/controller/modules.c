@@ -69,7 +69,7 @@ void module_stop_round(struct module *m)
 {
     source_free(SW_TAKE(m->source));
     sw_http_cancel(SW_TAKE(m->transfer));
-    sw_payload_close(SW_TAKE(m->look));
+    sw_release_image_close(SW_TAKE(m->look));
     sw_kube_cancel(SW_TAKE(m->req));
     module_stop_waiting(m);
     sw_rendered_free(SW_TAKE(m->rendered));

@@ -38,7 +38,7 @@ struct module {
     struct sw_http_transfer *transfer;
     char *body;
     size_t body_len;
-    struct sw_payload_look *look;
+    struct sw_release_image_look *look;
     struct sw_facts *facts;
     struct json_object *values;
     struct sw_rendered *rendered;

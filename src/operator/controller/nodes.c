@@ -3,18 +3,18 @@
 #include "data/data.h"
 #include "operator/engine/nodes/grace_period.h"
 
-_Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_roster_taint),
+_Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_node_set_taint),
                "both are key, value, effect, added");
 
-uint32_t nodes_put(struct sw_roster *roster, struct sw_facts *facts, const struct sw_node *node,
+uint32_t nodes_put(struct sw_node_set *roster, struct sw_facts *facts, const struct sw_node *node,
                    const char *group, uint64_t version, bool *changed, bool *groups_changed)
 {
-    const struct sw_roster_facts row = {
+    const struct sw_node_set_facts row = {
         .name = node->name,
         .group = group,
         .labels = node->labels,
         .n_labels = node->n_labels,
-        .taints = (const struct sw_roster_taint *)node->taints,
+        .taints = (const struct sw_node_set_taint *)node->taints,
         .n_taints = node->n_taints,
         .taint_record = node->taint_record,
         .ready = node->ready,
@@ -22,7 +22,7 @@ uint32_t nodes_put(struct sw_roster *roster, struct sw_facts *facts, const struc
         .boot_id = node->boot_id,
         .version = version,
     };
-    uint32_t number = sw_roster_put(roster, &row, changed);
+    uint32_t number = sw_node_set_put(roster, &row, changed);
     bool groups = sw_facts_put_node(facts, node);
     if (groups_changed)
         *groups_changed = groups;
@@ -32,9 +32,9 @@ uint32_t nodes_put(struct sw_roster *roster, struct sw_facts *facts, const struc
 bool nodes_is_chosen(const char *name, void *arg)
 {
     const struct nodes_choice *choice = arg;
-    uint32_t node = sw_roster_find(choice->roster, name);
+    uint32_t node = sw_node_set_find(choice->roster, name);
     struct json_object *selector = sw_json_find(choice->resource, "spec", "nodeSelector", NULL);
     return node != SW_NO_NODE &&
-           sw_roster_keeps(choice->roster, node, selector, sw_obj_name(choice->resource)) &&
-           !sw_roster_is_tainted(choice->roster, node, choice->tolerations);
+           sw_node_set_keeps(choice->roster, node, selector, sw_obj_name(choice->resource)) &&
+           !sw_node_set_is_tainted(choice->roster, node, choice->tolerations);
 }

@@ -38,8 +38,8 @@ static bool put_bit(struct resource *r, uint32_t node, bool on)
 
 static bool selects(const struct resource *r, uint32_t node)
 {
-    return sw_roster_matches(r->c->roster, node,
-                             sw_json_find(r->doc, "spec", "nodeSelector", NULL));
+    return sw_node_set_matches(r->c->roster, node,
+                               sw_json_find(r->doc, "spec", "nodeSelector", NULL));
 }
 
 /* ---- two of them -------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ static char *names_of_shared(const struct resource *a, const struct resource *b,
         uint64_t bit = UINT64_C(1) << i % BITS;
         if (!(a->claims[i / BITS] & b->claims[i / BITS] & bit))
             continue;
-        const char *name = sw_roster_name(a->c->roster, i);
+        const char *name = sw_node_set_name(a->c->roster, i);
         char *more = sw_printf("%s%s%s", names, found++ ? ", " : "", name ? name : "?");
         free(names);
         names = more;
@@ -163,7 +163,7 @@ static void soon(struct sw_controller *c)
 void overlap_resource(struct resource *r)
 {
     bool claiming = is_claiming(r), changed = false;
-    for (uint32_t i = 0; i < sw_roster_end(r->c->roster); i++)
+    for (uint32_t i = 0; i < sw_node_set_end(r->c->roster); i++)
         changed = put_bit(r, i, claiming && selects(r, i)) || changed;
     if (changed || r->n_claims)
         soon(r->c); /* its chart, or what it depends on, may be another too */

@@ -17,7 +17,7 @@ struct validation {
     char *name, *image;           /* image: spec.updateImage */
     struct json_object *statuses; /* as last written, or as read */
     struct json_object *fresh;    /* that is being put together */
-    struct sw_payload_look *look;
+    struct sw_release_image_look *look;
     struct sw_facts *facts; /* of the release image; NULL: not read yet */
     char *kernel;
     char **names; /* of the resources of this round */
@@ -44,7 +44,7 @@ static void forget_names(struct validation *v)
 
 static void stop(struct validation *v)
 {
-    sw_payload_close(SW_TAKE(v->look));
+    sw_release_image_close(SW_TAKE(v->look));
     sw_preflight_close(SW_TAKE(v->check));
     sw_kube_cancel(SW_TAKE(v->write));
     sw_timer_stop(v->timer);
@@ -107,8 +107,8 @@ static void finish(struct validation *v)
 }
 
 /* The time of a verdict is when it became that. */
-static void add_verdict(struct validation *v, const char *name, const char *status,
-                        const char *reason)
+static void add_readiness(struct validation *v, const char *name, const char *status,
+                          const char *reason)
 {
     char now[21];
     sw_time_rfc3339(sw_loop_wall_ms(v->c->loop), now);
@@ -130,7 +130,7 @@ static void on_report(const struct sw_preflight_report *report, void *arg)
 {
     struct validation *v = arg;
     v->check = NULL;
-    add_verdict(v, v->names[v->at++], report->status, report->reason);
+    add_readiness(v, v->names[v->at++], report->status, report->reason);
     next_resource(v);
 }
 
@@ -156,12 +156,12 @@ static void next_resource(struct validation *v)
         SW_ERR(err);
         if (!r || !r->plan) {
             if (r)
-                add_verdict(v, r->name, "Unknown",
-                            r->fault_words ? r->fault_words : "its recipe has not been read yet");
+                add_readiness(v, r->name, "Unknown",
+                              r->fault_words ? r->fault_words : "its recipe has not been read yet");
             continue;
         }
         if (render_for(v, r, &rendered, &err) < 0) {
-            add_verdict(v, r->name, "Error", sw_err_text(&err));
+            add_readiness(v, r->name, "Error", sw_err_text(&err));
             continue;
         }
         v->check = sw_preflight_open(v->c->loop, v->c->registries,
@@ -187,20 +187,20 @@ static void collect_names(struct validation *v)
 /* ---- a round -----------------------------------------------------------------------------------
  */
 
-static void on_payload(int code, const char *words, const struct sw_payload *p, void *arg)
+static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
 {
     struct validation *v = arg;
-    struct sw_payload_look *look = SW_TAKE(v->look); /* @p is its */
+    struct sw_release_image_look *look = SW_TAKE(v->look); /* @p is its */
     SW_AUTO_CHARS *why = code < 0 ? sw_printf("the release image cannot be read: %s", words) : NULL;
     if (code == 0) {
-        v->facts = sw_payload_facts(p, NULL, NULL, NULL);
+        v->facts = sw_release_image_facts(p, NULL, NULL, NULL);
         free(v->kernel);
         v->kernel = sw_strdup(p->kernel);
     }
-    sw_payload_close(look);
+    sw_release_image_close(look);
     if (code < 0) {
         for (v->at = 0; v->at < v->n; v->at++)
-            add_verdict(v, v->names[v->at], "Error", why);
+            add_readiness(v, v->names[v->at], "Error", why);
         finish(v);
         return;
     }
@@ -216,7 +216,7 @@ static void begin(void *arg)
     if (v->facts)
         next_resource(v);
     else
-        v->look = sw_payload_open(v->c->registries, v->image, NULL, on_payload, v);
+        v->look = sw_release_image_open(v->c->registries, v->image, NULL, on_payload, v);
 }
 
 static struct validation *find(struct preflights *all, const char *name)

@@ -334,7 +334,7 @@ void release_settled(struct resource *r)
 {
     struct sw_controller *c = r->c;
     if (c->opts.releases == SW_RELEASES_NONE || r->release.work || !r->plan || r->fault ||
-        r->depends.code || r->depends.blocked || r->plan_work || r->farewell)
+        r->depends.code || r->depends.blocked || r->plan_work || r->deletion)
         return;
     enum sw_phase phase = sw_engine_phase(r->engine);
     bool seen = sw_streq(r->release.seen, r->revision) && r->release.seen_phase == (int)phase;

@@ -11,9 +11,9 @@
 
 enum { MAX_DOC_BYTES = 8 << 20 };
 
-struct sw_payload_look {
+struct sw_release_image_look {
     struct sw_registries *registries;
-    sw_payload_fn *fn;
+    sw_release_image_fn *fn;
     void *arg;
     char *image, *platform;
     struct sw_access *access;
@@ -24,7 +24,7 @@ struct sw_payload_look {
     char *toolkit_image;
 };
 
-void sw_payload_close(struct sw_payload_look *l)
+void sw_release_image_close(struct sw_release_image_look *l)
 {
     if (!l)
         return;
@@ -40,13 +40,13 @@ void sw_payload_close(struct sw_payload_look *l)
     free(l);
 }
 
-static struct json_object *tag_of(const struct sw_payload_look *l, const char *name)
+static struct json_object *tag_of(const struct sw_release_image_look *l, const char *name)
 {
     return sw_json_find_by(sw_json_find(l->references, "spec", "tags", NULL), "name", name);
 }
 
 /* "machine-os=410.84.202205191234-0,other=1" */
-static char *os_version(const struct sw_payload_look *l)
+static char *os_version(const struct sw_release_image_look *l)
 {
     static const char *const names[] = { "machine-os-content", "rhel-coreos" };
     for (size_t i = 0; i < SW_COUNT(names); i++) {
@@ -59,11 +59,11 @@ static char *os_version(const struct sw_payload_look *l)
     return sw_strdup("");
 }
 
-static void answer(struct sw_payload_look *l, int code, const char *words)
+static void answer(struct sw_release_image_look *l, int code, const char *words)
 {
     SW_AUTO_CHARS *os = os_version(l);
     SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
-    struct sw_payload p = {
+    struct sw_release_image p = {
         .version = sw_json_str(l->metadata, "", "version", NULL),
         .os_version = os,
         .toolkit_image = l->toolkit_image ? l->toolkit_image : "",
@@ -77,7 +77,7 @@ static void answer(struct sw_payload_look *l, int code, const char *words)
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-static void open_file(struct sw_payload_look *l, const char *image, const char *path,
+static void open_file(struct sw_release_image_look *l, const char *image, const char *path,
                       bool last_only, sw_registry_fn *fn)
 {
     struct sw_registry_ask ask = { .image = image, .logins = l->logins, .platform = l->platform };
@@ -87,8 +87,8 @@ static void open_file(struct sw_payload_look *l, const char *image, const char *
     l->file = sw_registry_file_open(l->registry, &ask, &opts, fn, l);
 }
 
-static bool take(struct sw_payload_look *l, const struct sw_registry_answer *a, const char *path,
-                 struct json_object **to)
+static bool take(struct sw_release_image_look *l, const struct sw_registry_answer *a,
+                 const char *path, struct json_object **to)
 {
     SW_ERR(err);
     l->file = NULL;
@@ -105,7 +105,7 @@ static bool take(struct sw_payload_look *l, const struct sw_registry_answer *a, 
 
 static void on_toolkit(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_payload_look *l = arg;
+    struct sw_release_image_look *l = arg;
     if (take(l, a, SW_TOOLKIT_FILE, &l->toolkit))
         answer(l, 0, NULL);
 }
@@ -115,7 +115,7 @@ static void on_toolkit(const struct sw_registry_answer *a, void *arg)
 
 static void on_metadata(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_payload_look *l = arg;
+    struct sw_release_image_look *l = arg;
     if (!take(l, a, METADATA, &l->metadata))
         return;
     const char *image = sw_json_str(tag_of(l, "driver-toolkit"), "", "from", "name", NULL);
@@ -130,7 +130,7 @@ static void on_metadata(const struct sw_registry_answer *a, void *arg)
 
 static void on_references(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_payload_look *l = arg;
+    struct sw_release_image_look *l = arg;
     if (take(l, a, REFERENCES, &l->references))
         open_file(l, l->image, METADATA, false, on_metadata);
 }
@@ -138,7 +138,7 @@ static void on_references(const struct sw_registry_answer *a, void *arg)
 static void on_access(int code, const char *words, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
-    struct sw_payload_look *l = arg;
+    struct sw_release_image_look *l = arg;
     l->access = NULL;
     l->registry = registry;
     l->logins = sw_logins_ref(logins);
@@ -150,23 +150,25 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
         open_file(l, l->image, REFERENCES, false, on_references);
 }
 
-struct sw_payload_look *sw_payload_open(struct sw_registries *registries, const char *image,
-                                        const char *arch, sw_payload_fn *fn, void *arg)
+struct sw_release_image_look *sw_release_image_open(struct sw_registries *registries,
+                                                    const char *image, const char *arch,
+                                                    sw_release_image_fn *fn, void *arg)
 {
-    struct sw_payload_look *l = sw_zalloc(1, sizeof *l);
-    *l = (struct sw_payload_look){ .registries = registries,
-                                   .fn = fn,
-                                   .arg = arg,
-                                   .image = sw_strdup(image),
-                                   .platform = sw_printf("linux/%s", arch ? arch : "amd64") };
+    struct sw_release_image_look *l = sw_zalloc(1, sizeof *l);
+    *l = (struct sw_release_image_look){ .registries = registries,
+                                         .fn = fn,
+                                         .arg = arg,
+                                         .image = sw_strdup(image),
+                                         .platform = sw_printf("linux/%s", arch ? arch : "amd64") };
     l->access = sw_access_open(registries, NULL, SW_ACCESS_ALL, on_access, l);
     return l;
 }
 
-struct sw_payload_look *sw_payload_open_toolkit(struct sw_registries *registries, const char *image,
-                                                const char *arch, sw_payload_fn *fn, void *arg)
+struct sw_release_image_look *sw_release_image_open_toolkit(struct sw_registries *registries,
+                                                            const char *image, const char *arch,
+                                                            sw_release_image_fn *fn, void *arg)
 {
-    struct sw_payload_look *l = sw_payload_open(registries, image, arch, fn, arg);
+    struct sw_release_image_look *l = sw_release_image_open(registries, image, arch, fn, arg);
     l->toolkit_image = sw_strdup(image);
     return l;
 }
@@ -215,7 +217,7 @@ static size_t source_of(const char *kind)
     return i;
 }
 
-static void put_payload(struct sw_facts *facts, const struct sw_payload *p)
+static void put_payload(struct sw_facts *facts, const struct sw_release_image *p)
 {
     SW_AUTO_JSON *version = json_object_new_object(), *stream = json_object_new_object();
     sw_facts_set_openshift(facts, true);
@@ -233,8 +235,8 @@ static void put_payload(struct sw_facts *facts, const struct sw_payload *p)
     (void)sw_facts_put_toolkit(facts, p->toolkit_image, &toolkit, NULL);
 }
 
-struct sw_facts *sw_payload_facts(const struct sw_payload *payload, const char *kernel,
-                                  const char *os, const char *arch)
+struct sw_facts *sw_release_image_facts(const struct sw_release_image *payload, const char *kernel,
+                                        const char *os, const char *arch)
 {
     struct sw_facts *facts = sw_facts_new();
     const char *runs = kernel ? kernel : payload ? payload->kernel : "";

@@ -4,11 +4,11 @@
 #include "chart/registry/registry.h"
 
 struct sw_facts;
-struct sw_payload_look;
+struct sw_release_image_look;
 struct sw_registries;
 
 /** Borrowed for the call; "" where it is not said. */
-struct sw_payload {
+struct sw_release_image {
     const char *version;       /* "4.10.15" */
     const char *os_version;    /* of machine-os-content: "410.84.202205191234-0" */
     const char *toolkit_image; /* driver-toolkit */
@@ -16,19 +16,21 @@ struct sw_payload {
 };
 /** @code: 0 | SW_NOTFOUND: no such image, or it is no release | SW_FORBIDDEN | SW_UNAVAILABLE |
  * SW_INVALID. @payload NULL unless 0. */
-typedef void sw_payload_fn(int code, const char *words, const struct sw_payload *payload,
-                           void *arg);
+typedef void sw_release_image_fn(int code, const char *words,
+                                 const struct sw_release_image *payload, void *arg);
 
 /** Read a release image. Answers once, never before it returned.
  * Source: the files release-manifests/image-references and release-metadata of release images. */
-struct sw_payload_look *sw_payload_open(struct sw_registries *registries, const char *image,
-                                        const char *arch, sw_payload_fn *fn, void *arg);
+struct sw_release_image_look *sw_release_image_open(struct sw_registries *registries,
+                                                    const char *image, const char *arch,
+                                                    sw_release_image_fn *fn, void *arg);
 /** The same of a driver toolkit image alone. */
-struct sw_payload_look *sw_payload_open_toolkit(struct sw_registries *registries, const char *image,
-                                                const char *arch, sw_payload_fn *fn, void *arg);
-void sw_payload_close(struct sw_payload_look *look);
+struct sw_release_image_look *sw_release_image_open_toolkit(struct sw_registries *registries,
+                                                            const char *image, const char *arch,
+                                                            sw_release_image_fn *fn, void *arg);
+void sw_release_image_close(struct sw_release_image_look *look);
 
 /** Facts of a cluster whose nodes all run @kernel (NULL: the payload's), with what the payload says
  * (NULL: nothing). @os: "8.4" or NULL: as payload or kernel say. The caller's. */
-struct sw_facts *sw_payload_facts(const struct sw_payload *payload, const char *kernel,
-                                  const char *os, const char *arch);
+struct sw_facts *sw_release_image_facts(const struct sw_release_image *payload, const char *kernel,
+                                        const char *os, const char *arch);

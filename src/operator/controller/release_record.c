@@ -98,11 +98,11 @@ struct bit_name {
     const char *name;
 };
 
-static struct json_object *names_of(unsigned bits, const struct bit_name *names, size_t n)
+static struct json_object *names_of(unsigned bitset, const struct bit_name *names, size_t n)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < n; i++)
-        if (bits & names[i].bit)
+        if (bitset & names[i].bit)
             (void)json_object_array_add(list, json_object_new_string(names[i].name));
     return list;
 }

@@ -135,7 +135,7 @@ static bool apply_without(struct op *op, const struct sw_kube_answer *a)
     if (a->code != SW_INVALID)
         return false;
     struct json_object *less = sw_json_copy(op->doc);
-    if (!undeclared_drop(less, sw_err_text(a->err), &op->dropped) &&
+    if (!unknown_fields_drop(less, sw_err_text(a->err), &op->dropped) &&
         !quantity_write_out(less, sw_err_text(a->err))) {
         json_object_put(less);
         return false;
@@ -232,11 +232,11 @@ void request_delete(struct resource *r, const struct sw_action *a)
 static bool put_node(struct sw_controller *c, uint32_t node, struct json_object *doc)
 {
     const char *version = sw_json_str(doc, "0", "metadata", "resourceVersion", NULL);
-    bool changed = sw_roster_put_labels(c->roster, node,
-                                        sw_json_find(doc, "metadata", "labels", NULL),
-                                        strtoull(version, NULL, 10));
+    bool changed = sw_node_set_put_labels(c->roster, node,
+                                          sw_json_find(doc, "metadata", "labels", NULL),
+                                          strtoull(version, NULL, 10));
     if (changed)
-        sw_roster_put_taints(
+        sw_node_set_put_taints(
             c->roster, node, sw_json_find(doc, "spec", "taints", NULL),
             sw_json_str(doc, "", "metadata", "annotations", SW_TAINTS_ANNOTATION, NULL));
     return changed;

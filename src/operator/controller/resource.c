@@ -112,13 +112,13 @@ static void do_timer(struct resource *r, const struct sw_action *a)
 
 static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
-    farewell_finalize(r);
+    deletion_finalize(r);
 }
 
 /* Not inside the step that says so: the engine is told what comes next. */
 static void on_emptied(void *arg)
 {
-    farewell_emptied(arg);
+    deletion_emptied(arg);
 }
 
 static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
@@ -143,7 +143,7 @@ static void step_once(struct resource *r, struct sw_event *event)
     event->now_ms = sw_loop_now_ms(r->c->loop);
     r->stepping = true;
     const struct sw_actions *actions = sw_engine_step(r->engine, event);
-    sw_tape_step(r->c->opts.tape, r->taped, event, actions);
+    sw_recording_step(r->c->opts.tape, r->taped, event, actions);
     for (size_t i = 0; i < actions->n; i++)
         performers[actions->items[i].kind](r, &actions->items[i]);
     r->stepping = false;
@@ -225,7 +225,7 @@ static struct resource *resource_new(struct sw_controller *c, const char *name, 
         .name = sw_strdup(name),
         .uid = sw_strdup(uid),
         .engine = sw_engine_new(c->roster, &c->opts.engine),
-        .taped = sw_tape_begin(c->opts.tape, name),
+        .taped = sw_recording_begin(c->opts.tape, name),
         .timer = sw_timer_new(c->loop, on_timer, r),
     };
     r->todo_end = &r->todo;
@@ -256,7 +256,7 @@ static void resource_free(struct resource *r)
     serving_close(r);
     upgrade_close(r);
     rollback_close(r);
-    farewell_close(r);
+    deletion_close(r);
     sw_timer_free(r->emptied);
     release_work_free(r->release.work);
     sw_timer_free(r->release.timer);
@@ -270,7 +270,7 @@ static void resource_free(struct resource *r)
     free(r->push_secret);
     sw_timer_free(r->timer);
     sw_engine_free(r->engine);
-    sw_tape_end(r->c->opts.tape, r->taped);
+    sw_recording_end(r->c->opts.tape, r->taped);
     sw_plan_free(r->plan);
     sw_recipe_free(r->recipe);
     json_object_put(r->seen);
@@ -437,7 +437,7 @@ static void send_spec(struct resource *r)
         spec.reason = "ErrorHasOccurred";
         resource_set_fault(r, rc, spec.message);
     }
-    farewell_spec(r, &spec);
+    deletion_spec(r, &spec);
     SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
     spec.taints = sw_json_find(r->doc, "spec", "taints", NULL);
     spec.tolerations = tolerations;
@@ -524,14 +524,14 @@ static void resource_changed(struct resource *r)
     overlap_resource(r);
     bool goes = is_deleting(r->doc) || resource_is_removed(r);
     if (!goes)
-        farewell_close(r);
+        deletion_close(r);
     if (goes || is_left_alone(r)) {
         resource_set_fault(r, 0, NULL);
         puller_close(r);
         if (goes && !is_deleting(r->doc))
             rollback_remove(r);
         follow_close(r);
-        if (!goes || farewell_begin(r))
+        if (!goes || deletion_begin(r))
             send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */

@@ -48,7 +48,7 @@ static char *field_of(const char *message, const char *end)
     return sw_strndup(from, (size_t)(end - from));
 }
 
-size_t undeclared_drop(struct json_object *doc, const char *message, char **names)
+size_t unknown_fields_drop(struct json_object *doc, const char *message, char **names)
 {
     size_t n = 0;
     for (const char *at = message; at && (at = strstr(at, words)); at += strlen(words)) {

@@ -48,7 +48,7 @@ static void look_at_label(const char *key, const char *value SW_UNUSED, void *ar
 static bool is_shared(const struct upgrade *u, uint32_t node)
 {
     struct shared_look l = { .u = u };
-    sw_roster_each_label(u->r->c->roster, node, look_at_label, &l);
+    sw_node_set_each_label(u->r->c->roster, node, look_at_label, &l);
     return l.found;
 }
 
@@ -62,16 +62,16 @@ static struct node_drain *find_drain(const struct upgrade *u, const char *node)
 
 static void node_facts(const struct upgrade *u, uint32_t number, struct sw_upgrade_node *out)
 {
-    const struct sw_roster *roster = u->r->c->roster;
-    const char *since = sw_roster_label(roster, number, u->since_label);
+    const struct sw_node_set *roster = u->r->c->roster;
+    const char *since = sw_node_set_label(roster, number, u->since_label);
     *out = (struct sw_upgrade_node){
-        .name = sw_roster_name(roster, number),
-        .ready = sw_roster_is_ready(roster, number),
-        .unschedulable = sw_roster_is_unschedulable(roster, number),
-        .skipped = sw_streq(sw_roster_label(roster, number, SW_UPGRADE_SKIP_LABEL), "true"),
-        .step = sw_upgrade_step_find(sw_roster_label(roster, number, u->step_label)),
+        .name = sw_node_set_name(roster, number),
+        .ready = sw_node_set_is_ready(roster, number),
+        .unschedulable = sw_node_set_is_unschedulable(roster, number),
+        .skipped = sw_streq(sw_node_set_label(roster, number, SW_UPGRADE_SKIP_LABEL), "true"),
+        .step = sw_upgrade_step_find(sw_node_set_label(roster, number, u->step_label)),
         .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
-        .cordoned = sw_roster_label(roster, number, u->cordon_label) != NULL,
+        .cordoned = sw_node_set_label(roster, number, u->cordon_label) != NULL,
         .shared = is_shared(u, number),
     };
     struct node_drain *d = find_drain(u, out->name);
@@ -115,9 +115,10 @@ static bool has(const struct gathered *g, uint32_t number)
 /* Nodes that were begun and are no nodes of a driver any more: they are finished. */
 static void add_left_behind(struct gathered *g)
 {
-    const struct sw_roster *roster = g->u->r->c->roster;
-    for (uint32_t i = 0; i < sw_roster_end(roster); i++)
-        if (sw_roster_name(roster, i) && sw_roster_label(roster, i, g->u->step_label) && !has(g, i))
+    const struct sw_node_set *roster = g->u->r->c->roster;
+    for (uint32_t i = 0; i < sw_node_set_end(roster); i++)
+        if (sw_node_set_name(roster, i) && sw_node_set_label(roster, i, g->u->step_label) &&
+            !has(g, i))
             add_node(g, i, false, true);
 }
 
@@ -178,8 +179,9 @@ static void on_patched(const struct sw_kube_answer *a, void *arg)
         return;
     }
     const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
-    (void)sw_roster_put_labels(c->roster, node, sw_json_find(a->object, "metadata", "labels", NULL),
-                               strtoull(version, NULL, 10));
+    (void)sw_node_set_put_labels(c->roster, node,
+                                 sw_json_find(a->object, "metadata", "labels", NULL),
+                                 strtoull(version, NULL, 10));
     if (op->more)
         say(r, op->more);
     op_free(op);
@@ -215,7 +217,7 @@ static struct json_object *node_patch(const struct upgrade *u, uint32_t number,
     char now[24], version[24];
     bool gone = d->next == SW_UP_NONE;
     snprintf(now, sizeof now, "%" PRId64, sw_loop_wall_ms(u->r->c->loop) / 1000);
-    snprintf(version, sizeof version, "%" PRIu64, sw_roster_version(u->r->c->roster, number));
+    snprintf(version, sizeof version, "%" PRIu64, sw_node_set_version(u->r->c->roster, number));
     sw_json_set_str(body, version, "metadata", "resourceVersion", NULL);
     sw_json_set(body, gone ? NULL : json_object_new_string(sw_upgrade_step_name(d->next)),
                 "metadata", "labels", u->step_label, NULL);

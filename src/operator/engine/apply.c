@@ -237,9 +237,9 @@ static bool is_to_go(const struct state *s, struct object *o)
 {
     if (!o->text || o->doing != DOING_NOTHING || o->dying || !object_is_removable(o))
         return false;
-    if (o->drop_failed && o->verdict.kind == SW_VERDICT_FAILED) {
+    if (o->drop_failed && o->readiness.kind == SW_READINESS_FAILED) {
         if (!o->failed_why)
-            object_fail(o, o->verdict.message, o->hash);
+            object_fail(o, o->readiness.message, o->hash);
         return o->failed_recorded; /* else a restart would know nothing of it, and run it again */
     }
     return o->drop_ready && o->done_hash == o->hash && side_is_done(s, o);

@@ -95,7 +95,7 @@ static void update(struct sw_engine *e, struct object *o)
 /* What the vendor has built is there, whatever a registry said before. */
 static void release(struct sw_engine *e, struct object *build)
 {
-    if (build->asleep || !build->present || build->verdict.kind != SW_VERDICT_READY ||
+    if (build->asleep || !build->present || build->readiness.kind != SW_READINESS_READY ||
         !object_is_applied(build))
         return;
     for (size_t i = 0; i < e->n_states; i++)

@@ -11,34 +11,35 @@ enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000 };
 /* The container that has ended, of the pod that says most. @return false: there is none */
 static bool find_culprit(const struct object *o, const char **pod, const char **container)
 {
-    const struct sw_verdict *verdict = &o->verdict;
+    const struct sw_readiness *readiness = &o->readiness;
     *pod = o->key.name;
-    if (!sw_streq(o->key.kind, "Pod") && !workers_culprit(o, pod, &verdict))
+    if (!sw_streq(o->key.kind, "Pod") && !workers_culprit(o, pod, &readiness))
         return false;
-    *container = verdict->container;
+    *container = readiness->container;
     return *container != NULL;
 }
 
-void blame_ask(struct sw_engine *e, struct object *o)
+void container_logs_ask(struct sw_engine *e, struct object *o)
 {
     const char *pod, *container;
-    if (!o->text || !o->present || o->verdict.kind == SW_VERDICT_READY || o->blame.serial ||
-        !find_culprit(o, &pod, &container))
+    if (!o->text || !o->present || o->readiness.kind == SW_READINESS_READY ||
+        o->container_logs.serial || !find_culprit(o, &pod, &container))
         return;
-    bool same = sw_streq(o->blame.pod, pod) && sw_streq(o->blame.container, container);
-    if (same && (!o->blame.changed || o->blame.asked_ms + AGAIN_MS > e->now_ms))
+    bool same = sw_streq(o->container_logs.pod, pod) &&
+                sw_streq(o->container_logs.container, container);
+    if (same && (!o->container_logs.changed || o->container_logs.asked_ms + AGAIN_MS > e->now_ms))
         return;
     char *copies[] = { sw_strdup(pod), sw_strdup(container) }; /* may be what they replace */
     if (!same)
-        free(SW_TAKE(o->blame.line));
-    free(o->blame.pod);
-    free(o->blame.container);
-    o->blame.pod = copies[0];
-    o->blame.container = copies[1];
-    o->blame.asked_ms = e->now_ms;
-    o->blame.changed = false;
+        free(SW_TAKE(o->container_logs.line));
+    free(o->container_logs.pod);
+    free(o->container_logs.container);
+    o->container_logs.pod = copies[0];
+    o->container_logs.container = copies[1];
+    o->container_logs.asked_ms = e->now_ms;
+    o->container_logs.changed = false;
     struct sw_action *a = act_add(e, SW_ACT_LOGS);
-    a->serial = o->blame.serial = act_serial(e);
+    a->serial = o->container_logs.serial = act_serial(e);
     a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, pod) };
     a->container = sw_arena_strdup(e->arena, container);
     a->n_bytes = LOG_BYTES;
@@ -64,29 +65,29 @@ static char *last_line(const char *text)
     return line;
 }
 
-bool blame_take(struct object *o, const struct sw_event *event)
+bool container_logs_take(struct object *o, const struct sw_event *event)
 {
-    if (!o->blame.serial || o->blame.serial != event->serial)
+    if (!o->container_logs.serial || o->container_logs.serial != event->serial)
         return false;
-    o->blame.serial = 0;
+    o->container_logs.serial = 0;
     if (event->code || !event->text)
         return false; /* an extra: who may not read logs sees the rest */
-    free(o->blame.line);
-    o->blame.line = last_line(event->text);
+    free(o->container_logs.line);
+    o->container_logs.line = last_line(event->text);
     return true;
 }
 
-const char *blame_line(const struct object *o)
+const char *container_logs_line(const struct object *o)
 {
     const char *pod, *container;
-    bool still = find_culprit(o, &pod, &container) && sw_streq(pod, o->blame.pod) &&
-                 sw_streq(container, o->blame.container);
-    return still ? o->blame.line : NULL;
+    bool still = find_culprit(o, &pod, &container) && sw_streq(pod, o->container_logs.pod) &&
+                 sw_streq(container, o->container_logs.container);
+    return still ? o->container_logs.line : NULL;
 }
 
-void blame_done(struct object *o)
+void container_logs_done(struct object *o)
 {
-    free(o->blame.pod);
-    free(o->blame.container);
-    free(o->blame.line);
+    free(o->container_logs.pod);
+    free(o->container_logs.container);
+    free(o->container_logs.line);
 }

@@ -5,7 +5,7 @@
 /* ---- deadlines ---------------------------------------------------------------------------------
  */
 
-int64_t patience_timeout(const struct sw_engine *e, const struct state *s)
+int64_t deadline_timeout(const struct sw_engine *e, const struct state *s)
 {
     int64_t longest_ms = 0;
     if (s->timeout_ms)
@@ -16,7 +16,7 @@ int64_t patience_timeout(const struct sw_engine *e, const struct state *s)
     return longest_ms ? longest_ms : e->timeout_ms;
 }
 
-void patience_entered(struct sw_engine *e, struct state *s)
+void deadline_entered(struct sw_engine *e, struct state *s)
 {
     switch (s->phase) {
     case PH_APPLYING:
@@ -59,23 +59,23 @@ static size_t count_ready(const struct state *s)
     return n;
 }
 
-void patience_note_late(struct state *s)
+void deadline_note_late(struct state *s)
 {
     s->late = true;
     s->late_ready = all_applied(s) ? SIZE_MAX : count_ready(s);
 }
 
-bool patience_has_moved(const struct state *s)
+bool deadline_has_moved(const struct state *s)
 {
     return s->late_ready == SIZE_MAX ? !all_applied(s) : count_ready(s) != s->late_ready;
 }
 
-bool patience_is_over(struct sw_engine *e, const struct state *s)
+bool deadline_is_over(struct sw_engine *e, const struct state *s)
 {
-    int64_t timeout_ms = patience_timeout(e, s);
+    int64_t timeout_ms = deadline_timeout(e, s);
     for (size_t i = 0; i < s->n_objects; i++)
         if (s->objects[i]->text && s->objects[i]->gate->by_node &&
-            sw_streq(s->objects[i]->verdict.reason, "OldPods"))
+            sw_streq(s->objects[i]->readiness.reason, "OldPods"))
             return false; /* each node has a deadline of its own */
     if (!timeout_ms || !s->awaited_ms || state_is_rendering(s))
         return false;
@@ -91,13 +91,13 @@ bool patience_is_over(struct sw_engine *e, const struct state *s)
 static bool can_redo(const struct object *o)
 {
     bool failed = o->text && o->awaited && o->gate->runs_to_completion && object_is_applied(o) &&
-                  o->verdict.kind == SW_VERDICT_FAILED;
+                  o->readiness.kind == SW_READINESS_FAILED;
     bool ours = object_is_written(o) && o->present && o->ours && !o->adopted && !o->drop_failed &&
                 !o->failed_why;
     return failed && ours && (o->gate->n_retries < 0 || o->n_redone < o->gate->n_retries);
 }
 
-bool patience_can_redo(const struct state *s)
+bool deadline_can_redo(const struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
         if (can_redo(s->objects[i]))
@@ -105,7 +105,7 @@ bool patience_can_redo(const struct state *s)
     return false;
 }
 
-void patience_redo(struct state *s)
+void deadline_redo(struct state *s)
 {
     bool any = false;
     for (size_t i = 0; i < s->n_objects; i++) {

@@ -37,47 +37,47 @@ bool sw_engine_knows_drivers(struct sw_engine *engine)
 }
 
 /* What one DaemonSet says about all nodes is added to what the others have said. */
-static void add_driver(const struct sw_engine *e, const struct object *o, struct bits *members,
-                       struct bits *old, struct bits *unfit)
+static void add_driver(const struct sw_engine *e, const struct object *o, struct bitset *members,
+                       struct bitset *old, struct bitset *unfit)
 {
     struct driver_marks m = { 0 };
     workers_mark_drivers(o, &m);
-    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++) {
-        if (!sw_roster_name(e->roster, n))
+    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++) {
+        if (!sw_node_set_name(e->roster, n))
             continue;
-        bool has = bits_has(&m.has, n);
-        if (!has && !sw_roster_takes_pod(e->roster, n, o->placement))
+        bool has = bitset_has(&m.has, n);
+        if (!has && !sw_node_affinity_takes_pod(e->roster, n, o->placement))
             continue;
         const char *label = o->state->label;
-        bool open = !label || sw_streq(sw_roster_label(e->roster, n, label), "Ready");
-        (void)bits_put(members, n, true);
-        if (bits_has(&m.old, n))
-            (void)bits_put(old, n, true);
-        if (!has || bits_has(&m.unfit, n) || !open || !object_is_applied(o))
-            (void)bits_put(unfit, n, true);
+        bool open = !label || sw_streq(sw_node_set_label(e->roster, n, label), "Ready");
+        (void)bitset_put(members, n, true);
+        if (bitset_has(&m.old, n))
+            (void)bitset_put(old, n, true);
+        if (!has || bitset_has(&m.unfit, n) || !open || !object_is_applied(o))
+            (void)bitset_put(unfit, n, true);
     }
-    bits_done(&m.has);
-    bits_done(&m.old);
-    bits_done(&m.unfit);
+    bitset_done(&m.has);
+    bitset_done(&m.old);
+    bitset_done(&m.unfit);
 }
 
 void sw_engine_each_driver_node(const struct sw_engine *engine,
                                 void (*each)(const struct sw_driver_node *node, void *arg),
                                 void *arg)
 {
-    struct bits members = { 0 }, old = { 0 }, unfit = { 0 };
+    struct bitset members = { 0 }, old = { 0 }, unfit = { 0 };
     const struct object *o;
     size_t state = 0, at = 0;
     while ((o = next_driver(engine, &state, &at)))
         add_driver(engine, o, &members, &old, &unfit);
-    for (uint32_t n = bits_next(&members, 0); n != UINT32_MAX; n = bits_next(&members, n + 1))
+    for (uint32_t n = bitset_next(&members, 0); n != UINT32_MAX; n = bitset_next(&members, n + 1))
         each(&(struct sw_driver_node){ .node = n,
-                                       .outdated = bits_has(&old, n),
-                                       .finished = !bits_has(&unfit, n) },
+                                       .outdated = bitset_has(&old, n),
+                                       .finished = !bitset_has(&unfit, n) },
              arg);
-    bits_done(&members);
-    bits_done(&old);
-    bits_done(&unfit);
+    bitset_done(&members);
+    bitset_done(&old);
+    bitset_done(&unfit);
 }
 
 void sw_engine_each_old_pod(const struct sw_engine *engine, uint32_t node,

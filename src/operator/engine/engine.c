@@ -12,7 +12,7 @@
 #define MINUTE_MS 60000
 #define KEPT_ACTIONS 8
 
-struct sw_engine *sw_engine_new(const struct sw_roster *roster, const struct sw_engine_opts *opts)
+struct sw_engine *sw_engine_new(const struct sw_node_set *roster, const struct sw_engine_opts *opts)
 {
     struct sw_engine *e = sw_zalloc(1, sizeof *e);
     e->roster = roster;
@@ -86,10 +86,10 @@ void sw_engine_free(struct sw_engine *engine)
     free(e->acts);
     free(e->groups);
     free(e->lost);
-    bits_done(&e->dirty);
-    bits_done(&e->busy);
-    bits_done(&e->later);
-    bits_done(&e->counted);
+    bitset_done(&e->dirty);
+    bitset_done(&e->busy);
+    bitset_done(&e->later);
+    bitset_done(&e->counted);
     (void)json_object_put(e->node_selector);
     (void)json_object_put(e->taints);
     (void)json_object_put(e->tolerations);
@@ -222,7 +222,7 @@ static void on_answered(struct sw_engine *e, const struct sw_event *event)
 static void on_logs(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
     bool was_ready = object_is_ready(o);
-    if (blame_take(o, event)) {
+    if (container_logs_take(o, event)) {
         /* the state stands where it stood: its words are others */
         e->status_dirty = true;
         return;
@@ -243,7 +243,7 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
 {
     if (event->node == SW_NO_NODE)
         return;
-    if (!sw_roster_name(e->roster, event->node)) {
+    if (!sw_node_set_name(e->roster, event->node)) {
         label_forget_node(e, event->node);
         each_object(e, event, forget_node);
     }
@@ -260,22 +260,22 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
 static void on_node_told(struct sw_engine *e, const struct sw_event *event)
 {
     on_node(e, event);
-    if (event->node == SW_NO_NODE || !sw_roster_has_rebooted(e->roster, event->node) ||
+    if (event->node == SW_NO_NODE || !sw_node_set_has_rebooted(e->roster, event->node) ||
         e->management == SW_UNMANAGED || engine_removes_all(e) || !label_concerns(e, event->node))
         return;
     act_event(e, false, "NodeRebooted", "node %s was started anew: its states are looked at again",
-              sw_roster_name(e->roster, event->node));
+              sw_node_set_name(e->roster, event->node));
 }
 
 bool sw_engine_minds_node(struct sw_engine *engine, uint32_t node)
 {
     struct sw_engine *e = engine;
     for (size_t i = 0; i < e->n_states; i++)
-        if (bits_has(&e->states[i]->members, node))
+        if (bitset_has(&e->states[i]->members, node))
             return true;
-    return bits_has(&e->dirty, node) || bits_has(&e->busy, node) || bits_has(&e->later, node) ||
-           (node < e->n_groups && e->groups[node]) || taint_is_set(e, node) ||
-           label_concerns(e, node);
+    return bitset_has(&e->dirty, node) || bitset_has(&e->busy, node) ||
+           bitset_has(&e->later, node) || (node < e->n_groups && e->groups[node]) ||
+           taint_is_set(e, node) || label_concerns(e, node);
 }
 
 /* The answer has brought the node's labels along, those that others have set meanwhile too. */
@@ -395,7 +395,7 @@ static void ask_for_logs(struct sw_engine *e)
     for (size_t i = 0; i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_objects; k++) {
             workers_logs(e, e->states[i]->objects[k]);
-            blame_ask(e, e->states[i]->objects[k]);
+            container_logs_ask(e, e->states[i]->objects[k]);
         }
 }
 

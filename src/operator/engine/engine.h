@@ -266,7 +266,8 @@ struct sw_engine_opts {
 };
 
 /** @roster outlives the engine; it may be shared. @opts may be NULL. */
-struct sw_engine *sw_engine_new(const struct sw_roster *roster, const struct sw_engine_opts *opts);
+struct sw_engine *sw_engine_new(const struct sw_node_set *roster,
+                                const struct sw_engine_opts *opts);
 void sw_engine_free(struct sw_engine *engine); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_engine, sw_engine_free)
 

@@ -128,10 +128,10 @@ struct object {
     uint64_t version;
     uint64_t live_hash; /* the content it was applied with, as its annotation says; 0: none */
     uint64_t live_fingerprint;
-    struct sw_verdict judged;  /* by its own document */
-    struct sw_verdict verdict; /* with its workers */
-    int64_t n_wanted;          /* DaemonSet: desiredNumberScheduled */
-    int64_t template;          /* DaemonSet: its template's generation; -1: not told */
+    struct sw_readiness judged;    /* by its own document */
+    struct sw_readiness readiness; /* with its workers */
+    int64_t n_wanted;              /* DaemonSet: desiredNumberScheduled */
+    int64_t template;              /* DaemonSet: its template's generation; -1: not told */
     struct workers *workers;
     uint64_t watch, workers_watch; /* 0: none */
     char *unserved_why;
@@ -141,7 +141,7 @@ struct object {
         uint64_t serial;              /* 0: not being asked for */
         int64_t asked_ms;
         bool changed; /* something of its workers is different since */
-    } blame;
+    } container_logs;
 
     /* what is being done */
     enum doing doing;
@@ -204,8 +204,8 @@ struct state {
     bool fresh;  /* what was begun last had not been begun before */
     bool woke;   /* a build of it has just become needed */
     bool node_by_node;
-    struct bits done;             /* node by node: where it is finished */
-    struct bits members, lacking; /* nodes that must have gate labels; those that have not */
+    struct bitset done;             /* node by node: where it is finished */
+    struct bitset members, lacking; /* nodes that must have gate labels; those that have not */
     bool members_known;
     char *told;         /* the last Event's words */
     char *shown;        /* the phase that the status has... */
@@ -239,7 +239,7 @@ struct lost_node {
 };
 
 struct sw_engine {
-    const struct sw_roster *roster;
+    const struct sw_node_set *roster;
     struct sw_engine_opts opts;
     int64_t now_ms;
     uint64_t last_serial;
@@ -286,9 +286,9 @@ struct sw_engine {
     bool groups_dirty;
 
     /* node labels */
-    struct bits dirty, busy; /* nodes to look at; nodes being patched */
-    struct bits later;       /* nodes to look at when a render has come */
-    struct bits counted;     /* nodes that the status has ever counted */
+    struct bitset dirty, busy; /* nodes to look at; nodes being patched */
+    struct bitset later;       /* nodes to look at when a render has come */
+    struct bitset counted;     /* nodes that the status has ever counted */
     struct lost_node *lost;
     size_t n_lost, cap_lost;
     struct fault label_fault;
@@ -424,7 +424,7 @@ void workers_forget_node(struct object *o, uint32_t node);
 
 /* Where the pods of drivers are: any; of an older template; not (all) new and ready. */
 struct driver_marks {
-    struct bits has, old, unfit;
+    struct bitset has, old, unfit;
 };
 void workers_mark_drivers(const struct object *o, struct driver_marks *m);
 /** Each pod of an older template on the node that is not being deleted. */
@@ -435,19 +435,20 @@ void workers_each_old(const struct object *o, uint32_t node,
 bool workers_lack_image(const struct object *o);
 
 /** The pod that says most about why @o is not ready, and what. @return false: none does */
-bool workers_culprit(const struct object *o, const char **pod, const struct sw_verdict **verdict);
+bool workers_culprit(const struct object *o, const char **pod,
+                     const struct sw_readiness **readiness);
 
 /* ---- container_logs.c
  * -----------------------------------------------------------------------------------
  */
 
 /** Ask for the log of the container that is to blame, if there is one and it was not asked yet. */
-void blame_ask(struct sw_engine *e, struct object *o);
+void container_logs_ask(struct sw_engine *e, struct object *o);
 /** @return whether it was the answer, and says something */
-bool blame_take(struct object *o, const struct sw_event *event);
+bool container_logs_take(struct object *o, const struct sw_event *event);
 /** The last line of that log, while it is to blame; NULL: not known. */
-const char *blame_line(const struct object *o);
-void blame_done(struct object *o);
+const char *container_logs_line(const struct object *o);
+void container_logs_done(struct object *o);
 
 /* ---- build.c -----------------------------------------------------------------------------------
  */
@@ -558,18 +559,18 @@ void lost_read(struct sw_engine *e, struct json_object *list);
  */
 
 /** It has entered a phase. */
-void patience_entered(struct sw_engine *e, struct state *s);
+void deadline_entered(struct sw_engine *e, struct state *s);
 /** It is too late. */
-void patience_note_late(struct state *s);
+void deadline_note_late(struct state *s);
 /** Has what was late come apart, or got on, since? */
-bool patience_has_moved(const struct state *s);
+bool deadline_has_moved(const struct state *s);
 /** Has it not been ready for longer than it may? */
-bool patience_is_over(struct sw_engine *e, const struct state *s);
-int64_t patience_timeout(const struct sw_engine *e, const struct state *s);
+bool deadline_is_over(struct sw_engine *e, const struct state *s);
+int64_t deadline_timeout(const struct sw_engine *e, const struct state *s);
 /** Is there something in it that ran to its end and failed, and may be run again? */
-bool patience_can_redo(const struct state *s);
+bool deadline_can_redo(const struct state *s);
 /** Have it run again. */
-void patience_redo(struct state *s);
+void deadline_redo(struct state *s);
 
 /* ---- taint.c -----------------------------------------------------------------------------------
  */

@@ -52,7 +52,7 @@ void lost_update(struct sw_engine *e)
             continue;
         }
         l->expired = true;
-        (void)bits_put(&e->dirty, l->node, true);
+        (void)bitset_put(&e->dirty, l->node, true);
     }
 }
 
@@ -75,9 +75,9 @@ static struct json_object *nodes_since(struct json_object *list, const char *sin
 struct json_object *lost_doc(const struct sw_engine *e)
 {
     struct json_object *list = NULL;
-    for (uint32_t n = 0; e->n_lost && n < sw_roster_end(e->roster); n++) {
+    for (uint32_t n = 0; e->n_lost && n < sw_node_set_end(e->roster); n++) {
         const struct lost_node *l = lost_find((struct sw_engine *)e, n);
-        const char *name = sw_roster_name(e->roster, n);
+        const char *name = sw_node_set_name(e->roster, n);
         char since[21];
         if (!l || !name || l->expired)
             continue;
@@ -97,7 +97,7 @@ void lost_read(struct sw_engine *e, struct json_object *list)
             continue;
         for (size_t k = 0; k < sw_json_len(nodes); k++) {
             const char *name = json_object_get_string(sw_json_at(nodes, k));
-            uint32_t node = name ? sw_roster_find(e->roster, name) : SW_NO_NODE;
+            uint32_t node = name ? sw_node_set_find(e->roster, name) : SW_NO_NODE;
             if (node != SW_NO_NODE)
                 lost_add(e, node, since_ms > e->now_ms ? e->now_ms : since_ms);
         }

@@ -65,7 +65,7 @@ static bool no_nodes(const struct state *s)
 
 static const char *say_lacking(struct sw_engine *e, const struct state *s, const char **reason)
 {
-    uint32_t first = bits_next(&s->lacking, 0);
+    uint32_t first = bitset_next(&s->lacking, 0);
     if (first == UINT32_MAX)
         return NULL;
     *reason = "NodeLabels";
@@ -74,7 +74,7 @@ static const char *say_lacking(struct sw_engine *e, const struct state *s, const
             return sw_arena_printf(
                 e->arena, "%zu of %zu nodes have no label %s yet (%s)", s->lacking.count,
                 s->members.count, s->objects[i]->gate->node_labels[0],
-                sw_roster_name(e->roster, first) ? sw_roster_name(e->roster, first) : "?");
+                sw_node_set_name(e->roster, first) ? sw_node_set_name(e->roster, first) : "?");
     return NULL;
 }
 
@@ -86,11 +86,11 @@ static const char *say_gate(struct sw_engine *e, const struct state *s, const ch
         const struct object *o = s->objects[i];
         if (!o->text || object_is_ready(o) || !o->awaited)
             continue;
-        if (!worst ||
-            (o->verdict.kind == SW_VERDICT_FAILED && worst->verdict.kind != SW_VERDICT_FAILED))
+        if (!worst || (o->readiness.kind == SW_READINESS_FAILED &&
+                       worst->readiness.kind != SW_READINESS_FAILED))
             worst = o;
     }
-    if (worst && worst->verdict.kind != SW_VERDICT_READY)
+    if (worst && worst->readiness.kind != SW_READINESS_READY)
         return object_why(e, worst, reason);
     if (no_nodes(s)) {
         *reason = "NoMatchingNodes";
@@ -107,7 +107,7 @@ static const char *say_applying(struct sw_engine *e, const struct state *s, cons
             continue;
         *reason = o->unserved ? "NotServed" : o->dying ? "Terminating" : "Applying";
         if (o->unserved || o->dying)
-            return sw_arena_printf(e->arena, "%s %s", object_words(e, o), o->verdict.message);
+            return sw_arena_printf(e->arena, "%s %s", object_words(e, o), o->readiness.message);
         if (o->doing != DOING_NOTHING || o->n_repairs < 3)
             continue;
         *reason = "Contested";
@@ -135,7 +135,7 @@ static const char *say_removing(struct sw_engine *e, const struct state *s, cons
 
 static const char *say_late(struct sw_engine *e, const struct state *s, const char **reason)
 {
-    SW_AUTO_CHARS *span = sw_span_text(patience_timeout(e, s));
+    SW_AUTO_CHARS *span = sw_span_text(deadline_timeout(e, s));
     const char *why = say_fault(e, s, reason);
     if (!why)
         why = say_applying(e, s, reason);

@@ -25,7 +25,7 @@ struct look {
 
 static bool has_label(const struct sw_engine *e, const struct state *s, uint32_t node)
 {
-    return s->label && sw_streq(sw_roster_label(e->roster, node, s->label), READY);
+    return s->label && sw_streq(sw_node_set_label(e->roster, node, s->label), READY);
 }
 
 /* ---- grace -------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ static bool is_daemon(const struct object *o)
 static bool belongs(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
     return (workers_has(o, node) && !o->stay_key) ||
-           sw_roster_takes_pod(e->roster, node, o->placement);
+           sw_node_affinity_takes_pod(e->roster, node, o->placement);
 }
 
 /* What is rendered for another kernel is no concern of this node. */
@@ -64,7 +64,7 @@ static bool concerns(const struct sw_engine *e, const struct object *o, uint32_t
         return false;
     for (size_t i = 0; i < o->n_variants; i++)
         if (!*o->variants[i]->name ||
-            sw_streq(o->variants[i]->name, sw_roster_group(e->roster, node)))
+            sw_streq(o->variants[i]->name, sw_node_set_group(e->roster, node)))
             return true;
     return false;
 }
@@ -128,7 +128,7 @@ static bool needs_are_done(struct sw_engine *e, const struct state *s, uint32_t 
         const struct state *need = s->needs[i];
         if (need->phase == PH_READY && !need->node_by_node)
             continue;
-        if (has_label(e, need, node) || bits_has(&need->done, node))
+        if (has_label(e, need, node) || bitset_has(&need->done, node))
             continue;
         if (need->phase != PH_READY || is_node_of(e, need, node))
             return false;
@@ -143,7 +143,7 @@ static bool may_set(struct look *l, const struct state *s)
         return false;
     if (state_is_rendered(s))
         return true;
-    (void)bits_put(&l->e->later, l->node, true);
+    (void)bitset_put(&l->e->later, l->node, true);
     return false;
 }
 
@@ -172,12 +172,12 @@ static enum want want_by_node(struct look *l, struct state *s)
     bool labels = node_has_gate_labels(e, s, l->node);
     bool pods = pods_are_ready(e, s, l->node);
     bool rest = rest_is_ready(e, s, l->node);
-    l->done_changed = bits_put(&s->done, l->node, member && labels && pods && rest) ||
+    l->done_changed = bitset_put(&s->done, l->node, member && labels && pods && rest) ||
                       l->done_changed;
     if (!member || !labels)
         return after_grace(l, s);
     if (!pods)
-        return sw_roster_is_ready(e->roster, l->node) ? WANT_CLEAR : after_grace(l, s);
+        return sw_node_set_is_ready(e->roster, l->node) ? WANT_CLEAR : after_grace(l, s);
     if (!rest)
         return is_given_up(e, s, l->node) ? WANT_CLEAR : WANT_KEEP;
     return may_set(l, s) ? WANT_SET : WANT_KEEP;
@@ -268,7 +268,7 @@ static bool will_have(const struct look *l, struct json_object *patch, const cha
     struct json_object *value;
     if (patch && json_object_object_get_ex(patch, label, &value))
         return value != NULL;
-    return sw_roster_label(l->e->roster, l->node, label) != NULL;
+    return sw_node_set_label(l->e->roster, l->node, label) != NULL;
 }
 
 static const struct object *who_stays_by(const struct sw_engine *e, const char *key)
@@ -286,7 +286,7 @@ static void look_at_stay(const char *key, const char *value, void *arg)
     struct stays *s = arg;
     struct look *l = s->l;
     struct sw_engine *e = l->e;
-    if (!sw_starts_with(key, SW_STAY_LABEL) || !sw_streq(value, e->name))
+    if (!sw_starts_with(key, SW_GRACE_PERIOD_LABEL) || !sw_streq(value, e->name))
         return;
     const struct object *o = who_stays_by(e, key);
     bool over;
@@ -294,9 +294,9 @@ static void look_at_stay(const char *key, const char *value, void *arg)
         over = !s->any;
     } else if (!o) {
         over = !l->unsure && !e->preparing;
-    } else if (sw_roster_takes_pod(e->roster, l->node, o->placement)) {
+    } else if (sw_node_affinity_takes_pod(e->roster, l->node, o->placement)) {
         over = false;
-    } else if (!sw_roster_takes_pod(e->roster, l->node, o->staying)) {
+    } else if (!sw_node_affinity_takes_pod(e->roster, l->node, o->staying)) {
         over = true; /* not lost: another kernel, say */
     } else {
         l->lost = true;
@@ -313,12 +313,12 @@ static void want_stays(struct look *l, bool any, struct json_object **patch)
     struct stays s = { l, patch, any };
     if (engine_orphans(e))
         return;
-    sw_roster_each_label(e->roster, l->node, look_at_stay, &s);
+    sw_node_set_each_label(e->roster, l->node, look_at_stay, &s);
     for (size_t i = 0; any && !engine_removes_all(e) && i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_objects; k++) {
             const struct object *o = e->states[i]->objects[k];
-            if (o->stay_key && !sw_roster_label(e->roster, l->node, o->stay_key) &&
-                sw_roster_takes_pod(e->roster, l->node, o->placement) &&
+            if (o->stay_key && !sw_node_set_label(e->roster, l->node, o->stay_key) &&
+                sw_node_affinity_takes_pod(e->roster, l->node, o->placement) &&
                 (!o->state->label || will_have(l, *patch, o->state->label)))
                 add_to(patch, o->stay_key, e->name);
         }
@@ -337,7 +337,7 @@ static struct json_object *difference(struct look *l)
             continue;
         }
         const char *key = e->states[i]->label;
-        const char *now = sw_roster_label(e->roster, l->node, key);
+        const char *now = sw_node_set_label(e->roster, l->node, key);
         enum want w = want_label(l, i);
         any = any || w == WANT_SET || (w == WANT_KEEP && now);
         if (w == WANT_KEEP || (w == WANT_SET && sw_streq(now, READY)) || (w == WANT_CLEAR && !now))
@@ -376,15 +376,15 @@ static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *p
     a->serial = act_serial(e);
     a->node = node;
     a->key = (struct sw_key){ "v1", "Node", NULL,
-                              sw_arena_strdup(e->arena, sw_roster_name(e->roster, node)) };
+                              sw_arena_strdup(e->arena, sw_node_set_name(e->roster, node)) };
     a->doc = act_keep(e, patch ? patch : json_object_new_object());
     if (taints) {
         a->retaint = true;
         a->taints = act_keep(e, taints->taints);
         a->record = taints->record;
-        a->version = sw_roster_version(e->roster, node);
+        a->version = sw_node_set_version(e->roster, node);
     }
-    (void)bits_put(&e->busy, node, true);
+    (void)bitset_put(&e->busy, node, true);
     e->status_dirty = true;
 }
 
@@ -403,7 +403,7 @@ static bool look_at(struct sw_engine *e, uint32_t node)
     const struct lost_node *before = lost_find(e, node);
     struct look l = { .e = e, .node = node, .was_lost = before != NULL };
     l.lost_ms = before ? before->since_ms : 0;
-    (void)bits_put(&e->dirty, node, false);
+    (void)bitset_put(&e->dirty, node, false);
     struct json_object *patch = difference(&l);
     struct taint_patch taints;
     enum want w = want_taints(&l);
@@ -450,11 +450,11 @@ bool label_update(struct sw_engine *e)
         return false;
     }
     look_at_expired(e);
-    for (uint32_t n = bits_next(&e->dirty, 0); n != UINT32_MAX && e->busy.count < MAX_BUSY;
-         n = bits_next(&e->dirty, n + 1)) {
-        if (!sw_roster_name(e->roster, n))
+    for (uint32_t n = bitset_next(&e->dirty, 0); n != UINT32_MAX && e->busy.count < MAX_BUSY;
+         n = bitset_next(&e->dirty, n + 1)) {
+        if (!sw_node_set_name(e->roster, n))
             label_forget_node(e, n);
-        else if (!bits_has(&e->busy, n))
+        else if (!bitset_has(&e->busy, n))
             changed = look_at(e, n) || changed;
     }
     if (e->dirty.count == 0 && e->busy.count == 0 && e->label_fault.code) {
@@ -467,42 +467,42 @@ bool label_update(struct sw_engine *e)
 void label_node_changed(struct sw_engine *e, uint32_t node)
 {
     if (node != SW_NO_NODE)
-        (void)bits_put(&e->dirty, node, true);
+        (void)bitset_put(&e->dirty, node, true);
 }
 
 void label_rendered(struct sw_engine *e)
 {
-    for (uint32_t n = bits_next(&e->later, 0); n != UINT32_MAX; n = bits_next(&e->later, n + 1))
-        (void)bits_put(&e->dirty, n, true);
-    bits_done(&e->later);
+    for (uint32_t n = bitset_next(&e->later, 0); n != UINT32_MAX; n = bitset_next(&e->later, n + 1))
+        (void)bitset_put(&e->dirty, n, true);
+    bitset_done(&e->later);
 }
 
 void label_all_changed(struct sw_engine *e)
 {
-    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
-        (void)bits_put(&e->dirty, n, true);
+    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++)
+        (void)bitset_put(&e->dirty, n, true);
 }
 
 void label_forget_node(struct sw_engine *e, uint32_t node)
 {
-    (void)bits_put(&e->dirty, node, false);
-    (void)bits_put(&e->busy, node, false);
+    (void)bitset_put(&e->dirty, node, false);
+    (void)bitset_put(&e->busy, node, false);
     lost_forget(e, node);
     for (size_t i = 0; i < e->n_states; i++)
-        if (bits_put(&e->states[i]->done, node, false))
+        if (bitset_put(&e->states[i]->done, node, false))
             e->status_dirty = true;
 }
 
 void label_selector_changed(struct sw_engine *e)
 {
-    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
-        if (sw_roster_name(e->roster, n) && !node_selected(e, n) && is_marked(e, n))
+    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++)
+        if (sw_node_set_name(e->roster, n) && !node_selected(e, n) && is_marked(e, n))
             lost_add(e, n, e->now_ms - e->opts.grace_ms);
 }
 
 void label_answered(struct sw_engine *e, const struct sw_event *event)
 {
-    if (!bits_put(&e->busy, event->node, false))
+    if (!bitset_put(&e->busy, event->node, false))
         return;
     label_node_changed(e, event->node);
     e->status_dirty = true;
@@ -525,37 +525,37 @@ bool label_is_settled(const struct sw_engine *e)
 
 void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total)
 {
-    uint32_t key = s->label ? sw_roster_text(e->roster, s->label) : UINT32_MAX;
-    uint32_t ready = sw_roster_text(e->roster, READY);
+    uint32_t key = s->label ? sw_node_set_text(e->roster, s->label) : UINT32_MAX;
+    uint32_t ready = sw_node_set_text(e->roster, READY);
     *labelled = *total = 0;
-    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++) {
-        if (!sw_roster_name(e->roster, n))
+    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++) {
+        if (!sw_node_set_name(e->roster, n))
             continue;
-        bool has = sw_roster_has(e->roster, n, key, ready), counts = has || is_node_of(e, s, n);
+        bool has = sw_node_set_has(e->roster, n, key, ready), counts = has || is_node_of(e, s, n);
         *labelled += has;
         *total += counts;
         if (counts)
-            (void)bits_put(&e->counted, n, true);
+            (void)bitset_put(&e->counted, n, true);
     }
 }
 
 struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most)
 {
     struct json_object *names = json_object_new_array();
-    for (uint32_t n = 0; n < sw_roster_end(e->roster) && sw_json_len(names) < most; n++)
-        if (sw_roster_name(e->roster, n) && !has_label(e, s, n) && is_node_of(e, s, n))
+    for (uint32_t n = 0; n < sw_node_set_end(e->roster) && sw_json_len(names) < most; n++)
+        if (sw_node_set_name(e->roster, n) && !has_label(e, s, n) && is_node_of(e, s, n))
             (void)json_object_array_add(names,
-                                        json_object_new_string(sw_roster_name(e->roster, n)));
+                                        json_object_new_string(sw_node_set_name(e->roster, n)));
     return names;
 }
 
 bool label_concerns(struct sw_engine *e, uint32_t node)
 {
-    if (bits_has(&e->counted, node) || !sw_roster_name(e->roster, node) || node_selected(e, node) ||
-        lost_find(e, node))
+    if (bitset_has(&e->counted, node) || !sw_node_set_name(e->roster, node) ||
+        node_selected(e, node) || lost_find(e, node))
         return true;
     for (size_t i = 0; i < e->n_states; i++)
-        if (has_label(e, e->states[i], node) || bits_has(&e->states[i]->done, node) ||
+        if (has_label(e, e->states[i], node) || bitset_has(&e->states[i]->done, node) ||
             is_node_of(e, e->states[i], node))
             return true;
     return false;

@@ -131,7 +131,7 @@ struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct
     o->state = s;
     o->template = -1;
     o->rank = rank_of(key, false);
-    sw_verdict_set(&o->judged, SW_VERDICT_WAITING, "Unknown", "has not been looked at yet");
+    sw_readiness_set(&o->judged, SW_READINESS_WAITING, "Unknown", "has not been looked at yet");
     if (lh_table_insert(registry(e), &o->key, o))
         abort();
     SW_GROW(s->objects, s->n_objects, s->cap_objects);
@@ -175,9 +175,9 @@ static void object_free(struct object *o)
     free(o->foreign);
     free(o->missing);
     free(o->unserved_why);
-    blame_done(o);
-    sw_verdict_done(&o->judged);
-    sw_verdict_done(&o->verdict);
+    container_logs_done(o);
+    sw_readiness_done(&o->judged);
+    sw_readiness_done(&o->readiness);
     fault_done(&o->fault);
     fault_done(&o->unseen);
     free((char *)o->key.api_version);
@@ -278,7 +278,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
         object_fail(o, NULL, 0);
     o->rank = rank_of(&o->key, gate->dry_run);
     o->placement = placement_of(r->doc);
-    o->stay_key = sw_stay_remove(o->placement);
+    o->stay_key = sw_grace_period_remove(o->placement);
     o->staying = o->stay_key ? placement_of(r->doc) : NULL;
     if (o->stay_key && !sw_streq(o->stay_key, stay_before))
         label_all_changed(e);
@@ -374,7 +374,7 @@ bool object_is_applied(const struct object *o)
 
 bool object_is_ready(const struct object *o)
 {
-    return object_is_applied(o) && (!o->awaited || o->verdict.kind == SW_VERDICT_READY);
+    return object_is_applied(o) && (!o->awaited || o->readiness.kind == SW_READINESS_READY);
 }
 
 bool object_is_known(struct sw_engine *e, const struct object *o)
@@ -390,41 +390,42 @@ bool object_is_removable(const struct object *o)
     return o->present && ours && !(o->gate && (o->gate->observe || o->gate->dry_run));
 }
 
-static void verdict_copy(struct sw_verdict *to, const struct sw_verdict *from)
+static void readiness_copy(struct sw_readiness *to, const struct sw_readiness *from)
 {
-    if (from->kind == SW_VERDICT_READY)
-        sw_verdict_set(to, SW_VERDICT_READY, NULL, " ");
+    if (from->kind == SW_READINESS_READY)
+        sw_readiness_set(to, SW_READINESS_READY, NULL, " ");
     else
-        sw_verdict_set(to, from->kind, from->reason, "%s", from->message);
+        sw_readiness_set(to, from->kind, from->reason, "%s", from->message);
 }
 
 void object_judge(struct object *o)
 {
     bool written = object_is_written(o);
     if (o->asleep)
-        sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+        sw_readiness_set(&o->readiness, SW_READINESS_READY, NULL, " ");
     else if (o->failed_why)
-        sw_verdict_set(&o->verdict, SW_VERDICT_FAILED, "HookFailed", "%s", o->failed_why);
+        sw_readiness_set(&o->readiness, SW_READINESS_FAILED, "HookFailed", "%s", o->failed_why);
     else if (object_lacks_image(o))
-        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "ImageMissing", "waits for an image: %s",
-                       o->missing);
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "ImageMissing",
+                         "waits for an image: %s", o->missing);
     else if (o->unserved)
-        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotServed", "%s",
-                       o->unserved_why ? o->unserved_why : "its kind is not served");
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "NotServed", "%s",
+                         o->unserved_why ? o->unserved_why : "its kind is not served");
     else if (written && has_run(o))
-        sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+        sw_readiness_set(&o->readiness, SW_READINESS_READY, NULL, " ");
     else if (written && o->gate->dry_run)
-        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "NotAccepted", "is not accepted yet%s%s",
-                       o->fault.code ? ": " : "", o->fault.code ? o->fault.message : "");
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "NotAccepted",
+                         "is not accepted yet%s%s", o->fault.code ? ": " : "",
+                         o->fault.code ? o->fault.message : "");
     else if (written && o->present && !o->dying && o->live_hash != o->hash)
-        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Outdated", "is not as rendered yet");
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Outdated", "is not as rendered yet");
     else
-        verdict_copy(&o->verdict, &o->judged);
+        readiness_copy(&o->readiness, &o->judged);
     if (o->workers && !object_lacks_image(o))
         workers_judge(o);
     bool ends = written && (o->gate->runs_to_completion || o->drop_ready);
     bool ended = ends && is_in_place(o);
-    if (ended && o->verdict.kind == SW_VERDICT_READY)
+    if (ended && o->readiness.kind == SW_READINESS_READY)
         o->done_hash = o->hash;
 }
 
@@ -458,10 +459,10 @@ const char *object_words(struct sw_engine *e, const struct object *o)
 
 const char *object_why(struct sw_engine *e, const struct object *o, const char **reason)
 {
-    *reason = o->verdict.reason;
+    *reason = o->readiness.reason;
     const char *pod = workers_why(e, o, reason);
-    const char *line = blame_line(o);
-    return sw_arena_printf(e->arena, "%s %s%s%s%s%s", object_words(e, o), o->verdict.message,
+    const char *line = container_logs_line(o);
+    return sw_arena_printf(e->arena, "%s %s%s%s%s%s", object_words(e, o), o->readiness.message,
                            pod ? "; " : "", pod ? pod : "", line ? "; the end of its log: " : "",
                            line ? line : "");
 }

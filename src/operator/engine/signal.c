@@ -139,7 +139,7 @@ bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t n
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         for (size_t k = 0; o->text && k < o->gate->n_node_labels; k++)
-            if (!sw_roster_label(e->roster, node, o->gate->node_labels[k]))
+            if (!sw_node_set_label(e->roster, node, o->gate->node_labels[k]))
                 return false;
     }
     return true;
@@ -148,8 +148,8 @@ bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t n
 static void look_at_node(struct sw_engine *e, struct state *s, uint32_t node)
 {
     bool member = node_selected(e, node);
-    (void)bits_put(&s->members, node, member);
-    (void)bits_put(&s->lacking, node, member && !node_has_gate_labels(e, s, node));
+    (void)bitset_put(&s->members, node, member);
+    (void)bitset_put(&s->lacking, node, member && !node_has_gate_labels(e, s, node));
 }
 
 void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node)
@@ -163,7 +163,7 @@ static bool nodes_have_labels(struct sw_engine *e, struct state *s)
 {
     if (!state_has_node_labels(s))
         return true;
-    for (uint32_t n = 0; !s->members_known && n < sw_roster_end(e->roster); n++)
+    for (uint32_t n = 0; !s->members_known && n < sw_node_set_end(e->roster); n++)
         look_at_node(e, s, n);
     s->members_known = true;
     return s->members.count > 0 && s->lacking.count == 0;
@@ -182,7 +182,7 @@ static bool are_copies(const struct object *a, const struct object *b)
  * long as the copies for the other kernels do their work. */
 static bool is_spare(const struct state *s, const struct object *o)
 {
-    if (!s->affine || !sw_streq(o->verdict.reason, "NoMatchingNodes"))
+    if (!s->affine || !sw_streq(o->readiness.reason, "NoMatchingNodes"))
         return false;
     for (size_t i = 0; i < s->n_objects; i++)
         if (are_copies(o, s->objects[i]) && s->objects[i]->text && object_is_ready(s->objects[i]))
@@ -219,7 +219,8 @@ static bool gate_failed(const struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        if (o->text && o->awaited && object_is_applied(o) && o->verdict.kind == SW_VERDICT_FAILED)
+        if (o->text && o->awaited && object_is_applied(o) &&
+            o->readiness.kind == SW_READINESS_FAILED)
             return true;
     }
     return false;
@@ -259,7 +260,7 @@ static bool retry_due(struct sw_engine *e, struct state *s)
 {
     bool redo = false;
     if (trouble(e, s) == TROUBLE_NONE) {
-        redo = s->phase == PH_FAILED && patience_can_redo(s);
+        redo = s->phase == PH_FAILED && deadline_can_redo(s);
         if (!redo)
             return s->phase == PH_RETRYING;
     }
@@ -359,7 +360,7 @@ static bool q_gate_open(struct sw_engine *e, struct state *s)
 
 static bool q_gate_shut(struct sw_engine *e, struct state *s)
 {
-    bool late = s->late && s->begun == s->digest && !patience_has_moved(s);
+    bool late = s->late && s->begun == s->digest && !deadline_has_moved(s);
     return !state_gate_is_open(e, s) && !gate_failed(s) && !late && trouble(e, s) == TROUBLE_NONE;
 }
 
@@ -376,7 +377,7 @@ static bool q_gate_failed(struct sw_engine *e, struct state *s)
 
 static bool q_late(struct sw_engine *e, struct state *s)
 {
-    return patience_is_over(e, s);
+    return deadline_is_over(e, s);
 }
 
 static bool q_renewed(struct sw_engine *e, struct state *s)

@@ -58,9 +58,9 @@ void state_free(struct state *s)
     free(s->title);
     free(s->told);
     free(s->shown);
-    bits_done(&s->done);
-    bits_done(&s->members);
-    bits_done(&s->lacking);
+    bitset_done(&s->done);
+    bitset_done(&s->members);
+    bitset_done(&s->lacking);
     free(s);
 }
 
@@ -159,9 +159,9 @@ static void match_variants(struct sw_engine *e, struct state *s)
         s->variants[i]->wanted = false;
     if (!s->affine)
         want_variant(s, "");
-    for (uint32_t n = 0; s->affine && n < sw_roster_end(e->roster); n++)
-        if (*sw_roster_group(e->roster, n) && node_kept(e, n))
-            want_variant(s, sw_roster_group(e->roster, n));
+    for (uint32_t n = 0; s->affine && n < sw_node_set_end(e->roster); n++)
+        if (*sw_node_set_group(e->roster, n) && node_kept(e, n))
+            want_variant(s, sw_node_set_group(e->roster, n));
     bool changed = before != s->n_variants;
     for (size_t i = 0; i < s->n_variants; i++) {
         struct variant *v = s->variants[i];
@@ -215,7 +215,7 @@ void spec_refresh(struct sw_engine *e)
 
 void spec_node_changed(struct sw_engine *e, uint32_t node)
 {
-    const char *group = sw_roster_group(e->roster, node);
+    const char *group = sw_node_set_group(e->roster, node);
     uint64_t now = *group && node_kept(e, node) ? sw_fnv64a(group, strlen(group)) : 0;
     bool any = false;
     for (size_t i = 0; i < e->n_states; i++)
@@ -386,7 +386,7 @@ void sw_engine_each_state(struct sw_engine *engine,
         each(&(struct sw_state_view){ .name = s->name,
                                       .ready = own && s->phase == PH_READY,
                                       .failed = own && s->phase == PH_FAILED &&
-                                                (s->late || !patience_can_redo(s)),
+                                                (s->late || !deadline_can_redo(s)),
                                       .why = s->failed_why ? s->failed_why : "" },
              arg);
     }
@@ -407,14 +407,14 @@ bool engine_orphans(const struct sw_engine *e)
 
 bool node_selected(const struct sw_engine *e, uint32_t node)
 {
-    return sw_roster_matches(e->roster, node, e->node_selector) &&
-           !sw_roster_is_tainted(e->roster, node, e->tolerations);
+    return sw_node_set_matches(e->roster, node, e->node_selector) &&
+           !sw_node_set_is_tainted(e->roster, node, e->tolerations);
 }
 
 bool node_kept(const struct sw_engine *e, uint32_t node)
 {
-    return sw_roster_keeps(e->roster, node, e->node_selector, e->name) &&
-           !sw_roster_is_tainted(e->roster, node, e->tolerations);
+    return sw_node_set_keeps(e->roster, node, e->node_selector, e->name) &&
+           !sw_node_set_is_tainted(e->roster, node, e->tolerations);
 }
 
 static void take_text(char **to, const char *from)
@@ -526,7 +526,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
         e->states[i]->members_known = false;
         state_nudge(e, e->states[i]);
     }
-    for (uint32_t n = 0; n < sw_roster_end(e->roster); n++)
+    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++)
         spec_node_changed(e, n);
     e->groups_dirty = true;
     label_all_changed(e);

@@ -77,11 +77,11 @@ static struct json_object *list_awaited(struct sw_engine *e, const struct state 
     for (size_t i = 0; i < s->n_objects && sw_json_len(list) < MOST_LISTED; i++) {
         const struct object *o = s->objects[i];
         const char *reason;
-        if (!o->text || !o->awaited || object_is_ready(o) || !o->verdict.message)
+        if (!o->text || !o->awaited || object_is_ready(o) || !o->readiness.message)
             continue;
         struct json_object *doc = json_object_new_object();
         add_text(doc, "object", object_words(e, o));
-        add_text(doc, "class", o->verdict.kind == SW_VERDICT_FAILED ? "Failed" : "Waiting");
+        add_text(doc, "class", o->readiness.kind == SW_READINESS_FAILED ? "Failed" : "Waiting");
         add_text(doc, "message", object_why(e, o, &reason));
         add_text(doc, "reason", reason);
         list = list ? list : json_object_new_array();
@@ -112,7 +112,7 @@ static struct json_object *variant_doc(struct sw_engine *e, const struct state *
     add_text(doc, "message", v->fault.code ? v->fault.message : NULL);
     for (size_t i = 0; !v->fault.code && i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        if (!o->text || !is_of(o, v) || object_is_ready(o) || !o->verdict.message)
+        if (!o->text || !is_of(o, v) || object_is_ready(o) || !o->readiness.message)
             continue;
         const char *reason;
         add_text(doc, "message", object_why(e, o, &reason));

@@ -34,7 +34,7 @@ static const char *words_of(struct sw_engine *e, struct json_object *taint)
 /* What is written down on the node; a map, the caller's. What cannot be read says nothing. */
 static struct json_object *read_record(const struct sw_engine *e, uint32_t node)
 {
-    const char *text = sw_roster_taint_record(e->roster, node);
+    const char *text = sw_node_set_taint_record(e->roster, node);
     struct json_object *record = NULL;
     SW_ERR(err);
     if (*text && sw_json_parse(text, strlen(text), NULL, &record, &err) == 0 &&
@@ -46,7 +46,7 @@ static struct json_object *read_record(const struct sw_engine *e, uint32_t node)
 
 bool taint_is_set(struct sw_engine *e, uint32_t node)
 {
-    if (!*sw_roster_taint_record(e->roster, node))
+    if (!*sw_node_set_taint_record(e->roster, node))
         return false;
     SW_AUTO_JSON *record = read_record(e, node);
     return sw_json_len(sw_json_get(record, e->name)) > 0;
@@ -58,8 +58,8 @@ bool taint_is_set(struct sw_engine *e, uint32_t node)
 static struct json_object *list_of(const struct sw_engine *e, uint32_t node)
 {
     struct json_object *list = json_object_new_array();
-    for (size_t i = 0; i < sw_roster_n_taints(e->roster, node); i++) {
-        struct sw_roster_taint t = sw_roster_taint(e->roster, node, i);
+    for (size_t i = 0; i < sw_node_set_n_taints(e->roster, node); i++) {
+        struct sw_node_set_taint t = sw_node_set_taint(e->roster, node, i);
         struct json_object *doc = json_object_new_object();
         sw_json_set_str(doc, t.key, "key", NULL);
         if (*t.value)
@@ -116,7 +116,7 @@ static void tell_clash(struct sw_engine *e, uint32_t node, struct json_object *t
 {
     const char *words = sw_arena_printf(
         e->arena, "node %s has taint %s of somebody else's: %s cannot be set",
-        sw_roster_name(e->roster, node), words_of(e, theirs), words_of(e, taint));
+        sw_node_set_name(e->roster, node), words_of(e, theirs), words_of(e, taint));
     if (sw_streq(words, e->told_clash))
         return;
     act_event(e, true, "TaintClash", "%s", words);
@@ -147,7 +147,7 @@ static struct json_object *put_on(struct sw_engine *e, uint32_t node, struct jso
 
 bool taint_difference(struct sw_engine *e, uint32_t node, bool wanted, struct taint_patch *out)
 {
-    const char *before = sw_roster_taint_record(e->roster, node);
+    const char *before = sw_node_set_taint_record(e->roster, node);
     if (!*before && !(wanted && sw_json_len(e->taints)))
         return false;
     SW_AUTO_JSON *record = read_record(e, node);

@@ -64,7 +64,7 @@ static void retry(struct sw_engine *e, struct state *s)
     for (size_t i = 0; i < s->n_variants; i++)
         if (s->variants[i]->fault.code)
             s->variants[i]->stale = true;
-    patience_redo(s);
+    deadline_redo(s);
     if (s->late)
         s->awaited_ms = 0;
     s->late = false;
@@ -83,7 +83,7 @@ static void renew(struct sw_engine *e, struct state *s)
 
 static void be_late(struct sw_engine *e, struct state *s)
 {
-    patience_note_late(s);
+    deadline_note_late(s);
     gate_shut(e, s);
 }
 
@@ -112,7 +112,7 @@ static void forget(struct sw_engine *e, struct state *s)
     s->begun = 0;
     s->started_ms = s->ready_ms = s->shut_ms = 0;
     s->n_tries = 0;
-    bits_done(&s->done);
+    bitset_done(&s->done);
 }
 
 /* ---- the table ---------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
     s->phase = row->to;
     if (row->act)
         row->act(e, s);
-    patience_entered(e, s);
+    deadline_entered(e, s);
     if (row->to == PH_RETRYING || row->to == PH_FAILED)
         state_note_failure(e, s);
     if (row->to == PH_RETRYING || row->to == PH_FAILED)

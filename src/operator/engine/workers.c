@@ -22,7 +22,7 @@ struct worker {
     uint64_t owner;   /* its owner's uid, hashed; 0: not told */
     int64_t template; /* -1: not told */
     int64_t number;   /* of a build */
-    struct sw_verdict verdict;
+    struct sw_readiness readiness;
     bool logged; /* its log matches */
     uint64_t log_serial;
     unsigned n_log_tries;
@@ -35,7 +35,7 @@ struct workers {
     struct sw_selector selector;
     char *selector_text;
     struct lh_table *by_name;
-    struct bits has, ready; /* nodes with a pod; those whose pods are all ready */
+    struct bitset has, ready; /* nodes with a pod; those whose pods are all ready */
 };
 
 struct workers *workers_new(struct json_object *manifest)
@@ -74,7 +74,7 @@ struct workers *workers_new(struct json_object *manifest)
 
 static void worker_free(struct worker *worker)
 {
-    sw_verdict_done(&worker->verdict);
+    sw_readiness_done(&worker->readiness);
     free(worker->name);
     free(worker);
 }
@@ -88,8 +88,8 @@ void workers_free(struct workers *w)
     lh_table_free(w->by_name);
     sw_selector_done(&w->selector);
     free(w->selector_text);
-    bits_done(&w->has);
-    bits_done(&w->ready);
+    bitset_done(&w->has);
+    bitset_done(&w->ready);
     free(w);
 }
 
@@ -183,19 +183,20 @@ static bool see(struct sw_engine *e, const struct object *o, struct worker *work
     worker->version = version;
     worker->owner = *owner ? sw_fnv64a(owner, strlen(owner)) : 0;
     const char *template = sw_obj_label(live, "pod-template-generation");
-    worker->verdict = (struct sw_verdict){ 0 };
-    worker->node = sw_roster_find(e->roster, sw_json_str(live, NULL, "spec", "nodeName", NULL));
+    worker->readiness = (struct sw_readiness){ 0 };
+    worker->node = sw_node_set_find(e->roster, sw_json_str(live, NULL, "spec", "nodeName", NULL));
     worker->ready = !w->builds && pod_is_ready(live);
     worker->dying = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     worker->template = template ? strtoll(template, NULL, 10) : -1;
     worker->number = w->builds ? build_number(live) : 0;
     worker->logged = worker->logged && worker->ready;
-    sw_kstatus(live, &worker->verdict);
+    sw_kstatus(live, &worker->readiness);
     bool differs = old.node != worker->node || old.owner != worker->owner ||
                    old.ready != worker->ready || old.dying != worker->dying ||
-                   old.template != worker->template || old.verdict.kind != worker->verdict.kind ||
-                   !sw_streq(old.verdict.message, worker->verdict.message);
-    sw_verdict_done(&old.verdict);
+                   old.template != worker->template ||
+                   old.readiness.kind != worker->readiness.kind ||
+                   !sw_streq(old.readiness.message, worker->readiness.message);
+    sw_readiness_done(&old.readiness);
     return differs;
 }
 
@@ -239,7 +240,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
     uint32_t before = worker->node;
     if (!see(e, o, worker, live))
         return false;
-    o->blame.changed = true;
+    o->container_logs.changed = true;
     label_node_changed(e, before);
     label_node_changed(e, worker->node);
     return true;
@@ -272,20 +273,20 @@ static size_t count_nodes(struct object *o)
 {
     struct workers *w = o->workers;
     struct lh_entry *entry;
-    struct bits unready = { 0 };
-    bits_done(&w->has);
-    bits_done(&w->ready);
+    struct bitset unready = { 0 };
+    bitset_done(&w->has);
+    bitset_done(&w->ready);
     lh_foreach(w->by_name, entry)
     {
         const struct worker *worker = lh_entry_v(entry);
         if (worker->node == SW_NO_NODE)
             continue;
-        (void)bits_put(&w->has, worker->node, true);
-        (void)bits_put(is_finished(o, worker) ? &w->ready : &unready, worker->node, true);
+        (void)bitset_put(&w->has, worker->node, true);
+        (void)bitset_put(is_finished(o, worker) ? &w->ready : &unready, worker->node, true);
     }
-    for (uint32_t n = bits_next(&unready, 0); n != UINT32_MAX; n = bits_next(&unready, n + 1))
-        (void)bits_put(&w->ready, n, false);
-    bits_done(&unready);
+    for (uint32_t n = bitset_next(&unready, 0); n != UINT32_MAX; n = bitset_next(&unready, n + 1))
+        (void)bitset_put(&w->ready, n, false);
+    bitset_done(&unready);
     return w->ready.count;
 }
 
@@ -295,12 +296,12 @@ static int telling(const struct worker *worker)
 {
     static const char *const dull[] = { "ContainerCreating", "PodInitializing", "Pending",
                                         "NotReady",          "Running",         "New" };
-    if (worker->verdict.kind == SW_VERDICT_FAILED)
+    if (worker->readiness.kind == SW_READINESS_FAILED)
         return 3;
-    if (worker->verdict.kind == SW_VERDICT_READY)
+    if (worker->readiness.kind == SW_READINESS_READY)
         return 0;
     for (size_t i = 0; i < SW_COUNT(dull); i++)
-        if (sw_streq(worker->verdict.reason, dull[i]))
+        if (sw_streq(worker->readiness.reason, dull[i]))
             return 1;
     return 2;
 }
@@ -320,14 +321,15 @@ static const struct worker *most_telling(const struct object *o)
     return best;
 }
 
-bool workers_culprit(const struct object *o, const char **pod, const struct sw_verdict **verdict)
+bool workers_culprit(const struct object *o, const char **pod,
+                     const struct sw_readiness **readiness)
 {
     bool pods = o->workers && !o->workers->builds && o->present;
     const struct worker *worker = pods ? most_telling(o) : NULL;
     if (!worker)
         return false;
     *pod = worker->name;
-    *verdict = &worker->verdict;
+    *readiness = &worker->readiness;
     return true;
 }
 
@@ -337,11 +339,11 @@ const char *workers_why(struct sw_engine *e, const struct object *o, const char 
     const struct worker *worker = pods ? most_telling(o) : NULL;
     if (!worker)
         return NULL;
-    const char *node = sw_roster_name(e->roster, worker->node);
+    const char *node = sw_node_set_name(e->roster, worker->node);
     if (telling(worker) > 1)
-        *reason = worker->verdict.reason;
+        *reason = worker->readiness.reason;
     return sw_arena_printf(e->arena, "pod %s%s%s: %s", worker->name, node ? " on node " : "",
-                           node ? node : "", worker->verdict.message);
+                           node ? node : "", worker->readiness.message);
 }
 
 static const struct worker *unlogged(const struct object *o)
@@ -361,14 +363,14 @@ static void judge_pods(struct object *o)
     size_t n_ready = count_nodes(o);
     bool logs = o->gate && o->gate->log_pattern;
     const struct worker *quiet = logs ? unlogged(o) : NULL;
-    if (o->verdict.kind == SW_VERDICT_READY && quiet)
-        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "WaitingForLogs",
-                       "the log of pod %s does not match '%s' yet", quiet->name,
-                       o->gate->log_pattern);
-    else if (o->verdict.kind == SW_VERDICT_READY && o->workers->node_by_node && o->awaited &&
+    if (o->readiness.kind == SW_READINESS_READY && quiet)
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "WaitingForLogs",
+                         "the log of pod %s does not match '%s' yet", quiet->name,
+                         o->gate->log_pattern);
+    else if (o->readiness.kind == SW_READINESS_READY && o->workers->node_by_node && o->awaited &&
              (int64_t)n_ready < o->n_wanted)
-        sw_verdict_set(&o->verdict, SW_VERDICT_WAITING, "Progressing",
-                       "%zu of %" PRId64 " pods are ready", n_ready, o->n_wanted);
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Progressing",
+                         "%zu of %" PRId64 " pods are ready", n_ready, o->n_wanted);
 }
 
 static void judge_builds(struct object *o)
@@ -381,13 +383,13 @@ static void judge_builds(struct object *o)
         if (!last || worker->number > last->number)
             last = worker;
     }
-    if (!last || !sw_streq(o->verdict.reason, "NoBuild"))
+    if (!last || !sw_streq(o->readiness.reason, "NoBuild"))
         return;
-    if (last->verdict.kind == SW_VERDICT_READY)
-        sw_verdict_set(&o->verdict, SW_VERDICT_READY, NULL, " ");
+    if (last->readiness.kind == SW_READINESS_READY)
+        sw_readiness_set(&o->readiness, SW_READINESS_READY, NULL, " ");
     else
-        sw_verdict_set(&o->verdict, last->verdict.kind, last->verdict.reason, "build %s: %s",
-                       last->name, last->verdict.message);
+        sw_readiness_set(&o->readiness, last->readiness.kind, last->readiness.reason,
+                         "build %s: %s", last->name, last->readiness.message);
 }
 
 void workers_judge(struct object *o)
@@ -400,12 +402,12 @@ void workers_judge(struct object *o)
 
 bool workers_has(const struct object *o, uint32_t node)
 {
-    return o->workers && bits_has(&o->workers->has, node);
+    return o->workers && bitset_has(&o->workers->has, node);
 }
 
 bool workers_ready_on(const struct object *o, uint32_t node)
 {
-    return o->workers && bits_has(&o->workers->ready, node);
+    return o->workers && bitset_has(&o->workers->ready, node);
 }
 
 void workers_mark_drivers(const struct object *o, struct driver_marks *m)
@@ -419,11 +421,11 @@ void workers_mark_drivers(const struct object *o, struct driver_marks *m)
         if (worker->node == SW_NO_NODE)
             continue;
         bool current = is_current(o, worker);
-        (void)bits_put(&m->has, worker->node, true);
+        (void)bitset_put(&m->has, worker->node, true);
         if (!current)
-            (void)bits_put(&m->old, worker->node, true);
+            (void)bitset_put(&m->old, worker->node, true);
         if (!current || !is_finished(o, worker) || worker->dying)
-            (void)bits_put(&m->unfit, worker->node, true);
+            (void)bitset_put(&m->unfit, worker->node, true);
     }
 }
 
@@ -449,7 +451,7 @@ bool workers_lack_image(const struct object *o)
     lh_foreach(o->workers->by_name, entry)
     {
         const struct worker *worker = lh_entry_v(entry);
-        const char *reason = worker->verdict.reason;
+        const char *reason = worker->readiness.reason;
         if (is_current(o, worker) &&
             (sw_streq(reason, "ErrImagePull") || sw_streq(reason, "ImagePullBackOff")))
             return true;
@@ -461,10 +463,10 @@ char *workers_nodes(const struct sw_engine *e, const struct object *o)
 {
     if (!o->workers || o->workers->builds || !o->present)
         return NULL;
-    const struct bits *has = &o->workers->has;
+    const struct bitset *has = &o->workers->has;
     char *all = sw_strdup("");
-    for (uint32_t n = bits_next(has, 0); n != UINT32_MAX; n = bits_next(has, n + 1)) {
-        const char *name = sw_roster_name(e->roster, n);
+    for (uint32_t n = bitset_next(has, 0); n != UINT32_MAX; n = bitset_next(has, n + 1)) {
+        const char *name = sw_node_set_name(e->roster, n);
         char *longer = sw_printf("%s%s%s", all, *all && name ? "," : "", name ? name : "");
         free(all);
         all = longer;
@@ -483,8 +485,8 @@ void workers_forget_node(struct object *o, uint32_t node)
         if (worker->node == node)
             worker->node = SW_NO_NODE; /* its pod goes with it, in an event of its own */
     }
-    (void)bits_put(&o->workers->has, node, false);
-    (void)bits_put(&o->workers->ready, node, false);
+    (void)bitset_put(&o->workers->has, node, false);
+    (void)bitset_put(&o->workers->ready, node, false);
 }
 
 /* ---- workers that are told before what they belong to is rendered ------------------------------

@@ -26,12 +26,12 @@ static unsigned size_on(const struct node *node, const struct sw_mig_profile *pr
     return 0;
 }
 
-bool advice_count(const struct picture *p, const struct node *node, const struct pod *pod,
+bool advice_count(const struct cache *p, const struct node *node, const struct pod *pod,
                   unsigned *wanted, unsigned *free_slices)
 {
     unsigned all = 0;
     *wanted = *free_slices = 0;
-    if (pod->fault || !pod->wants.n || pod->wants.n > ADVICE_MAX_MOVES ||
+    if (pod->fault || !pod->pod_request.n || pod->pod_request.n > ADVICE_MAX_MOVES ||
         decide_usable(p, node, NULL) < 0)
         return false;
     for (size_t i = 0; i < node->n_gpus; i++) {
@@ -40,8 +40,8 @@ bool advice_count(const struct picture *p, const struct node *node, const struct
         all += node->gpus[i].geometry->n_slices;
         *free_slices += sw_mig_free_slices(node->gpus[i].geometry, &node->gpus[i].use);
     }
-    for (size_t i = 0; i < pod->wants.n; i++) {
-        const unsigned size = size_on(node, &pod->wants.list[i].profile);
+    for (size_t i = 0; i < pod->pod_request.n; i++) {
+        const unsigned size = size_on(node, &pod->pod_request.list[i].profile);
         if (!size)
             return false;
         *wanted += size;
@@ -53,7 +53,7 @@ bool advice_count(const struct picture *p, const struct node *node, const struct
  */
 
 struct search {
-    const struct picture *p;
+    const struct cache *p;
     const struct node *node;
     const struct pod *pod;
     struct node *const *others;
@@ -111,7 +111,7 @@ static bool has_room(const struct search *s, struct node *n, const struct sw_mig
 {
     const struct sw_mig_kind *kind = n && n->common ? sw_mig_kind_find(n->common, profile) : NULL;
     return kind && n != s->node && !n->nominee && decide_usable(s->p, n, NULL) == 0 &&
-           picture_room(n) >> (kind - n->common->kinds) & 1;
+           cache_room(n) >> (kind - n->common->kinds) & 1;
 }
 
 static const struct node *another(struct search *s, const struct advice *a, const struct claim *c)
@@ -204,16 +204,16 @@ static bool make_room(struct search *s, const struct sw_mig_profile *profile)
 /* The pod's wants, the largest first. */
 static void in_order(const struct node *node, const struct pod *pod, size_t *order)
 {
-    for (size_t i = 0; i < pod->wants.n; i++) {
-        const unsigned size = size_on(node, &pod->wants.list[i].profile);
+    for (size_t i = 0; i < pod->pod_request.n; i++) {
+        const unsigned size = size_on(node, &pod->pod_request.list[i].profile);
         size_t at = i;
-        for (; at && size_on(node, &pod->wants.list[order[at - 1]].profile) < size; at--)
+        for (; at && size_on(node, &pod->pod_request.list[order[at - 1]].profile) < size; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
 }
 
-bool advice_find(const struct picture *p, const struct node *node, const struct pod *pod,
+bool advice_find(const struct cache *p, const struct node *node, const struct pod *pod,
                  struct node *const *others, size_t n_others, struct advice *out)
 {
     size_t order[ADVICE_MAX_MOVES];
@@ -224,12 +224,12 @@ bool advice_find(const struct picture *p, const struct node *node, const struct 
     s.gpus = decide_room_for_gpus(node);
     s.best_gpus = decide_room_for_gpus(node);
     s.trial = decide_room_for_gpus(node);
-    picture_without(node, &pod, 1, s.gpus);
-    picture_bar_held(node, pod, s.gpus);
+    cache_without(node, &pod, 1, s.gpus);
+    cache_bar_held(node, pod, s.gpus);
     in_order(node, pod, order);
     bool ok = true;
-    for (size_t i = 0; i < pod->wants.n && ok; i++)
-        ok = make_room(&s, &pod->wants.list[order[i]].profile);
+    for (size_t i = 0; i < pod->pod_request.n && ok; i++)
+        ok = make_room(&s, &pod->pod_request.list[order[i]].profile);
     free(s.gpus);
     free(s.best_gpus);
     free(s.trial);

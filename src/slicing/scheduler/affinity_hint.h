@@ -15,13 +15,13 @@ struct advice {
 
 /** A quick look before the search: how many slices @pod wants and how many are free on @node.
  * @return false: it can never fit there, or wants more than is searched for */
-bool advice_count(const struct picture *p, const struct node *node, const struct pod *pod,
+bool advice_count(const struct cache *p, const struct node *node, const struct pod *pod,
                   unsigned *wanted, unsigned *free_slices);
 /** The fewest moves found that make room on @node; those that move fit beside the pod afterwards,
  * on the node or on others of @others (NULLs in it are passed over). Each move is looked for by
  * itself: what only a chain of moves would give is not found.
  * @return false: no way was found */
-bool advice_find(const struct picture *p, const struct node *node, const struct pod *pod,
+bool advice_find(const struct cache *p, const struct node *node, const struct pod *pod,
                  struct node *const *others, size_t n_others, struct advice *out);
 /** "would fit if these moved: ns/name (1g.5gb) to another GPU of the node, ..."; the caller's. */
 char *advice_text(const struct advice *a);

@@ -102,14 +102,14 @@ static void log_end(const struct bind *b)
 
 /* Its claims are anybody's to look after. Where nobody knows of one, none is believed in: should it
  * be there all the same, the watch tells. */
-static void let_go(struct picture *p, const struct pod *pod, int64_t now_ms)
+static void let_go(struct cache *p, const struct pod *pod, int64_t now_ms)
 {
     for (struct claim *c = pod->claims, *next; c; c = next) {
         next = c->pod_next;
         c->held = false;
         c->since_ms = now_ms;
         if (!*c->uid)
-            picture_drop_claim(p, c);
+            cache_drop_claim(p, c);
     }
 }
 
@@ -122,10 +122,10 @@ static void finish(struct bind *b)
     log_end(b);
     answer(b);
     if (pod) {
-        let_go(s->picture, pod, now_ms);
+        let_go(s->cache, pod, now_ms);
         if (!b->why)
-            picture_pod_bound(s->picture, pod, b->ask.node);
-        picture_bind_ended(s->picture, pod);
+            cache_pod_bound(s->cache, pod, b->ask.node);
+        cache_bind_ended(s->cache, pod);
     }
     free_bind(b);
     sched_release_filters(s);
@@ -180,7 +180,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
     struct write *w = arg;
     struct claim *c = w->claim;
     if (a->code == 0 || a->code == SW_NOTFOUND) {
-        picture_drop_claim(w->b->s->picture, c);
+        cache_drop_claim(w->b->s->cache, c);
     } else { /* it is collected later */
         c->held = false;
         fail(w->b, "delete the claim", a->err);
@@ -310,7 +310,7 @@ static void wait_for_watch(struct bind *b)
 
 void sched_bind_told(struct sw_scheduler *s, const char *claim)
 {
-    struct claim *c = picture_find_claim(s->picture, claim);
+    struct claim *c = cache_find_claim(s->cache, claim);
     struct bind *b = s->binds;
     if (!c)
         return;
@@ -335,7 +335,7 @@ static void bind_pod(struct bind *b)
         told &= is_told(b, c);
         if (!*c->uid)
             b->why = sw_printf("%s: somebody has deleted it", c->name);
-        else if (picture_overlaps(c))
+        else if (cache_overlaps(c))
             b->why = sw_printf("%s: another scheduler gave the same slices away", c->name);
     }
     if (is_late(b))
@@ -352,8 +352,8 @@ static void claim_written(const struct sw_kube_answer *a, struct write *w, const
     SW_ERR(err);
     if (a->code < 0)
         fail(w->b, what, a->err);
-    else if (a->object && picture_see_claim(w->b->s->picture, c->name, sw_obj_uid(a->object),
-                                            a->object, c->since_ms, &err) < 0)
+    else if (a->object && cache_see_claim(w->b->s->cache, c->name, sw_obj_uid(a->object), a->object,
+                                          c->since_ms, &err) < 0)
         fail(w->b, "the API server's answer", &err);
     else if (w->made)
         c->own = true;
@@ -444,7 +444,7 @@ static struct json_object *claim_body(const struct bind *b, const struct claim *
 {
     char profile[SW_MIG_NAME_LEN], label[SW_MIG_NODE_LABEL_LEN];
     const struct pod *pod = b->pod;
-    const struct want *want = &pod->wants.list[c->want];
+    const struct want *want = &pod->pod_request.list[c->want];
     struct json_object *doc = json_object_new_object();
     sw_json_set_str(doc, CLAIM_API, "apiVersion", NULL);
     sw_json_set_str(doc, "AllocationClaim", "kind", NULL);
@@ -464,7 +464,7 @@ static struct json_object *claim_body(const struct bind *b, const struct claim *
     sw_json_set(doc, json_object_new_int(c->place.start), "spec", "migPlacement", "start", NULL);
     sw_json_set_str(doc, c->node->uuids[c->gpu], "spec", "gpuUUID", NULL);
     sw_json_set_str(doc, c->node->name, "spec", "nodename", NULL);
-    sw_json_set_str(doc, pod->wants.names[want->container], "spec", "containerName", NULL);
+    sw_json_set_str(doc, pod->pod_request.names[want->container], "spec", "containerName", NULL);
     return doc;
 }
 
@@ -484,9 +484,9 @@ static void create_claims(struct bind *b)
 static void reserve(struct bind *b)
 {
     SW_ERR(err);
-    struct picture *p = b->s->picture;
-    if (!b->why && (decide_usable(p, picture_find_node(p, b->ask.node), &err) < 0 ||
-                    picture_reserve(p, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0))
+    struct cache *p = b->s->cache;
+    if (!b->why && (decide_usable(p, cache_find_node(p, b->ask.node), &err) < 0 ||
+                    cache_reserve(p, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0))
         fail(b, b->ask.node, &err);
     if (b->why)
         finish(b); /* nothing was written */
@@ -499,7 +499,7 @@ static void clear(struct bind *b)
 {
     for (struct claim *c = b->pod->claims, *next; c; c = next) {
         next = c->pod_next;
-        if (picture_serves(c, b->ask.node))
+        if (cache_serves(c, b->ask.node))
             continue;
         if (c->state > CLAIM_CREATED && !b->why)
             b->why = sw_printf("claim '%s' of this pod is %s", c->name, claim_state_text(c->state));
@@ -532,7 +532,7 @@ static void on_looked(const struct sw_kube_answer *a, void *arg)
 static bool is_anything_left(const struct bind *b)
 {
     for (const struct claim *c = b->pod->claims; c; c = c->pod_next)
-        if (!picture_serves(c, b->ask.node))
+        if (!cache_serves(c, b->ask.node))
             return true;
     return false;
 }
@@ -551,7 +551,7 @@ static void begin(struct bind *b)
         return;
     }
     b->pod->binding = true;
-    if (!b->pod->wants.n)
+    if (!b->pod->pod_request.n)
         bind_pod(b); /* it wants no slices: it passes */
     else if (is_anything_left(b))
         read_pod_node(b, on_looked);
@@ -571,7 +571,7 @@ static void on_pod(const struct sw_kube_answer *a, void *arg)
         finish(b);
         return;
     }
-    b->pod = picture_see_pod(b->s->picture, a->object, false, sw_loop_now_ms(b->s->loop));
+    b->pod = cache_see_pod(b->s->cache, a->object, false, sw_loop_now_ms(b->s->loop));
     begin(b);
 }
 
@@ -589,7 +589,7 @@ void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
         s->binds->prev = b;
     s->binds = b;
     s->n_binds++;
-    b->pod = picture_find_pod(s->picture, b->ask.uid);
+    b->pod = cache_find_pod(s->cache, b->ask.uid);
     if (b->pod && b->pod->known) {
         begin(b);
         return;

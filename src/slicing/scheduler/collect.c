@@ -47,7 +47,7 @@ struct check {
 
 /* Whether somebody who was refused would fit on the node now. Whoever was not asked about yet is in
  * the scheduler's queue and needs no waking. */
-static bool is_awaited(const struct picture *p, struct node *n)
+static bool is_awaited(const struct cache *p, struct node *n)
 {
     unsigned looked = 0;
     for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next) {
@@ -89,7 +89,7 @@ static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
 static void on_touch(void *arg)
 {
     struct tidy *t = arg;
-    struct picture *p = t->s->picture;
+    struct cache *p = t->s->cache;
     const int64_t now_ms = sw_loop_now_ms(t->s->loop);
     bool later = false;
     unsigned n_touched = 0;
@@ -132,7 +132,7 @@ static void send_again(struct sw_scheduler *s, const struct pod *pod)
 void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
 {
     send_again(s, pod);
-    picture_has_grown(s->picture, n);
+    cache_has_grown(s->cache, n);
     if (s->tidy && !sw_timer_is_set(s->tidy->touch))
         sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);
 }
@@ -155,7 +155,7 @@ static void free_check(struct check *k)
 /* The claim that was asked about, if it is still the same. */
 static struct claim *claim_of(const struct check *k)
 {
-    struct claim *c = picture_find_claim(k->t->s->picture, k->claim);
+    struct claim *c = cache_find_claim(k->t->s->cache, k->claim);
     return c && !c->held && strcmp(c->uid, k->uid) == 0 ? c : NULL;
 }
 
@@ -179,7 +179,7 @@ static void on_collected(const struct sw_kube_answer *a, void *arg)
         if (a->code == 0)
             sw_log(SW_LOG_INFO, "claim collected", "claim", k->claim, NULL);
         if (c)
-            picture_drop_claim(s->picture, c);
+            cache_drop_claim(s->cache, c);
     } else if (a->code != SW_CONFLICT) { /* changed meanwhile: looked at again later */
         sw_log(SW_LOG_WARN, "claim not collected", "claim", k->claim, "error", sw_err_text(a->err),
                NULL);
@@ -280,7 +280,7 @@ static void start_check(struct tidy *t, struct claim *c, bool lost)
 
 static void collect_claims(struct tidy *t, int64_t now_ms)
 {
-    struct lh_entry *e = lh_table_head(t->s->picture->claims);
+    struct lh_entry *e = lh_table_head(t->s->cache->claims);
     for (; e && t->n_checks < MAX_CHECKS; e = e->next) {
         struct claim *c = lh_entry_v(e);
         if (c->held || c->checking || !*c->uid || !*c->pod->name)
@@ -306,7 +306,7 @@ static void on_disowned(const struct sw_kube_answer *a, void *arg SW_UNUSED)
  * more what the node has. (Where the Node goes, its NodeAccelerator goes with it.) */
 static void disown_nodes(struct tidy *t, int64_t now_ms)
 {
-    const struct picture *p = t->s->picture;
+    const struct cache *p = t->s->cache;
     for (struct lh_entry *e = lh_table_head(p->nodes); e && !p->any_node; e = e->next) {
         struct node *n = lh_entry_v(e);
         if (n->labelled || !n->is_mig || n->claims)
@@ -351,7 +351,7 @@ static void label_claims(struct tidy *t)
 {
     enum { MAX_LABELLED = 32 }; /* at once */
     unsigned n = 0;
-    for (struct lh_entry *e = lh_table_head(t->s->picture->claims); e && n < MAX_LABELLED;
+    for (struct lh_entry *e = lh_table_head(t->s->cache->claims); e && n < MAX_LABELLED;
          e = e->next) {
         struct claim *c = lh_entry_v(e);
         if (!c->seen || c->held || c->labelled)
@@ -366,15 +366,15 @@ static void label_claims(struct tidy *t)
 
 /* The scheduler asked about a pod that the watch has never told of: it was deleted before. And GPUs
  * are not kept for ever for one that does not take them. */
-static void forget_pods(struct picture *p, int64_t now_ms)
+static void forget_pods(struct cache *p, int64_t now_ms)
 {
     for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
         struct pod *pod = lh_entry_v(e);
         next = e->next;
         if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
-            picture_nominate(p, pod, NULL, 0, 0);
+            cache_nominate(p, pod, NULL, 0, 0);
         if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)
-            picture_pod_gone(p, pod->uid);
+            cache_pod_gone(p, pod->uid);
     }
 }
 
@@ -385,7 +385,7 @@ static void on_collect(void *arg)
     sw_timer_set(t->collect, COLLECT_MS);
     if (sched_feed_trouble(t->s))
         return;
-    forget_pods(t->s->picture, now_ms);
+    forget_pods(t->s->cache, now_ms);
     if (t->leading) {
         label_claims(t);
         disown_nodes(t, now_ms);
@@ -397,7 +397,7 @@ static void on_collect(void *arg)
 void sched_tidy_look(struct sw_scheduler *s)
 {
     struct tidy *t = s->tidy;
-    if (t && t->leading && s->picture->any_grown && !sw_timer_is_set(t->touch) &&
+    if (t && t->leading && s->cache->any_grown && !sw_timer_is_set(t->touch) &&
         !sched_feed_trouble(s))
         sw_timer_set(t->touch, TOUCH_SOON_MS);
 }

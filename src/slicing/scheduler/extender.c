@@ -42,10 +42,10 @@ static const char *const fields[] = {
     "node",
 };
 
-struct extender *extender_new(struct picture *p, bool preempts, size_t nodes_to_score)
+struct extender *extender_new(struct cache *p, bool preempts, size_t nodes_to_score)
 {
     struct extender *x = sw_zalloc(1, sizeof *x);
-    x->picture = p;
+    x->cache = p;
     x->preempts = preempts;
     x->nodes_to_score = nodes_to_score;
     if (sw_projection_compile(fields, SW_COUNT(fields), &x->projection, NULL) < 0)
@@ -71,7 +71,7 @@ int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out, stru
     struct json_object *obj = question_get(x->question.doc, "Pod", "pod");
     if (!*sw_obj_uid(obj) || !*sw_obj_name(obj))
         return sw_err_set(err, SW_INVALID, "Pod.metadata: uid and name are expected");
-    *out = picture_see_pod(x->picture, obj, false, now_ms);
+    *out = cache_see_pod(x->cache, obj, false, now_ms);
     if (!(*out)->asked_ms)
         (*out)->asked_ms = now_ms;
     return 0;
@@ -180,8 +180,8 @@ int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, 
     struct decide_look look = { 0 };
     for (size_t i = 0; i < told->n_asked; i++)
         scores[i] = decide_score(
-            x->picture, pod,
-            picture_find_node_n(x->picture, x->question.names[i].text, x->question.names[i].len),
+            x->cache, pod,
+            cache_find_node_n(x->cache, x->question.names[i].text, x->question.names[i].len),
             &look);
     put_scores(out, &x->question, scores);
     free(scores);

@@ -15,7 +15,7 @@ struct extender;
 /** @p is borrowed. @preempts: pods may be sent away for the slices of more important ones.
  * @nodes_to_score: so many nodes that fit are named at most, the best ones, where the pod has no
  * preferences of its own (0: all). */
-struct extender *extender_new(struct picture *p, bool preempts, size_t nodes_to_score);
+struct extender *extender_new(struct cache *p, bool preempts, size_t nodes_to_score);
 void extender_free(struct extender *x);
 SW_DEFINE_AUTO(extender, extender_free)
 

@@ -36,11 +36,11 @@ struct reasons {
 static const char *reason(struct reasons *r, const struct extender *x, const struct pod *pod,
                           struct node *node, int code)
 {
-    const bool common = pod->wants.n <= 1 && !pod->claims && code != SW_UNAVAILABLE;
+    const bool common = pod->pod_request.n <= 1 && !pod->claims && code != SW_UNAVAILABLE;
     if (common && r->of_code[-code])
         return r->of_code[-code];
     struct sw_err err = { 0 };
-    const int again = decide_fit(x->picture, pod, node, NULL, &err);
+    const int again = decide_fit(x->cache, pod, node, NULL, &err);
     (void)again; /* the same, with words */
     (void)array_list_add(r->texts, err.text);
     return r->of_code[-code] = err.text;
@@ -52,11 +52,11 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
     struct decide_look look = { 0 };
     for (size_t i = 0; i < told->n_asked; i++) {
         struct verdict *v = &x->verdicts[i];
-        struct node *node = picture_find_node_n(x->picture, x->question.names[i].text,
-                                                x->question.names[i].len);
+        struct node *node = cache_find_node_n(x->cache, x->question.names[i].text,
+                                              x->question.names[i].len);
         v->node = node;
         v->special = v->passed_over = false;
-        v->code = decide_fit(x->picture, pod, node, &look, NULL);
+        v->code = decide_fit(x->cache, pod, node, &look, NULL);
         told->n_fit += v->code == 0;
         if (v->code)
             v->why = reason(r, x, pod, node, v->code);
@@ -86,7 +86,7 @@ enum { MAX_LIKED = 100 /* as a policy likes a node */, N_RANKS = 2 * (MAX_LIKED 
 static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct node *node,
                        struct decide_look *look)
 {
-    const unsigned liked = decide_score(x->picture, pod, node, look);
+    const unsigned liked = decide_score(x->cache, pod, node, look);
     return (uint8_t)(MAX_LIKED - liked + (node->avoided ? MAX_LIKED + 1 : 0));
 }
 
@@ -98,7 +98,7 @@ static void leave_the_best(struct extender *x, const struct pod *pod,
 {
     size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
     struct decide_look look = { 0 };
-    if (!left || told->n_fit <= left || !pod->wants.n ||
+    if (!left || told->n_fit <= left || !pod->pod_request.n ||
         is_choosy(question_get(x->question.doc, "Pod", "pod")))
         return;
     for (size_t i = 0; i < told->n_asked; i++) {
@@ -209,7 +209,7 @@ static size_t find_emptiest(const struct extender *x, const struct pod *pod, siz
     for (size_t i = 0; i < n && i < MAX_LOOKS; i++) {
         const size_t at = (x->turn + i) % n;
         if (x->verdicts[at].code != SW_PENDING ||
-            !advice_count(x->picture, x->verdicts[at].node, pod, &wanted, &free_slices))
+            !advice_count(x->cache, x->verdicts[at].node, pod, &wanted, &free_slices))
             continue;
         all += free_slices;
         least = wanted < least ? wanted : least;
@@ -240,7 +240,7 @@ static void advise(struct extender *x, struct pod *pod, struct reasons *r,
     for (size_t i = 0; i < n; i++)
         others[i] = x->verdicts[(x->turn + i) % n].node;
     for (size_t i = 0; i < n_which; i++) {
-        if (!advice_find(x->picture, x->verdicts[which[i]].node, pod, others, n, &a) ||
+        if (!advice_find(x->cache, x->verdicts[which[i]].node, pod, others, n, &a) ||
             (best.n && a.n >= best.n))
             continue;
         best = a;
@@ -311,9 +311,9 @@ static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t 
     for (size_t i = 0; i < told->n_asked; i++)
         if (x->verdicts[i].node)
             x->verdicts[i].node->asked = x->stamp;
-    for (struct lh_entry *e = lh_table_head(x->picture->nodes); e; e = e->next) {
+    for (struct lh_entry *e = lh_table_head(x->cache->nodes); e; e = e->next) {
         struct node *node = lh_entry_v(e);
-        if (node->asked == x->stamp || decide_fit(x->picture, pod, node, &look, NULL) != 0)
+        if (node->asked == x->stamp || decide_fit(x->cache, pod, node, &look, NULL) != 0)
             continue;
         pod->n_hints++;
         pod->hinted_ms = now_ms;

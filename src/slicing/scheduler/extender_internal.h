@@ -17,7 +17,7 @@ struct verdict {
 
 /* What one question needs stays for the next: they come one at a time. */
 struct extender {
-    struct picture *picture;
+    struct cache *cache;
     struct sw_projection *projection;
     struct question question;
     struct verdict *verdicts;

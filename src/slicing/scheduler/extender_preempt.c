@@ -27,13 +27,13 @@ struct proposal {
     size_t n_known, n_others;
 };
 
-static void read_proposal(const struct picture *p, struct json_object *victims, struct proposal *to)
+static void read_proposal(const struct cache *p, struct json_object *victims, struct proposal *to)
 {
     struct json_object *pods = question_get(victims, "Pods", "pods");
     to->n_known = to->n_others = 0;
     for (size_t i = 0; i < sw_json_len(pods) && i < MAX_VICTIMS; i++) {
         const char *uid = victim_uid(sw_json_at(pods, i));
-        const struct pod *pod = picture_find_pod(p, uid);
+        const struct pod *pod = cache_find_pod(p, uid);
         if (pod)
             to->known[to->n_known++] = pod;
         else if (*uid)
@@ -72,12 +72,12 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
                      struct json_object *proposed, struct proposal *of, struct printbuf *out,
                      struct extender_told *told)
 {
-    struct node *node = picture_find_node(x->picture, name);
+    struct node *node = cache_find_node(x->cache, name);
     struct victims v = { 0 };
-    read_proposal(x->picture, proposed, of);
-    const bool ok = victims_find(x->picture, pod, node, of->known, of->n_known, &v);
+    read_proposal(x->cache, proposed, of);
+    const bool ok = victims_find(x->cache, pod, node, of->known, of->n_known, &v);
     /* nobody of ours needs to go, but others do: their leaving is what was asked about */
-    if (!ok && !(of->n_others && !of->n_known && victims_none(x->picture, pod, node)))
+    if (!ok && !(of->n_others && !of->n_known && victims_none(x->cache, pod, node)))
         return;
     if (v.n > of->n_known && !x->preempts) {
         victims_done(&v);
@@ -95,9 +95,9 @@ static const struct node *is_made_room_on(struct extender *x, struct pod *pod)
 {
     if (!pod->nominated || pod->follows)
         return NULL;
-    if (decide_fit(x->picture, pod, pod->nominated, NULL, NULL) != 0)
+    if (decide_fit(x->cache, pod, pod->nominated, NULL, NULL) != 0)
         return pod->nominated;
-    picture_nominate(x->picture, pod, NULL, 0, 0);
+    cache_nominate(x->cache, pod, NULL, 0, 0);
     return NULL;
 }
 

@@ -47,16 +47,16 @@ static bool is_avoided(struct json_object *node)
 static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     const bool there = e->type != SW_WATCH_DELETED;
-    picture_see_node(s->picture, e->name, there, there && is_avoided(e->object));
+    cache_see_node(s->cache, e->name, there, there && is_avoided(e->object));
     const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH) : NULL;
-    picture_see_epoch(s->picture, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
+    cache_see_epoch(s->cache, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
 }
 
 static void on_accelerator(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     SW_ERR(err);
     struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
-    if (picture_see_accelerator(s->picture, e->name, obj, &err) < 0)
+    if (cache_see_accelerator(s->cache, e->name, obj, &err) < 0)
         sw_log(SW_LOG_WARN, "node left out", "error", sw_err_text(&err), NULL);
 }
 
@@ -64,7 +64,7 @@ static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     SW_ERR(err);
     struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
-    if (picture_see_claim(s->picture, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
+    if (cache_see_claim(s->cache, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
         sw_log(SW_LOG_WARN, "claim left out", "error", sw_err_text(&err), NULL);
     sched_bind_told(s, e->name);
 }
@@ -72,17 +72,17 @@ static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
 static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     if (e->type == SW_WATCH_DELETED) {
-        picture_pod_gone(s->picture, e->uid);
+        cache_pod_gone(s->cache, e->uid);
         return;
     }
-    struct pod *pod = picture_see_pod(s->picture, e->object, true, sw_loop_now_ms(s->loop));
+    struct pod *pod = cache_see_pod(s->cache, e->object, true, sw_loop_now_ms(s->loop));
     if (!s->opts.no_preemption)
         sched_evict_follow(s, pod, sw_json_str(e->object, "", "status", "nominatedNodeName", NULL));
 }
 
 static void on_budget(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
-    picture_see_budget(s->picture, e->ns, e->name, e->type == SW_WATCH_DELETED ? NULL : e->object);
+    cache_see_budget(s->cache, e->ns, e->name, e->type == SW_WATCH_DELETED ? NULL : e->object);
 }
 
 static const struct {

@@ -31,7 +31,7 @@ struct sw_scheduler {
     struct sw_scheduler_opts opts;
     struct sw_kube *kube;
     struct sw_lease *lease;
-    struct picture *picture;
+    struct cache *cache;
     struct extender *extender;
     struct printbuf *answer; /* its room is kept: thousands of nodes are some 100 KiB */
     struct sw_serve *serve, *health, *metrics_serve;

@@ -68,7 +68,7 @@ struct tally {
 
 enum { MAX_PROFILES = 128 };
 
-static void tally_claims(const struct picture *p, struct tally *tallies, size_t *n)
+static void tally_claims(const struct cache *p, struct tally *tallies, size_t *n)
 {
     for (struct lh_entry *e = lh_table_head(p->claims); e; e = e->next) {
         const struct claim *c = lh_entry_v(e);
@@ -83,7 +83,7 @@ static void tally_claims(const struct picture *p, struct tally *tallies, size_t 
     }
 }
 
-static void put_slices(struct printbuf *out, const struct picture *p)
+static void put_slices(struct printbuf *out, const struct cache *p)
 {
     struct tally tallies[MAX_PROFILES];
     size_t n = 0;
@@ -106,7 +106,7 @@ static void put_request(const struct sw_kube_count *count, void *arg)
               count->verb, count->resource, count->http_status, (unsigned long long)count->n);
 }
 
-static uint64_t count_fragmented(const struct picture *p)
+static uint64_t count_fragmented(const struct cache *p)
 {
     uint64_t n = 0;
     for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next)
@@ -117,7 +117,7 @@ static uint64_t count_fragmented(const struct picture *p)
 char *sw_scheduler_metrics(struct sw_scheduler *s)
 {
     const struct metrics *m = &s->metrics;
-    const struct picture *p = s->picture;
+    const struct cache *p = s->cache;
     struct printbuf *out = printbuf_new();
     head(out, "answer_seconds", "histogram", "Time to answer the scheduler, by verb.");
     for (size_t i = 0; i < METRICS_N_VERBS; i++) {

@@ -25,7 +25,7 @@ static int number_of(const struct sw_mig_geometry *g, const struct sw_mig_profil
 /* One slice, nobody's claims to look away from: the common case, made for thousands of nodes. */
 static bool is_simple(const struct pod *pod, const struct node *node)
 {
-    return pod->wants.n == 1 && !pod->claims && !node->nominee;
+    return pod->pod_request.n == 1 && !pod->claims && !node->nominee;
 }
 
 /* The number of the pod's profile in the geometry of all the node's GPUs; -1: it has no such. */
@@ -44,7 +44,7 @@ static int one_fit(struct node *node, const struct want *want, struct decide_loo
     if (node->common) {
         const int kind = common_kind(node, want, look);
         known = kind >= 0;
-        fits = known && picture_room(node) >> kind & 1;
+        fits = known && cache_room(node) >> kind & 1;
     } else {
         fits = has_room(node, &want->profile, &known);
     }
@@ -56,17 +56,17 @@ static int one_fit(struct node *node, const struct want *want, struct decide_loo
     return sw_err_set(err, SW_PENDING, "room for 0 of 1 x %s", name);
 }
 
-int decide_place(const struct picture *p, const struct node *node, const struct pod *pod,
+int decide_place(const struct cache *p, const struct node *node, const struct pod *pod,
                  const struct pod *const *gone, size_t n_gone, struct sw_mig_gpu *gpus,
                  struct sw_mig_choice *choices, struct sw_err *err)
 {
     struct sw_mig_profile profiles[SW_MIG_MAX_WANTS];
     struct sw_mig_choice own[SW_MIG_MAX_WANTS];
-    for (size_t i = 0; i < pod->wants.n; i++)
-        profiles[i] = pod->wants.list[i].profile;
-    picture_without(node, gone, n_gone, gpus);
-    picture_bar_held(node, pod, gpus);
-    return sw_mig_place(gpus, node->n_gpus, profiles, pod->wants.n, p->policy,
+    for (size_t i = 0; i < pod->pod_request.n; i++)
+        profiles[i] = pod->pod_request.list[i].profile;
+    cache_without(node, gone, n_gone, gpus);
+    cache_bar_held(node, pod, gpus);
+    return sw_mig_place(gpus, node->n_gpus, profiles, pod->pod_request.n, p->policy,
                         choices ? choices : own, err);
 }
 
@@ -75,7 +75,7 @@ struct sw_mig_gpu *decide_room_for_gpus(const struct node *node)
     return sw_alloc((node->n_gpus + 1) * sizeof(struct sw_mig_gpu));
 }
 
-int decide_usable(const struct picture *p, const struct node *node, struct sw_err *err)
+int decide_usable(const struct cache *p, const struct node *node, struct sw_err *err)
 {
     if (!node || !node->is_mig)
         return sw_err_set(err, SW_NOTFOUND, "no GPU here that can be cut");
@@ -86,45 +86,45 @@ int decide_usable(const struct picture *p, const struct node *node, struct sw_er
     return 0;
 }
 
-int decide_fit(const struct picture *p, const struct pod *pod, struct node *node,
+int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
                struct decide_look *look, struct sw_err *err)
 {
     struct decide_look none = { 0 };
     if (pod->fault)
         return sw_err_set(err, SW_INVALID, "%s", pod->fault);
-    if (pod->wants.n == 0)
+    if (pod->pod_request.n == 0)
         return 0;
     int rc = decide_usable(p, node, err);
     if (rc < 0)
         return rc;
     if (is_simple(pod, node))
-        return one_fit(node, &pod->wants.list[0], look ? look : &none, err);
+        return one_fit(node, &pod->pod_request.list[0], look ? look : &none, err);
     struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
     rc = decide_place(p, node, pod, &pod, 1, gpus, NULL, err);
     free(gpus);
     return rc;
 }
 
-static unsigned score_now(const struct picture *p, const struct pod *pod, const struct node *node)
+static unsigned score_now(const struct cache *p, const struct pod *pod, const struct node *node)
 {
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
     struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
     unsigned score = 0;
     if (decide_place(p, node, pod, &pod, 1, gpus, choices, NULL) == 0)
-        score = sw_mig_node_score(gpus, node->n_gpus, choices, pod->wants.n, p->policy);
+        score = sw_mig_node_score(gpus, node->n_gpus, choices, pod->pod_request.n, p->policy);
     free(gpus);
     return score;
 }
 
-unsigned decide_score(const struct picture *p, const struct pod *pod, struct node *node,
+unsigned decide_score(const struct cache *p, const struct pod *pod, struct node *node,
                       struct decide_look *look)
 {
     struct decide_look none = { 0 };
-    if (pod->fault || pod->wants.n == 0 || decide_usable(p, node, NULL) < 0)
+    if (pod->fault || pod->pod_request.n == 0 || decide_usable(p, node, NULL) < 0)
         return 0;
     if (!node->common || !is_simple(pod, node))
         return score_now(p, pod, node);
-    const int kind = common_kind(node, &pod->wants.list[0], look ? look : &none);
+    const int kind = common_kind(node, &pod->pod_request.list[0], look ? look : &none);
     if (kind < 0)
         return 0;
     if (!(node->scored >> kind & 1)) {

@@ -15,22 +15,22 @@ struct decide_look {
  * nobody's leaving helps) | SW_NOTFOUND (no GPUs to cut) | SW_FORBIDDEN (not labelled) | SW_INVALID
  * (never). The words name no node, so that equal ones can be counted; of a pod with one slice those
  * of each code but SW_UNAVAILABLE are the same for all nodes. */
-int decide_fit(const struct picture *p, const struct pod *pod, struct node *node,
+int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
                struct decide_look *look, struct sw_err *err) SW_CHECKED;
 
 /** How much the policy likes the node for it: 0 to 100; 0 where it does not fit. @look: as for
  * decide_fit(). */
-unsigned decide_score(const struct picture *p, const struct pod *pod, struct node *node,
+unsigned decide_score(const struct cache *p, const struct pod *pod, struct node *node,
                       struct decide_look *look);
 
 /** Whether slices are to be had on the node at all. @node: NULL where nothing is known of it.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_UNAVAILABLE, as decide_fit() */
-int decide_usable(const struct picture *p, const struct node *node, struct sw_err *err) SW_CHECKED;
+int decide_usable(const struct cache *p, const struct node *node, struct sw_err *err) SW_CHECKED;
 
 /** Place @pod as if the @gone were not there. @gpus: from decide_room_for_gpus(), as they were for
  * that afterwards. @choices: NULL, or room for as many as the pod wants.
  * @return as sw_mig_place() */
-int decide_place(const struct picture *p, const struct node *node, const struct pod *pod,
+int decide_place(const struct cache *p, const struct node *node, const struct pod *pod,
                  const struct pod *const *gone, size_t n_gone, struct sw_mig_gpu *gpus,
                  struct sw_mig_choice *choices, struct sw_err *err) SW_CHECKED;
 /** For a copy of the node's GPUs; the caller's. */

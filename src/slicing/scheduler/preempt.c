@@ -111,12 +111,12 @@ static void send_next(struct evict *e);
 static void give_up(struct evict *e, const struct sw_kube_answer *a)
 {
     const struct victim *v = &e->victims[e->at];
-    struct pod *pod = picture_find_pod(e->s->picture, e->uid);
+    struct pod *pod = cache_find_pod(e->s->cache, e->uid);
     e->s->metrics.evictions_refused++;
     sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
            sw_err_text(a->err), NULL);
     if (pod)
-        picture_nominate(e->s->picture, pod, NULL, 0, 0);
+        cache_nominate(e->s->cache, pod, NULL, 0, 0);
     end(e);
 }
 
@@ -124,7 +124,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
     struct evict *e = arg;
     const struct victim *v = &e->victims[e->at];
-    const struct pod *pod = picture_find_pod(e->s->picture, e->uid);
+    const struct pod *pod = cache_find_pod(e->s->cache, e->uid);
     e->req = NULL;
     if (a->code == SW_INVALID && !e->s->old_evictions) {
         e->s->old_evictions = true; /* servers before 1.22 know policy/v1beta1 only */
@@ -150,7 +150,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
 static void send_next(struct evict *e)
 {
     struct sw_scheduler *s = e->s;
-    const struct pod *pod = picture_find_pod(s->picture, e->uid);
+    const struct pod *pod = cache_find_pod(s->cache, e->uid);
     if (e->at == e->n_victims || !pod || !pod->nominated) { /* done, or in vain by now */
         end(e);
         return;
@@ -184,7 +184,7 @@ static bool is_room_coming(const struct evict *e, struct pod *pod)
     const int64_t now_ms = sw_loop_now_ms(e->s->loop);
     bool any = false;
     for (size_t i = 0; i < e->n_nodes && !any; i++)
-        any = victims_none(e->s->picture, pod, picture_find_node(e->s->picture, e->nodes[i])) != 0;
+        any = victims_none(e->s->cache, pod, cache_find_node(e->s->cache, e->nodes[i])) != 0;
     if (any && !pod->spared_ms)
         pod->spared_ms = now_ms;
     return any && now_ms - pod->spared_ms < SPARED_MS;
@@ -194,11 +194,11 @@ static bool is_room_coming(const struct evict *e, struct pod *pod)
  * @return NULL: nowhere */
 static struct node *choose(const struct evict *e, const struct pod *pod, struct victims *best)
 {
-    const struct picture *p = e->s->picture;
+    const struct cache *p = e->s->cache;
     struct node *chosen = NULL;
     for (size_t i = 0; i < e->n_nodes; i++) {
         struct victims v = { 0 };
-        struct node *node = picture_find_node(p, e->nodes[i]);
+        struct node *node = cache_find_node(p, e->nodes[i]);
         if (!victims_find(p, pod, node, NULL, 0, &v))
             continue;
         if (v.n_violations || (node->nominee && node->nominee->priority >= pod->priority) ||
@@ -216,17 +216,17 @@ static struct node *choose(const struct evict *e, const struct pod *pod, struct 
 static void on_timer(void *arg)
 {
     struct evict *e = arg;
-    struct pod *pod = picture_find_pod(e->s->picture, e->uid);
+    struct pod *pod = cache_find_pod(e->s->cache, e->uid);
     struct victims v = { 0 };
     struct node *node = still_waits(pod) && !is_room_coming(e, pod) ? choose(e, pod, &v) : NULL;
     if (!node) {
         end(e);
         return;
     }
-    SW_AUTO_CHARS *wants = wants_text(&pod->wants);
+    SW_AUTO_CHARS *pod_request = pod_request_text(&pod->pod_request);
     sw_log(SW_LOG_INFO, "less important pods leave", "for", pod->name, "namespace", pod->ns,
-           "wants", wants, "node", node->name, NULL);
-    picture_nominate(e->s->picture, pod, node, v.gpus, sw_loop_now_ms(e->s->loop));
+           "wants", pod_request, "node", node->name, NULL);
+    cache_nominate(e->s->cache, pod, node, v.gpus, sw_loop_now_ms(e->s->loop));
     e->node = sw_strdup(node->name);
     e->n_victims = v.n;
     e->victims = sw_zalloc(v.n, sizeof *e->victims);
@@ -267,18 +267,18 @@ void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod)
 
 void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name)
 {
-    struct picture *p = s->picture;
-    struct node *node = picture_find_node(p, node_name);
-    if (pod->node || pod->ended || pod->leaving || !pod->wants.n)
+    struct cache *p = s->cache;
+    struct node *node = cache_find_node(p, node_name);
+    if (pod->node || pod->ended || pod->leaving || !pod->pod_request.n)
         return;
     if (pod->nominated && pod->follows && pod->nominated != node)
-        picture_nominate(p, pod, NULL, 0, 0);
+        cache_nominate(p, pod, NULL, 0, 0);
     if (!node || pod->nominated || (node->nominee && node->nominee->priority >= pod->priority))
         return;
     const uint64_t gpus = victims_none(p, pod, node);
     if (!gpus)
         return;
-    picture_nominate(p, pod, node, gpus, sw_loop_now_ms(s->loop));
+    cache_nominate(p, pod, node, gpus, sw_loop_now_ms(s->loop));
     pod->follows = true;
 }
 

@@ -79,8 +79,9 @@ static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
     if (!sw_log_enabled(SW_LOG_DEBUG))
         return;
     SW_AUTO_CHARS *pod = sw_printf("%s/%s", told.pod->ns, told.pod->name);
-    SW_AUTO_CHARS *wants = wants_text(&told.pod->wants);
-    sw_log(SW_LOG_DEBUG, "no node has room", "pod", pod, "wants", wants, "first", told.why, NULL);
+    SW_AUTO_CHARS *pod_request = pod_request_text(&told.pod->pod_request);
+    sw_log(SW_LOG_DEBUG, "no node has room", "pod", pod, "wants", pod_request, "first", told.why,
+           NULL);
 }
 
 struct held_filter {
@@ -309,8 +310,8 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     s->loop = loop;
     s->opts = *opts;
     s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;
-    s->picture = picture_new(opts->policy, opts->node_label == NULL);
-    s->extender = extender_new(s->picture, !opts->no_preemption, opts->nodes_to_score);
+    s->cache = cache_new(opts->policy, opts->node_label == NULL);
+    s->extender = extender_new(s->cache, !opts->no_preemption, opts->nodes_to_score);
     s->answer = printbuf_new();
     int rc = open_kube(s, config, err);
     if (rc == 0)
@@ -343,6 +344,6 @@ void sw_scheduler_close(struct sw_scheduler *s)
     abandon_filters(s);
     extender_free(s->extender);
     printbuf_free(s->answer);
-    picture_free(s->picture);
+    cache_free(s->cache);
     free(s);
 }

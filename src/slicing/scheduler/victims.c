@@ -37,7 +37,7 @@ static bool is_among(const struct pod *pod, const struct pod *const *list, size_
  */
 
 struct trial {
-    const struct picture *p;
+    const struct cache *p;
     const struct node *node;
     const struct pod *pod;
     struct sw_mig_gpu *gpus;
@@ -96,7 +96,7 @@ static void add_candidates(struct trial *t)
             all[n++] = c->pod;
     qsort(all, n, sizeof all[0], by_importance);
     for (size_t i = 0; i < n; i++) {
-        if (picture_spend(t->p, all[i]))
+        if (cache_spend(t->p, all[i]))
             t->victims[t->n_victims++] = all[i];
         else
             open[n_open++] = all[i];
@@ -126,7 +126,7 @@ static uint64_t find_gpus(struct trial *t)
 {
     uint64_t gpus = 0;
     (void)fits(t);
-    for (size_t i = 0; i < t->pod->wants.n; i++)
+    for (size_t i = 0; i < t->pod->pod_request.n; i++)
         gpus |= t->choices[i].gpu < 64 ? UINT64_C(1) << t->choices[i].gpu : 0;
     return gpus;
 }
@@ -145,12 +145,12 @@ static void tell(struct trial *t, const struct pod *const *given, size_t n_given
     out->gpus = find_gpus(t);
 }
 
-static struct trial *begin(const struct picture *p, const struct pod *pod, const struct node *node)
+static struct trial *begin(const struct cache *p, const struct pod *pod, const struct node *node)
 {
     struct trial *t = sw_zalloc(1, sizeof *t);
     *t = (struct trial){ .p = p, .node = node, .pod = pod };
     t->gpus = decide_room_for_gpus(node);
-    t->choices = sw_alloc((pod->wants.n + 1) * sizeof *t->choices);
+    t->choices = sw_alloc((pod->pod_request.n + 1) * sizeof *t->choices);
     t->gone[t->n_gone++] = pod;
     return t;
 }
@@ -162,16 +162,16 @@ static void end(struct trial *t)
     free(t);
 }
 
-bool victims_find(const struct picture *p, const struct pod *pod, const struct node *node,
+bool victims_find(const struct cache *p, const struct pod *pod, const struct node *node,
                   const struct pod *const *given, size_t n_given, struct victims *out)
 {
     if (pod->fault || n_given > MAX_VICTIMS / 2 || decide_usable(p, node, NULL) < 0)
         return false;
     struct trial *t = begin(p, pod, node);
-    picture_begin_spending(p);
+    cache_begin_spending(p);
     for (size_t i = 0; i < n_given; i++) {
         t->gone[t->n_gone++] = given[i];
-        (void)picture_spend(p, given[i]);
+        (void)cache_spend(p, given[i]);
     }
     add_leaving(t);
     bool ok = fits(t);
@@ -188,7 +188,7 @@ bool victims_find(const struct picture *p, const struct pod *pod, const struct n
     return ok;
 }
 
-uint64_t victims_none(const struct picture *p, const struct pod *pod, const struct node *node)
+uint64_t victims_none(const struct cache *p, const struct pod *pod, const struct node *node)
 {
     if (pod->fault || decide_usable(p, node, NULL) < 0)
         return 0;

@@ -18,7 +18,7 @@ void victims_done(struct victims *v);
  * needed, those last that a PodDisruptionBudget protects, the least important first. Pods whose
  * deletion has begun, and those that have ended, count as gone.
  * @return false: sending pods away does not help there, or nobody needs to go; @out is empty */
-bool victims_find(const struct picture *p, const struct pod *pod, const struct node *node,
+bool victims_find(const struct cache *p, const struct pod *pod, const struct node *node,
                   const struct pod *const *given, size_t n_given, struct victims *out);
 
 /** Whether it is better to send @a away than @b: fewer against a budget, less important ones,
@@ -26,7 +26,7 @@ bool victims_find(const struct picture *p, const struct pod *pod, const struct n
 bool victims_better(const struct victims *a, const struct victims *b);
 /** Whether nobody else needs to go from @node: @pod fits there, or will when those have gone who
  * leave anyway. @return the GPUs where it would lie, as bits; 0: it does not */
-uint64_t victims_none(const struct picture *p, const struct pod *pod, const struct node *node);
+uint64_t victims_none(const struct cache *p, const struct pod *pod, const struct node *node);
 /** A pod of lower priority than @pod's holds slices there (then @*less becomes true), or one that
  * leaves. Looks at @*budget claims at most. */
 bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget, bool *less);

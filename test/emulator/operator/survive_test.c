@@ -25,18 +25,18 @@ static void on_line(int64_t at_ms, const char *line, void *arg)
     s->ready_ms = at_ms;
 }
 
-static void run(const char *text, struct story *story, struct sw_trial_end *end)
+static void run(const char *text, struct story *story, struct sw_simulation_end *end)
 {
     SW_ERR(err);
     SW_AUTO_JSON *doc = json_tokener_parse(text);
     assert_non_null(doc);
     sw_json_set_str(doc, kmod, "recipe", NULL);
-    struct sw_trial trial;
+    struct sw_simulation trial;
     uint64_t *kills = NULL;
-    assert_int_equal(sw_trial_read(doc, "trial", &trial, &kills, &err), 0);
+    assert_int_equal(sw_simulation_read(doc, "trial", &trial, &kills, &err), 0);
     trial.say = on_line;
     trial.arg = story;
-    if (sw_trial_run(&trial, end, &err) < 0)
+    if (sw_simulation_run(&trial, end, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     free(kills);
     if (!end->ready)
@@ -44,23 +44,23 @@ static void run(const char *text, struct story *story, struct sw_trial_end *end)
 }
 
 /* The same as without all that. */
-static void must_be_the_same(struct sw_trial_end *end)
+static void must_be_the_same(struct sw_simulation_end *end)
 {
     struct story story = { 0 };
-    struct sw_trial_end calm;
+    struct sw_simulation_end calm;
     run("{}", &story, &calm);
-    SW_AUTO_CHARS *diff = sw_picture_diff(calm.picture, end->picture);
+    SW_AUTO_CHARS *diff = sw_snapshot_diff(calm.picture, end->picture);
     if (diff)
         fail_msg("%s", diff);
-    sw_trial_end_done(&calm);
-    sw_trial_end_done(end);
+    sw_simulation_end_done(&calm);
+    sw_simulation_end_done(end);
 }
 
 static void server_that_is_away_for_a_minute(void **state)
 {
     (void)state;
     struct story story = { 0 };
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     run("{\"plan\":{\"faults\":[{\"down\":\"1m\",\"from\":\"100ms\"}]}}", &story, &end);
     assert_int_equal(end.n_lives, 1);
     assert_true(story.stepped_down_ms > 0); /* nobody renews a lease then */
@@ -72,7 +72,7 @@ static void etcd_that_is_restarted(void **state)
 {
     (void)state;
     struct story story = { 0 };
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     run("{\"plan\":{\"faults\":[{\"answer\":500,\"from\":\"150ms\",\"until\":\"8s\"},"
         "{\"verb\":\"watch\",\"do\":\"expire\",\"event\":1,\"from\":\"100ms\",\"until\":\"9s\"},"
         "{\"verb\":\"watch\",\"answer\":410,\"from\":\"8s\",\"until\":\"9s\"}]}}",
@@ -86,7 +86,7 @@ static void leader_that_is_killed_goes_on_at_once(void **state)
 {
     (void)state;
     struct story story = { 0 };
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     run("{\"kills\":[20,45]}", &story, &end);
     assert_int_equal(end.n_lives, 3);
     assert_true(end.took_ms < 15000); /* it keeps its name: nobody waits for its lease to end */
@@ -98,7 +98,7 @@ static void leader_without_a_lease_keeps_what_it_knows(void **state)
 {
     (void)state;
     struct story story = { 0 };
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     run("{\"plan\":{\"faults\":["
         "{\"kind\":\"Lease\",\"answer\":500,\"from\":\"500ms\",\"until\":\"30s\"},"
         "{\"kind\":\"Node\",\"verb\":\"list\",\"answer\":500,\"from\":\"500ms\",\"until\":\"3m\"}]}"
@@ -117,7 +117,7 @@ static void load_does_not_starve_the_lease(void **state)
 {
     (void)state;
     struct story story = { 0 };
-    struct sw_trial_end end;
+    struct sw_simulation_end end;
     run("{\"plan\":{\"faults\":[{\"kind\":\"Lease\",\"delay\":\"1ms\"},"
         "{\"do\":\"hang\",\"from\":\"150ms\",\"until\":\"1m\"}]}}",
         &story, &end);

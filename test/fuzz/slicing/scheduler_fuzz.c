@@ -15,17 +15,17 @@ static struct json_object *parse(const char *text, size_t len)
     return sw_json_parse(text, len, NULL, &doc, NULL) == 0 ? doc : NULL;
 }
 
-static struct picture *make_picture(void)
+static struct cache *make_picture(void)
 {
-    struct picture *p = picture_new(SW_MIG_PACKED, false);
+    struct cache *p = cache_new(SW_MIG_PACKED, false);
     SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find("A100-40GB", 0));
     static const char gpus[] = "[{\"gpuUuid\":\"g0\"},{\"gpuUuid\":\"g1\"}]";
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, "nvidia-mig", "spec", "acceleratorType", NULL);
     sw_json_set(doc, sw_mig_geometry_to_json(g), "status", "nodeResources", "migPlacement", NULL);
     sw_json_set(doc, parse(gpus, sizeof gpus - 1), "status", "nodeResources", "nodeGpus", NULL);
-    picture_see_node(p, "a", true, false);
-    if (picture_see_accelerator(p, "a", doc, NULL) < 0)
+    cache_see_node(p, "a", true, false);
+    if (cache_see_accelerator(p, "a", doc, NULL) < 0)
         abort();
     return p;
 }
@@ -53,50 +53,50 @@ static void ask(struct extender *x, const char *text, size_t len)
         extender_bind_done(&bind);
 }
 
-static void check(const struct picture *p)
+static void check(const struct cache *p)
 {
     for (struct lh_entry *e = lh_table_head(p->nodes); e; e = e->next) {
         const struct node *n = lh_entry_v(e);
         for (const struct claim *c = n->claims; c; c = c->next) {
-            const unsigned bits = ((1u << c->place.size) - 1) << c->place.start;
-            if (c->gpu >= n->n_gpus || (n->gpus[c->gpu].use.slices & bits) != bits)
+            const unsigned bitset = ((1u << c->place.size) - 1) << c->place.start;
+            if (c->gpu >= n->n_gpus || (n->gpus[c->gpu].use.slices & bitset) != bitset)
                 abort();
         }
     }
 }
 
 /* The same document as everything that is watched, told twice and taken away again. */
-static void watch(struct picture *p, const char *text, size_t len)
+static void watch(struct cache *p, const char *text, size_t len)
 {
     SW_AUTO_JSON *doc = parse(text, len);
     if (!json_object_is_type(doc, json_type_object))
         return;
     for (int i = 0; i < 2; i++) {
-        (void)picture_see_claim(p, "c", "u", doc, 1, NULL);
+        (void)cache_see_claim(p, "c", "u", doc, 1, NULL);
         check(p);
-        (void)picture_see_accelerator(p, "a", doc, NULL);
+        (void)cache_see_accelerator(p, "a", doc, NULL);
         check(p);
         if (*sw_obj_uid(doc)) {
-            struct pod *pod = picture_see_pod(p, doc, true, 1);
-            if (picture_reserve(p, pod, "a", 1, NULL) == 0 && pod->wants.n && !pod->claims)
+            struct pod *pod = cache_see_pod(p, doc, true, 1);
+            if (cache_reserve(p, pod, "a", 1, NULL) == 0 && pod->pod_request.n && !pod->claims)
                 abort();
             check(p);
         }
     }
-    (void)picture_see_claim(p, "c", "", NULL, 1, NULL);
-    picture_pod_gone(p, sw_obj_uid(doc));
-    (void)picture_see_accelerator(p, "a", NULL, NULL);
-    picture_see_node(p, "a", false, false);
+    (void)cache_see_claim(p, "c", "", NULL, 1, NULL);
+    cache_pod_gone(p, sw_obj_uid(doc));
+    (void)cache_see_accelerator(p, "a", NULL, NULL);
+    cache_see_node(p, "a", false, false);
     check(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct picture *p = make_picture();
+    struct cache *p = make_picture();
     struct extender *x = extender_new(p, true, 0);
     ask(x, (const char *)data, size);
     watch(p, (const char *)data, size);
     extender_free(x);
-    picture_free(p);
+    cache_free(p);
     return 0;
 }

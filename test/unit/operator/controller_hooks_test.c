@@ -68,7 +68,7 @@ static char *terms_of(struct json_object *template)
                 key += strlen(F);
             SW_AUTO_CHARS *before = text;
             text = sw_printf(
-                "%s%s %s%s%s%s", before, sw_starts_with(key, SW_STAY_LABEL) ? "stay" : key,
+                "%s%s %s%s%s%s", before, sw_starts_with(key, SW_GRACE_PERIOD_LABEL) ? "stay" : key,
                 sw_json_str(e, "", "operator", NULL), value ? " " : "",
                 value ? json_object_get_string(value) : "", k + 1 < sw_json_len(all) ? ", " : "; ");
         }
@@ -192,13 +192,13 @@ static void what_is_asked_for_otherwise_stays_by_another_label(void **state)
     char *keys[SW_COUNT(specs) + 1];
     for (size_t i = 0; i < SW_COUNT(specs); i++) {
         SW_AUTO_JSON *spec = parse(specs[i]);
-        keys[i] = sw_stay_key("kmod", spec);
-        SW_AUTO_CHARS *again = sw_stay_key("kmod", spec);
+        keys[i] = sw_grace_period_key("kmod", spec);
+        SW_AUTO_CHARS *again = sw_grace_period_key("kmod", spec);
         assert_string_equal(again, keys[i]);
         assert_null(sw_label_key_fault(keys[i]));
     }
     SW_AUTO_JSON *first = parse(specs[0]);
-    keys[SW_COUNT(specs)] = sw_stay_key("other", first);
+    keys[SW_COUNT(specs)] = sw_grace_period_key("other", first);
     for (size_t i = 0; i < SW_COUNT(keys); i++)
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(keys[i], keys[k]);

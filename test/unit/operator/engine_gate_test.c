@@ -60,13 +60,13 @@ static void annotated_objects_are_awaited(void **state)
     assert_true(awaited("Namespace", "", false));
 }
 
-static enum sw_verdict_kind judge(const char *annotations, const char *live)
+static enum sw_readiness_kind judge(const char *annotations, const char *live)
 {
     SW_AUTO_JSON *doc = manifest("Thing", annotations);
     SW_AUTO_JSON *seen = live ? json(live) : NULL;
     SW_AUTO(sw_gate) *gate = NULL;
     SW_ERR(err);
-    SW_VERDICT(verdict);
+    SW_READINESS(verdict);
     if (sw_gate_new(doc, false, &gate, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     sw_gate_judge(gate, seen, &verdict);
@@ -82,16 +82,16 @@ static enum sw_verdict_kind judge(const char *annotations, const char *live)
 static void conditions_of_one_s_own_decide(void **state)
 {
     (void)state;
-    assert_int_equal(judge(BOTH, "{'status':{'phase':'Pending'}}"), SW_VERDICT_WAITING);
-    assert_int_equal(judge(BOTH, "{'status':{'phase':'Running'}}"), SW_VERDICT_READY);
-    assert_int_equal(judge(BOTH, "{'status':{'n':2}}"), SW_VERDICT_READY);
-    assert_int_equal(judge(BOTH, "{'status':{'phase':'Broken','n':2}}"), SW_VERDICT_FAILED);
-    assert_int_equal(judge(BOTH, "{}"), SW_VERDICT_WAITING);
-    assert_int_equal(judge(BOTH, NULL), SW_VERDICT_WAITING);
+    assert_int_equal(judge(BOTH, "{'status':{'phase':'Pending'}}"), SW_READINESS_WAITING);
+    assert_int_equal(judge(BOTH, "{'status':{'phase':'Running'}}"), SW_READINESS_READY);
+    assert_int_equal(judge(BOTH, "{'status':{'n':2}}"), SW_READINESS_READY);
+    assert_int_equal(judge(BOTH, "{'status':{'phase':'Broken','n':2}}"), SW_READINESS_FAILED);
+    assert_int_equal(judge(BOTH, "{}"), SW_READINESS_WAITING);
+    assert_int_equal(judge(BOTH, NULL), SW_READINESS_WAITING);
     assert_int_equal(judge(BOTH, "{'metadata':{'deletionTimestamp':'x'},'status':{'n':2}}"),
-                     SW_VERDICT_WAITING);
+                     SW_READINESS_WAITING);
     assert_int_equal(judge("'" SW_ANN_READY_IF "':'[\\'{.phase} == Running\\']'", "{}"),
-                     SW_VERDICT_READY);
+                     SW_READINESS_READY);
 }
 
 static void bad_annotations_are_named(void **state)

@@ -13,13 +13,13 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 
-#define R SW_VERDICT_READY
-#define W SW_VERDICT_WAITING
-#define F SW_VERDICT_FAILED
+#define R SW_READINESS_READY
+#define W SW_READINESS_WAITING
+#define F SW_READINESS_FAILED
 
 static const struct vector {
     const char *kind; /* "apps/v1 Deployment" */
-    enum sw_verdict_kind verdict;
+    enum sw_readiness_kind verdict;
     const char *words; /* that the message has */
     const char *rest;  /* of the document, with ' for " */
 } vectors[] = {
@@ -248,26 +248,26 @@ static void each_kind_is_judged_by_its_rule(void **state)
     for (size_t i = 0; i < SW_COUNT(vectors); i++) {
         const struct vector *v = &vectors[i];
         SW_AUTO_JSON *doc = document(v);
-        SW_VERDICT(got);
+        SW_READINESS(got);
         sw_kstatus(doc, &got);
         if (got.kind != v->verdict || (v->words && !strstr(got.message, v->words)))
             fail_msg("%s {%s}: %d '%s: %s', not %d '%s'", v->kind, v->rest, got.kind,
                      got.reason ? got.reason : "", got.message ? got.message : "", v->verdict,
                      v->words ? v->words : "");
-        assert_int_equal(got.kind == SW_VERDICT_READY, got.message == NULL);
+        assert_int_equal(got.kind == SW_READINESS_READY, got.message == NULL);
     }
 }
 
 static void what_is_not_there_is_waited_for(void **state)
 {
     (void)state;
-    SW_VERDICT(got);
+    SW_READINESS(got);
     sw_kstatus(NULL, &got);
-    assert_int_equal(got.kind, SW_VERDICT_WAITING);
+    assert_int_equal(got.kind, SW_READINESS_WAITING);
     assert_string_equal(got.reason, "NotFound");
 }
 
-static bool is_judged(const char *kind, enum sw_verdict_kind verdict)
+static bool is_judged(const char *kind, enum sw_readiness_kind verdict)
 {
     for (size_t i = 0; i < SW_COUNT(vectors); i++)
         if (sw_ends_with(vectors[i].kind, kind) && vectors[i].verdict == verdict)
@@ -280,11 +280,11 @@ static void every_rule_has_vectors(void **state)
     (void)state;
     for (size_t i = 0; sw_kstatus_kind(i); i++) {
         SW_AUTO_CHARS *kind = sw_printf(" %s", sw_kstatus_kind(i));
-        if (!is_judged(kind, SW_VERDICT_READY) && strcmp(kind, " BuildConfig") != 0 &&
+        if (!is_judged(kind, SW_READINESS_READY) && strcmp(kind, " BuildConfig") != 0 &&
             strcmp(kind, " InstallPlan") != 0 && strcmp(kind, " Certificate") != 0 &&
             strcmp(kind, " ClusterIssuer") != 0)
             fail_msg("no vector where%s is ready", kind);
-        if (!is_judged(kind, SW_VERDICT_WAITING) && !is_judged(kind, SW_VERDICT_FAILED) &&
+        if (!is_judged(kind, SW_READINESS_WAITING) && !is_judged(kind, SW_READINESS_FAILED) &&
             strcmp(kind, " Issuer") != 0)
             fail_msg("no vector where%s is not ready", kind);
     }

@@ -116,9 +116,9 @@ static bool object_is_truly_ready(struct sim *sim, const struct sim_object *o, c
         doc = sim_find(sim, "Build", build);
         return sw_streq(sw_json_str(doc, "", "status", "phase", NULL), "Complete");
     }
-    SW_VERDICT(verdict);
+    SW_READINESS(verdict);
     sw_kstatus(doc, &verdict);
-    return verdict.kind == SW_VERDICT_READY;
+    return verdict.kind == SW_READINESS_READY;
 }
 
 struct all {
@@ -181,9 +181,9 @@ static void take_note(struct sim *sim)
     json_object_object_foreach(sim->store, id, doc)
     {
         (void)id;
-        SW_VERDICT(verdict);
+        SW_READINESS(verdict);
         sw_kstatus(doc, &verdict);
-        if (strcmp(sw_obj_kind(doc), "Pod") != 0 || verdict.kind != SW_VERDICT_READY)
+        if (strcmp(sw_obj_kind(doc), "Pod") != 0 || verdict.kind != SW_READINESS_READY)
             continue;
         SW_AUTO_CHARS *mark = sw_printf("pod/%s", sw_obj_name(doc));
         json_object_object_add(t->ready, mark, json_object_new_int(1));

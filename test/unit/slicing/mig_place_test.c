@@ -101,19 +101,19 @@ static bool can_all(const struct sw_mig_geometry *g, struct sw_mig_use *uses, si
 static void check_gang(const struct sw_mig_geometry *g, const struct sw_mig_gpu gpus[2],
                        const uint8_t *kinds, size_t n, enum sw_mig_policy policy)
 {
-    struct sw_mig_profile wants[8];
+    struct sw_mig_profile pod_request[8];
     struct sw_mig_choice c[8];
     for (size_t i = 0; i < n; i++)
-        wants[i] = g->kinds[kinds[i]].profile;
+        pod_request[i] = g->kinds[kinds[i]].profile;
     struct sw_mig_use uses[2] = { gpus[0].use, gpus[1].use };
     SW_ERR(err);
-    const int rc = sw_mig_place(gpus, 2, wants, n, policy, c, &err);
+    const int rc = sw_mig_place(gpus, 2, pod_request, n, policy, c, &err);
     if (rc != (can_all(g, uses, 2, kinds, n) ? 0 : SW_PENDING))
         fail_msg("%s: %x.%u.%u %x.%u.%u, %zu slices from %u", sw_err_text(&err), uses[0].slices,
                  uses[0].media, uses[0].ofa, uses[1].slices, uses[1].media, uses[1].ofa, n,
                  kinds[0]);
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        assert_true(sw_mig_profile_equal(&c[i].kind->profile, &wants[i]));
+        assert_true(sw_mig_profile_equal(&c[i].kind->profile, &pod_request[i]));
         assert_true(sw_mig_fits(g, &uses[c[i].gpu], c[i].kind, c[i].place));
         sw_mig_take(&uses[c[i].gpu], c[i].kind, c[i].place);
     }
@@ -154,12 +154,12 @@ static void one_media_extension_a_gpu(void **state)
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
     struct sw_mig_gpu gpus[2] = { { g, { 0 }, false }, { g, { 0 }, false } };
-    const struct sw_mig_profile wants[3] = { extended, extended, extended };
+    const struct sw_mig_profile pod_request[3] = { extended, extended, extended };
     struct sw_mig_choice c[3];
     SW_ERR(err);
-    assert_int_equal(sw_mig_place(gpus, 2, wants, 3, SW_MIG_PACKED, c, &err), SW_PENDING);
+    assert_int_equal(sw_mig_place(gpus, 2, pod_request, 3, SW_MIG_PACKED, c, &err), SW_PENDING);
     assert_string_equal(sw_err_text(&err), "room for 2 of 3 x 1g.5gb+me");
-    assert_int_equal(sw_mig_place(gpus, 2, wants, 2, SW_MIG_PACKED, c, NULL), 0);
+    assert_int_equal(sw_mig_place(gpus, 2, pod_request, 2, SW_MIG_PACKED, c, NULL), 0);
     assert_int_not_equal(c[0].gpu, c[1].gpu);
 }
 

@@ -58,7 +58,7 @@ static void test_node_without_the_label_takes_nothing(void **state)
     struct scene *s = *state;
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     scene_node(s, "a", "A100-40GB", 1);
-    picture_see_node(s->p, "a", false, false);
+    cache_see_node(s->p, "a", false, false);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
     assert_string_equal(text_at(doc, "FailedNodes", "a"), "a: not labelled as able to cut GPUs");
 }
@@ -70,8 +70,8 @@ static void test_node_whose_gpus_are_not_ready(void **state)
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
     json_object_array_add(sw_json_need_list(acc, "status", "conditions", NULL),
                           json("{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Gone\"}"));
-    picture_see_node(s->p, "a", true, false);
-    assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
+    cache_see_node(s->p, "a", true, false);
+    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
     assert_string_equal(text_at(doc, "FailedAndUnresolvableNodes", "a"),
                         "a: its GPUs are not ready (Gone)");
@@ -104,12 +104,12 @@ static void test_gangs_are_placed_all_or_none(void **state)
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"one\",\"two\"");
     assert_string_equal(text_at(doc, "FailedNodes", "one"), "one: room for 2 of 3 x 3g.20gb");
     assert_int_equal(sw_json_len(sw_json_get(doc, "NodeNames")), 1);
-    struct pod *p = picture_find_pod(s->p, "p1");
+    struct pod *p = cache_find_pod(s->p, "p1");
     SW_ERR(err);
-    assert_int_equal(picture_reserve(s->p, p, "one", 0, &err), SW_PENDING);
+    assert_int_equal(cache_reserve(s->p, p, "one", 0, &err), SW_PENDING);
     assert_null(p->claims);
     assert_int_equal(s->p->n_reserved, 0);
-    assert_int_equal(picture_reserve(s->p, p, "two", 0, &err), 0);
+    assert_int_equal(cache_reserve(s->p, p, "two", 0, &err), 0);
     assert_int_equal(s->p->n_reserved, 3);
 }
 
@@ -126,10 +126,10 @@ static void test_init_and_ephemeral_containers_count(void **state)
         "\"resources\":{\"limits\":{\"mig.das.com/1g.6gb-plus-me\":1}}}]}}",
         "\"a\"");
     assert_int_equal(s->told.n_fit, 1);
-    const struct pod *p = picture_find_pod(s->p, "u");
-    assert_int_equal(p->wants.n, 3);
-    assert_string_equal(p->wants.names[p->wants.list[1].container], "b");
-    SW_AUTO_CHARS *text = wants_text(&p->wants);
+    const struct pod *p = cache_find_pod(s->p, "u");
+    assert_int_equal(p->pod_request.n, 3);
+    assert_string_equal(p->pod_request.names[p->pod_request.list[1].container], "b");
+    SW_AUTO_CHARS *text = pod_request_text(&p->pod_request);
     assert_string_equal(text, "1 x 2g.12gb, 1 x 1g.6gb, 1 x 1g.6gb+me");
 }
 
@@ -269,7 +269,7 @@ static void test_nodes_with_a_taint_that_asks_pods_away_are_named_last(void **st
 {
     struct scene *s = *state;
     open_with_choice(s);
-    picture_see_node(s->p, "fuller", true, true);
+    cache_see_node(s->p, "fuller", true, true);
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, pod, CHOICE);
     assert_string_equal(json_object_get_string(sw_json_get(doc, "NodeNames")),

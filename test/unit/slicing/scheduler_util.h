@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 struct scene {
-    struct picture *p;
+    struct cache *p;
     struct extender *x;
     struct extender_told told;
     int64_t later_ms; /* than 5000: when it is asked */
@@ -30,14 +30,14 @@ static SW_UNUSED struct json_object *json(const char *text)
 
 static SW_UNUSED void scene_open(struct scene *s, enum sw_mig_policy policy)
 {
-    s->p = picture_new(policy, false);
+    s->p = cache_new(policy, false);
     s->x = extender_new(s->p, true, 0);
 }
 
 static SW_UNUSED void scene_close(struct scene *s)
 {
     extender_free(s->x);
-    picture_free(s->p);
+    cache_free(s->p);
 }
 
 /* The NodeAccelerator that a node with such GPUs publishes. */
@@ -61,8 +61,8 @@ static SW_UNUSED struct json_object *accelerator(const char *node, const char *m
 static SW_UNUSED void scene_node(struct scene *s, const char *node, const char *model, int n_gpus)
 {
     SW_AUTO_JSON *doc = accelerator(node, model, n_gpus);
-    picture_see_node(s->p, node, true, false);
-    assert_int_equal(picture_see_accelerator(s->p, node, doc, NULL), 0);
+    cache_see_node(s->p, node, true, false);
+    assert_int_equal(cache_see_accelerator(s->p, node, doc, NULL), 0);
 }
 
 /* @limits: "\"mig.das.com/1g.5gb\": 1" */
@@ -80,7 +80,7 @@ static SW_UNUSED struct pod *scene_pod(struct scene *s, const char *uid, const c
 {
     SW_AUTO_CHARS *text = pod_text(uid, limits, priority, node);
     SW_AUTO_JSON *doc = json(text);
-    return picture_see_pod(s->p, doc, true, 1000);
+    return cache_see_pod(s->p, doc, true, 1000);
 }
 
 static SW_UNUSED int scene_claim(struct scene *s, const char *name, const char *pod,
@@ -96,7 +96,7 @@ static SW_UNUSED int scene_claim(struct scene *s, const char *name, const char *
         state ? ",\"status\":{\"state\":\"" : "", state ? state : "", state ? "\"}" : "");
     SW_AUTO_JSON *doc = json(text);
     SW_AUTO_CHARS *uid = sw_printf("uid-%s", name);
-    return picture_see_claim(s->p, name, uid, doc, 1000, NULL);
+    return cache_see_claim(s->p, name, uid, doc, 1000, NULL);
 }
 
 typedef int asked(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,

@@ -28,7 +28,7 @@ static void add(struct scene *s, const char *uid, int priority, const char *prof
                                     "\"a\"}}",
                                     uid, uid, more, priority);
     SW_AUTO_JSON *doc = json(text);
-    (void)picture_see_pod(s->p, doc, true, 1000);
+    (void)cache_see_pod(s->p, doc, true, 1000);
     assert_int_equal(scene_claim(s, uid, uid, "a", 0, profile, start, size, "inUse"), 0);
 }
 
@@ -36,14 +36,14 @@ static void budget(struct scene *s, const char *ns, const char *spec, const char
 {
     SW_AUTO_CHARS *text = sw_printf("{\"spec\":{\"selector\":%s},\"status\":%s}", spec, status);
     SW_AUTO_JSON *doc = json(text);
-    picture_see_budget(s->p, ns, "b", doc);
+    cache_see_budget(s->p, ns, "b", doc);
 }
 
 /* "mid,low 1": who, and how many against a budget; "": nobody */
 static char *victims_of(struct scene *s, const struct pod *pod)
 {
     struct victims v = { 0 };
-    if (!victims_find(s->p, pod, picture_find_node(s->p, "a"), NULL, 0, &v))
+    if (!victims_find(s->p, pod, cache_find_node(s->p, "a"), NULL, 0, &v))
         return sw_strdup("");
     struct printbuf *out = printbuf_new();
     for (size_t i = 0; i < v.n; i++)
@@ -57,7 +57,7 @@ static char *victims_of(struct scene *s, const struct pod *pod)
 
 static void expect_victims(struct scene *s, const char *limits, const char *expected)
 {
-    picture_pod_gone(s->p, "asker");
+    cache_pod_gone(s->p, "asker");
     const struct pod *pod = scene_pod(s, "asker", limits, 10, NULL);
     SW_AUTO_CHARS *text = victims_of(s, pod);
     assert_string_equal(text, expected);
@@ -78,7 +78,7 @@ static void test_whom_a_budget_protects_goes_last(void **state)
     budget(s, "ns", SELECTS_APP, "{\"disruptionsAllowed\":0}");
     expect_victims(s, HALF, "mid 0");
     expect_victims(s, WHOLE, "mid,low 1");
-    picture_see_budget(s->p, "ns", "b", NULL);
+    cache_see_budget(s->p, "ns", "b", NULL);
     expect_victims(s, HALF, "low 0");
 }
 
@@ -157,7 +157,7 @@ static void test_who_leaves_already_is_no_victim(void **state)
 static void test_room_that_is_coming_is_known(void **state)
 {
     struct scene *s = *state;
-    const struct node *a = picture_find_node(s->p, "a");
+    const struct node *a = cache_find_node(s->p, "a");
     const struct pod *half = scene_pod(s, "half", HALF, 10, NULL),
                      *whole = scene_pod(s, "whole", WHOLE, 10, NULL);
     assert_int_equal(victims_none(s->p, whole, a), 1); /* there is room now */
@@ -165,10 +165,10 @@ static void test_room_that_is_coming_is_known(void **state)
     add(s, "gone", 90, "3g.20gb", 4, 4, LEAVING);
     assert_int_equal(victims_none(s->p, half, a), 1);
     assert_int_equal(victims_none(s->p, whole, a), 0);
-    picture_pod_gone(s->p, "low"); /* its claim is there until its slice is unmade */
+    cache_pod_gone(s->p, "low"); /* its claim is there until its slice is unmade */
     assert_int_equal(victims_none(s->p, whole, a), 1);
     expect_victims(s, WHOLE, "");
-    picture_see_node(s->p, "a", false, false);
+    cache_see_node(s->p, "a", false, false);
     assert_int_equal(victims_none(s->p, whole, a), 0);
 }
 
@@ -200,14 +200,14 @@ static void test_preempt_knows_where_room_is_made_already(void **state)
     struct pod *pod = scene_pod(s, "p1", WHOLE, 10, NULL);
     SW_AUTO_JSON *before = scene_ask(s, extender_preempt, body);
     assert_int_equal(sw_json_len(sw_json_get(before, "NodeNameToMetaVictims")), 2);
-    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
+    cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
     SW_AUTO_JSON *doc = scene_ask(s, extender_preempt, body);
     struct json_object *nodes = sw_json_get(doc, "NodeNameToMetaVictims");
     assert_int_equal(sw_json_len(nodes), 1);
     assert_non_null(sw_json_get(nodes, "a"));
     /* all have left, and the scheduler wants to go elsewhere: not for slices */
-    picture_pod_gone(s->p, "low");
-    assert_int_equal(picture_see_claim(s->p, "low", "uid-low", NULL, 1000, NULL), 0);
+    cache_pod_gone(s->p, "low");
+    assert_int_equal(cache_see_claim(s->p, "low", "uid-low", NULL, 1000, NULL), 0);
     SW_AUTO_JSON *after = scene_ask(s, extender_preempt, body);
     assert_int_equal(sw_json_len(sw_json_get(after, "NodeNameToMetaVictims")), 2);
     assert_null(pod->nominated);
@@ -267,19 +267,18 @@ static void test_room_that_is_made_is_kept(void **state)
     struct scene *s = *state;
     struct pod *pod = scene_pod(s, "asker", WHOLE, 10, NULL);
     SW_ERR(err);
-    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
+    cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
     assert_int_equal(n_fit(s, "less", 9), 0);
     assert_int_equal(n_fit(s, "equal", 10), 0);
     assert_int_equal(n_fit(s, "more", 11), 1);
-    assert_int_equal(picture_reserve(s->p, picture_find_pod(s->p, "less"), "a", 0, &err),
-                     SW_PENDING);
+    assert_int_equal(cache_reserve(s->p, cache_find_pod(s->p, "less"), "a", 0, &err), SW_PENDING);
     SW_AUTO_CHARS *own = pod_text("asker", WHOLE, 10, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, own, "\"a\"");
     assert_int_equal(s->told.n_fit, 1);
     s->p->any_grown = false;
-    picture_pod_bound(s->p, pod, "a");
+    cache_pod_bound(s->p, pod, "a");
     assert_true(s->p->any_grown); /* others may have waited for it */
-    assert_null(picture_find_node(s->p, "a")->nominee);
+    assert_null(cache_find_node(s->p, "a")->nominee);
     assert_int_equal(n_fit(s, "less", 9), 1);
 }
 
@@ -287,17 +286,17 @@ static void test_room_is_kept_for_nobody_who_is_gone(void **state)
 {
     struct scene *s = *state;
     struct pod *pod = scene_pod(s, "asker", WHOLE, 10, NULL);
-    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
-    picture_pod_gone(s->p, "asker");
-    assert_null(picture_find_node(s->p, "a")->nominee);
+    cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
+    cache_pod_gone(s->p, "asker");
+    assert_null(cache_find_node(s->p, "a")->nominee);
     pod = scene_pod(s, "asker", WHOLE, 10, NULL);
-    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
+    cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 2); /* its GPUs have other numbers, perhaps */
-    assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
+    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
     assert_null(pod->nominated);
-    picture_nominate(s->p, pod, picture_find_node(s->p, "a"), 1, 1000);
-    (void)picture_see_accelerator(s->p, "a", NULL, NULL);
-    picture_see_node(s->p, "a", false, false);
+    cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
+    (void)cache_see_accelerator(s->p, "a", NULL, NULL);
+    cache_see_node(s->p, "a", false, false);
     assert_null(pod->nominated);
 }
 

@@ -2,7 +2,7 @@
  * too, since a chart that was tested with Helm may lean on them. */
 #include <string.h>
 
-#include "chart/recipe/plan/part.h"
+#include "chart/recipe/plan/plan_chart.h"
 
 static struct sw_map *map_of(const struct sw_value *v)
 {
@@ -96,8 +96,8 @@ static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const 
     sw_map_set_cstr(dest, global, sw_value_map(into));
 }
 
-static int coalesce_part(const struct sw_part *part, struct sw_arena *arena, struct sw_map *dest,
-                         bool share, struct sw_err *err)
+static int coalesce_part(const struct sw_plan_chart *part, struct sw_arena *arena,
+                         struct sw_map *dest, bool share, struct sw_err *err)
 {
     struct sw_value *there = sw_map_find_cstr(dest, part->name);
     if (there && !map_of(there))
@@ -108,11 +108,11 @@ static int coalesce_part(const struct sw_part *part, struct sw_arena *arena, str
     if (!there)
         sw_map_set_cstr(dest, part->name, sw_value_map(values));
     coalesce_globals(arena, values, dest);
-    return sw_part_coalesce(part, arena, values, share, err);
+    return sw_plan_chart_coalesce(part, arena, values, share, err);
 }
 
-int sw_part_coalesce(const struct sw_part *part, struct sw_arena *arena, struct sw_map *dest,
-                     bool share, struct sw_err *err)
+int sw_plan_chart_coalesce(const struct sw_plan_chart *part, struct sw_arena *arena,
+                           struct sw_map *dest, bool share, struct sw_err *err)
 {
     coalesce_defaults(map_of(&part->values), arena, dest, share);
     for (size_t i = 0; i < part->n_parts; i++) {

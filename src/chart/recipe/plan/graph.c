@@ -25,7 +25,7 @@ struct graph {
     const struct sw_render_env *env;
     struct sw_arena *arena;
     struct sw_recipe_state *states; /* in the arena; so are their owners */
-    const struct sw_part **owners;
+    const struct sw_plan_chart **owners;
     size_t n, cap;
     struct sw_needs needs; /* among @cap */
     struct sw_err *err;
@@ -34,7 +34,7 @@ struct graph {
 /* ---- making states ------------------------------------------------------------------------------
  */
 
-static bool waits_for_all(const struct sw_part *part)
+static bool waits_for_all(const struct sw_plan_chart *part)
 {
     for (; part; part = part->parent) {
         const char *wait = sw_chart_annotation(part->chart, ann_wait);
@@ -45,14 +45,14 @@ static bool waits_for_all(const struct sw_part *part)
 }
 
 /* "a.b." for the part at root/charts/a/charts/b, "" for the root. */
-static const char *prefix_of(struct graph *g, const struct sw_part *part)
+static const char *prefix_of(struct graph *g, const struct sw_plan_chart *part)
 {
     return part->parent ? sw_arena_printf(g->arena, "%s%s.", prefix_of(g, part->parent), part->name)
                         : "";
 }
 
 /* @name: NULL for the chart's own. @return the state's number, or -1 with g->err set. */
-static int add_state(struct graph *g, const struct sw_part *part, const char *name)
+static int add_state(struct graph *g, const struct sw_plan_chart *part, const char *name)
 {
     if (g->n == g->cap)
         return sw_err_set(g->err, SW_INVALID, "more than %zu states", g->cap), -1;
@@ -86,7 +86,7 @@ static void need_all(struct graph *g, struct span who, struct span what)
 /* ---- one chart's own templates ------------------------------------------------------------------
  */
 
-static int next_number(const struct sw_plan *plan, const struct sw_part *part, int after)
+static int next_number(const struct sw_plan *plan, const struct sw_plan_chart *part, int after)
 {
     int next = -1;
     for (size_t i = 0; i < plan->n_templates; i++) {
@@ -98,7 +98,7 @@ static int next_number(const struct sw_plan *plan, const struct sw_part *part, i
 }
 
 /* A state for each number, each after the one before. */
-static int add_numbered(struct graph *g, const struct sw_part *part)
+static int add_numbered(struct graph *g, const struct sw_plan_chart *part)
 {
     struct sw_plan *plan = g->plan;
     size_t first = g->n;
@@ -115,12 +115,12 @@ static int add_numbered(struct graph *g, const struct sw_part *part)
     return 0;
 }
 
-static bool is_rest(const struct sw_plan_template *t, const struct sw_part *part)
+static bool is_rest(const struct sw_plan_template *t, const struct sw_plan_chart *part)
 {
     return t->part == part && t->number < 0 && !t->is_partial && !t->is_notes;
 }
 
-static bool has_crds(const struct sw_part *part)
+static bool has_crds(const struct sw_plan_chart *part)
 {
     const struct sw_chart *chart = part->chart;
     for (size_t i = 0; i < chart->n_files; i++)
@@ -135,7 +135,7 @@ static bool has_crds(const struct sw_part *part)
 
 /* A state for each, with the groups' needs; their numbers follow each other. */
 static int make_group_states(struct graph *g, const struct sw_resource_groups *gs,
-                             const struct sw_part *part)
+                             const struct sw_plan_chart *part)
 {
     size_t first = g->n;
     for (size_t i = 0; i < gs->n; i++) {
@@ -153,7 +153,7 @@ static int make_group_states(struct graph *g, const struct sw_resource_groups *g
 
 /* States of the resource groups in @part's unnumbered templates; none is the usual case.
  * @rest: whether something is left that is in no group. */
-static int add_groups(struct graph *g, const struct sw_part *part, bool *rest)
+static int add_groups(struct graph *g, const struct sw_plan_chart *part, bool *rest)
 {
     bool any = *rest = false;
     for (size_t i = 0; i < g->plan->n_templates; i++) {
@@ -209,7 +209,7 @@ static void put_after(struct graph *g, struct span later, struct span earlier)
 }
 
 /* crds/ go with the first state, or before all where several are first. */
-static int place_crds(struct graph *g, const struct sw_part *part, struct span *own)
+static int place_crds(struct graph *g, const struct sw_plan_chart *part, struct span *own)
 {
     size_t n_first = 0, first = own->first;
     for (size_t i = own->end; i-- > own->first;)
@@ -236,7 +236,7 @@ static int place_crds(struct graph *g, const struct sw_part *part, struct span *
 }
 
 /* The states of @part's own templates: numbers, then groups, then the rest. */
-static int add_own(struct graph *g, const struct sw_part *part, struct span *own)
+static int add_own(struct graph *g, const struct sw_plan_chart *part, struct span *own)
 {
     *own = (struct span){ g->n, g->n };
     bool rest;
@@ -271,7 +271,7 @@ static int add_own(struct graph *g, const struct sw_part *part, struct span *own
 
 /* A subchart by the name that `depends-on` uses: alias or name.
  * @return its number; SIZE_MAX where it is disabled; -1 with g->err set: unknown */
-static int find_sibling(struct graph *g, const struct sw_part *part, const char *name,
+static int find_sibling(struct graph *g, const struct sw_plan_chart *part, const char *name,
                         size_t *found)
 {
     size_t n_by_name = 0;
@@ -296,7 +296,8 @@ static int find_sibling(struct graph *g, const struct sw_part *part, const char 
     return sw_err_set(g->err, SW_INVALID, "there is no subchart '%s'", name);
 }
 
-static int read_depends_on(struct graph *g, const struct sw_part *part, struct sw_needs *between)
+static int read_depends_on(struct graph *g, const struct sw_plan_chart *part,
+                           struct sw_needs *between)
 {
     for (size_t d = 0; d < part->n_deps; d++) {
         const struct sw_dependency *dep = part->deps[d].dep;
@@ -317,7 +318,7 @@ static int read_depends_on(struct graph *g, const struct sw_part *part, struct s
 }
 
 /* The part's own states after the subcharts that its annotation names. @spans: of the subcharts. */
-static int read_annotation(struct graph *g, const struct sw_part *part, struct span own,
+static int read_annotation(struct graph *g, const struct sw_plan_chart *part, struct span own,
                            const struct span *spans)
 {
     struct json_object *value = sw_json_find(part->chart->meta, "annotations", ann_subcharts, NULL);
@@ -350,7 +351,8 @@ static void bridge_empty(struct sw_needs *between, const struct span *spans, con
     }
 }
 
-static int link_subcharts(struct graph *g, const struct sw_part *part, const struct span *spans)
+static int link_subcharts(struct graph *g, const struct sw_plan_chart *part,
+                          const struct span *spans)
 {
     struct sw_needs between = sw_needs_init(part->n_parts);
     const char **names = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *names);
@@ -373,7 +375,7 @@ static int link_subcharts(struct graph *g, const struct sw_part *part, const str
     return rc;
 }
 
-static int add_part(struct graph *g, const struct sw_part *part, struct span *all)
+static int add_part(struct graph *g, const struct sw_plan_chart *part, struct span *all)
 {
     struct span *spans = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *spans);
     size_t first = g->n;
@@ -488,7 +490,7 @@ static size_t most_states(const struct sw_plan *plan, size_t n_parts)
     return grouped || n > MAX_STATES ? MAX_STATES : n;
 }
 
-static size_t count_parts(const struct sw_part *part)
+static size_t count_parts(const struct sw_plan_chart *part)
 {
     size_t n = 1;
     for (size_t i = 0; i < part->n_parts; i++)

@@ -66,7 +66,7 @@ static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
                   : 0;
 }
 
-int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_part *part,
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
                             const struct sw_render_env *env, struct sw_resource_groups **out,
                             struct sw_err *err)
 {

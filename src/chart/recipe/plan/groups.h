@@ -24,7 +24,7 @@ struct sw_resource_groups {
 
 /** Render @part's grouped templates and look. @*out is the caller's.
  * @return 0 | SW_INVALID: an unknown group, a cycle | what rendering returned */
-int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_part *part,
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
                             const struct sw_render_env *env, struct sw_resource_groups **out,
                             struct sw_err *err) SW_CHECKED;
 void sw_resource_groups_free(struct sw_resource_groups *groups);

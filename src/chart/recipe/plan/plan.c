@@ -36,7 +36,7 @@ static void add_facts(struct sw_arena *arena, struct sw_map *values, struct sw_m
 }
 
 /* Facts for the part and all below. */
-static void add_facts_everywhere(struct sw_arena *arena, const struct sw_part *part,
+static void add_facts_everywhere(struct sw_arena *arena, const struct sw_plan_chart *part,
                                  struct sw_value values, struct sw_map *facts)
 {
     for (size_t i = 0; i < part->n_parts; i++) {
@@ -57,7 +57,8 @@ struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_aren
     return values;
 }
 
-static int check_schema(const struct sw_part *part, struct sw_value values, struct sw_err *err)
+static int check_schema(const struct sw_plan_chart *part, struct sw_value values,
+                        struct sw_err *err)
 {
     const struct sw_schema *schema;
     int rc = sw_chart_schema(part->chart, &schema, err);
@@ -97,14 +98,15 @@ static int coalesce(struct sw_plan *plan, const struct sw_values *user, struct s
 {
     struct sw_value given = user ? sw_value_copy(plan->arena, sw_value_map(user->map), true)
                                  : sw_value_map(sw_map_new(plan->arena));
-    int rc = sw_parts_build(plan->recipe, plan->arena, given, &plan->root, err);
+    int rc = sw_plan_charts_build(plan->recipe, plan->arena, given, &plan->root, err);
     if (rc < 0)
         return rc;
     plan->values = given;
-    return sw_part_coalesce(plan->root, plan->arena, plan->values.as.map, false, err);
+    return sw_plan_chart_coalesce(plan->root, plan->arena, plan->values.as.map, false, err);
 }
 
-static int check_kube_version(const struct sw_part *part, const char *version, struct sw_err *err)
+static int check_kube_version(const struct sw_plan_chart *part, const char *version,
+                              struct sw_err *err)
 {
     const char *range = sw_json_str(part->chart->meta, "", "kubeVersion", NULL);
     if (*range && !sw_version_in_range(range, version))
@@ -128,7 +130,7 @@ static int number_of(const char *base)
     return (base[4] == '-' || base[4] == '_') && sw_ends_with(base, ".yaml") ? number : -1;
 }
 
-static void add_template(struct sw_plan *plan, const struct sw_part *part,
+static void add_template(struct sw_plan *plan, const struct sw_plan_chart *part,
                          const struct sw_recipe_file *file, unsigned marks)
 {
     const char *slash = strrchr(file->name, '/');
@@ -148,7 +150,7 @@ static void add_template(struct sw_plan *plan, const struct sw_part *part,
     };
 }
 
-static size_t count_templates(const struct sw_part *part)
+static size_t count_templates(const struct sw_plan_chart *part)
 {
     size_t n = part->chart->n_templates;
     for (size_t i = 0; i < part->n_parts; i++)
@@ -156,7 +158,7 @@ static size_t count_templates(const struct sw_part *part)
     return n;
 }
 
-static void add_templates(struct sw_plan *plan, const struct sw_part *part)
+static void add_templates(struct sw_plan *plan, const struct sw_plan_chart *part)
 {
     size_t first = plan->n_templates;
     bool grouped = false;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/base.h"
-#include "chart/recipe/plan/part.h"
+#include "chart/recipe/plan/plan_chart.h"
 #include "chart/recipe/recipe.h"
 #include "chart/template/lang/template.h"
 
@@ -18,7 +18,7 @@ struct sw_template_cache {
 /** A template in its place. */
 struct sw_plan_template {
     const char *path; /* "root/charts/a/templates/0000-x.yaml" */
-    const struct sw_part *part;
+    const struct sw_plan_chart *part;
     const struct sw_recipe_file *file;
     bool kernel_affine;
     bool is_partial;
@@ -32,7 +32,7 @@ struct sw_plan_template {
 struct sw_plan {
     const struct sw_recipe *recipe;
     struct sw_arena *arena;
-    struct sw_part *root;
+    struct sw_plan_chart *root;
     struct sw_value values; /* of the root, coalesced, without facts; never handed to templates */
     struct sw_plan_template *templates; /* in the order to parse and execute */
     size_t n_templates;
@@ -40,7 +40,7 @@ struct sw_plan {
     struct sw_recipe_state *states;
     size_t n_states;
     /* Which state crds/ of a part belong to: parts in the order of walking the tree. */
-    const struct sw_part **crd_parts;
+    const struct sw_plan_chart **crd_parts;
     size_t *crd_states;
     size_t n_crd_parts;
 };
@@ -58,7 +58,7 @@ int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env,
  * Called back for each but hooks, @group NULL where it is in none; ends at the first failure. */
 typedef int sw_plan_group_fn(void *arg, const char *path, int line, const char *group,
                              struct json_object *needs, struct sw_err *err);
-int sw_plan_each_group(const struct sw_plan *plan, const struct sw_part *part,
+int sw_plan_each_group(const struct sw_plan *plan, const struct sw_plan_chart *part,
                        const struct sw_render_env *env, sw_plan_group_fn *fn, void *arg,
                        struct sw_err *err) SW_CHECKED;
 

@@ -287,7 +287,7 @@ static int make_manifests(struct sw_rendered *r, struct sw_err *err)
 static void list_crds(struct sw_rendered *r, const struct sw_plan *plan, size_t only)
 {
     for (size_t i = 0; i < plan->n_crd_parts; i++) {
-        const struct sw_part *part = plan->crd_parts[i];
+        const struct sw_plan_chart *part = plan->crd_parts[i];
         if (only != SW_ALL_STATES && plan->crd_states[i] != only)
             continue;
         for (size_t f = 0; f < part->chart->n_files; f++) {
@@ -450,7 +450,7 @@ static int report_group(struct json_object *object, const char *path, int line,
     return fn(arg, path, line, group, needs, err);
 }
 
-int sw_plan_each_group(const struct sw_plan *plan, const struct sw_part *part,
+int sw_plan_each_group(const struct sw_plan *plan, const struct sw_plan_chart *part,
                        const struct sw_render_env *env, sw_plan_group_fn *fn, void *arg,
                        struct sw_err *err)
 {

@@ -49,12 +49,12 @@ static struct sw_value caps_of(struct stage *s)
     return sw_template_caps_value(s->arena, &caps);
 }
 
-static struct sw_value make_root(struct stage *s, const struct sw_part *part,
+static struct sw_value make_root(struct stage *s, const struct sw_plan_chart *part,
                                  struct sw_value values)
 {
     struct sw_map *subcharts = sw_map_new(s->arena);
     for (size_t i = 0; i < part->n_parts; i++) {
-        const struct sw_part *sub = part->parts[i];
+        const struct sw_plan_chart *sub = part->parts[i];
         struct sw_value v = sw_value_path(values, sub->name);
         if (!sw_value_is_map(v))
             v = sw_value_map(sw_map_new(s->arena));

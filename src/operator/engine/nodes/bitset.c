@@ -5,43 +5,43 @@
 
 #include "base/base.h"
 
-void bits_done(struct bits *bits)
+void bitset_done(struct bitset *bitset)
 {
-    free(bits->words);
-    *bits = (struct bits){ 0 };
+    free(bitset->words);
+    *bitset = (struct bitset){ 0 };
 }
 
-bool bits_has(const struct bits *bits, uint32_t i)
+bool bitset_has(const struct bitset *bitset, uint32_t i)
 {
-    return i / 64 < bits->n_words && (bits->words[i / 64] >> (i % 64) & 1);
+    return i / 64 < bitset->n_words && (bitset->words[i / 64] >> (i % 64) & 1);
 }
 
-static void make_room(struct bits *bits, size_t n_words)
+static void make_room(struct bitset *bitset, size_t n_words)
 {
-    if (n_words <= bits->n_words)
+    if (n_words <= bitset->n_words)
         return;
-    bits->words = sw_realloc(bits->words, n_words, sizeof *bits->words);
-    memset(bits->words + bits->n_words, 0, (n_words - bits->n_words) * sizeof *bits->words);
-    bits->n_words = n_words;
+    bitset->words = sw_realloc(bitset->words, n_words, sizeof *bitset->words);
+    memset(bitset->words + bitset->n_words, 0, (n_words - bitset->n_words) * sizeof *bitset->words);
+    bitset->n_words = n_words;
 }
 
-bool bits_put(struct bits *bits, uint32_t i, bool in)
+bool bitset_put(struct bitset *bitset, uint32_t i, bool in)
 {
-    if (bits_has(bits, i) == in)
+    if (bitset_has(bitset, i) == in)
         return false;
-    make_room(bits, i / 64 + 1);
-    bits->words[i / 64] ^= UINT64_C(1) << (i % 64);
+    make_room(bitset, i / 64 + 1);
+    bitset->words[i / 64] ^= UINT64_C(1) << (i % 64);
     if (in)
-        bits->count++;
+        bitset->count++;
     else
-        bits->count--;
+        bitset->count--;
     return true;
 }
 
-uint32_t bits_next(const struct bits *bits, uint32_t from)
+uint32_t bitset_next(const struct bitset *bitset, uint32_t from)
 {
-    for (size_t w = from / 64; w < bits->n_words; w++) {
-        uint64_t word = bits->words[w];
+    for (size_t w = from / 64; w < bitset->n_words; w++) {
+        uint64_t word = bitset->words[w];
         if (w == from / 64)
             word &= ~UINT64_C(0) << (from % 64);
         if (word)

@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-char *sw_stay_key(const char *resource, struct json_object *pod_spec)
+char *sw_grace_period_key(const char *resource, struct json_object *pod_spec)
 {
     SW_AUTO_JSON *asked = json_object_new_array();
     struct json_object *selector = sw_json_get(pod_spec, "nodeSelector");
@@ -17,7 +17,7 @@ char *sw_stay_key(const char *resource, struct json_object *pod_spec)
     (void)json_object_array_add(asked, json_object_get(selector));
     (void)json_object_array_add(asked, json_object_get(required));
     SW_AUTO_CHARS *text = sw_json_text(asked, SW_JSON_SORTED, &len);
-    return sw_printf(SW_STAY_LABEL "%016llx", (unsigned long long)sw_fnv64a(text, len));
+    return sw_printf(SW_GRACE_PERIOD_LABEL "%016llx", (unsigned long long)sw_fnv64a(text, len));
 }
 
 bool sw_is_feature_label(const char *key)
@@ -30,13 +30,13 @@ static const char *stay_key_of(struct json_object *term)
     struct json_object *list = sw_json_get(term, "matchExpressions");
     for (size_t i = 0; i < sw_json_len(list); i++) {
         const char *key = sw_json_str(sw_json_at(list, i), "", "key", NULL);
-        if (sw_starts_with(key, SW_STAY_LABEL))
+        if (sw_starts_with(key, SW_GRACE_PERIOD_LABEL))
             return key;
     }
     return NULL;
 }
 
-char *sw_stay_remove(struct json_object *pod_spec)
+char *sw_grace_period_remove(struct json_object *pod_spec)
 {
     struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
                                              NULL);
@@ -59,23 +59,24 @@ struct search {
 static void look_at_label(const char *key, const char *value, void *arg)
 {
     struct search *s = arg;
-    s->found = s->found || (sw_starts_with(key, SW_STAY_LABEL) && sw_streq(value, s->resource));
+    s->found = s->found ||
+               (sw_starts_with(key, SW_GRACE_PERIOD_LABEL) && sw_streq(value, s->resource));
 }
 
-bool sw_roster_keeps(const struct sw_roster *roster, uint32_t node, struct json_object *selector,
-                     const char *resource)
+bool sw_node_set_keeps(const struct sw_node_set *roster, uint32_t node,
+                       struct json_object *selector, const char *resource)
 {
-    if (sw_roster_matches(roster, node, selector))
+    if (sw_node_set_matches(roster, node, selector))
         return true;
-    if (!sw_roster_name(roster, node))
+    if (!sw_node_set_name(roster, node))
         return false;
     json_object_object_foreach(selector, asked, value)
     {
-        const char *found = sw_roster_label(roster, node, asked);
+        const char *found = sw_node_set_label(roster, node, asked);
         if (found ? !sw_streq(found, json_object_get_string(value)) : !sw_is_feature_label(asked))
             return false;
     }
     struct search s = { .resource = resource };
-    sw_roster_each_label(roster, node, look_at_label, &s);
+    sw_node_set_each_label(roster, node, look_at_label, &s);
     return s.found;
 }

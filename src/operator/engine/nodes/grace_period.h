@@ -9,27 +9,27 @@
 #include <stdint.h>
 
 struct json_object;
-struct sw_roster;
+struct sw_node_set;
 
 /** Before the label's name, which says what was asked for, of which resource: 16 hexadecimal
  * digits. Its value is the resource's name. */
-#define SW_STAY_LABEL "stay.slipway.dev/"
+#define SW_GRACE_PERIOD_LABEL "stay.slipway.dev/"
 /** The way from a pod spec to what its nodes must have. */
 #define SW_REQUIRED_AFFINITY                                                                       \
     "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
 
 /** The label's key for the pods of @resource with @pod_spec, as it asks before it lets anything be
  * missing; heap. */
-char *sw_stay_key(const char *resource, struct json_object *pod_spec);
+char *sw_grace_period_key(const char *resource, struct json_object *pod_spec);
 
 /** Is it a label that Node Feature Discovery sets, and may lose? */
 bool sw_is_feature_label(const char *key);
 
 /** Take the terms that need a label of ours out of @pod_spec, or of what of it says where pods may
  * run: left is where pods are meant to be. @return the label's key, heap; NULL: there were none. */
-char *sw_stay_remove(struct json_object *pod_spec);
+char *sw_grace_period_remove(struct json_object *pod_spec);
 
-/** sw_roster_matches(); or it would, were labels of features not missing, and the node has a label
- * of @resource by which pods stay. */
-bool sw_roster_keeps(const struct sw_roster *roster, uint32_t node, struct json_object *selector,
-                     const char *resource);
+/** sw_node_set_matches(); or it would, were labels of features not missing, and the node has a
+ * label of @resource by which pods stay. */
+bool sw_node_set_keeps(const struct sw_node_set *roster, uint32_t node,
+                       struct json_object *selector, const char *resource);

@@ -25,22 +25,23 @@ static size_t length(struct json_object *list)
     return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }
 
-bool sw_roster_matches(const struct sw_roster *roster, uint32_t node, struct json_object *selector)
+bool sw_node_set_matches(const struct sw_node_set *roster, uint32_t node,
+                         struct json_object *selector)
 {
-    if (!sw_roster_name(roster, node))
+    if (!sw_node_set_name(roster, node))
         return false;
     if (!json_object_is_type(selector, json_type_object))
         return true;
     json_object_object_foreach(
         selector, key,
-        value) if (!sw_streq(sw_roster_label(roster, node, key), text(value))) return false;
+        value) if (!sw_streq(sw_node_set_label(roster, node, key), text(value))) return false;
     return true;
 }
 
 /* ---- taints ------------------------------------------------------------------------------------
  */
 
-static bool tolerates(struct json_object *toleration, const struct sw_roster_taint *taint)
+static bool tolerates(struct json_object *toleration, const struct sw_node_set_taint *taint)
 {
     const char *effect = text(member(toleration, "effect"));
     const char *key = text(member(toleration, "key"));
@@ -54,7 +55,7 @@ static bool tolerates(struct json_object *toleration, const struct sw_roster_tai
     return exists || sw_streq(text(member(toleration, "value")), taint->value);
 }
 
-static bool tolerated(struct json_object *tolerations, const struct sw_roster_taint *taint)
+static bool tolerated(struct json_object *tolerations, const struct sw_node_set_taint *taint)
 {
     for (size_t i = 0; i < length(tolerations); i++)
         if (tolerates(json_object_array_get_idx(tolerations, i), taint))
@@ -62,11 +63,11 @@ static bool tolerated(struct json_object *tolerations, const struct sw_roster_ta
     return false;
 }
 
-bool sw_roster_is_tainted(const struct sw_roster *roster, uint32_t node,
-                          struct json_object *tolerations)
+bool sw_node_set_is_tainted(const struct sw_node_set *roster, uint32_t node,
+                            struct json_object *tolerations)
 {
-    for (size_t i = 0; i < sw_roster_n_taints(roster, node); i++) {
-        struct sw_roster_taint t = sw_roster_taint(roster, node, i);
+    for (size_t i = 0; i < sw_node_set_n_taints(roster, node); i++) {
+        struct sw_node_set_taint t = sw_node_set_taint(roster, node, i);
         if (sw_streq(t.effect, "PreferNoSchedule") || sw_starts_with(t.key, "node.kubernetes.io/"))
             continue;
         if (!tolerated(tolerations, &t))
@@ -114,7 +115,7 @@ static bool expression_matches(struct json_object *expression, const char *found
     return false;
 }
 
-static bool term_matches(const struct sw_roster *roster, uint32_t node, struct json_object *term)
+static bool term_matches(const struct sw_node_set *roster, uint32_t node, struct json_object *term)
 {
     struct json_object *labels = member(term, "matchExpressions");
     struct json_object *fields = member(term, "matchFields");
@@ -122,19 +123,19 @@ static bool term_matches(const struct sw_roster *roster, uint32_t node, struct j
         return false; /* an empty term matches no node */
     for (size_t i = 0; i < length(labels); i++) {
         struct json_object *e = json_object_array_get_idx(labels, i);
-        if (!expression_matches(e, sw_roster_label(roster, node, text(member(e, "key")))))
+        if (!expression_matches(e, sw_node_set_label(roster, node, text(member(e, "key")))))
             return false;
     }
     for (size_t i = 0; i < length(fields); i++) {
         struct json_object *e = json_object_array_get_idx(fields, i);
         bool is_name = sw_streq(text(member(e, "key")), "metadata.name");
-        if (!is_name || !expression_matches(e, sw_roster_name(roster, node)))
+        if (!is_name || !expression_matches(e, sw_node_set_name(roster, node)))
             return false;
     }
     return true;
 }
 
-static bool affinity_matches(const struct sw_roster *roster, uint32_t node,
+static bool affinity_matches(const struct sw_node_set *roster, uint32_t node,
                              struct json_object *pod_spec)
 {
     struct json_object *required = member(member(member(pod_spec, "affinity"), "nodeAffinity"),
@@ -148,10 +149,10 @@ static bool affinity_matches(const struct sw_roster *roster, uint32_t node,
     return false;
 }
 
-bool sw_roster_takes_pod(const struct sw_roster *roster, uint32_t node,
-                         struct json_object *pod_spec)
+bool sw_node_affinity_takes_pod(const struct sw_node_set *roster, uint32_t node,
+                                struct json_object *pod_spec)
 {
-    return sw_roster_matches(roster, node, member(pod_spec, "nodeSelector")) &&
+    return sw_node_set_matches(roster, node, member(pod_spec, "nodeSelector")) &&
            affinity_matches(roster, node, pod_spec) &&
-           !sw_roster_is_tainted(roster, node, member(pod_spec, "tolerations"));
+           !sw_node_set_is_tainted(roster, node, member(pod_spec, "tolerations"));
 }

@@ -29,18 +29,18 @@ struct node {
     uint32_t boot; /* hash of its bootID: only whether it is another one matters; 0: not known */
 };
 
-struct sw_roster {
+struct sw_node_set {
     struct pool *pool;
     struct node *nodes;
     size_t n, cap; /* numbers in use are below n */
     size_t count;
-    struct lh_table *by_name; /* name -> number + 1 */
-    struct sw_tape *tape;     /* or NULL */
+    struct lh_table *by_name;  /* name -> number + 1 */
+    struct sw_recording *tape; /* or NULL */
 };
 
-struct sw_roster *sw_roster_new(void)
+struct sw_node_set *sw_node_set_new(void)
 {
-    struct sw_roster *r = sw_zalloc(1, sizeof *r);
+    struct sw_node_set *r = sw_zalloc(1, sizeof *r);
     r->pool = pool_new();
     r->by_name = lh_kchar_table_new(64, NULL);
     if (!r->by_name)
@@ -48,7 +48,7 @@ struct sw_roster *sw_roster_new(void)
     return r;
 }
 
-static void drop_taints(struct sw_roster *r, struct node *n)
+static void drop_taints(struct sw_node_set *r, struct node *n)
 {
     for (uint32_t i = 0; i < n->n_taints; i++) {
         pool_drop(r->pool, n->taints[i].key);
@@ -60,7 +60,7 @@ static void drop_taints(struct sw_roster *r, struct node *n)
     pool_drop(r->pool, n->record);
 }
 
-static void node_done(struct sw_roster *r, struct node *n)
+static void node_done(struct sw_node_set *r, struct node *n)
 {
     if (!n->name)
         return;
@@ -71,12 +71,12 @@ static void node_done(struct sw_roster *r, struct node *n)
     *n = (struct node){ 0 };
 }
 
-void sw_roster_tap(struct sw_roster *roster, struct sw_tape *tape)
+void sw_node_set_tap(struct sw_node_set *roster, struct sw_recording *tape)
 {
     roster->tape = tape;
 }
 
-void sw_roster_free(struct sw_roster *roster)
+void sw_node_set_free(struct sw_node_set *roster)
 {
     if (!roster)
         return;
@@ -96,7 +96,7 @@ static const char *or_empty(const char *s)
     return s ? s : "";
 }
 
-static struct taint hold_taint(struct sw_roster *r, const struct sw_roster_taint *t)
+static struct taint hold_taint(struct sw_node_set *r, const struct sw_node_set_taint *t)
 {
     return (struct taint){ pool_hold(r->pool, or_empty(t->key)),
                            pool_hold(r->pool, or_empty(t->value)),
@@ -116,7 +116,7 @@ static struct taint *new_taints(size_t n)
     return n ? sw_zalloc(n, sizeof(struct taint)) : NULL;
 }
 
-static void node_init(struct sw_roster *r, struct node *n, const struct sw_roster_facts *f)
+static void node_init(struct sw_node_set *r, struct node *n, const struct sw_node_set_facts *f)
 {
     *n = (struct node){
         .name = sw_strdup(f->name),
@@ -155,7 +155,7 @@ static void compare_boots(const struct node *old, struct node *fresh)
     fresh->rebooted = old->boot && fresh->boot != old->boot;
 }
 
-static uint32_t free_number(struct sw_roster *r)
+static uint32_t free_number(struct sw_node_set *r)
 {
     if (r->count < r->n)
         for (size_t i = 0; i < r->n; i++)
@@ -166,7 +166,7 @@ static uint32_t free_number(struct sw_roster *r)
     return (uint32_t)r->n++;
 }
 
-static uint32_t add(struct sw_roster *r, struct node fresh)
+static uint32_t add(struct sw_node_set *r, struct node fresh)
 {
     uint32_t number = free_number(r);
     r->nodes[number] = fresh;
@@ -176,11 +176,12 @@ static uint32_t add(struct sw_roster *r, struct node fresh)
     return number;
 }
 
-uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *facts, bool *changed)
+uint32_t sw_node_set_put(struct sw_node_set *roster, const struct sw_node_set_facts *facts,
+                         bool *changed)
 {
-    uint32_t number = sw_roster_find(roster, facts->name);
+    uint32_t number = sw_node_set_find(roster, facts->name);
     bool differs = true;
-    sw_tape_put(roster->tape, facts);
+    sw_recording_put(roster->tape, facts);
     if (number == SW_NO_NODE) {
         struct node fresh;
         node_init(roster, &fresh, facts);
@@ -211,11 +212,11 @@ uint32_t sw_roster_put(struct sw_roster *roster, const struct sw_roster_facts *f
 
 static bool is_engines(const char *key)
 {
-    return sw_starts_with(key, STATE_LABEL) || sw_starts_with(key, SW_STAY_LABEL);
+    return sw_starts_with(key, STATE_LABEL) || sw_starts_with(key, SW_GRACE_PERIOD_LABEL);
 }
 
 /* Has @a a label that @b has not, other than those that engines set? */
-static bool has_more(const struct sw_roster *r, const struct labels *a, const struct labels *b)
+static bool has_more(const struct sw_node_set *r, const struct labels *a, const struct labels *b)
 {
     for (uint32_t i = 0; i < a->n; i++) {
         size_t n;
@@ -243,13 +244,13 @@ static void read_labels(struct pool *pool, struct json_object *map, struct label
     free(pairs);
 }
 
-bool sw_roster_put_labels(struct sw_roster *roster, uint32_t node, struct json_object *labels,
-                          uint64_t version)
+bool sw_node_set_put_labels(struct sw_node_set *roster, uint32_t node, struct json_object *labels,
+                            uint64_t version)
 {
     if (node >= roster->n || !roster->nodes[node].name)
         return false;
     struct node *n = &roster->nodes[node];
-    sw_tape_put_labels(roster->tape, node, labels, version);
+    sw_recording_put_labels(roster->tape, node, labels, version);
     if (version && version < n->version)
         return false;
     struct labels fresh = { 0 };
@@ -271,20 +272,20 @@ static const char *text_of(struct json_object *map, const char *key)
     return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
-void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_object *taints,
-                          const char *record)
+void sw_node_set_put_taints(struct sw_node_set *roster, uint32_t node, struct json_object *taints,
+                            const char *record)
 {
     if (node >= roster->n || !roster->nodes[node].name)
         return;
     struct node *n = &roster->nodes[node], fresh = { 0 };
-    sw_tape_put_taints(roster->tape, node, taints, record);
+    sw_recording_put_taints(roster->tape, node, taints, record);
     size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
                                                                 : 0;
     fresh.taints = new_taints(count);
     for (size_t i = 0; i < count; i++) {
         struct json_object *t = json_object_array_get_idx(taints, i);
-        struct sw_roster_taint facts = { text_of(t, "key"), text_of(t, "value"),
-                                         text_of(t, "effect"), text_of(t, "timeAdded") };
+        struct sw_node_set_taint facts = { text_of(t, "key"), text_of(t, "value"),
+                                           text_of(t, "effect"), text_of(t, "timeAdded") };
         fresh.taints[fresh.n_taints++] = hold_taint(roster, &facts);
     }
     fresh.record = pool_hold(roster->pool, or_empty(record));
@@ -294,12 +295,12 @@ void sw_roster_put_taints(struct sw_roster *roster, uint32_t node, struct json_o
     n->record = fresh.record;
 }
 
-uint32_t sw_roster_remove(struct sw_roster *roster, const char *name)
+uint32_t sw_node_set_remove(struct sw_node_set *roster, const char *name)
 {
-    uint32_t number = sw_roster_find(roster, name);
+    uint32_t number = sw_node_set_find(roster, name);
     if (number == SW_NO_NODE)
         return SW_NO_NODE;
-    sw_tape_remove(roster->tape, name);
+    sw_recording_remove(roster->tape, name);
     (void)lh_table_delete(roster->by_name, name); /* it was found just now */
     node_done(roster, &roster->nodes[number]);
     roster->count--;
@@ -309,31 +310,31 @@ uint32_t sw_roster_remove(struct sw_roster *roster, const char *name)
 /* ---- looking -----------------------------------------------------------------------------------
  */
 
-static const struct node *get(const struct sw_roster *r, uint32_t number)
+static const struct node *get(const struct sw_node_set *r, uint32_t number)
 {
     return number < r->n && r->nodes[number].name ? &r->nodes[number] : NULL;
 }
 
-bool sw_roster_is_unschedulable(const struct sw_roster *roster, uint32_t node)
+bool sw_node_set_is_unschedulable(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n && n->unschedulable;
 }
 
-bool sw_roster_has_rebooted(const struct sw_roster *roster, uint32_t node)
+bool sw_node_set_has_rebooted(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n && n->rebooted;
 }
 
-uint64_t sw_roster_version(const struct sw_roster *roster, uint32_t node)
+uint64_t sw_node_set_version(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n ? n->version : 0;
 }
 
-void sw_roster_each_label(const struct sw_roster *roster, uint32_t node,
-                          void (*each)(const char *key, const char *value, void *arg), void *arg)
+void sw_node_set_each_label(const struct sw_node_set *roster, uint32_t node,
+                            void (*each)(const char *key, const char *value, void *arg), void *arg)
 {
     const struct node *n = get(roster, node);
     for (uint32_t i = 0; n && i < n->labels.n; i++) {
@@ -345,17 +346,17 @@ void sw_roster_each_label(const struct sw_roster *roster, uint32_t node,
     }
 }
 
-uint32_t sw_roster_end(const struct sw_roster *roster)
+uint32_t sw_node_set_end(const struct sw_node_set *roster)
 {
     return (uint32_t)roster->n;
 }
 
-size_t sw_roster_count(const struct sw_roster *roster)
+size_t sw_node_set_count(const struct sw_node_set *roster)
 {
     return roster->count;
 }
 
-uint32_t sw_roster_find(const struct sw_roster *roster, const char *name)
+uint32_t sw_node_set_find(const struct sw_node_set *roster, const char *name)
 {
     void *found = NULL;
     if (!name || !lh_table_lookup_ex(roster->by_name, name, &found))
@@ -363,24 +364,24 @@ uint32_t sw_roster_find(const struct sw_roster *roster, const char *name)
     return (uint32_t)(uintptr_t)found - 1;
 }
 
-const char *sw_roster_name(const struct sw_roster *roster, uint32_t node)
+const char *sw_node_set_name(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n ? n->name : NULL;
 }
 
-const char *sw_roster_group(const struct sw_roster *roster, uint32_t node)
+const char *sw_node_set_group(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n ? pool_text(roster->pool, n->group) : "";
 }
 
-uint32_t sw_roster_text(const struct sw_roster *roster, const char *text)
+uint32_t sw_node_set_text(const struct sw_node_set *roster, const char *text)
 {
     return pool_find(roster->pool, text);
 }
 
-bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, uint32_t value)
+bool sw_node_set_has(const struct sw_node_set *roster, uint32_t node, uint32_t key, uint32_t value)
 {
     const struct node *n = get(roster, node);
     const struct pair *found = n && key != UINT32_MAX ? labels_find(roster->pool, &n->labels, key)
@@ -388,7 +389,7 @@ bool sw_roster_has(const struct sw_roster *roster, uint32_t node, uint32_t key, 
     return found && found->value == value;
 }
 
-const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const char *key)
+const char *sw_node_set_label(const struct sw_node_set *roster, uint32_t node, const char *key)
 {
     const struct node *n = get(roster, node);
     uint32_t id = n ? pool_find(roster->pool, key) : UINT32_MAX;
@@ -396,28 +397,29 @@ const char *sw_roster_label(const struct sw_roster *roster, uint32_t node, const
     return found ? pool_text(roster->pool, found->value) : NULL;
 }
 
-bool sw_roster_is_ready(const struct sw_roster *roster, uint32_t node)
+bool sw_node_set_is_ready(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n && n->ready;
 }
 
-size_t sw_roster_n_taints(const struct sw_roster *roster, uint32_t node)
+size_t sw_node_set_n_taints(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n ? n->n_taints : 0;
 }
 
-struct sw_roster_taint sw_roster_taint(const struct sw_roster *roster, uint32_t node, size_t i)
+struct sw_node_set_taint sw_node_set_taint(const struct sw_node_set *roster, uint32_t node,
+                                           size_t i)
 {
     const struct taint *t = &get(roster, node)->taints[i];
-    return (struct sw_roster_taint){ pool_text(roster->pool, t->key),
-                                     pool_text(roster->pool, t->value),
-                                     pool_text(roster->pool, t->effect),
-                                     pool_text(roster->pool, t->added) };
+    return (struct sw_node_set_taint){ pool_text(roster->pool, t->key),
+                                       pool_text(roster->pool, t->value),
+                                       pool_text(roster->pool, t->effect),
+                                       pool_text(roster->pool, t->added) };
 }
 
-const char *sw_roster_taint_record(const struct sw_roster *roster, uint32_t node)
+const char *sw_node_set_taint_record(const struct sw_node_set *roster, uint32_t node)
 {
     const struct node *n = get(roster, node);
     return n ? pool_text(roster->pool, n->record) : "";

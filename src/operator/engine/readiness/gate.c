@@ -182,22 +182,22 @@ static const struct sw_condition *first_true(const struct conditions *c, struct 
 
 /* Failure goes before success; any one of several is enough. */
 static void judge_custom(const struct sw_gate *gate, struct json_object *live,
-                         struct sw_verdict *out)
+                         struct sw_readiness *out)
 {
     struct json_object *status = sw_json_find(live, "status", NULL);
     const struct sw_condition *failure = first_true(&gate->failure, status);
     if (failure)
-        sw_verdict_set(out, SW_VERDICT_FAILED, "ReadinessFailure", "%s holds",
-                       sw_condition_text(failure));
+        sw_readiness_set(out, SW_READINESS_FAILED, "ReadinessFailure", "%s holds",
+                         sw_condition_text(failure));
     else if (first_true(&gate->success, status))
-        sw_verdict_set(out, SW_VERDICT_READY, NULL, " ");
+        sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
     else
-        sw_verdict_set(out, SW_VERDICT_WAITING, "NotYet", "%s does not hold yet",
-                       gate->success.n ? sw_condition_text(gate->success.items[0])
-                                       : SW_ANN_READY_IF " is empty: it");
+        sw_readiness_set(out, SW_READINESS_WAITING, "NotYet", "%s does not hold yet",
+                         gate->success.n ? sw_condition_text(gate->success.items[0])
+                                         : SW_ANN_READY_IF " is empty: it");
 }
 
-void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_verdict *out)
+void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out)
 {
     bool usable = live && !sw_json_find(live, "metadata", "deletionTimestamp", NULL);
     if (gate->custom && usable)

@@ -13,30 +13,32 @@
 
 struct json_object;
 
-enum sw_verdict_kind {
-    SW_VERDICT_WAITING, /* not yet; its next change may open the gate */
-    SW_VERDICT_READY,
-    SW_VERDICT_FAILED, /* says itself that it has failed */
+enum sw_readiness_kind {
+    SW_READINESS_WAITING, /* not yet; its next change may open the gate */
+    SW_READINESS_READY,
+    SW_READINESS_FAILED, /* says itself that it has failed */
 };
 
 /** @reason: one CamelCase word ("Unavailable"); @message: a sentence naming condition and reason.
  * Both owned, NULL when ready. Zero-initialise. */
-struct sw_verdict {
-    enum sw_verdict_kind kind;
+struct sw_readiness {
+    enum sw_readiness_kind kind;
     char *reason;
     char *message;
     char *container; /* of a pod: it has ended, and its log may say why; NULL: none has */
 };
-void sw_verdict_done(struct sw_verdict *verdict);
-#define SW_VERDICT(name) __attribute__((cleanup(sw_verdict_done))) struct sw_verdict name = { 0 }
+void sw_readiness_done(struct sw_readiness *readiness);
+#define SW_READINESS(name)                                                                         \
+    __attribute__((cleanup(sw_readiness_done))) struct sw_readiness name = { 0 }
 /** Replace what it says. */
-void sw_verdict_set(struct sw_verdict *verdict, enum sw_verdict_kind kind, const char *reason,
-                    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void sw_readiness_set(struct sw_readiness *readiness, enum sw_readiness_kind kind,
+                      const char *reason, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /** The object's state by its kind, without annotations. @live is a whole document; NULL: not there.
  * Source: kstatus (sigs.k8s.io/cli-utils), SRO's wait rules. Pinned by
  * test/unit/operator/engine_kstatus_test.c. */
-void sw_kstatus(struct json_object *live, struct sw_verdict *out);
+void sw_kstatus(struct json_object *live, struct sw_readiness *out);
 
 /** Kinds that have a rule of their own, for `docs` and tests: NULL after the last. */
 const char *sw_kstatus_kind(size_t i);
@@ -89,4 +91,4 @@ SW_DEFINE_AUTO(sw_gate, sw_gate_free)
  * expressions, wait_all; Namespaces and CustomResourceDefinitions always.) */
 bool sw_gate_is_awaited(const struct sw_gate *gate);
 /** Judge a live document (NULL: not there). */
-void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_verdict *out);
+void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out);

@@ -11,13 +11,13 @@
 #include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod.h"
 
-static void ready(struct sw_verdict *out)
+static void ready(struct sw_readiness *out)
 {
-    sw_verdict_set(out, SW_VERDICT_READY, NULL, " ");
+    sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
 }
 
-#define WAITING(out, reason, ...) sw_verdict_set(out, SW_VERDICT_WAITING, reason, __VA_ARGS__)
-#define FAILED(out, reason, ...) sw_verdict_set(out, SW_VERDICT_FAILED, reason, __VA_ARGS__)
+#define WAITING(out, reason, ...) sw_readiness_set(out, SW_READINESS_WAITING, reason, __VA_ARGS__)
+#define FAILED(out, reason, ...) sw_readiness_set(out, SW_READINESS_FAILED, reason, __VA_ARGS__)
 
 /* ---- conditions --------------------------------------------------------------------------------
  */
@@ -28,15 +28,15 @@ static bool condition_is(struct json_object *live, const char *type, const char 
 }
 
 /* "condition Ready is False: reason: message" */
-static void say_condition(struct json_object *live, const char *type, enum sw_verdict_kind kind,
-                          struct sw_verdict *out)
+static void say_condition(struct json_object *live, const char *type, enum sw_readiness_kind kind,
+                          struct sw_readiness *out)
 {
     struct json_object *c = sw_obj_condition(live, type);
     const char *reason = sw_json_str(c, "", "reason", NULL);
     const char *message = sw_json_str(c, "", "message", NULL);
-    sw_verdict_set(out, kind, *reason ? reason : type, "condition %s is %s%s%s%s%s", type,
-                   sw_json_str(c, "missing", "status", NULL), *reason ? ": " : "", reason,
-                   *message ? ": " : "", message);
+    sw_readiness_set(out, kind, *reason ? reason : type, "condition %s is %s%s%s%s%s", type,
+                     sw_json_str(c, "missing", "status", NULL), *reason ? ": " : "", reason,
+                     *message ? ": " : "", message);
 }
 
 /* Is what the condition says about this generation? Those that do not tell are believed. */
@@ -47,36 +47,36 @@ static bool condition_is_current(struct json_object *live, const char *type)
            generation;
 }
 
-static void needs_condition(struct json_object *live, const char *type, struct sw_verdict *out)
+static void needs_condition(struct json_object *live, const char *type, struct sw_readiness *out)
 {
     if (!sw_obj_condition(live, type))
         WAITING(out, type, "has no condition %s yet", type);
     else if (!condition_is(live, type, "True"))
-        say_condition(live, type, SW_VERDICT_WAITING, out);
+        say_condition(live, type, SW_READINESS_WAITING, out);
     else if (!condition_is_current(live, type))
         WAITING(out, "Outdated", "condition %s speaks of an older generation", type);
     else
         ready(out);
 }
 
-static void needs_ready(struct json_object *live, struct sw_verdict *out)
+static void needs_ready(struct json_object *live, struct sw_readiness *out)
 {
     needs_condition(live, "Ready", out);
 }
 
-static void needs_available(struct json_object *live, struct sw_verdict *out)
+static void needs_available(struct json_object *live, struct sw_readiness *out)
 {
     needs_condition(live, "Available", out);
 }
 
 /* kstatus' generic rule; Available besides, which operators' own kinds often have instead of Ready.
  */
-static void by_conditions(struct json_object *live, struct sw_verdict *out)
+static void by_conditions(struct json_object *live, struct sw_readiness *out)
 {
     if (condition_is(live, "Stalled", "True"))
-        say_condition(live, "Stalled", SW_VERDICT_FAILED, out);
+        say_condition(live, "Stalled", SW_READINESS_FAILED, out);
     else if (condition_is(live, "Reconciling", "True"))
-        say_condition(live, "Reconciling", SW_VERDICT_WAITING, out);
+        say_condition(live, "Reconciling", SW_READINESS_WAITING, out);
     else if (sw_obj_condition(live, "Ready"))
         needs_ready(live, out);
     else if (sw_obj_condition(live, "Available"))
@@ -95,7 +95,7 @@ static int64_t status_int(struct json_object *live, const char *field)
 
 /* @return true: fewer than @want, and @out says so. */
 static bool too_few(struct json_object *live, const char *field, int64_t want, const char *what,
-                    struct sw_verdict *out)
+                    struct sw_readiness *out)
 {
     int64_t have = status_int(live, field);
     if (have >= want)
@@ -104,7 +104,7 @@ static bool too_few(struct json_object *live, const char *field, int64_t want, c
     return true;
 }
 
-static bool has_excess(struct json_object *live, int64_t want, struct sw_verdict *out)
+static bool has_excess(struct json_object *live, int64_t want, struct sw_readiness *out)
 {
     int64_t have = status_int(live, "replicas");
     if (have <= want)
@@ -114,7 +114,7 @@ static bool has_excess(struct json_object *live, int64_t want, struct sw_verdict
 }
 
 /* The built-in controllers always say which generation they have seen. */
-static bool is_unseen(struct json_object *live, struct sw_verdict *out)
+static bool is_unseen(struct json_object *live, struct sw_readiness *out)
 {
     int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);
     int64_t seen = sw_json_int(live, -1, "status", "observedGeneration", NULL);
@@ -124,18 +124,18 @@ static bool is_unseen(struct json_object *live, struct sw_verdict *out)
     return true;
 }
 
-static void deployment(struct json_object *live, struct sw_verdict *out)
+static void deployment(struct json_object *live, struct sw_readiness *out)
 {
     int64_t want = sw_json_int(live, 1, "spec", "replicas", NULL);
     struct json_object *progressing = sw_obj_condition(live, "Progressing");
     if (is_unseen(live, out))
         return;
     if (sw_streq(sw_json_str(progressing, "", "reason", NULL), "ProgressDeadlineExceeded")) {
-        say_condition(live, "Progressing", SW_VERDICT_FAILED, out);
+        say_condition(live, "Progressing", SW_READINESS_FAILED, out);
         return;
     }
     if (condition_is(live, "ReplicaFailure", "True")) {
-        say_condition(live, "ReplicaFailure", SW_VERDICT_WAITING, out);
+        say_condition(live, "ReplicaFailure", SW_READINESS_WAITING, out);
         return;
     }
     if (too_few(live, "updatedReplicas", want, "updated", out) ||
@@ -144,18 +144,18 @@ static void deployment(struct json_object *live, struct sw_verdict *out)
         too_few(live, "availableReplicas", want, "available", out))
         return;
     if (condition_is(live, "Available", "False"))
-        say_condition(live, "Available", SW_VERDICT_WAITING, out);
+        say_condition(live, "Available", SW_READINESS_WAITING, out);
     else
         ready(out);
 }
 
-static void replica_set(struct json_object *live, struct sw_verdict *out)
+static void replica_set(struct json_object *live, struct sw_readiness *out)
 {
     int64_t want = sw_json_int(live, 1, "spec", "replicas", NULL);
     if (is_unseen(live, out))
         return;
     if (condition_is(live, "ReplicaFailure", "True"))
-        say_condition(live, "ReplicaFailure", SW_VERDICT_WAITING, out);
+        say_condition(live, "ReplicaFailure", SW_READINESS_WAITING, out);
     else if (!too_few(live, "replicas", want, "created", out) &&
              !too_few(live, "readyReplicas", want, "ready", out) &&
              !too_few(live, "availableReplicas", want, "available", out) &&
@@ -163,7 +163,7 @@ static void replica_set(struct json_object *live, struct sw_verdict *out)
         ready(out);
 }
 
-static void stateful_set(struct json_object *live, struct sw_verdict *out)
+static void stateful_set(struct json_object *live, struct sw_readiness *out)
 {
     int64_t want = sw_json_int(live, 1, "spec", "replicas", NULL);
     int64_t partition = sw_json_int(live, 0, "spec", "updateStrategy", "rollingUpdate", "partition",
@@ -187,7 +187,7 @@ static void stateful_set(struct json_object *live, struct sw_verdict *out)
         ready(out);
 }
 
-static void daemon_set(struct json_object *live, struct sw_verdict *out)
+static void daemon_set(struct json_object *live, struct sw_readiness *out)
 {
     int64_t want = status_int(live, "desiredNumberScheduled");
     bool on_delete = sw_streq(sw_json_str(live, "", "spec", "updateStrategy", "type", NULL),
@@ -216,10 +216,10 @@ static void daemon_set(struct json_object *live, struct sw_verdict *out)
 /* ---- what runs to its end ----------------------------------------------------------------------
  */
 
-static void job(struct json_object *live, struct sw_verdict *out)
+static void job(struct json_object *live, struct sw_readiness *out)
 {
     if (condition_is(live, "Failed", "True"))
-        say_condition(live, "Failed", SW_VERDICT_FAILED, out);
+        say_condition(live, "Failed", SW_READINESS_FAILED, out);
     else if (condition_is(live, "Complete", "True"))
         ready(out);
     else if (sw_json_bool(live, false, "spec", "suspend", NULL))
@@ -233,7 +233,7 @@ static void job(struct json_object *live, struct sw_verdict *out)
 }
 
 /* Its Builds are objects of their own: without them there is nothing to say yet. */
-static void build_config(struct json_object *live, struct sw_verdict *out)
+static void build_config(struct json_object *live, struct sw_readiness *out)
 {
     (void)live;
     WAITING(out, "NoBuild", "has not built yet");
@@ -250,7 +250,7 @@ struct phase_rule {
 };
 
 static void by_phase(struct json_object *live, const struct phase_rule *rule,
-                     struct sw_verdict *out)
+                     struct sw_readiness *out)
 {
     const char *phase = sw_json_str(live, "", "status", rule->field, NULL);
     const char *message = sw_json_str(live, "", "status", "message", NULL);
@@ -258,19 +258,19 @@ static void by_phase(struct json_object *live, const struct phase_rule *rule,
         ready(out);
         return;
     }
-    enum sw_verdict_kind kind = SW_VERDICT_WAITING;
+    enum sw_readiness_kind kind = SW_READINESS_WAITING;
     for (size_t i = 0; i < SW_COUNT(rule->failed); i++)
         if (rule->failed[i] && sw_streq(phase, rule->failed[i]))
-            kind = SW_VERDICT_FAILED;
+            kind = SW_READINESS_FAILED;
     if (*phase)
-        sw_verdict_set(out, kind, phase, "status.%s is %s, not %s%s%s", rule->field, phase,
-                       rule->ready, *message ? ": " : "", message);
+        sw_readiness_set(out, kind, phase, "status.%s is %s, not %s%s%s", rule->field, phase,
+                         rule->ready, *message ? ": " : "", message);
     else
         WAITING(out, "NoStatus", "has no status.%s yet", rule->field);
 }
 
 #define PHASE_KIND(function, ...)                                                                  \
-    static void function(struct json_object *live, struct sw_verdict *out)                         \
+    static void function(struct json_object *live, struct sw_readiness *out)                       \
     {                                                                                              \
         by_phase(live, &(const struct phase_rule){ __VA_ARGS__ }, out);                            \
     }
@@ -282,12 +282,12 @@ PHASE_KIND(csv, .field = "phase", .ready = "Succeeded", .failed = { "Failed" })
 PHASE_KIND(install_plan, .field = "phase", .ready = "Complete", .failed = { "Failed" })
 PHASE_KIND(subscription, .field = "state", .ready = "AtLatestKnown", .failed = { "UpgradeFailed" })
 
-static void cluster_policy(struct json_object *live, struct sw_verdict *out)
+static void cluster_policy(struct json_object *live, struct sw_readiness *out)
 {
     if (condition_is(live, "Ready", "True"))
         ready(out);
     else if (condition_is(live, "Error", "True"))
-        say_condition(live, "Error", SW_VERDICT_WAITING, out);
+        say_condition(live, "Error", SW_READINESS_WAITING, out);
     else
         by_phase(live, &(const struct phase_rule){ .field = "state", .ready = "ready" }, out);
 }
@@ -295,7 +295,7 @@ static void cluster_policy(struct json_object *live, struct sw_verdict *out)
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
-static void service(struct json_object *live, struct sw_verdict *out)
+static void service(struct json_object *live, struct sw_readiness *out)
 {
     bool balanced = sw_streq(sw_json_str(live, "", "spec", "type", NULL), "LoadBalancer");
     if (balanced && !*sw_json_str(live, "", "spec", "clusterIP", NULL))
@@ -304,25 +304,25 @@ static void service(struct json_object *live, struct sw_verdict *out)
         ready(out);
 }
 
-static void crd(struct json_object *live, struct sw_verdict *out)
+static void crd(struct json_object *live, struct sw_readiness *out)
 {
     if (condition_is(live, "NamesAccepted", "False"))
-        say_condition(live, "NamesAccepted", SW_VERDICT_FAILED, out);
+        say_condition(live, "NamesAccepted", SW_READINESS_FAILED, out);
     else
         needs_condition(live, "Established", out);
 }
 
-static void special_resource(struct json_object *live, struct sw_verdict *out)
+static void special_resource(struct json_object *live, struct sw_readiness *out)
 {
     if (condition_is(live, "Errored", "True"))
-        say_condition(live, "Errored", SW_VERDICT_WAITING, out);
+        say_condition(live, "Errored", SW_READINESS_WAITING, out);
     else
         needs_ready(live, out);
 }
 
 struct kind_rule {
     const char *group, *kind;
-    void (*judge)(struct json_object *live, struct sw_verdict *out);
+    void (*judge)(struct json_object *live, struct sw_readiness *out);
 };
 
 static const struct kind_rule rules[] = {
@@ -378,14 +378,14 @@ static char *finalizers(struct json_object *live)
     return SW_TAKE(all);
 }
 
-static void dying(struct json_object *live, struct sw_verdict *out)
+static void dying(struct json_object *live, struct sw_readiness *out)
 {
     SW_AUTO_CHARS *holds = finalizers(live);
     WAITING(out, "Terminating", "is being deleted%s%s%s", *holds ? " (finalizers: " : "", holds,
             *holds ? ")" : "");
 }
 
-void sw_kstatus(struct json_object *live, struct sw_verdict *out)
+void sw_kstatus(struct json_object *live, struct sw_readiness *out)
 {
     const struct kind_rule *rule = find_rule(live);
     int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);

@@ -31,7 +31,7 @@ static char *ending(struct json_object *terminated)
 }
 
 /* Says what @container does that keeps the pod from being ready. @return false: nothing. */
-static bool container_trouble(struct json_object *container, bool init, struct sw_verdict *out)
+static bool container_trouble(struct json_object *container, bool init, struct sw_readiness *out)
 {
     const char *name = sw_json_str(container, "?", "name", NULL);
     const char *what = init ? "init container" : "container";
@@ -41,8 +41,8 @@ static bool container_trouble(struct json_object *container, bool init, struct s
         const char *reason = sw_json_str(waiting, "Waiting", "reason", NULL);
         const char *message = sw_json_str(waiting, "", "message", NULL);
         SW_AUTO_CHARS *last = ending(sw_json_find(container, "lastState", "terminated", NULL));
-        sw_verdict_set(out, SW_VERDICT_WAITING, reason, "%s %s: %s%s%s%s%s", what, name, reason,
-                       *message ? ": " : "", message, *last ? ", last " : "", last);
+        sw_readiness_set(out, SW_READINESS_WAITING, reason, "%s %s: %s%s%s%s%s", what, name, reason,
+                         *message ? ": " : "", message, *last ? ", last " : "", last);
         if (*last)
             out->container = sw_strdup(name);
         /* A pod that is being started says this of all its containers: look for a better reason. */
@@ -50,18 +50,19 @@ static bool container_trouble(struct json_object *container, bool init, struct s
     }
     if (ended && (!init || sw_json_int(ended, 0, "exitCode", NULL) != 0)) {
         SW_AUTO_CHARS *how = ending(ended);
-        sw_verdict_set(out, SW_VERDICT_WAITING, sw_json_str(ended, "Terminated", "reason", NULL),
-                       "%s %s ended: %s", what, name, how);
+        sw_readiness_set(out, SW_READINESS_WAITING,
+                         sw_json_str(ended, "Terminated", "reason", NULL), "%s %s ended: %s", what,
+                         name, how);
         out->container = sw_strdup(name);
         return true;
     }
     if (!init && !sw_json_bool(container, false, "ready", NULL))
-        sw_verdict_set(out, SW_VERDICT_WAITING, "NotReady", "%s %s is not ready", what, name);
+        sw_readiness_set(out, SW_READINESS_WAITING, "NotReady", "%s %s is not ready", what, name);
     return false;
 }
 
 static bool containers_trouble(struct json_object *pod, const char *list, bool init,
-                               struct sw_verdict *out)
+                               struct sw_readiness *out)
 {
     struct json_object *statuses = sw_json_find(pod, "status", list, NULL);
     for (size_t i = 0; i < sw_json_len(statuses); i++)
@@ -71,15 +72,15 @@ static bool containers_trouble(struct json_object *pod, const char *list, bool i
 }
 
 /* Leaves the most telling reason in @out. */
-static void pod_trouble(struct json_object *pod, struct sw_verdict *out)
+static void pod_trouble(struct json_object *pod, struct sw_readiness *out)
 {
     struct json_object *scheduled = sw_obj_condition(pod, "PodScheduled");
     const char *phase = sw_json_str(pod, "Pending", "status", "phase", NULL);
-    sw_verdict_set(out, SW_VERDICT_WAITING, phase, "is %s", phase);
+    sw_readiness_set(out, SW_READINESS_WAITING, phase, "is %s", phase);
     if (sw_streq(sw_json_str(scheduled, "", "status", NULL), "False")) {
-        sw_verdict_set(out, SW_VERDICT_WAITING,
-                       sw_json_str(scheduled, "Unschedulable", "reason", NULL),
-                       "cannot be scheduled: %s", sw_json_str(scheduled, "", "message", NULL));
+        sw_readiness_set(out, SW_READINESS_WAITING,
+                         sw_json_str(scheduled, "Unschedulable", "reason", NULL),
+                         "cannot be scheduled: %s", sw_json_str(scheduled, "", "message", NULL));
         return;
     }
     if (containers_trouble(pod, "initContainerStatuses", true, out))
@@ -87,7 +88,7 @@ static void pod_trouble(struct json_object *pod, struct sw_verdict *out)
     (void)containers_trouble(pod, "containerStatuses", false, out); /* the last word either way */
 }
 
-static void pod_failed(struct json_object *pod, struct sw_verdict *out)
+static void pod_failed(struct json_object *pod, struct sw_readiness *out)
 {
     const char *reason = sw_json_str(pod, "", "status", "reason", NULL);
     const char *message = sw_json_str(pod, "", "status", "message", NULL);
@@ -97,27 +98,29 @@ static void pod_failed(struct json_object *pod, struct sw_verdict *out)
                                                  NULL);
         if (ended && sw_json_int(ended, 0, "exitCode", NULL) != 0) {
             SW_AUTO_CHARS *how = ending(ended);
-            sw_verdict_set(out, SW_VERDICT_FAILED, "PodFailed", "failed: container %s ended: %s",
-                           sw_json_str(sw_json_at(statuses, i), "?", "name", NULL), how);
+            sw_readiness_set(out, SW_READINESS_FAILED, "PodFailed",
+                             "failed: container %s ended: %s",
+                             sw_json_str(sw_json_at(statuses, i), "?", "name", NULL), how);
             out->container = sw_strdup(sw_json_str(sw_json_at(statuses, i), "?", "name", NULL));
             return;
         }
     }
-    sw_verdict_set(out, SW_VERDICT_FAILED, *reason ? reason : "PodFailed", "failed%s%s%s%s",
-                   *reason ? ": " : "", reason, *message ? ": " : "", message);
+    sw_readiness_set(out, SW_READINESS_FAILED, *reason ? reason : "PodFailed", "failed%s%s%s%s",
+                     *reason ? ": " : "", reason, *message ? ": " : "", message);
 }
 
-void pod_judge(struct json_object *pod, struct sw_verdict *out)
+void pod_judge(struct json_object *pod, struct sw_readiness *out)
 {
     const char *phase = sw_json_str(pod, "Pending", "status", "phase", NULL);
     if (sw_streq(phase, "Succeeded"))
-        sw_verdict_set(out, SW_VERDICT_READY, NULL, " ");
+        sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
     else if (sw_streq(phase, "Failed"))
         pod_failed(pod, out);
     else if (pod_is_ready(pod) && !pod_runs_to_completion(pod))
-        sw_verdict_set(out, SW_VERDICT_READY, NULL, " ");
+        sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
     else if (pod_is_ready(pod))
-        sw_verdict_set(out, SW_VERDICT_WAITING, "Running", "is running and has not succeeded yet");
+        sw_readiness_set(out, SW_READINESS_WAITING, "Running",
+                         "is running and has not succeeded yet");
     else
         pod_trouble(pod, out);
 }

@@ -9,4 +9,4 @@
 bool pod_is_ready(struct json_object *pod);
 /** Meant to end (restartPolicy Never or OnFailure): ready means Succeeded. */
 bool pod_runs_to_completion(struct json_object *pod);
-void pod_judge(struct json_object *pod, struct sw_verdict *out);
+void pod_judge(struct json_object *pod, struct sw_readiness *out);

@@ -3,24 +3,24 @@
 
 #include "operator/engine/readiness/gate.h"
 
-void sw_verdict_done(struct sw_verdict *verdict)
+void sw_readiness_done(struct sw_readiness *readiness)
 {
-    free(verdict->reason);
-    free(verdict->message);
-    free(verdict->container);
-    *verdict = (struct sw_verdict){ 0 };
+    free(readiness->reason);
+    free(readiness->message);
+    free(readiness->container);
+    *readiness = (struct sw_readiness){ 0 };
 }
 
-void sw_verdict_set(struct sw_verdict *verdict, enum sw_verdict_kind kind, const char *reason,
-                    const char *fmt, ...)
+void sw_readiness_set(struct sw_readiness *readiness, enum sw_readiness_kind kind,
+                      const char *reason, const char *fmt, ...)
 {
-    sw_verdict_done(verdict);
-    verdict->kind = kind;
-    if (kind == SW_VERDICT_READY)
+    sw_readiness_done(readiness);
+    readiness->kind = kind;
+    if (kind == SW_READINESS_READY)
         return;
     va_list ap;
     va_start(ap, fmt);
-    verdict->reason = sw_strdup(reason);
-    verdict->message = sw_vprintf(fmt, ap);
+    readiness->reason = sw_strdup(reason);
+    readiness->message = sw_vprintf(fmt, ap);
     va_end(ap);
 }

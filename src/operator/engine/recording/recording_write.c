@@ -13,7 +13,7 @@
 
 enum { USUAL_BYTES = 64 << 20 };
 
-struct sw_tape {
+struct sw_recording {
     void (*write)(const char *line, size_t len, void *arg);
     void *arg;
     char *salt;
@@ -24,7 +24,7 @@ struct sw_tape {
     struct json_object *hashes;
 };
 
-static void write_line(struct sw_tape *t, struct json_object *doc)
+static void write_line(struct sw_recording *t, struct json_object *doc)
 {
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
@@ -42,16 +42,16 @@ static void write_line(struct sw_tape *t, struct json_object *doc)
     t->write(line, len + 1, t->arg);
 }
 
-struct sw_tape *sw_tape_new(const struct sw_tape_opts *opts)
+struct sw_recording *sw_recording_new(const struct sw_recording_opts *opts)
 {
-    struct sw_tape *t = sw_zalloc(1, sizeof *t);
+    struct sw_recording *t = sw_zalloc(1, sizeof *t);
     struct json_object *doc = json_object_new_object();
     const struct sw_engine_opts *e = opts->engine;
-    *t = (struct sw_tape){ .write = opts->write,
-                           .arg = opts->arg,
-                           .salt = sw_strdup(opts->salt),
-                           .left = opts->max_bytes ? opts->max_bytes : USUAL_BYTES,
-                           .hashes = json_object_new_object() };
+    *t = (struct sw_recording){ .write = opts->write,
+                                .arg = opts->arg,
+                                .salt = sw_strdup(opts->salt),
+                                .left = opts->max_bytes ? opts->max_bytes : USUAL_BYTES,
+                                .hashes = json_object_new_object() };
     sw_json_set(doc, json_object_new_int(1), "slipwayTape", NULL);
     sw_json_set_str(doc, opts->version, "version", NULL);
     sw_json_set(doc, json_object_new_int64(e->grace_ms), "engine", "graceMs", NULL);
@@ -62,7 +62,7 @@ struct sw_tape *sw_tape_new(const struct sw_tape_opts *opts)
     return t;
 }
 
-void sw_tape_free(struct sw_tape *tape)
+void sw_recording_free(struct sw_recording *tape)
 {
     if (!tape)
         return;
@@ -81,7 +81,7 @@ static char *hash_of(struct json_object *doc)
     return sw_printf("%016" PRIx64, sw_fnv64a(text, len));
 }
 
-static void change_hash(const struct sw_tape *t, struct json_object *doc, const char *first,
+static void change_hash(const struct sw_recording *t, struct json_object *doc, const char *first,
                         const char *second, const char *third)
 {
     const char *keys[] = { first, second, third };
@@ -95,7 +95,7 @@ static void change_hash(const struct sw_tape *t, struct json_object *doc, const 
 }
 
 /* A copy that may be written down; NULL of NULL. */
-static struct json_object *redacted(const struct sw_tape *t, struct json_object *doc)
+static struct json_object *redacted(const struct sw_recording *t, struct json_object *doc)
 {
     if (!doc)
         return NULL;
@@ -106,7 +106,7 @@ static struct json_object *redacted(const struct sw_tape *t, struct json_object 
 }
 
 /* What is rendered is known by its content's hash, and the tape has another content. */
-static struct json_object *redacted_manifest(const struct sw_tape *t, struct json_object *doc)
+static struct json_object *redacted_manifest(const struct sw_recording *t, struct json_object *doc)
 {
     struct json_object *copy = redacted(t, doc), *read = NULL;
     SW_ERR(err);
@@ -122,7 +122,7 @@ static struct json_object *redacted_manifest(const struct sw_tape *t, struct jso
     return copy;
 }
 
-static struct json_object *redacted_status(const struct sw_tape *t, struct json_object *status)
+static struct json_object *redacted_status(const struct sw_recording *t, struct json_object *status)
 {
     struct json_object *copy = sw_json_copy(status), *inventory = sw_json_get(copy, "inventory");
     for (size_t i = 0; i < sw_json_len(inventory); i++)
@@ -167,7 +167,7 @@ static struct json_object *state_doc(const struct sw_state_spec *s)
     return out;
 }
 
-static struct json_object *spec_doc(const struct sw_tape *t, const struct sw_spec *spec)
+static struct json_object *spec_doc(const struct sw_recording *t, const struct sw_spec *spec)
 {
     struct json_object *out = json_object_new_object(), *states = json_object_new_array();
     put_text(out, "name", spec->name);
@@ -198,7 +198,7 @@ static struct json_object *spec_doc(const struct sw_tape *t, const struct sw_spe
     return out;
 }
 
-static struct json_object *rendered_doc(const struct sw_tape *t,
+static struct json_object *rendered_doc(const struct sw_recording *t,
                                         const struct sw_rendered_object *object)
 {
     struct json_object *out = json_object_new_object();
@@ -212,7 +212,7 @@ static struct json_object *rendered_doc(const struct sw_tape *t,
     return out;
 }
 
-static struct json_object *event_doc(const struct sw_tape *t, const struct sw_event *e)
+static struct json_object *event_doc(const struct sw_recording *t, const struct sw_event *e)
 {
     struct json_object *out = json_object_new_object(), *objects = NULL;
     put_text(out, "kind", sw_event_kind_name(e->kind));
@@ -243,7 +243,7 @@ static struct json_object *event_doc(const struct sw_tape *t, const struct sw_ev
     return out;
 }
 
-uint64_t sw_tape_begin(struct sw_tape *tape, const char *resource)
+uint64_t sw_recording_begin(struct sw_recording *tape, const char *resource)
 {
     if (!tape)
         return 0;
@@ -254,7 +254,7 @@ uint64_t sw_tape_begin(struct sw_tape *tape, const char *resource)
     return tape->n_engines++;
 }
 
-void sw_tape_end(struct sw_tape *tape, uint64_t engine)
+void sw_recording_end(struct sw_recording *tape, uint64_t engine)
 {
     if (!tape)
         return;
@@ -263,8 +263,8 @@ void sw_tape_end(struct sw_tape *tape, uint64_t engine)
     write_line(tape, doc);
 }
 
-void sw_tape_step(struct sw_tape *tape, uint64_t engine, const struct sw_event *event,
-                  const struct sw_actions *actions)
+void sw_recording_step(struct sw_recording *tape, uint64_t engine, const struct sw_event *event,
+                       const struct sw_actions *actions)
 {
     if (!tape || tape->full)
         return;
@@ -282,7 +282,7 @@ void sw_tape_step(struct sw_tape *tape, uint64_t engine, const struct sw_event *
 /* ---- nodes --------------------------------------------------------------------------------------
  */
 
-static struct json_object *taint_doc(const struct sw_roster_taint *t)
+static struct json_object *taint_doc(const struct sw_node_set_taint *t)
 {
     struct json_object *doc = json_object_new_object();
     put_text(doc, "key", t->key);
@@ -292,7 +292,7 @@ static struct json_object *taint_doc(const struct sw_roster_taint *t)
     return doc;
 }
 
-void sw_tape_put(struct sw_tape *tape, const struct sw_roster_facts *facts)
+void sw_recording_put(struct sw_recording *tape, const struct sw_node_set_facts *facts)
 {
     if (!tape)
         return;
@@ -315,8 +315,8 @@ void sw_tape_put(struct sw_tape *tape, const struct sw_roster_facts *facts)
     write_line(tape, doc);
 }
 
-void sw_tape_put_labels(struct sw_tape *tape, uint32_t node, struct json_object *labels,
-                        uint64_t version)
+void sw_recording_put_labels(struct sw_recording *tape, uint32_t node, struct json_object *labels,
+                             uint64_t version)
 {
     if (!tape)
         return;
@@ -327,8 +327,8 @@ void sw_tape_put_labels(struct sw_tape *tape, uint32_t node, struct json_object 
     write_line(tape, doc);
 }
 
-void sw_tape_put_taints(struct sw_tape *tape, uint32_t node, struct json_object *taints,
-                        const char *record)
+void sw_recording_put_taints(struct sw_recording *tape, uint32_t node, struct json_object *taints,
+                             const char *record)
 {
     if (!tape)
         return;
@@ -339,7 +339,7 @@ void sw_tape_put_taints(struct sw_tape *tape, uint32_t node, struct json_object 
     write_line(tape, doc);
 }
 
-void sw_tape_remove(struct sw_tape *tape, const char *node)
+void sw_recording_remove(struct sw_recording *tape, const char *node)
 {
     if (!tape)
         return;

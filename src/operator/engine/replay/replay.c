@@ -20,12 +20,12 @@ struct player {
     const char *name; /* of the tape, for messages */
     int line;
     struct sw_engine_opts opts;
-    struct sw_roster *roster;
+    struct sw_node_set *roster;
     struct played_engine *engines;
     size_t n_engines, cap_engines;
-    void (*each)(const struct sw_tape_played *step, void *arg);
+    void (*each)(const struct sw_recording_played *step, void *arg);
     void *arg;
-    struct sw_tape_end *end;
+    struct sw_recording_end *end;
 };
 
 #define bad(p, err, ...) bad(p, err, __VA_ARGS__)
@@ -67,7 +67,7 @@ static void play_put(struct player *p, struct json_object *node)
     struct json_object *labels = sw_json_get(node, "labels"), *taints = sw_json_get(node, "taints");
     size_t n_labels = json_object_is_type(labels, json_type_object) ? sw_json_len(labels) : 0;
     const char **pairs = sw_zalloc(2 * n_labels + 1, sizeof *pairs);
-    struct sw_roster_taint *list = sw_zalloc(sw_json_len(taints) + 1, sizeof *list);
+    struct sw_node_set_taint *list = sw_zalloc(sw_json_len(taints) + 1, sizeof *list);
     size_t n = 0;
     if (n_labels) {
         json_object_object_foreach(labels, key, value)
@@ -78,24 +78,24 @@ static void play_put(struct player *p, struct json_object *node)
     }
     for (size_t i = 0; i < sw_json_len(taints); i++) {
         struct json_object *t = sw_json_at(taints, i);
-        list[i] = (struct sw_roster_taint){ text_at(t, "key"), text_at(t, "value"),
-                                            text_at(t, "effect"), text_at(t, "timeAdded") };
+        list[i] = (struct sw_node_set_taint){ text_at(t, "key"), text_at(t, "value"),
+                                              text_at(t, "effect"), text_at(t, "timeAdded") };
     }
-    (void)sw_roster_put(p->roster,
-                        &(struct sw_roster_facts){
-                            .name = text_at(node, "name"),
-                            .group = text_at(node, "group"),
-                            .labels = pairs,
-                            .n_labels = n / 2,
-                            .taints = list,
-                            .n_taints = sw_json_len(taints),
-                            .taint_record = text_at(node, "record"),
-                            .ready = number_at(node, "ready") != 0,
-                            .unschedulable = number_at(node, "cordoned") != 0,
-                            .boot_id = text_at(node, "boot"),
-                            .version = (uint64_t)number_at(node, "version"),
-                        },
-                        NULL);
+    (void)sw_node_set_put(p->roster,
+                          &(struct sw_node_set_facts){
+                              .name = text_at(node, "name"),
+                              .group = text_at(node, "group"),
+                              .labels = pairs,
+                              .n_labels = n / 2,
+                              .taints = list,
+                              .n_taints = sw_json_len(taints),
+                              .taint_record = text_at(node, "record"),
+                              .ready = number_at(node, "ready") != 0,
+                              .unschedulable = number_at(node, "cordoned") != 0,
+                              .boot_id = text_at(node, "boot"),
+                              .version = (uint64_t)number_at(node, "version"),
+                          },
+                          NULL);
     free(pairs);
     free(list);
 }
@@ -103,14 +103,14 @@ static void play_put(struct player *p, struct json_object *node)
 static int play_node(struct player *p, struct json_object *doc, struct sw_err *err)
 {
     int64_t node = number_at(doc, "node");
-    if (node < 0 || node >= (int64_t)sw_roster_end(p->roster))
+    if (node < 0 || node >= (int64_t)sw_node_set_end(p->roster))
         return bad(p, err, "node: there is none of that number");
     if (sw_json_get(doc, "labels"))
-        (void)sw_roster_put_labels(p->roster, (uint32_t)node, sw_json_get(doc, "labels"),
-                                   (uint64_t)number_at(doc, "version"));
+        (void)sw_node_set_put_labels(p->roster, (uint32_t)node, sw_json_get(doc, "labels"),
+                                     (uint64_t)number_at(doc, "version"));
     else
-        sw_roster_put_taints(p->roster, (uint32_t)node, sw_json_get(doc, "taints"),
-                             text_at(doc, "record"));
+        sw_node_set_put_taints(p->roster, (uint32_t)node, sw_json_get(doc, "taints"),
+                               text_at(doc, "record"));
     return 0;
 }
 
@@ -298,7 +298,7 @@ static int read_event(const struct player *p, struct json_object *doc, struct bo
     bool of_node = kind == SW_EV_NODE || kind == SW_EV_LABELED;
     bool of_object = kind == SW_EV_OBSERVED || kind == SW_EV_APPLIED || kind == SW_EV_DELETED ||
                      kind == SW_EV_RELEASED || kind == SW_EV_LOGS;
-    if (of_node && (node < 0 || node >= (int64_t)sw_roster_end(p->roster)))
+    if (of_node && (node < 0 || node >= (int64_t)sw_node_set_end(p->roster)))
         return bad(p, err, "event.node: there is none of that number");
     /* what cannot be looked at under a selector has no name */
     bool unnamed = kind == SW_EV_OBSERVED && e->code && !e->object;
@@ -325,7 +325,7 @@ static const char *taped_at(struct json_object *taped, size_t i)
 static void compare(struct player *p, const struct played_engine *engine, const struct sw_event *e,
                     const struct sw_actions *actions, struct json_object *taped)
 {
-    struct sw_tape_end *end = p->end;
+    struct sw_recording_end *end = p->end;
     char **texts = sw_zalloc(actions->n + 1, sizeof *texts);
     size_t differs = SIZE_MAX;
     for (size_t i = 0; i < actions->n; i++) {
@@ -343,15 +343,16 @@ static void compare(struct player *p, const struct played_engine *engine, const 
     end->began_ms = end->n_steps == 1 ? e->now_ms : end->began_ms;
     end->ended_ms = e->now_ms;
     if (p->each)
-        p->each(&(struct sw_tape_played){ .line = p->line,
-                                          .now_ms = e->now_ms,
-                                          .resource = engine->resource,
-                                          .event = sw_event_kind_name(e->kind),
-                                          .n_actions = actions->n,
-                                          .actions = (const char *const *)texts,
-                                          .differs = differs,
-                                          .taped = differs == SIZE_MAX ? NULL
-                                                                       : taped_at(taped, differs) },
+        p->each(&(struct sw_recording_played){ .line = p->line,
+                                               .now_ms = e->now_ms,
+                                               .resource = engine->resource,
+                                               .event = sw_event_kind_name(e->kind),
+                                               .n_actions = actions->n,
+                                               .actions = (const char *const *)texts,
+                                               .differs = differs,
+                                               .taped = differs == SIZE_MAX
+                                                            ? NULL
+                                                            : taped_at(taped, differs) },
                 p->arg);
     for (size_t i = 0; i < actions->n; i++)
         free(texts[i]);
@@ -408,7 +409,7 @@ static int play_line(struct player *p, struct json_object *doc, struct sw_err *e
     if (put && text_at(put, "name")) {
         play_put(p, put);
     } else if (removed) {
-        (void)sw_roster_remove(p->roster, removed);
+        (void)sw_node_set_remove(p->roster, removed);
     } else if (sw_json_get(doc, "end")) {
         struct played_engine *engine = find_engine(p, number_at(doc, "end"));
         if (engine)
@@ -455,26 +456,26 @@ static int play_text(struct player *p, const char *text, size_t len, struct sw_e
     return rc;
 }
 
-bool sw_tape_is(const char *text, size_t len)
+bool sw_recording_is(const char *text, size_t len)
 {
     static const char first[] = "{\"slipwayTape\":";
     return len >= sizeof first - 1 && memcmp(text, first, sizeof first - 1) == 0;
 }
 
-int sw_tape_play(const char *text, size_t len, const char *name,
-                 void (*each)(const struct sw_tape_played *step, void *arg), void *arg,
-                 struct sw_tape_end *end, struct sw_err *err)
+int sw_recording_play(const char *text, size_t len, const char *name,
+                      void (*each)(const struct sw_recording_played *step, void *arg), void *arg,
+                      struct sw_recording_end *end, struct sw_err *err)
 {
     struct player p = {
-        .name = name, .roster = sw_roster_new(), .each = each, .arg = arg, .end = end
+        .name = name, .roster = sw_node_set_new(), .each = each, .arg = arg, .end = end
     };
-    *end = (struct sw_tape_end){ 0 };
+    *end = (struct sw_recording_end){ 0 };
     int rc = play_text(&p, text, len, err);
     for (size_t i = 0; i < p.n_engines; i++) {
         sw_engine_free(p.engines[i].engine);
         free(p.engines[i].resource);
     }
     free(p.engines);
-    sw_roster_free(p.roster);
+    sw_node_set_free(p.roster);
     return rc;
 }

@@ -7,8 +7,7 @@
 
 #include "data/data.h"
 
-static struct sw_mig_geometry *share_geometry(const struct picture *p,
-                                              struct sw_mig_geometry *fresh)
+static struct sw_mig_geometry *share_geometry(const struct cache *p, struct sw_mig_geometry *fresh)
 {
     /* most nodes have one of a few models: the first node's will do for all */
     unsigned looked = 0;
@@ -25,7 +24,7 @@ static struct sw_mig_geometry *share_geometry(const struct picture *p,
     return fresh;
 }
 
-static int read_geometry(const struct picture *p, struct json_object *placement,
+static int read_geometry(const struct cache *p, struct json_object *placement,
                          struct sw_mig_geometry **out, struct sw_err *err)
 {
     struct sw_mig_geometry *g = NULL;
@@ -37,7 +36,7 @@ static int read_geometry(const struct picture *p, struct json_object *placement,
 
 /* One entry of status.nodeResources.nodeGpus. A GPU of another model than the node's first may say
  * its own migPlacement. */
-static int read_gpu(const struct picture *p, struct node *n, struct json_object *doc,
+static int read_gpu(const struct cache *p, struct node *n, struct json_object *doc,
                     struct sw_mig_geometry *common, struct sw_err *err)
 {
     const char *uuid = sw_json_str(doc, "", "gpuUuid", NULL);
@@ -52,7 +51,7 @@ static int read_gpu(const struct picture *p, struct node *n, struct json_object 
     } else if (common) {
         g = sw_mig_geometry_ref(common);
     }
-    const size_t number = picture_need_gpu(n, uuid);
+    const size_t number = cache_need_gpu(n, uuid);
     struct sw_mig_gpu *gpu = &n->gpus[number];
     sw_mig_geometry_unref((struct sw_mig_geometry *)gpu->geometry);
     gpu->geometry = g;
@@ -60,7 +59,7 @@ static int read_gpu(const struct picture *p, struct node *n, struct json_object 
     return 0;
 }
 
-static int read_gpus(const struct picture *p, struct node *n, struct json_object *resources,
+static int read_gpus(const struct cache *p, struct node *n, struct json_object *resources,
                      struct sw_err *err)
 {
     enum { MAX_GPUS = 64 };
@@ -79,13 +78,13 @@ static int read_gpus(const struct picture *p, struct node *n, struct json_object
 static void renumber(struct node *n, char *const *old_uuids)
 {
     for (struct claim *c = n->claims; c; c = c->next)
-        c->gpu = picture_need_gpu(n, old_uuids[c->gpu]);
+        c->gpu = cache_need_gpu(n, old_uuids[c->gpu]);
     for (struct claim *c = n->claims; c; c = c->next) {
         const struct sw_mig_geometry *g = n->gpus[c->gpu].geometry;
         c->kind = g ? sw_mig_kind_find(g, &c->profile) : NULL;
     }
     for (size_t i = 0; i < n->n_gpus; i++)
-        picture_count_use(n, i);
+        cache_count_use(n, i);
 }
 
 /* GPUs that only claims know have none, and take nothing new. */
@@ -93,7 +92,7 @@ static void find_common(struct node *n)
 {
     n->common = NULL;
     n->room = 0;
-    picture_room_changed(n);
+    cache_room_changed(n);
     for (size_t i = 0; i < n->n_gpus; i++) {
         const struct sw_mig_geometry *g = n->gpus[i].geometry;
         if (g && n->common && g != n->common) {
@@ -115,10 +114,10 @@ static bool is_ready(struct json_object *obj, struct sw_err *why)
     return false;
 }
 
-int picture_see_accelerator(struct picture *p, const char *name, struct json_object *obj,
-                            struct sw_err *err)
+int cache_see_accelerator(struct cache *p, const char *name, struct json_object *obj,
+                          struct sw_err *err)
 {
-    struct node *n = obj ? picture_need_node(p, name) : picture_find_node(p, name);
+    struct node *n = obj ? cache_need_node(p, name) : cache_find_node(p, name);
     if (!n)
         return 0;
     const struct node before = *n;
@@ -132,7 +131,7 @@ int picture_see_accelerator(struct picture *p, const char *name, struct json_obj
     if (n->is_mig)
         rc = read_gpus(p, n, sw_json_find(obj, "status", "nodeResources", NULL), &why);
     if (rc < 0) {
-        picture_free_gpus(n);
+        cache_free_gpus(n);
         n->unready = sw_strdup("its NodeAccelerator cannot be read");
         rc = sw_err_set(err, rc, "NodeAccelerator '%s': %s", name, sw_err_text(&why));
     } else if (n->is_mig && !is_ready(obj, &why)) {
@@ -140,12 +139,12 @@ int picture_see_accelerator(struct picture *p, const char *name, struct json_obj
     }
     renumber(n, before.uuids);
     if (n->nominee)
-        picture_nominate(p, n->nominee, NULL, 0, 0); /* its GPUs may have other numbers */
+        cache_nominate(p, n->nominee, NULL, 0, 0); /* its GPUs may have other numbers */
     find_common(n);
-    picture_has_grown(p, n);
+    cache_has_grown(p, n);
     struct node old = { .gpus = before.gpus, .uuids = before.uuids, .n_gpus = before.n_gpus };
-    picture_free_gpus(&old);
+    cache_free_gpus(&old);
     free(before.unready);
-    picture_maybe_forget_node(p, n);
+    cache_maybe_forget_node(p, n);
     return rc;
 }

@@ -7,13 +7,13 @@
 
 #include "data/data.h"
 
-void *picture_look_up(struct lh_table *table, const char *key)
+void *cache_look_up(struct lh_table *table, const char *key)
 {
     void *found = NULL;
     return lh_table_lookup_ex(table, key, &found) ? found : NULL;
 }
 
-void picture_insert(struct lh_table *table, const char *key, void *value)
+void cache_insert(struct lh_table *table, const char *key, void *value)
 {
     if (lh_table_insert(table, key, value) != 0)
         abort(); /* no memory */
@@ -21,32 +21,32 @@ void picture_insert(struct lh_table *table, const char *key, void *value)
 
 static bool is_waiting(const struct pod *pod)
 {
-    return pod->known && pod->wants.n && !pod->node && !pod->ended;
+    return pod->known && pod->pod_request.n && !pod->node && !pod->ended;
 }
 
-struct pod *picture_find_pod(const struct picture *p, const char *uid)
+struct pod *cache_find_pod(const struct cache *p, const char *uid)
 {
-    return picture_look_up(p->pods, uid);
+    return cache_look_up(p->pods, uid);
 }
 
-struct pod *picture_need_pod(struct picture *p, const char *uid, const char *ns, const char *name)
+struct pod *cache_need_pod(struct cache *p, const char *uid, const char *ns, const char *name)
 {
-    struct pod *pod = picture_find_pod(p, uid);
+    struct pod *pod = cache_find_pod(p, uid);
     if (pod)
         return pod;
     pod = sw_zalloc(1, sizeof *pod);
     pod->uid = sw_strdup(uid);
     pod->ns = sw_strdup(ns);
     pod->name = sw_strdup(name);
-    picture_insert(p->pods, pod->uid, pod);
+    cache_insert(p->pods, pod->uid, pod);
     return pod;
 }
 
-static void free_pod(struct picture *p, struct pod *pod)
+static void free_pod(struct cache *p, struct pod *pod)
 {
-    picture_nominate(p, pod, NULL, 0, 0);
-    picture_set_labels(p, pod, NULL);
-    wants_done(&pod->wants);
+    cache_nominate(p, pod, NULL, 0, 0);
+    cache_set_labels(p, pod, NULL);
+    pod_request_done(&pod->pod_request);
     free(pod->advice);
     free(pod->fault);
     free(pod->node);
@@ -56,7 +56,7 @@ static void free_pod(struct picture *p, struct pod *pod)
     free(pod);
 }
 
-void picture_maybe_forget_pod(struct picture *p, struct pod *pod)
+void cache_maybe_forget_pod(struct cache *p, struct pod *pod)
 {
     if (pod->known || pod->claims || pod->binding)
         return;
@@ -65,9 +65,9 @@ void picture_maybe_forget_pod(struct picture *p, struct pod *pod)
 }
 
 /* What is said about one that waits. */
-static void waits_no_more(struct picture *p, struct pod *pod)
+static void waits_no_more(struct cache *p, struct pod *pod)
 {
-    picture_nominate(p, pod, NULL, 0, 0);
+    cache_nominate(p, pod, NULL, 0, 0);
     pod->spared_ms = 0;
     free(SW_TAKE(pod->advice));
 }
@@ -75,14 +75,14 @@ static void waits_no_more(struct picture *p, struct pod *pod)
 static void read_wants(struct pod *pod, struct json_object *obj)
 {
     SW_ERR(err);
-    wants_done(&pod->wants);
+    pod_request_done(&pod->pod_request);
     free(pod->fault);
     pod->fault = NULL;
-    if (!pod->node && wants_read(obj, &pod->wants, &err) < 0)
+    if (!pod->node && pod_request_read(obj, &pod->pod_request, &err) < 0)
         pod->fault = sw_strdup(sw_err_text(&err));
 }
 
-static void see_bound(struct picture *p, struct pod *pod, const char *node, int64_t now_ms)
+static void see_bound(struct cache *p, struct pod *pod, const char *node, int64_t now_ms)
 {
     if (pod->node || !*node)
         return;
@@ -92,10 +92,9 @@ static void see_bound(struct picture *p, struct pod *pod, const char *node, int6
         c->since_ms = now_ms; /* a new reason to look at them */
 }
 
-struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool watched,
-                            int64_t now_ms)
+struct pod *cache_see_pod(struct cache *p, struct json_object *obj, bool watched, int64_t now_ms)
 {
-    struct pod *pod = picture_need_pod(p, sw_obj_uid(obj), sw_obj_namespace(obj), sw_obj_name(obj));
+    struct pod *pod = cache_need_pod(p, sw_obj_uid(obj), sw_obj_namespace(obj), sw_obj_name(obj));
     const char *phase = sw_json_str(obj, "", "status", "phase", NULL);
     const char *created = sw_json_str(obj, "", "metadata", "creationTimestamp", NULL);
     if (pod->known && !watched)
@@ -113,7 +112,7 @@ struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool wat
     if (pod->ended || pod->leaving)
         waits_no_more(p, pod);
     if (watched)
-        picture_set_labels(p, pod, sw_json_find(obj, "metadata", "labels", NULL));
+        cache_set_labels(p, pod, sw_json_find(obj, "metadata", "labels", NULL));
     pod->priority = (int32_t)sw_json_int(obj, 0, "spec", "priority", NULL);
     if (!pod->created_ms && *created && sw_time_parse(created, &pod->created_ms, NULL) < 0)
         pod->created_ms = 0;
@@ -122,37 +121,37 @@ struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool wat
     return pod;
 }
 
-void picture_pod_gone(struct picture *p, const char *uid)
+void cache_pod_gone(struct cache *p, const char *uid)
 {
-    struct pod *pod = picture_find_pod(p, uid);
+    struct pod *pod = cache_find_pod(p, uid);
     if (!pod)
         return;
     p->n_waiting -= is_waiting(pod);
     pod->known = pod->watched = false;
     pod->gone = true;
     waits_no_more(p, pod);
-    picture_maybe_forget_pod(p, pod);
+    cache_maybe_forget_pod(p, pod);
 }
 
-void picture_pod_bound(struct picture *p, struct pod *pod, const char *node)
+void cache_pod_bound(struct cache *p, struct pod *pod, const char *node)
 {
     p->n_waiting -= is_waiting(pod);
     see_bound(p, pod, node, 0);
-    wants_done(&pod->wants);
+    pod_request_done(&pod->pod_request);
 }
 
-void picture_bind_ended(struct picture *p, struct pod *pod)
+void cache_bind_ended(struct cache *p, struct pod *pod)
 {
     pod->binding = false;
-    picture_maybe_forget_pod(p, pod);
+    cache_maybe_forget_pod(p, pod);
 }
 
 /* ---- a whole picture ---------------------------------------------------------------------------
  */
 
-struct picture *picture_new(enum sw_mig_policy policy, bool any_node)
+struct cache *cache_new(enum sw_mig_policy policy, bool any_node)
 {
-    struct picture *p = sw_zalloc(1, sizeof *p);
+    struct cache *p = sw_zalloc(1, sizeof *p);
     p->policy = policy;
     p->any_node = any_node;
     p->nodes = lh_kchar_table_new(64, NULL);
@@ -163,19 +162,19 @@ struct picture *picture_new(enum sw_mig_policy policy, bool any_node)
     return p;
 }
 
-void picture_free(struct picture *p)
+void cache_free(struct cache *p)
 {
     if (!p)
         return;
     for (struct lh_entry *e = lh_table_head(p->claims); e; e = e->next)
-        picture_free_claim(lh_entry_v(e));
+        cache_free_claim(lh_entry_v(e));
     for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next)
         free_pod(p, lh_entry_v(e));
     for (struct lh_entry *e = lh_table_head(p->nodes); e; e = e->next)
-        picture_free_node(lh_entry_v(e));
+        cache_free_node(lh_entry_v(e));
     lh_table_free(p->claims);
     lh_table_free(p->pods);
     lh_table_free(p->nodes);
-    picture_free_budgets(p);
+    cache_free_budgets(p);
     free(p);
 }

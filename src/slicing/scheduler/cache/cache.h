@@ -34,7 +34,7 @@ struct node {
     char **uuids;            /* one each; GPUs that only claims know have no geometry */
     const struct sw_mig_geometry
         *common;   /* of all its GPUs; NULL: they differ, or there are none */
-    uint32_t room; /* which kinds of it fit now; see picture_room() */
+    uint32_t room; /* which kinds of it fit now; see cache_room() */
     bool room_known;
     uint32_t scored; /* bits: how well one slice of a kind goes there is known (decide_score()) */
     uint8_t scores[SW_MIG_MAX_KINDS];
@@ -84,9 +84,9 @@ struct pod {
     int64_t asked_ms;   /* filtered first; 0: never */
     unsigned n_hints;   /* times that it was sent to look elsewhere, since it fitted last */
     int64_t hinted_ms;  /* the last of them */
-    struct wants wants; /* of one that is not bound */
-    char *fault;        /* why its wants cannot be read; NULL: they can */
-    char *advice;       /* how it would fit, when it was refused last; NULL: there is no way */
+    struct pod_request pod_request; /* of one that is not bound */
+    char *fault;                    /* why its wants cannot be read; NULL: they can */
+    char *advice; /* how it would fit, when it was refused last; NULL: there is no way */
     struct labels *labels;
     struct node *nominated; /* whose nominee it is */
     bool follows;           /* kube-scheduler said so: it sends others away itself */
@@ -94,7 +94,7 @@ struct pod {
     struct claim *claims;
 };
 
-struct picture {
+struct cache {
     struct lh_table *nodes, *pods, *claims;
     struct lh_table *budgets, *labels; /* disruption_budgets.c */
     enum sw_mig_policy policy;
@@ -104,83 +104,81 @@ struct picture {
     size_t n_reserved;
 };
 
-struct picture *picture_new(enum sw_mig_policy policy, bool any_node);
-void picture_free(struct picture *p);
-SW_DEFINE_AUTO(picture, picture_free)
+struct cache *cache_new(enum sw_mig_policy policy, bool any_node);
+void cache_free(struct cache *p);
+SW_DEFINE_AUTO(cache, cache_free)
 
 /* ---- what was seen: each says what is true now, in any order, as often as it likes --------------
  */
 
-void picture_see_node(struct picture *p, const char *name, bool labelled, bool avoided);
+void cache_see_node(struct cache *p, const char *name, bool labelled, bool avoided);
 /** @epoch: the label that wakes pods; another process may have set it. Of a node that nothing else
  * is known of nothing is kept. */
-void picture_see_epoch(struct picture *p, const char *name, const char *epoch, int64_t now_ms);
+void cache_see_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms);
 /** @obj: a NodeAccelerator, NULL: it is gone.
  * @return 0 | SW_INVALID: it cannot be read, and so the node has no GPUs; the field is named */
-int picture_see_accelerator(struct picture *p, const char *name, struct json_object *obj,
-                            struct sw_err *err);
+int cache_see_accelerator(struct cache *p, const char *name, struct json_object *obj,
+                          struct sw_err *err);
 /** @obj: an AllocationClaim, NULL: the one of @uid is gone.
  * @return 0 | SW_INVALID: it cannot be read and takes nothing */
-int picture_see_claim(struct picture *p, const char *name, const char *uid, struct json_object *obj,
-                      int64_t now_ms, struct sw_err *err);
+int cache_see_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
+                    int64_t now_ms, struct sw_err *err);
 /** @obj: a Pod as the API server has it; or (not @watched) as somebody says who asks about it,
  * which is believed where nothing else is known. @return its record, borrowed */
-struct pod *picture_see_pod(struct picture *p, struct json_object *obj, bool watched,
-                            int64_t now_ms);
-void picture_pod_gone(struct picture *p, const char *uid);
+struct pod *cache_see_pod(struct cache *p, struct json_object *obj, bool watched, int64_t now_ms);
+void cache_pod_gone(struct cache *p, const char *uid);
 
 /** @obj: a PodDisruptionBudget, NULL: it is gone. */
-void picture_see_budget(struct picture *p, const char *ns, const char *name,
-                        struct json_object *obj);
+void cache_see_budget(struct cache *p, const char *ns, const char *name, struct json_object *obj);
 
 /* ---- asking
  * --------------------------------------------------------------------------------------
  */
 
-struct node *picture_find_node(const struct picture *p, const char *name);
-struct node *picture_find_node_n(const struct picture *p, const char *name, size_t len_bytes);
+struct node *cache_find_node(const struct cache *p, const char *name);
+struct node *cache_find_node_n(const struct cache *p, const char *name, size_t len_bytes);
 /** Which kinds of @n's common geometry fit on some GPU of it: bit i for kinds[i]. Worked out when
  * it is asked for and something has changed. */
-uint32_t picture_room(struct node *n);
-struct pod *picture_find_pod(const struct picture *p, const char *uid);
-struct claim *picture_find_claim(const struct picture *p, const char *name);
+uint32_t cache_room(struct node *n);
+struct pod *cache_find_pod(const struct cache *p, const char *uid);
+struct claim *cache_find_claim(const struct cache *p, const char *name);
 
 /** Reserve @pod's slices on @node: a claim each, held, that takes its place from now on. Claims of
  * the pod that an earlier attempt has created here and that fit a want are taken over. All or none.
  * @return 0 | SW_PENDING (no room) | SW_INVALID (never any) | SW_NOTFOUND (not such a node) */
-int picture_reserve(struct picture *p, struct pod *pod, const char *node, int64_t now_ms,
-                    struct sw_err *err) SW_CHECKED;
-/** Whether a claim of the pod, left by an earlier attempt, is one that picture_reserve() would take
+int cache_reserve(struct cache *p, struct pod *pod, const char *node, int64_t now_ms,
+                  struct sw_err *err) SW_CHECKED;
+/** Whether a claim of the pod, left by an earlier attempt, is one that cache_reserve() would take
  * over on @node. What does not serve is in the way and has to be deleted first: so does what
  * another replica has created, which may take it back when it finds that its attempt has failed. */
-bool picture_serves(const struct claim *c, const char *node);
+bool cache_serves(const struct claim *c, const char *node);
 /** It was never written, or is deleted: what it took is free. */
-void picture_drop_claim(struct picture *p, struct claim *c);
+void cache_drop_claim(struct cache *p, struct claim *c);
 /** There is more room on @n than pods were told of. */
-void picture_has_grown(struct picture *p, struct node *n);
+void cache_has_grown(struct cache *p, struct node *n);
 /** The pod is bound now. */
-void picture_pod_bound(struct picture *p, struct pod *pod, const char *node);
+void cache_pod_bound(struct cache *p, struct pod *pod, const char *node);
 /** Nobody is at work on binding it any more. */
-void picture_bind_ended(struct picture *p, struct pod *pod);
+void cache_bind_ended(struct cache *p, struct pod *pod);
 
 /** Copy @node's GPUs, as they would be without the claims of those pods. @gpus: n_gpus of them. */
-void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
-                     struct sw_mig_gpu *gpus);
+void cache_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
+                   struct sw_mig_gpu *gpus);
 /** Some of @node's GPUs are kept for @pod (bit i: number i), of which nobody less or equally
  * important gets anything, until it is bound, gone or ended, or this is called with NULL: then
  * there is more room than others were told of. */
-void picture_nominate(struct picture *p, struct pod *pod, struct node *node, uint64_t gpus,
-                      int64_t now_ms);
+void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_t gpus,
+                    int64_t now_ms);
 /** Bar those of @gpus, a copy of @node's, that are kept for somebody who goes before @pod. */
-void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
+void cache_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
 
 /** Count what PodDisruptionBudgets allow anew; then whether a pod's leaving is one too many, which
  * counts as if it left.
  * Source: kube-scheduler's DefaultPreemption, filterPodsWithPDBViolation(). */
-void picture_begin_spending(const struct picture *p);
-bool picture_spend(const struct picture *p, const struct pod *pod);
+void cache_begin_spending(const struct cache *p);
+bool cache_spend(const struct cache *p, const struct pod *pod);
 
 /** Another claim lies on the same slices: two schedulers were at work. Of two that do, the one that
  * was created later is known to whoever has been told of the other one: so once the watch has told
  * of a claim, nobody else's was there before that this does not see. */
-bool picture_overlaps(const struct claim *c);
+bool cache_overlaps(const struct claim *c);

@@ -23,9 +23,9 @@ static void set_text(char **field, const char *text)
     *field = text ? sw_strdup(text) : NULL;
 }
 
-struct claim *picture_find_claim(const struct picture *p, const char *name)
+struct claim *cache_find_claim(const struct cache *p, const char *name)
 {
-    return picture_look_up(p->claims, name);
+    return cache_look_up(p->claims, name);
 }
 
 static void link_claim(struct claim *c)
@@ -52,7 +52,7 @@ static void unlink_claim(struct claim *c)
     *(c->pod_prev ? &c->pod_prev->pod_next : &c->pod->claims) = c->pod_next;
 }
 
-void picture_free_claim(struct claim *c)
+void cache_free_claim(struct claim *c)
 {
     free(c->name);
     free(c->uid);
@@ -60,7 +60,7 @@ void picture_free_claim(struct claim *c)
     free(c);
 }
 
-void picture_drop_claim(struct picture *p, struct claim *c)
+void cache_drop_claim(struct cache *p, struct claim *c)
 {
     struct node *node = c->node;
     struct pod *pod = c->pod;
@@ -68,11 +68,11 @@ void picture_drop_claim(struct picture *p, struct claim *c)
     p->n_reserved -= !c->seen;
     (void)lh_table_delete(p->claims, c->name);
     unlink_claim(c);
-    picture_free_claim(c);
-    picture_count_use(node, gpu);
-    picture_has_grown(p, node);
-    picture_maybe_forget_pod(p, pod);
-    picture_maybe_forget_node(p, node);
+    cache_free_claim(c);
+    cache_count_use(node, gpu);
+    cache_has_grown(p, node);
+    cache_maybe_forget_pod(p, pod);
+    cache_maybe_forget_node(p, node);
 }
 
 struct spec {
@@ -120,8 +120,8 @@ static int read_spec(struct json_object *obj, struct spec *s, struct sw_err *err
     return 0;
 }
 
-struct claim *picture_new_claim(struct picture *p, const char *name, struct node *node,
-                                struct pod *pod, int64_t now_ms)
+struct claim *cache_new_claim(struct cache *p, const char *name, struct node *node, struct pod *pod,
+                              int64_t now_ms)
 {
     struct claim *c = sw_zalloc(1, sizeof *c);
     c->name = sw_strdup(name);
@@ -130,29 +130,29 @@ struct claim *picture_new_claim(struct picture *p, const char *name, struct node
     c->node = node;
     c->pod = pod;
     c->since_ms = now_ms;
-    picture_insert(p->claims, c->name, c);
+    cache_insert(p->claims, c->name, c);
     link_claim(c);
     p->n_reserved++;
     return c;
 }
 
-void picture_place_claim(struct claim *c, const char *uuid, const struct sw_mig_profile *profile,
-                         struct sw_mig_place place)
+void cache_place_claim(struct claim *c, const char *uuid, const struct sw_mig_profile *profile,
+                       struct sw_mig_place place)
 {
     const size_t before = c->gpu;
-    c->gpu = picture_need_gpu(c->node, uuid);
+    c->gpu = cache_need_gpu(c->node, uuid);
     c->profile = *profile;
     c->place = place;
     const struct sw_mig_geometry *g = c->node->gpus[c->gpu].geometry;
     c->kind = g ? sw_mig_kind_find(g, &c->profile) : NULL;
     if (before < c->node->n_gpus)
-        picture_count_use(c->node, before);
-    picture_count_use(c->node, c->gpu);
+        cache_count_use(c->node, before);
+    cache_count_use(c->node, c->gpu);
 }
 
-static void claim_gone(struct picture *p, const char *name, const char *uid)
+static void claim_gone(struct cache *p, const char *name, const char *uid)
 {
-    struct claim *c = picture_find_claim(p, name);
+    struct claim *c = cache_find_claim(p, name);
     if (!c || (uid && *uid && strcmp(c->uid, uid) != 0))
         return; /* of another that had this name */
     if (c->held) {
@@ -160,7 +160,7 @@ static void claim_gone(struct picture *p, const char *name, const char *uid)
         c->told = c->own = false;
         return;
     }
-    picture_drop_claim(p, c);
+    cache_drop_claim(p, c);
 }
 
 static bool is_labelled(struct json_object *obj, const char *node)
@@ -169,8 +169,8 @@ static bool is_labelled(struct json_object *obj, const char *node)
     return sw_streq(sw_obj_label(obj, SW_MIG_NODE_LABEL), sw_mig_node_label(node, label));
 }
 
-int picture_see_claim(struct picture *p, const char *name, const char *uid, struct json_object *obj,
-                      int64_t now_ms, struct sw_err *err)
+int cache_see_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
+                    int64_t now_ms, struct sw_err *err)
 {
     if (!obj) {
         claim_gone(p, name, uid);
@@ -182,16 +182,16 @@ int picture_see_claim(struct picture *p, const char *name, const char *uid, stru
         claim_gone(p, name, NULL);
         return sw_err_wrap(err, rc, "AllocationClaim '%s'", name);
     }
-    struct claim *c = picture_find_claim(p, name);
+    struct claim *c = cache_find_claim(p, name);
     if (c && (strcmp(c->node->name, s.node) != 0 || strcmp(c->pod->uid, s.pod_uid) != 0)) {
         if (c->held)
             return 0; /* somebody else's of that name: the write that is under way will say so */
-        picture_drop_claim(p, c);
+        cache_drop_claim(p, c);
         c = NULL;
     }
     if (!c)
-        c = picture_new_claim(p, name, picture_need_node(p, s.node),
-                              picture_need_pod(p, s.pod_uid, s.pod_ns, s.pod_name), now_ms);
+        c = cache_new_claim(p, name, cache_need_node(p, s.node),
+                            cache_need_pod(p, s.pod_uid, s.pod_ns, s.pod_name), now_ms);
     p->n_reserved -= !c->seen;
     c->seen = true;
     c->labelled = is_labelled(obj, s.node);
@@ -201,11 +201,11 @@ int picture_see_claim(struct picture *p, const char *name, const char *uid, stru
     c->own = c->own && same;
     set_text(&c->uid, sw_obj_uid(obj));
     set_text(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));
-    picture_place_claim(c, s.gpu, &s.profile, s.place);
+    cache_place_claim(c, s.gpu, &s.profile, s.place);
     return 0;
 }
 
-bool picture_overlaps(const struct claim *c)
+bool cache_overlaps(const struct claim *c)
 {
     const unsigned mine = ((1u << c->place.size) - 1) << c->place.start;
     for (const struct claim *o = c->node->claims; o; o = o->next) {

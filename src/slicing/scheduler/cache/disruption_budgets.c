@@ -17,7 +17,7 @@ struct labels {
     size_t n_pods;
 };
 
-static void put_labels(struct picture *p, struct labels *l)
+static void put_labels(struct cache *p, struct labels *l)
 {
     if (!l || --l->n_pods)
         return;
@@ -27,18 +27,18 @@ static void put_labels(struct picture *p, struct labels *l)
     free(l);
 }
 
-void picture_set_labels(struct picture *p, struct pod *pod, struct json_object *map)
+void cache_set_labels(struct cache *p, struct pod *pod, struct json_object *map)
 {
     struct labels *before = pod->labels;
     pod->labels = NULL;
     if (sw_json_len(map)) {
         SW_AUTO_CHARS *text = sw_json_text(map, SW_JSON_PLAIN, NULL);
-        pod->labels = picture_look_up(p->labels, text);
+        pod->labels = cache_look_up(p->labels, text);
         if (!pod->labels) {
             pod->labels = sw_zalloc(1, sizeof *pod->labels);
             pod->labels->text = SW_TAKE(text);
             pod->labels->map = json_object_get(map);
-            picture_insert(p->labels, pod->labels->text, pod->labels);
+            cache_insert(p->labels, pod->labels->text, pod->labels);
         }
         pod->labels->n_pods++;
     }
@@ -71,7 +71,7 @@ static void free_budget(struct budget *b)
     free(b);
 }
 
-static void drop_budget(struct picture *p, struct budgets *of, const char *name)
+static void drop_budget(struct cache *p, struct budgets *of, const char *name)
 {
     struct budget **at = &of->list;
     while (*at && strcmp((*at)->name, name) != 0)
@@ -88,21 +88,20 @@ static void drop_budget(struct picture *p, struct budgets *of, const char *name)
     free(of);
 }
 
-static struct budgets *need_budgets(struct picture *p, const char *ns)
+static struct budgets *need_budgets(struct cache *p, const char *ns)
 {
-    struct budgets *of = picture_look_up(p->budgets, ns);
+    struct budgets *of = cache_look_up(p->budgets, ns);
     if (of)
         return of;
     of = sw_zalloc(1, sizeof *of);
     of->ns = sw_strdup(ns);
-    picture_insert(p->budgets, of->ns, of);
+    cache_insert(p->budgets, of->ns, of);
     return of;
 }
 
-void picture_see_budget(struct picture *p, const char *ns, const char *name,
-                        struct json_object *obj)
+void cache_see_budget(struct cache *p, const char *ns, const char *name, struct json_object *obj)
 {
-    struct budgets *of = picture_look_up(p->budgets, ns);
+    struct budgets *of = cache_look_up(p->budgets, ns);
     if (of)
         drop_budget(p, of, name);
     struct sw_selector selector = { 0 };
@@ -120,16 +119,16 @@ void picture_see_budget(struct picture *p, const char *ns, const char *name,
     of->list = b;
 }
 
-void picture_begin_spending(const struct picture *p)
+void cache_begin_spending(const struct cache *p)
 {
     for (struct lh_entry *e = lh_table_head(p->budgets); e; e = e->next)
         for (struct budget *b = ((struct budgets *)lh_entry_v(e))->list; b; b = b->next)
             b->left = b->allowed;
 }
 
-bool picture_spend(const struct picture *p, const struct pod *pod)
+bool cache_spend(const struct cache *p, const struct pod *pod)
 {
-    const struct budgets *of = pod->labels ? picture_look_up(p->budgets, pod->ns) : NULL;
+    const struct budgets *of = pod->labels ? cache_look_up(p->budgets, pod->ns) : NULL;
     bool over = false;
     for (struct budget *b = of ? of->list : NULL; b; b = b->next) {
         /* an empty selector selects nothing here, whatever the budget's version: so does
@@ -142,7 +141,7 @@ bool picture_spend(const struct picture *p, const struct pod *pod)
     return over;
 }
 
-void picture_free_budgets(struct picture *p)
+void cache_free_budgets(struct cache *p)
 {
     while (lh_table_head(p->budgets)) {
         struct budgets *of = lh_entry_v(lh_table_head(p->budgets));

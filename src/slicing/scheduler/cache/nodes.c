@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct node *picture_find_node(const struct picture *p, const char *name)
+struct node *cache_find_node(const struct cache *p, const char *name)
 {
-    return picture_look_up(p->nodes, name);
+    return cache_look_up(p->nodes, name);
 }
 
-struct node *picture_find_node_n(const struct picture *p, const char *name, size_t len_bytes)
+struct node *cache_find_node_n(const struct cache *p, const char *name, size_t len_bytes)
 {
     enum { MAX_NAME = 253 }; /* of any object */
     char text[MAX_NAME + 1];
@@ -18,27 +18,27 @@ struct node *picture_find_node_n(const struct picture *p, const char *name, size
         return NULL;
     memcpy(text, name, len_bytes);
     text[len_bytes] = '\0';
-    return picture_find_node(p, text);
+    return cache_find_node(p, text);
 }
 
-struct node *picture_need_node(struct picture *p, const char *name)
+struct node *cache_need_node(struct cache *p, const char *name)
 {
-    struct node *n = picture_find_node(p, name);
+    struct node *n = cache_find_node(p, name);
     if (n)
         return n;
     n = sw_zalloc(1, sizeof *n);
     n->name = sw_strdup(name);
-    picture_insert(p->nodes, n->name, n);
+    cache_insert(p->nodes, n->name, n);
     return n;
 }
 
-void picture_has_grown(struct picture *p, struct node *n)
+void cache_has_grown(struct cache *p, struct node *n)
 {
     n->grown = true;
     p->any_grown = true;
 }
 
-void picture_free_gpus(struct node *n)
+void cache_free_gpus(struct node *n)
 {
     for (size_t i = 0; i < n->n_gpus; i++) {
         sw_mig_geometry_unref((struct sw_mig_geometry *)n->gpus[i].geometry);
@@ -51,17 +51,17 @@ void picture_free_gpus(struct node *n)
     n->n_gpus = 0;
 }
 
-static void release(struct picture *p, struct node *node)
+static void release(struct cache *p, struct node *node)
 {
     if (!node || !node->nominee)
         return;
     node->nominee->nominated = NULL;
     node->nominee = NULL;
-    picture_has_grown(p, node);
+    cache_has_grown(p, node);
 }
 
-void picture_nominate(struct picture *p, struct pod *pod, struct node *node, uint64_t gpus,
-                      int64_t now_ms)
+void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_t gpus,
+                    int64_t now_ms)
 {
     release(p, pod->nominated);
     release(p, node);
@@ -74,7 +74,7 @@ void picture_nominate(struct picture *p, struct pod *pod, struct node *node, uin
     node->nominated_ms = now_ms;
 }
 
-void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
+void cache_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
 {
     const struct pod *first = node->nominee;
     if (!first || first == pod || pod->priority > first->priority)
@@ -83,26 +83,26 @@ void picture_bar_held(const struct node *node, const struct pod *pod, struct sw_
         gpus[i].barred |= node->held_gpus >> i & 1;
 }
 
-void picture_free_node(struct node *n)
+void cache_free_node(struct node *n)
 {
     if (n->nominee)
         n->nominee->nominated = NULL;
-    picture_free_gpus(n);
+    cache_free_gpus(n);
     free(n->unready);
     free(n->name);
     free(n);
 }
 
 /* Nothing refers to it and nothing is said of it: forget it. */
-void picture_maybe_forget_node(struct picture *p, struct node *n)
+void cache_maybe_forget_node(struct cache *p, struct node *n)
 {
     if (n->labelled || n->is_mig || n->unready || n->claims)
         return;
     (void)lh_table_delete(p->nodes, n->name);
-    picture_free_node(n);
+    cache_free_node(n);
 }
 
-size_t picture_need_gpu(struct node *n, const char *uuid)
+size_t cache_need_gpu(struct node *n, const char *uuid)
 {
     for (size_t i = 0; i < n->n_gpus; i++)
         if (strcmp(n->uuids[i], uuid) == 0)
@@ -121,7 +121,7 @@ static const struct sw_mig_kind *kind_of(const struct claim *c)
     return c->kind ? c->kind : &unknown;
 }
 
-void picture_room_changed(struct node *n)
+void cache_room_changed(struct node *n)
 {
     n->room_known = false;
     n->scored = 0;
@@ -129,9 +129,9 @@ void picture_room_changed(struct node *n)
 
 /* What is taken is worked out anew: claims may overlap, and then giving one back must not free what
  * the other has. */
-void picture_count_use(struct node *n, size_t gpu)
+void cache_count_use(struct node *n, size_t gpu)
 {
-    picture_room_changed(n);
+    cache_room_changed(n);
     n->gpus[gpu].use = (struct sw_mig_use){ 0 };
     for (const struct claim *c = n->claims; c; c = c->next)
         if (c->gpu == gpu)
@@ -140,7 +140,7 @@ void picture_count_use(struct node *n, size_t gpu)
 
 _Static_assert(SW_MIG_MAX_KINDS <= 32, "a bit each");
 
-uint32_t picture_room(struct node *n)
+uint32_t cache_room(struct node *n)
 {
     const struct sw_mig_geometry *g = n->common;
     if (n->room_known || !g)
@@ -154,21 +154,21 @@ uint32_t picture_room(struct node *n)
     return n->room;
 }
 
-void picture_see_node(struct picture *p, const char *name, bool labelled, bool avoided)
+void cache_see_node(struct cache *p, const char *name, bool labelled, bool avoided)
 {
-    struct node *n = labelled ? picture_need_node(p, name) : picture_find_node(p, name);
+    struct node *n = labelled ? cache_need_node(p, name) : cache_find_node(p, name);
     if (!n)
         return;
     if (labelled && !n->labelled)
-        picture_has_grown(p, n);
+        cache_has_grown(p, n);
     n->labelled = labelled;
     n->avoided = avoided;
-    picture_maybe_forget_node(p, n);
+    cache_maybe_forget_node(p, n);
 }
 
-void picture_see_epoch(struct picture *p, const char *name, const char *epoch, int64_t now_ms)
+void cache_see_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms)
 {
-    struct node *n = picture_find_node(p, name);
+    struct node *n = cache_find_node(p, name);
     const uint64_t hash = *epoch ? sw_fnv64a(epoch, strlen(epoch)) : 0;
     if (!n || n->epoch == hash)
         return;
@@ -176,8 +176,8 @@ void picture_see_epoch(struct picture *p, const char *name, const char *epoch, i
     n->touched_ms = now_ms;
 }
 
-void picture_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
-                     struct sw_mig_gpu *gpus)
+void cache_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
+                   struct sw_mig_gpu *gpus)
 {
     bool any = false;
     if (node->n_gpus)

@@ -6,13 +6,13 @@
 
 #include "data/data.h"
 
-void wants_done(struct wants *w)
+void pod_request_done(struct pod_request *w)
 {
     for (size_t i = 0; i < w->n_names; i++)
         free(w->names[i]);
     free(w->names);
     free(w->list);
-    *w = (struct wants){ 0 };
+    *w = (struct pod_request){ 0 };
 }
 
 static int read_amount(struct json_object *value, int64_t *out, struct sw_err *err)
@@ -28,7 +28,7 @@ static int read_amount(struct json_object *value, int64_t *out, struct sw_err *e
     return 0;
 }
 
-static void add_name(struct wants *w, const char *name)
+static void add_name(struct pod_request *w, const char *name)
 {
     w->names = sw_realloc(w->names, w->n_names + 1, sizeof *w->names);
     w->names[w->n_names++] = sw_strdup(name);
@@ -36,7 +36,7 @@ static void add_name(struct wants *w, const char *name)
 
 /* One resource of a container. @n: slices of the container so far. */
 static int read_resource(const char *name, struct json_object *value, const char *container,
-                         uint16_t *n, struct wants *w, struct sw_err *err)
+                         uint16_t *n, struct pod_request *w, struct sw_err *err)
 {
     struct sw_mig_profile profile;
     enum sw_mig_owner owner;
@@ -60,7 +60,7 @@ static int read_resource(const char *name, struct json_object *value, const char
     return 0;
 }
 
-static int read_containers(struct json_object *list, struct wants *w, struct sw_err *err)
+static int read_containers(struct json_object *list, struct pod_request *w, struct sw_err *err)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *c = sw_json_at(list, i);
@@ -81,15 +81,15 @@ static int read_containers(struct json_object *list, struct wants *w, struct sw_
     return 0;
 }
 
-int wants_read(struct json_object *pod, struct wants *out, struct sw_err *err)
+int pod_request_read(struct json_object *pod, struct pod_request *out, struct sw_err *err)
 {
     static const char *const lists[] = { "containers", "initContainers", "ephemeralContainers" };
     struct json_object *spec = sw_json_get(pod, "spec");
-    struct wants w = { 0 };
+    struct pod_request w = { 0 };
     for (size_t i = 0; i < SW_COUNT(lists); i++) {
         const int rc = read_containers(sw_json_get(spec, lists[i]), &w, err);
         if (rc < 0) {
-            wants_done(&w);
+            pod_request_done(&w);
             return rc;
         }
     }
@@ -97,7 +97,7 @@ int wants_read(struct json_object *pod, struct wants *out, struct sw_err *err)
     return 0;
 }
 
-char *wants_text(const struct wants *w)
+char *pod_request_text(const struct pod_request *w)
 {
     struct printbuf *out = printbuf_new();
     for (size_t i = 0; i < w->n; i++) {

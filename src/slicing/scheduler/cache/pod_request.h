@@ -15,7 +15,7 @@ struct want {
     uint16_t n;         /* the container's n-th, from 0 */
 };
 
-struct wants {
+struct pod_request {
     size_t n, n_names;
     struct want *list; /* containers, then init, then ephemeral ones; NULL: none */
     char **names;      /* of the containers that want something */
@@ -26,7 +26,8 @@ struct wants {
  * @return 0 | SW_INVALID (no profile, no number, more than SW_MIG_MAX_WANTS): the container is
  * named
  * Source: DAS's MigAccelerator plugin, which counts the limits of every container. */
-int wants_read(struct json_object *pod, struct wants *out, struct sw_err *err) SW_CHECKED;
-void wants_done(struct wants *w);
+int pod_request_read(struct json_object *pod, struct pod_request *out,
+                     struct sw_err *err) SW_CHECKED;
+void pod_request_done(struct pod_request *w);
 /** "2 x 1g.5gb, 1 x 3g.20gb" for people; the caller's. */
-char *wants_text(const struct wants *w);
+char *pod_request_text(const struct pod_request *w);

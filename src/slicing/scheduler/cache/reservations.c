@@ -10,7 +10,7 @@
 static char *claim_name(const struct pod *pod, const char *node, const struct want *w)
 {
     enum { MAX_NAME = 253 };
-    const char *container = pod->wants.names[w->container];
+    const char *container = pod->pod_request.names[w->container];
     char *name = sw_printf("%s-%s-%s-%u", pod->uid, node, container, w->n);
     if (strlen(name) <= MAX_NAME)
         return name;
@@ -23,43 +23,44 @@ static char *claim_name(const struct pod *pod, const char *node, const struct wa
 static const struct want *want_of(const struct claim *c, const char *node)
 {
     const struct pod *pod = c->pod;
-    for (size_t i = 0; i < pod->wants.n; i++) {
-        SW_AUTO_CHARS *name = claim_name(pod, node, &pod->wants.list[i]);
+    for (size_t i = 0; i < pod->pod_request.n; i++) {
+        SW_AUTO_CHARS *name = claim_name(pod, node, &pod->pod_request.list[i]);
         if (strcmp(name, c->name) == 0)
-            return &pod->wants.list[i];
+            return &pod->pod_request.list[i];
     }
     return NULL;
 }
 
-bool picture_serves(const struct claim *c, const char *node)
+bool cache_serves(const struct claim *c, const char *node)
 {
     const struct want *w = strcmp(c->node->name, node) == 0 ? want_of(c, node) : NULL;
     return w && c->own && c->state <= CLAIM_CREATED && c->kind && *c->uid && !c->held &&
            sw_mig_profile_equal(&c->profile, &w->profile) && !c->node->gpus[c->gpu].barred;
 }
 
-static void reserve_one(struct picture *p, struct pod *pod, struct node *node, size_t want,
+static void reserve_one(struct cache *p, struct pod *pod, struct node *node, size_t want,
                         const struct sw_mig_choice *choice, int64_t now_ms)
 {
-    SW_AUTO_CHARS *name = claim_name(pod, node->name, &pod->wants.list[want]);
-    struct claim *c = picture_new_claim(p, name, node, pod, now_ms);
+    SW_AUTO_CHARS *name = claim_name(pod, node->name, &pod->pod_request.list[want]);
+    struct claim *c = cache_new_claim(p, name, node, pod, now_ms);
     c->held = true;
     c->want = (uint16_t)want;
     c->gpu = choice->gpu;
-    picture_place_claim(c, node->uuids[choice->gpu], &pod->wants.list[want].profile, choice->place);
+    cache_place_claim(c, node->uuids[choice->gpu], &pod->pod_request.list[want].profile,
+                      choice->place);
 }
 
 /* The wants that no claim serves yet. @return how many, or SW_CONFLICT */
-static int open_wants(const struct picture *p, const struct pod *pod, const char *node,
+static int open_wants(const struct cache *p, const struct pod *pod, const char *node,
                       uint16_t *which, struct sw_err *err)
 {
     int n = 0;
     for (const struct claim *c = pod->claims; c; c = c->pod_next)
-        if (!picture_serves(c, node))
+        if (!cache_serves(c, node))
             return sw_err_set(err, SW_CONFLICT, "claim '%s' is in the way", c->name);
-    for (size_t i = 0; i < pod->wants.n; i++) {
-        SW_AUTO_CHARS *name = claim_name(pod, node, &pod->wants.list[i]);
-        if (!picture_find_claim(p, name))
+    for (size_t i = 0; i < pod->pod_request.n; i++) {
+        SW_AUTO_CHARS *name = claim_name(pod, node, &pod->pod_request.list[i]);
+        if (!cache_find_claim(p, name))
             which[n++] = (uint16_t)i;
     }
     return n;
@@ -68,15 +69,15 @@ static int open_wants(const struct picture *p, const struct pod *pod, const char
 static void take_over(const struct pod *pod)
 {
     for (struct claim *c = pod->claims; c; c = c->pod_next) {
-        c->want = (uint16_t)(want_of(c, c->node->name) - pod->wants.list);
+        c->want = (uint16_t)(want_of(c, c->node->name) - pod->pod_request.list);
         c->held = true;
     }
 }
 
-int picture_reserve(struct picture *p, struct pod *pod, const char *name, int64_t now_ms,
-                    struct sw_err *err)
+int cache_reserve(struct cache *p, struct pod *pod, const char *name, int64_t now_ms,
+                  struct sw_err *err)
 {
-    struct node *node = picture_find_node(p, name);
+    struct node *node = cache_find_node(p, name);
     if (!node || !node->is_mig)
         return sw_err_set(err, SW_NOTFOUND, "node '%s' has no GPUs that can be cut", name);
     uint16_t which[SW_MIG_MAX_WANTS];
@@ -84,10 +85,10 @@ int picture_reserve(struct picture *p, struct pod *pod, const char *name, int64_
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
     const int n = open_wants(p, pod, name, which, err);
     struct sw_mig_gpu *gpus = sw_alloc((node->n_gpus + 1) * sizeof *gpus);
-    picture_without(node, NULL, 0, gpus);
-    picture_bar_held(node, pod, gpus);
+    cache_without(node, NULL, 0, gpus);
+    cache_bar_held(node, pod, gpus);
     for (int i = 0; i < n; i++)
-        profiles[i] = pod->wants.list[which[i]].profile;
+        profiles[i] = pod->pod_request.list[which[i]].profile;
     int rc = n > 0 ? sw_mig_place(gpus, node->n_gpus, profiles, (size_t)n, p->policy, choices, err)
                    : n;
     free(gpus);

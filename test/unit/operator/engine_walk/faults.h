@@ -435,7 +435,7 @@ static void a_restart_neither_prolongs_nor_ends_the_grace(void **state)
     struct json_object *pod = sim_find(sim, "Pod", "b1-n1");
     (void)sim_set_status(sim, pod, sim_json("{'phase':'Running'}"));
     sim_step(sim,
-             &(struct sw_event){ .kind = SW_EV_NODE, .node = sw_roster_find(sim->roster, "n1") });
+             &(struct sw_event){ .kind = SW_EV_NODE, .node = sw_node_set_find(sim->roster, "n1") });
     sim->frozen = true;
     sim_run(sim, 180000);
     assert_string_equal(sim_label(sim, "n1", "b"), "Ready");
@@ -455,7 +455,7 @@ static void a_node_that_comes_back_in_time_is_forgiven(void **state)
 {
     (void)state;
     struct sim *sim = walked(&chain);
-    uint32_t n1 = sw_roster_find(sim->roster, "n1");
+    uint32_t n1 = sw_node_set_find(sim->roster, "n1");
     sim->frozen = true;
     for (int i = 0; i < 4; i++) {
         sim_roster_put(sim, "n1", "k1", i % 2);

@@ -201,7 +201,7 @@ static void labels_that_come_with_an_answer_count(void **state)
     for (uint32_t n = 0; n < 2; n++) {
         struct json_object *labels = sw_json_get(sim->nodes, n ? "n1" : "n0");
         json_object_object_add(labels, "nfd", json_object_new_string("1"));
-        (void)sw_roster_put_labels(sim->roster, n, labels, ++sim->version);
+        (void)sw_node_set_put_labels(sim->roster, n, labels, ++sim->version);
     }
     sim_run(sim, 5000);
     expect_phase(sim, "b", "Ready");

@@ -18,14 +18,14 @@ static int teardown(void **state)
 
 static unsigned taken(struct scene *s, const char *node, size_t gpu)
 {
-    const struct node *n = picture_find_node(s->p, node);
+    const struct node *n = cache_find_node(s->p, node);
     return n && gpu < n->n_gpus ? n->gpus[gpu].use.slices : 0xffff;
 }
 
 static void claim_gone(struct scene *s, const char *name)
 {
     SW_AUTO_CHARS *uid = sw_printf("uid-%s", name);
-    assert_int_equal(picture_see_claim(s->p, name, uid, NULL, 0, NULL), 0);
+    assert_int_equal(cache_see_claim(s->p, name, uid, NULL, 0, NULL), 0);
 }
 
 static void test_claims_take_and_give(void **state)
@@ -36,10 +36,10 @@ static void test_claims_take_and_give(void **state)
     assert_int_equal(scene_claim(s, "c1", "p1", "a", 1, "2g.10gb", 2, 2, "created"), 0);
     assert_int_equal(taken(s, "a", 0), 0);
     assert_int_equal(taken(s, "a", 1), 0x0c);
-    assert_int_equal(picture_find_claim(s->p, "c1")->state, CLAIM_CREATED);
+    assert_int_equal(cache_find_claim(s->p, "c1")->state, CLAIM_CREATED);
     claim_gone(s, "c1");
     assert_int_equal(taken(s, "a", 1), 0);
-    assert_null(picture_find_pod(s->p, "p1")); /* nothing refers to it any more */
+    assert_null(cache_find_pod(s->p, "p1")); /* nothing refers to it any more */
 }
 
 static void test_claims_before_their_node(void **state)
@@ -50,9 +50,9 @@ static void test_claims_before_their_node(void **state)
     scene_node(s, "a", "A100-40GB", 2);
     assert_int_equal(taken(s, "a", 0), 0x01);
     assert_int_equal(taken(s, "a", 1), 0xf0);
-    assert_non_null(picture_find_claim(s->p, "c1")->kind);
+    assert_non_null(cache_find_claim(s->p, "c1")->kind);
     /* the node's report goes and comes back: the claims are still there */
-    assert_int_equal(picture_see_accelerator(s->p, "a", NULL, NULL), 0);
+    assert_int_equal(cache_see_accelerator(s->p, "a", NULL, NULL), 0);
     scene_node(s, "a", "A100-40GB", 2);
     assert_int_equal(taken(s, "a", 1), 0xf0);
 }
@@ -67,8 +67,8 @@ static void test_gpus_in_another_order(void **state)
     struct json_object *first = json_object_get(sw_json_at(list, 0));
     json_object_array_del_idx(list, 0, 1);
     json_object_array_add(list, first);
-    assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
-    assert_string_equal(picture_find_node(s->p, "a")->uuids[0], "GPU-a-1");
+    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
+    assert_string_equal(cache_find_node(s->p, "a")->uuids[0], "GPU-a-1");
     assert_int_equal(taken(s, "a", 0), 0xf0);
     assert_int_equal(taken(s, "a", 1), 0);
 }
@@ -79,10 +79,10 @@ static void test_overlapping_claims_both_count(void **state)
     scene_node(s, "a", "A100-40GB", 1);
     (void)scene_claim(s, "c1", "p1", "a", 0, "3g.20gb", 0, 4, "inUse");
     (void)scene_claim(s, "c2", "p2", "a", 0, "1g.5gb", 3, 1, "inUse");
-    assert_true(picture_overlaps(picture_find_claim(s->p, "c1")));
+    assert_true(cache_overlaps(cache_find_claim(s->p, "c1")));
     claim_gone(s, "c1");
     assert_int_equal(taken(s, "a", 0), 0x08);
-    assert_false(picture_overlaps(picture_find_claim(s->p, "c2")));
+    assert_false(cache_overlaps(cache_find_claim(s->p, "c2")));
 }
 
 static void test_unreadable_claims_take_nothing(void **state)
@@ -104,13 +104,12 @@ static void test_broken_accelerator_shuts_its_node_alone(void **state)
     SW_AUTO_JSON *doc = json("{\"spec\":{\"acceleratorType\":\"nvidia-mig\"},\"status\":{"
                              "\"nodeResources\":{\"nodeGpus\":[{\"gpuUuid\":\"x\"}],"
                              "\"migPlacement\":{\"1g.5gb\":7}}}}");
-    assert_int_equal(picture_see_accelerator(s->p, "a", doc, &err), SW_INVALID);
+    assert_int_equal(cache_see_accelerator(s->p, "a", doc, &err), SW_INVALID);
     assert_non_null(strstr(sw_err_text(&err), "NodeAccelerator 'a'"));
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, &err),
-                     SW_UNAVAILABLE);
+    assert_int_equal(decide_fit(s->p, pod, cache_find_node(s->p, "a"), NULL, &err), SW_UNAVAILABLE);
     scene_node(s, "a", "A100-40GB", 1); /* mended */
-    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, &err), 0);
+    assert_int_equal(decide_fit(s->p, pod, cache_find_node(s->p, "a"), NULL, &err), 0);
     assert_int_equal(taken(s, "a", 0), 1);
 }
 
@@ -124,11 +123,11 @@ static void test_gpus_of_two_models_in_one_node(void **state)
     json_object_object_add(
         gpu, "migPlacement",
         json_object_get(sw_json_find(other, "status", "nodeResources", "migPlacement", NULL)));
-    picture_see_node(s->p, "a", true, false);
-    assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
+    cache_see_node(s->p, "a", true, false);
+    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
     struct pod *pod = scene_pod(s, "p", "\"mig.das.com/4g.24gb\":1,\"mig.das.com/7g.40gb\":1", 0,
                                 NULL);
-    assert_int_equal(picture_reserve(s->p, pod, "a", 0, NULL), 0);
+    assert_int_equal(cache_reserve(s->p, pod, "a", 0, NULL), 0);
     assert_int_equal(taken(s, "a", 0), 0xff);
     assert_int_equal(taken(s, "a", 1), 0x0f);
 }
@@ -139,28 +138,28 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
     sw_json_set(sw_json_at(sw_json_find(acc, "status", "nodeResources", "nodeGpus", NULL), 0),
                 json_object_new_boolean(false), "healthy", NULL);
-    picture_see_node(s->p, "a", true, false);
-    assert_int_equal(picture_see_accelerator(s->p, "a", acc, NULL), 0);
+    cache_see_node(s->p, "a", true, false);
+    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
+    assert_int_equal(decide_fit(s->p, pod, cache_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
 }
 
 /* Whoever touched it: it is not touched again within a second. */
 static void test_a_change_of_the_epoch_counts_as_a_touch(void **state)
 {
     struct scene *s = *state;
-    picture_see_node(s->p, "a", true, false);
-    const struct node *a = picture_find_node(s->p, "a");
-    picture_see_epoch(s->p, "a", "", 1000);
+    cache_see_node(s->p, "a", true, false);
+    const struct node *a = cache_find_node(s->p, "a");
+    cache_see_epoch(s->p, "a", "", 1000);
     assert_int_equal(a->touched_ms, 0);
-    picture_see_epoch(s->p, "a", "7", 2000);
+    cache_see_epoch(s->p, "a", "7", 2000);
     assert_int_equal(a->touched_ms, 2000);
-    picture_see_epoch(s->p, "a", "7", 3000); /* another change of the node */
+    cache_see_epoch(s->p, "a", "7", 3000); /* another change of the node */
     assert_int_equal(a->touched_ms, 2000);
-    picture_see_epoch(s->p, "a", "8", 4000);
+    cache_see_epoch(s->p, "a", "8", 4000);
     assert_int_equal(a->touched_ms, 4000);
-    picture_see_epoch(s->p, "unknown", "8", 5000);
-    assert_null(picture_find_node(s->p, "unknown"));
+    cache_see_epoch(s->p, "unknown", "8", 5000);
+    assert_null(cache_find_node(s->p, "unknown"));
 }
 
 /* ---- reservations ------------------------------------------------------------------------------
@@ -172,16 +171,16 @@ static void test_reservation_holds_until_it_is_dropped(void **state)
     scene_node(s, "a", "A100-40GB", 1);
     struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/7g.40gb\":1", 0, NULL);
     const struct pod *other = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(picture_reserve(s->p, pod, "a", 0, NULL), 0);
+    assert_int_equal(cache_reserve(s->p, pod, "a", 0, NULL), 0);
     assert_string_equal(pod->claims->name, "p1-a-main-0");
-    assert_int_equal(decide_fit(s->p, other, picture_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
-    assert_int_equal(decide_fit(s->p, pod, picture_find_node(s->p, "a"), NULL, NULL),
+    assert_int_equal(decide_fit(s->p, other, cache_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
+    assert_int_equal(decide_fit(s->p, pod, cache_find_node(s->p, "a"), NULL, NULL),
                      0);          /* its own is not in its way */
     claim_gone(s, "p1-a-main-0"); /* an old tale about an earlier claim of that name */
     assert_int_equal(taken(s, "a", 0), 0xff);
-    picture_drop_claim(s->p, pod->claims);
+    cache_drop_claim(s->p, pod->claims);
     assert_int_equal(s->p->n_reserved, 0);
-    assert_int_equal(decide_fit(s->p, other, picture_find_node(s->p, "a"), NULL, NULL), 0);
+    assert_int_equal(decide_fit(s->p, other, cache_find_node(s->p, "a"), NULL, NULL), 0);
 }
 
 static void test_reservation_becomes_the_claim_that_is_seen(void **state)
@@ -189,11 +188,11 @@ static void test_reservation_becomes_the_claim_that_is_seen(void **state)
     struct scene *s = *state;
     scene_node(s, "a", "A100-40GB", 1);
     struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(picture_reserve(s->p, pod, "a", 0, NULL), 0);
+    assert_int_equal(cache_reserve(s->p, pod, "a", 0, NULL), 0);
     struct claim *c = pod->claims;
     assert_int_equal(scene_claim(s, c->name, "p1", "a", 0, "1g.5gb", c->place.start, 1, "created"),
                      0);
-    assert_ptr_equal(picture_find_claim(s->p, "p1-a-main-0"), c);
+    assert_ptr_equal(cache_find_claim(s->p, "p1-a-main-0"), c);
     assert_true(c->seen);
     assert_int_equal(s->p->n_reserved, 0);
     c->held = false;
@@ -208,15 +207,15 @@ static void test_what_an_earlier_attempt_left_is_taken_over(void **state)
     scene_node(s, "b", "A100-40GB", 1);
     struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/1g.5gb\":2", 0, NULL);
     (void)scene_claim(s, "p1-a-main-1", "p1", "a", 0, "1g.5gb", 6, 1, NULL);
-    assert_false(picture_serves(pod->claims, "a")); /* of another replica, which may be at work */
+    assert_false(cache_serves(pod->claims, "a")); /* of another replica, which may be at work */
     pod->claims->own = true;
-    assert_true(picture_serves(pod->claims, "a"));
-    assert_false(picture_serves(pod->claims, "b"));
-    assert_int_equal(picture_reserve(s->p, pod, "b", 0, NULL), SW_CONFLICT);
-    assert_int_equal(picture_reserve(s->p, pod, "a", 0, NULL), 0);
-    const struct claim *left = picture_find_claim(s->p, "p1-a-main-1");
+    assert_true(cache_serves(pod->claims, "a"));
+    assert_false(cache_serves(pod->claims, "b"));
+    assert_int_equal(cache_reserve(s->p, pod, "b", 0, NULL), SW_CONFLICT);
+    assert_int_equal(cache_reserve(s->p, pod, "a", 0, NULL), 0);
+    const struct claim *left = cache_find_claim(s->p, "p1-a-main-1");
     assert_true(left->held && left->want == 1 && left->place.start == 6);
-    assert_non_null(picture_find_claim(s->p, "p1-a-main-0"));
+    assert_non_null(cache_find_claim(s->p, "p1-a-main-0"));
     assert_int_equal(s->p->n_reserved, 1);
 }
 
@@ -227,11 +226,11 @@ static void test_claims_of_another_profile_do_not_serve(void **state)
     const struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/2g.10gb\":1", 0, NULL);
     (void)scene_claim(s, "p1-a-main-0", "p1", "a", 0, "1g.5gb", 6, 1, NULL);
     pod->claims->own = true;
-    assert_false(picture_serves(pod->claims, "a"));
+    assert_false(cache_serves(pod->claims, "a"));
     (void)scene_claim(s, "p1-a-main-0", "p1", "a", 0, "2g.10gb", 4, 2, NULL);
-    assert_true(picture_serves(pod->claims, "a"));
+    assert_true(cache_serves(pod->claims, "a"));
     (void)scene_claim(s, "p1-a-main-0", "p1", "a", 0, "2g.10gb", 4, 2, "inUse");
-    assert_false(picture_serves(pod->claims, "a"));
+    assert_false(cache_serves(pod->claims, "a"));
 }
 
 static void test_names_that_would_be_too_long(void **state)
@@ -242,7 +241,7 @@ static void test_names_that_would_be_too_long(void **state)
     node[sizeof node - 1] = '\0';
     scene_node(s, node, "A100-40GB", 1);
     struct pod *pod = scene_pod(s, "p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    assert_int_equal(picture_reserve(s->p, pod, node, 0, NULL), 0);
+    assert_int_equal(cache_reserve(s->p, pod, node, 0, NULL), 0);
     assert_true(strlen(pod->claims->name) < 64);
     assert_true(sw_starts_with(pod->claims->name, "p1-"));
 }
@@ -255,13 +254,13 @@ static void test_waiting_pods_are_counted(void **state)
     assert_int_equal(s->p->n_waiting, 1);
     (void)scene_pod(s, "p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     assert_int_equal(s->p->n_waiting, 1);
-    picture_pod_bound(s->p, pod, "a");
+    cache_pod_bound(s->p, pod, "a");
     assert_int_equal(s->p->n_waiting, 0);
     (void)scene_pod(s, "p1", "\"mig.das.com/1g.5gb\":1", 0, "a");
     assert_int_equal(s->p->n_waiting, 0);
     (void)scene_pod(s, "p3", "\"mig.das.com/1g.5gb\":1", 0, NULL);
-    picture_pod_gone(s->p, "p3");
-    picture_pod_gone(s->p, "never-seen");
+    cache_pod_gone(s->p, "p3");
+    cache_pod_gone(s->p, "never-seen");
     assert_int_equal(s->p->n_waiting, 0);
 }
 
@@ -281,10 +280,10 @@ static void test_any_order_gives_the_same_picture(void **state)
             done |= 1u << step;
             switch (step) {
             case 0:
-                (void)picture_see_accelerator(s->p, "a", acc, NULL);
+                (void)cache_see_accelerator(s->p, "a", acc, NULL);
                 break;
             case 1:
-                picture_see_node(s->p, "a", true, false);
+                cache_see_node(s->p, "a", true, false);
                 break;
             case 2:
                 (void)scene_claim(s, "c1", "p1", "a", 0, "2g.10gb", 4, 2, "inUse");
@@ -298,12 +297,12 @@ static void test_any_order_gives_the_same_picture(void **state)
             default:
                 if (!(done & 0x20))
                     continue;
-                picture_pod_gone(s->p, "p2");
-                (void)picture_see_accelerator(s->p, "a", NULL, NULL);
-                (void)picture_see_accelerator(s->p, "a", acc, NULL);
+                cache_pod_gone(s->p, "p2");
+                (void)cache_see_accelerator(s->p, "a", NULL, NULL);
+                (void)cache_see_accelerator(s->p, "a", acc, NULL);
             }
         }
-        const struct node *n = picture_find_node(s->p, "a");
+        const struct node *n = cache_find_node(s->p, "a");
         const size_t zero = strcmp(n->uuids[0], "GPU-a-0") == 0 ? 0 : 1;
         assert_int_equal(n->n_gpus, 2);
         assert_int_equal(n->gpus[zero].use.slices, 0x30);

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "operator/engine/recording/recording.h"
 
-static void on_step(const struct sw_tape_played *step, void *arg)
+static void on_step(const struct sw_recording_played *step, void *arg)
 {
     size_t *n = arg;
     *n += step->n_actions;
@@ -14,10 +14,10 @@ static void on_step(const struct sw_tape_played *step, void *arg)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sw_tape_end end;
+    struct sw_recording_end end;
     size_t n = 0;
     SW_ERR(err);
-    if (sw_tape_is((const char *)data, size))
-        (void)!sw_tape_play((const char *)data, size, "tape", on_step, &n, &end, &err);
+    if (sw_recording_is((const char *)data, size))
+        (void)!sw_recording_play((const char *)data, size, "tape", on_step, &n, &end, &err);
     return 0;
 }

@@ -45,7 +45,7 @@ static void test_small_slice_in_both_halves(void **state)
     SW_AUTO_CHARS *said = said_of(s, HALF, "\"a\"", "a");
     assert_string_equal(said, "a: room for 0 of 1 x 3g.20gb; would fit if these moved: "
                               "ns/pod-x (1g.5gb) to another place here");
-    assert_non_null(picture_find_pod(s->p, "asker")->advice);
+    assert_non_null(cache_find_pod(s->p, "asker")->advice);
 }
 
 static void test_nothing_to_advise_where_all_is_needed(void **state)
@@ -56,7 +56,7 @@ static void test_nothing_to_advise_where_all_is_needed(void **state)
     add(s, "y", "a", "2g.10gb", 4, 2);
     SW_AUTO_CHARS *said = said_of(s, HALF, "\"a\"", "a");
     assert_string_equal(said, "a: room for 0 of 1 x 3g.20gb");
-    assert_null(picture_find_pod(s->p, "asker")->advice);
+    assert_null(cache_find_pod(s->p, "asker")->advice);
 }
 
 static void test_slice_that_fits_on_another_node(void **state)
@@ -71,7 +71,7 @@ static void test_slice_that_fits_on_another_node(void **state)
     SW_AUTO_CHARS *said = said_of(s, WHOLE, "\"a\",\"b\"", "a");
     assert_string_equal(said, "a: room for 0 of 1 x 7g.40gb; would fit if these moved: "
                               "ns/pod-x (1g.5gb) to node b");
-    picture_see_node(s->p, "b", false, false); /* it takes no more part */
+    cache_see_node(s->p, "b", false, false); /* it takes no more part */
     SW_AUTO_CHARS *alone = said_of(s, WHOLE, "\"a\",\"b\"", "a");
     assert_string_equal(alone, "a: room for 0 of 1 x 7g.40gb");
 }
@@ -103,7 +103,7 @@ static void test_of_many_nodes_the_one_is_named(void **state)
     const char *nodes = "\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\"";
     SW_AUTO_CHARS *said = said_of(s, HALF, nodes, "9");
     assert_true(sw_starts_with(said, "9: room for 0 of 1 x 3g.20gb; would fit if"));
-    picture_pod_gone(s->p, "asker");
+    cache_pod_gone(s->p, "asker");
     SW_AUTO_CHARS *other = said_of(s, HALF, nodes, "1");
     assert_string_equal(other, "no GPU here that can be cut");
 }
@@ -128,7 +128,7 @@ static const char *const profiles[] = { "1g.5gb",  "1g.10gb", "2g.10gb",
 /* A slice at a random place where it fits. */
 static void add_random(struct scene *s, unsigned *seed, int i)
 {
-    const struct node *n = picture_find_node(s->p, "a");
+    const struct node *n = cache_find_node(s->p, "a");
     const char *name = profiles[rand_r(seed) % SW_COUNT(profiles)];
     struct sw_mig_profile profile;
     assert_int_equal(sw_mig_profile_parse(name, strlen(name), &profile, NULL), 0);
@@ -148,19 +148,19 @@ static void check_advice(struct scene *s, const struct pod *pod, const struct ad
 {
     const struct node *n = a->node;
     struct sw_mig_gpu gpus[4];
-    struct sw_mig_profile wants[SW_MIG_MAX_WANTS];
+    struct sw_mig_profile pod_request[SW_MIG_MAX_WANTS];
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
     size_t n_wants = 0;
     memcpy(gpus, n->gpus, n->n_gpus * sizeof *gpus);
-    for (size_t i = 0; i < pod->wants.n; i++)
-        wants[n_wants++] = pod->wants.list[i].profile;
+    for (size_t i = 0; i < pod->pod_request.n; i++)
+        pod_request[n_wants++] = pod->pod_request.list[i].profile;
     for (size_t i = 0; i < a->n; i++) {
         assert_ptr_equal(a->to[i], n); /* there is no other */
         sw_mig_give(&gpus[a->moves[i]->gpu].use, a->moves[i]->kind, a->moves[i]->place);
-        wants[n_wants++] = a->moves[i]->profile;
+        pod_request[n_wants++] = a->moves[i]->profile;
     }
     SW_ERR(err);
-    if (sw_mig_place(gpus, n->n_gpus, wants, n_wants, s->p->policy, choices, &err) < 0) {
+    if (sw_mig_place(gpus, n->n_gpus, pod_request, n_wants, s->p->policy, choices, &err) < 0) {
         SW_AUTO_CHARS *text = advice_text(a);
         fail_msg("%s, but: %s", text, sw_err_text(&err));
     }
@@ -179,7 +179,7 @@ static void test_advice_holds_for_any_occupancy(void **state)
         const char *name = profiles[rand_r(&seed) % (SW_COUNT(profiles) - 1)];
         SW_AUTO_CHARS *limits = sw_printf("\"mig.das.com/%s\":%d", name, 1 + round % 3);
         const struct pod *pod = scene_pod(s, "asker", limits, 0, NULL);
-        struct node *n = picture_find_node(s->p, "a");
+        struct node *n = cache_find_node(s->p, "a");
         struct advice a;
         if (decide_fit(s->p, pod, n, NULL, NULL) != SW_PENDING)
             continue;

@@ -11,17 +11,17 @@
 
 #include "base/base.h"
 
-static uint32_t put(struct sw_roster *r, const char *name, const char *const *labels,
+static uint32_t put(struct sw_node_set *r, const char *name, const char *const *labels,
                     size_t n_labels, uint64_t version, bool *changed)
 {
-    return sw_roster_put(r,
-                         &(struct sw_roster_facts){ .name = name,
-                                                    .group = "5.14",
-                                                    .labels = labels,
-                                                    .n_labels = n_labels,
-                                                    .ready = true,
-                                                    .version = version },
-                         changed);
+    return sw_node_set_put(r,
+                           &(struct sw_node_set_facts){ .name = name,
+                                                        .group = "5.14",
+                                                        .labels = labels,
+                                                        .n_labels = n_labels,
+                                                        .ready = true,
+                                                        .version = version },
+                           changed);
 }
 
 static const char *const gpu[] = { "gpu", "yes", "zone", "a", "count", "7" };
@@ -29,45 +29,45 @@ static const char *const gpu[] = { "gpu", "yes", "zone", "a", "count", "7" };
 static void a_node_keeps_its_number(void **state)
 {
     (void)state;
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     uint32_t a = put(r, "a", gpu, 3, 1, NULL), b = put(r, "b", gpu, 1, 1, NULL);
     assert_int_not_equal(a, b);
     assert_int_equal(put(r, "a", gpu, 2, 2, NULL), a);
-    assert_string_equal(sw_roster_label(r, a, "zone"), "a");
-    assert_null(sw_roster_label(r, a, "count"));
-    assert_null(sw_roster_label(r, b, "zone"));
-    assert_string_equal(sw_roster_group(r, b), "5.14");
-    assert_int_equal(sw_roster_count(r), 2);
-    sw_roster_free(r);
+    assert_string_equal(sw_node_set_label(r, a, "zone"), "a");
+    assert_null(sw_node_set_label(r, a, "count"));
+    assert_null(sw_node_set_label(r, b, "zone"));
+    assert_string_equal(sw_node_set_group(r, b), "5.14");
+    assert_int_equal(sw_node_set_count(r), 2);
+    sw_node_set_free(r);
 }
 
 static void what_is_older_is_ignored(void **state)
 {
     (void)state;
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     bool changed;
     uint32_t a = put(r, "a", gpu, 3, 7, &changed);
     assert_true(changed);
     (void)put(r, "a", gpu, 1, 6, &changed);
     assert_false(changed);
-    assert_non_null(sw_roster_label(r, a, "zone"));
+    assert_non_null(sw_node_set_label(r, a, "zone"));
     (void)put(r, "a", gpu, 3, 8, &changed);
     assert_false(changed); /* newer, and the same */
     struct json_object *labels = json_tokener_parse("{\"gpu\":\"no\",\"new\":\"1\"}");
-    assert_false(sw_roster_put_labels(r, a, labels, 7));
-    assert_true(sw_roster_put_labels(r, a, labels, 9));
-    assert_string_equal(sw_roster_label(r, a, "gpu"), "no");
-    assert_null(sw_roster_label(r, a, "zone"));
+    assert_false(sw_node_set_put_labels(r, a, labels, 7));
+    assert_true(sw_node_set_put_labels(r, a, labels, 9));
+    assert_string_equal(sw_node_set_label(r, a, "gpu"), "no");
+    assert_null(sw_node_set_label(r, a, "zone"));
     (void)put(r, "a", gpu, 3, 8, &changed);
-    assert_string_equal(sw_roster_label(r, a, "gpu"), "no");
+    assert_string_equal(sw_node_set_label(r, a, "gpu"), "no");
     json_object_put(labels);
-    sw_roster_free(r);
+    sw_node_set_free(r);
 }
 
 static void what_an_answer_brought_is_told_by_the_next_put(void **state)
 {
     (void)state;
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     static const char *const after[] = { "gpu", "yes", "nfd", "1" };
     static const char *const own[] = {
         "gpu", "yes", "nfd", "1", "specialresource.openshift.io/state-r-a", "Ready"
@@ -75,44 +75,44 @@ static void what_an_answer_brought_is_told_by_the_next_put(void **state)
     bool changed;
     uint32_t a = put(r, "a", gpu, 1, 1, NULL);
     struct json_object *labels = json_tokener_parse("{\"gpu\":\"yes\",\"nfd\":\"1\"}");
-    assert_true(sw_roster_put_labels(r, a, labels, 2));
+    assert_true(sw_node_set_put_labels(r, a, labels, 2));
     (void)put(r, "a", after, 2, 2, &changed);
     assert_true(changed);
     (void)put(r, "a", after, 2, 2, &changed);
     assert_false(changed);
     json_object_object_add(labels, own[4], json_object_new_string("Ready"));
-    assert_true(sw_roster_put_labels(r, a, labels, 3));
+    assert_true(sw_node_set_put_labels(r, a, labels, 3));
     (void)put(r, "a", own, 3, 3, &changed);
     assert_false(changed); /* the engine that set it knows */
     json_object_put(labels);
-    sw_roster_free(r);
+    sw_node_set_free(r);
 }
 
-static uint32_t boot(struct sw_roster *r, const char *boot_id, uint64_t version, bool *changed)
+static uint32_t boot(struct sw_node_set *r, const char *boot_id, uint64_t version, bool *changed)
 {
-    return sw_roster_put(
-        r, &(struct sw_roster_facts){ .name = "a", .boot_id = boot_id, .version = version },
+    return sw_node_set_put(
+        r, &(struct sw_node_set_facts){ .name = "a", .boot_id = boot_id, .version = version },
         changed);
 }
 
 static void another_boot_id_is_a_reboot_and_told_once(void **state)
 {
     (void)state;
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     bool changed;
     uint32_t a = boot(r, "b1", 1, &changed);
-    assert_false(sw_roster_has_rebooted(r, a)); /* new */
+    assert_false(sw_node_set_has_rebooted(r, a)); /* new */
     boot(r, "b1", 2, &changed);
-    assert_false(changed || sw_roster_has_rebooted(r, a));
+    assert_false(changed || sw_node_set_has_rebooted(r, a));
     boot(r, "", 3, &changed); /* it does not say */
-    assert_false(changed || sw_roster_has_rebooted(r, a));
+    assert_false(changed || sw_node_set_has_rebooted(r, a));
     boot(r, "b0", 2, &changed); /* older than what is known */
-    assert_false(changed || sw_roster_has_rebooted(r, a));
+    assert_false(changed || sw_node_set_has_rebooted(r, a));
     boot(r, "b2", 4, &changed);
-    assert_true(changed && sw_roster_has_rebooted(r, a));
+    assert_true(changed && sw_node_set_has_rebooted(r, a));
     boot(r, "b2", 5, &changed);
-    assert_false(changed || sw_roster_has_rebooted(r, a));
-    sw_roster_free(r);
+    assert_false(changed || sw_node_set_has_rebooted(r, a));
+    sw_node_set_free(r);
 }
 
 /* More keys than one piece has, and each node's in another order. */
@@ -120,7 +120,7 @@ static void labels_are_found_however_many_and_in_any_order(void **state)
 {
     (void)state;
     enum { NODES = 50, KEYS = 90 };
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     char texts[2 * KEYS][16];
     const char *labels[2 * KEYS];
     bool changed;
@@ -137,37 +137,37 @@ static void labels_are_found_however_many_and_in_any_order(void **state)
         (void)put(r, name, labels, KEYS, 2, &changed);
         assert_false(changed);
         for (int i = 0; i < KEYS; i++)
-            assert_string_equal(sw_roster_label(r, node, texts[2 * i]), texts[2 * i + 1]);
+            assert_string_equal(sw_node_set_label(r, node, texts[2 * i]), texts[2 * i + 1]);
         (void)put(r, name, labels, KEYS - 1, 3, &changed);
         assert_true(changed);
-        assert_null(sw_roster_label(r, node, texts[2 * (KEYS - 1)]));
+        assert_null(sw_node_set_label(r, node, texts[2 * (KEYS - 1)]));
         (void)put(r, name, labels, KEYS, 4, &changed);
         assert_true(changed);
     }
     for (int n = 0; n < NODES; n++) { /* what others share stays theirs */
         SW_AUTO_CHARS *name = sw_printf("n%d", n), *own = sw_printf("v%d", n);
-        assert_string_equal(sw_roster_label(r, sw_roster_find(r, name), "k30"), own);
-        assert_string_equal(sw_roster_label(r, sw_roster_find(r, name), "k31"), "v0");
-        (void)sw_roster_remove(r, name);
+        assert_string_equal(sw_node_set_label(r, sw_node_set_find(r, name), "k30"), own);
+        assert_string_equal(sw_node_set_label(r, sw_node_set_find(r, name), "k31"), "v0");
+        (void)sw_node_set_remove(r, name);
     }
-    assert_int_equal(sw_roster_text(r, "k31"), UINT32_MAX); /* nobody holds it any more */
-    sw_roster_free(r);
+    assert_int_equal(sw_node_set_text(r, "k31"), UINT32_MAX); /* nobody holds it any more */
+    sw_node_set_free(r);
 }
 
 static void a_removed_node_is_nobody(void **state)
 {
     (void)state;
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     uint32_t a = put(r, "a", gpu, 3, 1, NULL);
     (void)put(r, "b", gpu, 3, 1, NULL);
-    assert_int_equal(sw_roster_remove(r, "a"), a);
-    assert_int_equal(sw_roster_remove(r, "a"), SW_NO_NODE);
-    assert_null(sw_roster_name(r, a));
-    assert_null(sw_roster_label(r, a, "gpu"));
-    assert_false(sw_roster_matches(r, a, NULL));
-    assert_int_equal(sw_roster_find(r, "a"), SW_NO_NODE);
+    assert_int_equal(sw_node_set_remove(r, "a"), a);
+    assert_int_equal(sw_node_set_remove(r, "a"), SW_NO_NODE);
+    assert_null(sw_node_set_name(r, a));
+    assert_null(sw_node_set_label(r, a, "gpu"));
+    assert_false(sw_node_set_matches(r, a, NULL));
+    assert_int_equal(sw_node_set_find(r, "a"), SW_NO_NODE);
     assert_int_equal(put(r, "c", gpu, 1, 1, NULL), a); /* the number is used again */
-    sw_roster_free(r);
+    sw_node_set_free(r);
 }
 
 /* ---- where a pod may run -----------------------------------------------------------------------
@@ -216,19 +216,19 @@ static struct json_object *parse(const char *text)
 static void pods_go_where_selector_and_affinity_allow(void **state)
 {
     (void)state;
-    struct sw_roster *r = sw_roster_new();
+    struct sw_node_set *r = sw_node_set_new();
     uint32_t n = put(r, "n", gpu, 3, 1, NULL);
     for (size_t i = 0; i < SW_COUNT(places); i++) {
         struct json_object *spec = parse(places[i].pod_spec);
-        if (sw_roster_takes_pod(r, n, spec) != places[i].fits)
+        if (sw_node_affinity_takes_pod(r, n, spec) != places[i].fits)
             fail_msg("%s", places[i].pod_spec);
         json_object_put(spec);
     }
-    sw_roster_free(r);
+    sw_node_set_free(r);
 }
 
 static const struct taint_case {
-    struct sw_roster_taint taint;
+    struct sw_node_set_taint taint;
     const char *tolerations;
     bool tainted;
 } taints[] = {
@@ -251,15 +251,16 @@ static void taints_keep_away_unless_tolerated(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SW_COUNT(taints); i++) {
-        struct sw_roster *r = sw_roster_new();
-        uint32_t n = sw_roster_put(
-            r, &(struct sw_roster_facts){ .name = "n", .taints = &taints[i].taint, .n_taints = 1 },
+        struct sw_node_set *r = sw_node_set_new();
+        uint32_t n = sw_node_set_put(
+            r,
+            &(struct sw_node_set_facts){ .name = "n", .taints = &taints[i].taint, .n_taints = 1 },
             NULL);
         struct json_object *tolerations = parse(taints[i].tolerations);
-        if (sw_roster_is_tainted(r, n, tolerations) != taints[i].tainted)
+        if (sw_node_set_is_tainted(r, n, tolerations) != taints[i].tainted)
             fail_msg("%s with %s", taints[i].taint.key, taints[i].tolerations);
         json_object_put(tolerations);
-        sw_roster_free(r);
+        sw_node_set_free(r);
     }
 }
 

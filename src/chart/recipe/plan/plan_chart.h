@@ -9,22 +9,22 @@
 #include "chart/template/value/value.h"
 
 /** A dependency that is enabled, under the name that it goes by. */
-struct sw_part_dep {
+struct sw_plan_chart_dep {
     const struct sw_dependency *dep;
     const char *name; /* alias, else name */
     bool enabled;     /* only while the tree is built: else all are */
 };
 
-struct sw_part {
+struct sw_plan_chart {
     const struct sw_chart *chart;
     const char *name;       /* alias, else the chart's name; the key of its values in the parent */
     const char *path;       /* "root/charts/a/charts/b" */
     struct sw_value values; /* the chart's defaults, as import-values left them */
     struct sw_value meta;   /* Chart.yaml under this name, with the enabled dependencies: a map */
-    struct sw_part *parent; /* NULL: the root */
-    struct sw_part **parts; /* enabled subcharts, in the order of dependencies: */
+    struct sw_plan_chart *parent; /* NULL: the root */
+    struct sw_plan_chart **parts; /* enabled subcharts, in the order of dependencies: */
     size_t n_parts;
-    struct sw_part_dep *deps; /* the enabled entries of dependencies: */
+    struct sw_plan_chart_dep *deps; /* the enabled entries of dependencies: */
     size_t n_deps;
 };
 
@@ -33,16 +33,17 @@ struct sw_part {
  * @return 0 | SW_INVALID: a subchart's value that is no map
  * Source: Helm 3.7.1 chartutil.ProcessDependencies. Pinned by
  * test/unit/chart/recipe_coalesce_test.c. */
-int sw_parts_build(const struct sw_recipe *recipe, struct sw_arena *arena, struct sw_value values,
-                   struct sw_part **out, struct sw_err *err) SW_CHECKED;
+int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
+                         struct sw_value values, struct sw_plan_chart **out,
+                         struct sw_err *err) SW_CHECKED;
 
 /** Coalesce: user values @dest (a map, changed) over @part's defaults, and so on down the tree;
  * a subchart's values end up in its parent's under its name. Defaults are copied, so that templates
  * may change the result; @share: they are not, and what subcharts add to them stays there.
  * @return 0 | SW_INVALID: a subchart's value that is no map
  * Source: Helm 3.7.1 chartutil.CoalesceValues. Pinned by test/unit/chart/recipe_coalesce_test.c. */
-int sw_part_coalesce(const struct sw_part *part, struct sw_arena *arena, struct sw_map *dest,
-                     bool share, struct sw_err *err) SW_CHECKED;
+int sw_plan_chart_coalesce(const struct sw_plan_chart *part, struct sw_arena *arena,
+                           struct sw_map *dest, bool share, struct sw_err *err) SW_CHECKED;
 
 /** Merge map @src into @dst, which wins; a null in @dst deletes. Values are shared, not copied.
  * Source: Helm 3.7.1 chartutil.CoalesceTables. */

@@ -1,5 +1,5 @@
 /* Which charts take part: aliases, tags, conditions; then what they hand up by import-values. */
-#include "chart/recipe/plan/part.h"
+#include "chart/recipe/plan/plan_chart.h"
 
 #include <string.h>
 
@@ -30,12 +30,12 @@ static struct sw_map *table_at(struct sw_value values, const char *path)
 /* ---- everything that was loaded, under its own name ---------------------------------------------
  */
 
-static int build_raw(struct builder *b, const struct sw_chart *chart, struct sw_part **out,
+static int build_raw(struct builder *b, const struct sw_chart *chart, struct sw_plan_chart **out,
                      struct sw_err *err)
 {
     if (b->n_parts++ > MAX_PARTS)
         return too_many(chart, err);
-    struct sw_part *part = sw_arena_alloc(b->arena, sizeof *part);
+    struct sw_plan_chart *part = sw_arena_alloc(b->arena, sizeof *part);
     part->chart = chart;
     part->name = chart->name;
     part->values = sw_value_copy(b->arena, chart->values, false);
@@ -50,10 +50,10 @@ static int build_raw(struct builder *b, const struct sw_chart *chart, struct sw_
 }
 
 /* The same parts again, for an alias. The values are shared, as in Helm. */
-static struct sw_part *clone(struct builder *b, const struct sw_part *raw)
+static struct sw_plan_chart *clone(struct builder *b, const struct sw_plan_chart *raw)
 {
     b->n_parts++;
-    struct sw_part *copy = sw_arena_alloc(b->arena, sizeof *copy);
+    struct sw_plan_chart *copy = sw_arena_alloc(b->arena, sizeof *copy);
     *copy = *raw;
     copy->parts = sw_arena_alloc(b->arena, (raw->n_parts + 1) * sizeof *copy->parts);
     for (size_t i = 0; i < raw->n_parts; i++)
@@ -64,17 +64,17 @@ static struct sw_part *clone(struct builder *b, const struct sw_part *raw)
 /* ---- which of it is wanted ----------------------------------------------------------------------
  */
 
-static bool is_for(const struct sw_dependency *dep, const struct sw_part *part)
+static bool is_for(const struct sw_dependency *dep, const struct sw_plan_chart *part)
 {
     return sw_streq(dep->name, part->chart->name) &&
            (!*dep->version || sw_version_in_range(dep->version, part->chart->version));
 }
 
 /* The subcharts under their aliases: first those that no dependency names, as Helm has them. */
-static void name_parts(struct builder *b, struct sw_part *part)
+static void name_parts(struct builder *b, struct sw_plan_chart *part)
 {
     const struct sw_chart *chart = part->chart;
-    struct sw_part **raw = part->parts;
+    struct sw_plan_chart **raw = part->parts;
     size_t n_raw = part->n_parts;
     part->parts = sw_arena_alloc(b->arena, (n_raw + chart->n_deps) * sizeof *part->parts);
     part->n_parts = 0;
@@ -89,11 +89,12 @@ static void name_parts(struct builder *b, struct sw_part *part)
     part->n_deps = chart->n_deps;
     for (size_t d = 0; d < chart->n_deps; d++) {
         const struct sw_dependency *dep = &chart->deps[d];
-        part->deps[d] = (struct sw_part_dep){ dep, *dep->alias ? dep->alias : dep->name, true };
+        part->deps[d] = (struct sw_plan_chart_dep){ dep, *dep->alias ? dep->alias : dep->name,
+                                                    true };
         for (size_t i = 0; i < n_raw; i++) {
             if (!is_for(dep, raw[i]))
                 continue;
-            struct sw_part *copy = clone(b, raw[i]);
+            struct sw_plan_chart *copy = clone(b, raw[i]);
             copy->name = part->deps[d].name;
             part->parts[part->n_parts++] = copy;
             break;
@@ -101,7 +102,7 @@ static void name_parts(struct builder *b, struct sw_part *part)
     }
 }
 
-static void apply_tags(struct sw_part_dep *d, struct sw_map *tags)
+static void apply_tags(struct sw_plan_chart_dep *d, struct sw_map *tags)
 {
     bool has_true = false, has_false = false;
     for (size_t i = 0; i < sw_json_len(d->dep->tags); i++) {
@@ -116,7 +117,7 @@ static void apply_tags(struct sw_part_dep *d, struct sw_map *tags)
 }
 
 /* The first path of a comma-separated list that leads to a bool decides; it overrules tags. */
-static void apply_condition(struct builder *b, struct sw_part_dep *d, struct sw_value values,
+static void apply_condition(struct builder *b, struct sw_plan_chart_dep *d, struct sw_value values,
                             const char *prefix)
 {
     const char *at = d->dep->condition;
@@ -138,7 +139,7 @@ static void apply_condition(struct builder *b, struct sw_part_dep *d, struct sw_
     }
 }
 
-static bool is_disabled(const struct sw_part *part, const char *name)
+static bool is_disabled(const struct sw_plan_chart *part, const char *name)
 {
     for (size_t i = 0; i < part->n_deps; i++)
         if (!part->deps[i].enabled && sw_streq(part->deps[i].name, name))
@@ -146,7 +147,7 @@ static bool is_disabled(const struct sw_part *part, const char *name)
     return false;
 }
 
-static void drop_disabled(struct sw_part *part)
+static void drop_disabled(struct sw_plan_chart *part)
 {
     size_t kept = 0;
     for (size_t i = 0; i < part->n_parts; i++)
@@ -164,7 +165,7 @@ static void drop_disabled(struct sw_part *part)
 
 /* @values: the root's, or what the chart above made of it. @prefix: where the part's own values lie
  * in it ("a.b."). */
-static int choose(struct builder *b, struct sw_part *part, struct sw_value values,
+static int choose(struct builder *b, struct sw_plan_chart *part, struct sw_value values,
                   const char *prefix, struct sw_err *err)
 {
     if (!part->chart->n_deps)
@@ -173,7 +174,7 @@ static int choose(struct builder *b, struct sw_part *part, struct sw_value value
     if (b->n_parts > MAX_PARTS)
         return too_many(part->chart, err);
     struct sw_value all = sw_value_copy(b->arena, values, false);
-    int rc = sw_part_coalesce(part, b->arena, all.as.map, true, err);
+    int rc = sw_plan_chart_coalesce(part, b->arena, all.as.map, true, err);
     if (rc < 0)
         return rc;
     struct sw_map *tags = table_at(all, "tags");
@@ -184,7 +185,7 @@ static int choose(struct builder *b, struct sw_part *part, struct sw_value value
     }
     drop_disabled(part);
     for (size_t i = 0; i < part->n_parts; i++) {
-        struct sw_part *sub = part->parts[i];
+        struct sw_plan_chart *sub = part->parts[i];
         rc = choose(b, sub, all, sw_arena_printf(b->arena, "%s%s.", prefix, sub->name), err);
         if (rc < 0)
             return rc;
@@ -217,7 +218,7 @@ static struct sw_map *exported(struct builder *b, struct sw_map *values, const c
 
 /* One entry of import-values. @into: where it goes; Helm 3.7.1 turns it into the chart's values
  * themselves as soon as an entry is a map, so that these overrule the child's from then on. */
-static int import_entry(struct builder *b, struct sw_map *values, const struct sw_part_dep *d,
+static int import_entry(struct builder *b, struct sw_map *values, const struct sw_plan_chart_dep *d,
                         struct json_object *entry, struct sw_map **into, struct sw_err *err)
 {
     if (json_object_is_type(entry, json_type_string)) {
@@ -241,7 +242,7 @@ static int import_entry(struct builder *b, struct sw_map *values, const struct s
     return 0;
 }
 
-static int import_values(struct builder *b, struct sw_part *part, struct sw_err *err)
+static int import_values(struct builder *b, struct sw_plan_chart *part, struct sw_err *err)
 {
     for (size_t i = 0; i < part->n_parts; i++) {
         int rc = import_values(b, part->parts[i], err);
@@ -251,9 +252,9 @@ static int import_values(struct builder *b, struct sw_part *part, struct sw_err 
     if (part->n_deps == 0)
         return 0;
     struct sw_map *values = sw_map_new(b->arena), *into = sw_map_new(b->arena);
-    int rc = sw_part_coalesce(part, b->arena, values, true, err);
+    int rc = sw_plan_chart_coalesce(part, b->arena, values, true, err);
     for (size_t i = 0; i < part->n_deps && rc == 0; i++) {
-        const struct sw_part_dep *d = &part->deps[i];
+        const struct sw_plan_chart_dep *d = &part->deps[i];
         for (size_t j = 0; j < sw_json_len(d->dep->import_values) && rc == 0; j++) {
             rc = import_entry(b, values, d, sw_json_at(d->dep->import_values, j), &into, err);
             if (rc < 0)
@@ -269,7 +270,7 @@ static int import_values(struct builder *b, struct sw_part *part, struct sw_err 
 }
 
 /* Chart.yaml as templates see it: under the alias, with the dependencies that take part. */
-static struct sw_value meta_of(struct builder *b, const struct sw_part *part)
+static struct sw_value meta_of(struct builder *b, const struct sw_plan_chart *part)
 {
     struct sw_value meta = sw_value_from_json(b->arena, part->chart->meta);
     sw_map_set_cstr(meta.as.map, "name", sw_value_cstr(part->name));
@@ -286,7 +287,7 @@ static struct sw_value meta_of(struct builder *b, const struct sw_part *part)
     return meta;
 }
 
-static void place_part(struct builder *b, struct sw_part *part, struct sw_part *parent)
+static void place_part(struct builder *b, struct sw_plan_chart *part, struct sw_plan_chart *parent)
 {
     part->parent = parent;
     part->path = parent ? sw_arena_printf(b->arena, "%s/charts/%s", parent->path, part->name)
@@ -296,11 +297,11 @@ static void place_part(struct builder *b, struct sw_part *part, struct sw_part *
         place_part(b, part->parts[i], part);
 }
 
-int sw_parts_build(const struct sw_recipe *recipe, struct sw_arena *arena, struct sw_value values,
-                   struct sw_part **out, struct sw_err *err)
+int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
+                         struct sw_value values, struct sw_plan_chart **out, struct sw_err *err)
 {
     struct builder b = { .arena = arena };
-    struct sw_part *root;
+    struct sw_plan_chart *root;
     int rc = build_raw(&b, recipe->root, &root, err);
     if (rc == 0)
         rc = choose(&b, root, values, "", err);
