@@ -84,7 +84,29 @@ opened() { # FILE
     strings -a "$1" | grep -E '^lib[a-z0-9_+-]+\.so\.[0-9]+(\.[0-9]+)*$' | grep -v '^libnvidia-' | sort -u || true
 }
 
-# closure FILE: "SONAME PATH" of every library, sorted; PATH "-" is the libarchive of our own.
+# libcurl is linked with libraries for protocols that slipway does not let it speak (src/http/setup.c):
+# RTMP, LDAP. They bring GnuTLS, SASL and more along, two of twelve MiB compressed. In an image each is a
+# library of the same name whose functions do nothing but fail.
+empty_library() { # SONAME: its file, or status 1: nothing to make it with
+    local made=$work/empty/$1 real versions v cc=${CROSS_CC:-$(tool gcc)$([ "$sysroot" = / ] || echo " --sysroot=$sysroot")}
+    [ ! -e "$made" ] || { echo "$made"; return 0; }
+    real=$(find_library "$1") && mkdir -p "$work/empty" || return 1
+    # "FUNCTION VERSION" of what libcurl takes from it
+    join <(readelf -W --dyn-syms "$(find_library libcurl.so.4)" | awk '$7 == "UND" { n = split($8, s, "@"); print s[1], (n > 1 ? s[n] : "-") }' | sort -u) \
+        <(readelf -W --dyn-syms "$real" | awk '$7 != "UND" && $8 != "" { sub(/@.*/, "", $8); print $8 }' | sort -u) >"$made.symbols"
+    [ -s "$made.symbols" ] || return 1
+    awk '{ print "long " $1 "(void); long " $1 "(void) { return -1; }" }' "$made.symbols" >"$made.c"
+    versions=$(cut -d' ' -f2 "$made.symbols" | sort -u)
+    for v in $versions; do
+        [ "$v" != - ] || v='' # a library without versions
+        echo "$v { global: $(awk -v v="${v:--}" '$2 == v { printf "%s; ", $1 }' "$made.symbols") local: *; };"
+    done >"$made.map"
+    $cc -shared -s -nostdlib -fno-builtin -o "$made.new" -Wl,-soname,"$1" -Wl,--build-id=none -Wl,--version-script="$made.map" "$made.c" 2>"$made.log" || return 1
+    mv "$made.new" "$made"
+    echo "$made"
+}
+
+# closure FILE: "SONAME PATH" of every library, sorted; some are of our own making.
 closure() {
     local todo seen=" " name path
     todo=$({ needed "$1"; opened "$1"; } | sort -u)
@@ -96,6 +118,8 @@ closure() {
         seen="$seen$name "
         if [ "$name" = libarchive.so.13 ] && [ -n "$own_archive" ]; then
             path=$own_archive
+        elif [[ $name =~ ^lib(rtmp|ldap|lber)[-.] ]] && path=$(empty_library "$name"); then
+            : # and nothing that it needs
         else
             path=$(find_library "$name") || die "$(basename "$1") needs $name, which is not there ($(library_dirs | tr '\n' ' '))"
         fi
@@ -317,6 +341,9 @@ find_packages() { # FILE...
 
 package_of() { # FILE: "name version" of what it came from
     local p
+    case $1 in
+    "$work"/empty/*) echo "slipway ${version:-0}"; return 0 ;;
+    esac
     if [ "$1" = "$own_archive" ]; then
         set -- "$(find_library libarchive.a)"
     fi

@@ -62,10 +62,18 @@ opens_archives() {
         cp "$tap_dir"/first-*.tgz "$tap_dir/root-slipway/tmp/first.tgz" && inside "$tap_dir/root-slipway" /usr/bin/slipway render /tmp/first.tgz | grep -q '^kind:'
 }
 
+# libcurl comes up, with empty libraries for the protocols that are not spoken.
+asks_the_network() {
+    inside "$tap_dir/root-slipway" /usr/bin/slipway fetch http://127.0.0.1:1/a.tgz >"$tap_dir/asked" 2>&1
+    cat "$tap_dir/asked"
+    grep -qi 'connect' "$tap_dir/asked" && ! grep -q 'version information\|symbol' "$tap_dir/asked" &&
+        inside "$tap_dir/root-slipway" /usr/bin/slipway fetch https://127.0.0.1:1/a.tgz 2>&1 | grep -qi connect
+}
+
 lean() { # no ICU and no libxml2 anywhere, archives and git in slipway's own image only
     local p
     for p in $programs; do
-        ! ls "$tap_dir/root-$p/usr/lib/slipway" | grep -E 'libicu|libxml2|libstdc' || return 1
+        ! ls "$tap_dir/root-$p/usr/lib/slipway" | grep -E 'libicu|libxml2|libstdc|libgnutls|libsasl' || return 1
         [ "$p" = slipway ] || ! ls "$tap_dir/root-$p/usr/lib/slipway" | grep -E 'libarchive|libgit2' || return 1
     done
 }
@@ -151,7 +159,8 @@ if [ "$(id -u)" = 0 ]; then
     for p in $programs; do t "$p as a folder, for Containerfile, is the same" as_folder "$p"; done
     t "the recipes are in slipway's image and render the same there" carries_recipes
     t "packaged charts can be read in it" opens_archives
-    t "no image brings ICU along, and libarchive is in slipway's only" lean
+    t "it can ask for what is on the network" asks_the_network
+    t "no image brings ICU or GnuTLS along, and libarchive is in slipway's only" lean
     t "labels, user and bills of materials are complete" described
     t "its user can write nowhere but in /tmp" nothing_writable
 else
