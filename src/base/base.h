@@ -97,7 +97,7 @@ char *sw_vprintf(const char *fmt, va_list ap)
 /** Whether this thread's stack has room for one more level of a recursion whose depth input
  * decides: at least a quarter of the stack is left. A walk that counts its levels asks this
  * besides, since a level's size is the compiler's choice. Takes nanoseconds. Pinned by
- * test/unit/base_stack_test.c. */
+ * test/unit/base/base_stack_test.c. */
 bool sw_stack_has_room(void);
 
 /** Give back to the system what the allocator holds for nobody - after a crowd (a list of

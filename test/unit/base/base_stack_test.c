@@ -254,7 +254,7 @@ static void walk_document(const char *text)
     struct sw_jsonpath *path = NULL;
     struct sw_json_list found = { 0 };
     assert_int_equal(sw_jsonpath_compile("{..a}", &path, &err), 0);
-    (void)sw_jsonpath_find(path, doc, &found, &err);
+    assert_int_equal(sw_jsonpath_find(path, doc, &found, &err), 0);
     sw_json_list_done(&found);
     sw_jsonpath_free(path);
 }
