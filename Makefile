@@ -81,7 +81,7 @@ run: deps ## build, and walk recipes/nvidia-mig to Ready on an embedded cluster
 	@$(MAKE) --no-print-directory -s build
 	@$(BUILD)/slipway run recipes/nvidia-mig --emulate $(ARGS)
 
-test: deps-tests ## build everything with ASan and UBSan and run all tests that need no cluster
+test: deps-tests ## build everything with ASan and UBSan and run all tests that need no cluster; T=chart for one district's
 	@$(MAKE) --no-print-directory -s test-programs
 	@hack/run-tests.sh
 
@@ -175,8 +175,9 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 # ---- tests ---------------------------------------------------------------------------------------
-UNIT  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/unit/*/*_test.c test/emulator/*/*_test.c test/golden/*/*_test.c))
-FUZZ  := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*/*_fuzz.c))
+# make test T=chart: one district's, a folder in test/unit, test/emulator, ...; or several
+UNIT  := $(patsubst %.c,$(BUILD)/%,$(foreach d,$(or $(T),*),$(wildcard $(foreach k,unit emulator golden,test/$(k)/$(d)/*_test.c))))
+FUZZ  := $(patsubst %.c,$(BUILD)/%,$(foreach d,$(or $(T),*),$(wildcard test/fuzz/$(d)/*_fuzz.c)))
 TOOLS := $(patsubst test/tools/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 

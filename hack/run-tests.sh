@@ -1,9 +1,11 @@
 #!/bin/bash
 # run-tests.sh: run every test program of the build, two at a time, and count what they report (TAP).
-# The last line is "N passed, N failed", the one before it the seed of the samples, and the CPU
-# that all took before that; build/test/logs/cpu.tsv
-# has that of each, dearest first. A program that dies counts as one failure. What failed beside
-# others is run once more by itself, and said so: machines are busy, and then deadlines pass.
+# The last line is "N passed, N failed". The lines before it say how much CPU the tests took (that of
+# each is in build/test/logs/cpu.tsv, dearest first) and the seed of the samples. A program that dies
+# counts as one failure. What failed beside others is run once more by itself, and said so: machines
+# are busy, and then deadlines pass.
+#   T=chart        the tests of one district (a folder of test/unit, test/emulator, ...), or of several
+#   TESTS=regex    the tests whose names match
 set -u
 unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not for what tests make
 cd "$(dirname "$0")/.."
@@ -15,6 +17,11 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export SLIPWAY="$PWD/build/test/slipway" SLIPWAY_RELEASE="$PWD/build/slipway"
 # what takes too long to be tried whole is tried as a sample (test/sample.h), unless SW_ALL is set
 export SW_SEED="${SW_SEED:-$RANDOM}"
+districts=${T:-}
+unset T
+for d in $districts; do
+    [ -n "$(find test -mindepth 2 -maxdepth 2 -name "$d")" ] || { echo "run-tests: no tests of '$d'"; exit 2; }
+done
 logs=build/test/logs
 rm -rf "$logs"; mkdir -p "$logs"
 
@@ -39,17 +46,29 @@ run_one() { # NAME COMMAND...
 }
 export -f run_one; export logs TIMEFORMAT='%3U %3S'
 
-all_tests() {
-    for t in build/test/unit/*/*_test build/test/emulator/*/*_test build/test/golden/*/*_test; do
-        [ -x "$t" ] && printf '%s %s\n' "$(basename "$t")" "$t"
+# sources KIND SUFFIX: of the districts asked for; $T is one or more of them
+sources() {
+    local d
+    for d in ${districts:-.}; do
+        [ ! -d "test/$1/$d" ] || find "test/$1/$d" -name "*$2" -not -path '*/corpus/*' | sed 's|/\./|/|' | sort
     done
-    for t in build/test/fuzz/*/*_fuzz; do
-        [ -x "$t" ] || continue
-        n=$(basename "$t" _fuzz)
-        printf '%s %s %s\n' "${n}_fuzz" "$t" "test/fuzz/corpus/$n"
+}
+
+all_tests() { # NAME COMMAND...
+    local k s n
+    for k in unit emulator golden; do
+        for s in $(sources $k _test.c); do
+            printf '%s %s\n' "$(basename "$s" .c)" "build/${s%.c}"
+        done
     done
-    for t in test/unit/*/*_test.sh test/emulator/*/*_test.sh test/golden/*/*_test.sh; do
-        [ -f "$t" ] && printf '%s bash %s\n' "$(basename "$t" .sh)" "$t"
+    for s in $(sources fuzz _fuzz.c); do
+        n=$(basename "$s" _fuzz.c)
+        printf '%s %s %s\n' "${n}_fuzz" "build/${s%.c}" "test/fuzz/corpus/$n"
+    done
+    for k in unit emulator golden; do
+        for s in $(sources $k _test.sh); do
+            printf '%s bash %s\n' "$(basename "$s" .sh)" "$s"
+        done
     done
 }
 
