@@ -8,8 +8,9 @@ commands() { # FILE: its commands, one a line
     awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$1" | sed 's/^\$ //' | grep -E '^(make|build/slipway|slipway|hack/)' || true
 }
 
+make -s help >"$tap_dir/help"
 is_target() {
-    make -s help | grep -q "^  $1 "
+    grep -q "^  $1 " "$tap_dir/help"
 }
 
 run_it() { # COMMAND LINE
