@@ -71,7 +71,7 @@ PROTOS   := $(shell find src -name '*.proto')
 PB       := $(notdir $(PROTOS:%.proto=%.pb-c))
 
 # ---- everyday targets ---------------------------------------------------------------------------
-.PHONY: all build run test test-all test-cluster check bench fuzz deps deps-tests clean help install-deps
+.PHONY: all build run test test-all test-debian13 test-cluster check bench fuzz deps deps-tests clean help install-deps
 .DEFAULT_GOAL := build
 
 build: $(PROGRAMS:%=$(BUILD)/%) ## build build/slipway and the other programs (the default)
@@ -87,6 +87,9 @@ test: deps-tests ## build everything with ASan and UBSan and run all tests that 
 
 test-all: ## the same, and what takes longer: everything that test tries as a sample
 	@SW_ALL=1 $(MAKE) --no-print-directory test
+
+test-debian13: ## build with Debian 13's compilers, warnings as errors, and run tests there (root only; ALL=1: all tests)
+	@hack/test-root.sh trixie
 
 test-cluster: deps-tests ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
 	@$(MAKE) --no-print-directory -s build $(BUILD)/test/slipway
@@ -106,7 +109,7 @@ deps-tests: ## install what the build and the tests need
 	@hack/deps.sh tests
 
 clean: ## remove build/
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) $(if $(ARCH),,build-*/)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z0-9_.-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | \

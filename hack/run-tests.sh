@@ -6,6 +6,7 @@
 # are busy, and then deadlines pass.
 #   T=chart        the tests of one district (a folder of test/unit, test/emulator, ...), or of several
 #   TESTS=regex    the tests whose names match
+# run-tests.sh --list names them.
 set -u
 unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not for what tests make
 cd "$(dirname "$0")/.."
@@ -33,7 +34,6 @@ for d in $districts; do
     [ -n "$(find test -mindepth 2 -maxdepth 2 -name "$d")" ] || { echo "run-tests: no tests of '$d'"; exit 2; }
 done
 logs=build/test/logs
-rm -rf "$logs"; mkdir -p "$logs"
 
 run_one() { # NAME COMMAND...
     local name=$1 rc cpu since=$SECONDS; shift
@@ -81,6 +81,12 @@ all_tests() { # NAME COMMAND...
         done
     done
 }
+
+if [ "${1:-}" = --list ]; then
+    all_tests | cut -d' ' -f1
+    exit
+fi
+rm -rf "$logs"; mkdir -p "$logs"
 
 all_tests | { if [ -n "${TESTS:-}" ]; then grep -E "${TESTS}"; else cat; fi; } |
     xargs -P 2 -L 1 bash -c 'run_one "$@"' _
