@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 #include "data/json/json.h"
 
 struct template_case {

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "chart/recipe/recipe.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 
 enum { MAX_RUNS = 2000 };
 static const double seconds_each = 1.0;

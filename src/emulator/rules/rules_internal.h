@@ -14,7 +14,7 @@
 #include "emulator/store/document.h"
 
 #include "base/loop.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 #include "data/jsonpath/jsonpath.h"
 #include "data/selector/selector.h"
 

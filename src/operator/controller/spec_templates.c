@@ -1,7 +1,7 @@
 /* A resource may speak of the cluster: every text of its spec that holds a template is rendered
  * with the run-time values as .Values. SRO renders the resource's JSON as a whole; here each text
  * is rendered by itself, so that quotes in a template do not end the text around it. */
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 #include "operator/controller/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a template: it is refused, or executed within its limits. */
 #include <stdint.h>
 
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 
 static struct sw_value values(struct sw_arena *arena)
 {

@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "chart/recipe/schema/schema.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 #include "data/json/json.h"
 #include "data/jsonpath/jsonpath.h"
 #include "data/patch/merge.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "chart/template/funcs/bcrypt.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 #include "data/json/json.h"
 
 static int render_into(const char *text, const struct sw_template_opts *opts,

@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "chart/template/lang/template.h"
+#include "chart/template/funcs/funcs.h"
+#include "chart/template/template.h"
 
 /* All that sprig 3.2.2 and Helm register, and what Go's text/template has itself. */
 static const char names[] =
@@ -40,26 +41,46 @@ static const char names[] =
     "include tpl required lookup toYaml fromYaml fromYamlArray toToml fromToml fromJsonArray "
     "and or not len index print printf println html js urlquery call eq ne lt le gt ge";
 
-static const struct sw_template_func_doc *find(const struct sw_template_func_doc *docs, size_t n,
-                                               const char *name)
+/* The row of a function after @after in all tables, or the first one for NULL; NULL at the end. */
+static const struct func *next_row(const struct func *after)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(docs[i].name, name) == 0)
-            return &docs[i];
+    const struct func_table *t = sw_func_tables;
+    if (!after)
+        return t->rows;
+    if (after[1].name)
+        return after + 1;
+    for (;; t++) {
+        const struct func *f = t->rows;
+        while (f->name && f != after)
+            f++;
+        if (f == after)
+            return t[1].rows;
     }
-    return NULL;
+}
+
+static const struct func *find(const char *name)
+{
+    const struct func *f = next_row(NULL);
+    while (f && strcmp(f->name, name) != 0)
+        f = next_row(f);
+    return f;
+}
+
+static char *signature(const struct func *f)
+{
+    struct text t = { .limit = 1 << 12 };
+    sw_func_signature(&t, f);
+    sw_text_char(&t, '\0');
+    return t.p;
 }
 
 static void every_function_is_there(void **state)
 {
     (void)state;
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    size_t n;
-    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
     SW_AUTO_CHARS *list = sw_strdup(names);
     char *rest = list;
     for (char *name; (name = strsep(&rest, " "));) {
-        if (!find(docs, n, name))
+        if (!find(name))
             fail_msg("%s is missing", name);
     }
 }
@@ -68,26 +89,21 @@ static void every_function_is_there(void **state)
 static void helm_removed_two(void **state)
 {
     (void)state;
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    size_t n;
-    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
-    assert_null(find(docs, n, "env"));
-    assert_null(find(docs, n, "expandenv"));
+    assert_null(find("env"));
+    assert_null(find("expandenv"));
 }
 
 static void every_function_is_described_once(void **state)
 {
     (void)state;
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    size_t n;
-    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (!docs[i].doc || strlen(docs[i].doc) < 3 || strchr(docs[i].doc, '\n'))
-            fail_msg("%s has no line of documentation", docs[i].name);
-        assert_int_equal(docs[i].signature[0], '(');
-        assert_null(strchr(docs[i].signature, '?'));
-        if (find(docs, n, docs[i].name) != &docs[i])
-            fail_msg("%s is there twice", docs[i].name);
+    for (const struct func *f = NULL; (f = next_row(f));) {
+        if (!f->doc || strlen(f->doc) < 3 || strchr(f->doc, '\n'))
+            fail_msg("%s has no line of documentation", f->name);
+        SW_AUTO_CHARS *types = signature(f);
+        assert_int_equal(types[0], '(');
+        assert_null(strchr(types, '?'));
+        if (find(f->name) != f || sw_func_find(sw_func_index(), f->name, strlen(f->name)) != f)
+            fail_msg("%s is there twice", f->name);
     }
 }
 
@@ -95,16 +111,14 @@ static void every_function_is_described_once(void **state)
 static void the_documentation_is_up_to_date(void **state)
 {
     (void)state;
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
     SW_AUTO_CHARS *text = NULL;
     SW_ERR(err);
-    size_t n, len;
-    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
+    size_t len;
     if (sw_file_read(SW_SOURCE_DIR "/docs/templates.md", 1 << 20, &text, &len, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    for (size_t i = 0; i < n; i++) {
-        SW_AUTO_CHARS *row = sw_printf("| `%s` | `%s` | %s |\n", docs[i].name, docs[i].signature,
-                                       docs[i].doc);
+    for (const struct func *f = NULL; (f = next_row(f));) {
+        SW_AUTO_CHARS *types = signature(f);
+        SW_AUTO_CHARS *row = sw_printf("| `%s` | `%s` | %s |\n", f->name, types, f->doc);
         if (!strstr(text, row))
             fail_msg("docs/templates.md lacks: %s", row);
     }
@@ -114,19 +128,17 @@ static void the_documentation_is_up_to_date(void **state)
 static void where_it_comes_from_is_told(void **state)
 {
     (void)state;
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
     SW_AUTO_CHARS *text = NULL;
     SW_ERR(err);
-    size_t n, len;
-    const struct sw_template_func_doc *docs = sw_template_func_docs(arena, &n);
+    size_t len;
     if (sw_file_read(SW_SOURCE_DIR "/docs/compatibility.md", 1 << 20, &text, &len, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     const char *table = strstr(text, "| from | functions | here |");
     assert_non_null(table);
-    for (size_t i = 0; i < n; i++) {
-        SW_AUTO_CHARS *word = sw_printf("`%s`", docs[i].name);
+    for (const struct func *f = NULL; (f = next_row(f));) {
+        SW_AUTO_CHARS *word = sw_printf("`%s`", f->name);
         if (!strstr(table, word))
-            fail_msg("docs/compatibility.md does not say where %s comes from", docs[i].name);
+            fail_msg("docs/compatibility.md does not say where %s comes from", f->name);
     }
 }
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "chart/recipe/schema/schema.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 #include "data/data.h"
 #include "slicing/deviceplugin/deviceplugin.h"
 #include "slicing/deviceplugin/inventory.h"

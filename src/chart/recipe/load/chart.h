@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/recipe.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 
 struct sw_schema;
 

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "chart/recipe/plan/plan_chart.h"
 #include "chart/recipe/recipe.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/template.h"
 
 /** The parsed templates of one set of enabled charts; shared by plans. */
 struct sw_template_cache {

@@ -1,5 +1,5 @@
 /* sprig's functions that change letters' case. */
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/unicode.h"
 
 static struct text *begin(struct call *c, size_t *mark)

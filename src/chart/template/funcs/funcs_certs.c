@@ -2,7 +2,8 @@
 #include <stdlib.h>
 
 #include "base/certificates.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
+#include "chart/template/lang/exec.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
 #include "chart/template/value/value_text.h"

@@ -3,7 +3,7 @@
 
 #include "base/openssl.h"
 #include "chart/template/funcs/bcrypt.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/value/value_text.h"
 
 enum { AES_KEY = 32, AES_BLOCK = 16 };

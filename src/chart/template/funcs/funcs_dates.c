@@ -1,9 +1,10 @@
 /* sprig's dates and durations. */
 #include <stdlib.h>
 
-#include "chart/template/funcs/func_tables.h"
-#include "chart/template/go/gotime.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
+#include "chart/template/lang/exec.h"
+#include "chart/template/lang/time_object.h"
 #include "chart/template/value/print.h"
 
 /* ---- dates ---- */

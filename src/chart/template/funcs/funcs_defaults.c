@@ -1,6 +1,6 @@
 /* sprig's functions for defaults and choices, and for JSON. */
 #include "chart/template/funcs/cast.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/value/value_text.h"
 
 static int fn_default(struct call *c)

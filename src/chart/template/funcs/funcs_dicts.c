@@ -1,6 +1,7 @@
 /* sprig's functions on maps. */
 #include "chart/template/funcs/cast.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
+#include "chart/template/lang/exec.h"
 
 static int fn_dict(struct call *c)
 {

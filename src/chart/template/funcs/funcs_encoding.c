@@ -2,7 +2,7 @@
  * configuration and set up its providers: slower than the checksum itself. */
 
 #include "base/openssl.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/value/value_text.h"
 #include "data/json/hash.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/go/unicode.h"
 #include "chart/template/value/object.h"

@@ -1,9 +1,9 @@
 /* The functions that Helm adds: templates within templates, and conversions of values. */
 #include <stdlib.h>
 
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
-#include "chart/template/lang/set.h"
+#include "chart/template/lang/exec.h"
 #include "chart/template/toml/toml.h"
 #include "chart/template/value/print.h"
 #include "chart/template/value/value_text.h"
@@ -34,7 +34,7 @@ static int fn_include(struct call *c)
 {
     enum { RECURSIONS = 1000 };
     struct sw_value s = c->args[0];
-    struct name name = sw_name(s.as.s, s.len, sw_name_hash(s.as.s, s.len));
+    struct name name = sw_name(s.as.s, s.len);
     struct include_count *count = count_of(c, &name);
     if (count->n > RECURSIONS)
         return sw_call_fail(
@@ -80,7 +80,7 @@ static int parse_tpl(struct call *c, struct sw_value text, const char *name, str
     *source = (struct source){ name, text.as.s, text.len };
     int rc = sw_call_charge(c, text.len / 16);
     if (rc == 0)
-        rc = sw_template_parse(c->arena, sw_template_set_funcs(x->scope->set), source, out, x->err);
+        rc = sw_template_parse(c->arena, x->funcs, source, out, x->err);
     if (rc < 0)
         return sw_parse_clean_error(x->err, rc, name);
     struct tpl_cache *t = sw_arena_alloc(c->arena, sizeof *t);
@@ -122,13 +122,13 @@ static int fn_tpl(struct call *c)
     enum { DEEPEST = 1000 }; /* as include; Helm's own has no end but the stack's */
     if (x->tpl_depth >= DEEPEST)
         return sw_call_fail(c, "texts are executed in each other more than %d deep", DEEPEST);
-    struct name name = sw_name(file.as.s, file.len, sw_name_hash(file.as.s, file.len));
+    struct name name = sw_name(file.as.s, file.len);
     const char *file_name = sw_arena_strndup(c->arena, file.as.s, file.len);
     struct tmpl *tmpls;
     int rc = parse_tpl(c, text, file_name, &tmpls);
     if (rc < 0)
         return tpl_failed(c, text, rc);
-    struct scope scope = { .set = x->scope->set, .own = tmpls, .replaced = &name };
+    struct scope scope = { .names = x->scope->names, .own = tmpls, .replaced = &name };
     struct scope *outer = x->scope;
     struct sw_value dot = sw_value_typed_map(SW_T_VALUES, values.as.map);
     size_t mark;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "chart/template/funcs/cast.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 
 /* Go asks a nil interface for its type. */
 static int check_slice(struct call *c, struct sw_value v, const char *complaint)

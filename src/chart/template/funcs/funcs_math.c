@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "chart/template/funcs/cast.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/decimal.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"

@@ -2,9 +2,10 @@
 #include <stdlib.h>
 
 #include "base/openssl.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/funcs/random.h"
 #include "chart/template/go/unicode.h"
+#include "chart/template/lang/exec.h"
 #include "chart/template/value/value_text.h"
 
 /* ---- numbers ---- */

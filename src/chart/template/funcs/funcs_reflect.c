@@ -1,5 +1,5 @@
 /* sprig's functions on types, and on paths. */
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/value/object.h"
 
 static int fn_type_of(struct call *c)

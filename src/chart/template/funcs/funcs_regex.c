@@ -1,5 +1,5 @@
 /* sprig's regular expressions. */
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/regex.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/go/unicode.h"

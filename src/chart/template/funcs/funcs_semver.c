@@ -1,7 +1,8 @@
 /* sprig's semantic versions. */
 #include "data/text/semver.h"
 
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
+#include "chart/template/lang/exec.h"
 #include "chart/template/value/object.h"
 
 static void version_string(const struct sw_object *o, struct text *out)

@@ -1,6 +1,6 @@
 /* sprig's functions on strings. */
 #include "chart/template/funcs/cast.h"
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/go/unicode.h"
 #include "chart/template/value/print.h"

@@ -1,7 +1,7 @@
 /* sprig's URLs, as Go's net/url reads and writes them. */
 #include <arpa/inet.h>
 
-#include "chart/template/funcs/func_tables.h"
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
 

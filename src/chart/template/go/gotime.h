@@ -8,7 +8,6 @@
 #include "base/base.h"
 
 struct text;
-struct sw_value;
 
 /** A time zone; NULL is UTC. Lives in an arena. */
 struct sw_zone;
@@ -75,9 +74,3 @@ bool sw_zone_find(const struct sw_zone *zone, const char *abbreviation, size_t l
 const struct sw_zone *sw_zone_local(struct sw_arena *arena);
 /** "UTC", "Local", an IANA name, or the abbreviation of a fixed one (often ""). Borrowed. */
 const char *sw_zone_name(const struct sw_zone *zone);
-
-/** As a template's value. */
-struct sw_value sw_gotime_value(struct sw_arena *arena, struct sw_gotime t);
-bool sw_value_is_time(struct sw_value v);
-/** Of a value that is a time. */
-struct sw_gotime sw_gotime_of(struct sw_value v);

@@ -1,7 +1,7 @@
 #pragma once
 /* Parsed templates. Nodes live in the arena of the text they were parsed from and are never
  * changed after that. */
-#include "chart/template/value/value.h"
+#include "chart/template/value/types.h"
 
 struct func;
 struct func_index;
@@ -164,9 +164,9 @@ void sw_node_print(struct text *out, const struct node *node);
 /** Number literals; lex.c's token text. @return 0, or -1 with what is wrong in @err */
 int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, struct sw_err *err);
 
-static inline struct name sw_name(const char *s, size_t len, uint32_t hash)
+static inline struct name sw_name(const char *s, size_t len)
 {
-    return (struct name){ s, (uint32_t)len, hash };
+    return (struct name){ s, (uint32_t)len, sw_name_hash(s, len) };
 }
 
 static inline bool sw_name_equal(const struct name *a, const struct name *b)

@@ -231,7 +231,7 @@ int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot)
             return rc;
     }
     static const char dollar[] = "$";
-    sw_exec_push_var(x, sw_name(dollar, 1, sw_name_hash(dollar, 1)), dot);
+    sw_exec_push_var(x, sw_name(dollar, 1), dot);
     x->frame = &frame;
     x->depth++;
     int rc = walk_list(x, dot, tmpl->root);

@@ -2,15 +2,8 @@
 /* The state of one execution; inside the template module only. */
 #include "chart/template/go/text.h"
 #include "chart/template/lang/ast.h"
-#include "chart/template/lang/template.h"
-
-/** Names to templates, for one rendering: all of a set, or what tpl sees. */
-struct scope {
-    const struct sw_template_set *set;
-    const struct tmpl *own;      /* tpl: the templates of its text, else NULL */
-    const struct name *replaced; /* tpl: the file whose templates are not in reach, else NULL */
-    struct include_count *includes;
-};
+#include "chart/template/lang/scope.h"
+#include "chart/template/template.h"
 
 struct var {
     struct name name;
@@ -26,8 +19,9 @@ struct frame {
 
 struct exec {
     struct sw_arena *arena;
-    struct sw_template_opts opts; /* defaults filled in */
-    struct text text;             /* output, and scratch behind it */
+    struct sw_template_opts opts;   /* defaults filled in */
+    struct text text;               /* output, and scratch behind it */
+    const struct func_index *funcs; /* for tpl, and methods */
     struct scope *scope;
     struct frame *frame;
     struct var *vars; /* the stack of all frames */
@@ -42,11 +36,6 @@ struct exec {
     bool missing_key_error;
 };
 
-static inline struct text *sw_exec_text(struct exec *x)
-{
-    return &x->text;
-}
-
 /** An error at the current node: "template: NAME:LINE:COL: executing ...: <formatted>". */
 int sw_exec_fail(struct exec *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -60,8 +49,6 @@ int sw_exec_check_depth(struct exec *x);
 /** Whether there is room for a control structure or an expression within this one. */
 int sw_exec_check_stack(struct exec *x);
 
-const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *name);
-
 /** Execute a template into x->text, as Go's ExecuteTemplate does. On failure the text is cut back.
  */
 int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot);
@@ -73,12 +60,12 @@ void sw_exec_strip_no_value(struct exec *x, size_t mark);
 int sw_exec_clean_error(struct sw_err *err, int rc, const char *file);
 int sw_parse_clean_error(struct sw_err *err, int rc, const char *file);
 
-/* eval.c */
+/* exec_eval.c */
 void sw_exec_push_var(struct exec *x, struct name name, struct sw_value v);
 int sw_exec_set_var(struct exec *x, const struct name *name, struct sw_value v);
 int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pipe,
                  struct sw_value *out);
-/* field.c: .Name of a value. @args, @final: for methods */
+/* exec_field.c: .Name of a value. @args, @final: for methods */
 int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
                   const struct node *node, struct node *const *args, size_t n_args,
                   const struct sw_value *final, struct sw_value receiver, struct sw_value *out);

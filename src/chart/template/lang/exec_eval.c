@@ -477,7 +477,9 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
         rc = sw_exec_charge(x, 1);
     if (rc < 0)
         return rc;
-    struct call c = { .x = x, .arena = x->arena, .func = f, .args = argv, .n = n, .self = self };
+    struct call c = {
+        .x = x, .text = &x->text, .arena = x->arena, .func = f, .args = argv, .n = n, .self = self
+    };
     if (f->special == FUNC_CALL)
         c.self = sw_value_cstr(n_args ? node_text(x, args[0]) : "<value>");
     rc = f->fn(&c);

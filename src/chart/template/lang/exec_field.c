@@ -4,42 +4,21 @@
 #include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/lang/function.h"
-#include "chart/template/lang/methods.h"
 #include "chart/template/value/object.h"
 
-static const struct func *find_method(const struct func *methods, const struct name *name)
-{
-    for (; methods && methods->name; methods++) {
-        if (methods->name[0] == name->s[0] && strncmp(methods->name, name->s, name->len) == 0 &&
-            methods->name[name->len] == '\0')
-            return methods;
-    }
-    return NULL;
-}
-
-static const struct func *method_of(struct sw_value v, const struct name *name)
+static const struct func *method_of(const struct exec *x, struct sw_value v,
+                                    const struct name *name)
 {
     if (name->s[0] < 'A' || name->s[0] > 'Z') /* Go exports no others */
         return NULL;
-    switch (v.type) {
-    case SW_T_OBJECT:
-        return find_method(v.as.object->type->methods, name);
-    case SW_T_VALUES:
-        return find_method(sw_methods_values, name);
-    case SW_T_FILES:
-        return find_method(sw_methods_files, name);
-    case SW_T_VERSIONS:
-        return find_method(sw_methods_versions, name);
-    case SW_T_DURATION:
-        return find_method(sw_methods_duration, name);
-    case SW_T_MONTH:
-    case SW_T_WEEKDAY:
-        return find_method(sw_methods_string_only, name);
-    case SW_T_ERROR:
-        return find_method(sw_methods_error, name);
-    default:
-        return NULL;
+    const struct func *f = v.type == SW_T_OBJECT ? v.as.object->type->methods
+                                                 : x->funcs->methods[v.type];
+    for (; f && f->name; f++) {
+        if (f->name[0] == name->s[0] && strncmp(f->name, name->s, name->len) == 0 &&
+            f->name[name->len] == '\0')
+            return f;
     }
+    return NULL;
 }
 
 static int no_entry(struct exec *x, const char *what, const struct name *name)
@@ -92,7 +71,7 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
     }
     if (receiver.type == SW_T_NIL)
         return sw_exec_fail(x, "nil pointer evaluating interface {}.%.*s", (int)name->len, name->s);
-    const struct func *method = method_of(receiver, name);
+    const struct func *method = method_of(x, receiver, name);
     if (method)
         return sw_eval_call(x, dot, method, method->name, node, args, n_args, final, receiver, out);
     if (sw_kind(receiver) == SW_K_MAP) {

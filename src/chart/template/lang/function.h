@@ -1,13 +1,17 @@
 #pragma once
-/* Template functions: how they are described, found and called. Each area has a table of rows in a
- * funcs_*.c; func_index finds a row by name while parsing, so that executing looks nothing up. */
+/* Template functions and methods: how they are described, found and called. A template set is made
+ * with an index of functions, which finds a row by name while a template is parsed, so that the
+ * execution looks up none. Which functions there are is not known here but in funcs/. */
 #include "chart/template/go/text.h"
-#include "chart/template/lang/exec.h"
 #include "chart/template/value/types.h"
+
+struct exec;
+struct func;
 
 /** A call in progress: arguments that have the types the row asks for. */
 struct call {
-    struct exec *x;
+    struct exec *x;         /* for functions that need exec.h */
+    struct text *text;      /* the output, see sw_call_text() */
     struct sw_arena *arena; /* the render's */
     const struct func *func;
     struct sw_value *args;
@@ -40,19 +44,19 @@ enum func_special {
     FUNC_CALL, /* gets the text of its first argument besides */
 };
 
-struct func_table {
-    const char *area;
-    const struct func *rows; /* ended by a row without a name */
+enum { SW_FUNC_SLOTS = 1024 };
+
+/** The functions and methods of a template set, which borrows them. */
+struct func_index {
+    const struct func *slots[SW_FUNC_SLOTS]; /* functions, by the hash of the name */
+    /** By type, ended by a row without a name; NULL: no methods. An object's type has its own. */
+    const struct func *methods[SW_T_COUNT];
 };
 
-/** All tables; sprig's rows come before Helm's and Go's, as they override one another:
- * Helm over sprig, sprig over Go. */
-extern const struct func_table sw_func_tables[];
-extern const size_t sw_func_tables_n;
-
-struct func_index;
-/** Of all tables; lives as long as the process. */
-const struct func_index *sw_func_index(void);
+/** Add a table of functions, ended by a row without a name. A function that is there already is
+ * kept. The number of all functions stays well below SW_FUNC_SLOTS. */
+void sw_func_index_add(struct func_index *index, const struct func *rows);
+/** @return the function, or NULL. */
 const struct func *sw_func_find(const struct func_index *index, const char *name, size_t len);
 
 /** Number of fixed parameters, and whether any number of the last type may follow. */
@@ -87,9 +91,8 @@ static inline int sw_return(struct call *c, struct sw_value v)
 /** The scratch end of the output buffer: append, then sw_return_text() with the mark. */
 static inline struct text *sw_call_text(struct call *c, size_t *mark)
 {
-    struct text *t = sw_exec_text(c->x);
-    *mark = t->len;
-    return t;
+    *mark = c->text->len;
+    return c->text;
 }
 int sw_return_text(struct call *c, size_t mark);
 

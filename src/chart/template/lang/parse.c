@@ -117,7 +117,7 @@ static bool template_name(struct parser *p, struct token t, const char *context,
     }
     if (!sw_parse_unquote(p, t, &s, &len))
         return false;
-    *name = sw_parse_name(s, len);
+    *name = sw_name(s, len);
     return true;
 }
 
@@ -208,7 +208,7 @@ static bool definition(struct parser *p, struct name name, const char *context)
     p->tree = &own;
     p->action_line = 0;
     p->depth++;
-    sw_parse_push_var(p, sw_parse_name("$", 1));
+    sw_parse_push_var(p, sw_name("$", 1));
     struct node_list *root = item_list(p, &end);
     p->depth--;
     p->tree = outer;
@@ -325,9 +325,9 @@ int sw_template_parse(struct sw_arena *arena, const struct func_index *funcs,
         .arena = arena, .funcs = funcs, .source = source, .tree = &tree, .err = err ? err : &local
     };
     sw_lex_init(&p.lex, arena, source->text, source->len);
-    sw_parse_push_var(&p, sw_parse_name("$", 1));
+    sw_parse_push_var(&p, sw_name("$", 1));
     struct node_list *root = parse_file(&p);
-    bool ok = root && add_template(&p, sw_parse_name(source->name, strlen(source->name)), root);
+    bool ok = root && add_template(&p, sw_name(source->name, strlen(source->name)), root);
     free(tree.vars);
     if (!ok)
         return SW_INVALID;

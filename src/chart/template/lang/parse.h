@@ -52,7 +52,6 @@ const char *sw_parse_node_text(struct parser *p, const struct node *n);
 void *sw_parse_new_node(struct parser *p, enum node_kind kind, uint32_t pos, size_t size);
 struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t pos);
 void sw_parse_append(struct parser *p, struct node_list *l, struct node *n);
-struct name sw_parse_name(const char *s, size_t len);
 void sw_parse_push_var(struct parser *p, struct name name);
 /** What a string literal stands for. @return false: failed */
 bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len);

@@ -151,16 +151,11 @@ void sw_parse_append(struct parser *p, struct node_list *l, struct node *n)
     l->nodes[l->n++] = n;
 }
 
-struct name sw_parse_name(const char *s, size_t len)
-{
-    return sw_name(s, len, sw_name_hash(s, len));
-}
-
 static struct node *new_field(struct parser *p, struct token t)
 {
     struct node_field *f = sw_parse_new_node(p, N_FIELD, t.pos, sizeof *f);
     f->names = sw_arena_alloc(p->arena, sizeof *f->names);
-    f->names[0] = sw_parse_name(t.s + 1, t.len - 1);
+    f->names[0] = sw_name(t.s + 1, t.len - 1);
     f->n = 1;
     return &f->node;
 }
@@ -169,7 +164,7 @@ static struct node_var *new_var(struct parser *p, struct token t)
 {
     struct node_var *v = sw_parse_new_node(p, N_VARIABLE, t.pos, sizeof *v);
     v->names = sw_arena_alloc(p->arena, sizeof *v->names);
-    v->names[0] = sw_parse_name(t.s, t.len);
+    v->names[0] = sw_name(t.s, t.len);
     v->n = 1;
     return v;
 }
@@ -318,7 +313,7 @@ static struct node *chain_fields(struct parser *p, struct node *base)
     while (sw_parse_peek(p).kind == TOK_FIELD) {
         struct token t = sw_parse_next(p);
         chain->names = grown(p, chain->names, chain->n, &chain->cap, sizeof *chain->names);
-        chain->names[chain->n++] = sw_parse_name(t.s + 1, t.len - 1);
+        chain->names[chain->n++] = sw_name(t.s + 1, t.len - 1);
     }
     chain->base = base;
     switch ((enum node_kind)base->kind) {
@@ -392,7 +387,7 @@ static struct node_command *command(struct parser *p)
 static void declare(struct parser *p, struct node_pipe *pipe, struct token t)
 {
     pipe->decl[pipe->n_decl++] = new_var(p, t);
-    sw_parse_push_var(p, sw_parse_name(t.s, t.len));
+    sw_parse_push_var(p, sw_name(t.s, t.len));
 }
 
 /* "$x :=", "$x =", in a range also "$i, $x :=". @return false: failed */

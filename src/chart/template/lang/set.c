@@ -1,34 +1,22 @@
+#include "chart/template/lang/set.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "chart/template/lang/exec.h"
-#include "chart/template/lang/function.h"
-#include "chart/template/lang/set.h"
 
-/* The parsed templates of a chart and its subcharts. Each name keeps all its definitions, in the
- * order of parsing: text given to tpl does not see those of the file that calls it. */
 struct sw_template_set {
     struct sw_arena *arena;
     const struct func_index *funcs;
-    struct sw_map *names; /* name -> struct definitions, in as.s */
+    struct sw_map *names; /* see sw_scope_define() */
 };
 
-struct definition {
-    const struct tmpl *tmpl;
-    struct definition *next; /* parsed later */
-};
-
-struct definitions {
-    struct definition *first, *last;
-    const struct tmpl *winner;
-};
-
-struct sw_template_set *sw_template_set_new(void)
+struct sw_template_set *sw_template_set_with(const struct func_index *funcs)
 {
     struct sw_template_set *set = sw_zalloc(1, sizeof *set);
     set->arena = sw_arena_new();
-    set->funcs = sw_func_index();
+    set->funcs = funcs;
     set->names = sw_map_new(set->arena);
     return set;
 }
@@ -39,42 +27,6 @@ void sw_template_set_free(struct sw_template_set *set)
         return;
     sw_arena_free(set->arena);
     free(set);
-}
-
-const struct func_index *sw_template_set_funcs(const struct sw_template_set *set)
-{
-    return set->funcs;
-}
-
-static struct definitions *find_definitions(const struct sw_template_set *set,
-                                            const struct name *name)
-{
-    struct sw_value *v = sw_map_find_hashed(set->names, name->s, name->len, name->hash);
-    return v ? (struct definitions *)v->as.s : NULL;
-}
-
-/* A later template takes a name over, unless it is empty. */
-static const struct tmpl *prevail(const struct tmpl *old, const struct tmpl *new)
-{
-    return old && new->empty ? old : new;
-}
-
-static void define(struct sw_template_set *set, const struct tmpl *tmpl)
-{
-    struct definitions *defs = find_definitions(set, &tmpl->name);
-    if (!defs) {
-        defs = sw_arena_alloc(set->arena, sizeof *defs);
-        sw_map_set_borrowed(set->names, tmpl->name.s, tmpl->name.len,
-                            (struct sw_value){ .as.s = (const char *)defs });
-    }
-    struct definition *d = sw_arena_alloc(set->arena, sizeof *d);
-    d->tmpl = tmpl;
-    if (defs->last)
-        defs->last->next = d;
-    else
-        defs->first = d;
-    defs->last = d;
-    defs->winner = prevail(defs->winner, tmpl);
 }
 
 int sw_template_add(struct sw_template_set *set, const char *name, const char *text, size_t len,
@@ -95,36 +47,8 @@ int sw_template_add(struct sw_template_set *set, const char *name, const char *t
         return sw_err_move(err, &local);
     }
     for (; tmpls; tmpls = tmpls->next)
-        define(set, tmpls);
+        sw_scope_define(set->names, tmpls);
     return rc;
-}
-
-bool sw_template_has(const struct sw_template_set *set, const char *name)
-{
-    return sw_map_find_cstr(set->names, name) != NULL;
-}
-
-static const struct tmpl *find_own(const struct tmpl *own, const struct name *name)
-{
-    while (own && !sw_name_equal(&own->name, name))
-        own = own->next;
-    return own;
-}
-
-const struct tmpl *sw_scope_find(const struct scope *scope, const struct name *name)
-{
-    const struct definitions *defs = find_definitions(scope->set, name);
-    if (!scope->replaced)
-        return defs ? defs->winner : NULL;
-    const struct tmpl *found = find_own(scope->own, name);
-    for (const struct definition *d = defs ? defs->first : NULL; d; d = d->next) {
-        const char *file = d->tmpl->source->name;
-        struct name file_name = sw_name(file, strlen(file), 0);
-        file_name.hash = sw_name_hash(file, file_name.len);
-        if (!sw_name_equal(&file_name, scope->replaced) && !find_own(scope->own, &file_name))
-            found = prevail(found, d->tmpl);
-    }
-    return found;
 }
 
 /* ---- order ---- */
@@ -199,10 +123,12 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
                      struct sw_template_out *out, struct sw_err *err)
 {
     SW_ERR(local);
-    struct scope scope = { .set = set };
-    struct exec x = {
-        .arena = arena, .scope = &scope, .err = &local, .arena_start = sw_arena_used(arena)
-    };
+    struct scope scope = { .names = set->names };
+    struct exec x = { .arena = arena,
+                      .funcs = set->funcs,
+                      .scope = &scope,
+                      .err = &local,
+                      .arena_start = sw_arena_used(arena) };
     if (opts)
         x.opts = *opts;
     fill_defaults(&x.opts);
@@ -217,7 +143,7 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
         root.type = SW_T_VALUES;
         set_template_object(arena, root, name);
     }
-    struct name n = sw_name(name, strlen(name), sw_name_hash(name, strlen(name)));
+    struct name n = sw_name(name, strlen(name));
     int rc = sw_exec_named(&x, &n, root);
     free(x.vars);
     if (rc == 0)

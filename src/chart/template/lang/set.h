@@ -1,6 +1,8 @@
 #pragma once
-/* Inside the template module: a set's parts. */
-#include "chart/template/lang/ast.h"
-#include "chart/template/lang/template.h"
+/* Template sets made with the functions that templates can call. */
+#include "chart/template/template.h"
 
-const struct func_index *sw_template_set_funcs(const struct sw_template_set *set);
+struct func_index;
+
+/** As sw_template_set_new(), with these functions. @funcs is borrowed for the set's life. */
+struct sw_template_set *sw_template_set_with(const struct func_index *funcs);

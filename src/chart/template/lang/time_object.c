@@ -1,7 +1,7 @@
-/* time.Time as a template's value, and its methods. */
+#include "chart/template/lang/time_object.h"
+
 #include <stdlib.h>
 
-#include "chart/template/go/gotime.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/lang/function.h"
 #include "chart/template/value/object.h"

@@ -2,9 +2,9 @@
  * goes, its kind. Source: BurntSushi/toml 1.5, lex.go and parse.go. */
 #include <string.h>
 
-#include "chart/template/go/gotime.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/go/unicode.h"
+#include "chart/template/lang/time_object.h"
 #include "chart/template/toml/toml_read.h"
 
 static const char decimal[] = "0123456789";

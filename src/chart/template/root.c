@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/lang/methods.h"
-#include "chart/template/lang/template.h"
+#include "chart/template/lang/function.h"
+#include "chart/template/template.h"
 #include "chart/template/value/object.h"
 
 /* ---- .Chart ---- */

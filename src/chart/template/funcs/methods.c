@@ -1,7 +1,8 @@
-#include "chart/template/lang/methods.h"
-
+/* What templates can call on the values that have Go methods. */
+#include "chart/template/funcs/funcs.h"
 #include "chart/template/go/glob.h"
 #include "chart/template/go/gotime.h"
+#include "chart/template/lang/exec.h"
 #include "chart/template/value/print.h"
 #include "chart/template/value/value_text.h"
 

@@ -30,9 +30,6 @@ SW_DEFINE_AUTO(sw_template_set, sw_template_set_free)
 int sw_template_add(struct sw_template_set *set, const char *name, const char *text, size_t len,
                     struct sw_err *err) SW_CHECKED;
 
-/** Whether a template of that name is there. */
-bool sw_template_has(const struct sw_template_set *set, const char *name);
-
 /** Helm's order of template paths, for parsing and for rendering: the deepest first, then reverse
  * byte order. For qsort-like callers: negative when @a comes first. */
 int sw_template_order(const char *a, const char *b);
@@ -128,15 +125,3 @@ struct sw_template_root {
 };
 /** @return the chart's "."; a map, to which more keys may be added. */
 struct sw_value sw_template_root_value(struct sw_arena *arena, const struct sw_template_root *root);
-
-/* ---- what templates can call ---- */
-
-/** The documentation of a template function, for lint and docs. */
-struct sw_template_func_doc {
-    const char *name;
-    const char *area;      /* "strings", "lists", ... */
-    const char *signature; /* Go's parameter types: "(string, interface {})" */
-    const char *doc;       /* one line */
-};
-/** All functions, an area after the other; made in @arena. */
-const struct sw_template_func_doc *sw_template_func_docs(struct sw_arena *arena, size_t *n);
