@@ -3,8 +3,8 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "data/data.h"
-#include "operator/controller/node_sharing.h"
-#include "operator/controller/nodes.h"
+#include "operator/manifests/node_choice.h"
+#include "operator/manifests/sharing.h"
 
 enum { RETRIES = 3 };
 
@@ -14,7 +14,7 @@ static void put_node(struct sw_node_set *roster, struct sw_facts *facts, struct 
     if (!node)
         return;
     SW_AUTO_CHARS *group = sw_group_id(node);
-    (void)nodes_put(roster, facts, node, group, 0, NULL, NULL);
+    (void)sw_node_put(roster, facts, node, group, 0, NULL, NULL);
     sw_node_free(node);
 }
 
@@ -40,14 +40,14 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
     if (rc < 0)
         return rc;
     struct sw_node_set *roster = out->roster = sw_node_set_new();
-    SW_AUTO_JSON *tolerations = partition_tolerations(resource);
-    struct nodes_choice choice = { roster, resource, tolerations };
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(resource);
+    struct sw_node_choice choice = { roster, resource, tolerations };
     out->facts = sw_facts_new();
     for (size_t i = 0; i < sw_json_len(nodes); i++)
         put_node(roster, out->facts, sw_json_at(nodes, i));
     sw_facts_set_openshift(out->facts, sw_kube_serves(conn->kube, "config.openshift.io"));
     read_sources(conn, out->facts);
-    sw_facts_groups(out->facts, nodes_is_chosen, &choice, &out->groups);
+    sw_facts_groups(out->facts, sw_node_is_chosen, &choice, &out->groups);
     return 0;
 }
 

@@ -11,7 +11,8 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "data/data.h"
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks.h"
+#include "operator/release/record.h"
 
 /* ---- waiting -----------------------------------------------------------------------------------
  */
@@ -38,7 +39,7 @@ static bool is_over(const struct sw_hook_run *run)
         return false;
     if (run->want_gone || !run->live)
         return !run->live;
-    return release_hook_judge(run->live, &why) != HOOK_RUNS;
+    return sw_release_hook_outcome(run->live, &why) != SW_HOOK_RUNS;
 }
 
 static const char *namespace_of(const struct sw_hook_run *run)
@@ -101,7 +102,7 @@ static void print_logs(struct sw_hook_run *run)
 /* ---- one hook ----------------------------------------------------------------------------------
  */
 
-static int prepare(struct sw_hook_run *run, const struct release_hook *hook, struct sw_err *err)
+static int prepare(struct sw_hook_run *run, const struct sw_release_hook *hook, struct sw_err *err)
 {
     json_object_put(run->doc);
     run->doc = sw_json_copy(hook->doc);
@@ -115,9 +116,9 @@ static int prepare(struct sw_hook_run *run, const struct release_hook *hook, str
                                                .namespaced = run->kind->namespaced },
                         err);
     if (rc == 0 && run->is_farewell) { /* what a hook leaves behind stays, as with Helm */
-        SW_AUTO_CHARS *mark = release_hooks_mark(run->event, sw_obj_uid(run->record), false);
+        SW_AUTO_CHARS *mark = sw_release_hooks_mark(run->event, sw_obj_uid(run->record), false);
         (void)sw_json_del(run->doc, "metadata", "ownerReferences", NULL);
-        sw_json_set_str(run->doc, mark, "metadata", "annotations", FAREWELL_RUN_MARK, NULL);
+        sw_json_set_str(run->doc, mark, "metadata", "annotations", SW_DELETION_RUN_MARK, NULL);
     }
     return rc;
 }
@@ -133,13 +134,14 @@ static int remove_it(struct sw_hook_run *run, struct sw_err *err)
 /* It was begun by the operator, or by an uninstall that was interrupted. */
 static bool is_of_this_run(const struct sw_hook_run *run, struct json_object *there)
 {
-    const char *mark = sw_obj_annotation(run->doc, FAREWELL_RUN_MARK), *why;
-    return mark && sw_streq(sw_obj_annotation(there, FAREWELL_RUN_MARK), mark) &&
-           release_hook_judge(there, &why) != HOOK_FAILED;
+    const char *mark = sw_obj_annotation(run->doc, SW_DELETION_RUN_MARK), *why;
+    return mark && sw_streq(sw_obj_annotation(there, SW_DELETION_RUN_MARK), mark) &&
+           sw_release_hook_outcome(there, &why) != SW_HOOK_FAILED;
 }
 
 /* What is there already is an older run's: it goes, or nothing is begun. */
-static int make_room(struct sw_hook_run *run, const struct release_hook *hook, struct sw_err *err)
+static int make_room(struct sw_hook_run *run, const struct sw_release_hook *hook,
+                     struct sw_err *err)
 {
     SW_AUTO_JSON *there = NULL;
     SW_ERR(why);
@@ -158,18 +160,18 @@ static int make_room(struct sw_hook_run *run, const struct release_hook *hook, s
 
 /* `helm status` shows it; of a deletion the operator, too, reads what is done. Who may not write it
  * has run the hook all the same. */
-static void write_down(struct sw_hook_run *run, const struct release_hook *hook, const char *why)
+static void write_down(struct sw_hook_run *run, const struct sw_release_hook *hook, const char *why)
 {
     struct json_object *item = sw_json_at(sw_json_get(run->release, "hooks"), hook->at);
     const struct sw_kind *kind;
     SW_AUTO_JSON *note = NULL;
     SW_ERR(err);
     if (run->live)
-        (void)json_object_object_add(item, "last_run", release_run_of_object(run->live));
-    SW_AUTO_JSON *patch = release_patch(run->record, run->release);
+        (void)json_object_object_add(item, "last_run", sw_release_run_of_object(run->live));
+    SW_AUTO_JSON *patch = sw_release_patch(run->record, run->release);
     if (run->is_farewell) {
         (void)json_object_object_add(run->past, hook->key, json_object_new_string(why));
-        note = release_hooks_note(run->past, sw_obj_uid(run->resource), false);
+        note = sw_release_hooks_note(run->past, sw_obj_uid(run->resource), false);
         (void)json_object_object_add(patch, "metadata",
                                      json_object_get(sw_json_get(note, "metadata")));
     }
@@ -182,7 +184,7 @@ static void write_down(struct sw_hook_run *run, const struct release_hook *hook,
 }
 
 /* @return 0: it has ended, *@passed says how | a code: it could not be run */
-static int run_hook(struct sw_hook_run *run, const struct release_hook *hook, bool *passed,
+static int run_hook(struct sw_hook_run *run, const struct sw_release_hook *hook, bool *passed,
                     struct sw_err *err)
 {
     SW_AUTO_JSON *made = NULL;
@@ -198,7 +200,7 @@ static int run_hook(struct sw_hook_run *run, const struct release_hook *hook, bo
         rc = await(run, false, err);
     if (rc < 0)
         return rc;
-    *passed = run->live && release_hook_judge(run->live, &why) == HOOK_SUCCEEDED;
+    *passed = run->live && sw_release_hook_outcome(run->live, &why) == SW_HOOK_SUCCEEDED;
     (void)printf("%s: %s%s%s\n", hook->key, *passed ? "Succeeded" : "Failed", *passed ? "" : ": ",
                  *passed ? "" : why);
     if (!*passed || run->logs)
@@ -211,12 +213,12 @@ static int run_hook(struct sw_hook_run *run, const struct release_hook *hook, bo
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-static bool is_asked(const struct sw_hook_run *run, const struct release_hook *hook)
+static bool is_asked(const struct sw_hook_run *run, const struct sw_release_hook *hook)
 {
     return !run->only || sw_streq(sw_obj_name(hook->doc), run->only);
 }
 
-static bool is_done(const struct sw_hook_run *run, const struct release_hook *hook)
+static bool is_done(const struct sw_hook_run *run, const struct sw_release_hook *hook)
 {
     return run->is_farewell && sw_streq(sw_json_str(run->past, NULL, hook->key, NULL), "");
 }
@@ -226,7 +228,7 @@ static int tidy(struct sw_hook_run *run, struct sw_err *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < run->hooks.n; i++) {
-        const struct release_hook *hook = &run->hooks.items[i];
+        const struct sw_release_hook *hook = &run->hooks.items[i];
         if (!is_asked(run, hook) || !(hook->policies & SW_HOOK_DELETE_SUCCEEDED))
             continue;
         rc = prepare(run, hook, err);
@@ -242,7 +244,7 @@ int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed, struct sw_
     *n = 0;
     *passed = true;
     for (size_t i = 0; rc == 0 && *passed && i < run->hooks.n; i++) {
-        const struct release_hook *hook = &run->hooks.items[i];
+        const struct sw_release_hook *hook = &run->hooks.items[i];
         if (!is_asked(run, hook))
             continue;
         ++*n;
@@ -254,9 +256,9 @@ int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed, struct sw_
 
 int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *err)
 {
-    release_hooks_done(&run->hooks);
+    sw_release_hooks_done(&run->hooks);
     run->event = event;
-    return release_hooks_read(run->release, event, run->ns, &run->hooks, err);
+    return sw_release_hooks_read(run->release, event, run->ns, &run->hooks, err);
 }
 
 /* ---- the record --------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ static int find_record(struct sw_hook_run *run, const char *name, struct sw_err 
             &(struct sw_request_opts){ .label_selector = selector, .retries = 3 }, &list, err);
         if (rc < 0)
             return rc;
-        struct json_object *newest = release_newest(list);
+        struct json_object *newest = sw_release_newest(list);
         if (!newest)
             continue;
         sw_json_set_str(newest, kinds[i], "kind", NULL);
@@ -295,16 +297,16 @@ int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
     *run = (struct sw_hook_run){ .conn = conn, .resource = resource, .ns = *ns ? ns : name };
     int rc = find_record(run, name, err);
     if (rc == 0)
-        rc = release_of_record(run->record, &run->release, err);
+        rc = sw_release_of_record(run->record, &run->release, err);
     if (rc == 0)
-        run->past = release_hooks_past(run->record, sw_obj_uid(resource),
-                                       sw_streq(state, "Removed"));
+        run->past = sw_release_hooks_past(run->record, sw_obj_uid(resource),
+                                          sw_streq(state, "Removed"));
     return rc;
 }
 
 void sw_hook_run_done(struct sw_hook_run *run)
 {
-    release_hooks_done(&run->hooks);
+    sw_release_hooks_done(&run->hooks);
     json_object_put(SW_TAKE(run->record));
     json_object_put(SW_TAKE(run->release));
     json_object_put(SW_TAKE(run->past));

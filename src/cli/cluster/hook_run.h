@@ -2,7 +2,7 @@
 /* hook_run: the hooks of a resource's recorded release, run from here one after another, as Helm
  * runs them: `slipway test` those of a test, `slipway uninstall` those of a deletion. */
 #include "base/base.h"
-#include "operator/controller/release_hooks.h"
+#include "operator/release/hooks.h"
 
 struct json_object;
 struct sw_connection;
@@ -19,7 +19,7 @@ struct sw_hook_run {
     struct json_object *past; /* of a farewell: key -> "" (succeeded), or why it failed */
 
     /* the stage */
-    struct release_hooks hooks;
+    struct sw_release_hooks hooks;
     const char *event;
 
     /* the one that runs */

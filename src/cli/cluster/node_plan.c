@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "operator/controller/drain.h"
-#include "operator/controller/node_sharing.h"
-#include "operator/controller/nodes.h"
+#include "operator/manifests/node_choice.h"
+#include "operator/manifests/sharing.h"
 
 /* ---- what is where ------------------------------------------------------------------------------
  */
@@ -40,8 +39,8 @@ static bool has_pod_of(const struct sw_node_plan *p, const char *node, struct js
 
 static bool is_chosen(const struct sw_node_plan *p, uint32_t node)
 {
-    struct nodes_choice choice = { p->roster, p->resource, p->tolerations };
-    return nodes_is_chosen(sw_node_set_name(p->roster, node), &choice);
+    struct sw_node_choice choice = { p->roster, p->resource, p->tolerations };
+    return sw_node_is_chosen(sw_node_set_name(p->roster, node), &choice);
 }
 
 /* As the engine's is_node_of(): a state that waits for DaemonSets is a matter of the nodes that
@@ -189,7 +188,7 @@ static struct json_object *evicted(const struct sw_node_plan *p, const char *nod
     struct json_object *list = json_object_new_array(), *pods = sw_json_get(p->by_node, node);
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         struct json_object *pod = sw_json_at(pods, i);
-        const char *why = drain_filter(pod, &p->policy, NULL, NULL);
+        const char *why = sw_upgrade_eviction(pod, &p->policy, NULL, NULL);
         if (why)
             add_pod(list, pod, why);
     }
@@ -454,7 +453,7 @@ int sw_node_plan_make(struct sw_node_plan *plan, struct sw_err *err)
     plan->policy.paused = false; /* a plan is for deciding whether to begin */
     plan->actions = json_object_new_array();
     plan->waiting = json_object_new_array();
-    plan->tolerations = partition_tolerations(plan->resource);
+    plan->tolerations = sw_sharing_tolerations(plan->resource);
     index_pods(plan);
     if (mode == WALKED)
         plan_taints(plan, false);

@@ -9,7 +9,7 @@
 #include "cli/simulate/recorder.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 #include "kube/kube.h"
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks.h"
 
 /* As diff(1). */
 enum { NO_CHANGE = 0, SOME_CHANGE = 1, TROUBLE = 2 };

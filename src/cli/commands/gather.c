@@ -16,7 +16,7 @@
 #include "data/json/redact.h"
 #include "data/text/base64.h"
 #include "data/yaml/yaml.h"
-#include "operator/controller/release.h"
+#include "operator/release/record.h"
 
 enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000 };
 
@@ -343,11 +343,11 @@ static int unpack_release(struct json_object *record, struct json_object **out, 
     const char *text = sw_json_str(record, "", "data", "release", NULL);
     size_t len = strlen(text);
     if (!sw_streq(sw_obj_kind(record), "Secret"))
-        return release_unpack(text, len, out, err);
+        return sw_release_unpack(text, len, out, err);
     SW_AUTO_CHARS *inner = sw_base64_decode(text, len, &len);
     if (!inner)
         return sw_err_set(err, SW_INVALID, "a release that is no base64");
-    return release_unpack(inner, len, out, err);
+    return sw_release_unpack(inner, len, out, err);
 }
 
 static void gather_release(struct gather *g, struct json_object *record)

@@ -1,5 +1,5 @@
 /* hooks: what slipway does to manifests, printed from the table that does it. */
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks.h"
 #include "cli/command/cli.h"
 #include "data/data.h"
 

@@ -15,9 +15,9 @@
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
-#include "operator/controller/node_sharing.h"
-#include "operator/controller/nodes.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/manifests/node_choice.h"
+#include "operator/manifests/sharing.h"
 
 /* As diff's. */
 enum { NO_ACTION = 0, SOME_ACTION = 1, TROUBLE = 2 };
@@ -75,12 +75,12 @@ static const char *state_of(const struct plan *p, struct json_object *set)
 
 static int64_t count_chosen(const struct sw_preview *d)
 {
-    SW_AUTO_JSON *tolerations = partition_tolerations(d->resource);
-    struct nodes_choice choice = { d->facts.roster, d->resource, tolerations };
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(d->resource);
+    struct sw_node_choice choice = { d->facts.roster, d->resource, tolerations };
     int64_t n = 0;
     for (uint32_t i = 0; i < sw_node_set_end(d->facts.roster); i++) {
         const char *name = sw_node_set_name(d->facts.roster, i);
-        n += name && nodes_is_chosen(name, &choice);
+        n += name && sw_node_is_chosen(name, &choice);
     }
     return n;
 }

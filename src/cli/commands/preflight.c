@@ -1,14 +1,14 @@
 /* preflight: would a recipe's driver containers work on another kernel, before any node runs it? */
-#include "operator/controller/preflight.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/command/cli.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 #include "kube/kube.h"
-#include "operator/controller/registries.h"
-#include "operator/controller/release_image.h"
 #include "operator/facts/facts.h"
+#include "operator/registries/driver_images.h"
+#include "operator/registries/registries.h"
+#include "operator/registries/release_image.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -176,7 +176,7 @@ static int find_facts(struct flight *f, struct sw_err *err)
         f->kernel = sw_strdup(o->kernel);
         return 0;
     }
-    struct sw_release_image_look *look =
+    struct sw_release_image_read *look =
         o->image ? sw_release_image_open(f->registries, o->image, o->arch, on_payload, f)
                  : sw_release_image_open_toolkit(f->registries, o->toolkit, o->arch, on_payload, f);
     sw_loop_run(f->conn.loop);
@@ -199,7 +199,7 @@ static struct json_object *values_of(struct flight *f)
     return values;
 }
 
-static void on_report(const struct sw_preflight_report *r, void *arg)
+static void on_report(const struct sw_driver_images_report *r, void *arg)
 {
     struct flight *f = arg;
     f->report = json_object_new_object();
@@ -229,12 +229,12 @@ static int check(struct flight *f, struct sw_err *err)
         rc = sw_recipe_render(o->plan, &o->env, SW_ALL_STATES, &rendered, err);
     if (rc < 0)
         return rc;
-    struct sw_preflight_ask ask = { .rendered = rendered,
-                                    .kernel = f->kernel,
-                                    .arch = f->opts.arch,
-                                    .ns = f->conn.kube ? f->opts.recipe.namespace : NULL };
-    (void)sw_preflight_open(f->conn.loop, f->opts.offline ? NULL : f->registries, &ask, on_report,
-                            f);
+    struct sw_driver_images_ask ask = { .rendered = rendered,
+                                        .kernel = f->kernel,
+                                        .arch = f->opts.arch,
+                                        .ns = f->conn.kube ? f->opts.recipe.namespace : NULL };
+    (void)sw_driver_images_open(f->conn.loop, f->opts.offline ? NULL : f->registries, &ask,
+                                on_report, f);
     sw_loop_run(f->conn.loop);
     return f->report ? 0 : sw_err_set(err, SW_CANCELED, "interrupted");
 }

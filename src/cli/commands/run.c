@@ -10,7 +10,7 @@
 #include "cli/view/live.h"
 #include "data/data.h"
 #include "operator/controller/controller.h"
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -13,7 +13,7 @@
 #include "cli/command/cli.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
-#include "operator/controller/orphan.h"
+#include "operator/manifests/ownership.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
 #define API_VERSION "sro.openshift.io/v1beta1"
@@ -76,7 +76,7 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
 static void let_go(struct uninstall *u, const struct sw_kind *kind, const char *ns,
                    struct json_object *live, const char *owner_uid)
 {
-    SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_orphan_patch(live, owner_uid);
+    SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_ownership_release(live, owner_uid);
     SW_ERR(err);
     if (patch && sw_cluster_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
         uninstall_failed(u, &err);
@@ -127,7 +127,7 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
 static int find_hooks(struct uninstall *u, struct json_object *resource, struct sw_hook_run *run,
                       struct sw_err *err)
 {
-    const char *without = sw_obj_annotation(resource, FAREWELL_NO_HOOKS);
+    const char *without = sw_obj_annotation(resource, SW_DELETION_NO_HOOKS);
     if (u->opts.no_hooks || uninstall_is_orphaning(resource) || sw_streq(without, "true"))
         return 0;
     int rc = sw_hook_run_init(run, &u->conn, resource, err);
@@ -190,7 +190,7 @@ static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
     const char *name = sw_obj_name(resource), *uid = sw_obj_uid(resource);
     SW_AUTO_JSON *no_hooks = json_object_new_object();
     SW_AUTO_JSON *let_go = json_object_new_object();
-    sw_json_set_str(no_hooks, "true", "metadata", "annotations", FAREWELL_NO_HOOKS, NULL);
+    sw_json_set_str(no_hooks, "true", "metadata", "annotations", SW_DELETION_NO_HOOKS, NULL);
     (void)json_object_object_add(sw_json_need_map(let_go, "metadata", NULL), "finalizers", NULL);
     if (!u->opts.plan)
         (void)patch_resource(u, kind, resource, no_hooks);

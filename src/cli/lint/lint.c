@@ -8,7 +8,7 @@
 #include "cli/lint/fields.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks.h"
 
 void sw_problems_done(struct sw_problems *problems)
 {

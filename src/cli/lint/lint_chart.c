@@ -6,7 +6,7 @@
 #include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks.h"
 
 /* The annotations of a chart, and what says yes there; "false" and "none" say no. */
 static const struct {

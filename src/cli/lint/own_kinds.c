@@ -10,8 +10,8 @@
 #include "data/data.h"
 #include "data/selector/selector.h"
 #include "data/yaml/yaml.h"
-#include "operator/controller/node_sharing.h"
 #include "operator/engine/upgrade/upgrade.h"
+#include "operator/manifests/policy.h"
 
 extern const struct sw_embedded sw_deploy_crds[];
 
@@ -317,7 +317,7 @@ static void check_meaning(const struct check *c, struct json_object *doc)
     if (strstr(text, "{{"))
         return;
     check_place(c, doc);
-    int rc = partition_check(doc, &err);
+    int rc = sw_spec_check(doc, &err);
     if (rc == 0)
         rc = sw_upgrade_policy_read(sw_json_find(doc, "spec", "upgradePolicy", NULL), &policy,
                                     &err);

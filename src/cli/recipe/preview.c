@@ -9,7 +9,7 @@
 #include "cli/recipe/resource.h"
 #include "data/data.h"
 #include "kube/kube.h"
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks.h"
 
 enum { RETRIES = 3 };
 

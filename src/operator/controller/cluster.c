@@ -1,7 +1,7 @@
 /* The cluster as a whole: its nodes, the kinds it serves, the objects that facts come from. What
  * changes here goes to every resource. */
 #include "operator/controller/internal.h"
-#include "operator/controller/nodes.h"
+#include "operator/manifests/node_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,21 +20,21 @@ static void open_watches(struct sw_controller *c);
 
 bool cluster_selects(struct sw_controller *c, struct resource *r, const char *node)
 {
-    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct nodes_choice choice = { c->roster, r->doc, tolerations };
-    return nodes_is_chosen(node, &choice);
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
+    struct sw_node_choice choice = { c->roster, r->doc, tolerations };
+    return sw_node_is_chosen(node, &choice);
 }
 
 bool cluster_selects_any(struct sw_controller *c, struct resource *r)
 {
-    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct nodes_choice choice = { c->roster, r->doc, tolerations };
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
+    struct sw_node_choice choice = { c->roster, r->doc, tolerations };
     const char *name = sw_node_set_name(c->roster, r->some_node);
-    if (name && nodes_is_chosen(name, &choice))
+    if (name && sw_node_is_chosen(name, &choice))
         return true;
     for (uint32_t i = 0; i < sw_node_set_end(c->roster); i++) {
         name = sw_node_set_name(c->roster, i);
-        if (!name || !nodes_is_chosen(name, &choice))
+        if (!name || !sw_node_is_chosen(name, &choice))
             continue;
         r->some_node = i;
         return true;
@@ -44,9 +44,9 @@ bool cluster_selects_any(struct sw_controller *c, struct resource *r)
 
 void cluster_groups(struct sw_controller *c, struct resource *r, struct sw_groups *out)
 {
-    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
-    struct nodes_choice choice = { c->roster, r->doc, tolerations };
-    sw_facts_groups(c->facts, nodes_is_chosen, &choice, out);
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
+    struct sw_node_choice choice = { c->roster, r->doc, tolerations };
+    sw_facts_groups(c->facts, sw_node_is_chosen, &choice, out);
 }
 
 /* The resource without what changes as it is walked: what templates see must not depend on that. */
@@ -159,8 +159,8 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     SW_AUTO_CHARS *group = sw_group_id(node);
     bool changed, groups_changed;
     uint64_t version = strtoull(w->resource_version ? w->resource_version : "0", NULL, 10);
-    uint32_t number = nodes_put(c->roster, c->facts, node, group, version, &changed,
-                                &groups_changed);
+    uint32_t number = sw_node_put(c->roster, c->facts, node, group, version, &changed,
+                                  &groups_changed);
     sw_node_free(node);
     if (groups_changed)
         cluster_facts_changed(c);
@@ -204,7 +204,7 @@ void cluster_kinds_changed(struct sw_controller *c)
     sw_timer_stop(c->kinds_news);
     read_kinds(c);
     kinds_look(c);
-    hub_kinds_changed(c->hub);
+    informer_kinds_changed(c->informer);
     open_watches(c);
     cluster_facts_changed(c);
     wants_resume(c);

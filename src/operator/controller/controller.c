@@ -2,7 +2,7 @@
 
 #include "operator/controller/fetch.h"
 #include "operator/controller/internal.h"
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
         .roster = sw_node_set_new(),
         .facts = sw_facts_new(),
-        .hub = hub_new(loop, kube),
+        .informer = informer_new(loop, kube),
         .trouble = 1, /* nothing was told yet */
     };
     sw_node_set_tap(c->roster, opts->tape);
@@ -72,7 +72,7 @@ void sw_controller_close(struct sw_controller *c)
     depend_close(c);
     fetch_close_all(c);
     wants_close(c);
-    hub_free(c->hub);
+    informer_free(c->informer);
     sw_facts_free(c->facts);
     sw_node_set_free(c->roster);
     free(c->only);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "operator/engine/engine.h"
+#include "operator/release/record.h"
 
 struct json_object;
 struct sw_controller;
@@ -26,9 +27,6 @@ struct sw_controller_event {
     const char *message;
     bool warning;
 };
-
-/** Where Helm's records of what is deployed go. */
-enum sw_releases { SW_RELEASES_NONE, SW_RELEASES_CONFIG_MAPS, SW_RELEASES_SECRETS };
 
 /** The zero value is the default of each; strings are copied. */
 struct sw_controller_opts {

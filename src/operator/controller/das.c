@@ -239,7 +239,7 @@ static void set(struct json_object **field, struct json_object *now)
     *field = json_object_get(now);
 }
 
-static void on_component(const struct hub_news *news, void *arg, uint64_t number)
+static void on_component(const struct informer_event *news, void *arg, uint64_t number)
 {
     struct das *d = arg;
     set(&d->parts[number], news->object);
@@ -265,18 +265,18 @@ static void open_eyes(struct das *d)
     d->resource_watch = sw_kube_watch_open(
         d->c->kube, kind, &(struct sw_watch_opts){ .name = RESOURCE_NAME }, on_resource, d);
     for (size_t i = 0; i < N_COMPONENTS; i++)
-        hub_subscribe(d->c->hub,
-                      &(struct sw_action){ .watch = i,
-                                           .key = { .api_version = components[i].api_version,
-                                                    .kind = components[i].kind,
-                                                    .ns = DAS_NAMESPACE,
-                                                    .name = components[i].name } },
-                      on_component, d);
+        informer_subscribe(d->c->informer,
+                           &(struct sw_action){ .watch = i,
+                                                .key = { .api_version = components[i].api_version,
+                                                         .kind = components[i].kind,
+                                                         .ns = DAS_NAMESPACE,
+                                                         .name = components[i].name } },
+                           on_component, d);
 }
 
 static void close_eyes(struct das *d)
 {
-    hub_unsubscribe_all(d->c->hub, d);
+    informer_unsubscribe_all(d->c->informer, d);
     sw_kube_watch_close(SW_TAKE(d->resource_watch));
     sw_kube_cancel(SW_TAKE(d->write));
     sw_kube_cancel(SW_TAKE(d->status_write));

@@ -85,14 +85,14 @@ static int read_hooks(struct deletion *f, struct json_object *record, struct sw_
 {
     const char *ns = resource_namespace(f->r);
     SW_AUTO_JSON *release = NULL;
-    int rc = release_of_record(record, &release, err);
+    int rc = sw_release_of_record(record, &release, err);
     if (rc == 0)
-        rc = release_hooks_read(release, "pre-delete", ns, &f->before, err);
+        rc = sw_release_hooks_read(release, "pre-delete", ns, &f->before, err);
     if (rc == 0)
-        rc = release_hooks_read(release, "post-delete", ns, &f->after, err);
+        rc = sw_release_hooks_read(release, "post-delete", ns, &f->after, err);
     if (rc == 0) {
         json_object_put(f->done);
-        f->done = release_hooks_past(record, f->r->uid, resource_is_removed(f->r));
+        f->done = sw_release_hooks_past(record, f->r->uid, resource_is_removed(f->r));
     }
     return rc;
 }
@@ -121,7 +121,7 @@ static void on_listed(struct deletion *f)
         deletion_release_records(f);
         return;
     }
-    struct json_object *newest = release_newest(f->list);
+    struct json_object *newest = sw_release_newest(f->list);
     if (!newest) {
         deletion_enter(f, FAREWELL_REMOVING);
         return;
@@ -178,15 +178,15 @@ static void on_timer(void *arg)
 
 static bool orphans(const struct resource *r)
 {
-    struct policy policy;
-    (void)policy_read(r->doc, &policy, NULL); /* what is wrong with the rest is said elsewhere */
+    struct sw_policy policy;
+    (void)sw_policy_read(r->doc, &policy, NULL); /* what is wrong with the rest is said elsewhere */
     return policy.orphan;
 }
 
 static bool goes_without(const struct resource *r)
 {
     return (resource_is_deleting(r) && orphans(r)) ||
-           sw_streq(sw_obj_annotation(r->doc, FAREWELL_NO_HOOKS), "true");
+           sw_streq(sw_obj_annotation(r->doc, SW_DELETION_NO_HOOKS), "true");
 }
 
 /* The user has changed something: what failed may be tried again, or be done without. */
@@ -244,8 +244,8 @@ void deletion_close(struct resource *r)
         return;
     deletion_leave_hook(f);
     sw_timer_free(f->timer);
-    release_hooks_done(&f->before);
-    release_hooks_done(&f->after);
+    sw_release_hooks_done(&f->before);
+    sw_release_hooks_done(&f->after);
     json_object_put(f->list);
     json_object_put(f->done);
     free(f->record);

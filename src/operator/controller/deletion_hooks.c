@@ -1,7 +1,7 @@
 /* The hooks of one stage, one after the other: made, watched to their end, noted on the release's
  * record, and deleted where they say so. */
 #include "operator/controller/deletion_internal.h"
-#include "operator/controller/hooks_internal.h"
+#include "operator/manifests/hooks.h"
 
 #include <stdlib.h>
 
@@ -13,12 +13,12 @@ enum { AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
 /* ---- one hook ----------------------------------------------------------------------------------
  */
 
-static struct release_hooks *hooks_of(struct deletion *f)
+static struct sw_release_hooks *hooks_of(struct deletion *f)
 {
     return f->stage == FAREWELL_AFTER ? &f->after : &f->before;
 }
 
-static const struct release_hook *current(struct deletion *f)
+static const struct sw_release_hook *current(struct deletion *f)
 {
     return &hooks_of(f)->items[f->at];
 }
@@ -37,7 +37,7 @@ static void fail(struct deletion *f, const char *why)
 {
     SW_AUTO_CHARS *words = sw_printf(
         "hook %s failed: %s [Failed: the deletion waits. Mend the cause and delete the hook's "
-        "object, or annotate the resource with " FAREWELL_NO_HOOKS "=true to go without]",
+        "object, or annotate the resource with " SW_DELETION_NO_HOOKS "=true to go without]",
         current(f)->key, why);
     deletion_say(f, true, words);
 }
@@ -73,7 +73,7 @@ static void on_noted(const struct sw_kube_answer *a, void *arg)
 static void note(struct deletion *f, const char *why)
 {
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
-    SW_AUTO_JSON *patch = release_hooks_note(f->done, f->r->uid, !resource_is_deleting(f->r));
+    SW_AUTO_JSON *patch = sw_release_hooks_note(f->done, f->r->uid, !resource_is_deleting(f->r));
     f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
                            f->record, SW_PATCH_MERGE, patch,
                            &(struct sw_request_opts){ .retries = FAREWELL_RETRIES }, on_noted, f);
@@ -124,13 +124,13 @@ static void remove_live(struct deletion *f, const char *uid)
 /* An object of this very run, not one of an install or of another resource before. */
 static bool is_of_this_run(struct deletion *f)
 {
-    return sw_streq(sw_obj_annotation(f->live, FAREWELL_RUN_MARK),
-                    sw_obj_annotation(f->doc, FAREWELL_RUN_MARK));
+    return sw_streq(sw_obj_annotation(f->live, SW_DELETION_RUN_MARK),
+                    sw_obj_annotation(f->doc, SW_DELETION_RUN_MARK));
 }
 
 static void failed(struct deletion *f, const char *why)
 {
-    const struct release_hook *hook = current(f);
+    const struct sw_release_hook *hook = current(f);
     bool noted = sw_json_get(f->done, hook->key) != NULL;
     fail(f, why);
     if (!(hook->policies & SW_HOOK_DELETE_FAILED))
@@ -161,11 +161,11 @@ static void apply_hook(struct deletion *f)
 static int64_t timeout_of(const struct deletion *f)
 {
     const char *own = sw_obj_annotation(f->live, SW_ANN_TIMEOUT);
-    struct policy policy;
+    struct sw_policy policy;
     int64_t ms = 0;
     if (own && sw_span_parse(own, &ms, NULL) == 0 && ms)
         return ms;
-    (void)policy_read(f->r->doc, &policy, NULL);
+    (void)sw_policy_read(f->r->doc, &policy, NULL);
     return policy.timeout_ms ? policy.timeout_ms : TIMEOUT_MS;
 }
 
@@ -183,7 +183,7 @@ static bool is_late(struct deletion *f)
 
 static void look_at_hook(struct deletion *f)
 {
-    const struct release_hook *hook = current(f);
+    const struct sw_release_hook *hook = current(f);
     const char *why;
     if (!f->synced || f->req)
         return;
@@ -200,12 +200,12 @@ static void look_at_hook(struct deletion *f)
             fail(f, "an object of that name is there already");
         return;
     }
-    enum hook_verdict readiness = release_hook_judge(f->live, &why);
-    if (readiness == HOOK_SUCCEEDED) {
+    enum sw_hook_outcome readiness = sw_release_hook_outcome(f->live, &why);
+    if (readiness == SW_HOOK_SUCCEEDED) {
         note(f, "");
         return;
     }
-    if (readiness == HOOK_FAILED) {
+    if (readiness == SW_HOOK_FAILED) {
         failed(f, why);
         return;
     }
@@ -240,7 +240,7 @@ static int find_values(struct deletion *f, struct json_object *doc,
     bool proxy = sw_hook_asked(doc, SW_SRO_PREFIX "proxy");
     if (proxy && !wants_source_ready(r->c, "proxy"))
         return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
-    if (sw_streq(hook_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) &&
+    if (sw_streq(sw_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) &&
         images_mirrors(r->c, mirrors) == SW_PENDING)
         return sw_err_set(err, SW_UNAVAILABLE, "the cluster's mirrors are being read");
     return 0;
@@ -254,7 +254,7 @@ static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err
     SW_AUTO_JSON *doc = sw_json_copy(current(f)->doc);
     SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
     const char *event = f->stage == FAREWELL_AFTER ? "post-delete" : "pre-delete";
-    SW_AUTO_CHARS *mark = release_hooks_mark(event, f->record_uid, !resource_is_deleting(r));
+    SW_AUTO_CHARS *mark = sw_release_hooks_mark(event, f->record_uid, !resource_is_deleting(r));
     int rc = find_values(f, doc, &mirrors, err);
     if (rc == 0)
         rc = sw_hooks_apply(doc,
@@ -267,7 +267,7 @@ static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err
     if (rc < 0)
         return rc;
     (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
-    sw_json_set_str(doc, mark, "metadata", "annotations", FAREWELL_RUN_MARK, NULL);
+    sw_json_set_str(doc, mark, "metadata", "annotations", SW_DELETION_RUN_MARK, NULL);
     f->doc = SW_TAKE(doc);
     f->kind = kind;
     return 0;
@@ -301,12 +301,12 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *k
 /* ---- all of the stage --------------------------------------------------------------------------
  */
 
-static bool is_done(struct deletion *f, const struct release_hook *hook)
+static bool is_done(struct deletion *f, const struct sw_release_hook *hook)
 {
     return sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
 }
 
-static bool wants_turn(struct deletion *f, const struct release_hook *hook)
+static bool wants_turn(struct deletion *f, const struct sw_release_hook *hook)
 {
     return f->tidying ? (hook->policies & SW_HOOK_DELETE_SUCCEEDED) != 0 : !is_done(f, hook);
 }
@@ -319,7 +319,7 @@ void deletion_run_hooks(struct deletion *f)
         look_at_hook(f);
         return;
     }
-    const struct release_hooks *hooks = hooks_of(f);
+    const struct sw_release_hooks *hooks = hooks_of(f);
     while (f->at < hooks->n && !wants_turn(f, &hooks->items[f->at]))
         f->at++;
     if (f->at < hooks->n) {

@@ -2,8 +2,8 @@
 /* What the files of a farewell share: deletion.c knows its stages, deletion_hooks.c runs the hooks
  * of one, deletion_records.c lets Helm's records go on without the resource. */
 #include "operator/controller/deletion.h"
-#include "operator/controller/release_hooks.h"
 #include "operator/controller/release_internal.h"
+#include "operator/release/hooks.h"
 
 enum { FAREWELL_RETRIES = 4, FAREWELL_RETRY_MS = 5000 };
 
@@ -22,7 +22,7 @@ struct deletion {
     char *record;             /* name of the newest; NULL: none */
     char *record_uid;
     size_t next_record; /* that is let go */
-    struct release_hooks before, after;
+    struct sw_release_hooks before, after;
     struct json_object *done; /* key -> "" (succeeded), or why it failed */
     struct sw_kube_request *req;
     struct sw_timer *timer;

@@ -1,10 +1,11 @@
 /* Helm's records of what is left behind: they outlive the resource, which owned them. */
 #include "operator/controller/deletion_internal.h"
+#include "operator/manifests/ownership.h"
 
 const struct sw_kind *deletion_record_kind(const struct deletion *f)
 {
     const struct sw_controller *c = f->r->c;
-    return c->opts.releases == SW_RELEASES_NONE ? NULL : release_kind(c);
+    return sw_release_kind(c->kube, c->opts.releases);
 }
 
 static void on_let_go(const struct sw_kube_answer *a, void *arg)
@@ -21,26 +22,12 @@ static void on_let_go(const struct sw_kube_answer *a, void *arg)
     deletion_release_records(f);
 }
 
-/* @return the owners but the resource, the caller's; NULL: it is none of them. */
-static struct json_object *other_owners(struct json_object *record, const char *uid)
-{
-    struct json_object *owners = sw_json_find(record, "metadata", "ownerReferences", NULL);
-    struct json_object *others = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(owners); i++)
-        if (!sw_streq(sw_json_str(sw_json_at(owners, i), "", "uid", NULL), uid))
-            (void)json_object_array_add(others, json_object_get(sw_json_at(owners, i)));
-    if (sw_json_len(others) < sw_json_len(owners))
-        return others;
-    json_object_put(others);
-    return NULL;
-}
-
 /* One after the other: what is deployed goes on without the resource, and so do its records. */
 void deletion_release_records(struct deletion *f)
 {
     while (f->next_record < sw_json_len(f->list)) {
         struct json_object *record = sw_json_at(f->list, f->next_record++);
-        struct json_object *others = other_owners(record, f->r->uid);
+        struct json_object *others = sw_owners_without(record, f->r->uid);
         if (!others)
             continue;
         SW_AUTO_JSON *patch = json_object_new_object();

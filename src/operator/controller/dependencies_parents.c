@@ -92,8 +92,8 @@ void depend_own(struct resource *r, struct resource *child)
 
 bool depend_let_go(struct resource *r)
 {
-    struct policy policy;
-    (void)policy_read(r->doc, &policy, NULL);
+    struct sw_policy policy;
+    (void)sw_policy_read(r->doc, &policy, NULL);
     bool begun = r->lets_go;
     r->lets_go = policy.orphan;
     for (struct resource *child = r->c->resources; child && policy.orphan && !begun;
@@ -176,10 +176,10 @@ static bool entries_are_known(const struct resource *r)
 
 void depend_prune(struct resource *r)
 {
-    struct policy policy;
+    struct sw_policy policy;
     if (r->c->only || !r->c->resources_synced || !entries_are_known(r))
         return;
-    (void)policy_read(r->doc, &policy, NULL);
+    (void)sw_policy_read(r->doc, &policy, NULL);
     for (struct resource *child = r->c->resources; child; child = child->next) {
         if (!sw_obj_annotation(child->seen, ANN_PARENT) || depend_needs(r, child->name) ||
             resource_is_deleting(child) || is_being_let_go(r, child->name))

@@ -23,9 +23,3 @@ bool drain_is_done(const struct drain *d);
 bool drain_is_refused(const struct drain *d);
 /** What is waited for, or refused; "" for nothing. Borrowed until the next call. */
 const char *drain_words(struct drain *d);
-
-/** What @pod is to a drain: NULL: it stays; "": it is to be evicted; else why it may not be. Pure.
- * @self: the name of the process's own pod, in @self_ns; either may be NULL. */
-struct json_object;
-const char *drain_filter(struct json_object *pod, const struct sw_upgrade_policy *policy,
-                         const char *self_ns, const char *self);

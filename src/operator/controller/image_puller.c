@@ -76,7 +76,7 @@ static void bind(struct resource *r, struct json_object *binding)
     op_with_kind(op);
 }
 
-static void on_binding(const struct hub_news *news, void *arg, uint64_t watch SW_UNUSED)
+static void on_binding(const struct informer_event *news, void *arg, uint64_t watch SW_UNUSED)
 {
     struct resource *r = arg;
     if (news->object && !has_builder(news->object, r->puller_ns))
@@ -88,17 +88,17 @@ static void on_binding(const struct hub_news *news, void *arg, uint64_t watch SW
 
 static void watch_binding(struct resource *r)
 {
-    hub_subscribe(r->c->hub,
-                  &(struct sw_action){ .key = { RBAC, "RoleBinding", r->puller_ns, BINDING },
-                                       .use = SW_USE_STATUS,
-                                       .watch = WATCH },
-                  on_binding, r);
+    informer_subscribe(r->c->informer,
+                       &(struct sw_action){ .key = { RBAC, "RoleBinding", r->puller_ns, BINDING },
+                                            .use = SW_USE_STATUS,
+                                            .watch = WATCH },
+                       on_binding, r);
 }
 
 static void on_puller_timer(void *arg)
 {
     struct resource *r = arg;
-    hub_unsubscribe(r->c->hub, r, WATCH);
+    informer_unsubscribe(r->c->informer, r, WATCH);
     watch_binding(r); /* tells what it is now */
 }
 
@@ -106,7 +106,7 @@ void puller_close(struct resource *r)
 {
     if (!r->puller_ns)
         return;
-    hub_unsubscribe(r->c->hub, r, WATCH);
+    informer_unsubscribe(r->c->informer, r, WATCH);
     sw_timer_free(SW_TAKE(r->puller_timer));
     free(SW_TAKE(r->puller_ns));
 }

@@ -1,7 +1,7 @@
 /* Is the image of a driver container there? Asked before its DaemonSet is touched, so that a new
  * kernel for which nobody has pushed an image yet breaks nothing and is built for instead. */
 #include "operator/controller/internal.h"
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <stdlib.h>
 #include <string.h>

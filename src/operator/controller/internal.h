@@ -10,12 +10,14 @@
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
 #include "kube/kube.h"
-#include "operator/controller/hooks.h"
-#include "operator/controller/informer.h"
-#include "operator/controller/node_sharing.h"
 #include "operator/engine/engine.h"
 #include "operator/engine/recording/recording.h"
 #include "operator/facts/facts.h"
+#include "operator/informer/informer.h"
+#include "operator/manifests/hooks.h"
+#include "operator/manifests/overrides.h"
+#include "operator/manifests/policy.h"
+#include "operator/manifests/sharing.h"
 
 #define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
 struct lookups;
@@ -37,7 +39,7 @@ struct sw_controller {
     struct child_watch *children;  /* see dependencies.c */
     struct sw_node_set *roster;
     struct sw_facts *facts;
-    struct hub *hub;
+    struct informer *informer;
     struct resource *resources;
     struct sw_kube_request *discovery, *version;
     struct stale *stale; /* kinds.c: group versions to be asked for anew */
@@ -219,19 +221,6 @@ bool resolve_is_needed(struct json_object *doc);
 int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
                  struct sw_err *err);
 
-/* ---- what the spec says beyond SRO's fields (policy.c) ------------------------------------------
- */
-
-struct policy {
-    bool orphan, rollback;
-    int64_t timeout_ms;           /* of states without one of their own; 0: none */
-    struct json_object *timeouts; /* by state; checked; borrowed from the document, or NULL */
-};
-/* @return 0 | SW_INVALID: the message names the field */
-int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err);
-/* Of the state @name, whose label ends in @label (or NULL); 0: it has none of its own. */
-int64_t policy_timeout(const struct policy *policy, const char *name, const char *label);
-
 /* ---- drivers replaced node by node (upgrade.c) --------------------------------------------------
  */
 
@@ -288,7 +277,7 @@ struct json_object *debug_redacted(struct json_object *doc);
  * is borrowed until the next call. @return 0 | SW_PENDING, others of a lookup | SW_UNAVAILABLE: it
  * is not there */
 int serving_find(struct resource *r, struct lookups *lookups, const char *ns, const char *name,
-                 const char *service, struct serving_text *out, struct sw_err *err);
+                 const char *service, struct sw_cert_text *out, struct sw_err *err);
 void serving_close(struct resource *r);
 
 /* ---- recipes, plans, renders (source.c, plan.c, render.c) --------------------------------------

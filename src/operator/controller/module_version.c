@@ -77,7 +77,7 @@ static void start_version(struct module *m)
 static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
 {
     struct module *m = arg;
-    struct sw_release_image_look *look = SW_TAKE(m->look);
+    struct sw_release_image_read *look = SW_TAKE(m->look);
     if (code == 0) {
         struct json_object *info = json_object_new_object();
         sw_json_set_str(info, p->version, "version", NULL);

@@ -3,9 +3,9 @@
  * versions, module_version.c one version after the other, module_objects.c its objects. */
 #include "net/http/http.h"
 #include "operator/controller/internal.h"
-#include "operator/controller/registries.h"
-#include "operator/controller/release_image.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/registries/registries.h"
+#include "operator/registries/release_image.h"
 
 #define MODULE_KIND "SpecialResourceModule"
 
@@ -38,7 +38,7 @@ struct module {
     struct sw_http_transfer *transfer;
     char *body;
     size_t body_len;
-    struct sw_release_image_look *look;
+    struct sw_release_image_read *look;
     struct sw_facts *facts;
     struct json_object *values;
     struct sw_rendered *rendered;

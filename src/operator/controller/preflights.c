@@ -1,9 +1,9 @@
 /* PreflightValidations: every resource's driver containers against the kernel of a release image,
  * looked at again until all is well. */
 #include "operator/controller/internal.h"
-#include "operator/controller/preflight.h"
-#include "operator/controller/registries.h"
-#include "operator/controller/release_image.h"
+#include "operator/registries/driver_images.h"
+#include "operator/registries/registries.h"
+#include "operator/registries/release_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@ struct validation {
     char *name, *image;           /* image: spec.updateImage */
     struct json_object *statuses; /* as last written, or as read */
     struct json_object *fresh;    /* that is being put together */
-    struct sw_release_image_look *look;
+    struct sw_release_image_read *look;
     struct sw_facts *facts; /* of the release image; NULL: not read yet */
     char *kernel;
     char **names; /* of the resources of this round */
     size_t n, at;
-    struct sw_preflight *check;
+    struct sw_driver_images *check;
     struct sw_kube_request *write;
     struct sw_timer *timer;
 };
@@ -45,7 +45,7 @@ static void forget_names(struct validation *v)
 static void stop(struct validation *v)
 {
     sw_release_image_close(SW_TAKE(v->look));
-    sw_preflight_close(SW_TAKE(v->check));
+    sw_driver_images_close(SW_TAKE(v->check));
     sw_kube_cancel(SW_TAKE(v->write));
     sw_timer_stop(v->timer);
     json_object_put(SW_TAKE(v->fresh));
@@ -126,7 +126,7 @@ static void add_readiness(struct validation *v, const char *name, const char *st
 /* ---- one resource ------------------------------------------------------------------------------
  */
 
-static void on_report(const struct sw_preflight_report *report, void *arg)
+static void on_report(const struct sw_driver_images_report *report, void *arg)
 {
     struct validation *v = arg;
     v->check = NULL;
@@ -164,11 +164,11 @@ static void next_resource(struct validation *v)
             add_readiness(v, r->name, "Error", sw_err_text(&err));
             continue;
         }
-        v->check = sw_preflight_open(v->c->loop, v->c->registries,
-                                     &(struct sw_preflight_ask){ .rendered = rendered,
-                                                                 .kernel = v->kernel,
-                                                                 .ns = resource_namespace(r) },
-                                     on_report, v);
+        v->check = sw_driver_images_open(
+            v->c->loop, v->c->registries,
+            &(struct sw_driver_images_ask){
+                .rendered = rendered, .kernel = v->kernel, .ns = resource_namespace(r) },
+            on_report, v);
         return;
     }
     finish(v);
@@ -190,7 +190,7 @@ static void collect_names(struct validation *v)
 static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
 {
     struct validation *v = arg;
-    struct sw_release_image_look *look = SW_TAKE(v->look); /* @p is its */
+    struct sw_release_image_read *look = SW_TAKE(v->look); /* @p is its */
     SW_AUTO_CHARS *why = code < 0 ? sw_printf("the release image cannot be read: %s", words) : NULL;
     if (code == 0) {
         v->facts = sw_release_image_facts(p, NULL, NULL, NULL);

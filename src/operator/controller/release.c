@@ -2,9 +2,9 @@
  * deployed: one record for each revision of recipe and values, ten kept. A record is JSON, packed,
  * in a ConfigMap or a Secret; its labels say what it is.
  * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
-#include "operator/controller/release_hooks.h"
 #include "operator/controller/release_internal.h"
 #include "operator/controller/rollback.h"
+#include "operator/release/hooks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static bool was_deployed(struct json_object *list)
  * deployed what is there now. */
 static void remember(struct resource *r, struct json_object *list)
 {
-    struct json_object *last = release_newest(list);
+    struct json_object *last = sw_release_newest(list);
     char digest[SW_SHA256_HEX];
     digest_of(r, digest);
     const char *recorded = last ? label(last, DIGEST_LABEL) : "";
@@ -133,7 +133,7 @@ static void on_tidied(const struct sw_kube_answer *a, void *arg)
 static void on_old(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
-    const struct sw_kind *kind = release_kind(w->r->c);
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
     w->req = NULL;
     if (a->code < 0 || !kind) {
         tidy_next(w);
@@ -141,9 +141,9 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
     }
     SW_AUTO_JSON *release = NULL, *patch = NULL;
     SW_ERR(err);
-    if (release_of_record(a->object, &release, &err) == 0) {
+    if (sw_release_of_record(a->object, &release, &err) == 0) {
         sw_json_set_str(release, "superseded", "info", "status", NULL);
-        patch = release_patch(a->object, release);
+        patch = sw_release_patch(a->object, release);
     } else {
         patch = json_object_new_object();
     }
@@ -157,7 +157,7 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
 static void tidy_next(struct release_work *w)
 {
     struct resource *r = w->r;
-    const struct sw_kind *kind = release_kind(w->r->c);
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
     const struct sw_request_opts opts = { .retries = RETRIES };
     while (kind && w->next < sw_json_len(w->list)) {
         struct json_object *old = sw_json_at(w->list, w->next++);
@@ -193,7 +193,7 @@ static void write_record(void *arg)
 {
     struct release_work *w = arg;
     struct resource *r = w->r;
-    const struct sw_kind *kind = release_kind(w->r->c);
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
     int rc = release_make(w, &release, &err);
@@ -204,7 +204,7 @@ static void write_record(void *arg)
                 rc < 0 ? sw_err_text(&err) : "the server serves no ConfigMaps");
         return;
     }
-    SW_AUTO_CHARS *packed = release_pack(release);
+    SW_AUTO_CHARS *packed = sw_release_pack(release);
     if (strlen(packed) > MAX_BYTES) {
         SW_AUTO_CHARS *why = sw_printf("the release is too large to be recorded: %zu bytes packed, "
                                        "an object takes %d",
@@ -230,7 +230,7 @@ static void on_looked(struct release_work *w)
         finish(w);
         return;
     }
-    struct json_object *last = release_newest(w->list);
+    struct json_object *last = sw_release_newest(w->list);
     bool recorded = last && sw_streq(label(last, DIGEST_LABEL), r->release.digest);
     bool was = recorded && sw_streq(label(last, "status"), "deployed");
     bool begins = sw_starts_with(w->status, "pending-");
@@ -263,7 +263,7 @@ static void look(struct resource *r, const char *status)
     *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
     w->lookups = lookups_new(r, write_record, w);
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", r->name);
-    const struct sw_kind *kind = release_kind(w->r->c);
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
     if (!kind) {
         r->release.known = true;
         finish(w);

@@ -1,7 +1,7 @@
 /* How hooks of an install or an upgrade went: what is seen of them while they are there is kept
  * until the release is recorded. */
-#include "operator/controller/release_hooks.h"
 #include "operator/controller/release_internal.h"
+#include "operator/release/hooks.h"
 
 static char *key_of(const struct resource *r, struct json_object *doc)
 {
@@ -14,17 +14,18 @@ void release_saw(struct resource *r, struct json_object *object)
 {
     const char *why;
     if (!object || !sw_obj_annotation(object, "helm.sh/hook") ||
-        r->c->opts.releases == SW_RELEASES_NONE || release_hook_judge(object, &why) == HOOK_RUNS)
+        r->c->opts.releases == SW_RELEASES_NONE ||
+        sw_release_hook_outcome(object, &why) == SW_HOOK_RUNS)
         return;
     SW_AUTO_CHARS *key = key_of(r, object);
     if (!r->release.runs)
         r->release.runs = json_object_new_object();
-    (void)json_object_object_add(r->release.runs, key, release_run_of_object(object));
+    (void)json_object_object_add(r->release.runs, key, sw_release_run_of_object(object));
 }
 
 struct json_object *release_run_of(const struct resource *r, struct json_object *doc)
 {
     SW_AUTO_CHARS *key = doc ? key_of(r, doc) : NULL;
     struct json_object *run = key ? sw_json_get(r->release.runs, key) : NULL;
-    return run ? sw_json_copy(run) : release_run("", "", "");
+    return run ? sw_json_copy(run) : sw_release_run("", "", "");
 }

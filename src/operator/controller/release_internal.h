@@ -1,6 +1,6 @@
 #pragma once
 /* What the files of releases share: release.c does the work, release_record.c makes a record. */
-#include "operator/controller/release.h"
+#include "operator/controller/internal.h"
 
 #define DIGEST_LABEL "slipway.dev/digest"
 
@@ -16,8 +16,6 @@ struct release_work {
     struct sw_kube_request *req;
 };
 
-/** NULL: the server serves none. */
-const struct sw_kind *release_kind(const struct sw_controller *c);
 /** The record as Helm writes it, of w->version and w->status.
  * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
  */

@@ -202,11 +202,6 @@ static bool is_in_secrets(const struct sw_controller *c)
     return c->opts.releases == SW_RELEASES_SECRETS;
 }
 
-const struct sw_kind *release_kind(const struct sw_controller *c)
-{
-    return sw_kube_kind_find(c->kube, "v1", is_in_secrets(c) ? "Secret" : "ConfigMap");
-}
-
 struct json_object *release_object(const struct release_work *w, const char *packed)
 {
     struct resource *r = w->r;
@@ -227,6 +222,6 @@ struct json_object *release_object(const struct release_work *w, const char *pac
     sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
     if (is_in_secrets(r->c))
         sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
-    (void)json_object_object_add(doc, "data", release_data(is_in_secrets(r->c), packed));
+    (void)json_object_object_add(doc, "data", sw_release_data(is_in_secrets(r->c), packed));
     return doc;
 }

@@ -1,7 +1,7 @@
 /* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
-#include "operator/controller/hooks_internal.h"
 #include "operator/controller/internal.h"
 #include "operator/controller/rollback.h"
+#include "operator/manifests/hooks.h"
 
 #include "data/text/base64.h"
 
@@ -264,7 +264,7 @@ static struct json_object *needs_of(const struct resource *r, size_t state)
 
 /* The Secret of a certificate that is used, as one more object of the state. */
 static int add_secret(struct render_work *w, const char *ns, const char *name,
-                      const struct serving_text *text, struct sw_err *err)
+                      const struct sw_cert_text *text, struct sw_err *err)
 {
     const char *const data[][2] = { { "ca.crt", text->ca },
                                     { "tls.crt", text->cert },
@@ -292,7 +292,7 @@ static int add_secret(struct render_work *w, const char *ns, const char *name,
 }
 
 static int find_serving(void *arg, const char *ns, const char *secret, const char *service,
-                        struct serving_text *out, struct sw_err *err)
+                        struct sw_cert_text *out, struct sw_err *err)
 {
     struct render_work *w = arg;
     int rc = serving_find(w->r, w->lookups, ns, secret, service, out, err);
@@ -347,7 +347,7 @@ static int check_image(struct render_work *w, struct json_object *doc, const str
 static int find_mirrors(struct render_work *w, struct json_object *doc,
                         const struct sw_mirrors **out, struct sw_err *err)
 {
-    if (!sw_streq(hook_mirror_rules(doc, w->r->doc), SW_MIRROR_CLUSTER) ||
+    if (!sw_streq(sw_mirror_rules(doc, w->r->doc), SW_MIRROR_CLUSTER) ||
         images_mirrors(w->r->c, out) != SW_PENDING)
         return 0;
     w->waits_for_images = true;
@@ -489,7 +489,7 @@ static int render_priority_classes(struct render_work *w, struct sw_err *err)
 {
     struct json_object *doc;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && (doc = partition_priority_class(w->r->doc, i)); i++) {
+    for (size_t i = 0; rc == 0 && (doc = sw_sharing_priority_class(w->r->doc, i)); i++) {
         rc = sw_hooks_apply(doc,
                             &(struct sw_hook_env){ .resource = w->r->doc,
                                                    .ns = resource_namespace(w->r),

@@ -1,5 +1,6 @@
 /* The engine's wishes as requests, and their answers as its events. */
 #include "operator/controller/internal.h"
+#include "operator/manifests/ownership.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     if (a->code == 0 && a->object)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
-        hub_namespace_is_new(op->r->c->hub, op->key.name);
+        informer_namespace_is_new(op->r->c->informer, op->key.name);
     op_answer(op, SW_EV_APPLIED, a->code, words_of(a), a->object, NULL);
 }
 
@@ -222,6 +223,63 @@ void request_delete(struct resource *r, const struct sw_action *a)
     op->propagation = copy_of(a->propagation);
     op->begin = begin_delete;
     op->failed = delete_failed;
+    op_with_kind(op);
+}
+
+/* ---- orphan: slipway's marks are removed, the object stays
+ * -------------------------------------------
+ */
+
+static void release_answered(struct op *op, int code, const char *words)
+{
+    if (code == SW_CONFLICT || code == SW_UNAVAILABLE)
+        op_again(op);
+    else
+        op_answer(op, SW_EV_RELEASED, code, words, NULL, NULL);
+}
+
+static void on_released(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    release_answered(op, a->code, words_of(a));
+}
+
+static void on_release_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    bool other = a->code == 0 && op->uid && !sw_streq(op->uid, sw_obj_uid(a->object));
+    if (a->code < 0 || other) {
+        release_answered(op, a->code < 0 ? a->code : SW_NOTFOUND, words_of(a));
+        return;
+    }
+    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
+                                                   op->key.kind);
+    struct json_object *body = sw_ownership_release(a->object, op->r->uid);
+    if (!body || !kind) {
+        json_object_put(body);
+        release_answered(op, kind ? 0 : SW_UNAVAILABLE, NULL);
+        return;
+    }
+    op->req = sw_kube_patch(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL,
+                            op->key.name, SW_PATCH_MERGE, body,
+                            &(struct sw_request_opts){ .retries = RETRIES }, on_released, op);
+    json_object_put(body);
+}
+
+static void begin_release(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_get(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL, op->key.name,
+                          &(struct sw_request_opts){ .retries = RETRIES }, on_release_read, op);
+}
+
+void request_release(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new(r, &a->key, a->serial);
+    op->uid = copy_of(a->uid);
+    op->begin = begin_release;
+    op->failed = release_answered;
     op_with_kind(op);
 }
 

@@ -59,7 +59,7 @@ static void do_render(struct resource *r, const struct sw_action *a)
     t->serial = a->serial;
 }
 
-static void on_news(const struct hub_news *news, void *arg, uint64_t watch)
+static void on_news(const struct informer_event *news, void *arg, uint64_t watch)
 {
     struct resource *r = arg;
     release_saw(r, news->object);
@@ -69,13 +69,13 @@ static void on_news(const struct hub_news *news, void *arg, uint64_t watch)
                          .key = *news->key,
                          .object = news->object,
                          .code = news->code,
-                         .message = news->words,
+                         .message = news->message,
                      });
 }
 
 static void do_watch(struct resource *r, const struct sw_action *a)
 {
-    hub_subscribe(r->c->hub, a, on_news, r);
+    informer_subscribe(r->c->informer, a, on_news, r);
 }
 
 static void do_apply(struct resource *r, const struct sw_action *a)
@@ -86,7 +86,7 @@ static void do_apply(struct resource *r, const struct sw_action *a)
 
 static void do_unwatch(struct resource *r, const struct sw_action *a)
 {
-    hub_unsubscribe(r->c->hub, r, a->watch);
+    informer_unsubscribe(r->c->informer, r, a->watch);
 }
 
 static void do_event(struct resource *r, const struct sw_action *a)
@@ -157,7 +157,7 @@ static void tell_unused(struct resource *r)
         return;
     free(r->overrides_told);
     r->overrides_told = sw_strdup(r->revision);
-    SW_AUTO_CHARS *unused = overrides_unused(r->doc, r->overrides_used);
+    SW_AUTO_CHARS *unused = sw_overrides_unused(r->doc, r->overrides_used);
     if (!unused)
         return;
     SW_AUTO_CHARS *words = sw_printf("no object of the recipe is meant by %s", unused);
@@ -240,7 +240,7 @@ static void resource_free(struct resource *r)
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
-    hub_unsubscribe_all(r->c->hub, r);
+    informer_unsubscribe_all(r->c->informer, r);
     while (r->ops)
         op_free(r->ops);
     while (r->todo) {
@@ -374,7 +374,7 @@ static const char *title_of(const struct sw_recipe_state *s)
     return s->templates[0] + (strchr(s->chart, '/') ? 0 : strlen(s->chart) + 1);
 }
 
-static void graph_of(const struct sw_plan *plan, const struct policy *policy, struct graph *g)
+static void graph_of(const struct sw_plan *plan, const struct sw_policy *policy, struct graph *g)
 {
     size_t n = plan ? sw_plan_n_states(plan) : 0, n_needs = 0;
     for (size_t i = 0; i < n; i++)
@@ -392,7 +392,7 @@ static void graph_of(const struct sw_plan *plan, const struct policy *policy, st
             .title = title_of(s),
             .needs = needs,
             .kernel_affine = s->kernel_affine,
-            .timeout_ms = policy_timeout(policy, s->name, s->label),
+            .timeout_ms = sw_policy_timeout(policy, s->name, s->label),
         };
         if (!s->n_needs)
             *needs++ = 0;
@@ -422,15 +422,15 @@ static void send_spec(struct resource *r)
         spec.reason = r->depends.reason;
     }
     SW_ERR(err);
-    struct policy policy = { 0 };
+    struct sw_policy policy = { 0 };
     int rc = management_of(r, &spec.management, &err);
-    int policy_rc = policy_read(r->doc, &policy, rc < 0 ? NULL : &err);
+    int policy_rc = sw_policy_read(r->doc, &policy, rc < 0 ? NULL : &err);
     spec.orphan = policy.orphan;
     spec.timeout_ms = policy.timeout_ms;
     if (rc == 0 && !spec.deleting)
         rc = policy_rc;
     if (rc == 0 && !spec.deleting)
-        rc = partition_check(r->doc, &err);
+        rc = sw_spec_check(r->doc, &err);
     if (rc < 0 && !spec.code) {
         spec.code = rc;
         spec.message = sw_err_text(&err);
@@ -438,7 +438,7 @@ static void send_spec(struct resource *r)
         resource_set_fault(r, rc, spec.message);
     }
     deletion_spec(r, &spec);
-    SW_AUTO_JSON *tolerations = partition_tolerations(r->doc);
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
     spec.taints = sw_json_find(r->doc, "spec", "taints", NULL);
     spec.tolerations = tolerations;
     spec.overlap = r->overlap.words;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/text/base64.h"
-#include "operator/controller/release.h"
+#include "operator/release/record.h"
 
 enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000, MARK_LEN = 16 };
 
@@ -111,7 +111,7 @@ static void read_all(struct rollback *b, struct json_object *secret)
     SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
     SW_AUTO_JSON *all = NULL;
     SW_ERR(err);
-    if (!text || release_unpack(text, len, &all, &err) < 0) {
+    if (!text || sw_release_unpack(text, len, &all, &err) < 0) {
         sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
         return;
     }
@@ -159,7 +159,7 @@ static char *pack(const struct rollback *b)
         if (b->items[i].ready_text && sw_plan_find_state(b->r->plan, b->items[i].state) >= 0)
             (void)json_object_array_add(states, item_doc(&b->items[i]));
     (void)json_object_object_add(all, "states", states);
-    return release_pack(all);
+    return sw_release_pack(all);
 }
 
 static struct json_object *secret_doc(const struct rollback *b, const char *packed)

@@ -185,7 +185,7 @@ static void forget(struct resource *r, struct serving *s)
  */
 
 int serving_find(struct resource *r, struct lookups *lookups, const char *ns, const char *name,
-                 const char *service, struct serving_text *out, struct sw_err *err)
+                 const char *service, struct sw_cert_text *out, struct sw_err *err)
 {
     struct serving *s = find(r, ns, name);
     SW_AUTO_JSON *secret = NULL;
@@ -218,6 +218,6 @@ int serving_find(struct resource *r, struct lookups *lookups, const char *ns, co
         r->serving = s;
         set_timer(r);
     }
-    *out = (struct serving_text){ s->ca, s->cert, s->key };
+    *out = (struct sw_cert_text){ s->ca, s->cert, s->key };
     return 0;
 }

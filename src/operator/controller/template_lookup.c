@@ -62,7 +62,7 @@ static void settle(struct lookup *k, int code, const char *words)
     struct lookups *l = k->all;
     k->answered = true;
     if (code == SW_NOTFOUND && *k->key.name)
-        hub_is_absent(l->r->c->hub, &k->key);
+        informer_is_absent(l->r->c->informer, &k->key);
     if (code < 0 && code != SW_NOTFOUND) { /* what is not there is an empty answer, as in Helm */
         k->code = code;
         k->words = sw_strdup(words);

@@ -1,7 +1,7 @@
 /* Driver toolkits whose tags do not say which kernel they are for are looked into, one after
  * another and only while a recipe needs to know. */
 #include "operator/controller/internal.h"
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * deletion, and Helm's records of what is left behind. */
 #include "run_sro.h"
 
-#include "operator/controller/release_hooks.h"
+#include "operator/release/hooks.h"
 
 static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
 

@@ -2,7 +2,7 @@
  * upgrade graph on the same server. */
 #include "run_world.h"
 
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 #include "unit/chart/registry_server.h"
 
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
  * toolkits' kernels. The registry is another server on the world's loop. */
 #include "run_world.h"
 
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 #include "unit/chart/registry_server.h"
 
 #include <stdio.h>

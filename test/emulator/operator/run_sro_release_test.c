@@ -1,7 +1,7 @@
 /* Releases as Helm reads them, and hooks of installs and upgrades. */
 #include "run_sro.h"
 
-#include "operator/controller/release.h"
+#include "operator/release/record.h"
 
 static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
                              "data:\n  color: {{ .Values.color | quote }}\n";
@@ -43,7 +43,7 @@ static struct json_object *record_of(struct world *w, const char *kind, const ch
     assert_string_equal(sw_obj_label(record, "name"), "rel");
     SW_ERR(err);
     const char *data = sw_json_str(record, "", "data", "release", NULL);
-    if (sw_streq(kind, "ConfigMap") && release_unpack(data, strlen(data), &release, &err) < 0)
+    if (sw_streq(kind, "ConfigMap") && sw_release_unpack(data, strlen(data), &release, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     return release;
 }

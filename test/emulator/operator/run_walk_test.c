@@ -4,7 +4,7 @@
 #include "run_world.h"
 
 #include "chart/recipe/package/pack.h"
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 /* A release as Helm packs it: base64, gzip, JSON, each of them anything. */
-#include "operator/controller/release.h"
+#include "operator/release/record.h"
 
+#include <json-c/json.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -8,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct json_object *release = NULL;
     SW_ERR(err);
-    if (release_unpack((const char *)data, len, &release, &err) < 0)
+    if (sw_release_unpack((const char *)data, len, &release, &err) < 0)
         return 0;
-    char *packed = release_pack(release);
+    char *packed = sw_release_pack(release);
     json_object_put(release);
     free(packed);
     return 0;

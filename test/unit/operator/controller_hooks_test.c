@@ -1,6 +1,6 @@
 /* What happens to a manifest before it is applied, one hook at a time, and the table itself. */
-#include "operator/controller/hooks_internal.h"
 #include "operator/controller/internal.h"
+#include "operator/manifests/hooks_internal.h"
 
 #include "data/data.h"
 #include "operator/engine/nodes/grace_period.h"

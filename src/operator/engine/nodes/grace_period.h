@@ -3,7 +3,7 @@
  * missing. A nodeSelector alone cannot say that: the DaemonSet controller deletes a pod as soon as
  * its node does not match (Kubernetes, "DaemonSet", on changed node labels). So slipway puts a
  * label on nodes that had what a DaemonSet asks for when its state finished there, and what asks
- * for features lets them be missing where that label is (operator/controller/hook_node_affinity.c);
+ * for features lets them be missing where that label is (operator/manifests/hook_node_affinity.c);
  * it goes when the grace is over (node_label.c). */
 #include <stdbool.h>
 #include <stdint.h>

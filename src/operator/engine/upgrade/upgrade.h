@@ -120,3 +120,11 @@ typedef void sw_upgrade_plan_fn(size_t round, const struct sw_upgrade_node *node
                                 const struct sw_upgrade_decision *decision, void *arg);
 void sw_upgrade_plan(const struct sw_upgrade_policy *policy, const struct sw_upgrade_node *nodes,
                      size_t n, int64_t now_ms, sw_upgrade_plan_fn *each, void *arg);
+
+/** Must @pod be evicted from a node that is drained? Kept are pods of DaemonSets, mirror pods, pods
+ * that have ended, pods that @policy does not select, and this process's own pod: @self in @self_ns
+ * (either may be NULL).
+ * @return NULL: it stays | "": it is to be evicted | else why it may not be, constant
+ * Source: kubectl's drain filters. */
+const char *sw_upgrade_eviction(struct json_object *pod, const struct sw_upgrade_policy *policy,
+                                const char *self_ns, const char *self);

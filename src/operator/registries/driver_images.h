@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 struct json_object;
-struct sw_preflight;
+struct sw_driver_images;
 struct sw_registries;
 struct sw_rendered;
 
-struct sw_preflight_ask {
+struct sw_driver_images_ask {
     const struct sw_rendered *rendered; /* for that kernel; used during the call only */
     const char *kernel, *arch;          /* arch NULL: amd64 */
     const char *ns;                     /* whose pull secrets count; NULL: nobody's */
@@ -17,17 +17,18 @@ struct sw_preflight_ask {
 
 /** Borrowed for the call. @status is "True", "False" or "Error". @images is a list of
  * {"daemonSet", "image", "status", "reason"}, one for each driver container. */
-struct sw_preflight_report {
+struct sw_driver_images_report {
     const char *status, *reason;
     struct json_object *images;
 };
-typedef void sw_preflight_fn(const struct sw_preflight_report *report, void *arg);
+typedef void sw_driver_images_fn(const struct sw_driver_images_report *report, void *arg);
 
 /** Look at what was rendered, and into the images. @registries NULL: nothing is asked; images that
  * would have to be looked into are "Unknown". Answers once, never before it returned. */
 struct sw_loop;
-struct sw_preflight *sw_preflight_open(struct sw_loop *loop, struct sw_registries *registries,
-                                       const struct sw_preflight_ask *ask, sw_preflight_fn *fn,
-                                       void *arg);
+struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
+                                               struct sw_registries *registries,
+                                               const struct sw_driver_images_ask *ask,
+                                               sw_driver_images_fn *fn, void *arg);
 /** No callback of it runs from here on. NULL is accepted; not needed after the answer. */
-void sw_preflight_close(struct sw_preflight *p);
+void sw_driver_images_close(struct sw_driver_images *p);

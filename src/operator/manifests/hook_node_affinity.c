@@ -2,7 +2,7 @@
  * operator/engine/nodes/grace_period.h. What they ask of features, in the nodeSelector and in the
  * required node affinity, becomes terms of that affinity: all of it; or all but one feature, or
  * none of them, where those are missing and the node has slipway's label. */
-#include "operator/controller/hooks_internal.h"
+#include "operator/manifests/hooks_internal.h"
 
 #include "operator/engine/nodes/grace_period.h"
 

@@ -1,6 +1,6 @@
 /* Images from a mirror: what a manifest's annotation says, or the resource's. */
 #include "chart/registry/registry.h"
-#include "operator/controller/hooks_internal.h"
+#include "operator/manifests/hooks_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static int mirror_operands(struct json_object *at, const char *rules, const stru
     return rc;
 }
 
-const char *hook_mirror_rules(struct json_object *doc, struct json_object *resource)
+const char *sw_mirror_rules(struct json_object *doc, struct json_object *resource)
 {
     const char *own = sw_obj_annotation(doc, SW_IMAGE_MIRROR);
     return own ? own : sw_obj_annotation(resource, SW_IMAGE_MIRROR);
@@ -103,7 +103,7 @@ const char *hook_mirror_rules(struct json_object *doc, struct json_object *resou
 int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     static const char *const lists[] = { "initContainers", "containers" };
-    const char *rules = hook_mirror_rules(doc, env->resource);
+    const char *rules = sw_mirror_rules(doc, env->resource);
     if (!rules)
         return 0;
     struct json_object *pod = sw_hook_pod_template(doc);

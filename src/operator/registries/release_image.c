@@ -1,17 +1,17 @@
 /* Reading a release image: three files of two images, one after another. */
-#include "operator/controller/release_image.h"
+#include "operator/registries/release_image.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/data.h"
-#include "operator/controller/registries.h"
 #include "operator/facts/facts.h"
+#include "operator/registries/registries.h"
 
 enum { MAX_DOC_BYTES = 8 << 20 };
 
-struct sw_release_image_look {
+struct sw_release_image_read {
     struct sw_registries *registries;
     sw_release_image_fn *fn;
     void *arg;
@@ -24,7 +24,7 @@ struct sw_release_image_look {
     char *toolkit_image;
 };
 
-void sw_release_image_close(struct sw_release_image_look *l)
+void sw_release_image_close(struct sw_release_image_read *l)
 {
     if (!l)
         return;
@@ -40,13 +40,13 @@ void sw_release_image_close(struct sw_release_image_look *l)
     free(l);
 }
 
-static struct json_object *tag_of(const struct sw_release_image_look *l, const char *name)
+static struct json_object *tag_of(const struct sw_release_image_read *l, const char *name)
 {
     return sw_json_find_by(sw_json_find(l->references, "spec", "tags", NULL), "name", name);
 }
 
 /* "machine-os=410.84.202205191234-0,other=1" */
-static char *os_version(const struct sw_release_image_look *l)
+static char *os_version(const struct sw_release_image_read *l)
 {
     static const char *const names[] = { "machine-os-content", "rhel-coreos" };
     for (size_t i = 0; i < SW_COUNT(names); i++) {
@@ -59,7 +59,7 @@ static char *os_version(const struct sw_release_image_look *l)
     return sw_strdup("");
 }
 
-static void answer(struct sw_release_image_look *l, int code, const char *words)
+static void answer(struct sw_release_image_read *l, int code, const char *words)
 {
     SW_AUTO_CHARS *os = os_version(l);
     SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
@@ -77,7 +77,7 @@ static void answer(struct sw_release_image_look *l, int code, const char *words)
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-static void open_file(struct sw_release_image_look *l, const char *image, const char *path,
+static void open_file(struct sw_release_image_read *l, const char *image, const char *path,
                       bool last_only, sw_registry_fn *fn)
 {
     struct sw_registry_ask ask = { .image = image, .logins = l->logins, .platform = l->platform };
@@ -87,7 +87,7 @@ static void open_file(struct sw_release_image_look *l, const char *image, const 
     l->file = sw_registry_file_open(l->registry, &ask, &opts, fn, l);
 }
 
-static bool take(struct sw_release_image_look *l, const struct sw_registry_answer *a,
+static bool take(struct sw_release_image_read *l, const struct sw_registry_answer *a,
                  const char *path, struct json_object **to)
 {
     SW_ERR(err);
@@ -105,7 +105,7 @@ static bool take(struct sw_release_image_look *l, const struct sw_registry_answe
 
 static void on_toolkit(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_release_image_look *l = arg;
+    struct sw_release_image_read *l = arg;
     if (take(l, a, SW_TOOLKIT_FILE, &l->toolkit))
         answer(l, 0, NULL);
 }
@@ -115,7 +115,7 @@ static void on_toolkit(const struct sw_registry_answer *a, void *arg)
 
 static void on_metadata(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_release_image_look *l = arg;
+    struct sw_release_image_read *l = arg;
     if (!take(l, a, METADATA, &l->metadata))
         return;
     const char *image = sw_json_str(tag_of(l, "driver-toolkit"), "", "from", "name", NULL);
@@ -130,7 +130,7 @@ static void on_metadata(const struct sw_registry_answer *a, void *arg)
 
 static void on_references(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_release_image_look *l = arg;
+    struct sw_release_image_read *l = arg;
     if (take(l, a, REFERENCES, &l->references))
         open_file(l, l->image, METADATA, false, on_metadata);
 }
@@ -138,7 +138,7 @@ static void on_references(const struct sw_registry_answer *a, void *arg)
 static void on_access(int code, const char *words, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
-    struct sw_release_image_look *l = arg;
+    struct sw_release_image_read *l = arg;
     l->access = NULL;
     l->registry = registry;
     l->logins = sw_logins_ref(logins);
@@ -150,12 +150,12 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
         open_file(l, l->image, REFERENCES, false, on_references);
 }
 
-struct sw_release_image_look *sw_release_image_open(struct sw_registries *registries,
+struct sw_release_image_read *sw_release_image_open(struct sw_registries *registries,
                                                     const char *image, const char *arch,
                                                     sw_release_image_fn *fn, void *arg)
 {
-    struct sw_release_image_look *l = sw_zalloc(1, sizeof *l);
-    *l = (struct sw_release_image_look){ .registries = registries,
+    struct sw_release_image_read *l = sw_zalloc(1, sizeof *l);
+    *l = (struct sw_release_image_read){ .registries = registries,
                                          .fn = fn,
                                          .arg = arg,
                                          .image = sw_strdup(image),
@@ -164,11 +164,11 @@ struct sw_release_image_look *sw_release_image_open(struct sw_registries *regist
     return l;
 }
 
-struct sw_release_image_look *sw_release_image_open_toolkit(struct sw_registries *registries,
+struct sw_release_image_read *sw_release_image_open_toolkit(struct sw_registries *registries,
                                                             const char *image, const char *arch,
                                                             sw_release_image_fn *fn, void *arg)
 {
-    struct sw_release_image_look *l = sw_release_image_open(registries, image, arch, fn, arg);
+    struct sw_release_image_read *l = sw_release_image_open(registries, image, arch, fn, arg);
     l->toolkit_image = sw_strdup(image);
     return l;
 }

@@ -1,5 +1,5 @@
 /* Driver containers against a kernel that no node runs yet. */
-#include "operator/controller/preflight.h"
+#include "operator/registries/driver_images.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 #include "base/loop.h"
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
-#include "operator/controller/hooks.h"
-#include "operator/controller/registries.h"
 #include "operator/facts/facts.h"
+#include "operator/manifests/hooks.h"
+#include "operator/registries/registries.h"
 
 #define VENDOR SW_SRO_PREFIX "driver-container-vendor"
 
-struct sw_preflight {
+struct sw_driver_images {
     struct sw_registries *registries;
-    sw_preflight_fn *fn;
+    sw_driver_images_fn *fn;
     void *arg;
     char *kernel, *platform, *ns;
     struct json_object *images; /* the report's */
@@ -30,7 +30,7 @@ struct sw_preflight {
     struct sw_registry_file *file;
 };
 
-void sw_preflight_close(struct sw_preflight *p)
+void sw_driver_images_close(struct sw_driver_images *p)
 {
     if (!p)
         return;
@@ -60,7 +60,7 @@ static struct json_object *worst_of(struct json_object *images)
     return NULL;
 }
 
-static void answer(struct sw_preflight *p)
+static void answer(struct sw_driver_images *p)
 {
     struct json_object *worst = worst_of(p->images);
     SW_AUTO_CHARS *reason =
@@ -71,22 +71,22 @@ static void answer(struct sw_preflight *p)
         : p->built ? sw_strdup("each driver container has a BuildConfig of its vendor")
                    : sw_printf("verified: there are driver containers for kernel %s", p->kernel);
     SW_AUTO_JSON *images = json_object_get(p->images);
-    struct sw_preflight_report report = {
+    struct sw_driver_images_report report = {
         .status = worst ? sw_json_str(worst, "", "status", NULL) : "True",
         .reason = reason,
         .images = images,
     };
-    sw_preflight_fn *fn = p->fn;
+    sw_driver_images_fn *fn = p->fn;
     void *arg = p->arg;
-    sw_preflight_close(p);
+    sw_driver_images_close(p);
     fn(&report, arg);
 }
 
-static void next(struct sw_preflight *p);
+static void next(struct sw_driver_images *p);
 
-static void settle(struct sw_preflight *p, const char *status, const char *fmt, ...)
+static void settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static void settle(struct sw_preflight *p, const char *status, const char *fmt, ...)
+static void settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -103,7 +103,7 @@ static void settle(struct sw_preflight *p, const char *status, const char *fmt, 
 
 static void on_file(const struct sw_registry_answer *a, void *arg)
 {
-    struct sw_preflight *p = arg;
+    struct sw_driver_images *p = arg;
     p->file = NULL;
     const char *image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL);
     struct sw_toolkit toolkit;
@@ -125,7 +125,7 @@ static void on_file(const struct sw_registry_answer *a, void *arg)
         settle(p, "True", "image %s is for kernel %s", image, p->kernel);
 }
 
-static void look(struct sw_preflight *p)
+static void look(struct sw_driver_images *p)
 {
     struct sw_registry_ask ask = {
         .image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL),
@@ -139,7 +139,7 @@ static void look(struct sw_preflight *p)
 static void on_access(int code, const char *words, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
-    struct sw_preflight *p = arg;
+    struct sw_driver_images *p = arg;
     p->access = NULL;
     p->registry = registry;
     p->logins = sw_logins_ref(logins);
@@ -149,7 +149,7 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
         look(p);
 }
 
-static void next(struct sw_preflight *p)
+static void next(struct sw_driver_images *p)
 {
     while (sw_json_get(sw_json_at(p->images, p->at), "status"))
         p->at++;
@@ -183,7 +183,7 @@ static bool has_build(const struct sw_rendered *rendered, const char *vendor)
     return false;
 }
 
-static void add_driver(struct sw_preflight *p, const struct sw_rendered *rendered,
+static void add_driver(struct sw_driver_images *p, const struct sw_rendered *rendered,
                        struct json_object *doc)
 {
     struct json_object *containers = sw_json_find(sw_hook_pod_template(doc), "spec", "containers",
@@ -202,19 +202,21 @@ static void add_driver(struct sw_preflight *p, const struct sw_rendered *rendere
     (void)json_object_array_add(p->images, entry);
 }
 
-struct sw_preflight *sw_preflight_open(struct sw_loop *loop, struct sw_registries *registries,
-                                       const struct sw_preflight_ask *ask, sw_preflight_fn *fn,
-                                       void *arg)
+struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
+                                               struct sw_registries *registries,
+                                               const struct sw_driver_images_ask *ask,
+                                               sw_driver_images_fn *fn, void *arg)
 {
-    struct sw_preflight *p = sw_zalloc(1, sizeof *p);
-    *p = (struct sw_preflight){ .registries = registries,
-                                .fn = fn,
-                                .arg = arg,
-                                .kernel = sw_strdup(ask->kernel),
-                                .platform = sw_printf("linux/%s", ask->arch ? ask->arch : "amd64"),
-                                .ns = ask->ns ? sw_strdup(ask->ns) : NULL,
-                                .images = json_object_new_array(),
-                                .built = true };
+    struct sw_driver_images *p = sw_zalloc(1, sizeof *p);
+    *p = (struct sw_driver_images){ .registries = registries,
+                                    .fn = fn,
+                                    .arg = arg,
+                                    .kernel = sw_strdup(ask->kernel),
+                                    .platform = sw_printf("linux/%s",
+                                                          ask->arch ? ask->arch : "amd64"),
+                                    .ns = ask->ns ? sw_strdup(ask->ns) : NULL,
+                                    .images = json_object_new_array(),
+                                    .built = true };
     for (size_t i = 0; i < sw_rendered_n_manifests(ask->rendered); i++) {
         struct json_object *doc = sw_rendered_manifest(ask->rendered, i)->doc;
         if (sw_streq(sw_obj_kind(doc), "DaemonSet") &&

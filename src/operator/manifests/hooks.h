@@ -12,7 +12,7 @@ struct sw_group;
 struct sw_mirrors;
 
 /** A certificate for a Service, and the CA that signed it: PEM, borrowed. */
-struct serving_text {
+struct sw_cert_text {
     const char *ca, *cert, *key;
 };
 
@@ -31,7 +31,7 @@ struct sw_hook_env {
      * only if it is there. NULL: certificates are left alone.
      * @return 0 | SW_PENDING | SW_UNAVAILABLE */
     int (*serving)(void *arg, const char *ns, const char *secret, const char *service,
-                   struct serving_text *out, struct sw_err *err);
+                   struct sw_cert_text *out, struct sw_err *err);
     void *serving_arg;
     uint64_t
         *overrides_used; /* one bit for each of spec.overrides that changed it; NULL: not asked */
@@ -87,3 +87,7 @@ int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env,
 /** Where the pod template of a workload is ("spec.template"), or the Pod itself; borrowed, NULL for
  * what makes no pods. */
 struct json_object *sw_hook_pod_template(struct json_object *doc);
+
+/** The value of SW_IMAGE_MIRROR on the manifest @doc, else on @resource; NULL: neither has it.
+ * Borrowed. */
+const char *sw_mirror_rules(struct json_object *doc, struct json_object *resource);

@@ -1,5 +1,4 @@
-#include "operator/controller/hooks_internal.h"
-#include "operator/controller/node_sharing.h"
+#include "operator/manifests/hooks_internal.h"
 
 #include "data/data.h"
 #include "operator/facts/facts.h"

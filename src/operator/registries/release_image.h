@@ -4,7 +4,7 @@
 #include "chart/registry/registry.h"
 
 struct sw_facts;
-struct sw_release_image_look;
+struct sw_release_image_read;
 struct sw_registries;
 
 /** Borrowed for the call; "" where it is not said. */
@@ -21,14 +21,14 @@ typedef void sw_release_image_fn(int code, const char *words,
 
 /** Read a release image. Answers once, never before it returned.
  * Source: the files release-manifests/image-references and release-metadata of release images. */
-struct sw_release_image_look *sw_release_image_open(struct sw_registries *registries,
+struct sw_release_image_read *sw_release_image_open(struct sw_registries *registries,
                                                     const char *image, const char *arch,
                                                     sw_release_image_fn *fn, void *arg);
 /** The same of a driver toolkit image alone. */
-struct sw_release_image_look *sw_release_image_open_toolkit(struct sw_registries *registries,
+struct sw_release_image_read *sw_release_image_open_toolkit(struct sw_registries *registries,
                                                             const char *image, const char *arch,
                                                             sw_release_image_fn *fn, void *arg);
-void sw_release_image_close(struct sw_release_image_look *look);
+void sw_release_image_close(struct sw_release_image_read *look);
 
 /** Facts of a cluster whose nodes all run @kernel (NULL: the payload's), with what the payload says
  * (NULL: nothing). @os: "8.4" or NULL: as payload or kernel say. The caller's. */

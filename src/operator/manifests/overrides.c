@@ -8,8 +8,8 @@
 #include <json-c/json.h>
 
 #include "data/data.h"
-#include "operator/controller/hooks.h"
-#include "operator/controller/node_sharing.h"
+#include "operator/manifests/hooks_internal.h"
+#include "operator/manifests/overrides.h"
 
 static struct json_object *list_of(struct json_object *resource)
 {
@@ -173,7 +173,7 @@ int hook_override(struct json_object *doc, const struct sw_hook_env *env, struct
 {
     struct json_object *list = list_of(env->resource);
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sw_json_len(list) && i < MAX_OVERRIDES; i++) {
+    for (size_t i = 0; rc == 0 && i < sw_json_len(list) && i < SW_MAX_OVERRIDES; i++) {
         struct json_object *override = sw_json_at(list, i);
         if (!is_target(override, doc))
             continue;
@@ -218,24 +218,24 @@ static int check_one(struct json_object *override, size_t i, struct sw_err *err)
     return rc;
 }
 
-int overrides_check(struct json_object *resource, struct sw_err *err)
+int sw_overrides_check(struct json_object *resource, struct sw_err *err)
 {
     struct json_object *list = list_of(resource);
     int rc = 0;
     if (list && !json_object_is_type(list, json_type_array))
         return sw_err_set(err, SW_INVALID, "spec.overrides: it is no list");
-    if (sw_json_len(list) > MAX_OVERRIDES)
-        return sw_err_set(err, SW_INVALID, "spec.overrides: more than %d", MAX_OVERRIDES);
+    if (sw_json_len(list) > SW_MAX_OVERRIDES)
+        return sw_err_set(err, SW_INVALID, "spec.overrides: more than %d", SW_MAX_OVERRIDES);
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
         rc = check_one(sw_json_at(list, i), i, err);
     return rc;
 }
 
-char *overrides_unused(struct json_object *resource, uint64_t used)
+char *sw_overrides_unused(struct json_object *resource, uint64_t used)
 {
     struct json_object *list = list_of(resource);
     char *all = NULL;
-    for (size_t i = 0; i < sw_json_len(list) && i < MAX_OVERRIDES; i++) {
+    for (size_t i = 0; i < sw_json_len(list) && i < SW_MAX_OVERRIDES; i++) {
         if (used & UINT64_C(1) << i)
             continue;
         struct json_object *t = sw_json_get(sw_json_at(list, i), "target");

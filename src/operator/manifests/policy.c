@@ -1,9 +1,14 @@
 /* What a resource's spec says beyond SRO's fields about time, removal and failure. The server's
  * schema has checked the types where there is one; what it cannot know is checked here. */
-#include "operator/controller/internal.h"
+#include "operator/manifests/policy.h"
 
+#include <json-c/json.h>
+
+#include "data/data.h"
 #include "data/text/time.h"
 #include "operator/engine/upgrade/upgrade.h"
+#include "operator/manifests/overrides.h"
+#include "operator/manifests/sharing.h"
 
 static int read_word(struct json_object *doc, const char *field, const char *yes, const char *no,
                      bool *out, struct sw_err *err)
@@ -15,7 +20,7 @@ static int read_word(struct json_object *doc, const char *field, const char *yes
     return sw_err_set(err, SW_INVALID, "spec.%s: '%s' is not one of %s, %s", field, said, no, yes);
 }
 
-static int read_timeouts(struct json_object *doc, struct policy *out, struct sw_err *err)
+static int read_timeouts(struct json_object *doc, struct sw_policy *out, struct sw_err *err)
 {
     const char *text = sw_json_str(doc, NULL, "spec", "stateTimeout", NULL);
     int rc = text && *text ? sw_span_parse(text, &out->timeout_ms, err) : 0;
@@ -37,9 +42,9 @@ static int read_timeouts(struct json_object *doc, struct policy *out, struct sw_
     return 0;
 }
 
-int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err)
+int sw_policy_read(struct json_object *doc, struct sw_policy *out, struct sw_err *err)
 {
-    *out = (struct policy){ .rollback = sw_json_bool(doc, false, "spec", "rollback", NULL) };
+    *out = (struct sw_policy){ .rollback = sw_json_bool(doc, false, "spec", "rollback", NULL) };
     int rc = read_word(doc, "deletionPolicy", "orphan", "delete", &out->orphan, err);
     struct sw_upgrade_policy upgrade;
     struct json_object *upgrades = sw_json_find(doc, "spec", "upgradePolicy", NULL);
@@ -48,11 +53,17 @@ int policy_read(struct json_object *doc, struct policy *out, struct sw_err *err)
     return rc < 0 ? rc : read_timeouts(doc, out, err);
 }
 
-int64_t policy_timeout(const struct policy *policy, const char *name, const char *label)
+int64_t sw_policy_timeout(const struct sw_policy *policy, const char *name, const char *label)
 {
     const char *text = sw_json_str(policy->timeouts, NULL, name, NULL);
     int64_t ms = 0;
     if (!text && label)
         text = sw_json_str(policy->timeouts, NULL, label, NULL);
     return text && sw_span_parse(text, &ms, NULL) == 0 ? ms : 0;
+}
+
+int sw_spec_check(struct json_object *doc, struct sw_err *err)
+{
+    int rc = sw_sharing_check(doc, err);
+    return rc == 0 ? sw_overrides_check(doc, err) : rc;
 }

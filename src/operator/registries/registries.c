@@ -1,5 +1,5 @@
 /* Reading what the cluster and the machine say about registries. */
-#include "operator/controller/registries.h"
+#include "operator/registries/registries.h"
 
 #include <dirent.h>
 #include <json-c/json.h>

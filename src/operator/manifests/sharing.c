@@ -1,14 +1,14 @@
 /* Who may use a resource's nodes. Hard: taints on the nodes (the engine sets them), which the
  * resource's own pods tolerate. Soft: PriorityClasses, by which pods that need the nodes take the
  * place of those that could run elsewhere. */
-#include "operator/controller/node_sharing.h"
+#include "operator/manifests/sharing.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
-#include "operator/controller/hooks.h"
+#include "operator/manifests/hooks_internal.h"
 
 static bool is_effect(const char *word, bool any)
 {
@@ -119,7 +119,7 @@ static int check_selector(struct json_object *resource, struct sw_err *err)
     return 0;
 }
 
-int partition_check(struct json_object *resource, struct sw_err *err)
+int sw_sharing_check(struct json_object *resource, struct sw_err *err)
 {
     static const struct {
         const char *field;
@@ -135,7 +135,7 @@ int partition_check(struct json_object *resource, struct sw_err *err)
         for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
             rc = rows[r].check(list, i, err);
     }
-    return rc == 0 ? overrides_check(resource, err) : rc;
+    return rc;
 }
 
 /* ---- hard --------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ static struct json_object *toleration_of(struct json_object *taint)
     return t;
 }
 
-struct json_object *partition_tolerations(struct json_object *resource)
+struct json_object *sw_sharing_tolerations(struct json_object *resource)
 {
     struct json_object *all = json_object_new_array();
     struct json_object *taints = sw_json_find(resource, "spec", "taints", NULL),
@@ -196,7 +196,7 @@ int hook_tolerate(struct json_object *doc, const struct sw_hook_env *env,
                   struct sw_err *err SW_UNUSED)
 {
     struct json_object *pod = sw_hook_pod_template(doc);
-    SW_AUTO_JSON *wanted = partition_tolerations(env->resource);
+    SW_AUTO_JSON *wanted = sw_sharing_tolerations(env->resource);
     if (!pod || !sw_json_len(wanted))
         return 0;
     struct json_object *list = sw_json_need_list(pod, "spec", "tolerations", NULL);
@@ -208,7 +208,7 @@ int hook_tolerate(struct json_object *doc, const struct sw_hook_env *env,
 /* ---- soft --------------------------------------------------------------------------------------
  */
 
-struct json_object *partition_priority_class(struct json_object *resource, size_t i)
+struct json_object *sw_sharing_priority_class(struct json_object *resource, size_t i)
 {
     static const char *const fields[] = { "value", "description", "globalDefault",
                                           "preemptionPolicy" };

@@ -1,44 +1,12 @@
-#include "operator/controller/release_hooks.h"
+#include "operator/release/hooks.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chart/recipe/render/hook.h"
+#include "data/data.h"
 #include "data/text/base64.h"
-#include "operator/controller/release.h"
-
-/* ---- records -----------------------------------------------------------------------------------
- */
-
-struct json_object *release_newest(struct json_object *list)
-{
-    struct json_object *best = NULL;
-    int64_t newest = 0;
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *text = sw_obj_label(sw_json_at(list, i), "version");
-        int64_t version = text ? strtoll(text, NULL, 10) : 0;
-        if (version > newest) {
-            newest = version;
-            best = sw_json_at(list, i);
-        }
-    }
-    return best;
-}
-
-int release_of_record(struct json_object *record, struct json_object **out, struct sw_err *err)
-{
-    const char *text = sw_json_str(record, "", "data", "release", NULL);
-    size_t len = strlen(text);
-    /* bytes of a Secret are base64 once more */
-    SW_AUTO_CHARS *once = sw_streq(sw_obj_kind(record), "Secret")
-                              ? sw_base64_decode(text, len, &len)
-                              : sw_strdup(text);
-    if (!once)
-        return sw_err_set(err, SW_INVALID, "release record '%s' is no base64", sw_obj_name(record));
-    int rc = release_unpack(once, strlen(once), out, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "release record '%s'", sw_obj_name(record)) : 0;
-}
 
 /* ---- its hooks ---------------------------------------------------------------------------------
  */
@@ -54,7 +22,7 @@ static bool is_of(struct json_object *hook, const char *event)
 
 static int by_weight(const void *a, const void *b)
 {
-    const struct release_hook *x = a, *y = b;
+    const struct sw_release_hook *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight < y->weight ? -1 : 1;
     int c = strcmp(sw_obj_name(x->doc), sw_obj_name(y->doc));
@@ -62,7 +30,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 static int take(struct json_object *item, const char *event, const char *ns,
-                struct release_hooks *out, struct sw_err *err)
+                struct sw_release_hooks *out, struct sw_err *err)
 {
     const char *text = sw_json_str(item, "", "manifest", NULL),
                *path = sw_json_str(item, "hook", "path", NULL);
@@ -75,18 +43,18 @@ static int take(struct json_object *item, const char *event, const char *ns,
         return sw_err_set(err, SW_INVALID, "%s: a hook without kind or name", path);
     const char *own = sw_obj_namespace(doc);
     SW_GROW(out->items, out->n, out->cap);
-    struct release_hook *to = &out->items[out->n++];
-    *to = (struct release_hook){ .policies = hook.policies, .weight = hook.weight };
+    struct sw_release_hook *to = &out->items[out->n++];
+    *to = (struct sw_release_hook){ .policies = hook.policies, .weight = hook.weight };
     to->key = sw_printf("%s %s %s/%s", event, sw_obj_kind(doc), *own ? own : ns, sw_obj_name(doc));
     to->doc = SW_TAKE(doc);
     return 0;
 }
 
-int release_hooks_read(struct json_object *release, const char *event, const char *ns,
-                       struct release_hooks *out, struct sw_err *err)
+int sw_release_hooks_read(struct json_object *release, const char *event, const char *ns,
+                          struct sw_release_hooks *out, struct sw_err *err)
 {
     struct json_object *list = sw_json_get(release, "hooks");
-    struct release_hooks all = { 0 };
+    struct sw_release_hooks all = { 0 };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
         if (is_of(sw_json_at(list, i), event)) {
@@ -95,7 +63,7 @@ int release_hooks_read(struct json_object *release, const char *event, const cha
                 all.items[all.n - 1].at = i;
         }
     if (rc < 0) {
-        release_hooks_done(&all);
+        sw_release_hooks_done(&all);
         return rc;
     }
     if (all.n)
@@ -104,14 +72,14 @@ int release_hooks_read(struct json_object *release, const char *event, const cha
     return 0;
 }
 
-void release_hooks_done(struct release_hooks *hooks)
+void sw_release_hooks_done(struct sw_release_hooks *hooks)
 {
     for (size_t i = 0; i < hooks->n; i++) {
         json_object_put(hooks->items[i].doc);
         free(hooks->items[i].key);
     }
     free(hooks->items);
-    *hooks = (struct release_hooks){ 0 };
+    *hooks = (struct sw_release_hooks){ 0 };
 }
 
 /* ---- how far one is ----------------------------------------------------------------------------
@@ -122,32 +90,33 @@ static bool is_true(struct json_object *live, const char *type)
     return sw_streq(sw_json_str(sw_obj_condition(live, type), "", "status", NULL), "True");
 }
 
-static enum hook_verdict judge_pod(struct json_object *live, const char **why)
+static enum sw_hook_outcome judge_pod(struct json_object *live, const char **why)
 {
     const char *phase = sw_json_str(live, "Pending", "status", "phase", NULL);
     *why = sw_json_str(live, phase, "status", "message", NULL);
-    return sw_streq(phase, "Succeeded") ? HOOK_SUCCEEDED
-           : sw_streq(phase, "Failed")  ? HOOK_FAILED
-                                        : HOOK_RUNS;
+    return sw_streq(phase, "Succeeded") ? SW_HOOK_SUCCEEDED
+           : sw_streq(phase, "Failed")  ? SW_HOOK_FAILED
+                                        : SW_HOOK_RUNS;
 }
 
-enum hook_verdict release_hook_judge(struct json_object *live, const char **why)
+enum sw_hook_outcome sw_release_hook_outcome(struct json_object *live, const char **why)
 {
     *why = "runs";
     if (sw_streq(sw_obj_kind(live), "Pod"))
         return judge_pod(live, why);
     if (!sw_streq(sw_obj_kind(live), "Job") || is_true(live, "Complete"))
-        return HOOK_SUCCEEDED;
+        return SW_HOOK_SUCCEEDED;
     if (!is_true(live, "Failed"))
-        return HOOK_RUNS;
+        return SW_HOOK_RUNS;
     *why = sw_json_str(sw_obj_condition(live, "Failed"), "it failed", "message", NULL);
-    return HOOK_FAILED;
+    return SW_HOOK_FAILED;
 }
 
 /* ---- how one went ------------------------------------------------------------------------------
  */
 
-struct json_object *release_run(const char *started_at, const char *completed_at, const char *phase)
+struct json_object *sw_release_run(const char *started_at, const char *completed_at,
+                                   const char *phase)
 {
     struct json_object *run = json_object_new_object();
     sw_json_set_str(run, started_at, "started_at", NULL);
@@ -170,34 +139,25 @@ static const char *end_of_pod(struct json_object *live)
     return last;
 }
 
-struct json_object *release_run_of_object(struct json_object *live)
+struct json_object *sw_release_run_of_object(struct json_object *live)
 {
     const char *why, *made = sw_json_str(live, "", "metadata", "creationTimestamp", NULL);
-    bool passed = release_hook_judge(live, &why) == HOOK_SUCCEEDED;
+    bool passed = sw_release_hook_outcome(live, &why) == SW_HOOK_SUCCEEDED;
     const char *ended = made;
     if (sw_streq(sw_obj_kind(live), "Job"))
         ended = sw_json_str(sw_obj_condition(live, passed ? "Complete" : "Failed"), "",
                             "lastTransitionTime", NULL);
     else if (sw_streq(sw_obj_kind(live), "Pod"))
         ended = end_of_pod(live);
-    return release_run(made, ended, passed ? "Succeeded" : "Failed");
-}
-
-struct json_object *release_patch(struct json_object *record, struct json_object *release)
-{
-    struct json_object *patch = json_object_new_object();
-    SW_AUTO_CHARS *packed = release_pack(release);
-    (void)json_object_object_add(patch, "data",
-                                 release_data(sw_streq(sw_obj_kind(record), "Secret"), packed));
-    return patch;
+    return sw_release_run(made, ended, passed ? "Succeeded" : "Failed");
 }
 
 /* ---- those of a deletion -----------------------------------------------------------------------
  */
 
-struct json_object *release_hooks_past(struct json_object *record, const char *uid, bool removed)
+struct json_object *sw_release_hooks_past(struct json_object *record, const char *uid, bool removed)
 {
-    const char *text = sw_obj_annotation(record, FAREWELL_DONE_NOTE);
+    const char *text = sw_obj_annotation(record, SW_DELETION_DONE_NOTE);
     SW_AUTO_JSON *note = NULL;
     if (text && sw_json_parse(text, strlen(text), NULL, &note, NULL) == 0 &&
         sw_streq(sw_json_str(note, "", "uid", NULL), uid) &&
@@ -207,7 +167,7 @@ struct json_object *release_hooks_past(struct json_object *record, const char *u
     return json_object_new_object();
 }
 
-struct json_object *release_hooks_note(struct json_object *past, const char *uid, bool removed)
+struct json_object *sw_release_hooks_note(struct json_object *past, const char *uid, bool removed)
 {
     SW_AUTO_JSON *all = json_object_new_object();
     sw_json_set_str(all, uid, "uid", NULL);
@@ -216,11 +176,11 @@ struct json_object *release_hooks_note(struct json_object *past, const char *uid
     (void)json_object_object_add(all, "hooks", json_object_get(past));
     SW_AUTO_CHARS *text = sw_json_text(all, SW_JSON_PLAIN, NULL);
     struct json_object *patch = json_object_new_object();
-    sw_json_set_str(patch, text, "metadata", "annotations", FAREWELL_DONE_NOTE, NULL);
+    sw_json_set_str(patch, text, "metadata", "annotations", SW_DELETION_DONE_NOTE, NULL);
     return patch;
 }
 
-char *release_hooks_mark(const char *event, const char *record_uid, bool removed)
+char *sw_release_hooks_mark(const char *event, const char *record_uid, bool removed)
 {
     return sw_printf("%s %s%s", event, record_uid, removed ? " removed" : "");
 }

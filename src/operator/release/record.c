@@ -1,15 +1,19 @@
 /* A release's JSON as Helm packs it: gzip, then base64. */
-#include "operator/controller/release.h"
+#include "operator/release/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include <json-c/json.h>
+
+#include "data/data.h"
 #include "data/text/base64.h"
+#include "kube/kube.h"
 
 enum { GZIP = 16 + MAX_WBITS, MAX_UNPACKED = 64 * 1024 * 1024 };
 
-char *release_pack(struct json_object *release)
+char *sw_release_pack(struct json_object *release)
 {
     size_t len, packed_len;
     SW_AUTO_CHARS *text = sw_json_text(release, SW_JSON_SORTED, &len);
@@ -26,7 +30,7 @@ char *release_pack(struct json_object *release)
     return sw_base64_encode(packed, z.total_out, &packed_len);
 }
 
-struct json_object *release_data(bool in_secret, const char *packed)
+struct json_object *sw_release_data(bool in_secret, const char *packed)
 {
     struct json_object *data = json_object_new_object();
     size_t len = strlen(packed), twice;
@@ -61,7 +65,7 @@ static int inflate_all(const char *bytes, size_t len, char **out, size_t *out_le
     return sw_err_set(err, SW_INVALID, "a release that is no gzip, or too big");
 }
 
-int release_unpack(const char *text, size_t len, struct json_object **out, struct sw_err *err)
+int sw_release_unpack(const char *text, size_t len, struct json_object **out, struct sw_err *err)
 {
     size_t packed_len, plain_len;
     SW_AUTO_CHARS *packed = sw_base64_decode(text, len, &packed_len);
@@ -70,4 +74,52 @@ int release_unpack(const char *text, size_t len, struct json_object **out, struc
         return sw_err_set(err, SW_INVALID, "a release that is no base64");
     int rc = inflate_all(packed, packed_len, &plain, &plain_len, err);
     return rc < 0 ? rc : sw_json_parse(plain, plain_len, NULL, out, err);
+}
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+struct json_object *sw_release_newest(struct json_object *list)
+{
+    struct json_object *best = NULL;
+    int64_t newest = 0;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *text = sw_obj_label(sw_json_at(list, i), "version");
+        int64_t version = text ? strtoll(text, NULL, 10) : 0;
+        if (version > newest) {
+            newest = version;
+            best = sw_json_at(list, i);
+        }
+    }
+    return best;
+}
+
+int sw_release_of_record(struct json_object *record, struct json_object **out, struct sw_err *err)
+{
+    const char *text = sw_json_str(record, "", "data", "release", NULL);
+    size_t len = strlen(text);
+    /* bytes of a Secret are base64 once more */
+    SW_AUTO_CHARS *once = sw_streq(sw_obj_kind(record), "Secret")
+                              ? sw_base64_decode(text, len, &len)
+                              : sw_strdup(text);
+    if (!once)
+        return sw_err_set(err, SW_INVALID, "release record '%s' is no base64", sw_obj_name(record));
+    int rc = sw_release_unpack(once, strlen(once), out, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "release record '%s'", sw_obj_name(record)) : 0;
+}
+
+struct json_object *sw_release_patch(struct json_object *record, struct json_object *release)
+{
+    struct json_object *patch = json_object_new_object();
+    SW_AUTO_CHARS *packed = sw_release_pack(release);
+    (void)json_object_object_add(patch, "data",
+                                 sw_release_data(sw_streq(sw_obj_kind(record), "Secret"), packed));
+    return patch;
+}
+
+const struct sw_kind *sw_release_kind(struct sw_kube *kube, enum sw_releases releases)
+{
+    if (releases == SW_RELEASES_NONE)
+        return NULL;
+    return sw_kube_kind_find(kube, "v1", releases == SW_RELEASES_SECRETS ? "Secret" : "ConfigMap");
 }

@@ -1,4 +1,4 @@
-#include "operator/controller/nodes.h"
+#include "operator/manifests/node_choice.h"
 
 #include "data/data.h"
 #include "operator/engine/nodes/grace_period.h"
@@ -6,8 +6,8 @@
 _Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_node_set_taint),
                "both are key, value, effect, added");
 
-uint32_t nodes_put(struct sw_node_set *roster, struct sw_facts *facts, const struct sw_node *node,
-                   const char *group, uint64_t version, bool *changed, bool *groups_changed)
+uint32_t sw_node_put(struct sw_node_set *roster, struct sw_facts *facts, const struct sw_node *node,
+                     const char *group, uint64_t version, bool *changed, bool *groups_changed)
 {
     const struct sw_node_set_facts row = {
         .name = node->name,
@@ -29,9 +29,9 @@ uint32_t nodes_put(struct sw_node_set *roster, struct sw_facts *facts, const str
     return number;
 }
 
-bool nodes_is_chosen(const char *name, void *arg)
+bool sw_node_is_chosen(const char *name, void *arg)
 {
-    const struct nodes_choice *choice = arg;
+    const struct sw_node_choice *choice = arg;
     uint32_t node = sw_node_set_find(choice->roster, name);
     struct json_object *selector = sw_json_find(choice->resource, "spec", "nodeSelector", NULL);
     return node != SW_NO_NODE &&

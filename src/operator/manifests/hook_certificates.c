@@ -1,6 +1,6 @@
 /* Certificates of Services, and their CA for those who call them: by OpenShift's service CA where
  * there is one, else by slipway itself. */
-#include "operator/controller/hooks_internal.h"
+#include "operator/manifests/hooks_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int hook_serve_cert(struct json_object *doc, const struct sw_hook_env *env, stru
         sw_json_set_str(doc, secret, "metadata", "annotations", OPENSHIFT_SERVE, NULL);
         return 0;
     }
-    struct serving_text text;
+    struct sw_cert_text text;
     return env->serving ? env->serving(env->serving_arg, *ns ? ns : env->ns, secret,
                                        sw_obj_name(doc), &text, err)
                         : 0;
@@ -54,7 +54,7 @@ int hook_inject_ca(struct json_object *doc, const struct sw_hook_env *env, struc
     const char *from = sw_obj_annotation(doc, SW_INJECT_CA), *slash = strchr(from, '/');
     SW_AUTO_CHARS *ns = slash ? sw_strndup(from, (size_t)(slash - from)) : sw_strdup(env->ns);
     const char *secret = slash ? slash + 1 : from;
-    struct serving_text text;
+    struct sw_cert_text text;
     if (is_openshift(env)) {
         sw_json_set_str(doc, "true", "metadata", "annotations", OPENSHIFT_INJECT, NULL);
         return 0;

@@ -1,0 +1,52 @@
+/* Which pods of a node are evicted before its driver is replaced. */
+#include <json-c/json.h>
+
+#include "data/data.h"
+#include "data/selector/selector.h"
+#include "operator/engine/upgrade/upgrade.h"
+
+static bool has_empty_dir(struct json_object *pod)
+{
+    struct json_object *volumes = sw_json_find(pod, "spec", "volumes", NULL);
+    for (size_t i = 0; i < sw_json_len(volumes); i++)
+        if (sw_json_get(sw_json_at(volumes, i), "emptyDir"))
+            return true;
+    return false;
+}
+
+static struct json_object *controller_of(struct json_object *pod)
+{
+    struct json_object *owners = sw_json_find(pod, "metadata", "ownerReferences", NULL);
+    for (size_t i = 0; i < sw_json_len(owners); i++)
+        if (sw_json_bool(sw_json_at(owners, i), false, "controller", NULL))
+            return sw_json_at(owners, i);
+    return NULL;
+}
+
+static bool is_selected(struct json_object *pod, const char *text)
+{
+    struct sw_selector selector = { 0 };
+    bool matches = !*text || (sw_selector_parse(text, &selector, NULL) == 0 &&
+                              sw_selector_matches_object(&selector, pod));
+    sw_selector_done(&selector);
+    return matches;
+}
+
+const char *sw_upgrade_eviction(struct json_object *pod, const struct sw_upgrade_policy *policy,
+                                const char *self_ns, const char *self)
+{
+    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
+    struct json_object *owner = controller_of(pod);
+    bool ended = sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
+    bool is_self = self && sw_streq(sw_obj_name(pod), self) &&
+                   sw_streq(sw_obj_namespace(pod), self_ns);
+    if (ended || is_self || sw_obj_annotation(pod, "kubernetes.io/config.mirror") ||
+        sw_streq(sw_json_str(owner, "", "kind", NULL), "DaemonSet") ||
+        !is_selected(pod, policy->pod_selector))
+        return NULL;
+    if (!owner && !policy->force)
+        return "no controller would make it again (drain.force)";
+    if (has_empty_dir(pod) && !policy->empty_dir)
+        return "what is in its emptyDir would be lost (drain.deleteEmptyDir)";
+    return "";
+}

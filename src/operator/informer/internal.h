@@ -1,0 +1,89 @@
+#pragma once
+/* The inside of the informer: informer.c (subscriptions), watch.c (watches on the server, and what
+ * subscribers are notified of), absent.c (objects read by name, and what is known to be absent). */
+#include "operator/informer/informer.h"
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "operator/manifests/hooks.h"
+
+#include <json-c/json.h>
+
+/* One watch on the server, and what it has shown so far. */
+struct shared_watch {
+    struct informer *informer;
+    struct shared_watch *next;
+    const struct sw_kind *kind;
+    char *ns, *name, *selector; /* as it was opened; each may be NULL */
+    bool of_owned;              /* shows only what slipway owns */
+    bool unlisted;              /* was opened where nothing was: there is no list to wait for */
+    struct sw_kube_watch *watch;
+    struct lh_table *seen; /* "namespace/name" -> document that no subscriber got yet, or NULL */
+    size_t n_subscriptions;
+};
+
+struct subscription {
+    struct informer *informer;
+    struct subscription *next;
+    struct sw_key key; /* strings owned */
+    char *selector;
+    struct sw_selector parsed;
+    enum sw_watch_use use;
+    uint64_t watch;
+    informer_fn *fn;
+    void *arg;
+    struct shared_watch *shared;
+    struct sw_kube_request *req; /* for its kind, or for the object by name */
+    bool ended;    /* unsubscribed while subscribers are being notified: freed after */
+    bool no_kind;  /* was notified that the kind is not served */
+    bool foreign;  /* follow it by name: it is not ours */
+    bool notified; /* knows whether it is there */
+    bool to_start;
+    bool waits_for_ns;             /* its namespace is being looked for first */
+    const struct sw_kind *to_join; /* and then this kind's watch is joined */
+};
+
+struct absence;
+struct namespace_get;
+
+struct informer {
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    struct shared_watch *watches;
+    struct subscription *subscriptions, **subscriptions_end;
+    struct sw_timer *start_timer, *retry_timer;
+    struct absence *absences;
+    struct namespace_get *namespace_gets;
+    int notifying; /* how deep in callbacks: nothing is freed meanwhile */
+    bool has_ended;
+};
+
+char *informer_copy(const char *s); /* NULL stays NULL */
+struct sw_key informer_key_copy(const struct sw_key *key);
+void informer_key_free(struct sw_key *key);
+bool informer_same_ns(const char *a, const char *b);
+void informer_retry_later(struct informer *informer);
+/* Free what ended, once nobody iterates. */
+void informer_free_ended(struct informer *informer);
+
+/* watch.c */
+void subscription_join(struct subscription *s, const struct sw_kind *kind);
+void subscription_leave(struct subscription *s);
+/* Is there a watch for it already? */
+bool subscription_has_watch(const struct subscription *s, const struct sw_kind *kind);
+/* Tell a subscription what its watch knows, as soon as that is certain. */
+void subscription_notify_known(struct subscription *s);
+void subscription_notify_object(struct subscription *s, struct json_object *object);
+void subscription_notify_fault(struct subscription *s, int code, const char *message);
+void shared_watch_close(struct shared_watch *f);
+
+/* absent.c */
+/* The owner's watch does not show it: is it somebody else's? Ask, and tell. */
+void subscription_get(struct subscription *s);
+/* Join a watch of @kind and tell what is known; first find out whether its namespace is there,
+ * where that spares a list. */
+void subscription_begin(struct subscription *s, const struct sw_kind *kind);
+bool informer_knows_absent(struct informer *informer, const struct sw_key *key);
+void informer_absent_done(struct informer *informer);

@@ -1,0 +1,52 @@
+#include "operator/manifests/ownership.h"
+
+#include <json-c/json.h>
+
+#include "data/data.h"
+#include "operator/manifests/hooks.h"
+
+static bool take_off(struct json_object *body, struct json_object *live, const char *where,
+                     const char *key)
+{
+    if (!sw_json_find(live, "metadata", where, key, NULL))
+        return false;
+    sw_json_set(body, NULL, "metadata", where, key, NULL);
+    return true;
+}
+
+struct json_object *sw_owners_without(struct json_object *live, const char *uid)
+{
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    struct json_object *others = json_object_new_array();
+    bool found = false;
+    for (size_t i = 0; i < sw_json_len(owners); i++) {
+        struct json_object *owner = sw_json_at(owners, i);
+        if (sw_streq(sw_json_str(owner, "", "uid", NULL), uid))
+            found = true;
+        else
+            (void)json_object_array_add(others, json_object_get(owner));
+    }
+    if (found)
+        return others;
+    json_object_put(others);
+    return NULL;
+}
+
+struct json_object *sw_ownership_release(struct json_object *live, const char *uid)
+{
+    static const char *const annotations[] = { SW_SRO_PREFIX "hash", "slipway.dev/resource",
+                                               "slipway.dev/adopted" };
+    struct json_object *body = json_object_new_object(), *owners = sw_owners_without(live, uid);
+    bool any = take_off(body, live, "labels", SW_OWNED_LABEL);
+    for (size_t i = 0; i < SW_COUNT(annotations); i++)
+        any = take_off(body, live, "annotations", annotations[i]) || any;
+    if (owners)
+        sw_json_set(body, owners, "metadata", "ownerReferences", NULL);
+    if (any || owners) {
+        sw_json_set_str(body, sw_json_str(live, "", "metadata", "resourceVersion", NULL),
+                        "metadata", "resourceVersion", NULL);
+        return body;
+    }
+    json_object_put(body);
+    return NULL;
+}
