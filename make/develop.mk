@@ -12,6 +12,20 @@ fmt: ## format the C sources in place (clang-format 14)
 fmt-check: ## say which C sources `make fmt` would change
 	@hack/format.sh --check
 
+.PHONY: lint lint-fix
+lint: ## clang-tidy and cppcheck over what has changed; ALL=1: over everything
+	@$(MAKE) --no-print-directory -s generated
+	@hack/lint.sh $(if $(ALL),--all)
+
+lint-fix: fmt ## what fmt does
+
+# a file that clang-tidy found clean; what it depends on is in the .d beside it
+CLANG_TIDY ?= clang-tidy
+$(BUILD)/lint/%.ok: %.c .clang-tidy hack/lint.h
+	@mkdir -p $(@D)
+	@$(CLANG_TIDY) --quiet $< -- $(STD) $(CPPFLAGS) $(if $(filter-out src/base/%,$<),-include hack/lint.h) -DSW_VERSION='"lint"' $(PKG_CFLAGS) 2>$(@:.ok=.err) || { grep -v 'warnings\? generated\|^Suppressed\|^Use ' $(@:.ok=.err); false; }
+	@$(CC) $(STD) $(CPPFLAGS) -DSW_VERSION='"lint"' $(PKG_CFLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $< && touch $@
+
 # What editors compile each file with. Written only where it has changed, so that
 # clangd need not read everything again.
 TEST_SRC := $(sort $(shell find test -name '*.c'))

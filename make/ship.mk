@@ -34,7 +34,7 @@ reference = $(if $(filter slipway,$(1)),$(IMG),$(REGISTRY)/$(1):$(TAG))
 
 .PHONY: local-image-build local-image-push local-image-load build-push-parallel manifests \
     install uninstall deploy undeploy deploy-das deploy-das-ocp undeploy-das undeploy-das-ocp manager run-local info \
-    lint lint-fix test-e2e
+    test-e2e
 IMAGE_ARCH := $(if $(ARCH),--arch $(ARCH) --sysroot $(SYSROOT) --programs $(BUILD) --out $(BUILD)/images)
 local-image-build: build ## pack all programs as images into build/images (no daemon, no network); ARCH=arm64
 	@hack/image.sh build $(IMAGE_ARCH) $(PROGRAMS)
@@ -121,10 +121,6 @@ info: ## which images, namespace and cluster the targets would use
 
 test-e2e: deps-tests ## the tests on a real cluster; focus=REGEX picks some
 	@TESTS='$(or $(focus),$(FOCUS))' $(MAKE) --no-print-directory test-cluster
-
-lint: check ## what check does
-
-lint-fix: fmt ## what fmt does
 
 # ---- what recipes build on ------------------------------------------------------------------------
 .PHONY: deploy-cert-manager deploy-cert-manager-ocp deploy-nfd deploy-nfd-ocp deploy-nvidia deploy-nvidia-ocp \

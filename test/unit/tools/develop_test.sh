@@ -1,5 +1,6 @@
 # What a developer uses beside build and test: `make help` lists every target, `make fmt` changes
-# nothing, compile_commands.json holds every C source.
+# nothing, compile_commands.json holds every C source, `make lint`
+# looks at what has changed.
 . test/tap.sh
 
 # targets of other targets, which nobody types
@@ -39,6 +40,24 @@ fmt_refuses_others() { # another version formats otherwise
     ! CLANG_FORMAT=$tap_dir/other hack/format.sh && CLANG_FORMAT=$tap_dir/other hack/format.sh --check
 }
 
+lints_what_changed() {
+    local repo=$tap_dir/repo
+    mkdir -p "$repo/hack" "$repo/src/low/deep" && cp hack/lint.sh "$repo/hack" && cd "$repo" || return 1
+    export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a
+    touch src/low/{same,committed,edited,twin,user}.c src/low/deep/{twin,gone}.c src/low/twin.h
+    echo '#include "low/types.h"' >src/low/user.c
+    touch src/low/types.h
+    git init -q -b main && git add . && git commit -qm one && git checkout -qb mine || return 1
+    echo 'int a;' >src/low/committed.c && git add . && git commit -qm two || return 1
+    echo 'int a;' >src/low/edited.c
+    echo 'int a;' >src/low/deep/new.c
+    echo 'int a;' >>src/low/twin.h
+    echo 'int a;' >>src/low/types.h
+    rm src/low/deep/gone.c
+    diff <(printf 'src/low/%s.c\n' committed deep/new edited twin user) <(hack/lint.sh --list)
+}
+
+t "make lint looks at what has changed, headers through a file that includes them" lints_what_changed
 t "make help lists every target" help_lists_all
 if git rev-parse --git-dir >/dev/null 2>&1; then
     t "make fmt changes nothing" hack/format.sh --check
