@@ -37,7 +37,7 @@ mirror() { # that of this machine's own release
 # A root of its own for mounts and processes: all of them end with the command.
 within() { # ROOT SCRIPT [ARGUMENT]...: $1 is the root's folder in SCRIPT, which ends in chroot
     # shellcheck disable=SC2016
-    unshare --mount --pid --fork --kill-child --propagation private bash -euc 'mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; '"$2" root "$1" "${@:3}"
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --propagation private bash -euc 'mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; '"$2" root "$1" "${@:3}"
 }
 
 install_packages() { # ROOT
