@@ -4,8 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/data.h"
+#include "base/base.h"
 #include "data/json/hash.h"
+#include "data/json/path.h"
 
 static const char *const secret_words[] = { "password",    "passwd",   "token",      "secret",
                                             "apikey",      "api_key",  "credential", "privatekey",
