@@ -5,10 +5,14 @@ usage: hack/house.py [--src DIR] [--map FILE]
 
 Prints one line a fault and exits 1, or prints one line of figures and exits 0. A fault is
   - an include of a module on a higher floor, or of a header that its module does not make public
-  - a circle of modules, or of files (a type's own family, which shares one header, is one)
+  - a circle of modules: a folder may include the public headers of the folders that it is in, but
+    not one that includes a header of that folder
+  - a circle of files, by their includes
   - a folder without a row in the table, a row without a folder or without a purpose
-  - a public header that is not there, or that does not begin with what it is for
-  - a district that the map (docs/architecture.md) does not name
+  - a public header that is not there, that does not begin with what it is for, or that includes a
+    header of its folder which is not public
+  - a district that the map (docs/architecture.md) has no heading for, or a module that is not
+    listed under the heading of its district
 """
 import argparse
 import os
@@ -92,9 +96,12 @@ def circles(graph):
     return found
 
 
-def check_headers(src, modules, faults):
+def check_headers(src, modules, sources, faults):
     for name, (_, headers) in modules.items():
-        for header in headers:
+        for header in headers if os.path.isdir(os.path.join(src, name)) else ():
+            for other in sources.get(f"{name}/{header}", ()):
+                if os.path.dirname(other) == name and os.path.basename(other) not in headers:
+                    faults.append(f"src/{name}/{header}: public, and includes {other}, which is not")
             path = os.path.join(src, name, header)
             if not os.path.exists(path):
                 faults.append(f"src/modules.txt: {name}/{header} is public and not there")
@@ -103,6 +110,36 @@ def check_headers(src, modules, faults):
                 text = f.read()
             if not re.match(r"\s*#pragma once\s*/\*", text):
                 faults.append(f"src/{name}/{header}:1: does not begin with what it is for: #pragma once, then a comment")
+
+
+def reaches(sources, header, folder, seen):
+    """@return the first header of @folder that @header includes, itself or through others; None"""
+    for other in sources.get(header, ()):
+        if os.path.dirname(other) == folder:
+            return other
+        if other not in seen:
+            seen.add(other)
+            found = reaches(sources, other, folder, seen)
+            if found:
+                return found
+    return None
+
+
+def check_map(path, modules, faults):
+    """The map has a heading for each district, and names each of its modules below it."""
+    if not os.path.exists(path):
+        faults.append(f"{path} is not there")
+        return
+    with open(path, encoding="utf-8") as f:
+        sections = re.split(r"^## ", f.read(), flags=re.M)
+    below = {s.split("\n", 1)[0].strip("` /"): s for s in sections[1:]}
+    for district in sorted({m.split("/")[0] for m in modules}):
+        if district not in below:
+            faults.append(f"{path}: no heading for the district {district}")
+            continue
+        for module in modules:
+            if module.split("/")[0] == district and f"`{module}`" not in below[district]:
+                faults.append(f"{path}: the module `{module}` is not under the heading {district}")
 
 
 def main():
@@ -119,9 +156,9 @@ def main():
         faults.append(f"src/{folder}: no row in src/modules.txt says what this folder is for")
     for name in sorted(modules.keys() - folders):
         faults.append(f"src/modules.txt: {name} has a row and no source file")
-    check_headers(src, modules, faults)
+    check_headers(src, modules, sources, faults)
 
-    n_includes, between = 0, {}
+    n_includes, between, upward = 0, {}, []
     for file, included in sorted(sources.items()):
         own = os.path.dirname(file)
         for header in included:
@@ -133,23 +170,24 @@ def main():
             if os.path.basename(header) not in modules[other][1]:
                 faults.append(f"src/{file}: includes {header}, which {other} does not make public")
             elif not is_inside and modules[other][0] > modules[own][0]:
-                faults.append(f"src/{file}: includes {header}, but {other} is on a floor above {own}")
+                upward.append((file, header))
             if not is_inside:
                 between.setdefault(own, set()).add(other)
-    for members in circles(between):
-        faults.append("circle of modules: " + ", ".join(members))
+                continue
+            inner = reaches(sources, header, own, set())
+            if inner:
+                faults.append(f"src/{file}: includes {header}, which includes {inner} of this folder: a circle of modules")
+    rings = circles(between)  # none without an include upward
+    for file, header in upward:
+        own, other = os.path.dirname(file), os.path.dirname(header)
+        ring = next((r for r in rings if own in r and other in r), None)
+        why = "a circle of modules: " + ", ".join(ring) if ring else f"{other} is on a floor above {own}"
+        faults.append(f"src/{file}: includes {header}: {why}")
     for members in circles(sources):
         faults.append("circle of files: " + ", ".join(members))
 
-    districts = sorted({m.split("/")[0] for m in modules})
-    if os.path.exists(options.map):
-        with open(options.map, encoding="utf-8") as f:
-            text = f.read()
-        for district in districts:
-            if not re.search(rf"^## `?{district}/?`?(\s|$)", text, re.M):
-                faults.append(f"{options.map}: no heading for the district {district}")
-    else:
-        faults.append(f"{options.map} is not there")
+    check_map(options.map, modules, faults)
+    districts = {m.split("/")[0] for m in modules}
 
     for fault in faults:
         print(fault)
