@@ -51,3 +51,8 @@ debug: ## build without optimization and with all of gdb's information, in build
 
 coverage: deps-tests ## run the tests in a build with --coverage, print what they run: TESTS=REGEX, T=DISTRICT
 	@hack/coverage.sh
+
+# ---- documents -------------------------------------------------------------------------------------
+.PHONY: map
+map: ## draw docs/architecture.svg from docs/architecture.map
+	@hack/map.py
