@@ -17,6 +17,10 @@ say "format (clang-format)" $?
 # ---- the house: includes point down, past no public header, in no circle
 python3 hack/house.py
 say "house (src/modules.txt)" $?
+python3 hack/map.py --check
+say "map (docs/architecture.map)" $?
+python3 hack/docs.py
+say "documents (paths, glossary)" $?
 
 # ---- warnings are errors, with both compilers; headers stand alone
 flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -Isrc -Itest -Ibuild/gen"
