@@ -62,7 +62,7 @@ static char *read_word(const char *path)
     return sw_strndup(from, strcspn(from, " \t\r\n"));
 }
 
-static void look(void *arg)
+static void check_file(void *arg)
 {
     struct sw_log_file *f = arg;
     sw_timer_set(f->timer, LOOK_MS);
@@ -86,8 +86,8 @@ struct sw_log_file *sw_log_file_open(struct sw_loop *loop, const char *path)
     f->path = sw_strdup(path);
     f->seen = sw_strdup("");
     f->before = level_now();
-    f->timer = sw_timer_new(loop, look, f);
-    look(f);
+    f->timer = sw_timer_new(loop, check_file, f);
+    check_file(f);
     return f;
 }
 

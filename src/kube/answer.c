@@ -58,7 +58,8 @@ int kube_answer_code(int http_status, struct json_object *status, const char **r
 }
 
 /** The first line of a body that is no Status: a proxy's page, "404 page not found". */
-static void body_words(int http_status, const char *body, size_t len, int code, struct sw_err *err)
+static void body_message(int http_status, const char *body, size_t len, int code,
+                         struct sw_err *err)
 {
     enum { MAX_WORDS = 200 };
     while (len && (*body == '\n' || *body == ' ' || *body == '\r'))
@@ -72,7 +73,7 @@ static void body_words(int http_status, const char *body, size_t len, int code, 
         (void)sw_err_set(err, code, "HTTP %d", http_status);
 }
 
-void kube_answer_words(int http_status, struct json_object *status, const char *body, size_t len,
+void kube_answer_error(int http_status, struct json_object *status, const char *body, size_t len,
                        int code, struct sw_err *err)
 {
     const char *message = status_str(status, "message");
@@ -81,7 +82,7 @@ void kube_answer_words(int http_status, struct json_object *status, const char *
     else if (status && status_str(status, "reason")[0])
         (void)sw_err_set(err, code, "HTTP %d: %s", http_status, status_str(status, "reason"));
     else
-        body_words(http_status, body, len, code, err);
+        body_message(http_status, body, len, code, err);
 }
 
 struct json_object *kube_status_parse(const char *body, size_t len)

@@ -116,7 +116,7 @@ char *kube_resource_name(const struct sw_kind *kind, const char *sub);
  * a better one (static text, or borrowed from @status). */
 int kube_answer_code(int http_status, struct json_object *status, const char **reason);
 /** The server's words for a failure: Status.message, else the beginning of the body. */
-void kube_answer_words(int http_status, struct json_object *status, const char *body, size_t len,
+void kube_answer_error(int http_status, struct json_object *status, const char *body, size_t len,
                        int code, struct sw_err *err);
 /** A body as a Status object, or NULL: it is none. The caller's. */
 struct json_object *kube_status_parse(const char *body, size_t len);

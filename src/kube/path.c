@@ -26,7 +26,7 @@ static char *printbuf_take(struct printbuf *pb)
     return text;
 }
 
-static void append_part(struct printbuf *pb, const char *text)
+static void append_segment(struct printbuf *pb, const char *text)
 {
     (void)printbuf_memappend(pb, "/", 1);
     append_escaped(pb, text);
@@ -37,18 +37,18 @@ char *kube_path(const struct sw_kind *kind, const char *ns, const char *name, co
     struct printbuf *pb = printbuf_new();
     if (kind->group[0]) {
         printbuf_strappend(pb, "/apis");
-        append_part(pb, kind->group);
+        append_segment(pb, kind->group);
     } else {
         printbuf_strappend(pb, "/api");
     }
-    append_part(pb, kind->version);
+    append_segment(pb, kind->version);
     if (kind->namespaced && ns && ns[0]) {
         printbuf_strappend(pb, "/namespaces");
-        append_part(pb, ns);
+        append_segment(pb, ns);
     }
-    append_part(pb, kind->plural);
+    append_segment(pb, kind->plural);
     if (name)
-        append_part(pb, name);
+        append_segment(pb, name);
     if (sub) {
         (void)printbuf_memappend(pb, "/", 1);
         (void)printbuf_memappend(pb, sub, (int)strlen(sub)); /* may be "proxy/path" */

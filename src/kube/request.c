@@ -211,7 +211,7 @@ static void answer_error(struct sw_kube_request *r, const struct sw_http_result 
     a.code = kube_answer_code(result->http_status, status, &a.reason);
     if (!a.retry_after_ms && a.code == SW_UNAVAILABLE)
         a.retry_after_ms = sw_json_int(status, 0, "details", "retryAfterSeconds", NULL) * 1000;
-    kube_answer_words(result->http_status, status, body, len, a.code, &err);
+    kube_answer_error(result->http_status, status, body, len, a.code, &err);
     (void)sw_err_wrap(&err, a.code, "%s", r->spec.what);
     tell(r, &a, true);
 }

@@ -53,7 +53,7 @@ static bool is_patch(const struct verb *v)
     return sw_streq(v->method, "PATCH");
 }
 
-static char *call_words(const struct call *c)
+static char *call_text(const struct call *c)
 {
     const char *verb = is_patch(c->verb) && !sw_streq(c->verb->name, "apply") ? "patch"
                                                                               : c->verb->name;
@@ -147,7 +147,7 @@ static struct sw_kube_request *call(struct sw_kube *k, struct call c, sw_kube_an
     struct request_spec s = { .verb = is_patch(c.verb) ? "patch" : c.verb->name,
                               .method = c.verb->method,
                               .resource = kube_resource_name(c.kind, c.opts->subresource),
-                              .what = call_words(&c),
+                              .what = call_text(&c),
                               .path = kube_path(c.kind, c.ns, c.name, c.opts->subresource),
                               .repeatable = c.verb->repeatable,
                               .form = is_list ? FORM_LIST : FORM_OBJECT,
@@ -241,7 +241,7 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
     struct request_spec s = { .verb = "get",
                               .method = "GET",
                               .resource = sw_strdup("pods/log"),
-                              .what = call_words(&c),
+                              .what = call_text(&c),
                               .path = kube_path(&pods, ns, pod, "log"),
                               .repeatable = true,
                               .accept = "*/*",

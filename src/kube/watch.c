@@ -271,7 +271,7 @@ static int on_error_event(struct sw_kube_watch *w, struct json_object *status)
         code = SW_UNAVAILABLE;
     if (sw_streq(reason, "Expired") || sw_streq(reason, "Gone"))
         code = SW_GONE;
-    kube_answer_words(http_status, status, "", 0, code, &w->end);
+    kube_answer_error(http_status, status, "", 0, code, &w->end);
     return code;
 }
 
@@ -367,7 +367,7 @@ static int read_end(struct sw_kube_watch *w, const struct sw_http_result *r, str
     int code = kube_answer_code(r->http_status, status, &reason);
     if (code == SW_OK) /* 204 and the like */
         code = SW_INVALID;
-    kube_answer_words(r->http_status, status, w->body->buf, (size_t)w->body->bpos, code, err);
+    kube_answer_error(r->http_status, status, w->body->buf, (size_t)w->body->bpos, code, err);
     (void)json_object_put(status);
     return code;
 }

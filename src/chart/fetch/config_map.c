@@ -38,7 +38,7 @@ static int take_key(struct json_object *map, const char *url, const char *key, c
     return fetch_take_archive(origin, digest, bytes, len, got, err);
 }
 
-static const char *last_part(const char *url)
+static const char *last_segment(const char *url)
 {
     const char *slash = strrchr(url, '/');
     return slash ? slash + 1 : url;
@@ -62,7 +62,7 @@ static int take_packed(struct json_object *map, const char *url, const struct sw
     rc = sw_index_find(index, ask->name, ask->version, &entry, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", file);
-    rc = take_key(map, url, last_part(entry.url), entry.digest, got, err);
+    rc = take_key(map, url, last_segment(entry.url), entry.digest, got, err);
     if (rc == 0)
         got->version = sw_strdup(entry.version);
     return rc;

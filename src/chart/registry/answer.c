@@ -23,7 +23,7 @@ static void refuse(struct sw_registry_call *c, int code, bool again, const char 
 }
 
 /* The registry's own words: {"errors": [{"code", "message"}]}. The caller's, NULL: none. */
-static char *words_of_error(struct sw_registry_call *c)
+static char *error_message(struct sw_registry_call *c)
 {
     SW_AUTO_JSON *doc = NULL;
     if (sw_json_parse(c->body->buf, (size_t)c->body->bpos, NULL, &doc, NULL) < 0)
@@ -37,7 +37,7 @@ static char *words_of_error(struct sw_registry_call *c)
 
 static void on_bad_status(struct sw_registry_call *c, int64_t retry_after_ms)
 {
-    SW_AUTO_CHARS *words = words_of_error(c);
+    SW_AUTO_CHARS *words = error_message(c);
     const char *more = words ? words : "", *colon = words ? ": " : "";
     static const char *const missing[] = { [CALL_CHECK] = "there is no such image",
                                            [CALL_MANIFEST] = "there is no such image",

@@ -27,7 +27,7 @@ struct sw_install {
     size_t next_crd;
 };
 
-static void look_for_kind(struct sw_install *in);
+static void find_kind(struct sw_install *in);
 
 void sw_install_cancel(struct sw_install *in)
 {
@@ -135,14 +135,14 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
         finish(in, code, err);
 }
 
-static void look_for_kind(struct sw_install *in)
+static void find_kind(struct sw_install *in)
 {
     in->req = sw_kube_kind(in->conn->kube, API_VERSION, KIND, on_kind, in);
 }
 
 static void on_timer(void *arg)
 {
-    look_for_kind(arg);
+    find_kind(arg);
 }
 
 struct sw_install *sw_install_start(struct sw_connection *conn, struct json_object *resource,
@@ -153,6 +153,6 @@ struct sw_install *sw_install_start(struct sw_connection *conn, struct json_obje
         .conn = conn, .resource = json_object_get(resource), .done = done, .arg = arg
     };
     in->timer = sw_timer_new(conn->loop, on_timer, in);
-    look_for_kind(in);
+    find_kind(in);
     return in;
 }

@@ -118,7 +118,7 @@ static struct json_object *driver_of(const struct sw_node_plan *p, struct json_o
     return NULL;
 }
 
-static void look_at_pods(const struct sw_node_plan *p, struct sw_upgrade_node *node, bool *any)
+static void check_pods(const struct sw_node_plan *p, struct sw_upgrade_node *node, bool *any)
 {
     struct json_object *pods = sw_json_get(p->by_node, node->name);
     node->finished = true;
@@ -136,14 +136,14 @@ static void look_at_pods(const struct sw_node_plan *p, struct sw_upgrade_node *n
     }
 }
 
-struct cordon_look {
+struct cordon_check {
     const char *own;
     bool others;
 };
 
 static void on_label(const char *key, const char *value SW_UNUSED, void *arg)
 {
-    struct cordon_look *look = arg;
+    struct cordon_check *look = arg;
     if (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, look->own))
         look->others = true;
 }
@@ -162,7 +162,7 @@ static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t
         if (!sw_node_set_name(p->roster, i))
             continue;
         const char *since = label_of(p, i, SW_UPGRADE_SINCE_LABEL);
-        struct cordon_look look = { cordon, false };
+        struct cordon_check look = { cordon, false };
         sw_node_set_each_label(p->roster, i, on_label, &look);
         struct sw_upgrade_node f = {
             .name = sw_node_set_name(p->roster, i),
@@ -175,7 +175,7 @@ static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t
             .shared = look.others,
         };
         bool any = f.step != SW_UP_NONE;
-        look_at_pods(p, &f, &any);
+        check_pods(p, &f, &any);
         if (any)
             nodes[(*n)++] = f;
     }
@@ -366,7 +366,7 @@ static void plan_lost_states(struct sw_node_plan *p)
 /* ---- taints -------------------------------------------------------------------------------------
  */
 
-static char *words_of(const char *key, const char *value, const char *effect)
+static char *taint_text(const char *key, const char *value, const char *effect)
 {
     return sw_printf("%s=%s:%s", key, value, effect);
 }
@@ -375,7 +375,7 @@ static bool has_taint(const struct sw_node_plan *p, uint32_t node, const char *w
 {
     for (size_t i = 0; i < sw_node_set_n_taints(p->roster, node); i++) {
         struct sw_node_set_taint t = sw_node_set_taint(p->roster, node, i);
-        SW_AUTO_CHARS *have = words_of(t.key, t.value ? t.value : "", t.effect);
+        SW_AUTO_CHARS *have = taint_text(t.key, t.value ? t.value : "", t.effect);
         if (sw_streq(have, words))
             return true;
     }
@@ -412,9 +412,9 @@ static void plan_taints_of(struct sw_node_plan *p, uint32_t node, bool going)
         recorded = NULL;
     for (size_t i = 0; !going && is_chosen(p, node) && i < sw_json_len(list); i++) {
         struct json_object *t = sw_json_at(list, i);
-        SW_AUTO_CHARS *words = words_of(sw_json_str(t, "", "key", NULL),
-                                        sw_json_str(t, "", "value", NULL),
-                                        sw_json_str(t, "", "effect", NULL));
+        SW_AUTO_CHARS *words = taint_text(sw_json_str(t, "", "key", NULL),
+                                          sw_json_str(t, "", "value", NULL),
+                                          sw_json_str(t, "", "effect", NULL));
         json_object_object_add(wanted, words, json_object_new_boolean(true));
         if (!has_taint(p, node, words))
             taint(p, node, words, true);

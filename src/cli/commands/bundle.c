@@ -100,7 +100,7 @@ static void find_images(struct json_object *images, struct json_object *at)
 /* ---- digests -----------------------------------------------------------------------------------
  */
 
-struct asking {
+struct digest_request {
     struct sw_loop *loop;
     struct json_object *entry;
     int code;
@@ -109,7 +109,7 @@ struct asking {
 
 static void on_manifest(const struct sw_registry_answer *a, void *arg)
 {
-    struct asking *w = arg;
+    struct digest_request *w = arg;
     w->code = a->code;
     if (a->code < 0)
         sw_err_set(w->err, a->code, "%s", a->err ? sw_err_text(a->err) : sw_code_name(a->code));
@@ -126,7 +126,7 @@ static int ask_digests(struct json_object *images, struct sw_err *err)
     int rc = sw_logins_add_home(logins, err);
     json_object_object_foreach(images, image, entry)
     {
-        struct asking w = { .loop = loop, .entry = entry, .err = err };
+        struct digest_request w = { .loop = loop, .entry = entry, .err = err };
         const struct sw_registry_ask ask = { .image = image, .logins = logins };
         if (rc < 0)
             break;

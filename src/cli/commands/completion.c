@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_words(const struct sw_flag *flags)
+static void print_flags(const struct sw_flag *flags)
 {
     for (const struct sw_flag *f = flags; f->name; f++)
         (void)printf(" --%s", f->name);
     (void)printf(" --log-level --help");
 }
 
-static void print_choice_words(const char *choices)
+static void print_choices(const char *choices)
 {
     for (const char *c = choices; *c; c++)
         (void)putchar(*c == '|' ? ' ' : *c);
@@ -27,7 +27,7 @@ static void print_commands(void)
 }
 
 /* Is what follows the command one of known words, and not a file or a name? */
-static bool has_words(const struct sw_command *c)
+static bool has_choices(const struct sw_command *c)
 {
     return strstr(c->args, "COMMAND") || islower((unsigned char)*c->args);
 }
@@ -37,7 +37,7 @@ static void print_operands(const struct sw_command *c)
     if (strstr(c->args, "COMMAND"))
         print_commands();
     else
-        print_choice_words(c->args);
+        print_choices(c->args);
 }
 
 static void bash_value(const struct sw_command *c, const struct sw_flag *f)
@@ -46,7 +46,7 @@ static void bash_value(const struct sw_command *c, const struct sw_flag *f)
     if (f->letter)
         (void)printf("'%s -%c'|", c->name, f->letter);
     (void)printf("'%s --%s') COMPREPLY=($(compgen -W \"", c->name, f->name);
-    print_choice_words(f->choices);
+    print_choices(f->choices);
     (void)printf("\" -- \"$cur\")); return ;;\n");
 }
 
@@ -66,7 +66,7 @@ static void bash(void)
                  "\"$cur\")); return ;;\n    esac\n    case \"${COMP_WORDS[1]}${cur:0:1}\" in\n");
     for (const struct sw_command *c = sw_commands; c->name; c++) {
         (void)printf("    %s-) COMPREPLY=($(compgen -W \"", c->name);
-        print_words(c->flags);
+        print_flags(c->flags);
         (void)printf("\" -- \"$cur\")); return ;;\n");
     }
     (void)printf("    esac\n    case \"${COMP_WORDS[1]}\" in\n"
@@ -74,7 +74,7 @@ static void bash(void)
     print_commands();
     (void)printf("\" -- \"$cur\")) ;;\n");
     for (const struct sw_command *c = sw_commands; c->name; c++)
-        if (has_words(c)) {
+        if (has_choices(c)) {
             (void)printf("    %s) COMPREPLY=($(compgen -W \"", c->name);
             print_operands(c);
             (void)printf("\" -- \"$cur\")) ;;\n");
@@ -99,7 +99,7 @@ static void zsh_flag(const struct sw_flag *f)
         (void)printf(":%s:", f->arg);
     if (f->choices) {
         (void)putchar('(');
-        print_choice_words(f->choices);
+        print_choices(f->choices);
         (void)putchar(')');
     } else if (f->arg) {
         (void)printf("_files");
@@ -128,7 +128,7 @@ static void zsh(void)
             zsh_flag(f);
         (void)printf("            '--log-level[log level]:LEVEL:(error warn info debug)' \\\n"
                      "            '--help[print help]' \\\n            '*:");
-        if (has_words(c)) {
+        if (has_choices(c)) {
             (void)printf("word:(");
             print_operands(c);
             (void)printf(")' ;;\n");
@@ -155,7 +155,7 @@ static void fish_flag(const char *condition, const struct sw_flag *f)
         (void)printf(" -r");
     if (f->choices) {
         (void)printf(" -f -a '");
-        print_choice_words(f->choices);
+        print_choices(f->choices);
         (void)printf("'");
     }
     (void)printf(" -d '");
@@ -174,7 +174,7 @@ static void fish(void)
         SW_AUTO_CHARS *seen = sw_printf("-n '__fish_seen_subcommand_from %s'", c->name);
         for (const struct sw_flag *f = c->flags; f->name; f++)
             fish_flag(seen, f);
-        if (has_words(c)) {
+        if (has_choices(c)) {
             (void)printf("complete -c slipway %s -f -a '", seen);
             print_operands(c);
             (void)printf("'\n");

@@ -154,8 +154,8 @@ static int compare_served(struct work *w, const struct sw_manifest *m, const str
     return rc == SW_UNAVAILABLE || rc == SW_CANCELED ? rc : 0;
 }
 
-static int look_at(struct sw_preview *draft, const struct sw_preview_pass *pass,
-                   const struct sw_manifest *m, void *arg, struct sw_err *err SW_UNUSED)
+static int diff_object(struct sw_preview *draft, const struct sw_preview_pass *pass,
+                       const struct sw_manifest *m, void *arg, struct sw_err *err SW_UNUSED)
 {
     struct work *w = arg;
     SW_ERR(why);
@@ -182,7 +182,7 @@ static int diff(struct work *w, const char *source, struct sw_err *err)
 {
     int rc = sw_preview_init(&w->draft, "diff", &w->opts.recipe, &w->opts.connect, source, 0, err);
     if (rc == 0)
-        rc = sw_preview_each(&w->draft, look_at, w, err);
+        rc = sw_preview_each(&w->draft, diff_object, w, err);
     return w->gave_up ? 0 : rc;
 }
 

@@ -30,7 +30,7 @@ const struct sw_flag sw_flags_status[] = {
 
 static const char *const node_fields[] = { "metadata.labels", NULL };
 
-struct look {
+struct status_run {
     struct status_opts opts;
     struct sw_connection conn;
     const char *name; /* NULL: all */
@@ -42,12 +42,12 @@ struct look {
     int exit;
 };
 
-static void end(struct look *look, int exit, const char *words)
+static void end(struct status_run *status_run, int exit, const char *words)
 {
-    look->exit = exit;
+    status_run->exit = exit;
     if (words)
-        sw_err_set(&look->err, SW_UNAVAILABLE, "%s", words);
-    sw_loop_stop(look->conn.loop);
+        sw_err_set(&status_run->err, SW_UNAVAILABLE, "%s", words);
+    sw_loop_stop(status_run->conn.loop);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------
@@ -61,10 +61,10 @@ static int by_name(const void *a, const void *b)
 
 static void on_nodes(const struct sw_kube_answer *a, void *arg)
 {
-    struct look *look = arg;
+    struct status_run *status_run = arg;
     if (a->code < 0) {
-        look->req = NULL;
-        end(look, SW_EXIT_FAILED, sw_err_text(a->err));
+        status_run->req = NULL;
+        end(status_run, SW_EXIT_FAILED, sw_err_text(a->err));
         return;
     }
     for (size_t i = 0; i < sw_json_len(a->items); i++) {
@@ -72,55 +72,58 @@ static void on_nodes(const struct sw_kube_answer *a, void *arg)
         sw_json_set_str(node, sw_obj_name(from), "name", NULL);
         sw_json_set(node, json_object_get(sw_json_find(from, "metadata", "labels", NULL)), "labels",
                     NULL);
-        (void)json_object_array_add(look->nodes, node);
+        (void)json_object_array_add(status_run->nodes, node);
     }
     if (a->more)
         return;
-    look->req = NULL;
-    json_object_array_sort(look->nodes, by_name);
-    end(look, SW_EXIT_OK, NULL);
+    status_run->req = NULL;
+    json_object_array_sort(status_run->nodes, by_name);
+    end(status_run, SW_EXIT_OK, NULL);
 }
 
 static void on_node_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
 {
-    struct look *look = arg;
-    look->req = NULL;
+    struct status_run *status_run = arg;
+    status_run->req = NULL;
     if (code < 0)
-        end(look, SW_EXIT_FAILED, sw_err_text(err));
+        end(status_run, SW_EXIT_FAILED, sw_err_text(err));
     else
-        look->req = sw_kube_list(look->conn.kube, kind, NULL,
-                                 &(struct sw_request_opts){ .fields = node_fields, .retries = 5 },
-                                 on_nodes, look);
+        status_run->req = sw_kube_list(
+            status_run->conn.kube, kind, NULL,
+            &(struct sw_request_opts){ .fields = node_fields, .retries = 5 }, on_nodes, status_run);
 }
 
 static void on_resources(const struct sw_kube_answer *a, void *arg)
 {
-    struct look *look = arg;
+    struct status_run *status_run = arg;
     if (a->code < 0) {
-        look->req = NULL;
-        end(look, SW_EXIT_FAILED, sw_err_text(a->err));
+        status_run->req = NULL;
+        end(status_run, SW_EXIT_FAILED, sw_err_text(a->err));
         return;
     }
     if (a->object)
-        (void)json_object_array_add(look->resources, json_object_get(a->object));
+        (void)json_object_array_add(status_run->resources, json_object_get(a->object));
     for (size_t i = 0; i < sw_json_len(a->items); i++)
-        (void)json_object_array_add(look->resources, json_object_get(sw_json_at(a->items, i)));
+        (void)json_object_array_add(status_run->resources,
+                                    json_object_get(sw_json_at(a->items, i)));
     if (a->more)
         return;
-    look->req = sw_kube_kind(look->conn.kube, "v1", "Node", on_node_kind, look);
+    status_run->req = sw_kube_kind(status_run->conn.kube, "v1", "Node", on_node_kind, status_run);
 }
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
 {
-    struct look *look = arg;
+    struct status_run *status_run = arg;
     const struct sw_request_opts opts = { .retries = 5 };
-    look->req = NULL;
+    status_run->req = NULL;
     if (code < 0)
-        end(look, SW_EXIT_FAILED, code == SW_NOTFOUND ? SW_NOT_INSTALLED : sw_err_text(err));
-    else if (look->name)
-        look->req = sw_kube_get(look->conn.kube, kind, NULL, look->name, &opts, on_resources, look);
+        end(status_run, SW_EXIT_FAILED, code == SW_NOTFOUND ? SW_NOT_INSTALLED : sw_err_text(err));
+    else if (status_run->name)
+        status_run->req = sw_kube_get(status_run->conn.kube, kind, NULL, status_run->name, &opts,
+                                      on_resources, status_run);
     else
-        look->req = sw_kube_list(look->conn.kube, kind, NULL, &opts, on_resources, look);
+        status_run->req = sw_kube_list(status_run->conn.kube, kind, NULL, &opts, on_resources,
+                                       status_run);
 }
 
 static void on_timeout(void *arg)
@@ -131,36 +134,36 @@ static void on_timeout(void *arg)
 /* ---- telling -----------------------------------------------------------------------------------
  */
 
-static struct sw_report report_of(struct look *look, struct json_object *resource)
+static struct sw_report report_of(struct status_run *status_run, struct json_object *resource)
 {
     return (struct sw_report){
         .name = sw_obj_name(resource),
         .status = sw_json_get(resource, "status"),
-        .nodes = look->nodes,
+        .nodes = status_run->nodes,
         .now_ms = sw_now_ms(),
     };
 }
 
-static int print_json(struct look *look)
+static int print_json(struct status_run *status_run)
 {
     SW_AUTO_JSON *list = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(look->resources); i++) {
-        struct sw_report report = report_of(look, sw_json_at(look->resources, i));
+    for (size_t i = 0; i < sw_json_len(status_run->resources); i++) {
+        struct sw_report report = report_of(status_run, sw_json_at(status_run->resources, i));
         (void)json_object_array_add(list, sw_report_json(&report));
     }
     size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(look->name ? sw_json_at(list, 0) : list, SW_JSON_PRETTY,
-                                       &len);
+    SW_AUTO_CHARS *text = sw_json_text(status_run->name ? sw_json_at(list, 0) : list,
+                                       SW_JSON_PRETTY, &len);
     int rc = sw_cli_print(text, len);
     return rc ? rc : sw_cli_print("\n", 1);
 }
 
-static int print_text(struct look *look)
+static int print_text(struct status_run *status_run)
 {
     struct sw_style style = sw_style_of(STDOUT_FILENO);
-    size_t n = sw_json_len(look->resources);
+    size_t n = sw_json_len(status_run->resources);
     for (size_t i = 0; i < n; i++) {
-        struct sw_report report = report_of(look, sw_json_at(look->resources, i));
+        struct sw_report report = report_of(status_run, sw_json_at(status_run->resources, i));
         SW_AUTO_CHARS *text = sw_report_tables(&report, &style);
         SW_AUTO_CHARS *trouble = report.status
                                      ? sw_report_trouble(&report)
@@ -173,41 +176,42 @@ static int print_text(struct look *look)
     return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-static int look_at(struct look *look)
+static int look_at(struct status_run *status_run)
 {
     SW_ERR(err);
-    if (sw_connection_init(&look->conn, "status", &look->opts.connect, &err) < 0)
+    if (sw_connection_init(&status_run->conn, "status", &status_run->opts.connect, &err) < 0)
         return sw_cli_fail("status", &err);
-    look->timer = sw_timer_new(look->conn.loop, on_timeout, look);
-    sw_timer_set(look->timer, look->opts.timeout_ms);
-    look->req = sw_kube_kind(look->conn.kube, "sro.openshift.io/v1beta1", "SpecialResource",
-                             on_kind, look);
-    look->exit = SW_EXIT_FAILED;
-    sw_loop_run(look->conn.loop);
-    if (look->exit) {
+    status_run->timer = sw_timer_new(status_run->conn.loop, on_timeout, status_run);
+    sw_timer_set(status_run->timer, status_run->opts.timeout_ms);
+    status_run->req = sw_kube_kind(status_run->conn.kube, "sro.openshift.io/v1beta1",
+                                   "SpecialResource", on_kind, status_run);
+    status_run->exit = SW_EXIT_FAILED;
+    sw_loop_run(status_run->conn.loop);
+    if (status_run->exit) {
         (void)fprintf(stderr, "slipway status: %s\n",
-                      look->conn.signal ? "interrupted" : sw_err_text(&look->err));
-        return look->conn.signal ? 128 + look->conn.signal : look->exit;
+                      status_run->conn.signal ? "interrupted" : sw_err_text(&status_run->err));
+        return status_run->conn.signal ? 128 + status_run->conn.signal : status_run->exit;
     }
-    return sw_streq(look->opts.output, "json") ? print_json(look) : print_text(look);
+    return sw_streq(status_run->opts.output, "json") ? print_json(status_run)
+                                                     : print_text(status_run);
 }
 
 int sw_cmd_status(int argc, char **argv)
 {
-    struct look look = { .opts = { .timeout_ms = 30000 },
-                         .resources = json_object_new_array(),
-                         .nodes = json_object_new_array() };
+    struct status_run status_run = { .opts = { .timeout_ms = 30000 },
+                                     .resources = json_object_new_array(),
+                                     .nodes = json_object_new_array() };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
-    int rc = sw_cli_parse("status", argc, argv, &look.opts, 1, &rest);
+    int rc = sw_cli_parse("status", argc, argv, &status_run.opts, 1, &rest);
     if (rc == 0)
-        look.name = rest.n ? rest.items[0] : NULL;
-    rc = rc ? rc - 1 : look_at(&look);
-    sw_kube_cancel(look.req);
-    sw_timer_free(look.timer);
-    sw_connection_done(&look.conn);
-    json_object_put(look.resources);
-    json_object_put(look.nodes);
-    sw_err_done(&look.err);
+        status_run.name = rest.n ? rest.items[0] : NULL;
+    rc = rc ? rc - 1 : look_at(&status_run);
+    sw_kube_cancel(status_run.req);
+    sw_timer_free(status_run.timer);
+    sw_connection_done(&status_run.conn);
+    json_object_put(status_run.resources);
+    json_object_put(status_run.nodes);
+    sw_err_done(&status_run.err);
     return rc;
 }

@@ -73,8 +73,8 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
  */
 
 /* It stays when the resource goes: nobody's garbage collection is to take it for the resource's. */
-static void let_go(struct uninstall *u, const struct sw_kind *kind, const char *ns,
-                   struct json_object *live, const char *owner_uid)
+static void release_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                           struct json_object *live, const char *owner_uid)
 {
     SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_ownership_release(live, owner_uid);
     SW_ERR(err);
@@ -115,7 +115,7 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
         uninstall_say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
     else if (kept) {
         uninstall_say(u, "keep", kind_name, ns, name, kept);
-        let_go(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
+        release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
     } else
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
 }
@@ -189,14 +189,15 @@ static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
 {
     const char *name = sw_obj_name(resource), *uid = sw_obj_uid(resource);
     SW_AUTO_JSON *no_hooks = json_object_new_object();
-    SW_AUTO_JSON *let_go = json_object_new_object();
+    SW_AUTO_JSON *release_object = json_object_new_object();
     sw_json_set_str(no_hooks, "true", "metadata", "annotations", SW_DELETION_NO_HOOKS, NULL);
-    (void)json_object_object_add(sw_json_need_map(let_go, "metadata", NULL), "finalizers", NULL);
+    (void)json_object_object_add(sw_json_need_map(release_object, "metadata", NULL), "finalizers",
+                                 NULL);
     if (!u->opts.plan)
         (void)patch_resource(u, kind, resource, no_hooks);
     remove_object(u, kind, NULL, name, uid);
     if (!u->opts.plan && sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
-        (void)patch_resource(u, kind, resource, let_go);
+        (void)patch_resource(u, kind, resource, release_object);
 }
 
 /* The namespace of the release, in which the hooks after run; the other objects. */
@@ -214,7 +215,7 @@ static void remove_entries(struct uninstall *u, struct json_object *resource, co
 }
 
 /* Helm's records of what is left behind go on without the resource. */
-static void let_go_of_records(struct uninstall *u, struct json_object *resource, const char *ns)
+static void release_records(struct uninstall *u, struct json_object *resource, const char *ns)
 {
     static const char *const kinds[] = { "ConfigMap", "Secret" };
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", sw_obj_name(resource));
@@ -228,7 +229,7 @@ static void let_go_of_records(struct uninstall *u, struct json_object *resource,
                             &list, &err) < 0)
             uninstall_failed(u, &err);
         for (size_t i = 0; i < sw_json_len(list); i++)
-            let_go(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
+            release_object(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
     }
 }
 
@@ -253,7 +254,7 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     if (goes) {
         remove_entries(u, resource, ns, true);
         if (uninstall_is_orphaning(resource))
-            let_go_of_records(u, resource, ns);
+            release_records(u, resource, ns);
         for (size_t i = 0; i < sw_json_len(nodes); i++)
             uninstall_clear_node(u, resource, node_kind, sw_json_at(nodes, i));
         remove_itself(u, kind, resource);

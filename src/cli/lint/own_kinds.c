@@ -95,7 +95,7 @@ static const struct {
     { "object", "a map", json_type_object },    { "array", "a list", json_type_array },
 };
 
-static const char *words_of(enum json_type type)
+static const char *type_text(enum json_type type)
 {
     for (size_t i = 0; i < SW_COUNT(types); i++)
         if (types[i].of == type)
@@ -119,7 +119,7 @@ static bool check_type(const struct check *c, struct json_object *schema, struct
             return true;
         bool quotes = types[i].of == json_type_string && found != json_type_array &&
                       found != json_type_object;
-        tell(c, path, "expected %s, found %s%s", types[i].words, words_of(found),
+        tell(c, path, "expected %s, found %s%s", types[i].words, type_text(found),
              quotes ? "; put it in quotes" : "");
         return false;
     }
@@ -144,7 +144,7 @@ static void check_enum(const struct check *c, struct json_object *list, struct j
 }
 
 /* "^(Managed|Unmanaged)?$": the words between, comma separated; NULL: it is none of that form. */
-static char *words_of_pattern(const char *pattern)
+static char *values_of_pattern(const char *pattern)
 {
     size_t len = sw_starts_with(pattern, "^(")
                      ? strspn(pattern + 2, "|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
@@ -174,7 +174,7 @@ static void check_pattern(const struct check *c, const char *pattern, const char
     free(spans);
     if (matches)
         return;
-    SW_AUTO_CHARS *words = words_of_pattern(pattern);
+    SW_AUTO_CHARS *words = values_of_pattern(pattern);
     tell(c, path, words ? "'%s' is none of %s" : "'%s' is not as %s", text,
          words ? words : pattern);
 }

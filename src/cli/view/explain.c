@@ -36,7 +36,7 @@ static void add(struct json_object *link, struct json_object *because)
     (void)json_object_array_add(sw_json_need_list(link, "because", NULL), because);
 }
 
-static void add_words(struct json_object *link, const char *is, const char *what, const char *why)
+static void add_message(struct json_object *link, const char *is, const char *what, const char *why)
 {
     struct json_object *leaf = link_new(is, what);
     set(leaf, "why", why);
@@ -133,7 +133,7 @@ static void add_log(struct sw_connection *conn, struct json_object *pod, const c
         return;
     SW_AUTO_CHARS *line = last_line(text);
     if (line)
-        add_words(link, "Waiting", "the end of its log", line);
+        add_message(link, "Waiting", "the end of its log", line);
 }
 
 /* "exit code 1 (Error)", NULL where it has not ended. Heap. */
@@ -241,7 +241,7 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
     const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
     if (sw_cluster_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) <
         0) {
-        add_words(link, "Waiting", "its pods", sw_err_text(&err));
+        add_message(link, "Waiting", "its pods", sw_err_text(&err));
         return;
     }
     size_t n = 0;
@@ -279,7 +279,7 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
     int rc = sw_cluster_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
                              &live, &err);
     if (rc < 0 && rc != SW_NOTFOUND) {
-        add_words(link, "Waiting", what, sw_err_text(&err));
+        add_message(link, "Waiting", what, sw_err_text(&err));
         return;
     }
     if (live && sw_gate_new(live, true, &gate, &err) == 0)
@@ -317,7 +317,7 @@ static void explain_needs(struct json_object *states, struct json_object *state,
             continue;
         SW_AUTO_CHARS *what = sw_printf("it needs state %s", name);
         SW_AUTO_CHARS *why = sw_printf("which is %s", phase);
-        add_words(link, "Waiting", what, why);
+        add_message(link, "Waiting", what, why);
     }
 }
 
@@ -329,7 +329,7 @@ static void explain_kernels(struct json_object *state, struct json_object *link)
         const char *message = sw_json_str(v, "", "message", NULL);
         SW_AUTO_CHARS *what = sw_printf("kernel %s", sw_json_str(v, "", "name", NULL));
         if (*message)
-            add_words(link, "Waiting", what, message);
+            add_message(link, "Waiting", what, message);
     }
 }
 
@@ -344,7 +344,7 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     set(link, "hint", sw_json_str(state, "", "hint", NULL));
     const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
     if (*rolled_back)
-        add_words(link, "RolledBack", "what came last failed", rolled_back);
+        add_message(link, "RolledBack", "what came last failed", rolled_back);
     explain_needs(sw_json_get(status, "states"), state, link);
     explain_kernels(state, link);
     struct json_object *inventory = sw_json_get(status, "inventory");

@@ -179,7 +179,7 @@ static const struct sw_field_node *wanted(const struct sw_projector *p)
     return f && json_object_is_type(f->value, json_type_array) ? f->node : p->next;
 }
 
-bool sw_projector_wants_scalar(const struct sw_projector *p)
+bool sw_projector_keeps_scalar(const struct sw_projector *p)
 {
     const struct sw_field_node *node = p->skipping ? NULL : wanted(p);
     return node && node->keep;

@@ -52,7 +52,7 @@ bool sw_projector_open(const struct sw_projector *p);
 struct json_object *sw_projector_take(struct sw_projector *p);
 
 /** Is a scalar that comes now wanted? Only then make it, and give it to sw_projector_add(). */
-bool sw_projector_wants_scalar(const struct sw_projector *p);
+bool sw_projector_keeps_scalar(const struct sw_projector *p);
 void sw_projector_add(struct sw_projector *p, struct json_object *scalar);
 void sw_projector_begin(struct sw_projector *p, bool map);
 int sw_projector_key(struct sw_projector *p, const char *key, size_t key_len, struct sw_err *err);

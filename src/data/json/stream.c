@@ -190,7 +190,7 @@ static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
 }
 
 /* Whether a scalar that comes now is to be made. @return 1, 0, or an error */
-static int wants_scalar(struct sw_stream *s)
+static int keeps_scalar(struct sw_stream *s)
 {
     switch (s->place) {
     case AT_ROOT:
@@ -198,7 +198,7 @@ static int wants_scalar(struct sw_stream *s)
     case IN_ITEMS:
         return fail(s, "items: an object was expected");
     default:
-        return !sw_projector_open(&s->item) || sw_projector_wants_scalar(&s->item);
+        return !sw_projector_open(&s->item) || sw_projector_keeps_scalar(&s->item);
     }
 }
 
@@ -234,7 +234,7 @@ static int add_scalar(struct sw_stream *s, struct json_object *value)
 
 static int on_word(void *arg, enum sw_json_word word, struct sw_err *err SW_UNUSED)
 {
-    const int wanted = wants_scalar(arg);
+    const int wanted = keeps_scalar(arg);
     if (wanted <= 0)
         return wanted;
     return add_scalar(arg,
@@ -254,7 +254,7 @@ static struct json_object *new_number(const char *text, size_t len)
 
 static int on_number(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
 {
-    const int wanted = wants_scalar(arg);
+    const int wanted = keeps_scalar(arg);
     return wanted > 0 ? add_scalar(arg, new_number(text, len)) : wanted;
 }
 
@@ -262,7 +262,7 @@ static int on_string(void *arg, const char *text, size_t len, struct sw_err *err
 {
     if (len > INT_MAX / 2)
         return fail(arg, "a text is too long");
-    const int wanted = wants_scalar(arg);
+    const int wanted = keeps_scalar(arg);
     return wanted > 0 ? add_scalar(arg, json_object_new_string_len(text, (int)len)) : wanted;
 }
 

@@ -11,7 +11,7 @@
 /* ---- finding -----------------------------------------------------------------------------------
  */
 
-static int find_parts(const struct jp_part *part, struct json_object *doc, struct sw_json_list *out,
+static int find_parts(const struct jp_node *part, struct json_object *doc, struct sw_json_list *out,
                       struct sw_err *err)
 {
     const struct jp_strictness lenient = { 0 };
@@ -85,7 +85,7 @@ static void put_value(struct sw_buffer *out, struct json_object *value)
     }
 }
 
-static int print_parts(const struct jp_part *part, struct json_object *doc,
+static int print_parts(const struct jp_node *part, struct json_object *doc,
                        struct jp_strictness strict, struct sw_buffer *out, struct sw_err *err)
 {
     int rc = 0;

@@ -47,21 +47,21 @@ struct jp_step {
     struct json_object *literal; /* owned by the whole */
 };
 
-enum jp_part_kind { JP_TEXT, JP_EXPRESSION, JP_RANGE };
+enum jp_node_kind { JP_TEXT, JP_EXPRESSION, JP_RANGE };
 
 /** What a template is made of. */
-struct jp_part {
-    struct jp_part *next;
-    enum jp_part_kind kind;
+struct jp_node {
+    struct jp_node *next;
+    enum jp_node_kind kind;
     const char *text;
     size_t len;
     struct jp_path path;
-    struct jp_part *body; /* of a range */
+    struct jp_node *body; /* of a range */
 };
 
 struct sw_jsonpath {
     struct sw_arena *arena;
-    struct jp_part *parts;
+    struct jp_node *parts;
     struct json_object *literals; /* a list that owns them */
 };
 

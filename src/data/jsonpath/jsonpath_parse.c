@@ -390,14 +390,14 @@ static bool takes_word(struct parser *p, const char *word)
     return true;
 }
 
-static int parse_parts(struct parser *p, struct jp_part **tail, bool in_range);
+static int parse_parts(struct parser *p, struct jp_node **tail, bool in_range);
 
 /* What stands in braces, behind the first of them. @return 1: it was {end} */
-static int parse_action(struct parser *p, struct jp_part **tail, bool in_range)
+static int parse_action(struct parser *p, struct jp_node **tail, bool in_range)
 {
     skip_spaces(p);
     bool end = takes_word(p, "end");
-    struct jp_part *part = sw_arena_alloc(p->out->arena, sizeof *part);
+    struct jp_node *part = sw_arena_alloc(p->out->arena, sizeof *part);
     part->kind = !end && takes_word(p, "range") ? JP_RANGE : JP_EXPRESSION;
     if (end && !in_range)
         return fail(p, "not in range, nothing to end");
@@ -419,19 +419,19 @@ static int parse_action(struct parser *p, struct jp_part **tail, bool in_range)
     return rc;
 }
 
-static void add_text(struct parser *p, struct jp_part ***tail, const char *text, size_t len)
+static void add_text(struct parser *p, struct jp_node ***tail, const char *text, size_t len)
 {
     if (len == 0)
         return;
-    struct jp_part *part = sw_arena_alloc(p->out->arena, sizeof *part);
-    *part = (struct jp_part){ .kind = JP_TEXT,
+    struct jp_node *part = sw_arena_alloc(p->out->arena, sizeof *part);
+    *part = (struct jp_node){ .kind = JP_TEXT,
                               .text = sw_arena_strndup(p->out->arena, text, len),
                               .len = len };
     **tail = part;
     *tail = &part->next;
 }
 
-static int parse_parts(struct parser *p, struct jp_part **tail, bool in_range)
+static int parse_parts(struct parser *p, struct jp_node **tail, bool in_range)
 {
     while (*p->p) {
         size_t len = strcspn(p->p, "{");
@@ -452,7 +452,7 @@ static int parse_parts(struct parser *p, struct jp_part **tail, bool in_range)
 /* A single expression without its braces, as `kubectl wait` and SRO's charts write them. */
 static int parse_relaxed(struct parser *p)
 {
-    struct jp_part *part = sw_arena_alloc(p->out->arena, sizeof *part);
+    struct jp_node *part = sw_arena_alloc(p->out->arena, sizeof *part);
     part->kind = JP_EXPRESSION;
     p->out->parts = part;
     struct jp_step **tail = &part->path.first;

@@ -131,7 +131,7 @@ static char *put_plain(char *p, const struct decimal *d)
 }
 
 /* strconv changes over at six digits when it may choose the precision. */
-static bool g_wants_exponent(const struct decimal *d)
+static bool g_has_exponent(const struct decimal *d)
 {
     int exp = d->point - 1;
     return exp < -4 || exp >= 6;
@@ -151,7 +151,7 @@ size_t sw_float_go(double value, char verb, int bits, char buf[static SW_FLOAT_L
     struct decimal d = { .digits = "0", .n = 1, .point = 1 };
     if (value != 0)
         d = shortest(value, bits);
-    bool exponential = verb == 'e' || (verb == 'g' && g_wants_exponent(&d));
+    bool exponential = verb == 'e' || (verb == 'g' && g_has_exponent(&d));
     p = exponential ? put_exponential(p, &d) : put_plain(p, &d);
     return (size_t)(p - buf);
 }

@@ -107,7 +107,7 @@ int sw_time_parse(const char *text, int64_t *ms, struct sw_err *err)
 enum { DAY_MS = 86400000 };
 
 /* One number with its unit, added to @ms. */
-static bool take_part(const char **p, double *ms, bool *plain)
+static bool take_unit(const char **p, double *ms, bool *plain)
 {
     static const struct {
         const char *name;
@@ -143,7 +143,7 @@ int sw_span_parse(const char *text, int64_t *ms, struct sw_err *err)
     size_t n = 0;
     bool good = *p != '\0', plain = false;
     for (; good && *p; n++)
-        good = take_part(&p, &sum, &plain);
+        good = take_unit(&p, &sum, &plain);
     if (!good || (plain && n > 1) || sum > 366.0 * DAY_MS)
         return sw_err_set(err, SW_INVALID, "'%s' is not a duration such as 90s, 5m or 1h30m", text);
     *ms = (int64_t)(sum + 0.5);

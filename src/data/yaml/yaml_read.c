@@ -40,7 +40,7 @@ static void decoder_done(struct sw_yaml_decoder *d)
 }
 
 /* go-yaml reads a document whole before it looks at what is in it, so errors of syntax win. */
-static void look_on(struct sw_yaml_decoder *d)
+static void read_rest(struct sw_yaml_decoder *d)
 {
     struct sw_yaml_event e = { 0 };
     if (sw_yaml_source_is_broken(&d->src))
@@ -61,7 +61,7 @@ int sw_yaml_read(const char *text, size_t len_bytes, const struct sw_yaml_opts *
     if (rc == 0)
         rc = sink->ops->null(sink->arg, err); /* no document at all */
     if (rc < 0 && d.src.go_words)
-        look_on(&d);
+        read_rest(&d);
     decoder_done(&d);
     return rc < 0 ? rc : 0;
 }

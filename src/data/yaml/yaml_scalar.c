@@ -174,7 +174,7 @@ static const char *skip_digits(const char *p, const char *end)
 }
 
 /* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
-static bool looks_like_float(const char *p, const char *end)
+static bool is_float_text(const char *p, const char *end)
 {
     p += p < end && (*p == '+' || *p == '-');
     const char *whole = skip_digits(p, end);
@@ -200,7 +200,7 @@ static bool looks_like_float(const char *p, const char *end)
 static bool read_float(const char *p, const char *end, struct sw_yaml_scalar *out)
 {
     double d;
-    if (!looks_like_float(p, end) || !sw_number_read(p, (size_t)(end - p), &d))
+    if (!is_float_text(p, end) || !sw_number_read(p, (size_t)(end - p), &d))
         return false;
     *out = (struct sw_yaml_scalar){ .kind = SW_YAML_FLOAT, .d = d };
     return true;

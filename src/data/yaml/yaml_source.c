@@ -130,7 +130,7 @@ static char byte_at(const struct sw_yaml_source *s, yaml_mark_t mark)
 }
 
 /* "found character that cannot start any token": which it was, since a tab cannot be seen. */
-static char *scanner_words(const struct sw_yaml_source *s)
+static char *scanner_message(const struct sw_yaml_source *s)
 {
     const char *problem = s->parser.problem ? s->parser.problem : "not YAML";
     if (!sw_streq(problem, "found character that cannot start any token"))
@@ -149,7 +149,7 @@ static int fail_parser(struct sw_yaml_source *s)
         abort();
     if (s->go_words && p->problem)
         return fail_as_go(s);
-    SW_AUTO_CHARS *problem = scanner_words(s);
+    SW_AUTO_CHARS *problem = scanner_message(s);
     struct sw_place place = place_of(s, p->problem_mark);
     if (p->error == YAML_READER_ERROR) {
         place = sw_place_at(s->text, s->len, p->problem_offset);

@@ -9,10 +9,10 @@
 #include "kube/config/kubeconfig.h"
 
 /* every text of a configuration; in kubeconfig_text's order of writing */
-enum part { IN_NEITHER, IN_CLUSTER, IN_USER };
+enum section { IN_NEITHER, IN_CLUSTER, IN_USER };
 static const struct {
     size_t offset;
-    enum part part;
+    enum section section;
     const char *field;
     bool base64;
 } texts[] = {
@@ -70,7 +70,7 @@ void sw_kube_config_free(struct sw_kube_config *c)
         return;
     for (size_t i = 0; i < SW_COUNT(texts); i++) {
         char *text = *text_at(c, i);
-        if (text && texts[i].part == IN_USER)
+        if (text && texts[i].section == IN_USER)
             explicit_bzero(text, strlen(text));
         free(text);
     }
@@ -90,12 +90,12 @@ static struct json_object *base64_string(const char *text)
     return value;
 }
 
-static struct json_object *part_object(const struct sw_kube_config *c, enum part part)
+static struct json_object *section_object(const struct sw_kube_config *c, enum section section)
 {
     struct json_object *map = json_object_new_object();
     for (size_t i = 0; i < SW_COUNT(texts); i++) {
         const char *text = *text_at(c, i);
-        if (!text || texts[i].part != part)
+        if (!text || texts[i].section != section)
             continue;
         (void)json_object_object_add(map, texts[i].field,
                                      texts[i].base64 ? base64_string(text)
@@ -116,7 +116,7 @@ static struct json_object *named_list(const char *name, const char *key, struct 
 char *sw_kubeconfig_text(const struct sw_kube_config *c, const char *name)
 {
     SW_AUTO_JSON *doc = json_object_new_object();
-    struct json_object *cluster = part_object(c, IN_CLUSTER), *user = part_object(c, IN_USER);
+    struct json_object *cluster = section_object(c, IN_CLUSTER), *user = section_object(c, IN_USER);
     struct json_object *context = json_object_new_object();
     if (c->insecure)
         (void)json_object_object_add(cluster, "insecure-skip-tls-verify",

@@ -52,7 +52,7 @@ static void free_request(struct sw_grpc_request *r)
     free(r);
 }
 
-static void on_verdict(void *arg)
+static void on_finished(void *arg)
 {
     struct sw_grpc_request *r = arg;
     void (*done)(int, const char *, void *) = r->opts.on_done;
@@ -176,7 +176,7 @@ struct sw_grpc_request *sw_grpc_request_start(struct sw_loop *loop,
     r->socket = sw_strdup(opts->socket);
     r->path = sw_strdup(opts->path);
     r->timer = sw_timer_new(loop, on_timeout, r);
-    r->verdict = sw_timer_new(loop, on_verdict, r);
+    r->verdict = sw_timer_new(loop, on_finished, r);
     if (opts->timeout_ms)
         sw_timer_set(r->timer, opts->timeout_ms);
     if (!connect_to(r)) {

@@ -62,7 +62,7 @@ static struct grpc_stream *stream_of(nghttp2_session *h2, int32_t id)
  */
 
 /* grpc-message is percent-encoded. Source: gRPC over HTTP2, Status-Message. */
-static char *encode_words(const char *words)
+static char *encode_message(const char *words)
 {
     static const char hex[] = "0123456789ABCDEF";
     char *out = sw_alloc(3 * strlen(words) + 1), *p = out;
@@ -87,7 +87,7 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-static char *decode_words(const uint8_t *text, size_t len)
+static char *decode_message(const uint8_t *text, size_t len)
 {
     char *out = sw_alloc(len + 1), *p = out;
     for (size_t i = 0; i < len; i++) {
@@ -112,7 +112,7 @@ static size_t status_fields(struct grpc_stream *st, char number[12], char **enco
     nv[0] = FIELD("grpc-status", number, strlen(number));
     if (!st->end_words)
         return 1;
-    *encoded = encode_words(st->end_words);
+    *encoded = encode_message(st->end_words);
     nv[1] = FIELD("grpc-message", *encoded, strlen(*encoded));
     return 2;
 }
@@ -269,7 +269,7 @@ static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint
         st->grpc_status = (int)strtol(text, NULL, 10);
     } else if (is(name, name_len, "grpc-message")) {
         free(st->words);
-        st->words = decode_words(value, value_len);
+        st->words = decode_message(value, value_len);
     }
     return 0;
 }

@@ -142,7 +142,7 @@ static const struct {
 };
 
 /* The first error that there are words for: what is on top of it often says only where. */
-static const char *find_words(unsigned long *code)
+static const char *find_reason(unsigned long *code)
 {
     const char *words = NULL;
     while (!words && (*code = ERR_get_error()))
@@ -152,10 +152,10 @@ static const char *find_words(unsigned long *code)
     return words;
 }
 
-static int openssl_words(struct sw_err *err, const char *what, const char *text)
+static int openssl_error(struct sw_err *err, const char *what, const char *text)
 {
     unsigned long last = ERR_peek_last_error(), code;
-    const char *words = find_words(&code);
+    const char *words = find_reason(&code);
     ERR_clear_error();
     return words ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, text, words)
                  : sw_err_set(err, SW_INVALID,
@@ -163,10 +163,10 @@ static int openssl_words(struct sw_err *err, const char *what, const char *text)
                               last);
 }
 
-static int file_words(struct sw_err *err, const char *what, const char *path)
+static int file_error(struct sw_err *err, const char *what, const char *path)
 {
     if (access(path, R_OK) == 0)
-        return openssl_words(err, what, path);
+        return openssl_error(err, what, path);
     ERR_clear_error();
     return sw_err_set(err, SW_NOTFOUND, "%s '%s': %s", what, path, strerror(errno));
 }
@@ -203,13 +203,13 @@ static int set_up(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err
     SSL_CTX_set_default_passwd_cb(ctx, no_password);
     SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
     if (SSL_CTX_set_min_proto_version(ctx, t->min_version) != 1)
-        return openssl_words(err, "minimum version", "TLS");
+        return openssl_error(err, "minimum version", "TLS");
     if (t->min_version < TLS1_2_VERSION)
         SSL_CTX_set_security_level(ctx, 0); /* OpenSSL 3 has switched them off otherwise */
     if (t->ciphers_12 && SSL_CTX_set_cipher_list(ctx, t->ciphers_12) != 1)
-        return openssl_words(err, "cipher suites", t->ciphers_12);
+        return openssl_error(err, "cipher suites", t->ciphers_12);
     if (t->ciphers_13 && SSL_CTX_set_ciphersuites(ctx, t->ciphers_13) != 1)
-        return openssl_words(err, "cipher suites", t->ciphers_13);
+        return openssl_error(err, "cipher suites", t->ciphers_13);
     return 0;
 }
 
@@ -221,7 +221,7 @@ static int verify_against(SSL_CTX *ctx, const char *ca_file, struct sw_err *err)
     (void)SSL_CTX_get0_chain_certs(ctx, &chain);
     int rc = 0;
     if (X509_STORE_load_file(store, ca_file) != 1)
-        rc = file_words(err, "CA", ca_file);
+        rc = file_error(err, "CA", ca_file);
     else if (X509_STORE_CTX_init(check, store, SSL_CTX_get0_certificate(ctx), chain) != 1 ||
              X509_verify_cert(check) != 1)
         rc = sw_err_set(err, SW_INVALID, "the certificate is not signed by '%s': %s", ca_file,
@@ -234,11 +234,11 @@ static int verify_against(SSL_CTX *ctx, const char *ca_file, struct sw_err *err)
 static int load_files(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
 {
     if (SSL_CTX_use_certificate_chain_file(ctx, t->cert_file) != 1)
-        return file_words(err, "certificate", t->cert_file);
+        return file_error(err, "certificate", t->cert_file);
     if (SSL_CTX_use_PrivateKey_file(ctx, t->key_file, SSL_FILETYPE_PEM) != 1)
-        return file_words(err, "key", t->key_file);
+        return file_error(err, "key", t->key_file);
     if (SSL_CTX_check_private_key(ctx) != 1)
-        return file_words(err, "key of another certificate", t->key_file);
+        return file_error(err, "key of another certificate", t->key_file);
     return t->ca_file ? verify_against(ctx, t->ca_file, err) : 0;
 }
 
@@ -246,7 +246,7 @@ static int load(struct sw_serve_tls *t, struct sw_err *err)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     if (!ctx)
-        return openssl_words(err, "OpenSSL", "TLS_server_method");
+        return openssl_error(err, "OpenSSL", "TLS_server_method");
     int rc = set_up(t, ctx, err);
     if (rc == 0)
         rc = load_files(t, ctx, err);

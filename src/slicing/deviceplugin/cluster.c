@@ -240,7 +240,7 @@ static void on_written(const struct sw_kube_answer *answer, void *arg)
     dp_plugin_perform(p);
 }
 
-static const char *state_words(enum dp_claim_state state)
+static const char *state_message(enum dp_claim_state state)
 {
     return state == DP_IN_USE       ? "The container has the slice"
            : state == DP_PROCESSING ? "The slice is being made"
@@ -255,7 +255,7 @@ static struct json_object *state_patch(const struct sw_device_plugin *p, enum dp
     sw_json_set_str(c, "State", "type", NULL);
     sw_json_set_str(c, "True", "status", NULL);
     sw_json_set_str(c, dp_claim_state_text(state), "reason", NULL);
-    sw_json_set_str(c, state_words(state), "message", NULL);
+    sw_json_set_str(c, state_message(state), "message", NULL);
     sw_json_set_str(c, sw_time_rfc3339(dp_plugin_now(p), now), "lastTransitionTime", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), c);
     return doc;

@@ -58,7 +58,7 @@ static bool find_socket(struct dp_kubelet *k)
     return there;
 }
 
-void dp_kubelet_look(struct dp_kubelet *k)
+void dp_kubelet_check(struct dp_kubelet *k)
 {
     if (!k)
         return;
@@ -83,9 +83,9 @@ void dp_kubelet_look(struct dp_kubelet *k)
         sw_timer_set(k->look, LOOK_AGAIN_MS);
 }
 
-static void on_look(void *arg)
+static void on_check(void *arg)
 {
-    dp_kubelet_look(arg);
+    dp_kubelet_check(arg);
 }
 
 static void on_change(evutil_socket_t fd, short what SW_UNUSED, void *arg)
@@ -109,7 +109,7 @@ struct dp_kubelet *dp_kubelet_new(struct sw_device_plugin *p)
     k->p = p;
     k->watch = -1;
     k->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    k->look = sw_timer_new(p->loop, on_look, k);
+    k->look = sw_timer_new(p->loop, on_check, k);
     if (k->fd < 0) {
         sw_log(SW_LOG_ERROR, "inotify", "error", strerror(errno), NULL);
         return k;

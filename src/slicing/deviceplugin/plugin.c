@@ -154,7 +154,7 @@ static void do_tell(struct sw_device_plugin *p, const struct dp_action *a)
     sw_log(a->code < 0 ? SW_LOG_WARN : SW_LOG_INFO, "slices", "what", a->words, NULL);
 }
 
-static void do_look(struct sw_device_plugin *p, const struct dp_action *a SW_UNUSED)
+static void do_ask_held(struct sw_device_plugin *p, const struct dp_action *a SW_UNUSED)
 {
     dp_held_ask(p);
 }
@@ -170,7 +170,7 @@ static void (*const doers[])(struct sw_device_plugin *p, const struct dp_action 
     [DP_ACT_CLAIM_STATE] = dp_cluster_write,
     [DP_ACT_CLAIM_POD] = dp_cluster_write,
     [DP_ACT_CLAIM_DELETE] = dp_cluster_write,
-    [DP_ACT_LOOK] = do_look,
+    [DP_ACT_LOOK] = do_ask_held,
     [DP_ACT_EVICT] = dp_cluster_write,
     [DP_ACT_TELL] = do_tell,
 };
@@ -215,7 +215,7 @@ void dp_plugin_changed(struct sw_device_plugin *p)
 {
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_refresh(p->endpoints[i]);
-    dp_kubelet_look(p->kubelet);
+    dp_kubelet_check(p->kubelet);
     dp_accelerator_publish(p->accelerator);
 }
 
@@ -266,7 +266,7 @@ static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
 }
 
 /* A driver that is installed later, MIG mode that is set later: look again now and then. */
-static void look_for_gpus(struct sw_device_plugin *p)
+static void check_for_gpus(struct sw_device_plugin *p)
 {
     SW_ERR(err);
     const int rc = find_gpus(p, &err);
@@ -276,7 +276,7 @@ static void look_for_gpus(struct sw_device_plugin *p)
     dp_plugin_perform(p);
 }
 
-static void look_at_health(struct sw_device_plugin *p)
+static void check_health(struct sw_device_plugin *p)
 {
     size_t gpu;
     uint64_t xid;
@@ -297,13 +297,13 @@ static void look_at_health(struct sw_device_plugin *p)
         dp_plugin_changed(p);
 }
 
-static void on_look(void *arg)
+static void on_check(void *arg)
 {
     struct sw_device_plugin *p = arg;
     if (p->driver)
-        look_at_health(p);
+        check_health(p);
     else
-        look_for_gpus(p);
+        check_for_gpus(p);
     if (!p->driver || p->driver->blocks)
         sw_timer_set(p->look, p->driver ? LOOK_AT_HEALTH_MS : LOOK_FOR_GPUS_MS);
 }
@@ -427,7 +427,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->plugins_dir = sw_printf("%s/device-plugins", p->opts.kubelet_dir);
     p->held_socket = sw_printf("%s/pod-resources/kubelet.sock", p->opts.kubelet_dir);
     p->tick = sw_timer_new(loop, on_tick, p);
-    p->look = sw_timer_new(loop, on_look, p);
+    p->look = sw_timer_new(loop, on_check, p);
     p->settled = sw_timer_new(loop, on_settled, p);
     sw_timer_set(p->settled, SETTLED_MS);
     int rc = new_broker(p, err);

@@ -94,7 +94,7 @@ void dp_tickets_free(struct sw_device_plugin *p);
 struct dp_kubelet *dp_kubelet_new(struct sw_device_plugin *p);
 void dp_kubelet_free(struct dp_kubelet *k);
 /** Listen and register whatever is not. */
-void dp_kubelet_look(struct dp_kubelet *k);
+void dp_kubelet_check(struct dp_kubelet *k);
 
 /* pod_resources.c */
 void dp_held_ask(struct sw_device_plugin *p);

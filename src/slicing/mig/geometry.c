@@ -7,7 +7,7 @@
 #include "slicing/mig/mig.h"
 #include "slicing/mig/models.h"
 
-static uint16_t bits_of(struct sw_mig_place place)
+static uint16_t mask_of(struct sw_mig_place place)
 {
     return (uint16_t)(((1u << place.size) - 1) << place.start);
 }
@@ -18,20 +18,20 @@ static uint16_t bits_of(struct sw_mig_place place)
 bool sw_mig_fits(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
                  const struct sw_mig_kind *kind, struct sw_mig_place place)
 {
-    return !(use->slices & bits_of(place)) && use->media + kind->n_media <= g->n_media &&
+    return !(use->slices & mask_of(place)) && use->media + kind->n_media <= g->n_media &&
            use->ofa + kind->n_ofa <= g->n_ofa;
 }
 
 void sw_mig_take(struct sw_mig_use *use, const struct sw_mig_kind *kind, struct sw_mig_place place)
 {
-    use->slices |= bits_of(place);
+    use->slices |= mask_of(place);
     use->media = (uint8_t)(use->media + kind->n_media);
     use->ofa = (uint8_t)(use->ofa + kind->n_ofa);
 }
 
 void sw_mig_give(struct sw_mig_use *use, const struct sw_mig_kind *kind, struct sw_mig_place place)
 {
-    use->slices &= (uint16_t)~bits_of(place);
+    use->slices &= (uint16_t)~mask_of(place);
     use->media = use->media > kind->n_media ? (uint8_t)(use->media - kind->n_media) : 0;
     use->ofa = use->ofa > kind->n_ofa ? (uint8_t)(use->ofa - kind->n_ofa) : 0;
 }
@@ -230,7 +230,7 @@ struct sw_mig_geometry *sw_mig_geometry_of(const struct sw_mig_model *model)
 {
     struct sw_mig_kind kinds[SW_MIG_MAX_KINDS] = { 0 };
     for (size_t i = 0; i < model->shape->n_rows; i++) {
-        const struct sw_mig_shape_row *row = &model->shape->rows[i];
+        const struct sw_mig_layout_row *row = &model->shape->rows[i];
         struct sw_mig_kind *k = &kinds[i];
         const char *name = model->profiles[i];
         int rc = sw_mig_profile_parse(name, strlen(name), &k->profile, NULL);

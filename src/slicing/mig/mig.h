@@ -107,8 +107,8 @@ struct sw_mig_model {
     const char *name;    /* "A100-40GB" */
     const char *product; /* one full product name, for emulation: "NVIDIA A100-SXM4-40GB" */
     uint32_t memory_mib; /* as NVML reports it, roughly */
-    const struct sw_mig_shape *shape; /* internal */
-    const char *const *profiles;      /* names, in the order of the shape */
+    const struct sw_mig_layout *shape; /* internal */
+    const char *const *profiles;       /* names, in the order of the shape */
 };
 
 /** All models, for emulation, generated configuration and tests. */

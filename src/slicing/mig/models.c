@@ -39,7 +39,7 @@ enum {
 /* A100, H100, H200, B200, GB200: 7 compute slices, 8 memory slices.
  *   Profile ID 19, 20: {0,1,2,3,4,5,6}:1    15: {0,2,4,6}:2    14: {0,2,4}:2
  *   9: {0,4}:4    5: {0}:4    0: {0}:8 */
-static const struct sw_mig_shape_row seven_rows[] = {
+static const struct sw_mig_layout_row seven_rows[] = {
     { 19, GI_1, CI_1, 1, EACH_OF_7 },
     { 20, GI_1_REV1, CI_1, 1, EACH_OF_7 },
     { 15, GI_1_REV2, CI_1, 2, AT(0) | AT(2) | AT(4) | AT(6) },
@@ -48,19 +48,19 @@ static const struct sw_mig_shape_row seven_rows[] = {
     { 5, GI_4, CI_4, 4, AT(0) },
     { 0, GI_7, CI_7, 8, AT(0) },
 };
-static const struct sw_mig_shape seven = { seven_rows, SW_COUNT(seven_rows) };
+static const struct sw_mig_layout seven = { seven_rows, SW_COUNT(seven_rows) };
 
 /* A30: 4 and 4.   14, 21: {0,1,2,3}:1    5, 6: {0,2}:2    0: {0}:4 */
-static const struct sw_mig_shape_row four_rows[] = {
+static const struct sw_mig_layout_row four_rows[] = {
     { 14, GI_1, CI_1, 1, 0xf },          { 21, GI_1_REV1, CI_1, 1, 0xf },
     { 5, GI_2, CI_2, 2, AT(0) | AT(2) }, { 6, GI_2_REV1, CI_2, 2, AT(0) | AT(2) },
     { 0, GI_4, CI_4, 4, AT(0) },
 };
-static const struct sw_mig_shape four = { four_rows, SW_COUNT(four_rows) };
+static const struct sw_mig_layout four = { four_rows, SW_COUNT(four_rows) };
 
 /* RTX PRO 6000 Blackwell: 4 and 12.   14, 21, 47, 65, 67: {0,3,6,9}:3    5, 35, 64, 66: {0,6}:6
  *   0, 32: {0}:12 */
-static const struct sw_mig_shape_row rtx_rows[] = {
+static const struct sw_mig_layout_row rtx_rows[] = {
     { 14, GI_1, CI_1, 3, AT(0) | AT(3) | AT(6) | AT(9) },
     { 21, GI_1_REV1, CI_1, 3, AT(0) | AT(3) | AT(6) | AT(9) },
     { 47, GI_1_GFX, CI_1, 3, AT(0) | AT(3) | AT(6) | AT(9) },
@@ -73,7 +73,7 @@ static const struct sw_mig_shape_row rtx_rows[] = {
     { 0, GI_4, CI_4, 12, AT(0) },
     { 32, GI_4_GFX, CI_4, 12, AT(0) },
 };
-static const struct sw_mig_shape rtx = { rtx_rows, SW_COUNT(rtx_rows) };
+static const struct sw_mig_layout rtx = { rtx_rows, SW_COUNT(rtx_rows) };
 
 #define NAMES(...) ((const char *const[]){ __VA_ARGS__ })
 
@@ -167,7 +167,7 @@ static uint32_t memory_off(const struct sw_mig_model *m, uint32_t memory_mib)
     return off < m->memory_mib / 12 ? off : UINT32_MAX;
 }
 
-static bool has_words(const char *product, const char *const words[4])
+static bool has_all(const char *product, const char *const words[4])
 {
     for (size_t i = 0; i < 4 && words[i]; i++)
         if (!has_word(product, words[i]))
@@ -182,7 +182,7 @@ const struct sw_mig_model *sw_mig_model_find(const char *product, uint32_t memor
         return best;
     uint32_t best_off = UINT32_MAX;
     for (size_t i = 0; i < SW_COUNT(products); i++) {
-        if (!has_words(product, products[i].words))
+        if (!has_all(product, products[i].words))
             continue;
         const struct sw_mig_model *m = by_name(products[i].model);
         if (!m)

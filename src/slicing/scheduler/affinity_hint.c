@@ -69,7 +69,7 @@ static size_t gpus_bytes(const struct search *s)
     return s->node->n_gpus * sizeof *s->gpus;
 }
 
-static unsigned bits_of(struct sw_mig_place place)
+static unsigned mask_of(struct sw_mig_place place)
 {
     return ((1u << place.size) - 1) << place.start;
 }
@@ -97,7 +97,7 @@ static bool clear_place(struct search *s, size_t gpu, const struct sw_mig_kind *
     for (const struct claim *c = s->node->claims; c; c = c->next) {
         /* media engines run out before slices do: whoever has one is in the way as well */
         const bool media = c->kind && kind->n_media && c->kind->n_media;
-        if (c->gpu != gpu || has_moved(&s->a, c) || !(bits_of(c->place) & bits_of(place) || media))
+        if (c->gpu != gpu || has_moved(&s->a, c) || !(mask_of(c->place) & mask_of(place) || media))
             continue;
         if (a->n == ADVICE_MAX_MOVES || !may_move(s, c))
             return false;

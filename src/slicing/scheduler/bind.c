@@ -41,12 +41,12 @@ struct write {
 
 static const struct sw_kind *claim_kind(const struct bind *b)
 {
-    return b->s->feeds[FEED_CLAIMS].kind;
+    return b->s->informers[INFORMER_CLAIMS].kind;
 }
 
 static const struct sw_kind *pod_kind(const struct bind *b)
 {
-    return b->s->feeds[FEED_PODS].kind;
+    return b->s->informers[INFORMER_PODS].kind;
 }
 
 /* ---- ending ------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ static void finish(struct bind *b)
     }
     free_bind(b);
     sched_release_filters(s);
-    sched_tidy_look(s);
+    sched_tidy_check(s);
 }
 
 static void fail(struct bind *b, const char *what, const struct sw_err *err)

@@ -82,8 +82,9 @@ static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
     n->grown = false;
     n->touched_ms = now_ms;
     t->s->metrics.touched++;
-    (void)sw_kube_patch(t->s->kube, t->s->feeds[FEED_NODES].kind, NULL, n->name, SW_PATCH_MERGE,
-                        body, &(struct sw_request_opts){ .retries = 3 }, on_touched, t);
+    (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_NODES].kind, NULL, n->name,
+                        SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 }, on_touched,
+                        t);
 }
 
 static void on_touch(void *arg)
@@ -125,8 +126,8 @@ static void send_again(struct sw_scheduler *s, const struct pod *pod)
     SW_AUTO_JSON *body = epoch_patch("annotations", sw_loop_now_ms(s->loop));
     sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
     s->metrics.sent_again++;
-    (void)sw_kube_patch(s->kube, s->feeds[FEED_PODS].kind, pod->ns, pod->name, SW_PATCH_MERGE, body,
-                        NULL, on_sent, s);
+    (void)sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
+                        SW_PATCH_MERGE, body, NULL, on_sent, s);
 }
 
 void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
@@ -188,7 +189,7 @@ static void on_collected(const struct sw_kube_answer *a, void *arg)
     end_check(k);
     if (a->code == 0 && t->more && t->n_checks == 0)
         sw_timer_set(t->collect, COLLECT_MORE_MS);
-    sched_tidy_look(s);
+    sched_tidy_check(s);
 }
 
 static void collect_claim(struct check *k)
@@ -196,7 +197,7 @@ static void collect_claim(struct check *k)
     const struct sw_scheduler *s = k->t->s;
     const struct sw_request_opts opts = { .uid = k->uid,
                                           .resource_version = *k->version ? k->version : NULL };
-    (void)sw_kube_delete(s->kube, s->feeds[FEED_CLAIMS].kind, s->opts.ns, k->claim, &opts,
+    (void)sw_kube_delete(s->kube, s->informers[INFORMER_CLAIMS].kind, s->opts.ns, k->claim, &opts,
                          on_collected, k);
 }
 
@@ -271,11 +272,11 @@ static void start_check(struct tidy *t, struct claim *c, bool lost)
     t->n_checks++;
     c->checking = true;
     if (lost)
-        (void)sw_kube_get(s->kube, s->feeds[FEED_NODES].kind, NULL, c->node->name, &opts,
+        (void)sw_kube_get(s->kube, s->informers[INFORMER_NODES].kind, NULL, c->node->name, &opts,
                           on_node_read, k);
     else
-        (void)sw_kube_get(s->kube, s->feeds[FEED_PODS].kind, c->pod->ns, c->pod->name, &opts,
-                          on_pod_read, k);
+        (void)sw_kube_get(s->kube, s->informers[INFORMER_PODS].kind, c->pod->ns, c->pod->name,
+                          &opts, on_pod_read, k);
 }
 
 static void collect_claims(struct tidy *t, int64_t now_ms)
@@ -316,9 +317,9 @@ static void disown_nodes(struct tidy *t, int64_t now_ms)
         else if (now_ms - n->deselected_ms > DESELECTED_MS) {
             n->deselected_ms = now_ms; /* once a while, should it come again */
             sw_log(SW_LOG_INFO, "node deselected: its NodeAccelerator goes", "node", n->name, NULL);
-            (void)sw_kube_delete(t->s->kube, t->s->feeds[FEED_ACCELERATORS].kind, t->s->opts.ns,
-                                 n->name, &(struct sw_request_opts){ .retries = 1 }, on_disowned,
-                                 t);
+            (void)sw_kube_delete(t->s->kube, t->s->informers[INFORMER_ACCELERATORS].kind,
+                                 t->s->opts.ns, n->name, &(struct sw_request_opts){ .retries = 1 },
+                                 on_disowned, t);
         }
     }
 }
@@ -342,7 +343,7 @@ static void label_claim(struct tidy *t, struct claim *c)
     sw_json_set_str(body, sw_mig_node_label(c->node->name, label), "metadata", "labels",
                     SW_MIG_NODE_LABEL, NULL);
     c->labelled = true; /* until it is seen without */
-    (void)sw_kube_patch(t->s->kube, t->s->feeds[FEED_CLAIMS].kind, t->s->opts.ns, c->name,
+    (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_CLAIMS].kind, t->s->opts.ns, c->name,
                         SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 },
                         on_labelled, t);
 }
@@ -383,7 +384,7 @@ static void on_collect(void *arg)
     struct tidy *t = arg;
     const int64_t now_ms = sw_loop_now_ms(t->s->loop);
     sw_timer_set(t->collect, COLLECT_MS);
-    if (sched_feed_trouble(t->s))
+    if (sched_informers_trouble(t->s))
         return;
     forget_pods(t->s->cache, now_ms);
     if (t->leading) {
@@ -391,14 +392,14 @@ static void on_collect(void *arg)
         disown_nodes(t, now_ms);
         collect_claims(t, now_ms);
     }
-    sched_tidy_look(t->s);
+    sched_tidy_check(t->s);
 }
 
-void sched_tidy_look(struct sw_scheduler *s)
+void sched_tidy_check(struct sw_scheduler *s)
 {
     struct tidy *t = s->tidy;
     if (t && t->leading && s->cache->any_grown && !sw_timer_is_set(t->touch) &&
-        !sched_feed_trouble(s))
+        !sched_informers_trouble(s))
         sw_timer_set(t->touch, TOUCH_SOON_MS);
 }
 
@@ -407,7 +408,7 @@ static void on_started(void *arg)
     struct tidy *t = arg;
     t->leading = true;
     sw_log(SW_LOG_INFO, "collecting", "lease", t->s->opts.lease_name, NULL);
-    sched_tidy_look(t->s);
+    sched_tidy_check(t->s);
 }
 
 static void on_stopped(const char *why, void *arg)

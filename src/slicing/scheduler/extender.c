@@ -177,7 +177,7 @@ int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, 
     if (rc < 0)
         return rc;
     unsigned *scores = sw_zalloc(told->n_asked + 1, sizeof *scores);
-    struct decide_look look = { 0 };
+    struct decide_common look = { 0 };
     for (size_t i = 0; i < told->n_asked; i++)
         scores[i] = decide_score(
             x->cache, pod,

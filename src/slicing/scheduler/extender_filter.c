@@ -49,7 +49,7 @@ static const char *reason(struct reasons *r, const struct extender *x, const str
 static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
                   struct extender_told *told)
 {
-    struct decide_look look = { 0 };
+    struct decide_common look = { 0 };
     for (size_t i = 0; i < told->n_asked; i++) {
         struct verdict *v = &x->verdicts[i];
         struct node *node = cache_find_node_n(x->cache, x->question.names[i].text,
@@ -84,7 +84,7 @@ enum { MAX_LIKED = 100 /* as a policy likes a node */, N_RANKS = 2 * (MAX_LIKED 
 
 /* Nodes with a taint that asks pods to go elsewhere come after all others. */
 static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct node *node,
-                       struct decide_look *look)
+                       struct decide_common *look)
 {
     const unsigned liked = decide_score(x->cache, pod, node, look);
     return (uint8_t)(MAX_LIKED - liked + (node->avoided ? MAX_LIKED + 1 : 0));
@@ -97,7 +97,7 @@ static void leave_the_best(struct extender *x, const struct pod *pod,
                            const struct extender_told *told)
 {
     size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
-    struct decide_look look = { 0 };
+    struct decide_common look = { 0 };
     if (!left || told->n_fit <= left || !pod->pod_request.n ||
         is_choosy(question_get(x->question.doc, "Pod", "pod")))
         return;
@@ -302,7 +302,7 @@ static bool may_be_sent(const struct pod *pod, int64_t now_ms)
 static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t now_ms,
                                    const struct extender_told *told)
 {
-    struct decide_look look = { 0 };
+    struct decide_common look = { 0 };
     if (told->n_fit)
         pod->n_hints = 0;
     if (told->n_fit || told->n_asked < LEAST_SAMPLE || pod->fault || !may_be_sent(pod, now_ms))

@@ -93,18 +93,18 @@ static const struct {
     const char
         *older;    /* the apiVersion of servers that do not know the other; NULL: there is none */
     bool optional; /* questions are answered without it */
-} sources[N_FEEDS] = {
-    [FEED_NODES] = { "v1", "Node", node_fields, false, on_node, NULL, false },
-    [FEED_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true, on_accelerator,
-                            NULL, false },
-    [FEED_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL, false },
-    [FEED_PODS] = { "v1", "Pod", pod_fields, false, on_pod, NULL, false },
+} sources[N_INFORMERS] = {
+    [INFORMER_NODES] = { "v1", "Node", node_fields, false, on_node, NULL, false },
+    [INFORMER_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true,
+                                on_accelerator, NULL, false },
+    [INFORMER_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL, false },
+    [INFORMER_PODS] = { "v1", "Pod", pod_fields, false, on_pod, NULL, false },
     /* evictions respect them whoever counts: that they are not to be read keeps nobody waiting */
-    [FEED_BUDGETS] = { "policy/v1", "PodDisruptionBudget", budget_fields, false, on_budget,
-                       "policy/v1beta1", true },
+    [INFORMER_BUDGETS] = { "policy/v1", "PodDisruptionBudget", budget_fields, false, on_budget,
+                           "policy/v1beta1", true },
 };
 
-static void set_trouble(struct feed *f, const char *why)
+static void set_trouble(struct informer *f, const char *why)
 {
     if (sw_streq(f->trouble, why))
         return;
@@ -118,25 +118,25 @@ static void set_trouble(struct feed *f, const char *why)
 
 static void on_event(const struct sw_watch_event *e, void *arg)
 {
-    struct feed *f = arg;
+    struct informer *f = arg;
     if (e->type == SW_WATCH_ERROR)
         set_trouble(f, sw_err_text(e->err));
     else if (e->type == SW_WATCH_SYNCED)
         set_trouble(f, NULL);
     else
         sources[f->source].tell(f->s, e);
-    sched_tidy_look(f->s);
+    sched_tidy_check(f->s);
 }
 
-static void watch(struct feed *f)
+static void watch(struct informer *f)
 {
     const struct sw_scheduler_opts *o = &f->s->opts;
-    SW_AUTO_CHARS *selector = f->source == FEED_PODS && o->scheduler_name
+    SW_AUTO_CHARS *selector = f->source == INFORMER_PODS && o->scheduler_name
                                   ? sw_printf("spec.schedulerName=%s", o->scheduler_name)
                                   : NULL;
     const struct sw_watch_opts opts = {
         .ns = sources[f->source].in_ns ? o->ns : NULL,
-        .label_selector = f->source == FEED_NODES ? o->node_label : NULL,
+        .label_selector = f->source == INFORMER_NODES ? o->node_label : NULL,
         .field_selector = selector,
         .fields = sources[f->source].fields,
     };
@@ -145,7 +145,7 @@ static void watch(struct feed *f)
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
 {
-    struct feed *f = arg;
+    struct informer *f = arg;
     f->looking = NULL;
     if (code < 0) { /* its CRD may come later */
         f->older = !f->older && sources[f->source].older;
@@ -158,40 +158,40 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     watch(f);
 }
 
-static void look_for_kind(void *arg)
+static void find_kind(void *arg)
 {
-    struct feed *f = arg;
+    struct informer *f = arg;
     const char *api = f->older ? sources[f->source].older : sources[f->source].api_version;
     f->looking = sw_kube_kind(f->s->kube, api, sources[f->source].kind, on_kind, f);
 }
 
-void sched_feed_open(struct sw_scheduler *s)
+void sched_informers_open(struct sw_scheduler *s)
 {
-    for (size_t i = 0; i < N_FEEDS; i++) {
-        struct feed *f = &s->feeds[i];
-        *f = (struct feed){ .s = s, .source = (enum feed_source)i };
-        f->retry = sw_timer_new(s->loop, look_for_kind, f);
-        if (i != FEED_BUDGETS || !s->opts.no_preemption)
-            look_for_kind(f);
+    for (size_t i = 0; i < N_INFORMERS; i++) {
+        struct informer *f = &s->informers[i];
+        *f = (struct informer){ .s = s, .source = (enum informer_source)i };
+        f->retry = sw_timer_new(s->loop, find_kind, f);
+        if (i != INFORMER_BUDGETS || !s->opts.no_preemption)
+            find_kind(f);
     }
 }
 
-void sched_feed_close(struct sw_scheduler *s)
+void sched_informers_close(struct sw_scheduler *s)
 {
-    for (size_t i = 0; i < N_FEEDS; i++) {
-        struct feed *f = &s->feeds[i];
+    for (size_t i = 0; i < N_INFORMERS; i++) {
+        struct informer *f = &s->informers[i];
         sw_kube_cancel(f->looking);
         sw_kube_watch_close(f->watch);
         sw_timer_free(f->retry);
         free(f->trouble);
-        *f = (struct feed){ 0 };
+        *f = (struct informer){ 0 };
     }
 }
 
-const char *sched_feed_trouble(const struct sw_scheduler *s)
+const char *sched_informers_trouble(const struct sw_scheduler *s)
 {
-    for (size_t i = 0; i < N_FEEDS; i++) {
-        const struct feed *f = &s->feeds[i];
+    for (size_t i = 0; i < N_INFORMERS; i++) {
+        const struct informer *f = &s->informers[i];
         if (sources[i].optional)
             continue;
         if (f->trouble)

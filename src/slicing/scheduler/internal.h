@@ -9,12 +9,19 @@
 
 #define CLAIM_API "inference.redhat.com/v1alpha1"
 
-enum feed_source { FEED_NODES, FEED_ACCELERATORS, FEED_CLAIMS, FEED_PODS, FEED_BUDGETS, N_FEEDS };
+enum informer_source {
+    INFORMER_NODES,
+    INFORMER_ACCELERATORS,
+    INFORMER_CLAIMS,
+    INFORMER_PODS,
+    INFORMER_BUDGETS,
+    N_INFORMERS
+};
 
 /* One kind that is watched. */
-struct feed {
+struct informer {
     struct sw_scheduler *s;
-    enum feed_source source;
+    enum informer_source source;
     struct sw_kube_request *looking; /* for the kind */
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
@@ -35,7 +42,7 @@ struct sw_scheduler {
     struct extender *extender;
     struct printbuf *answer; /* its room is kept: thousands of nodes are some 100 KiB */
     struct sw_serve *serve, *health, *metrics_serve;
-    struct feed feeds[N_FEEDS];
+    struct informer informers[N_INFORMERS];
     struct bind *binds;
     size_t n_binds;
     struct held_filter *held; /* questions that wait until there are fewer binds */
@@ -47,10 +54,10 @@ struct sw_scheduler {
 };
 
 /* informers.c: what is watched. */
-void sched_feed_open(struct sw_scheduler *s);
-void sched_feed_close(struct sw_scheduler *s);
+void sched_informers_open(struct sw_scheduler *s);
+void sched_informers_close(struct sw_scheduler *s);
 /** NULL: everything was told; else what is missing. */
-const char *sched_feed_trouble(const struct sw_scheduler *s);
+const char *sched_informers_trouble(const struct sw_scheduler *s);
 
 /* bind.c: claims and Binding of one pod. */
 /** @ask is taken. Answers @reply when all is done or undone. */
@@ -80,7 +87,7 @@ int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
                     struct sw_err *err);
 void sched_tidy_close(struct sw_scheduler *s);
 /** Something may be to do now. */
-void sched_tidy_look(struct sw_scheduler *s);
+void sched_tidy_check(struct sw_scheduler *s);
 /** A node that was not asked about has room: it and the pod are touched, so that kube-scheduler
  * tries again, whichever replica this is. */
 void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n);

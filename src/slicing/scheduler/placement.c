@@ -29,14 +29,14 @@ static bool is_simple(const struct pod *pod, const struct node *node)
 }
 
 /* The number of the pod's profile in the geometry of all the node's GPUs; -1: it has no such. */
-static int common_kind(const struct node *node, const struct want *want, struct decide_look *look)
+static int common_kind(const struct node *node, const struct want *want, struct decide_common *look)
 {
     if (look->geometry != node->common)
-        *look = (struct decide_look){ node->common, number_of(node->common, &want->profile) };
+        *look = (struct decide_common){ node->common, number_of(node->common, &want->profile) };
     return look->kind;
 }
 
-static int one_fit(struct node *node, const struct want *want, struct decide_look *look,
+static int one_fit(struct node *node, const struct want *want, struct decide_common *look,
                    struct sw_err *err)
 {
     char name[SW_MIG_NAME_LEN];
@@ -87,9 +87,9 @@ int decide_usable(const struct cache *p, const struct node *node, struct sw_err 
 }
 
 int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
-               struct decide_look *look, struct sw_err *err)
+               struct decide_common *look, struct sw_err *err)
 {
-    struct decide_look none = { 0 };
+    struct decide_common none = { 0 };
     if (pod->fault)
         return sw_err_set(err, SW_INVALID, "%s", pod->fault);
     if (pod->pod_request.n == 0)
@@ -117,9 +117,9 @@ static unsigned score_now(const struct cache *p, const struct pod *pod, const st
 }
 
 unsigned decide_score(const struct cache *p, const struct pod *pod, struct node *node,
-                      struct decide_look *look)
+                      struct decide_common *look)
 {
-    struct decide_look none = { 0 };
+    struct decide_common none = { 0 };
     if (pod->fault || pod->pod_request.n == 0 || decide_usable(p, node, NULL) < 0)
         return 0;
     if (!node->common || !is_simple(pod, node))

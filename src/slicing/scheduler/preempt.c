@@ -163,7 +163,7 @@ static void send_next(struct evict *e)
     sw_json_set_str(body, v->ns, "metadata", "namespace", NULL);
     sw_json_set_str(body, v->uid, "deleteOptions", "preconditions", "uid", NULL);
     e->req = sw_kube_create(
-        s->kube, s->feeds[FEED_PODS].kind, v->ns, v->name, body,
+        s->kube, s->informers[INFORMER_PODS].kind, v->ns, v->name, body,
         &(struct sw_request_opts){ .subresource = "eviction", .timeout_ms = WRITE_MS }, on_evicted,
         e);
 }

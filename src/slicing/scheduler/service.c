@@ -209,7 +209,7 @@ enum { N_PROBES = 4 /* the first routes: for everybody's eyes */ };
 const char *sw_scheduler_trouble(const struct sw_scheduler *s)
 {
     const char *why = sw_serve_trouble(s->serve);
-    return why ? why : sched_feed_trouble(s);
+    return why ? why : sched_informers_trouble(s);
 }
 
 static int port_of(const struct sw_serve *serve)
@@ -317,7 +317,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     if (rc == 0)
         rc = open_serve(s, err);
     if (rc == 0)
-        sched_feed_open(s);
+        sched_informers_open(s);
     if (rc == 0)
         rc = sched_tidy_open(s, config, err);
     if (rc < 0) {
@@ -336,7 +336,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sw_serve_close(s->health);
     sw_serve_close(s->metrics_serve);
     sw_lease_close(s->lease);
-    sched_feed_close(s);
+    sched_informers_close(s);
     sched_evict_close(s);
     sw_kube_free(s->kube); /* no answer comes any more */
     sched_tidy_close(s);

@@ -36,7 +36,7 @@ static bool is_among(const struct pod *pod, const struct pod *const *list, size_
 /* ---- one node ----------------------------------------------------------------------------------
  */
 
-struct trial {
+struct eviction {
     const struct cache *p;
     const struct node *node;
     const struct pod *pod;
@@ -51,7 +51,7 @@ struct trial {
 };
 
 /* @without: the number of a victim who stays */
-static bool fits_without(struct trial *t, size_t without)
+static bool fits_without(struct eviction *t, size_t without)
 {
     size_t n = t->n_gone;
     for (size_t i = 0; i < t->n_victims; i++)
@@ -60,7 +60,7 @@ static bool fits_without(struct trial *t, size_t without)
     return decide_place(t->p, t->node, t->pod, t->gone, n, t->gpus, t->choices, NULL) == 0;
 }
 
-static bool fits(struct trial *t)
+static bool fits(struct eviction *t)
 {
     return fits_without(t, SIZE_MAX);
 }
@@ -71,7 +71,7 @@ static bool is_leaving(const struct pod *pod)
     return pod->leaving || pod->gone || pod->ended;
 }
 
-static void add_leaving(struct trial *t)
+static void add_leaving(struct eviction *t)
 {
     for (const struct claim *c = t->node->claims; c && t->n_gone < MAX_VICTIMS; c = c->next)
         if (is_leaving(c->pod) && !is_among(c->pod, t->gone, t->n_gone))
@@ -86,7 +86,7 @@ static bool is_less(const struct pod *other, const struct pod *pod, const struct
 
 /* All who hold slices here and are less important. Whom a budget protects is decided in the order
  * of their importance, as kube-scheduler does. */
-static void add_candidates(struct trial *t)
+static void add_candidates(struct eviction *t)
 {
     const struct pod **all = t->candidates, **open = t->open;
     size_t n = 0, n_open = 0;
@@ -108,7 +108,7 @@ static void add_candidates(struct trial *t)
 
 /* Whoever need not go after all stays: those first that a budget protects, then the most important.
  */
-static void reprieve(struct trial *t)
+static void reprieve(struct eviction *t)
 {
     for (size_t i = 0; i < t->n_victims;) {
         if (!fits_without(t, i)) {
@@ -122,7 +122,7 @@ static void reprieve(struct trial *t)
 }
 
 /* Once more, for where it lies. */
-static uint64_t find_gpus(struct trial *t)
+static uint64_t find_gpus(struct eviction *t)
 {
     uint64_t gpus = 0;
     (void)fits(t);
@@ -131,7 +131,7 @@ static uint64_t find_gpus(struct trial *t)
     return gpus;
 }
 
-static void tell(struct trial *t, const struct pod *const *given, size_t n_given,
+static void tell(struct eviction *t, const struct pod *const *given, size_t n_given,
                  struct victims *out)
 {
     const size_t n = n_given + t->n_victims;
@@ -145,17 +145,17 @@ static void tell(struct trial *t, const struct pod *const *given, size_t n_given
     out->gpus = find_gpus(t);
 }
 
-static struct trial *begin(const struct cache *p, const struct pod *pod, const struct node *node)
+static struct eviction *begin(const struct cache *p, const struct pod *pod, const struct node *node)
 {
-    struct trial *t = sw_zalloc(1, sizeof *t);
-    *t = (struct trial){ .p = p, .node = node, .pod = pod };
+    struct eviction *t = sw_zalloc(1, sizeof *t);
+    *t = (struct eviction){ .p = p, .node = node, .pod = pod };
     t->gpus = decide_room_for_gpus(node);
     t->choices = sw_alloc((pod->pod_request.n + 1) * sizeof *t->choices);
     t->gone[t->n_gone++] = pod;
     return t;
 }
 
-static void end(struct trial *t)
+static void end(struct eviction *t)
 {
     free(t->choices);
     free(t->gpus);
@@ -167,7 +167,7 @@ bool victims_find(const struct cache *p, const struct pod *pod, const struct nod
 {
     if (pod->fault || n_given > MAX_VICTIMS / 2 || decide_usable(p, node, NULL) < 0)
         return false;
-    struct trial *t = begin(p, pod, node);
+    struct eviction *t = begin(p, pod, node);
     cache_begin_spending(p);
     for (size_t i = 0; i < n_given; i++) {
         t->gone[t->n_gone++] = given[i];
@@ -192,7 +192,7 @@ uint64_t victims_none(const struct cache *p, const struct pod *pod, const struct
 {
     if (pod->fault || decide_usable(p, node, NULL) < 0)
         return 0;
-    struct trial *t = begin(p, pod, node);
+    struct eviction *t = begin(p, pod, node);
     add_leaving(t);
     const uint64_t gpus = fits(t) ? find_gpus(t) : 0;
     end(t);

@@ -14,7 +14,7 @@ static void take_as_status(const char *text, size_t len, int http_status)
     const char *reason;
     SW_AUTO_JSON *status = kube_status_parse(text, len);
     int code = kube_answer_code(http_status, status, &reason);
-    kube_answer_words(http_status, status, text, len, code, &err);
+    kube_answer_error(http_status, status, text, len, code, &err);
 }
 
 static void take_as_discovery(struct json_object *doc)

@@ -107,7 +107,7 @@ static const struct sw_recipe_file *find_file(const struct sw_chart *chart)
     return old;
 }
 
-static int check_shape(struct json_object *doc, struct sw_err *err)
+static int check_types(struct json_object *doc, struct sw_err *err)
 {
     struct json_object *deps = sw_json_get(doc, "dependencies");
     if (!json_object_is_type(doc, json_type_object))
@@ -133,7 +133,7 @@ int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_e
                            err);
     if (rc < 0)
         return rc;
-    rc = check_shape(doc, err);
+    rc = check_types(doc, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", name);
     if (!is_in_sync(chart, doc))

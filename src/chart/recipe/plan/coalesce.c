@@ -96,8 +96,8 @@ static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const 
     sw_map_set_cstr(dest, global, sw_value_map(into));
 }
 
-static int coalesce_part(const struct sw_plan_chart *part, struct sw_arena *arena,
-                         struct sw_map *dest, bool share, struct sw_err *err)
+static int coalesce_chart(const struct sw_plan_chart *part, struct sw_arena *arena,
+                          struct sw_map *dest, bool share, struct sw_err *err)
 {
     struct sw_value *there = sw_map_find_cstr(dest, part->name);
     if (there && !map_of(there))
@@ -116,7 +116,7 @@ int sw_plan_chart_coalesce(const struct sw_plan_chart *part, struct sw_arena *ar
 {
     coalesce_defaults(map_of(&part->values), arena, dest, share);
     for (size_t i = 0; i < part->n_parts; i++) {
-        int rc = coalesce_part(part->parts[i], arena, dest, share, err);
+        int rc = coalesce_chart(part->parts[i], arena, dest, share, err);
         if (rc < 0)
             return rc;
     }

@@ -375,12 +375,12 @@ static int link_subcharts(struct graph *g, const struct sw_plan_chart *part,
     return rc;
 }
 
-static int add_part(struct graph *g, const struct sw_plan_chart *part, struct span *all)
+static int add_chart(struct graph *g, const struct sw_plan_chart *part, struct span *all)
 {
     struct span *spans = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *spans);
     size_t first = g->n;
     for (size_t i = 0; i < part->n_parts; i++) {
-        int rc = add_part(g, part->parts[i], &spans[i]);
+        int rc = add_chart(g, part->parts[i], &spans[i]);
         if (rc < 0)
             return rc;
     }
@@ -513,7 +513,7 @@ int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, s
     plan->crd_parts = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_parts);
     plan->crd_states = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_states);
     struct span all;
-    int rc = add_part(g, plan->root, &all);
+    int rc = add_chart(g, plan->root, &all);
     if (rc == 0)
         rc = check_names(g);
     if (rc == 0)

@@ -287,14 +287,14 @@ static struct sw_value meta_of(struct builder *b, const struct sw_plan_chart *pa
     return meta;
 }
 
-static void place_part(struct builder *b, struct sw_plan_chart *part, struct sw_plan_chart *parent)
+static void place_chart(struct builder *b, struct sw_plan_chart *part, struct sw_plan_chart *parent)
 {
     part->parent = parent;
     part->path = parent ? sw_arena_printf(b->arena, "%s/charts/%s", parent->path, part->name)
                         : part->name;
     part->meta = meta_of(b, part);
     for (size_t i = 0; i < part->n_parts; i++)
-        place_part(b, part->parts[i], part);
+        place_chart(b, part->parts[i], part);
 }
 
 int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
@@ -309,7 +309,7 @@ int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
         rc = import_values(&b, root, err);
     if (rc < 0)
         return rc;
-    place_part(&b, root, NULL);
+    place_chart(&b, root, NULL);
     *out = root;
     return 0;
 }

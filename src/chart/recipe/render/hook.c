@@ -33,7 +33,7 @@ static const struct word policies[] = {
 };
 
 /* The bits of "a, b". @*unknown: whether a word is not in the table. */
-static unsigned read_words(const char *text, const struct word *words, size_t n, bool *unknown)
+static unsigned read_flags(const char *text, const struct word *words, size_t n, bool *unknown)
 {
     unsigned bits = 0;
     *unknown = false;
@@ -69,11 +69,11 @@ bool sw_helm_hook_read(struct json_object *object, struct sw_helm_hook *hook)
     if (!when)
         return true;
     bool unknown;
-    hook->events = read_words(when, events, SW_COUNT(events), &unknown);
+    hook->events = read_flags(when, events, SW_COUNT(events), &unknown);
     if (unknown || !hook->events)
         return false;
     const char *policy = sw_obj_annotation(object, "helm.sh/hook-delete-policy");
-    hook->policies = policy ? read_words(policy, policies, SW_COUNT(policies), &unknown) : 0;
+    hook->policies = policy ? read_flags(policy, policies, SW_COUNT(policies), &unknown) : 0;
     if (!hook->policies)
         hook->policies = SW_HOOK_DELETE_BEFORE_CREATION;
     hook->weight = read_weight(sw_obj_annotation(object, "helm.sh/hook-weight"));

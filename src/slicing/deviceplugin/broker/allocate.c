@@ -4,7 +4,7 @@
 
 #include "slicing/deviceplugin/broker/broker_internal.h"
 
-bool container_wants(const struct dp_container *c, const char *profile, size_t count)
+bool container_requests(const struct dp_container *c, const char *profile, size_t count)
 {
     for (size_t i = 0; i < c->n_wants; i++)
         if (strcmp(c->wants[i].profile, profile) == 0)
@@ -51,7 +51,7 @@ static struct dp_container *next_container(const struct dp_broker *b, const stru
 {
     for (size_t i = 0; i < pod->n_containers; i++) {
         struct dp_container *c = &pod->containers[i];
-        if (!container_wants(c, profile, count) || has_grant(b, pod, c->name))
+        if (!container_requests(c, profile, count) || has_grant(b, pod, c->name))
             continue;
         bool all = true;
         for (size_t w = 0; w < c->n_wants; w++)

@@ -54,7 +54,7 @@ struct waiting *waiting_new(struct waiting_list *list, uint64_t ticket, const ch
 /** Try the calls that wait once more; those whose time is up are refused. */
 void broker_allocate_all(struct dp_broker *b, int64_t now_ms);
 /** Whether the container wants exactly @count of @profile. */
-bool container_wants(const struct dp_container *c, const char *profile, size_t count);
+bool container_requests(const struct dp_container *c, const char *profile, size_t count);
 struct dp_container *pod_container(const struct dp_pod *pod, const char *name);
 
 /* grant.c */

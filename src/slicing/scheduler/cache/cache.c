@@ -7,7 +7,7 @@
 
 #include "data/data.h"
 
-void *cache_look_up(struct lh_table *table, const char *key)
+void *cache_lookup(struct lh_table *table, const char *key)
 {
     void *found = NULL;
     return lh_table_lookup_ex(table, key, &found) ? found : NULL;
@@ -26,7 +26,7 @@ static bool is_waiting(const struct pod *pod)
 
 struct pod *cache_find_pod(const struct cache *p, const char *uid)
 {
-    return cache_look_up(p->pods, uid);
+    return cache_lookup(p->pods, uid);
 }
 
 struct pod *cache_need_pod(struct cache *p, const char *uid, const char *ns, const char *name)
@@ -72,7 +72,7 @@ static void waits_no_more(struct cache *p, struct pod *pod)
     free(SW_TAKE(pod->advice));
 }
 
-static void read_wants(struct pod *pod, struct json_object *obj)
+static void read_request(struct pod *pod, struct json_object *obj)
 {
     SW_ERR(err);
     pod_request_done(&pod->pod_request);
@@ -116,7 +116,7 @@ struct pod *cache_see_pod(struct cache *p, struct json_object *obj, bool watched
     pod->priority = (int32_t)sw_json_int(obj, 0, "spec", "priority", NULL);
     if (!pod->created_ms && *created && sw_time_parse(created, &pod->created_ms, NULL) < 0)
         pod->created_ms = 0;
-    read_wants(pod, obj);
+    read_request(pod, obj);
     p->n_waiting += is_waiting(pod);
     return pod;
 }

@@ -5,7 +5,7 @@
 #include "slicing/scheduler/cache/cache.h"
 
 /** cache.c: an entry of one of the tables, borrowed, or NULL. */
-void *cache_look_up(struct lh_table *table, const char *key);
+void *cache_lookup(struct lh_table *table, const char *key);
 /** cache.c: @key is borrowed as long as the entry is there. */
 void cache_insert(struct lh_table *table, const char *key, void *value);
 /** cache.c: the pod of that uid, made where it is new. */

@@ -25,7 +25,7 @@ static void set_text(char **field, const char *text)
 
 struct claim *cache_find_claim(const struct cache *p, const char *name)
 {
-    return cache_look_up(p->claims, name);
+    return cache_lookup(p->claims, name);
 }
 
 static void link_claim(struct claim *c)

@@ -33,7 +33,7 @@ void cache_set_labels(struct cache *p, struct pod *pod, struct json_object *map)
     pod->labels = NULL;
     if (sw_json_len(map)) {
         SW_AUTO_CHARS *text = sw_json_text(map, SW_JSON_PLAIN, NULL);
-        pod->labels = cache_look_up(p->labels, text);
+        pod->labels = cache_lookup(p->labels, text);
         if (!pod->labels) {
             pod->labels = sw_zalloc(1, sizeof *pod->labels);
             pod->labels->text = SW_TAKE(text);
@@ -90,7 +90,7 @@ static void drop_budget(struct cache *p, struct budgets *of, const char *name)
 
 static struct budgets *need_budgets(struct cache *p, const char *ns)
 {
-    struct budgets *of = cache_look_up(p->budgets, ns);
+    struct budgets *of = cache_lookup(p->budgets, ns);
     if (of)
         return of;
     of = sw_zalloc(1, sizeof *of);
@@ -101,7 +101,7 @@ static struct budgets *need_budgets(struct cache *p, const char *ns)
 
 void cache_see_budget(struct cache *p, const char *ns, const char *name, struct json_object *obj)
 {
-    struct budgets *of = cache_look_up(p->budgets, ns);
+    struct budgets *of = cache_lookup(p->budgets, ns);
     if (of)
         drop_budget(p, of, name);
     struct sw_selector selector = { 0 };
@@ -128,7 +128,7 @@ void cache_begin_spending(const struct cache *p)
 
 bool cache_spend(const struct cache *p, const struct pod *pod)
 {
-    const struct budgets *of = pod->labels ? cache_look_up(p->budgets, pod->ns) : NULL;
+    const struct budgets *of = pod->labels ? cache_lookup(p->budgets, pod->ns) : NULL;
     bool over = false;
     for (struct budget *b = of ? of->list : NULL; b; b = b->next) {
         /* an empty selector selects nothing here, whatever the budget's version: so does

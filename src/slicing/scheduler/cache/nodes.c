@@ -7,7 +7,7 @@
 
 struct node *cache_find_node(const struct cache *p, const char *name)
 {
-    return cache_look_up(p->nodes, name);
+    return cache_lookup(p->nodes, name);
 }
 
 struct node *cache_find_node_n(const struct cache *p, const char *name, size_t len_bytes)

@@ -51,8 +51,8 @@ static void reserve_one(struct cache *p, struct pod *pod, struct node *node, siz
 }
 
 /* The wants that no claim serves yet. @return how many, or SW_CONFLICT */
-static int open_wants(const struct cache *p, const struct pod *pod, const char *node,
-                      uint16_t *which, struct sw_err *err)
+static int open_slices(const struct cache *p, const struct pod *pod, const char *node,
+                       uint16_t *which, struct sw_err *err)
 {
     int n = 0;
     for (const struct claim *c = pod->claims; c; c = c->pod_next)
@@ -83,7 +83,7 @@ int cache_reserve(struct cache *p, struct pod *pod, const char *name, int64_t no
     uint16_t which[SW_MIG_MAX_WANTS];
     struct sw_mig_profile profiles[SW_MIG_MAX_WANTS];
     struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
-    const int n = open_wants(p, pod, name, which, err);
+    const int n = open_slices(p, pod, name, which, err);
     struct sw_mig_gpu *gpus = sw_alloc((node->n_gpus + 1) * sizeof *gpus);
     cache_without(node, NULL, 0, gpus);
     cache_bar_held(node, pod, gpus);
