@@ -258,7 +258,7 @@ char *sw_quantity_text(const struct sw_quantity *q, char buf[static 64])
     char *p = buf;
     unsigned __int128 v = (unsigned __int128)(q->nano < 0 ? -q->nano : q->nano);
     if (q->nano == 0)
-        return strcpy(buf, "0");
+        return memcpy(buf, "0", sizeof "0");
     if (q->nano < 0)
         *p++ = '-';
     /* fractions, and less than 1024, have no binary suffix */
@@ -283,7 +283,7 @@ char *sw_quantity_text(const struct sw_quantity *q, char buf[static 64])
     enum sw_quantity_format format = binary ? SW_QUANTITY_BINARY_SI : SW_QUANTITY_DECIMAL_SI;
     for (size_t i = 0; i < SW_COUNT(suffixes); i++)
         if (suffixes[i].exponent == exponent && suffixes[i].format == format)
-            (void)strcpy(p, suffixes[i].text);
+            memcpy(p, suffixes[i].text, strlen(suffixes[i].text) + 1);
     if (exponent == 0)
         *p = '\0';
     return buf;

@@ -154,7 +154,7 @@ static char *decode_base64(const char *text, size_t len)
               EVP_DecodeFinal(ctx, out + n, &rest) == 1;
     EVP_ENCODE_CTX_free(ctx);
     out[ok ? n + rest : 0] = '\0';
-    if (!ok || memchr(out, '\0', (size_t)(n + rest))) {
+    if (!ok || memchr(out, '\0', (size_t)n + (size_t)rest)) {
         free(out);
         return NULL;
     }

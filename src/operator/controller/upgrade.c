@@ -216,8 +216,9 @@ static struct json_object *node_patch(const struct upgrade *u, uint32_t number,
     struct json_object *body = json_object_new_object();
     char now[24], version[24];
     bool gone = d->next == SW_UP_NONE;
-    snprintf(now, sizeof now, "%" PRId64, sw_loop_wall_ms(u->r->c->loop) / 1000);
-    snprintf(version, sizeof version, "%" PRIu64, sw_node_set_version(u->r->c->roster, number));
+    (void)snprintf(now, sizeof now, "%" PRId64, sw_loop_wall_ms(u->r->c->loop) / 1000);
+    (void)snprintf(version, sizeof version, "%" PRIu64,
+                   sw_node_set_version(u->r->c->roster, number));
     sw_json_set_str(body, version, "metadata", "resourceVersion", NULL);
     sw_json_set(body, gone ? NULL : json_object_new_string(sw_upgrade_step_name(d->next)),
                 "metadata", "labels", u->step_label, NULL);

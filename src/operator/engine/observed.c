@@ -62,7 +62,7 @@ struct json_object *object_document(struct sw_engine *e, const struct object *o)
     if (o->gate->dry_run)
         return doc;
     char hash[17];
-    snprintf(hash, sizeof hash, "%016" PRIx64, o->hash);
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, o->hash);
     sw_json_set_str(doc, hash, "metadata", "annotations", ANN_HASH, NULL);
     sw_json_set_str(doc, e->name, "metadata", "annotations", ANN_RESOURCE, NULL);
     if (o->adopted)

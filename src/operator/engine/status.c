@@ -26,7 +26,7 @@ static void add_time(struct json_object *to, const char *key, int64_t ms)
 static void add_hex(struct json_object *to, const char *key, uint64_t value)
 {
     char buf[17];
-    snprintf(buf, sizeof buf, "%016" PRIx64, value);
+    (void)snprintf(buf, sizeof buf, "%016" PRIx64, value);
     if (value)
         add_text(to, key, buf);
 }

@@ -173,7 +173,7 @@ static bool cipher(bool encrypt, const unsigned char *key, const unsigned char *
               EVP_CipherUpdate(ctx, out, &n, in, (int)len) == 1 &&
               EVP_CipherFinal_ex(ctx, out + n, &last) == 1;
     EVP_CIPHER_CTX_free(ctx);
-    *out_len = (size_t)(n + last);
+    *out_len = (size_t)n + (size_t)last;
     return ok;
 }
 

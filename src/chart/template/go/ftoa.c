@@ -27,9 +27,9 @@ static void put_hex(struct text *out, double f, char verb, int prec)
 {
     char buf[64];
     if (prec < 0)
-        snprintf(buf, sizeof buf, verb == 'X' ? "%A" : "%a", f);
+        (void)snprintf(buf, sizeof buf, verb == 'X' ? "%A" : "%a", f);
     else
-        snprintf(buf, sizeof buf, verb == 'X' ? "%.*A" : "%.*a", prec > 30 ? 30 : prec, f);
+        (void)snprintf(buf, sizeof buf, verb == 'X' ? "%.*A" : "%.*a", prec > 30 ? 30 : prec, f);
     char *p = strpbrk(buf, "pP");
     int exp = atoi(p + 1);
     sw_text_put(out, buf, (size_t)(p - buf));

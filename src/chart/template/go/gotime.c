@@ -225,7 +225,7 @@ static void put_fraction(struct text *out, const char *part, size_t len, int nse
 {
     char digits[10];
     size_t n = len - 1;
-    snprintf(digits, sizeof digits, "%09d", nsec);
+    (void)snprintf(digits, sizeof digits, "%09d", nsec);
     if (n > 9)
         n = 9;
     while (trim && n > 0 && digits[n - 1] == '0')

@@ -41,7 +41,8 @@ struct reader {
 
 static int64_t big_endian(const unsigned char *p, int n)
 {
-    int64_t v = (int8_t)p[0];
+    int64_t v =
+        (int8_t)p[0]; /* NOLINT(bugprone-signed-char-misuse,cert-str34-c): it has the sign */
     for (int i = 1; i < n; i++)
         v = (int64_t)((uint64_t)v << 8 | p[i]);
     return v;
