@@ -299,7 +299,7 @@ static void check_pod_spec(json_object *spec, json_object *claims, const char *p
 }
 
 /* A pod's spec with what an update may change taken out. */
-static json_object *fixed_part(json_object *doc)
+static json_object *immutable_fields(json_object *doc)
 {
     json_object *spec = sw_json_copy(sw_json_get(doc, "spec"));
     static const char *const free_fields[] = { "activeDeadlineSeconds", "tolerations",
@@ -321,7 +321,7 @@ static void check_pod(struct sw_write *w, struct sw_field_errors *e)
     check_pod_spec(spec_of(w), NULL, "spec", e);
     if (w->op != SW_OP_UPDATE || w->subresource)
         return;
-    SW_AUTO_JSON *was = fixed_part(w->old), *is = fixed_part(w->doc);
+    SW_AUTO_JSON *was = immutable_fields(w->old), *is = immutable_fields(w->doc);
     if (!sw_json_equal(was, is))
         sw_field_error_raw(
             e, SW_FIELD_FORBIDDEN, "spec", NULL,

@@ -88,7 +88,7 @@ static int check_config(struct sw_write *w, json_object *config, const struct sw
 
 /* What the endpoint does not take from the caller: the object's leaves out its status, the status
  * endpoint all else. */
-static json_object *own_part(struct sw_write *w, json_object *config)
+static json_object *own_fields(struct sw_write *w, json_object *config)
 {
     json_object *out = json_object_new_object();
     bool status = sw_streq(w->subresource, "status");
@@ -247,7 +247,7 @@ struct conflicts {
 };
 
 /* How a message names a manager: "kubectl" using apps/v1, "x" using v1 at 2024-01-02T03:04:05Z. */
-static char *manager_words(json_object *entry)
+static char *manager_text(json_object *entry)
 {
     SW_AUTO_CHARS *name = sw_status_quote(sw_json_str(entry, "", "manager", NULL));
     const char *sub = sw_json_str(entry, "", "subresource", NULL);
@@ -281,7 +281,7 @@ static void collect(struct sw_write *w, json_object *touched, struct conflicts *
         SW_AUTO_JSON *both = sw_fields_touched(sw_json_get(entry, "fieldsV1"), touched);
         if (!both)
             continue;
-        SW_AUTO_CHARS *who = manager_words(entry);
+        SW_AUTO_CHARS *who = manager_text(entry);
         sprintbuf(c->list, "%sconflicts with %s:", c->n ? "\n" : "", who);
         c->who = who;
         sw_fields_each(both, on_conflict, c);
@@ -358,7 +358,7 @@ int sw_apply_merge(struct sw_write *w, json_object **out)
     int rc = check_config(w, w->patch, &root);
     if (rc < 0)
         return rc;
-    SW_AUTO_JSON *config = own_part(w, w->patch), *added = NULL, *touched = NULL;
+    SW_AUTO_JSON *config = own_fields(w, w->patch), *added = NULL, *touched = NULL;
     SW_AUTO_JSON *own = sw_managed_strip(sw_fields_of(config, &root, false));
     json_object *version = sw_json_get(config, "apiVersion");
     if (version && w->old) /* the stored version stays; it is the same type */

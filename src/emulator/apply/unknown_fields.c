@@ -16,7 +16,7 @@ static const struct {
     { "MutatingWebhookConfiguration", "matchConditions", 27 },
 };
 
-static bool is_undeclared(const struct sw_emu_kind *kind, int minor, const char *field)
+static bool is_unknown(const struct sw_emu_kind *kind, int minor, const char *field)
 {
     for (size_t i = 0; i < SW_COUNT(rows); i++)
         if (minor < rows[i].since && strcmp(rows[i].kind, kind->kind) == 0 &&
@@ -53,7 +53,7 @@ static char *walk(const struct sw_emu_kind *kind, int minor, json_object *value,
         json_object *child = json_object_iter_peek_value(&it);
         SW_AUTO_CHARS *at = sw_printf("%s.%s", path, key);
         json_object_iter_next(&it);
-        if (!is_undeclared(kind, minor, key))
+        if (!is_unknown(kind, minor, key))
             found = walk(kind, minor, child, at, drop);
         else if (drop)
             json_object_object_del(value, key);

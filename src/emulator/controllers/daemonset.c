@@ -126,7 +126,7 @@ static bool should_run(const struct ds *ds, const struct sw_node *node)
 }
 
 /* A taint that came later drives a pod away only where it says NoExecute. */
-static bool may_stay(const struct ds *ds, const struct sw_node *node)
+static bool may_keep(const struct ds *ds, const struct sw_node *node)
 {
     return sw_fit_affinity(&ds->fit, node->doc) &&
            !sw_fit_taint(node->doc, ds->fit.tolerations, SW_NO_EXECUTE);
@@ -162,7 +162,7 @@ static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod
     if (sw_doc_is_dying(pod->doc) || !node)
         return;
     struct place *place = &places[node->number];
-    if (sw_pod_is_over(pod) || (!place->should && !may_stay(ds, node))) {
+    if (sw_pod_is_over(pod) || (!place->should && !may_keep(ds, node))) {
         sw_doom(d, pod);
     } else if (!place->keep) {
         place->keep = pod;
@@ -335,7 +335,7 @@ static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *befor
         const struct ds *ds = lh_entry_v(entry);
         bool did = node->number < ds->n_runs_on && ds->runs_on[node->number];
         bool does = after && should_run(ds, node);
-        bool leaves = after && !does && !may_stay(ds, node) && has_pod_on(ds, node);
+        bool leaves = after && !does && !may_keep(ds, node) && has_pod_on(ds, node);
         if (did != does || leaves)
             sw_ctl_enqueue(ctl, SW_Q_DAEMONSET, sw_obj_namespace(ds->doc), sw_obj_name(ds->doc));
     }

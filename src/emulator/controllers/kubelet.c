@@ -305,7 +305,7 @@ static void take_over(struct sw_ctl *ctl, struct sw_pod *pod)
     sw_run_done(&run);
 }
 
-static void look_again(struct sw_ctl *ctl, struct sw_pod *pod)
+static void check_again(struct sw_ctl *ctl, struct sw_pod *pod)
 {
     if (pod->step == SW_STEP_NONE)
         take_over(ctl, pod);
@@ -329,7 +329,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         pod->step = SW_STEP_ENDED;
         sw_alarm_stop(ctl, &pod->alarm);
     } else if (node_is_up(pod) || pod->step == SW_STEP_READY) {
-        look_again(ctl, pod);
+        check_again(ctl, pod);
     }
 }
 

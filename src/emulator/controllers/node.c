@@ -96,7 +96,7 @@ static int set_taints(json_object *doc, void *arg)
  */
 
 /* Seconds that a pod puts up with a NoExecute taint: -1 for ever. */
-static int64_t patience(json_object *pod, json_object *taint)
+static int64_t toleration_seconds(json_object *pod, json_object *taint)
 {
     json_object *list = sw_json_find(pod, "spec", "tolerations", NULL);
     int64_t least = -2;
@@ -122,12 +122,12 @@ static int64_t must_leave_in(struct sw_ctl *ctl, json_object *node, json_object 
         json_object *taint = sw_json_at(taints, i);
         if (!sw_streq(sw_json_str(taint, "", "effect", NULL), "NoExecute"))
             continue;
-        int64_t stay_s = patience(pod, taint), since = 0;
-        if (stay_s < 0)
+        int64_t tolerated_s = toleration_seconds(pod, taint), since = 0;
+        if (tolerated_s < 0)
             continue;
         if (sw_time_parse(sw_json_str(taint, "", "timeAdded", NULL), &since, NULL) < 0)
-            since = stay_s ? sw_ctl_now(ctl) : 0;
-        int64_t left = since + stay_s * 1000 - sw_ctl_now(ctl);
+            since = tolerated_s ? sw_ctl_now(ctl) : 0;
+        int64_t left = since + tolerated_s * 1000 - sw_ctl_now(ctl);
         left = left > 0 ? left : 0;
         soonest = soonest < 0 || left < soonest ? left : soonest;
     }

@@ -202,14 +202,14 @@ static int bind(json_object *doc, void *arg)
     return 0;
 }
 
-struct verdict {
+struct refusal {
     struct sw_ctl *ctl;
     const char *reason, *message;
 };
 
 static int say_why(json_object *doc, void *arg)
 {
-    const struct verdict *v = arg;
+    const struct refusal *v = arg;
     (void)sw_cond_set(sw_json_need_list(doc, "status", "conditions", NULL), "PodScheduled", "False",
                       v->reason, v->message, sw_ctl_now(v->ctl));
     return 0;
@@ -220,7 +220,7 @@ static void refuse(struct sw_ctl *ctl, struct sw_pod *pod, const char *reason, c
     json_object *c = sw_obj_condition(pod->doc, "PodScheduled");
     if (sw_streq(sw_json_str(c, "", "message", NULL), message))
         return;
-    struct verdict v = { ctl, reason, message };
+    struct refusal v = { ctl, reason, message };
     if (sw_streq(reason, "Unschedulable"))
         sw_ctl_event(ctl, pod->doc, "Warning", "FailedScheduling", "%s", message);
     (void)sw_ctl_modify(ctl, ctl->kinds.pod, pod->doc, "status", say_why, &v);

@@ -270,7 +270,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 }
 
 /* What of a pod is in endpoints did not change. */
-static bool looks_same(json_object *a, json_object *b)
+static bool is_same_endpoint(json_object *a, json_object *b)
 {
     return a && b && sw_doc_is_dying(a) == sw_doc_is_dying(b) &&
            sw_streq(sw_json_str(a, "", "status", "podIP", NULL),
@@ -286,7 +286,7 @@ static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
 {
     const char *ns = sw_obj_namespace(after ? after : before);
     struct service **list = services_of(ctl, ns, false);
-    if (!list || !*list || looks_same(before, after))
+    if (!list || !*list || is_same_endpoint(before, after))
         return;
     for (const struct service *s = *list; s; s = s->next)
         if ((before && sw_selector_matches_object(&s->selector, before)) ||

@@ -52,7 +52,7 @@ static int fail(const struct place *p, struct sw_err *err, const char *what)
 typedef int read_fn(struct rule *r, struct json_object *v, const struct place *p,
                     struct sw_err *err);
 
-static int read_words(struct json_object **into, struct json_object *v, const struct place *p,
+static int read_texts(struct json_object **into, struct json_object *v, const struct place *p,
                       struct sw_err *err)
 {
     bool list = json_object_is_type(v, json_type_array);
@@ -69,7 +69,7 @@ static int read_words(struct json_object **into, struct json_object *v, const st
     static int name(struct rule *r, struct json_object *v, const struct place *p,                  \
                     struct sw_err *err)                                                            \
     {                                                                                              \
-        return read_words(&r->member, v, p, err);                                                  \
+        return read_texts(&r->member, v, p, err);                                                  \
     }
 WORDS(read_kinds, kinds)
 WORDS(read_subresources, subresources)
@@ -91,7 +91,7 @@ static bool is_verb(const char *word)
 static int read_verbs(struct rule *r, struct json_object *v, const struct place *p,
                       struct sw_err *err)
 {
-    int rc = read_words(&r->verbs, v, p, err);
+    int rc = read_texts(&r->verbs, v, p, err);
     bool list = json_object_is_type(v, json_type_array), ok = true;
     for (size_t i = 0; rc == 0 && list && i < sw_json_len(v); i++)
         ok = ok && is_verb(json_object_get_string(sw_json_at(v, i)));

@@ -152,11 +152,11 @@ static int create_objects(struct scope *scope, void *arg, struct sw_err *err)
     return rc < 0 ? sw_err_wrap(err, rc, "%s", c->rule->place) : 0;
 }
 
-static void forget_looking(struct sw_rules *rules)
+static void forget_dependencies(struct sw_rules *rules)
 {
-    for (size_t i = 0; i < rules->looking.n; i++)
-        free(rules->looking.keys[i]);
-    rules->looking.n = 0;
+    for (size_t i = 0; i < rules->dependencies.n; i++)
+        free(rules->dependencies.keys[i]);
+    rules->dependencies.n = 0;
 }
 
 int sw_rules_create_objects(struct sw_rules *rules, struct sw_err *err)
@@ -170,7 +170,7 @@ int sw_rules_create_objects(struct sw_rules *rules, struct sw_err *err)
         sw_scope_init(&scope, rules, NULL);
         rc = sw_each_run(&c.rule->each, &scope, create_objects, &c, err);
         sw_scope_done(&scope);
-        forget_looking(rules);
+        forget_dependencies(rules);
     }
     return rc < 0 ? rc : 0;
 }
@@ -186,7 +186,7 @@ static void create_pending(void *arg)
             sw_log(SW_LOG_WARN, "emulator object not created", "kind", sw_obj_kind(doc), "name",
                    sw_obj_name(doc), "error", sw_err_text(&err), NULL);
     }
-    forget_looking(rules);
+    forget_dependencies(rules);
     json_object_put(list);
     if (rules->backend.begun)
         rules->backend.begun(rules->backend.self);

@@ -143,14 +143,14 @@ static void find(struct sw_rules *rules, json_object *doc, json_object **out)
 }
 
 /* Look at the object, and, where its kind is not served, at what may bring it. */
-static int look_at_object(struct sw_rules *rules, json_object *doc)
+static int depend_on_object(struct sw_rules *rules, json_object *doc)
 {
     SW_AUTO_CHARS *kind = sw_rules_kind_key(sw_obj_api_version(doc), sw_obj_kind(doc));
     int spaced = rules->backend.is_namespaced(rules->backend.self, sw_obj_api_version(doc),
                                               sw_obj_kind(doc));
-    sw_kind_look(rules, "%s/%s/%s", kind, sw_obj_namespace(doc), sw_obj_name(doc));
+    sw_depend_on(rules, "%s/%s/%s", kind, sw_obj_namespace(doc), sw_obj_name(doc));
     if (spaced < 0)
-        sw_kind_look(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
+        sw_depend_on(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
     return spaced;
 }
 
@@ -213,7 +213,7 @@ int sw_object_put(struct sw_rules *rules, json_object *doc, bool only_create, st
     int rc = check_object(doc, err);
     if (rc < 0)
         return rc;
-    if (look_at_object(rules, doc) < 0)
+    if (depend_on_object(rules, doc) < 0)
         return sw_err_set(err, SW_PENDING, "kind %s of %s is not served", sw_obj_kind(doc),
                           sw_obj_api_version(doc));
     json_object *have = NULL;

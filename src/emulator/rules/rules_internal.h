@@ -150,7 +150,7 @@ struct instance {
 };
 
 /** Notes what is looked at while an instance is evaluated. */
-struct looking {
+struct dependencies {
     char **keys;
     size_t n, cap;
 };
@@ -168,7 +168,7 @@ struct sw_rules {
     struct instance **dirty;
     size_t n_dirty, cap_dirty;
     struct sw_timer *turn;
-    struct looking looking;
+    struct dependencies dependencies;
     json_object *pending;   /* objects of the start whose kinds are not served yet; NULL: none */
     struct sw_timer *later; /* to try them again */
     uint64_t rng;
@@ -183,7 +183,7 @@ char *sw_rules_kind_key(const char *api_version, const char *kind);
 int sw_clause_matches(const struct clause *clause, struct scope *scope, json_object *doc,
                       struct sw_err *err);
 /** The objects that match, in order; the caller's list of counted documents. What was looked at is
- * noted in rules->looking. @limit 0: all. */
+ * noted in rules->dependencies. @limit 0: all. */
 int sw_clause_find(const struct clause *clause, struct scope *scope, size_t limit,
                    json_object **out, struct sw_err *err);
 /** Whether each of the clauses has as many objects as it wants; binds `as`. @return 1, 0, or an
@@ -199,9 +199,9 @@ struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule,
 /** Look at it again after a while. */
 void sw_instance_wait(struct instance *instance, int64_t in_ms);
 void sw_instance_dirty(struct sw_rules *rules, struct instance *instance);
-/** What rules->looking noted is what the instance depends on from now on. */
+/** What rules->dependencies noted is what the instance depends on from now on. */
 void sw_instance_depend(struct sw_rules *rules, struct instance *instance);
-void sw_kind_look(struct sw_rules *rules, const char *fmt, ...)
+void sw_depend_on(struct sw_rules *rules, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void sw_watch_open(struct sw_rules *rules);
 void sw_watch_close(struct sw_rules *rules);

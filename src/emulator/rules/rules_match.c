@@ -250,16 +250,16 @@ int sw_clause_find(const struct clause *c, struct scope *scope, size_t limit, js
                       : 1;
     s.found = json_object_new_array();
     if (name && (ns || spaced == 0)) {
-        sw_kind_look(rules, "%s/%s/%s", kind, spaced ? ns : "", name);
+        sw_depend_on(rules, "%s/%s/%s", kind, spaced ? ns : "", name);
         json_object *doc = rules->backend.find(rules->backend.self, &ref);
         if (doc)
             (void)consider(doc, &s);
     } else {
         ref.name = NULL;
         if (node)
-            sw_kind_look(rules, "%s@%s", kind, node);
+            sw_depend_on(rules, "%s@%s", kind, node);
         else
-            sw_kind_look(rules, "%s*%s", kind, ns ? ns : "");
+            sw_depend_on(rules, "%s*%s", kind, ns ? ns : "");
         rules->backend.each(rules->backend.self, &ref, consider, &s);
     }
     if (s.rc < 0) {

@@ -141,9 +141,9 @@ void sw_instance_dirty(struct sw_rules *rules, struct instance *i)
 /* ---- dependencies -------------------------------------------------------------------------------
  */
 
-void sw_kind_look(struct sw_rules *rules, const char *fmt, ...)
+void sw_depend_on(struct sw_rules *rules, const char *fmt, ...)
 {
-    struct looking *l = &rules->looking;
+    struct dependencies *l = &rules->dependencies;
     va_list ap;
     va_start(ap, fmt);
     char *key = sw_vprintf(fmt, ap);
@@ -170,7 +170,7 @@ static void depend(struct sw_rules *rules, struct instance *i, const char *key)
     dep->items[dep->n++] = i;
 }
 
-static bool looks_at_the_same(const struct instance *i, const struct looking *l)
+static bool has_same_dependencies(const struct instance *i, const struct dependencies *l)
 {
     bool same = i->n_deps == l->n;
     for (size_t k = 0; same && k < l->n; k++)
@@ -180,8 +180,8 @@ static bool looks_at_the_same(const struct instance *i, const struct looking *l)
 
 void sw_instance_depend(struct sw_rules *rules, struct instance *i)
 {
-    struct looking *l = &rules->looking;
-    if (!looks_at_the_same(i, l)) {
+    struct dependencies *l = &rules->dependencies;
+    if (!has_same_dependencies(i, l)) {
         forget_deps(rules, i);
         for (size_t k = 0; k < l->n; k++) {
             SW_GROW(i->deps, i->n_deps, i->cap_deps);
@@ -397,5 +397,5 @@ void sw_watch_close(struct sw_rules *rules)
     lh_table_free(rules->kinds);
     sw_timer_free(rules->turn);
     free(rules->dirty);
-    free(rules->looking.keys);
+    free(rules->dependencies.keys);
 }

@@ -118,7 +118,7 @@ static void foreground(struct sw_gc *gc, const struct sw_emu_kind *kind, json_ob
         remove_finalizer(gc, kind, doc, FOREGROUND);
 }
 
-static void look_at_deleted(struct sw_gc *gc, const struct sw_emu_kind *kind, json_object *doc)
+static void check_deleted(struct sw_gc *gc, const struct sw_emu_kind *kind, json_object *doc)
 {
     if (sw_meta_has_finalizer(doc, ORPHAN))
         orphan_dependents(gc, kind, doc);
@@ -127,7 +127,7 @@ static void look_at_deleted(struct sw_gc *gc, const struct sw_emu_kind *kind, js
 }
 
 /* The owners that wait for the object that has gone. */
-static void look_at_owners(struct sw_gc *gc, json_object *gone)
+static void check_owners(struct sw_gc *gc, json_object *gone)
 {
     json_object *refs = sw_json_find(gone, "metadata", "ownerReferences", NULL);
     for (size_t i = 0; i < sw_json_len(refs); i++) {
@@ -135,7 +135,7 @@ static void look_at_owners(struct sw_gc *gc, json_object *gone)
         const char *uid = sw_json_str(sw_json_at(refs, i), "", "uid", NULL);
         json_object *owner = sw_store_find_uid(gc->store, uid, &kind);
         if (owner && sw_meta_is_deleted(owner))
-            look_at_deleted(gc, kind, owner);
+            check_deleted(gc, kind, owner);
     }
 }
 
@@ -210,7 +210,7 @@ static void end_namespace(struct sw_gc *gc, const char *name)
                               drop_namespace_finalizer, NULL, NULL);
 }
 
-static void look_at_namespace(struct sw_gc *gc, const char *name)
+static void check_namespace(struct sw_gc *gc, const char *name)
 {
     json_object *ns = sw_store_get(gc->store, namespaces(gc), NULL, name);
     if (!ns)
@@ -235,12 +235,12 @@ static void on_gone(struct sw_gc *gc, const struct sw_store_event *event)
 {
     const char *ns = sw_obj_namespace(event->object);
     collect_dependents(gc, event->object);
-    look_at_owners(gc, event->object);
+    check_owners(gc, event->object);
     json_object *owner = ns[0] ? sw_store_get(gc->store, namespaces(gc), NULL, ns) : NULL;
     if (owner && sw_meta_is_deleted(owner))
         end_namespace(gc, ns);
     else if (owner) /* the account may be what is missing now */
-        look_at_namespace(gc, ns);
+        check_namespace(gc, ns);
 }
 
 static void on_event(const struct sw_store_event *event, void *arg)
@@ -254,11 +254,11 @@ static void on_event(const struct sw_store_event *event, void *arg)
     if (!doc)
         return;
     if (sw_meta_is_deleted(doc))
-        look_at_deleted(gc, event->kind, doc);
+        check_deleted(gc, event->kind, doc);
     else
         collect_if_ownerless(gc, doc);
     if (is_namespace(event))
-        look_at_namespace(gc, sw_obj_name(doc));
+        check_namespace(gc, sw_obj_name(doc));
 }
 
 struct sw_gc *sw_gc_new(struct sw_store *store)
