@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "base/certificates.h"
+#include "chart/template/funcs/encoding.h"
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
-#include "chart/template/value/value_text.h"
 
 static const struct sw_field certificate_fields[] = {
     { .name = "Cert", .json = "Cert" },

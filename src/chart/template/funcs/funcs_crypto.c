@@ -3,6 +3,7 @@
 
 #include "base/openssl.h"
 #include "chart/template/funcs/bcrypt.h"
+#include "chart/template/funcs/encoding.h"
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/value/value_text.h"
 

@@ -2,9 +2,11 @@
  * configuration and set up its providers: slower than the checksum itself. */
 
 #include "base/openssl.h"
+#include "chart/template/funcs/encoding.h"
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/value/value_text.h"
 #include "data/json/hash.h"
+#include "data/text/base64.h"
 
 /* ---- base64 ---- */
 
@@ -16,99 +18,24 @@ static int fn_b64enc(struct call *c)
     return sw_return_text(c, mark);
 }
 
-static int base64_digit(char ch)
-{
-    if (ch >= 'A' && ch <= 'Z')
-        return ch - 'A';
-    if (ch >= 'a' && ch <= 'z')
-        return ch - 'a' + 26;
-    if (ch >= '0' && ch <= '9')
-        return ch - '0' + 52;
-    return ch == '+' ? 62 : ch == '/' ? 63 : -1;
-}
-
-static size_t skip_newlines(const char *s, size_t len, size_t at)
-{
-    while (at < len && (s[at] == '\n' || s[at] == '\r'))
-        at++;
-    return at;
-}
-
-struct quantum {
-    size_t digits; /* 4, or fewer at the end */
-    uint32_t bits;
-    bool last;
-};
-
-/* Up to four digits. @return the position of what is wrong, or -1 */
-static long read_quantum(const char *s, size_t len, size_t *at, struct quantum *q)
-{
-    *q = (struct quantum){ 0 };
-    while (q->digits < 4) {
-        *at = skip_newlines(s, len, *at);
-        if (*at == len) {
-            q->last = true;
-            return q->digits == 0 ? -1 : (long)(*at - q->digits);
-        }
-        char ch = s[(*at)++];
-        int d = base64_digit(ch);
-        if (d >= 0) {
-            q->bits |= (uint32_t)d << (18 - 6 * q->digits++);
-            continue;
-        }
-        if (ch != '=' || q->digits < 2)
-            return (long)*at - 1;
-        q->last = true;
-        *at = skip_newlines(s, len, *at);
-        if (q->digits == 2) { /* a second '=' */
-            if (*at == len)
-                return (long)len;
-            if (s[*at] != '=')
-                return (long)*at - 1;
-            *at = skip_newlines(s, len, *at + 1);
-        }
-        return *at < len ? (long)*at : -1;
-    }
-    return -1;
-}
-
-/* Append what base64 text stands for. @return where it is none, or -1 */
-static long decode_base64(struct text *t, struct sw_value s)
-{
-    struct quantum q = { 0 };
-    size_t at = 0;
-    while (!q.last) {
-        long bad = read_quantum(s.as.s, s.len, &at, &q);
-        if (bad >= 0)
-            return bad;
-        for (size_t i = 0; i + 1 < q.digits; i++)
-            sw_text_char(t, (char)(q.bits >> (16 - 8 * i)));
-    }
-    return -1;
-}
-
 int sw_base64_bytes(struct call *c, struct sw_value s, struct sw_value *out)
 {
-    size_t mark, len;
-    struct text *t = sw_call_text(c, &mark);
-    long bad = decode_base64(t, s);
-    const char *bytes = sw_text_take(t, mark, c->arena, &len);
-    if (bad >= 0)
-        return sw_call_fail(c, "illegal base64 data at input byte %ld", bad);
-    *out = sw_value_text(bytes, len);
+    size_t len;
+    SW_AUTO_CHARS *bytes = sw_base64_decode(s.as.s, s.len, &len);
+    if (!bytes)
+        return sw_call_fail(c, "illegal base64 data at input byte %zu", len);
+    *out = sw_value_str(c->arena, bytes, len);
     return 0;
 }
 
 static int fn_b64dec(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    long bad = decode_base64(t, c->args[0]);
-    if (bad >= 0) {
-        t->len = mark;
-        sw_text_printf(t, "illegal base64 data at input byte %ld", bad);
-    }
-    return sw_return_text(c, mark);
+    size_t len;
+    SW_AUTO_CHARS *bytes = sw_base64_decode(c->args[0].as.s, c->args[0].len, &len);
+    if (bytes)
+        return sw_return_str(c, bytes, len);
+    return sw_return(
+        c, sw_value_cstr(sw_arena_printf(c->arena, "illegal base64 data at input byte %zu", len)));
 }
 
 /* ---- base32 ---- */

@@ -32,9 +32,5 @@ int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_ar
 /** The value as it is in JSON where that is another one: a struct's map, bytes as base64 text. */
 struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v);
 
-struct call;
-/** What base64 text stands for, made in the render's arena. @return 0 | SW_INVALID */
-int sw_base64_bytes(struct call *c, struct sw_value s, struct sw_value *out);
-
 /** base64.StdEncoding of @s, appended. */
 void sw_text_base64(struct text *out, const char *s, size_t len);

@@ -8,20 +8,15 @@
 #include "chart/template/value/object.h"
 #include "chart/template/value/value_text.h"
 #include "data/data.h"
+#include "data/text/base64.h"
 
-void sw_text_base64(struct text *out, const char *str, size_t len)
+void sw_text_base64(struct text *out, const char *s, size_t len)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *s = (const unsigned char *)str;
-    for (size_t i = 0; i < len; i += 3) {
-        uint32_t u = (uint32_t)s[i] << 16;
-        u |= i + 1 < len ? (uint32_t)s[i + 1] << 8 : 0;
-        u |= i + 2 < len ? s[i + 2] : 0;
-        char four[4] = { digits[u >> 18], digits[u >> 12 & 63],
-                         i + 1 < len ? digits[u >> 6 & 63] : '=',
-                         i + 2 < len ? digits[u & 63] : '=' };
-        sw_text_put(out, four, 4);
-    }
+    size_t n = sw_base64_len(len);
+    if (out->cap - out->len <= n && !sw_text_grow(out, n))
+        return;
+    sw_base64_write(out->p + out->len, s, len);
+    out->len += n;
 }
 
 /* Deeper values than this are not written. */
