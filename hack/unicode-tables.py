@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/chart/template/go/unicode_tables.c from the Unicode Character Database.
+"""Write src/data/text/unicode_tables.c from the Unicode Character Database.
 
-usage: hack/unicode-tables.py [UCD directory, default /usr/share/unicode] >src/chart/template/go/unicode_tables.c
+usage: hack/unicode-tables.py [UCD directory, default /usr/share/unicode] >src/data/text/unicode_tables.c
 
 The version matters: Go's regexp, strings and fmt packages use Unicode 15.0.0.
 """
@@ -81,6 +81,30 @@ def emit_ranges(name, rs):
     print("};")
 
 
+def alternating(rs):
+    """Split into ranges of every rune, and of every second one."""
+    plain, second = [], []
+    for lo, hi in rs:
+        if lo == hi and second and lo == second[-1][1] + 2:
+            second[-1] = (second[-1][0], hi)
+        elif lo == hi:
+            second.append((lo, hi))
+        else:
+            plain.append((lo, hi))
+    plain += [r for r in second if r[0] == r[1]]
+    return sorted(plain), [r for r in second if r[0] != r[1]]
+
+
+def emit_class(name, table, rs):
+    """The tables of a class. @return its initialiser"""
+    plain, second = alternating(rs) if table in ("Ll", "Lu") else (rs, [])
+    emit_ranges("r_" + table, plain)
+    if not second:
+        return f'{{ "{name}", r_{table}, SW_COUNT(r_{table}), NULL, 0 }}'
+    emit_ranges("a_" + table, second)
+    return f'{{ "{name}", r_{table}, SW_COUNT(r_{table}), a_{table}, SW_COUNT(a_{table}) }}'
+
+
 def emit_mapping(name, table):
     """Runs of neighbours that move by the same distance, every one or every second."""
     runs = []
@@ -104,26 +128,21 @@ def main():
     print("/* Made by hack/unicode-tables.py from Unicode 15.0.0; do not edit. */")
     print("/* clang-format off */")
     print('#include "base/base.h"')
-    print('#include "chart/template/go/unicode.h"\n')
-    classes = []
-    names = sorted(set(cat) - {"Cn"})
-    for n in sorted(set(names) | {n[0] for n in names}):
-        classes.append((n, ranges(lambda c, n=n: cat[c].startswith(n) and cat[c] != "Cn")))
-    for n in sorted(script):
-        if n != "Unknown":
-            classes.append((n, merge(script[n])))
-    for n, rs in classes:
-        emit_ranges("r_" + n, rs)
+    print('#include "data/text/unicode.h"\n')
+    categories = sorted(set(cat) - {"Cn"})
+    rows = {n: emit_class(n, n, ranges(lambda c, n=n: cat[c] == n)) for n in categories}
+    rows.update((n, emit_class(n, n, merge(script[n]))) for n in sorted(script) if n != "Unknown")
     graphic = ("L", "M", "N", "P", "S")
-    emit_ranges("r_print", ranges(lambda c: cat[c][0] in graphic))
+    printable = emit_class("print", "print", ranges(lambda c: cat[c][0] in graphic))
     print("const struct sw_rune_class sw_rune_classes[] = {")
-    for n, _ in sorted(classes):
-        print('    { "%s", r_%s, SW_COUNT(r_%s) },' % (n, n, n))
+    for row in rows.values():
+        print(f"    {row},")
     print("};")
     print("const size_t sw_rune_classes_n = SW_COUNT(sw_rune_classes);")
-    for name, table in (("letter", "L"), ("digit", "Nd"), ("print", "print"), ("upper", "Lu"), ("lower", "Ll")):
-        print('const struct sw_rune_class sw_rune_%s = { "%s", r_%s, SW_COUNT(r_%s) };'
-              % (name, name, table, table))
+    print(f"const size_t sw_rune_categories_n = {len(categories)};")
+    print(f"const struct sw_rune_class sw_rune_print = {printable};")
+    for n in ("Ll", "Lm", "Lo", "Lt", "Lu", "Nd"):
+        print(f"const struct sw_rune_class sw_rune_{n.lower()} = {rows[n]};")
     print()
     emit_mapping("sw_rune_to_upper", upper)
     emit_mapping("sw_rune_to_lower", lower)
@@ -133,7 +152,7 @@ def main():
     rows = []
     for orbit in folds.values():
         o = sorted(orbit)
-        if len(o) == 2 and (lower.get(o[0]) == o[1] and upper.get(o[1]) == o[0]):
+        if len(o) == 2 and any(lower.get(a) == b and upper.get(b) == a for a, b in (o, o[::-1])):
             continue
         rows += [(c, o[(i + 1) % len(o)]) for i, c in enumerate(o)]
     # and runes that have another case but fold to none (the dotted and the dotless i)

@@ -9,7 +9,7 @@ static int64_t read_run(const char **p, const char *end, int64_t value, size_t *
     while (*p < end) {
         uint32_t rune;
         size_t n = sw_utf8_decode(*p, end, &rune, NULL);
-        if (!sw_unicode_is_digit(rune))
+        if (!sw_rune_is_digit(rune))
             break;
         value = (int64_t)((uint64_t)value * 10 + (uint64_t)(int64_t)((int32_t)rune - '0'));
         *p += n;
@@ -29,7 +29,7 @@ static bool after_nonzero(const char *text, const char *p)
         while (back > text && ((unsigned char)*back & 0xc0) == 0x80);
         uint32_t rune;
         (void)sw_utf8_decode(back, p, &rune, NULL);
-        if (!sw_unicode_is_digit(rune))
+        if (!sw_rune_is_digit(rune))
             return false;
         if (rune != '0')
             return true;
@@ -42,7 +42,7 @@ static bool after_nonzero(const char *text, const char *p)
 static int compare_rest(const char *text, const char *pa, const char *a_end, uint32_t ra,
                         const char *pb, const char *b_end, uint32_t rb)
 {
-    bool a_letter = sw_unicode_is_letter(ra), b_letter = sw_unicode_is_letter(rb);
+    bool a_letter = sw_rune_is_letter(ra), b_letter = sw_rune_is_letter(rb);
     int by_rune = ra < rb ? -1 : 1;
     if (a_letter && b_letter)
         return by_rune;

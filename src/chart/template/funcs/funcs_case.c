@@ -1,6 +1,6 @@
 /* sprig's functions that change letters' case. */
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 static struct text *begin(struct call *c, size_t *mark)
 {
@@ -68,12 +68,6 @@ static int fn_untitle(struct call *c)
     return sw_return_text(c, mark);
 }
 
-static bool is_title_letter(uint32_t r)
-{
-    static const char lt[] = "Lt";
-    return r >= 0x80 && sw_rune_in(r, sw_rune_class_find(lt, 2));
-}
-
 static int fn_swapcase(struct call *c)
 {
     struct sw_value s = c->args[0];
@@ -83,7 +77,7 @@ static int fn_swapcase(struct call *c)
     uint32_t r;
     for (size_t i = 0; i < s.len;) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
-        if (sw_rune_is_upper(r) || is_title_letter(r)) {
+        if (sw_rune_is_upper(r) || (r >= 0x80 && sw_rune_in(r, &sw_rune_lt))) {
             sw_text_rune(t, sw_rune_lower_of(r));
             space = false;
         } else if (sw_rune_is_lower(r)) {
@@ -128,11 +122,6 @@ static bool is_alphabet(uint32_t r)
         return false;
     return !((r >= 0x3400 && r <= 0x4D85) || (r >= 0x4E00 && r <= 0x9FCC) ||
              (r >= 0x20000 && r <= 0x2B81D));
-}
-
-static bool in_class(uint32_t r, const char *name)
-{
-    return sw_rune_in(r, sw_rune_class_find(name, 1));
 }
 
 static int fn_camelcase(struct call *c)
@@ -199,13 +188,14 @@ static bool goes_on(enum word_kind kind, uint32_t r)
     case W_CONNECTOR:
         return is_connector(r);
     case W_PUNCT:
-        return in_class(r, "P");
+        return sw_rune_in_group(r, 'P');
     case W_ALPHABET:
         return is_alphabet(r) && !sw_rune_is_upper(r);
     case W_NUMBER:
-        return in_class(r, "N");
+        return sw_rune_in_group(r, 'N');
     default:
-        return !is_connector(r) && !is_alphabet(r) && !in_class(r, "N") && !in_class(r, "P");
+        return !is_connector(r) && !is_alphabet(r) && !sw_rune_in_group(r, 'N') &&
+               !sw_rune_in_group(r, 'P');
     }
 }
 
@@ -258,11 +248,11 @@ static void next_word(struct words *w)
         w->kind = W_UPPER;
         s = upper_run(s, w->end, r);
     } else {
-        w->kind = is_connector(r)    ? W_CONNECTOR
-                  : in_class(r, "P") ? W_PUNCT
-                  : is_alphabet(r)   ? W_ALPHABET
-                  : in_class(r, "N") ? W_NUMBER
-                                     : W_OTHER;
+        w->kind = is_connector(r)            ? W_CONNECTOR
+                  : sw_rune_in_group(r, 'P') ? W_PUNCT
+                  : is_alphabet(r)           ? W_ALPHABET
+                  : sw_rune_in_group(r, 'N') ? W_NUMBER
+                                             : W_OTHER;
         s = run_of(s, w->end, w->kind, r);
     }
     w->len = (size_t)(s - w->at);

@@ -4,7 +4,7 @@
 
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
 

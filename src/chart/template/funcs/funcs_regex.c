@@ -2,7 +2,7 @@
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/regex.h"
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 /* How a function says that its expression is none. */
 enum style { RETURNS, PANICS, SILENT };

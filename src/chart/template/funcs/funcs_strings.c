@@ -2,7 +2,7 @@
 #include "chart/template/funcs/cast.h"
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/value/print.h"
 
 static int fn_hello(struct call *c)

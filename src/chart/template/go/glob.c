@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 /* A pattern becomes a machine of states that is run over the text once, all its threads side by
  * side: no pattern takes more than its length times the text's. */

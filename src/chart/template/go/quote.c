@@ -2,7 +2,7 @@
 
 #include "chart/template/go/strconv.h"
 #include "chart/template/go/text.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 static const char *short_escape(uint32_t r)
 {

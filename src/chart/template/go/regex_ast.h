@@ -1,7 +1,7 @@
 #pragma once
 /* Regular expressions between regex_parse.c and regex.c. */
 #include "base/base.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 /** A set of runes: sorted ranges that do not touch. */
 struct sw_runes {
@@ -47,7 +47,7 @@ int sw_regex_parse(struct sw_arena *arena, const char *expr, size_t len, struct 
 /* runes.c: sets of runes, in an arena */
 void sw_runes_add(struct sw_runes *set, struct sw_arena *arena, uint32_t lo, uint32_t hi);
 void sw_runes_add_class(struct sw_runes *set, struct sw_arena *arena,
-                        const struct sw_rune_class *class, bool negated);
+                        const struct sw_rune_class *class);
 void sw_runes_normalize(struct sw_runes *set);
 void sw_runes_negate(struct sw_runes *set, struct sw_arena *arena);
 /** Add what differs from a member only in case. */

@@ -51,11 +51,10 @@ static const struct sw_rune_range punct_ranges[] = {
 static const struct sw_rune_range posix_space_ranges[] = { { '\t', '\r' }, { ' ', ' ' } };
 static const struct sw_rune_range upper_ranges[] = { { 'A', 'Z' } };
 static const struct sw_rune_range xdigit_ranges[] = { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } };
-static const struct sw_rune_range any_ranges[] = { { 0, SW_RUNE_MAX } };
 
 #define CLASS(name, ranges)                                                                        \
     {                                                                                              \
-        name, ranges, SW_COUNT(ranges)                                                             \
+        name, ranges, SW_COUNT(ranges), NULL, 0                                                    \
     }
 
 static const struct sw_rune_class perl_classes[] = {
@@ -72,20 +71,24 @@ static const struct sw_rune_class posix_classes[] = {
     CLASS("word", word_ranges),   CLASS("xdigit", xdigit_ranges),
 };
 
-static const struct sw_rune_class any_class = CLASS("Any", any_ranges);
+/* Add the runes of @one, or with @negated all others; with the flag FOLD all their cases first. */
+static void add_set(struct regex_parser *p, struct sw_runes *set, struct sw_runes one, bool negated)
+{
+    if (p->flags & FOLD)
+        sw_runes_fold(&one, p->arena);
+    sw_runes_normalize(&one);
+    if (negated)
+        sw_runes_negate(&one, p->arena);
+    for (size_t i = 0; i < one.n; i++)
+        sw_runes_add(set, p->arena, one.ranges[i].lo, one.ranges[i].hi);
+}
 
 static void add_class(struct regex_parser *p, struct sw_runes *set,
                       const struct sw_rune_class *class, bool negated)
 {
-    if (!(p->flags & FOLD)) {
-        sw_runes_add_class(set, p->arena, class, negated);
-        return;
-    }
-    struct sw_runes folded = { 0 };
-    sw_runes_add_class(&folded, p->arena, class, false);
-    sw_runes_fold(&folded, p->arena);
-    const struct sw_rune_class all = { "", folded.ranges, folded.n };
-    sw_runes_add_class(set, p->arena, &all, negated);
+    struct sw_runes one = { 0 };
+    sw_runes_add_class(&one, p->arena, class);
+    add_set(p, set, one, negated);
 }
 
 /* "\d" and its like. @return whether it was one */
@@ -131,12 +134,18 @@ int sw_regex_unicode_class(struct regex_parser *p, struct sw_runes *set)
         name++;
         len--;
     }
-    const struct sw_rune_class *class = len == 3 && memcmp(name, "Any", 3) == 0
-                                            ? &any_class
-                                            : sw_rune_class_find(name, len);
-    if (!class)
+    struct sw_runes one = { 0 };
+    for (size_t i = 0; i < sw_rune_classes_n; i++) {
+        const struct sw_rune_class *class = &sw_rune_classes[i];
+        if (len == 1 ? i < sw_rune_categories_n && class->name[0] == *name /* a group of them */
+                     : strlen(class->name) == len && memcmp(class->name, name, len) == 0)
+            sw_runes_add_class(&one, p->arena, class);
+    }
+    if (len == 3 && memcmp(name, "Any", 3) == 0)
+        sw_runes_add(&one, p->arena, 0, SW_RUNE_MAX);
+    if (one.n == 0)
         return sw_regex_fail(p, "invalid character class range", start, p->at), -1;
-    add_class(p, set, class, negated);
+    add_set(p, set, one, negated);
     return 1;
 }
 
@@ -248,10 +257,7 @@ static bool class_range(struct regex_parser *p, const char *class_start, struct 
     }
     struct sw_runes one = { 0 };
     sw_runes_add(&one, p->arena, lo, hi);
-    if (p->flags & FOLD)
-        sw_runes_fold(&one, p->arena);
-    for (size_t i = 0; i < one.n; i++)
-        sw_runes_add(set, p->arena, one.ranges[i].lo, one.ranges[i].hi);
+    add_set(p, set, one, false);
     return true;
 }
 

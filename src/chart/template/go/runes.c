@@ -17,19 +17,15 @@ void sw_runes_add(struct sw_runes *set, struct sw_arena *arena, uint32_t lo, uin
 }
 
 void sw_runes_add_class(struct sw_runes *set, struct sw_arena *arena,
-                        const struct sw_rune_class *class, bool negated)
+                        const struct sw_rune_class *class)
 {
-    uint32_t next = 0;
-    for (size_t i = 0; i < class->n; i++) {
-        const struct sw_rune_range *r = &class->ranges[i];
-        if (!negated)
-            sw_runes_add(set, arena, r->lo, r->hi);
-        else if (r->lo > next)
-            sw_runes_add(set, arena, next, r->lo - 1);
-        next = r->hi + 1;
+    for (size_t i = 0; i < class->n; i++)
+        sw_runes_add(set, arena, class->ranges[i].lo, class->ranges[i].hi);
+    for (size_t i = 0; i < class->n_alternating; i++) {
+        const struct sw_rune_range *r = &class->alternating[i];
+        for (uint32_t c = r->lo; c <= r->hi; c += 2)
+            sw_runes_add(set, arena, c, c);
     }
-    if (negated && next <= SW_RUNE_MAX)
-        sw_runes_add(set, arena, next, SW_RUNE_MAX);
 }
 
 static int by_lo(const void *a, const void *b)
@@ -57,8 +53,14 @@ void sw_runes_normalize(struct sw_runes *set)
 void sw_runes_negate(struct sw_runes *set, struct sw_arena *arena)
 {
     struct sw_runes out = { 0 };
-    const struct sw_rune_class class = { "", set->ranges, set->n };
-    sw_runes_add_class(&out, arena, &class, true);
+    uint32_t next = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        if (set->ranges[i].lo > next)
+            sw_runes_add(&out, arena, next, set->ranges[i].lo - 1);
+        next = set->ranges[i].hi + 1;
+    }
+    if (next <= SW_RUNE_MAX)
+        sw_runes_add(&out, arena, next, SW_RUNE_MAX);
     *set = out;
 }
 
@@ -82,6 +84,5 @@ void sw_runes_fold(struct sw_runes *set, struct sw_arena *arena)
 
 bool sw_runes_has(const struct sw_runes *set, uint32_t rune)
 {
-    const struct sw_rune_class class = { "", set->ranges, set->n };
-    return sw_rune_in(rune, &class);
+    return sw_rune_in(rune, &(struct sw_rune_class){ .ranges = set->ranges, .n = set->n });
 }

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 bool sw_text_grow(struct text *t, size_t n)
 {

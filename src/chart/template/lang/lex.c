@@ -5,7 +5,7 @@
 
 #include "chart/template/go/strconv.h"
 #include "chart/template/go/text.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 
 /* The rules are those of Go's text/template/parse. Actions stand between {{ and }}; "{{- " and
  * " -}}" eat the white space outside; a comment is an action of nothing but one. Positions are

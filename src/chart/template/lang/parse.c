@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/lang/parse.h"
 #include "chart/template/value/types.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/toml/toml_read.h"
 #include "data/text/utf8.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/toml/toml_read.h"
 #include "data/text/utf8.h"
 

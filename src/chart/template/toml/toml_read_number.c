@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/lang/time_object.h"
 #include "chart/template/toml/toml_read.h"
 

@@ -1,7 +1,7 @@
 /* TOML's lower half: places and strings. */
 #include <string.h>
 
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/toml/toml_read.h"
 
 /* ---- small things ---- */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/value/object.h"
 
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/value/print.h"
 
 static void pad_around(struct printer *p, const char *s, size_t len, size_t width)

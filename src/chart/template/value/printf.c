@@ -1,4 +1,4 @@
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/value/print.h"
 
 /* Where fmt.Sprintf stands in its format and its operands. */

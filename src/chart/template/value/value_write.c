@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/unicode.h"
+#include "data/text/unicode.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/value_text.h"
 #include "data/data.h"
