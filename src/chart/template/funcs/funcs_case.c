@@ -158,7 +158,7 @@ static int fn_camelcase(struct call *c)
 
 enum word_kind { W_NONE, W_NUMBER, W_UPPER, W_ALPHABET, W_CONNECTOR, W_PUNCT, W_OTHER };
 
-struct words {
+struct word_scanner {
     const char *at, *end;
     uint32_t connector;
     struct text *out;
@@ -232,7 +232,7 @@ static const char *upper_run(const char *s, const char *end, uint32_t r)
     return s < end && is_alphabet(r) ? s - last : s;
 }
 
-static void next_word(struct words *w)
+static void next_word(struct word_scanner *w)
 {
     size_t width;
     w->word = w->at;
@@ -259,7 +259,7 @@ static void next_word(struct words *w)
     w->at = s;
 }
 
-static void put_word(struct words *w, enum word_kind kind, const char *s, size_t len)
+static void put_word(struct word_scanner *w, enum word_kind kind, const char *s, size_t len)
 {
     if (kind != W_UPPER && kind != W_CONNECTOR) {
         sw_text_put(w->out, s, len);
@@ -280,7 +280,7 @@ static bool is_break(enum word_kind kind)
 }
 
 /* Letters in lower case and numbers after a number belong to it: "2m3s". */
-static void put_number_tail(struct words *w)
+static void put_number_tail(struct word_scanner *w)
 {
     while (w->kind == W_ALPHABET || w->kind == W_NUMBER) {
         put_word(w, w->kind, w->word, w->len);
@@ -292,7 +292,7 @@ static void put_number_tail(struct words *w)
 
 /* After a word of letters comes another: a number belongs to the word before it, unless lower case
  * letters follow it. */
-static void after_letters(struct words *w)
+static void after_letters(struct word_scanner *w)
 {
     if (w->kind != W_NUMBER) {
         if (!is_break(w->kind))
@@ -319,7 +319,7 @@ static int fn_snakecase(struct call *c)
 {
     size_t mark;
     const char *s = c->args[0].as.s;
-    struct words w = {
+    struct word_scanner w = {
         .at = s, .end = s + c->args[0].len, .connector = c->func->variant, .out = begin(c, &mark)
     };
     next_word(&w);

@@ -20,7 +20,8 @@ static int return_list(struct call *c, struct sw_list *list)
 }
 
 /* Elements @from up to @to as []interface {}. */
-static struct sw_list *part(struct call *c, struct sw_value v, size_t from, size_t to, size_t extra)
+static struct sw_list *sublist(struct call *c, struct sw_value v, size_t from, size_t to,
+                               size_t extra)
 {
     struct sw_list *list = sw_list_new(c->arena, to - from + extra);
     for (size_t i = from; i < to; i++)
@@ -42,7 +43,7 @@ static int fn_push(struct call *c)
     int rc = check_slice(c, v, "Cannot push on");
     if (rc < 0)
         return rc;
-    struct sw_list *list = part(c, v, 0, sw_value_len(v), 1);
+    struct sw_list *list = sublist(c, v, 0, sw_value_len(v), 1);
     sw_list_add(list, c->args[1]);
     return return_list(c, list);
 }
@@ -87,7 +88,7 @@ static int fn_rest(struct call *c)
     if (rc < 0)
         return rc;
     size_t n = sw_value_len(v);
-    return return_list(c, n ? part(c, v, 1, n, 0) : NULL);
+    return return_list(c, n ? sublist(c, v, 1, n, 0) : NULL);
 }
 
 static int fn_initial(struct call *c)
@@ -97,7 +98,7 @@ static int fn_initial(struct call *c)
     if (rc < 0)
         return rc;
     size_t n = sw_value_len(v);
-    return return_list(c, n ? part(c, v, 0, n - 1, 0) : NULL);
+    return return_list(c, n ? sublist(c, v, 0, n - 1, 0) : NULL);
 }
 
 static int fn_reverse(struct call *c)
@@ -187,7 +188,7 @@ static struct sw_value slice_of(struct call *c, struct sw_value v, size_t from, 
         v.len = (uint32_t)(to - from);
         return v;
     }
-    struct sw_list *list = part(c, v, from, to, 0);
+    struct sw_list *list = sublist(c, v, from, to, 0);
     v.as.list = list;
     return v;
 }
@@ -243,7 +244,7 @@ static int fn_chunk(struct call *c)
     struct sw_list *list = sw_list_new(c->arena, 0);
     for (size_t i = 0; i < n; i += (size_t)size) {
         size_t to = (uint64_t)size < n - i ? i + (size_t)size : n;
-        sw_list_add(list, sw_value_list(part(c, v, i, to, 0)));
+        sw_list_add(list, sw_value_list(sublist(c, v, i, to, 0)));
     }
     return sw_return(c, sw_value_typed_list(SW_T_LISTS, list));
 }
@@ -263,7 +264,7 @@ static int fn_sort_alpha(struct call *c)
         sw_list_add(one, sw_cast_string(c, c->args[0]));
         return sw_return(c, sw_value_typed_list(SW_T_STRINGS, one));
     }
-    struct sw_list *list = part(c, strings, 0, sw_value_len(strings), 0);
+    struct sw_list *list = sublist(c, strings, 0, sw_value_len(strings), 0);
     if (list->n > 1)
         qsort(list->items, list->n, sizeof *list->items, by_bytes);
     return sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));

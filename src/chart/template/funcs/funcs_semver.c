@@ -146,7 +146,7 @@ static int fn_increment(struct call *c)
 }
 
 /* SetPrerelease, SetMetadata: by reading the whole again. */
-static int fn_set_part(struct call *c)
+static int fn_set_suffix(struct call *c)
 {
     struct version next = *self(c);
     struct sw_value s = c->args[0];
@@ -204,8 +204,8 @@ static const struct func version_methods[] = {
     { "IncMajor", fn_increment, "", "the next major version", MAJOR, 0 },
     { "IncMinor", fn_increment, "", "the next minor version", MINOR, 0 },
     { "IncPatch", fn_increment, "", "the next patch version", PATCH, 0 },
-    { "SetPrerelease", fn_set_part, "s", "with another prerelease", 0, 0 },
-    { "SetMetadata", fn_set_part, "s", "with other metadata", 1, 0 },
+    { "SetPrerelease", fn_set_suffix, "s", "with another prerelease", 0, 0 },
+    { "SetMetadata", fn_set_suffix, "s", "with other metadata", 1, 0 },
     { "Compare", fn_compare, "x", "-1, 0 or 1", COMPARE, 0 },
     { "LessThan", fn_compare, "x", "whether it comes before another", LESS, 0 },
     { "GreaterThan", fn_compare, "x", "whether it comes after another", GREATER, 0 },

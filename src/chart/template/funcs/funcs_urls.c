@@ -353,7 +353,7 @@ static int fn_url_parse(struct call *c)
     return sw_return(c, sw_value_map(map));
 }
 
-static int part_of(struct call *c, const char *key, struct span *out)
+static int component_of(struct call *c, const char *key, struct span *out)
 {
     const struct sw_value *v = sw_map_find_cstr(c->args[0].as.map, key);
     *out = (struct span){ "", 0 };
@@ -420,7 +420,7 @@ static int fn_url_join(struct call *c)
                  { "userinfo", &info } };
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(keys) && rc == 0; i++)
-        rc = part_of(c, keys[i].key, keys[i].to);
+        rc = component_of(c, keys[i].key, keys[i].to);
     if (rc == 0 && info.len)
         rc = parse_userinfo(c, info, &u);
     if (rc < 0)

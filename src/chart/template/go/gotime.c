@@ -119,7 +119,7 @@ const char *const sw_weekday_names[7] = { "Sunday",   "Monday", "Tuesday", "Wedn
 /* What stands for a part of a time; the longer ones first where one begins another. */
 static const struct {
     const char *text;
-    enum layout_part part;
+    enum layout_element part;
     bool no_lower_after; /* "Jan", but not in "Janet" */
 } parts[] = {
     { "January", LP_MONTH_NAME, false },
@@ -158,7 +158,7 @@ static const struct {
 };
 
 /* ".000", ",999": a fraction of a second. @return its length, or 0 */
-static size_t fraction_len(const char *s, size_t len, enum layout_part *part)
+static size_t fraction_len(const char *s, size_t len, enum layout_element *part)
 {
     if (len < 2 || (s[0] != '.' && s[0] != ',') || (s[1] != '0' && s[1] != '9'))
         return 0;
@@ -171,7 +171,7 @@ static size_t fraction_len(const char *s, size_t len, enum layout_part *part)
     return n;
 }
 
-static size_t part_at(const char *s, size_t len, enum layout_part *part)
+static size_t element_at(const char *s, size_t len, enum layout_element *part)
 {
     for (size_t i = 0; i < SW_COUNT(parts); i++) {
         size_t n = strlen(parts[i].text);
@@ -191,7 +191,7 @@ struct layout_chunk sw_layout_next(const char *layout, size_t len)
 {
     struct layout_chunk c = { .part = LP_NONE, .prefix_len = len };
     for (size_t i = 0; i < len; i++) {
-        size_t n = part_at(layout + i, len - i, &c.part);
+        size_t n = element_at(layout + i, len - i, &c.part);
         if (n > 0) {
             c.prefix_len = i;
             c.len = n;
@@ -201,7 +201,7 @@ struct layout_chunk sw_layout_next(const char *layout, size_t len)
     return c;
 }
 
-static void put_zone(struct text *out, enum layout_part part, int offset)
+static void put_zone(struct text *out, enum layout_element part, int offset)
 {
     bool iso = part >= LP_ISO;
     bool colon = part == LP_ZONE_COLON || part == LP_ISO_COLON || part == LP_ZONE_COLON_SECONDS ||
@@ -247,8 +247,8 @@ static int hour12(int hour)
     return hour % 12 == 0 ? 12 : hour % 12;
 }
 
-static void put_part(struct text *out, const struct layout_chunk *chunk, const char *text,
-                     const struct sw_civil *c, struct sw_gotime t)
+static void put_element(struct text *out, const struct layout_chunk *chunk, const char *text,
+                        const struct sw_civil *c, struct sw_gotime t)
 {
     const char *name;
     int offset = sw_zone_offset(t.zone, t.sec, &name);
@@ -342,7 +342,7 @@ void sw_gotime_format(struct text *out, struct sw_gotime t, const char *layout, 
         size_t used = chunk.prefix_len + chunk.len;
         sw_text_put(out, layout, chunk.prefix_len);
         if (chunk.part != LP_NONE)
-            put_part(out, &chunk, layout + chunk.prefix_len, &c, t);
+            put_element(out, &chunk, layout + chunk.prefix_len, &c, t);
         layout += used;
         len -= used;
     }

@@ -2,7 +2,7 @@
 /* Layouts, between gotime.c and gotime_parse.c. */
 #include <stddef.h>
 
-enum layout_part {
+enum layout_element {
     LP_NONE,
     LP_YEAR,
     LP_YEAR_SHORT,
@@ -44,8 +44,8 @@ enum layout_part {
 /** A layout's beginning: literal text, then a part. */
 struct layout_chunk {
     size_t prefix_len;
-    enum layout_part part; /* LP_NONE: only text is left */
-    size_t len;            /* of the part in the layout */
+    enum layout_element part; /* LP_NONE: only text is left */
+    size_t len;               /* of the part in the layout */
 };
 
 struct layout_chunk sw_layout_next(const char *layout, size_t len);

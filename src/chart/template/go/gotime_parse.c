@@ -174,7 +174,7 @@ static bool read_pm(struct reading *r, const char *am, const char *pm)
 }
 
 /* "+02:00" in the form that the layout has. */
-static bool read_offset(struct reading *r, enum layout_part part)
+static bool read_offset(struct reading *r, enum layout_element part)
 {
     bool is_short = part == LP_ZONE_SHORT || part == LP_ISO_SHORT;
     bool colon = part == LP_ZONE_COLON || part == LP_ISO_COLON || part == LP_ZONE_COLON_SECONDS ||
@@ -252,7 +252,7 @@ static bool read_zone_name(struct reading *r)
     return r->zone_len > 0;
 }
 
-static bool read_part(struct reading *r, const struct layout_chunk *chunk)
+static bool read_element(struct reading *r, const struct layout_chunk *chunk)
 {
     int ignored;
     switch (chunk->part) {
@@ -427,7 +427,7 @@ int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_le
         r.layout = part + chunk.len;
         if (chunk.part == LP_NONE)
             break;
-        if (read_part(&r, &chunk))
+        if (read_element(&r, &chunk))
             continue;
         SW_AUTO_CHARS *message = r.range ? sw_printf("%s out of range", r.range) : NULL;
         return fail(err, layout, layout_len, value, len, part, chunk.len, at, (size_t)(r.end - at),

@@ -47,7 +47,7 @@ static struct regex_node *quoted(struct regex_parser *p)
 {
     struct regex_node *all = sw_regex_new_node(p, RE_CONCAT);
     p->at += 2;
-    while (p->at < p->end && !sw_regex_looking_at(p, "\\E"))
+    while (p->at < p->end && !sw_regex_is_at(p, "\\E"))
         append(all, literal(p, sw_regex_next_rune(p)));
     if (p->at < p->end)
         p->at += 2;
@@ -174,11 +174,11 @@ static struct regex_node *group(struct regex_parser *p)
     const char *start = p->at++;
     if (p->at == p->end || *p->at != '?')
         return capture(p, NULL, 0);
-    if (sw_regex_looking_at(p, "?P<")) {
+    if (sw_regex_is_at(p, "?P<")) {
         p->at += 3;
         return named_capture(p, start);
     }
-    if (sw_regex_looking_at(p, "?<") && p->end - p->at > 2) {
+    if (sw_regex_is_at(p, "?<") && p->end - p->at > 2) {
         p->at += 2;
         return named_capture(p, start);
     }
@@ -338,7 +338,7 @@ static struct regex_node *take_last(struct regex_node *seq)
 /* One single thing with its operators, added to @seq. A quoted text's last rune takes them. */
 static bool add_piece(struct regex_parser *p, struct regex_node *seq)
 {
-    if (sw_regex_looking_at(p, "\\Q")) {
+    if (sw_regex_is_at(p, "\\Q")) {
         struct regex_node *all = quoted(p), *next;
         for (struct regex_node *n = all->first; n; n = next) {
             next = n->next;

@@ -27,7 +27,7 @@ struct regex_parser {
 
 void *sw_regex_fail(struct regex_parser *p, const char *code, const char *from, const char *to);
 struct regex_node *sw_regex_new_node(struct regex_parser *p, enum regex_kind kind);
-bool sw_regex_looking_at(const struct regex_parser *p, const char *text);
+bool sw_regex_is_at(const struct regex_parser *p, const char *text);
 uint32_t sw_regex_next_rune(struct regex_parser *p);
 
 /** A backslash and what stands for one rune. */

@@ -17,7 +17,7 @@ struct regex_node *sw_regex_new_node(struct regex_parser *p, enum regex_kind kin
     return n;
 }
 
-bool sw_regex_looking_at(const struct regex_parser *p, const char *text)
+bool sw_regex_is_at(const struct regex_parser *p, const char *text)
 {
     size_t n = strlen(text);
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
@@ -152,7 +152,7 @@ int sw_regex_unicode_class(struct regex_parser *p, struct sw_runes *set)
 /* "[:alpha:]" within brackets. @return as above */
 static int posix_class(struct regex_parser *p, struct sw_runes *set)
 {
-    if (!sw_regex_looking_at(p, "[:"))
+    if (!sw_regex_is_at(p, "[:"))
         return 0;
     const char *name = p->at + 2, *close = memmem(name, (size_t)(p->end - name), ":]", 2);
     if (!close)

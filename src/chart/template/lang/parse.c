@@ -34,8 +34,8 @@ static struct node *branch(struct parser *p, enum node_kind kind, const char *co
 
 /* After {{else}}: the other list. "else if" in an if, and "else with" in a with, are a list of one
  * whose {{end}} is the outer one's. */
-static bool else_part(struct parser *p, struct node_branch *b, struct node *else_node,
-                      const char *context)
+static bool else_branch(struct parser *p, struct node_branch *b, struct node *else_node,
+                        const char *context)
 {
     enum node_kind kind = (enum node_kind)b->node.kind;
     enum token_kind chained = kind == N_IF ? TOK_IF : TOK_WITH;
@@ -69,7 +69,7 @@ static struct node *branch_body(struct parser *p, enum node_kind kind, const cha
     p->tree->range_depth += kind == N_RANGE;
     b->list = item_list(p, &end);
     p->tree->range_depth -= kind == N_RANGE;
-    if (!b->list || (end->kind == N_ELSE && !else_part(p, b, end, context)))
+    if (!b->list || (end->kind == N_ELSE && !else_branch(p, b, end, context)))
         return NULL;
     return &b->node;
 }

@@ -108,7 +108,7 @@ struct sw_gotime sw_gotime_of(struct sw_value v)
 
 enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, YEARDAY, WEEKDAY };
 
-static int fn_time_part(struct call *c)
+static int fn_time_field(struct call *c)
 {
     struct sw_civil v = sw_gotime_civil(sw_gotime_of(c->self));
     struct sw_value out = sw_value_int(0);
@@ -278,14 +278,14 @@ static int fn_time_multiple(struct call *c)
 }
 
 static const struct func time_methods[] = {
-    { "Year", fn_time_part, "", "the year", YEAR, 0 },
-    { "Month", fn_time_part, "", "the month", MONTH, 0 },
-    { "Day", fn_time_part, "", "the day of the month", DAY, 0 },
-    { "Hour", fn_time_part, "", "the hour", HOUR, 0 },
-    { "Minute", fn_time_part, "", "the minute", MINUTE, 0 },
-    { "Second", fn_time_part, "", "the second", SECOND, 0 },
-    { "YearDay", fn_time_part, "", "the day of the year", YEARDAY, 0 },
-    { "Weekday", fn_time_part, "", "the day of the week", WEEKDAY, 0 },
+    { "Year", fn_time_field, "", "the year", YEAR, 0 },
+    { "Month", fn_time_field, "", "the month", MONTH, 0 },
+    { "Day", fn_time_field, "", "the day of the month", DAY, 0 },
+    { "Hour", fn_time_field, "", "the hour", HOUR, 0 },
+    { "Minute", fn_time_field, "", "the minute", MINUTE, 0 },
+    { "Second", fn_time_field, "", "the second", SECOND, 0 },
+    { "YearDay", fn_time_field, "", "the day of the year", YEARDAY, 0 },
+    { "Weekday", fn_time_field, "", "the day of the week", WEEKDAY, 0 },
     { "Nanosecond", fn_time_nanosecond, "", "the nanosecond in the second", 0, 0 },
     { "Unix", fn_time_unix, "", "seconds since 1970", 0, 0 },
     { "UnixMilli", fn_time_unix, "", "milliseconds since 1970", 3, 0 },

@@ -93,7 +93,7 @@ struct parts {
 };
 
 /* Bare ones may be empty: what follows then is said to be wrong. */
-static int read_key_part(struct toml_reader *r, struct parts *parts)
+static int read_simple_key(struct toml_reader *r, struct parts *parts)
 {
     struct toml_key k;
     if (sw_toml_at(r, "\"") || sw_toml_at(r, "'")) {
@@ -124,7 +124,7 @@ static int read_key(struct toml_reader *r, struct parts *parts)
     if (*r->p == '.')
         return sw_toml_fail(r, "unexpected '.': keys cannot start with a '.'");
     for (;;) {
-        int rc = read_key_part(r, parts);
+        int rc = read_simple_key(r, parts);
         if (rc < 0)
             return rc;
         if (sw_toml_take(r, "="))
@@ -153,7 +153,7 @@ static int read_name(struct toml_reader *r, struct parts *parts)
             return sw_toml_fail(r, "unexpected end of table name (table names cannot be empty)");
         if (*r->p == '.')
             return sw_toml_fail(r, "unexpected table separator (table names cannot be empty)");
-        int rc = read_key_part(r, parts);
+        int rc = read_simple_key(r, parts);
         if (rc < 0)
             return rc;
         if (sw_toml_take(r, "]"))
