@@ -108,8 +108,9 @@ static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
 
 static void note_url(struct sw_emulator *emu)
 {
+    SW_AUTO_CHARS *address = sw_rest_address(emu->rest);
     free(emu->url);
-    emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
+    emu->url = sw_printf("http://%s", address);
 }
 
 int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,

@@ -302,7 +302,7 @@ static bool is_path(const char *path, const char *wanted, bool below)
 
 bool sw_rest_nonresource(struct sw_req *req)
 {
-    if (strcmp(req->http->method, "GET") != 0 && strcmp(req->http->method, "HEAD") != 0)
+    if (strcmp(req->method, "GET") != 0 && strcmp(req->method, "HEAD") != 0)
         return false;
     for (size_t i = 0; i < SW_COUNT(paths); i++) {
         if (!is_path(req->path, paths[i].path, paths[i].below))

@@ -85,7 +85,7 @@ static json_object *group_doc(struct sw_store *store, const char *name)
 /* Of what the client takes, in its order, the first that the release has. */
 static const char *choose(const struct sw_req *req)
 {
-    const char *accept = sw_http_header(req->http, "accept");
+    const char *accept = req->accept;
     for (; accept && *accept; accept += *accept == ',') {
         size_t len = strcspn(accept, ",");
         SW_AUTO_CHARS *one = sw_strndup(accept, len);

@@ -130,7 +130,7 @@ static void send_protobuf(struct sw_req *req)
 
 void sw_openapi_v2(struct sw_req *req)
 {
-    const char *accept = sw_http_header(req->http, "accept");
+    const char *accept = req->accept;
     if (accept && strstr(accept, "proto-openapi")) { /* octet-stream: as old servers call it */
         send_protobuf(req);
         return;

@@ -1,18 +1,28 @@
 #include "emulator/api/rest.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/api/fork.h"
 #include "emulator/api/rest_request.h"
 #include "emulator/api/table.h"
 #include "emulator/store/status.h"
 
+#define NO_CACHE "Cache-Control: no-cache, private\r\n"
+
+enum {
+    MAX_HEAD = 64 * 1024,            /* bytes; a body: 3 MiB, as kube-apiserver has it */
+    MAX_BODIES = 1024 * 1024 * 1024, /* bytes: clients are the user's own programs */
+};
+
 struct sw_rest {
     struct sw_rest_config config;
-    struct sw_http_server *http;
+    struct sw_serve *serve;
+    char *host; /* that it listens on */
     char *version;
     uint64_t n_requests;
 };
@@ -24,22 +34,23 @@ uint64_t sw_rest_n_requests(const struct sw_rest *rest)
 
 void sw_rest_drop(struct sw_rest *rest)
 {
-    sw_http_drop(rest->http);
+    sw_serve_drop(rest->serve);
 }
 
 void sw_rest_accept(struct sw_rest *rest)
 {
-    sw_http_accept(rest->http);
+    sw_serve_accept(rest->serve);
 }
 
 void sw_rest_part(struct sw_rest *rest)
 {
-    sw_http_part(rest->http);
+    sw_fork_sockets(sw_serve_socket(rest->serve));
 }
 
-const char *sw_rest_address(const struct sw_rest *rest)
+char *sw_rest_address(const struct sw_rest *rest)
 {
-    return sw_http_address(rest->http);
+    return sw_printf(strchr(rest->host, ':') ? "[%s]:%d" : "%s:%d", rest->host,
+                     sw_serve_port(rest->serve));
 }
 
 const char *sw_rest_version(const struct sw_rest *rest)
@@ -59,7 +70,7 @@ static void note_answer(struct sw_req *req, int code)
 void sw_rest_begin_stream(struct sw_req *req, const char *type)
 {
     note_answer(req, 200);
-    sw_http_begin(req->x, 200, type);
+    sw_serve_begin(req->reply, 200, type, NO_CACHE);
 }
 
 /* Warning: 299 - "text", as RFC 7234 has them; quotes and backslashes escaped. */
@@ -80,12 +91,12 @@ static void send_with(struct sw_req *req, int code, const char *type, const char
                       const char *text, size_t len)
 {
     SW_AUTO_CHARS *warnings = warning_headers(req->warnings);
-    SW_AUTO_CHARS *headers = sw_printf("%s%s", warnings, extra ? extra : "");
+    SW_AUTO_CHARS *headers = sw_printf("%s%s%s", NO_CACHE, warnings, extra ? extra : "");
     note_answer(req, code);
     if (req->fault.type == SW_FAULT_LOST)
-        sw_http_abort(req->x, false);
+        sw_serve_abort(req->reply, false);
     else
-        sw_http_reply(req->x, code, type, headers, text, len);
+        sw_serve_answer_with(req->reply, code, type, headers, text, len);
 }
 
 void sw_rest_send(struct sw_req *req, int code, const char *type, const char *text, size_t len)
@@ -300,7 +311,7 @@ static void proceed(void *arg)
         break;
     case SW_FAULT_RESET:
         note_answer(req, 0);
-        sw_http_abort(req->x, true);
+        sw_serve_abort(req->reply, true);
         break;
     case SW_FAULT_HANG:
         note_answer(req, 0);
@@ -317,14 +328,15 @@ static void on_over(void *arg)
     sw_req_free(req);
 }
 
-static void on_exchange(struct sw_http_exchange *x, void *arg)
+static void on_request(const struct sw_serve_request *request, struct sw_serve_reply *reply,
+                       void *arg)
 {
     struct sw_rest *rest = arg;
-    struct sw_req *req = sw_req_new(x);
+    struct sw_req *req = sw_req_new(request, reply);
     req->rest = rest;
     req->store = rest->config.store;
     req->info.n = ++rest->n_requests;
-    sw_http_exchange_own(x, req, on_over);
+    sw_serve_on_close(reply, on_over, req);
     if (rest->config.on_request)
         rest->config.on_request(&req->info, &req->fault, rest->config.arg);
     if (req->fault.delay_ms <= 0) {
@@ -337,15 +349,31 @@ static void on_exchange(struct sw_http_exchange *x, void *arg)
 
 int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, struct sw_err *err)
 {
+    static const struct sw_serve_route all[] = { { NULL, NULL, on_request } };
     struct sw_rest *rest = sw_zalloc(1, sizeof *rest);
     rest->config = *config;
     rest->version = sw_strdup(config->kube_version);
-    int rc = sw_http_open(sw_loop_base(config->loop),
-                          config->listen ? config->listen : "127.0.0.1:0", on_exchange, rest,
-                          &rest->http, err);
+    int port;
+    int rc = sw_serve_parse_address(config->listen ? config->listen : "127.0.0.1:0", &rest->host,
+                                    &port, err);
+    if (rc == 0 && !rest->host)
+        rest->host = sw_strdup("0.0.0.0");
+    /* No deadlines: on a virtual clock, a client is idle for days between two turns of the loop. */
+    if (rc == 0)
+        rc = sw_serve_open(config->loop,
+                           &(struct sw_serve_opts){ .routes = all,
+                                                    .n_routes = SW_COUNT(all),
+                                                    .arg = rest,
+                                                    .address = rest->host,
+                                                    .port = port,
+                                                    .plain_http = true,
+                                                    .no_deadlines = true,
+                                                    .max_head_bytes = MAX_HEAD,
+                                                    .max_bodies_bytes = MAX_BODIES,
+                                                    .max_conns = INT_MAX },
+                           &rest->serve, err);
     if (rc < 0) {
-        free(rest->version);
-        free(rest);
+        sw_rest_close(rest);
         return rc;
     }
     *out = rest;
@@ -356,7 +384,8 @@ void sw_rest_close(struct sw_rest *rest)
 {
     if (!rest)
         return;
-    sw_http_close(rest->http);
+    sw_serve_close(rest->serve);
+    free(rest->host);
     free(rest->version);
     free(rest);
 }

@@ -2,9 +2,9 @@
 /* rest: the API server's HTTP face. A request is split into what it asks for (struct sw_req), goes
  * through the hooks (counting, faults), and to the function that answers its verb. Every answer is
  * given through sw_rest_*, which know the representations (JSON, YAML, Table, partial metadata). */
-#include "emulator/api/http.h"
 #include "emulator/emulator.h"
 #include "emulator/store/store_internal.h"
+#include "net/serve/serve.h"
 
 struct sw_rest;
 
@@ -21,10 +21,13 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
 void sw_rest_close(struct sw_rest *rest);
 /** Reset every connection. Not from a handler of one. */
 void sw_rest_drop(struct sw_rest *rest);
-/** sw_http_accept(), sw_http_part(). */
+/** sw_serve_accept(). */
 void sw_rest_accept(struct sw_rest *rest);
+/** In a child of fork(), before the loop's own part: no socket is the parent's any more (fork.h),
+ * and the address is another. */
 void sw_rest_part(struct sw_rest *rest);
-const char *sw_rest_address(const struct sw_rest *rest);
+/** "127.0.0.1:43210"; heap, the caller's. */
+char *sw_rest_address(const struct sw_rest *rest);
 uint64_t sw_rest_n_requests(const struct sw_rest *rest);
 
 /* ---- inside -------------------------------------------------------------------------------------
@@ -36,12 +39,16 @@ struct sw_param {
     char *name, *value; /* decoded */
 };
 
-/** One request. Dies when its exchange is over: answering is the last thing done with it. */
+/** One request, copied from the connection. Freed when its answer is complete, so that answering is
+ * the last thing done with it, or when the client is gone. */
 struct sw_req {
     struct sw_rest *rest;
     struct sw_store *store;
-    struct sw_http_exchange *x;
-    struct sw_http_request *http;
+    struct sw_serve_reply *reply;
+    char *method, *target, *query; /* as sent; target: path and query; query: within it, or "" */
+    char *accept, *user_agent, *as_user, *content_type; /* headers; NULL: not there */
+    char *body;                                         /* NUL-terminated */
+    size_t body_len;
     const struct sw_emu_kind *kind; /* NULL: no resource */
     char *group, *version, *resource, *ns, *name, *subresource;
     char *path; /* decoded */

@@ -122,51 +122,37 @@ static void on_done(const struct sw_http_result *result, void *arg)
 /* ---- handing on ---------------------------------------------------------------------------------
  */
 
-/* Those of the request that are the far end's business. */
-static char **pass_headers(const struct sw_req *req)
-{
-    static const char *const names[] = { "accept", "content-type" };
-    char **headers = sw_zalloc(SW_COUNT(names) + 1, sizeof *headers);
-    size_t n = 0;
-    for (size_t i = 0; i < SW_COUNT(names); i++) {
-        const char *value = sw_http_header(req->http, names[i]);
-        if (value)
-            headers[n++] = sw_printf("%s: %s", names[i], value);
-    }
-    return headers;
-}
-
-static void free_headers(char **headers)
-{
-    for (char **h = headers; *h; h++)
-        free(*h);
-    free(headers);
-}
-
 static void hand_on(struct sw_req *req, const char *scheme, const char *address)
 {
     struct sw_proxy *p = req->proxy = sw_zalloc(1, sizeof *p);
-    const char *query = req->http->query;
-    char **headers = pass_headers(req);
+    const char *query = req->query, *headers[3];
+    SW_AUTO_CHARS *accept = req->accept ? sw_printf("accept: %s", req->accept) : NULL;
+    SW_AUTO_CHARS *type = req->content_type ? sw_printf("content-type: %s", req->content_type)
+                                            : NULL;
+    size_t n = 0;
+    if (accept)
+        headers[n++] = accept;
+    if (type)
+        headers[n++] = type;
+    headers[n] = NULL;
     p->req = req;
     p->wake = sw_timer_new(sw_store_loop(req->store), on_wake, p);
     p->url = sw_printf("%s://%s/%s%s%s", scheme ? scheme : "http", address,
                        req->behind ? req->behind : "", *query ? "?" : "", query);
     p->http = sw_http_new(sw_store_loop(req->store),
                           &(struct sw_http_opts){ .user_agent = "kube-apiserver", .direct = true });
-    p->transfer = sw_http_start(
-        p->http, &(struct sw_http_spec){ .method = req->http->method,
-                                         .url = p->url,
-                                         .headers = (const char *const *)headers,
-                                         .body = req->http->body_len ? req->http->body : NULL,
-                                         .body_len = req->http->body_len,
-                                         .timeout_ms = TIMEOUT_MS,
-                                         .max_bytes = MAX_ANSWER,
-                                         .on_data = on_data,
-                                         .on_header = on_header,
-                                         .on_done = on_done,
-                                         .arg = p });
-    free_headers(headers);
+    p->transfer = sw_http_start(p->http,
+                                &(struct sw_http_spec){ .method = req->method,
+                                                        .url = p->url,
+                                                        .headers = headers,
+                                                        .body = req->body_len ? req->body : NULL,
+                                                        .body_len = req->body_len,
+                                                        .timeout_ms = TIMEOUT_MS,
+                                                        .max_bytes = MAX_ANSWER,
+                                                        .on_data = on_data,
+                                                        .on_header = on_header,
+                                                        .on_done = on_done,
+                                                        .arg = p });
 }
 
 void sw_rest_proxy_done(struct sw_req *req)

@@ -157,7 +157,7 @@ static bool accepts(const char *clause, size_t len, enum sw_form *form)
 
 bool sw_req_negotiate(struct sw_req *req)
 {
-    const char *accept = sw_http_header(req->http, "accept");
+    const char *accept = req->accept;
     bool any = false;
     req->form = SW_FORM_JSON;
     for (; accept && *accept; accept += *accept == ',') {
@@ -185,25 +185,34 @@ static const char *verb_of(const struct sw_req *req)
         { "PATCH", "patch", "patch" },  { "DELETE", "delete", "deletecollection" },
     };
     if (!req->resource)
-        return strcmp(req->http->method, "GET") == 0 ? "get" : req->http->method;
+        return strcmp(req->method, "GET") == 0 ? "get" : req->method;
     for (size_t i = 0; i < SW_COUNT(verbs); i++) {
-        if (strcmp(verbs[i].method, req->http->method) != 0)
+        if (strcmp(verbs[i].method, req->method) != 0)
             continue;
         bool list = !req->name && i == 0;
         if (i == 0 && sw_req_flag(req, "watch") && (list || !req->subresource))
             return "watch";
         return req->name ? verbs[i].one : verbs[i].many;
     }
-    return req->http->method;
+    return req->method;
 }
 
-struct sw_req *sw_req_new(struct sw_http_exchange *x)
+struct sw_req *sw_req_new(const struct sw_serve_request *r, struct sw_serve_reply *reply)
 {
     struct sw_req *req = sw_zalloc(1, sizeof *req);
-    req->x = x;
-    req->http = sw_http_exchange_request(x);
-    parse_path(req, req->http->path);
-    parse_params(req, req->http->query);
+    req->reply = reply;
+    req->method = sw_strndup(r->method, r->method_len);
+    req->target = sw_strndup(r->path, r->target_len);
+    req->query = req->target + r->path_len + (r->target_len > r->path_len);
+    req->accept = sw_serve_header(r, "Accept");
+    req->user_agent = sw_serve_header(r, "User-Agent");
+    req->as_user = sw_serve_header(r, "Impersonate-User");
+    req->content_type = sw_serve_header(r, "Content-Type");
+    req->body = sw_strndup(r->body, r->body_len);
+    req->body_len = r->body_len;
+    SW_AUTO_CHARS *path = sw_strndup(r->path, r->path_len);
+    parse_path(req, path);
+    parse_params(req, req->query);
     req->info = (struct sw_emu_request){ .verb = verb_of(req),
                                          .group = req->group ? req->group : "",
                                          .version = req->version,
@@ -211,12 +220,12 @@ struct sw_req *sw_req_new(struct sw_http_exchange *x)
                                          .subresource = req->subresource,
                                          .ns = req->ns,
                                          .name = req->name,
-                                         .path = req->http->target,
-                                         .user_agent = sw_http_header(req->http, "user-agent"),
-                                         .as_user = sw_http_header(req->http, "impersonate-user"),
-                                         .content_type = sw_http_header(req->http, "content-type"),
-                                         .body = req->http->body,
-                                         .body_len = req->http->body_len };
+                                         .path = req->target,
+                                         .user_agent = req->user_agent,
+                                         .as_user = req->as_user,
+                                         .content_type = req->content_type,
+                                         .body = req->body,
+                                         .body_len = req->body_len };
     return req;
 }
 
@@ -227,6 +236,13 @@ void sw_req_free(struct sw_req *req)
         free(req->params[i].value);
     }
     free(req->params);
+    free(req->method);
+    free(req->target);
+    free(req->accept);
+    free(req->user_agent);
+    free(req->as_user);
+    free(req->content_type);
+    free(req->body);
     free(req->group);
     free(req->version);
     free(req->resource);

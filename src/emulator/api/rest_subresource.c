@@ -120,7 +120,7 @@ static int wanted_scale(struct sw_req *req, json_object *now, json_object **scal
     int rc = 0;
     if (strcmp(req->info.verb, "update") == 0) {
         rc = sw_rest_body(req, scale, status);
-    } else if (sw_json_parse(req->http->body, req->http->body_len, NULL, &body, &err) < 0) {
+    } else if (sw_json_parse(req->body, req->body_len, NULL, &body, &err) < 0) {
         rc = sw_status_bad_request(status, "%s", sw_err_text(&err));
     } else if (json_object_is_type(body, json_type_array)) {
         if (sw_jsonpatch_apply(now, body, scale, &err) < 0)

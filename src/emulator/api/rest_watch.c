@@ -84,20 +84,20 @@ static bool spoil(struct sw_watch *w, const char *line, size_t len)
     static const char garbled[] = "{\"type\":\"MODIFIED\",\"obj\xff\xfe ect\":[}\n";
     switch (w->req->fault.type) {
     case SW_FAULT_TRUNCATE:
-        sw_http_write(w->req->x, line, len / 2);
+        sw_serve_write(w->req->reply, line, len / 2);
         break;
     case SW_FAULT_GARBLE:
-        sw_http_write(w->req->x, garbled, sizeof garbled - 1);
+        sw_serve_write(w->req->reply, garbled, sizeof garbled - 1);
         return true;
     case SW_FAULT_EXPIRE:
-        sw_http_write(w->req->x, expired, sizeof expired - 1);
+        sw_serve_write(w->req->reply, expired, sizeof expired - 1);
         break;
     case SW_FAULT_REORDER:
         w->held = sw_strndup(line, len);
         schedule(w);
         return true;
     default:
-        sw_http_write(w->req->x, line, len);
+        sw_serve_write(w->req->reply, line, len);
         return true;
     }
     end_soon(w);
@@ -107,7 +107,7 @@ static bool spoil(struct sw_watch *w, const char *line, size_t len)
 static void let_go(struct sw_watch *w)
 {
     if (w->held)
-        sw_http_write(w->req->x, w->held, strlen(w->held));
+        sw_serve_write(w->req->reply, w->held, strlen(w->held));
     free(SW_TAKE(w->held));
 }
 
@@ -121,12 +121,12 @@ static void write_line(struct sw_watch *w, const char *line, size_t len)
         if (!spoil(w, line, len))
             return;
     } else {
-        sw_http_write(w->req->x, line, len);
+        sw_serve_write(w->req->reply, line, len);
         let_go(w);
     }
     if (fault->type == SW_FAULT_DOUBLE)
-        sw_http_write(w->req->x, line, len);
-    if (sw_http_backlog(w->req->x) > MAX_BACKLOG)
+        sw_serve_write(w->req->reply, line, len);
+    if (sw_serve_backlog(w->req->reply) > MAX_BACKLOG)
         end_soon(w);
 }
 
@@ -250,9 +250,9 @@ static void on_time(void *arg)
     if (!last)
         schedule(w);
     else if (w->req->fault.type == SW_FAULT_TRUNCATE && w->over)
-        sw_http_abort(w->req->x, false);
+        sw_serve_abort(w->req->reply, false);
     else
-        sw_http_end(w->req->x);
+        sw_serve_end(w->req->reply);
 }
 
 /* ---- the request --------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ static int parse_yaml(struct sw_req *req, json_object **out, struct sw_status *s
 {
     SW_ERR(err);
     struct sw_yaml_opts opts = { .max_depth = 256 };
-    if (sw_yaml_parse(req->http->body, req->http->body_len, &opts, out, &err) < 0)
+    if (sw_yaml_parse(req->body, req->body_len, &opts, out, &err) < 0)
         return sw_status_bad_request(status, "error decoding YAML: %s", sw_err_text(&err));
     return 0;
 }
@@ -42,7 +42,7 @@ static int parse_json(struct sw_req *req, json_object **out, struct sw_status *s
 {
     SW_ERR(err);
     struct sw_json_opts opts = { .max_depth = 256 };
-    if (sw_json_parse(req->http->body, req->http->body_len, &opts, out, &err) < 0)
+    if (sw_json_parse(req->body, req->body_len, &opts, out, &err) < 0)
         return sw_status_bad_request(status,
                                      "the object provided is unrecognized (must be of type %s): "
                                      "%s",
@@ -53,7 +53,7 @@ static int parse_json(struct sw_req *req, json_object **out, struct sw_status *s
 static int parse_protobuf(struct sw_req *req, json_object **out, struct sw_status *status)
 {
     SW_ERR(err);
-    int rc = sw_protobuf_read(req->http->body, req->http->body_len, out, &err);
+    int rc = sw_protobuf_read(req->body, req->body_len, out, &err);
     if (rc == SW_NOTFOUND) /* a custom resource, which has no form as protobuf */
         return sw_status_set(status, 415, "UnsupportedMediaType", "%s", sw_err_text(&err));
     return rc < 0 ? sw_status_bad_request(status, "%s", sw_err_text(&err)) : 0;
@@ -323,7 +323,7 @@ static int delete_opts(struct sw_req *req, json_object **body, struct sw_store_o
                        struct sw_status *status)
 {
     int rc = sw_rest_write_opts(req, opts, status);
-    if (rc == 0 && req->http->body_len > 0)
+    if (rc == 0 && req->body_len > 0)
         rc = sw_rest_body(req, body, status);
     if (rc < 0)
         return rc;

@@ -86,7 +86,8 @@ static void need(struct sw_conn_buffer *b, size_t more, struct sw_conn_buffer *s
         *b = *spare;
         *spare = (struct sw_conn_buffer){ 0 };
     }
-    if (b->at && (b->at == b->len || b->len + more > b->cap)) {
+    /* moved only where that frees half: a backlog is not moved for each write */
+    if (b->at && (b->at == b->len || (b->len + more > b->cap && b->at >= b->len / 2))) {
         memmove(b->bytes, b->bytes + b->at, b->len - b->at);
         b->len -= b->at;
         b->at = 0;
@@ -106,9 +107,11 @@ enum sw_conn_result sw_conn_read(struct sw_conn *c)
         c->in.len += (size_t)n;
         return SW_CONN_OK;
     }
-    if (c->ssl)
-        return ssl_result(c, (int)n);
-    return n == 0 ? SW_CONN_CLOSED : plain_result(false);
+    const enum sw_conn_result rc = c->ssl   ? ssl_result(c, (int)n)
+                                   : n == 0 ? SW_CONN_CLOSED
+                                            : plain_result(false);
+    sw_conn_consume(c, 0); /* a buffer without a byte goes back */
+    return rc;
 }
 
 enum sw_conn_result sw_conn_flush(struct sw_conn *c)

@@ -5,19 +5,34 @@
 
 #include "base/base.h"
 
+enum { MAX_TRAILER = 16 * 1024 }; /* bytes of a trailer's line, of all sizes of chunks */
+
 static const struct {
     int status;
     const char *reason;
 } reasons[] = {
     { 200, "OK" },
+    { 201, "Created" },
+    { 202, "Accepted" },
+    { 301, "Moved Permanently" },
+    { 304, "Not Modified" },
     { 400, "Bad Request" },
+    { 401, "Unauthorized" },
+    { 403, "Forbidden" },
     { 404, "Not Found" },
     { 405, "Method Not Allowed" },
-    { 413, "Payload Too Large" },
+    { 406, "Not Acceptable" },
+    { 409, "Conflict" },
+    { 410, "Gone" },
+    { 413, "Request Entity Too Large" },
     { 415, "Unsupported Media Type" },
+    { 422, "Unprocessable Entity" },
+    { 429, "Too Many Requests" },
     { 431, "Request Header Fields Too Large" },
+    { 500, "Internal Server Error" },
     { 501, "Not Implemented" },
     { 503, "Service Unavailable" },
+    { 504, "Gateway Timeout" },
     { 505, "HTTP Version Not Supported" },
 };
 
@@ -26,7 +41,7 @@ const char *sw_serve_reason(int status)
     for (size_t i = 0; i < SW_COUNT(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].reason;
-    return "Error";
+    return "Unknown";
 }
 
 /* ---- the head ----------------------------------------------------------------------------------
@@ -40,6 +55,11 @@ struct text {
 static bool is_text(struct text t, const char *what)
 {
     return t.len == strlen(what) && strncasecmp(t.at, what, t.len) == 0;
+}
+
+static bool has_blank(const char *at, size_t len)
+{
+    return memchr(at, ' ', len) || memchr(at, '\t', len);
 }
 
 /* The next line without its line end; @*at moves behind it. */
@@ -69,7 +89,14 @@ static int read_request_line(struct text line, struct sw_serve_request *r)
     const char *sp = memchr(line.at, ' ', line.len);
     const char *target = sp ? sp + 1 : end;
     const char *sp2 = memchr(target, ' ', (size_t)(end - target));
-    if (!sp || !sp2 || sp == line.at || *target != '/' || memchr(line.at, '\0', line.len))
+    if (!sp || !sp2 || sp == line.at || memchr(line.at, '\0', line.len))
+        return 400;
+    for (const char *c = line.at; c < sp; c++)
+        if (*c < 'A' || *c > 'Z')
+            return 400;
+    if (sp2 - target > 7 && strncmp(target, "http://", 7) == 0) /* the absolute form, to a proxy */
+        target = memchr(target + 7, '/', (size_t)(sp2 - target - 7));
+    if (!target || *target != '/')
         return 400;
     const struct text version = { sp2 + 1, (size_t)(end - sp2 - 1) };
     if (!is_text(version, "HTTP/1.1") && !is_text(version, "HTTP/1.0"))
@@ -77,10 +104,10 @@ static int read_request_line(struct text line, struct sw_serve_request *r)
     r->method = line.at;
     r->method_len = (size_t)(sp - line.at);
     r->path = target;
-    r->path_len = (size_t)(sp2 - target);
-    const char *query = memchr(target, '?', r->path_len);
-    if (query)
-        r->path_len = (size_t)(query - target);
+    r->target_len = (size_t)(sp2 - target);
+    const char *query = memchr(target, '?', r->target_len);
+    r->path_len = query ? (size_t)(query - target) : r->target_len;
+    r->is_head = is_text((struct text){ r->method, r->method_len }, "HEAD");
     r->keep_alive = is_text(version, "HTTP/1.1");
     return 0;
 }
@@ -99,6 +126,27 @@ static int read_length(struct text value, size_t *out)
     return 0;
 }
 
+/* "Name: value". @return false: it is none */
+static bool split_header(struct text line, struct text *name, struct text *value)
+{
+    const char *colon = memchr(line.at, ':', line.len);
+    if (!colon || colon == line.at)
+        return false;
+    *name = (struct text){ line.at, (size_t)(colon - line.at) };
+    *value = trim((struct text){ colon + 1, line.len - name->len - 1 });
+    return !has_blank(name->at, name->len);
+}
+
+char *sw_serve_header(const struct sw_serve_request *r, const char *name)
+{
+    for (const char *at = r->head, *end = at + r->head_len; at < end;) {
+        struct text key, value;
+        if (split_header(next_line(&at, end), &key, &value) && is_text(key, name))
+            return sw_strndup(value.at, value.len);
+    }
+    return NULL;
+}
+
 struct framing {
     bool has_length, has_coding;
 };
@@ -106,15 +154,12 @@ struct framing {
 static int read_header(struct text line, struct sw_serve_progress *p, struct framing *f,
                        struct sw_serve_request *r)
 {
-    const char *colon = memchr(line.at, ':', line.len);
-    if (!colon || colon == line.at || colon[-1] == ' ' || line.at[0] == ' ' || line.at[0] == '\t')
+    struct text name, value;
+    if (!split_header(line, &name, &value))
         return 400;
-    const struct text name = { line.at, (size_t)(colon - line.at) };
-    const struct text value = trim(
-        (struct text){ colon + 1, line.len - (size_t)(colon + 1 - line.at) });
     if (is_text(name, "Content-Length")) {
         if (f->has_length)
-            return 400; /* two of them: somebody is smuggling */
+            return 400; /* two of them: request smuggling */
         f->has_length = true;
         return read_length(value, &p->content_len);
     }
@@ -142,6 +187,8 @@ static int read_head(struct sw_serve_progress *p, const char *bytes, size_t max_
     const char *at = bytes, *end = bytes + p->head_len - 2; /* without the empty line */
     struct framing f = { 0 };
     int status = read_request_line(next_line(&at, end), r);
+    r->head = at;
+    r->head_len = (size_t)(end - at);
     while (status == 0 && at < end) {
         const struct text line = next_line(&at, end);
         if (line.len)
@@ -180,7 +227,7 @@ static int skip_trailer(struct sw_serve_progress *p, char *bytes, size_t len, si
     for (;;) {
         const char *nl = memchr(bytes + at, '\n', len - at);
         if (!nl)
-            return len - at > SW_SERVE_MAX_HEAD ? 400 : 0;
+            return len - at > MAX_TRAILER ? 400 : 0;
         const size_t line_len = (size_t)(nl - bytes) - at;
         at = (size_t)(nl - bytes) + 1;
         if (line_len == 0 || (line_len == 1 && nl[-1] == '\r')) {
@@ -220,37 +267,39 @@ static int decode_chunks(struct sw_serve_progress *p, char *bytes, size_t len, s
 /* ---- a request ---------------------------------------------------------------------------------
  */
 
-/* @return 1: head_len is set; 0; 431 */
-static int find_head(struct sw_serve_progress *p, const char *bytes, size_t len)
+/* @return 1: head_len is set; 0; 400; 431 */
+static int find_head(struct sw_serve_progress *p, const char *bytes, size_t len, size_t max_head)
 {
+    if (len && (bytes[0] < 'A' || bytes[0] > 'Z'))
+        return 400; /* no method begins so; a client that speaks TLS waits for an answer */
     const size_t from = p->scanned > 3 ? p->scanned - 3 : 0;
     const char *end = memmem(bytes + from, len - from, "\r\n\r\n", 4);
     p->scanned = len;
     if (end)
         p->head_len = (size_t)(end - bytes) + 4;
-    if (end ? p->head_len > SW_SERVE_MAX_HEAD : len > SW_SERVE_MAX_HEAD)
+    if ((end ? p->head_len : len) > max_head)
         return 431;
     return end != NULL;
 }
 
-int sw_serve_next(struct sw_serve_progress *p, char *bytes, size_t len_bytes, size_t max_body,
-                  struct sw_serve_request *out)
+int sw_serve_next(struct sw_serve_progress *p, char *bytes, size_t len_bytes,
+                  struct sw_serve_limits limits, struct sw_serve_request *out)
 {
     const bool known = p->head_len > 0;
-    int rc = known ? 1 : find_head(p, bytes, len_bytes);
+    int rc = known ? 1 : find_head(p, bytes, len_bytes, limits.head);
     if (rc != 1)
         return rc;
     struct sw_serve_request r = { 0 };
     struct sw_serve_progress again = *p; /* the head is read anew: its bytes may have moved */
-    rc = read_head(known ? &again : p, bytes, max_body, &r);
+    rc = read_head(known ? &again : p, bytes, limits.body, &r);
     if (rc)
         return rc;
     r.body = bytes + p->head_len;
     if (p->chunked) {
         if (!known)
             p->chunk_at = p->decoded_end = p->head_len;
-        rc = decode_chunks(p, bytes, len_bytes, max_body);
-        if (rc == 0 && len_bytes - p->head_len > max_body + SW_SERVE_MAX_HEAD)
+        rc = decode_chunks(p, bytes, len_bytes, limits.body);
+        if (rc == 0 && len_bytes - p->head_len > limits.body + MAX_TRAILER)
             rc = 413; /* sizes and extensions, hardly a body */
         if (rc != 1)
             return rc;

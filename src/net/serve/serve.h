@@ -1,8 +1,8 @@
 #pragma once
-/* serve: HTTP/1.1 for the programs that others call - admission reviews, a scheduler's extender,
- * probes, metrics - with or without TLS, on the process's one loop. Requests go by exact method and
- * path to the caller's routes; an answer may be given at once or later. What is asked and answered
- * is the caller's. */
+/* serve: the HTTP/1.1 server of every program (admission reviews, a scheduler's extender, probes,
+ * metrics, the emulated API server), with or without TLS, on the process's one loop. It bounds what
+ * a connection may hold. Requests go to the caller's routes by method and path; an answer is given
+ * at once, later, or as a stream. It leaves the meaning of requests and answers to the caller. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,56 +12,89 @@
 #include "base/loop.h"
 
 struct sw_serve;       /* a server: one address */
-struct sw_serve_reply; /* somebody who waits for an answer */
+struct sw_serve_reply; /* one request's answer, to be given */
 
 /** Borrowed for the call that gets it; texts are not NUL-terminated. */
 struct sw_serve_request {
-    const char *method, *path; /* path without query */
+    const char *method, *path; /* path: not decoded, without the query */
     size_t method_len, path_len;
+    size_t target_len; /* of the path with the query: they stand in one piece */
+    const char *head;  /* the header lines, see sw_serve_header() */
+    size_t head_len;
     const char *body;
     size_t body_len;
     size_t total_len; /* bytes of the whole request: the next one begins behind them */
     bool keep_alive;
-    bool not_json; /* a Content-Type that is something else */
+    bool is_head;  /* method HEAD */
+    bool not_json; /* the Content-Type is another one than application/json */
 };
 
-/** Answer @reply exactly once, in the call or later, however long that takes: until then nothing
- * more is read from that connection. Whether it is still there does not matter. */
+/** The value of the first header @name (in any case); heap, the caller's. NULL: it is not there. */
+char *sw_serve_header(const struct sw_serve_request *request, const char *name);
+
+/** Answer @reply exactly once, in the call or later; there is no deadline. Until then no further
+ * request of the connection is served. The client may be gone meanwhile, see sw_serve_on_close().
+ */
 typedef void sw_serve_fn(const struct sw_serve_request *request, struct sw_serve_reply *reply,
                          void *arg);
 
+/** A GET route serves HEAD too: the answer's body is left out. */
 struct sw_serve_route {
-    const char *method, *path;
+    const char *method, *path; /* NULL: every method, every path */
     sw_serve_fn *serve;
 };
 
-/** The reply is the server's again. @type: of the content. May be called after
- * sw_serve_close(). */
+/** Answer with @body, of Content-Type @type; status 503 gets a Retry-After of a second. The reply
+ * is the server's again. May be called after sw_serve_close(). */
 void sw_serve_answer(struct sw_serve_reply *reply, int status, const char *type, const char *body,
                      size_t len_bytes);
+/** sw_serve_answer() with further header lines ("Name: value\r\n" each) instead of Retry-After. */
+void sw_serve_answer_with(struct sw_serve_reply *reply, int status, const char *type,
+                          const char *extra, const char *body, size_t len_bytes);
+/** sw_serve_answer() with plain text. */
 void sw_serve_text(struct sw_serve_reply *reply, int status, const char *text);
-void sw_serve_json(struct sw_serve_reply *reply, const char *text, size_t len_bytes); /* 200 */
+/** sw_serve_answer() with status 200 and JSON. */
+void sw_serve_json(struct sw_serve_reply *reply, const char *text, size_t len_bytes);
+
+/** Call @on_close once: when the answer is complete, or when the connection ends before, as by
+ * sw_serve_close(). After it the reply is gone. A connection whose reply has it is read while the
+ * answer is outstanding, up to 64 KiB, so that a client that goes away is noticed. Call it in the
+ * route. */
+void sw_serve_on_close(struct sw_serve_reply *reply, void (*on_close)(void *arg), void *arg);
+
+/* A streamed answer, of a reply with sw_serve_on_close(): begin, write, ..., end. What is written
+ * goes out in the next turn of the loop. */
+void sw_serve_begin(struct sw_serve_reply *reply, int status, const char *type, const char *extra);
+void sw_serve_write(struct sw_serve_reply *reply, const char *bytes, size_t len_bytes);
+/** Bytes that the client has not taken yet. They are not bounded here. */
+size_t sw_serve_backlog(const struct sw_serve_reply *reply);
+void sw_serve_end(struct sw_serve_reply *reply);
+/** End the connection instead of the answer: at once by a TCP reset (@hard), or after what was
+ * written. The reply is the server's again. */
+void sw_serve_abort(struct sw_serve_reply *reply, bool hard);
 
 /** Zero is the default of each. Everything is borrowed until sw_serve_close(). */
 struct sw_serve_opts {
     const struct sw_serve_route *routes;
     size_t n_routes;
     void *arg;                        /* of the routes and of on_stopped */
-    void (*on_stopped)(void *arg);    /* after sw_serve_stop(): nobody is served any more */
+    void (*on_stopped)(void *arg);    /* after sw_serve_stop(): all connections have ended */
     const char *address;              /* NULL or 0.0.0.0: all, IPv6 ones too */
     int port;                         /* 0: any free one */
     bool plain_http;                  /* no TLS */
     const char *cert_file, *key_file; /* PEM; read again when they change */
-    const char *ca_file;              /* NULL, or whom the certificate is to be signed by */
+    const char *ca_file;              /* NULL, or the CAs of which one signed the certificate */
     const char *min_version;          /* "VersionTLS12" (the default) ... "VersionTLS13" */
     const char *cipher_suites; /* comma-separated, IANA's or OpenSSL's names; NULL: OpenSSL's */
     int64_t request_ms;        /* for a handshake, for a request to arrive; 0: 10 s */
     int64_t idle_ms;           /* between requests; 0: 120 s */
-    int64_t reload_ms;         /* how often the files are looked at; 0: 1 s */
-    int64_t drain_ms;          /* from stop until the door closes; 0: at once */
+    bool no_deadlines;         /* none of the two: for a virtual clock */
+    int64_t reload_ms;         /* how often the files are read; 0: 1 s */
+    int64_t drain_ms;          /* from stop until no connection is accepted; 0: at once */
+    size_t max_head_bytes;     /* request line and headers; 0: 16 KiB */
     size_t max_body_bytes;     /* 0: 3 MiB */
     /** Of all requests that are being read and of answers that are not taken yet. A request that
-     * does not fit is read past and answered with 503, unless it is small (32 KiB) or alone.
+     * does not fit is skipped and answered with 503, unless it is small (32 KiB) or alone.
      * 0: 32 MiB */
     size_t max_bodies_bytes;
     int max_conns; /* 0: 1024 */
@@ -81,18 +114,25 @@ struct sw_serve_opts {
             "comma-separated; default: OpenSSL's choice"                                           \
     }
 
-/** Listen and serve on @loop. A certificate that is not there yet is waited for: until then nobody
- * is answered.
+/** Listen and serve on @loop. While there is no certificate yet, connections are closed at once.
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
 int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct sw_serve **out,
                   struct sw_err *err) SW_CHECKED;
+/** The port that it listens on; 0 after sw_serve_stop(). */
 int sw_serve_port(const struct sw_serve *server);
+/** The socket that it listens on. */
+int sw_serve_socket(const struct sw_serve *server);
+/** Accept the connections that are waiting now, not in the next turn of the loop. Not from a route.
+ */
+void sw_serve_accept(struct sw_serve *server);
+/** Close all connections and go on listening. Not from a route. */
+void sw_serve_drop(struct sw_serve *server);
 /** NULL: it serves; else why not: "going down", "no certificate". */
 const char *sw_serve_trouble(const struct sw_serve *server);
 /** After drain_ms no new connections, requests that began are finished (or time out); then
  * on_stopped is called. */
 void sw_serve_stop(struct sw_serve *server);
-/** At once, on_stopped is not called. NULL is accepted. */
+/** Close the socket and all connections at once; on_stopped is not called. NULL is accepted. */
 void sw_serve_close(struct sw_serve *server);
 
 /** Split "127.0.0.1:8081", "[::1]:8081", ":8081" and "8081" into what the options take. @address
@@ -101,10 +141,10 @@ void sw_serve_close(struct sw_serve *server);
 int sw_serve_parse_address(const char *text, char **address, int *port,
                            struct sw_err *err) SW_CHECKED;
 
-/** Since it was opened. */
+/** Counted since it was opened. */
 struct sw_serve_counts {
     uint64_t bad_requests; /* no HTTP */
-    uint64_t crowded_out;  /* by max_bodies_bytes */
+    uint64_t overloads;    /* refused because of max_bodies_bytes */
     uint64_t handshake_errors, timeouts, conns, reloads;
     unsigned open_conns;
     time_t not_after; /* of the certificate; 0: none */

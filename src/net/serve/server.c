@@ -18,26 +18,33 @@
 #include "net/serve/tls.h"
 
 enum {
-    READS_PER_TURN = 16,     /* then the others have a turn */
-    GRACE_MS = 5000,         /* for requests that are under way when the door closes */
-    SMALL_BYTES = 32 * 1024, /* what each connection may read, however many there are */
+    READS_PER_TURN = 16, /* of one connection; then come the others */
+    GRACE_MS = 5000,     /* for requests under way when no more connections are accepted */
+    SMALL_BYTES = 32 *
+                  1024, /* of a request that each connection may read, however many there are */
+    TICK_MS = 1000,
+    READ_AHEAD = 64 * 1024, /* bytes of the next requests, during an answer with on_close */
 };
 
-static const char too_much[] = "too much is asked at once; try again\n";
+static const char overload[] = "too many requests at once; try again\n";
 
 /* One connection; it is also the reply that a route gets. */
 struct sw_serve_reply {
-    struct sw_serve *server; /* NULL: it is gone, only the answer is still to come */
+    struct sw_serve *server; /* NULL: the connection has ended, the route has yet to answer */
     struct sw_conn conn;
     struct event *readable, *writable;
     struct sw_serve_progress progress;
-    size_t skip;  /* bytes still to come of a request that is refused */
-    bool shaken;  /* the handshake is over */
-    bool stalled; /* answers wait for the other side to read */
-    bool last;    /* close when all answers are out */
-    bool asked;   /* a route has not answered yet */
-    bool serving; /* within the route's call */
+    size_t skip;   /* bytes still to come of a request that is refused */
+    bool shaken;   /* the handshake is over */
+    bool stalled;  /* answers wait for the client to read */
+    bool last;     /* close when all answers are out */
+    bool asked;    /* a route has not answered yet */
+    bool serving;  /* within the route's call */
+    bool no_body;  /* the request is HEAD */
+    bool finished; /* by sw_serve_abort() in the route's call: close after it */
     int64_t deadline_ms;
+    void (*on_close)(void *arg);
+    void *on_close_arg;
     struct sw_serve_reply *prev, *next;
 };
 
@@ -50,24 +57,37 @@ struct sw_serve {
     struct sw_timer *tick, *drain;
     struct sw_serve_reply *peers;
     struct sw_conn_spare spare;
-    int64_t next_look_ms;   /* at the certificate */
-    uint64_t settled_conns; /* connections seen when memory was given back last */
+    int64_t next_refresh_ms; /* of the certificate */
+    uint64_t settled_conns;  /* counts.conns when memory was given back last */
     bool full, stopping, closing;
 };
 
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-static void put_answer(struct sw_serve_reply *p, int status, const char *type, const char *body,
-                       size_t len)
+/* @framing: the header that says how long the body is. */
+static void put_head(struct sw_serve_reply *p, int status, const char *type, const char *extra,
+                     const char *framing)
 {
-    char head[192];
-    const int n = snprintf(
-        head, sizeof head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n",
-        status, sw_serve_reason(status), type, len, status == 503 ? "Retry-After: 1\r\n" : "",
-        p->last ? "Connection: close\r\n" : "");
-    sw_conn_put(&p->conn, head, (size_t)n);
-    sw_conn_put(&p->conn, body, len);
+    SW_AUTO_CHARS *head = sw_printf("HTTP/1.1 %d %s\r\nContent-Type: %s\r\n%s%s%s\r\n\r\n", status,
+                                    sw_serve_reason(status), type, extra ? extra : "",
+                                    p->last ? "Connection: close\r\n" : "", framing);
+    sw_conn_put(&p->conn, head, strlen(head));
+}
+
+static void put_answer(struct sw_serve_reply *p, int status, const char *type, const char *extra,
+                       const char *body, size_t len)
+{
+    char framing[48];
+    (void)snprintf(framing, sizeof framing, "Content-Length: %zu", len);
+    put_head(p, status, type, extra, framing);
+    if (!p->no_body)
+        sw_conn_put(&p->conn, body, len);
+}
+
+static const char *retry_after(int status)
+{
+    return status == 503 ? "Retry-After: 1\r\n" : NULL;
 }
 
 static bool is(const char *text, size_t len, const char *what)
@@ -91,12 +111,14 @@ static void route(struct sw_serve_reply *p, const struct sw_serve_request *r)
     const struct sw_serve_opts *o = &p->server->opts;
     bool known = false;
     for (size_t i = 0; i < o->n_routes; i++) {
-        if (!is(r->path, r->path_len, o->routes[i].path))
+        const struct sw_serve_route *to = &o->routes[i];
+        if (to->path && !is(r->path, r->path_len, to->path))
             continue;
         known = true;
-        if (!is(r->method, r->method_len, o->routes[i].method))
+        if (to->method && !is(r->method, r->method_len, to->method) &&
+            !(r->is_head && strcmp(to->method, "GET") == 0))
             continue;
-        o->routes[i].serve(r, p, o->arg);
+        to->serve(r, p, o->arg);
         return;
     }
     if (known)
@@ -114,6 +136,15 @@ static void maybe_finished(struct sw_serve *s)
         s->opts.on_stopped(s->opts.arg);
 }
 
+/* The answer is complete, or there will be none. */
+static void end_reply(struct sw_serve_reply *p)
+{
+    void (*on_close)(void *arg) = SW_TAKE(p->on_close);
+    p->asked = p->no_body = false;
+    if (on_close)
+        on_close(p->on_close_arg);
+}
+
 static void hang_up(struct sw_serve_reply *p)
 {
     struct sw_serve *s = p->server;
@@ -127,6 +158,8 @@ static void hang_up(struct sw_serve_reply *p)
     event_free(p->writable);
     sw_conn_done(&p->conn);
     p->server = NULL;
+    if (p->on_close)
+        end_reply(p);
     if (!p->asked) /* else its answer frees it */
         free(p);
     s->counts.open_conns--;
@@ -139,12 +172,13 @@ static void hang_up(struct sw_serve_reply *p)
 
 static void set_deadline(struct sw_serve_reply *p, int64_t in_ms)
 {
-    p->deadline_ms = sw_loop_now_ms(p->server->loop) + in_ms;
+    const struct sw_serve *s = p->server;
+    p->deadline_ms = s->opts.no_deadlines ? INT64_MAX : sw_loop_now_ms(s->loop) + in_ms;
 }
 
 static void refuse(struct sw_serve_reply *p, int status, const char *why)
 {
-    put_answer(p, status, "text/plain; charset=utf-8", why, strlen(why));
+    put_answer(p, status, "text/plain; charset=utf-8", retry_after(status), why, strlen(why));
 }
 
 static size_t body_bytes(const struct sw_serve_reply *p)
@@ -165,15 +199,16 @@ static bool has_room(const struct sw_serve_reply *p)
     return !taken || taken + wanted <= s->opts.max_bodies_bytes;
 }
 
-/* What is left of a body of known length is read past: who is still writing would not hear. */
-static void crowd_out(struct sw_serve_reply *p)
+/* What is left of a body of known length is skipped: a client that is still writing reads no
+ * answer. */
+static void refuse_overload(struct sw_serve_reply *p)
 {
     const struct sw_serve_progress was = p->progress;
-    p->server->counts.crowded_out++;
+    p->server->counts.overloads++;
     p->progress = (struct sw_serve_progress){ 0 };
     if (was.chunked || was.wants_continue) {
         p->last = true;
-        refuse(p, 503, too_much);
+        refuse(p, 503, overload);
     } else {
         p->skip = was.head_len + was.content_len;
     }
@@ -190,7 +225,7 @@ static bool skip_refused(struct sw_serve_reply *p)
     if (p->skip)
         return false;
     p->last = p->server->stopping;
-    refuse(p, 503, too_much);
+    refuse(p, 503, overload);
     return true;
 }
 
@@ -204,13 +239,20 @@ static bool is_between(const struct sw_serve_reply *p)
 static void serve_all(struct sw_serve_reply *p)
 {
     struct sw_conn_buffer *in = &p->conn.in;
+    const struct sw_serve_limits limits = { p->server->opts.max_head_bytes,
+                                            p->server->opts.max_body_bytes };
     while (skip_refused(p) && in->at < in->len && !p->last && !p->asked) {
         struct sw_serve_request r;
+        const char *bytes = in->bytes + in->at;
+        if (!p->progress.scanned && (*bytes == '\r' || *bytes == '\n')) {
+            sw_conn_consume(&p->conn, 1); /* blank lines before a request: RFC 9112, 2.2 */
+            continue;
+        }
         const bool begun = p->progress.head_len > 0;
-        const int rc = sw_serve_next(&p->progress, in->bytes + in->at, in->len - in->at,
-                                     p->server->opts.max_body_bytes, &r);
+        const int rc = sw_serve_next(&p->progress, in->bytes + in->at, in->len - in->at, limits,
+                                     &r);
         if (rc == 0 && !begun && p->progress.head_len && !has_room(p)) {
-            crowd_out(p);
+            refuse_overload(p);
             continue;
         }
         if (rc == 0) {
@@ -229,6 +271,7 @@ static void serve_all(struct sw_serve_reply *p)
         }
         p->last = !r.keep_alive || p->server->stopping;
         p->asked = p->serving = true;
+        p->no_body = r.is_head;
         route(p, &r);
         p->serving = false;
         sw_conn_consume(&p->conn, r.total_len);
@@ -236,7 +279,17 @@ static void serve_all(struct sw_serve_reply *p)
     }
 }
 
-/* @return false: the peer is gone */
+/* Read, or do not read, as the state of the answers asks for. */
+static void set_reading(struct sw_serve_reply *p)
+{
+    const size_t ahead = p->conn.in.len - p->conn.in.at;
+    if (!p->stalled && (!p->asked || (p->on_close && ahead < READ_AHEAD)))
+        (void)event_add(p->readable, NULL);
+    else
+        (void)event_del(p->readable);
+}
+
+/* @return false: the connection has ended */
 static bool flush(struct sw_serve_reply *p)
 {
     const enum sw_conn_result rc = sw_conn_flush(&p->conn);
@@ -248,17 +301,18 @@ static bool flush(struct sw_serve_reply *p)
         if (!p->stalled)
             set_deadline(p, p->server->opts.request_ms);
         p->stalled = true; /* and nothing is read until it is out */
-        (void)event_del(p->readable);
+        set_reading(p);
         (void)event_add(p->writable, NULL);
         return true;
     }
-    if (p->stalled && !p->asked)
-        (void)event_add(p->readable, NULL);
-    p->stalled = false;
+    if (p->stalled) {
+        p->stalled = false;
+        set_reading(p);
+    }
     return true;
 }
 
-/* @return false: not over, or the peer is gone */
+/* @return false: not over, or the connection has ended */
 static bool shake_hands(struct sw_serve_reply *p)
 {
     switch (sw_conn_handshake(&p->conn)) {
@@ -279,14 +333,18 @@ static bool shake_hands(struct sw_serve_reply *p)
     return false;
 }
 
-/* What is answered goes out; while an answer is still to come nothing is read.
- * @return false: the peer is gone */
-static bool rest(struct sw_serve_reply *p)
+/* After requests were served: send the answers that are there, and wait for the one that is not.
+ * @return false: the connection has ended */
+static bool send_answers(struct sw_serve_reply *p)
 {
+    if (p->finished) {
+        hang_up(p);
+        return false;
+    }
     if (p->conn.out.len && !flush(p))
         return false;
     if (p->asked) {
-        (void)event_del(p->readable);
+        set_reading(p);
         p->deadline_ms = INT64_MAX;
     }
     return true;
@@ -308,7 +366,7 @@ static void pump(struct sw_serve_reply *p)
         if (fresh)
             set_deadline(p, p->server->opts.request_ms);
         serve_all(p);
-        if (!rest(p) || p->asked || p->stalled)
+        if (!send_answers(p) || p->asked || p->stalled)
             return;
         if (is_between(p))
             set_deadline(p, p->server->opts.idle_ms);
@@ -318,22 +376,37 @@ static void pump(struct sw_serve_reply *p)
     event_active(p->readable, EV_READ, 0); /* the socket does not know of what OpenSSL holds */
 }
 
-void sw_serve_answer(struct sw_serve_reply *p, int status, const char *type, const char *body,
-                     size_t len_bytes)
+/* ---- what routes call --------------------------------------------------------------------------
+ */
+
+/* The answer is complete: serve the requests that came behind it meanwhile. */
+static void next_request(struct sw_serve_reply *p)
 {
-    p->asked = false;
+    end_reply(p);
+    if (p->serving)
+        return; /* serve_all() goes on */
+    set_reading(p);
+    set_deadline(p, p->server->opts.request_ms);
+    serve_all(p);
+    if (send_answers(p) && !p->stalled && !p->asked && is_between(p))
+        set_deadline(p, p->server->opts.idle_ms);
+}
+
+void sw_serve_answer_with(struct sw_serve_reply *p, int status, const char *type, const char *extra,
+                          const char *body, size_t len_bytes)
+{
     if (!p->server) {
         free(p);
         return;
     }
-    put_answer(p, status, type, body, len_bytes);
-    if (p->serving)
-        return; /* pump() goes on */
-    (void)event_add(p->readable, NULL);
-    set_deadline(p, p->server->opts.request_ms);
-    serve_all(p); /* what came behind it meanwhile */
-    if (rest(p) && !p->stalled && !p->asked && is_between(p))
-        set_deadline(p, p->server->opts.idle_ms);
+    put_answer(p, status, type, extra, body, len_bytes);
+    next_request(p);
+}
+
+void sw_serve_answer(struct sw_serve_reply *reply, int status, const char *type, const char *body,
+                     size_t len_bytes)
+{
+    sw_serve_answer_with(reply, status, type, retry_after(status), body, len_bytes);
 }
 
 void sw_serve_text(struct sw_serve_reply *reply, int status, const char *text)
@@ -345,6 +418,72 @@ void sw_serve_json(struct sw_serve_reply *reply, const char *text, size_t len_by
 {
     sw_serve_answer(reply, 200, "application/json", text, len_bytes);
 }
+
+void sw_serve_on_close(struct sw_serve_reply *p, void (*on_close)(void *arg), void *arg)
+{
+    p->on_close = on_close;
+    p->on_close_arg = arg;
+}
+
+/* Never from within a write: the connection may end by it, and the caller's answer with it. */
+static void send_soon(struct sw_serve_reply *p)
+{
+    if (!p->serving && !p->stalled)
+        (void)event_add(p->writable, NULL);
+}
+
+void sw_serve_begin(struct sw_serve_reply *p, int status, const char *type, const char *extra)
+{
+    put_head(p, status, type, extra, "Transfer-Encoding: chunked");
+    send_soon(p);
+}
+
+void sw_serve_write(struct sw_serve_reply *p, const char *bytes, size_t len_bytes)
+{
+    if (len_bytes == 0 || p->no_body) /* an empty chunk would be the end */
+        return;
+    char size[24];
+    sw_conn_put(&p->conn, size, (size_t)snprintf(size, sizeof size, "%zx\r\n", len_bytes));
+    sw_conn_put(&p->conn, bytes, len_bytes);
+    sw_conn_put(&p->conn, "\r\n", 2);
+    send_soon(p);
+}
+
+size_t sw_serve_backlog(const struct sw_serve_reply *p)
+{
+    return p->conn.out.len - p->conn.out.at;
+}
+
+void sw_serve_end(struct sw_serve_reply *p)
+{
+    if (!p->no_body)
+        sw_conn_put(&p->conn, "0\r\n\r\n", 5);
+    next_request(p);
+}
+
+void sw_serve_abort(struct sw_serve_reply *p, bool hard)
+{
+    if (!p->server) {
+        free(p);
+        return;
+    }
+    if (hard) {
+        const struct linger now = { .l_onoff = 1 };
+        (void)setsockopt(p->conn.fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+    p->last = true;
+    p->finished = hard || sw_serve_backlog(p) == 0;
+    end_reply(p);
+    if (p->serving)
+        return; /* send_answers() closes */
+    if (p->finished)
+        hang_up(p);
+    else
+        send_soon(p);
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
 
 static void on_readable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *arg)
 {
@@ -368,7 +507,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     struct sw_serve *s = arg;
     s->counts.conns++;
     if (!s->opts.plain_http && !s->tls.ctx) {
-        (void)evutil_closesocket(fd); /* no certificate, nothing to say */
+        (void)evutil_closesocket(fd); /* there is no certificate */
         return;
     }
     const int on = 1;
@@ -392,13 +531,14 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     }
 }
 
-/* Out of descriptors, most likely: look again at the next tick. */
+/* Out of descriptors, most likely: accept again at the next tick. */
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
     struct sw_serve *s = arg;
     sw_log(SW_LOG_WARN, "accept failed", "error", strerror(errno), NULL);
     s->full = true;
     (void)evconnlistener_disable(listener);
+    sw_timer_set(s->tick, TICK_MS);
 }
 
 /* ---- time --------------------------------------------------------------------------------------
@@ -406,9 +546,9 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 
 static void refresh_certificate(struct sw_serve *s, int64_t now_ms)
 {
-    if (s->opts.plain_http || now_ms < s->next_look_ms)
+    if (s->opts.plain_http || now_ms < s->next_refresh_ms)
         return;
-    s->next_look_ms = now_ms + s->opts.reload_ms;
+    s->next_refresh_ms = now_ms + s->opts.reload_ms;
     if (!sw_serve_tls_refresh(&s->tls))
         return;
     s->counts.reloads = s->tls.n_loads;
@@ -439,8 +579,10 @@ static void on_tick(void *arg)
         s->full = false;
         (void)evconnlistener_enable(s->listener);
     }
+    if (s->opts.plain_http && s->opts.no_deadlines)
+        return; /* a virtual clock would find work in each second */
     int64_t in_ms = s->opts.reload_ms < s->opts.request_ms ? s->opts.reload_ms : s->opts.request_ms;
-    sw_timer_set(s->tick, in_ms < 1000 ? in_ms : 1000);
+    sw_timer_set(s->tick, in_ms < TICK_MS ? in_ms : TICK_MS);
 }
 
 static void on_drained(void *arg)
@@ -456,7 +598,7 @@ static void on_drained(void *arg)
     s->listener = NULL;
     sw_timer_set(s->drain, GRACE_MS);
     maybe_finished(s);
-    on_tick(s); /* hangs up on those who wait */
+    on_tick(s); /* closes idle connections */
 }
 
 void sw_serve_stop(struct sw_serve *server)
@@ -485,6 +627,7 @@ static void fill_defaults(struct sw_serve_opts *o)
     o->request_ms = o->request_ms ? o->request_ms : 10 * 1000;
     o->idle_ms = o->idle_ms ? o->idle_ms : 120 * 1000;
     o->reload_ms = o->reload_ms ? o->reload_ms : 1000;
+    o->max_head_bytes = o->max_head_bytes ? o->max_head_bytes : 16 * 1024;
     o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : 3 * 1024 * 1024;
     o->max_bodies_bytes = o->max_bodies_bytes ? o->max_bodies_bytes : 32 * 1024 * 1024;
     o->max_conns = o->max_conns ? o->max_conns : 1024;
@@ -527,6 +670,24 @@ int sw_serve_port(const struct sw_serve *server)
     return sw_serve_listener_port(server->listener);
 }
 
+int sw_serve_socket(const struct sw_serve *server)
+{
+    return evconnlistener_get_fd(server->listener);
+}
+
+void sw_serve_accept(struct sw_serve *server)
+{
+    int fd;
+    while ((fd = accept4(sw_serve_socket(server), NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+        on_accept(server->listener, fd, NULL, 0, server);
+}
+
+void sw_serve_drop(struct sw_serve *server)
+{
+    while (server->peers)
+        hang_up(server->peers);
+}
+
 const char *sw_serve_trouble(const struct sw_serve *server)
 {
     if (server->stopping)
@@ -544,10 +705,9 @@ void sw_serve_close(struct sw_serve *server)
 {
     if (!server)
         return;
-    server->closing = false; /* nobody is to be told */
+    server->closing = false; /* on_stopped is not called */
     server->full = false;
-    while (server->peers)
-        hang_up(server->peers);
+    sw_serve_drop(server);
     sw_conn_spare_done(&server->spare);
     if (server->listener)
         evconnlistener_free(server->listener);

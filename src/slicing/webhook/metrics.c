@@ -60,7 +60,7 @@ char *sw_webhook_metrics_text(const struct sw_webhook_metrics *m, const struct s
     one(pb, "bad_requests_total", "counter", "Requests that were no AdmissionReview or no HTTP.",
         m->bad_requests + c->bad_requests);
     one(pb, "crowded_out_total", "counter", "Requests refused because too much was asked at once.",
-        c->crowded_out);
+        c->overloads);
     one(pb, "connections_total", "counter", "Connections accepted.", c->conns);
     one(pb, "connections", "gauge", "Connections open now.", c->open_conns);
     one(pb, "handshake_errors_total", "counter", "TLS handshakes that failed.",

@@ -1,6 +1,5 @@
-/* A request as a client might send it: the HTTP parser, fed in two pieces; then its body as an
- * object to create, a patch to apply and a CRD, on a store of its own. The first byte chooses the
- * kind, the second how the bytes are cut. */
+/* A request's body as a client might send it: as an object to create, a patch to apply and a CRD,
+ * on a store of its own. The first byte chooses the kind; the second has no meaning. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +7,12 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
-#include "emulator/api/http.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/status.h"
 #include "emulator/write/gc.h"
 #include "emulator/write/seed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void parse(const char *bytes, size_t len, size_t cut)
-{
-    struct sw_http_parser *p = sw_http_parser_new();
-    size_t used = 0, more = 0;
-    int code;
-    cut = len ? cut % len : 0;
-    enum sw_http_progress got = sw_http_parser_feed(p, bytes, cut, &used, &code);
-    if (got == SW_HTTP_MORE || got == SW_HTTP_CONTINUE)
-        got = sw_http_parser_feed(p, bytes + used, len - used, &more, &code);
-    if (got == SW_HTTP_DONE && sw_http_parser_request(p)->method[0] == '\0')
-        abort(); /* a request has a method */
-    sw_http_parser_free(p);
-}
 
 static const struct {
     const char *group, *kind, *ns;
@@ -100,7 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *bytes = (const char *)data + 2;
     size_t len = size - 2, row = data[0] % SW_COUNT(kinds);
     json_object *doc = NULL;
-    parse(bytes, len, data[1]);
     if (sw_yaml_parse(bytes, len, NULL, &doc, NULL) < 0)
         return 0;
     struct sw_loop *loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });

@@ -35,11 +35,12 @@ static void as_request(const uint8_t *data, size_t size)
 {
     char *bytes = sw_alloc(size + 1);
     memcpy(bytes, data, size);
+    const struct sw_serve_limits limits = { .head = 1 << 14, .body = 1 << 16 };
     struct sw_serve_progress p = { 0 };
     struct sw_serve_request r;
-    int rc = sw_serve_next(&p, bytes, size / 2, 1 << 16, &r);
+    int rc = sw_serve_next(&p, bytes, size / 2, limits, &r);
     if (rc == 0)
-        rc = sw_serve_next(&p, bytes, size, 1 << 16, &r);
+        rc = sw_serve_next(&p, bytes, size, limits, &r);
     if (rc == 1 && (r.total_len > size || r.body + r.body_len > bytes + size || !r.path_len))
         abort();
     free(bytes);
