@@ -4,11 +4,11 @@
 #include "base/loglevel.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
-#include "cli/cluster/endpoint.h"
 #include "cli/command/cli.h"
 #include "cli/simulate/recorder.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
+#include "net/serve/serve.h"
 #include "operator/registries/registries.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ struct operator
     struct sw_lease *lease;
     struct sw_timer *stop_timer;
     struct sw_log_file *log_file;
-    struct sw_endpoint *metrics, *health;
+    struct sw_serve *metrics, *health; /* NULL: not served */
     char *identity;
 };
 
@@ -215,13 +215,21 @@ static bool leads(const struct operator* op)
     return op->controller && !sw_controller_is_paused(op->controller);
 }
 
+/* @text is taken. */
+static void answer(struct sw_serve_reply *reply, int status, char *text)
+{
+    sw_serve_answer(reply, status, "text/plain; version=0.0.4; charset=utf-8", text, strlen(text));
+    free(text);
+}
+
 /* What a process can say whether it leads or not; the rest is the leader's to say. */
-static char *serve_metrics(void *arg, int *status SW_UNUSED)
+static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                          void *arg)
 {
     struct operator* op = arg;
     SW_AUTO_CHARS *work = leads(op) ? sw_controller_metrics(op->controller) : sw_strdup("");
     const char *release = getenv("RELEASE_VERSION"); /* of the cluster that it came with */
-    return sw_printf(
+    char *text = sw_printf(
         "# HELP slipway_build_info 1; the labels are the version and $RELEASE_VERSION\n"
         "# TYPE slipway_build_info gauge\n"
         "slipway_build_info{version=\"%s\",release=\"%s\"} 1\n"
@@ -229,6 +237,7 @@ static char *serve_metrics(void *arg, int *status SW_UNUSED)
         "# TYPE slipway_leader gauge\n"
         "slipway_leader %d\n%s",
         sw_version, release ? release : "", leads(op), work);
+    answer(reply, 200, text);
 }
 
 static void add_traced(const struct sw_kube_traced *t, void *arg)
@@ -242,45 +251,77 @@ static void add_traced(const struct sw_kube_traced *t, void *arg)
     *text = longer;
 }
 
-/* For `slipway gather`: what was asked of the API server last. */
-static char *serve_requests(void *arg, int *status SW_UNUSED)
+/* For `slipway gather`: the last requests to the API server. */
+static void serve_requests(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                           void *arg)
 {
     struct operator* op = arg;
     char *text = sw_strdup("");
     sw_kube_each_traced(op->conn.kube, add_traced, &text);
-    return text;
+    answer(reply, 200, text);
 }
 
-static char *serve_health(void *arg SW_UNUSED, int *status SW_UNUSED)
+static void serve_health(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                         void *arg SW_UNUSED)
 {
-    return sw_strdup("ok\n");
+    sw_serve_text(reply, 200, "ok\n");
 }
 
 /* One that waits for leadership is as ready as it can be once it knows who leads. */
-static char *serve_ready(void *arg, int *status)
+static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                        void *arg)
 {
     struct operator* op = arg;
     bool waiting = op->lease && !leads(op) && *sw_lease_holder(op->lease);
     bool ready = sw_kube_is_up(op->conn.kube) &&
                  (waiting || (leads(op) && sw_controller_is_synced(op->controller)));
-    *status = ready ? 200 : 503;
-    return sw_strdup(ready ? "ok\n" : "not ready: the cluster has not been read yet\n");
+    sw_serve_text(reply, ready ? 200 : 503,
+                  ready ? "ok\n" : "not ready: the cluster has not been read yet\n");
+}
+
+/* Serve @routes at @address, "0": nowhere. The port of "127.0.0.1:0" is logged. */
+static int serve_at(struct operator* op, const char *address, const struct sw_serve_route *routes,
+                    size_t n_routes, struct sw_serve **out, struct sw_err *err)
+{
+    enum { TIMEOUT_MS = 10000, MAX_HEAD = 8192 };
+    SW_AUTO_CHARS *host = NULL;
+    int port;
+    if (sw_streq(address, "0"))
+        return 0;
+    int rc = sw_serve_parse_address(address, &host, &port, err);
+    if (rc == 0)
+        rc = sw_serve_open(op->conn.loop,
+                           &(struct sw_serve_opts){ .routes = routes,
+                                                    .n_routes = n_routes,
+                                                    .arg = op,
+                                                    .address = host,
+                                                    .port = port,
+                                                    .plain_http = true,
+                                                    .request_ms = TIMEOUT_MS,
+                                                    .idle_ms = TIMEOUT_MS,
+                                                    .max_head_bytes = MAX_HEAD,
+                                                    .max_body_bytes = 1 },
+                           out, err);
+    if (rc == 0 && port == 0) {
+        SW_AUTO_CHARS *bound = sw_printf(host && strchr(host, ':') ? "[%s]:%d" : "%s:%d",
+                                         host ? host : "", sw_serve_port(*out));
+        sw_log(SW_LOG_INFO, "listening", "address", bound, "for", routes->path, NULL);
+    }
+    return rc;
 }
 
 static int serve(struct operator* op, struct sw_err *err)
 {
-    static const struct sw_endpoint_path metrics[] = { { "/metrics", serve_metrics },
-                                                       { "/requests", serve_requests },
-                                                       { 0 } };
-    static const struct sw_endpoint_path health[] = {
-        { "/healthz", serve_health }, { "/livez", serve_health }, { "/readyz", serve_ready }, { 0 }
-    };
-    int rc = sw_endpoint_open(op->conn.loop, op->opts.metrics ? op->opts.metrics : ":8080", metrics,
-                              op, &op->metrics, err);
-    if (rc < 0)
-        return rc;
-    return sw_endpoint_open(op->conn.loop, op->opts.health ? op->opts.health : ":8081", health, op,
-                            &op->health, err);
+    static const struct sw_serve_route metrics[] = { { "GET", "/metrics", serve_metrics },
+                                                     { "GET", "/requests", serve_requests } };
+    static const struct sw_serve_route health[] = { { "GET", "/healthz", serve_health },
+                                                    { "GET", "/livez", serve_health },
+                                                    { "GET", "/readyz", serve_ready } };
+    int rc = serve_at(op, op->opts.metrics ? op->opts.metrics : ":8080", metrics, SW_COUNT(metrics),
+                      &op->metrics, err);
+    return rc < 0 ? rc
+                  : serve_at(op, op->opts.health ? op->opts.health : ":8081", health,
+                             SW_COUNT(health), &op->health, err);
 }
 
 /* ---- life --------------------------------------------------------------------------------------
@@ -329,8 +370,8 @@ int sw_cmd_controller(int argc, char **argv)
     struct sw_operands rest;
     int rc = sw_cli_parse("controller", argc, argv, &op.opts, 0, &rest);
     rc = rc ? rc - 1 : operate(&op);
-    sw_endpoint_close(op.metrics);
-    sw_endpoint_close(op.health);
+    sw_serve_close(op.metrics);
+    sw_serve_close(op.health);
     sw_controller_close(op.controller);
     sw_recorder_close(op.recorder);
     sw_timer_free(op.trim);
