@@ -147,8 +147,6 @@ void sw_emulator_close(struct sw_emulator *emu)
     sw_ctl_close(emu->ctl);
     sw_gc_free(emu->gc);
     sw_crds_free(emu->crds);
-    if (emu->store)
-        sw_webhook_addresses_free(emu->store);
     sw_store_free(emu->store);
     free(emu->url);
     free(emu);

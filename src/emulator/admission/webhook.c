@@ -35,11 +35,6 @@ int sw_webhook_address(struct sw_store *store, const char *text, struct sw_err *
     return 0;
 }
 
-void sw_webhook_addresses_free(struct sw_store *store)
-{
-    json_object_put(SW_TAKE(store->webhook_addresses));
-}
-
 static json_object *get(struct sw_write *w, const char *group, const char *kind, const char *ns,
                         const char *name)
 {

@@ -16,7 +16,6 @@ struct sw_session;
 /** "NAMESPACE/NAME=HOST:PORT", checked. Copied.
  * @return 0 | SW_INVALID */
 int sw_webhook_address(struct sw_store *store, const char *text, struct sw_err *err);
-void sw_webhook_addresses_free(struct sw_store *store);
 
 /** Is there any configuration? Most clusters have none, and most writes need no session. */
 bool sw_webhooks_exist(struct sw_store *store);

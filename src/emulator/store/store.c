@@ -302,6 +302,7 @@ void sw_store_free(struct sw_store *store)
     for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
         shelf_free(SW_TAKE(kind->shelf));
     sw_kinds_free(store->kinds);
+    json_object_put(store->webhook_addresses);
     free(store);
 }
 
