@@ -4,9 +4,9 @@
 
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
+#include "data/text/unicode.h"
 
 /* ---- comparison ---- */
 

@@ -4,9 +4,9 @@
 #include "base/openssl.h"
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/funcs/random.h"
-#include "data/text/unicode.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/value/value_text.h"
+#include "data/text/unicode.h"
 
 /* ---- numbers ---- */
 

@@ -2,8 +2,8 @@
 #include "chart/template/funcs/cast.h"
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/value/print.h"
+#include "data/text/unicode.h"
 
 static int fn_hello(struct call *c)
 {

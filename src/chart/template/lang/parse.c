@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/lang/parse.h"
 #include "chart/template/value/types.h"
+#include "data/text/unicode.h"
 
 /* Recursive descent over the tokens, with the lookahead, the checks and the messages of Go's
  * text/template/parse. A function that fails returns NULL or false and has set p->err. */

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/lang/parse.h"
 #include "chart/template/value/types.h"
+#include "data/text/unicode.h"
 
 /* ---- tokens ---- */
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/text/unicode.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/text/unicode.h"
 #include "data/text/utf8.h"
 
 /* How a table came to be decides who may add to it. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/text/unicode.h"
 #include "data/text/utf8.h"
 
 static size_t line_of(const struct toml_reader *r, const char *at)

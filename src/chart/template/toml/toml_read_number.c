@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/lang/time_object.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/text/unicode.h"
 
 static const char decimal[] = "0123456789";
 

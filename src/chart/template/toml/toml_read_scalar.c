@@ -1,8 +1,8 @@
 /* TOML's lower half: places and strings. */
 #include <string.h>
 
-#include "data/text/unicode.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/text/unicode.h"
 
 /* ---- small things ---- */
 

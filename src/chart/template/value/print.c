@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/value/object.h"
+#include "data/text/unicode.h"
 
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/value/print.h"
+#include "data/text/unicode.h"
 
 static void pad_around(struct printer *p, const char *s, size_t len, size_t width)
 {

@@ -1,5 +1,5 @@
-#include "data/text/unicode.h"
 #include "chart/template/value/print.h"
+#include "data/text/unicode.h"
 
 /* Where fmt.Sprintf stands in its format and its operands. */
 struct formatter {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "data/text/unicode.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/value_text.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+#include "data/text/unicode.h"
 
 void sw_text_base64(struct text *out, const char *s, size_t len)
 {
