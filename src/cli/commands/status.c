@@ -176,7 +176,7 @@ static int print_text(struct status_run *status_run)
     return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-static int look_at(struct status_run *status_run)
+static int read_resources(struct status_run *status_run)
 {
     SW_ERR(err);
     if (sw_connection_init(&status_run->conn, "status", &status_run->opts.connect, &err) < 0)
@@ -206,7 +206,7 @@ int sw_cmd_status(int argc, char **argv)
     int rc = sw_cli_parse("status", argc, argv, &status_run.opts, 1, &rest);
     if (rc == 0)
         status_run.name = rest.n ? rest.items[0] : NULL;
-    rc = rc ? rc - 1 : look_at(&status_run);
+    rc = rc ? rc - 1 : read_resources(&status_run);
     sw_kube_cancel(status_run.req);
     sw_timer_free(status_run.timer);
     sw_connection_done(&status_run.conn);

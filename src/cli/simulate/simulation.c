@@ -185,7 +185,7 @@ pid_t sw_simulation_fork(struct sw_walk *w)
     return 0;
 }
 
-static void part(struct sw_walk *w)
+static void fork_walk(struct sw_walk *w)
 {
     const struct sw_simulation *t = w->trial;
     w->n_parted = w->n_requests;
@@ -201,7 +201,7 @@ static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_er
     int64_t ready_ms = 0;
     while (sw_loop_now_ms(w->conn.loop) < until_ms) {
         if (w->n_requests > w->n_parted)
-            part(w);
+            fork_walk(w);
         if (must_die(w)) {
             int rc = rise_again(w, err);
             if (rc < 0)
@@ -220,7 +220,7 @@ static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_er
     return 0;
 }
 
-static void look(struct sw_walk *w, struct sw_simulation_end *end)
+static void note_end(struct sw_walk *w, struct sw_simulation_end *end)
 {
     end->ready = is_ready(w);
     end->picture = sw_snapshot(sw_emulator_store(w->conn.emulator));
@@ -274,7 +274,7 @@ static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err 
 {
     int rc = prepare(w, err);
     if (rc == 0)
-        part(w);
+        fork_walk(w);
     if (rc == 0 && w->trial->plan)
         rc = sw_faults_new(w->trial->plan, w->trial->plan_name ? w->trial->plan_name : "plan",
                            &w->faults, err);
@@ -288,7 +288,7 @@ static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err 
     if (rc == 0)
         rc = go(w, calm_ms, calm_ms + WALK_MS, err);
     if (rc == 0)
-        look(w, end);
+        note_end(w, end);
     return rc;
 }
 

@@ -35,7 +35,7 @@ void rules_client_drop_writes(struct sw_rules_client *self)
 }
 
 /* Rules decide again about this object. */
-static void look_again(struct write *w)
+static void check_again(struct write *w)
 {
     json_object *doc = json_object_get(rules_row_find(w->row, w->key));
     if (doc)
@@ -50,7 +50,7 @@ static void on_pause_over(void *arg)
 {
     struct write *w = arg;
     w->again = false;
-    look_again(w); /* kept until it succeeds: it counts the failures */
+    check_again(w); /* kept until it succeeds: it counts the failures */
 }
 
 static void log_write(const struct write *w, const struct sw_kube_answer *a)
@@ -87,7 +87,7 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
         if (!is_delete)
             keep_answer(w, a->object);
         if (w->again || w->doc)
-            look_again(w);
+            check_again(w);
         write_free(w);
         return;
     }

@@ -3,7 +3,7 @@
 #include "net/http/http.h"
 #include "net/http/library.h"
 
-static char *part(CURLU *url, CURLUPart which)
+static char *component(CURLU *url, CURLUPart which)
 {
     char *text = NULL;
     if (curl_url_get(url, which, &text, which == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) !=
@@ -20,11 +20,11 @@ int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *
     sw_curl_load();
     CURLU *url = curl_url();
     if (curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK)
-        parts = (struct sw_http_url){ .scheme = part(url, CURLUPART_SCHEME),
-                                      .host = part(url, CURLUPART_HOST),
-                                      .port = part(url, CURLUPART_PORT),
-                                      .path = part(url, CURLUPART_PATH),
-                                      .query = part(url, CURLUPART_QUERY) };
+        parts = (struct sw_http_url){ .scheme = component(url, CURLUPART_SCHEME),
+                                      .host = component(url, CURLUPART_HOST),
+                                      .port = component(url, CURLUPART_PORT),
+                                      .path = component(url, CURLUPART_PATH),
+                                      .query = component(url, CURLUPART_QUERY) };
     curl_url_cleanup(url);
     if (!parts.host || !parts.port || !parts.path) {
         sw_http_url_done(&parts);

@@ -264,7 +264,7 @@ static int load(struct sw_serve_tls *t, struct sw_err *err)
 }
 
 /* Mounted Secrets are links that change as a whole: following them, the file is another one. */
-static uint64_t look(const char *path, uint64_t sum)
+static uint64_t stamp(const char *path, uint64_t sum)
 {
     struct stat st;
     if (!path)
@@ -278,7 +278,7 @@ static uint64_t look(const char *path, uint64_t sum)
 
 bool sw_serve_tls_refresh(struct sw_serve_tls *t)
 {
-    const uint64_t now = look(t->ca_file, look(t->key_file, look(t->cert_file, 1)));
+    const uint64_t now = stamp(t->ca_file, stamp(t->key_file, stamp(t->cert_file, 1)));
     if (now == t->seen && !t->trouble)
         return false;
     t->seen = now;

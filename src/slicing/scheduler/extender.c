@@ -59,7 +59,7 @@ void extender_free(struct extender *x)
         return;
     sw_projection_free(x->projection);
     question_done(&x->question);
-    free(x->verdicts);
+    free(x->node_fits);
     free(x);
 }
 

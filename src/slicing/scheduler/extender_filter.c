@@ -51,7 +51,7 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
 {
     struct decide_common look = { 0 };
     for (size_t i = 0; i < told->n_asked; i++) {
-        struct verdict *v = &x->verdicts[i];
+        struct node_fit *v = &x->node_fits[i];
         struct node *node = cache_find_node_n(x->cache, x->question.names[i].text,
                                               x->question.names[i].len);
         v->node = node;
@@ -102,7 +102,7 @@ static void leave_the_best(struct extender *x, const struct pod *pod,
         is_choosy(question_get(x->question.doc, "Pod", "pod")))
         return;
     for (size_t i = 0; i < told->n_asked; i++) {
-        struct verdict *v = &x->verdicts[i];
+        struct node_fit *v = &x->node_fits[i];
         if (v->code == 0)
             n_of[v->rank = rank_of(x, pod, v->node, &look)]++;
     }
@@ -110,22 +110,22 @@ static void leave_the_best(struct extender *x, const struct pod *pod,
     for (; left > n_of[last]; last++)
         left -= n_of[last];
     for (size_t i = 0; i < told->n_asked; i++) {
-        struct verdict *v = &x->verdicts[i];
+        struct node_fit *v = &x->node_fits[i];
         v->passed_over = v->code == 0 && (v->rank > last || (v->rank == last && left == 0));
         left -= v->code == 0 && v->rank == last && left;
     }
 }
 
-static bool is_named(const struct verdict *v)
+static bool is_named(const struct node_fit *v)
 {
     return !v->code && !v->passed_over;
 }
 
 /* How many from @i on are named and stand in the question as they will in the answer. */
-static size_t run_length(const struct question *q, const struct verdict *verdicts, size_t i)
+static size_t run_length(const struct question *q, const struct node_fit *node_fits, size_t i)
 {
     size_t n = 1;
-    for (; q->plain && i + n < q->n_names && is_named(&verdicts[i + n]); n++) {
+    for (; q->plain && i + n < q->n_names && is_named(&node_fits[i + n]); n++) {
         const struct name *last = &q->names[i + n - 1];
         const char *behind = last->text + last->len + 1;
         if (q->names[i + n].text != behind + 2 || *behind != ',')
@@ -140,11 +140,11 @@ static void put_fitting(struct printbuf *out, const struct extender *x)
     bool first = true;
     extender_put(out, "{\"NodeNames\":[");
     for (size_t i = 0, n = 1; i < q->n_names; i += n, n = 1) {
-        if (!is_named(&x->verdicts[i]))
+        if (!is_named(&x->node_fits[i]))
             continue;
         extender_put(out, first ? "" : ",");
         first = false;
-        n = run_length(q, x->verdicts, i);
+        n = run_length(q, x->node_fits, i);
         if (n == 1) {
             extender_put_name(out, q, i);
         } else { /* all of them with one copy */
@@ -172,7 +172,7 @@ static void put_failed(struct printbuf *out, const struct extender *x, bool name
     bool first = true;
     extender_put(out, never ? ",\"FailedAndUnresolvableNodes\":{" : ",\"FailedNodes\":{");
     for (size_t i = 0; i < q->n_names; i++) {
-        const struct verdict *v = &x->verdicts[i];
+        const struct node_fit *v = &x->node_fits[i];
         if (!v->code || (never && v->code == SW_PENDING))
             continue;
         if (!first)
@@ -208,8 +208,8 @@ static size_t find_emptiest(const struct extender *x, const struct pod *pod, siz
     size_t found = 0;
     for (size_t i = 0; i < n && i < MAX_LOOKS; i++) {
         const size_t at = (x->turn + i) % n;
-        if (x->verdicts[at].code != SW_PENDING ||
-            !advice_count(x->cache, x->verdicts[at].node, pod, &wanted, &free_slices))
+        if (x->node_fits[at].code != SW_PENDING ||
+            !advice_count(x->cache, x->node_fits[at].node, pod, &wanted, &free_slices))
             continue;
         all += free_slices;
         least = wanted < least ? wanted : least;
@@ -238,9 +238,9 @@ static void advise(struct extender *x, struct pod *pod, struct reasons *r,
         return;
     struct node **others = sw_alloc(n * sizeof(struct node *));
     for (size_t i = 0; i < n; i++)
-        others[i] = x->verdicts[(x->turn + i) % n].node;
+        others[i] = x->node_fits[(x->turn + i) % n].node;
     for (size_t i = 0; i < n_which; i++) {
-        if (!advice_find(x->cache, x->verdicts[which[i]].node, pod, others, n, &a) ||
+        if (!advice_find(x->cache, x->node_fits[which[i]].node, pod, others, n, &a) ||
             (best.n && a.n >= best.n))
             continue;
         best = a;
@@ -250,19 +250,19 @@ static void advise(struct extender *x, struct pod *pod, struct reasons *r,
     if (!best.n)
         return;
     SW_AUTO_CHARS *text = advice_text(&best);
-    char *why = sw_printf("%s; %s", x->verdicts[where].why, text);
+    char *why = sw_printf("%s; %s", x->node_fits[where].why, text);
     (void)array_list_add(r->texts, why);
-    x->verdicts[where].why = why;
-    x->verdicts[where].special = true;
+    x->node_fits[where].why = why;
+    x->node_fits[where].special = true;
     pod->advice = sw_printf("node %s: %s", best.node->name, text);
 }
 
-static void need_verdicts(struct extender *x, size_t n)
+static void need_node_fits(struct extender *x, size_t n)
 {
     if (n <= x->n_verdicts)
         return;
     x->n_verdicts = n;
-    x->verdicts = sw_realloc(x->verdicts, n, sizeof *x->verdicts);
+    x->node_fits = sw_realloc(x->node_fits, n, sizeof *x->node_fits);
 }
 
 /* Where somebody could be sent away. Many nodes are looked at in turns, and each claim of them is a
@@ -278,11 +278,11 @@ static void find_likely(struct extender *x, const struct pod *pod, struct extend
     told->likely = x->likely;
     for (size_t i = 0; i < q->n_names && looks && told->n_likely < MAX_LIKELY; i++) {
         const size_t at = (x->turn + i) % q->n_names;
-        if (x->verdicts[at].code != SW_PENDING)
+        if (x->node_fits[at].code != SW_PENDING)
             continue;
         looks--;
-        if (looks && victims_likely(x->verdicts[at].node, pod, &looks, &less))
-            x->likely[told->n_likely++] = x->verdicts[at].node;
+        if (looks && victims_likely(x->node_fits[at].node, pod, &looks, &less))
+            x->likely[told->n_likely++] = x->node_fits[at].node;
     }
     if (!less)
         told->n_likely = 0;
@@ -309,8 +309,8 @@ static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t 
         return NULL;
     x->stamp++;
     for (size_t i = 0; i < told->n_asked; i++)
-        if (x->verdicts[i].node)
-            x->verdicts[i].node->asked = x->stamp;
+        if (x->node_fits[i].node)
+            x->node_fits[i].node->asked = x->stamp;
     for (struct lh_entry *e = lh_table_head(x->cache->nodes); e; e = e->next) {
         struct node *node = lh_entry_v(e);
         if (node->asked == x->stamp || decide_fit(x->cache, pod, node, &look, NULL) != 0)
@@ -331,7 +331,7 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
         return rc;
     const size_t n = told->n_asked;
     struct reasons reasons = { .texts = array_list_new2(free, 8) };
-    need_verdicts(x, n);
+    need_node_fits(x, n);
     judge(x, pod, &reasons, told);
     leave_the_best(x, pod, told);
     pod->refused = told->n_fit == 0 && n > 0;

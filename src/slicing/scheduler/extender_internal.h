@@ -6,7 +6,7 @@
 
 enum { MAX_LIKELY = 64 };
 
-struct verdict {
+struct node_fit {
     struct node *node; /* NULL: not known */
     int code;
     const char *why;  /* of the answer's texts */
@@ -20,7 +20,7 @@ struct extender {
     struct cache *cache;
     struct sw_projection *projection;
     struct question question;
-    struct verdict *verdicts;
+    struct node_fit *node_fits;
     size_t n_verdicts;
     size_t nodes_to_score; /* named at most, of those that fit; 0: all */
     bool preempts;         /* others may be sent away for slices */
