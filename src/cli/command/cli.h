@@ -49,20 +49,33 @@ void sw_list_arg_done(struct sw_list_arg *list);
 /** What every command understands besides its own options. */
 extern const struct sw_flag sw_common_flags[];
 
-/** A command. @run gets argv[0] = the command's name and returns an enum sw_exit. */
+/** The table of a command without options of its own. */
+extern const struct sw_flag sw_no_flags[];
+
+struct sw_call;
+
+/** A command: one row, defined in the command's own file. */
 struct sw_command {
     const char *name;
     const char *args;    /* what stands behind the options: "RECIPE", "[NAME]", "" */
     const char *summary; /* one line, for the list of commands */
     const char *details; /* the text of --help, between usage and options; may be NULL */
     const struct sw_flag *flags;
-    int (*run)(int argc, char **argv);
+    int (*execute)(const struct sw_call *call); /* returns an enum sw_exit */
 };
 
-/** All commands, in the order of --help; ends with a NULL name. */
-extern const struct sw_command sw_commands[];
-/** @return borrowed, or NULL where there is no such command. */
-const struct sw_command *sw_command_find(const char *name);
+/** What a command is started with; all of it is borrowed. */
+struct sw_call {
+    const struct sw_command *command;    /* its own row */
+    const struct sw_command *const *all; /* the program's commands, ends with NULL */
+    int argc;
+    char **argv; /* argv[0] is the command's name */
+};
+
+/** @return the command of @all (which ends with NULL) with this name, borrowed; NULL: there is
+ * none.
+ */
+const struct sw_command *sw_command_find(const struct sw_command *const *all, const char *name);
 
 /** What was not an option. @items is argv's memory. */
 struct sw_operands {
@@ -70,11 +83,11 @@ struct sw_operands {
     size_t n;
 };
 
-/** Parse @argv by the table of @command into @opts (whose defaults stand already), and by the
- * options that every command has (--help, --log-level).
- * @max: how many operands are allowed. Bad usage and --help are reported here.
+/** Parse the arguments of @call into @opts, which holds the defaults: by the command's table of
+ * options, and by sw_common_flags. Bad usage and --help are reported here.
+ * @max: how many operands are allowed
  * @return 0 to go on, else 1 + the enum sw_exit to return: `if (rc) return rc - 1;` */
-int sw_cli_parse(const char *command, int argc, char **argv, void *opts, size_t max,
+int sw_cli_parse(const struct sw_call *call, void *opts, size_t max,
                  struct sw_operands *rest) SW_CHECKED;
 
 /** Print "slipway <command>: <text>" and where help is, on stderr. @return SW_EXIT_USAGE. */
@@ -98,39 +111,6 @@ bool sw_cli_colours(int fd);
 
 /** Whole text to stdout; a reader that went away is a failure. @return enum sw_exit. */
 int sw_cli_print(const char *text, size_t len_bytes);
-
-/** The commands. */
-int sw_cmd_run(int argc, char **argv);
-int sw_cmd_controller(int argc, char **argv);
-int sw_cmd_emulate(int argc, char **argv);
-int sw_cmd_replay(int argc, char **argv);
-int sw_cmd_explain(int argc, char **argv);
-int sw_cmd_status(int argc, char **argv);
-int sw_cmd_render(int argc, char **argv);
-int sw_cmd_graph(int argc, char **argv);
-int sw_cmd_lint(int argc, char **argv);
-int sw_cmd_fetch(int argc, char **argv);
-int sw_cmd_create(int argc, char **argv);
-int sw_cmd_package(int argc, char **argv);
-int sw_cmd_configmap(int argc, char **argv);
-int sw_cmd_diff(int argc, char **argv);
-int sw_cmd_rbac(int argc, char **argv);
-int sw_cmd_uninstall(int argc, char **argv);
-int sw_cmd_gather(int argc, char **argv);
-int sw_cmd_bundle(int argc, char **argv);
-int sw_cmd_man(int argc, char **argv);
-int sw_cmd_plan(int argc, char **argv);
-int sw_cmd_preflight(int argc, char **argv);
-int sw_cmd_test(int argc, char **argv);
-int sw_cmd_hooks(int argc, char **argv);
-int sw_cmd_completion(int argc, char **argv);
-int sw_cmd_version(int argc, char **argv);
-
-extern const struct sw_flag sw_flags_run[], sw_flags_controller[], sw_flags_emulate[],
-    sw_flags_replay[], sw_flags_explain[], sw_flags_status[], sw_flags_render[], sw_flags_graph[],
-    sw_flags_lint[], sw_flags_hooks[], sw_flags_fetch[], sw_flags_package[], sw_flags_rbac[],
-    sw_flags_preflight[], sw_flags_uninstall[], sw_flags_plan[], sw_flags_gather[],
-    sw_flags_bundle[], sw_flags_configmap[], sw_flags_diff[], sw_flags_test[];
 
 /** This very program, whatever became of its file: to start it again as a helper. */
 #define SW_SELF "/proc/self/exe"

@@ -18,6 +18,15 @@ const struct sw_flag sw_common_flags[] = {
     { 0 },
 };
 
+const struct sw_flag sw_no_flags[] = { { 0 } };
+
+const struct sw_command *sw_command_find(const struct sw_command *const *all, const char *name)
+{
+    while (*all && !sw_streq((*all)->name, name))
+        all++;
+    return *all;
+}
+
 enum { MAX_FLAGS = 64, FIRST_LONG = 256 };
 
 /* One command's options as getopt wants them; value v is flags[v - FIRST_LONG]. */
@@ -205,12 +214,11 @@ static int parse_one(const struct parser *p, int value, char **argv, void *opts)
     return 0;
 }
 
-int sw_cli_parse(const char *command, int argc, char **argv, void *opts, size_t max,
-                 struct sw_operands *rest)
+int sw_cli_parse(const struct sw_call *call, void *opts, size_t max, struct sw_operands *rest)
 {
-    struct parser p = { .command = sw_command_find(command) };
-    if (!p.command)
-        return 1 + sw_cli_usage(command, "no such command");
+    struct parser p = { .command = call->command };
+    int argc = call->argc;
+    char **argv = call->argv;
     add_flags(&p, p.command->flags);
     add_flags(&p, sw_common_flags);
     opterr = 0;
@@ -223,7 +231,8 @@ int sw_cli_parse(const char *command, int argc, char **argv, void *opts, size_t 
     }
     *rest = (struct sw_operands){ argv + optind, (size_t)(argc - optind) };
     if (rest->n > max)
-        return 1 + sw_cli_usage(command, "'%s' is one argument too many", rest->items[max]);
+        return 1 +
+               sw_cli_usage(call->command->name, "'%s' is one argument too many", rest->items[max]);
     return 0;
 }
 

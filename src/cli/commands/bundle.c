@@ -8,6 +8,7 @@
 #include "chart/recipe/package/pack.h"
 #include "chart/registry/registry.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 
@@ -21,7 +22,7 @@ struct bundle_opts {
 
 #define FIELD(name) offsetof(struct bundle_opts, name)
 
-const struct sw_flag sw_flags_bundle[] = {
+static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(FIELD(recipe)),
     { "output", 'o', SW_FLAG_STRING, FIELD(output), "FILE", NULL,
       "where to write; - is stdout (default <name>-<version>.bundle.tgz)" },
@@ -341,11 +342,11 @@ static int bundle(struct bundle_opts *o, const char *source, struct sw_opened_re
     return sw_cli_print(lines, strlen(lines)) ? sw_err_set(err, SW_UNAVAILABLE, "cannot print") : 0;
 }
 
-int sw_cmd_bundle(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct bundle_opts o = { 0 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("bundle", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
     } else if (rest.n < 1) {
@@ -362,3 +363,17 @@ int sw_cmd_bundle(int argc, char **argv)
     free(o.rules);
     return rc;
 }
+
+const struct sw_command sw_command_bundle = {
+    .name = "bundle",
+    .args = "RECIPE",
+    .summary = "pack a recipe and the list of its images, for a site without a network",
+    .details = "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies and "
+               "images.txt, a line an\n"
+               "image; with --digests each by the digest that its registry says. --mirror FROM=TO "
+               "writes the\n"
+               "commands that copy them (mirror.sh), and the values that the recipe is rendered "
+               "with there.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -1,6 +1,7 @@
 /* Completion scripts. Each is a list of words made from the tables of commands and options; the
  * shells' own parts stand here as text. */
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -19,9 +20,9 @@ static void print_choices(const char *choices)
         (void)putchar(*c == '|' ? ' ' : *c);
 }
 
-static void print_commands(void)
+static void print_commands(const struct sw_command *const *all)
 {
-    for (const struct sw_command *c = sw_commands; c->name; c++)
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++)
         (void)printf("%s ", c->name);
     (void)printf("help");
 }
@@ -32,10 +33,10 @@ static bool has_choices(const struct sw_command *c)
     return strstr(c->args, "COMMAND") || islower((unsigned char)*c->args);
 }
 
-static void print_operands(const struct sw_command *c)
+static void print_operands(const struct sw_command *const *all, const struct sw_command *c)
 {
     if (strstr(c->args, "COMMAND"))
-        print_commands();
+        print_commands(all);
     else
         print_choices(c->args);
 }
@@ -50,33 +51,33 @@ static void bash_value(const struct sw_command *c, const struct sw_flag *f)
     (void)printf("\" -- \"$cur\")); return ;;\n");
 }
 
-static void bash(void)
+static void bash(const struct sw_command *const *all)
 {
     (void)printf("_slipway() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
                  "prev=${COMP_WORDS[COMP_CWORD-1]}\n    COMPREPLY=()\n"
                  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
-    print_commands();
+    print_commands(all);
     (void)printf(" --help --version\" -- \"$cur\"))\n        return\n    fi\n"
                  "    case \"${COMP_WORDS[1]} $prev\" in\n");
-    for (const struct sw_command *c = sw_commands; c->name; c++)
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++)
         for (const struct sw_flag *f = c->flags; f->name; f++)
             if (f->choices)
                 bash_value(c, f);
     (void)printf("    *' --log-level') COMPREPLY=($(compgen -W \"error warn info debug\" -- "
                  "\"$cur\")); return ;;\n    esac\n    case \"${COMP_WORDS[1]}${cur:0:1}\" in\n");
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("    %s-) COMPREPLY=($(compgen -W \"", c->name);
         print_flags(c->flags);
         (void)printf("\" -- \"$cur\")); return ;;\n");
     }
     (void)printf("    esac\n    case \"${COMP_WORDS[1]}\" in\n"
                  "    help) COMPREPLY=($(compgen -W \"");
-    print_commands();
+    print_commands(all);
     (void)printf("\" -- \"$cur\")) ;;\n");
-    for (const struct sw_command *c = sw_commands; c->name; c++)
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++)
         if (has_choices(c)) {
             (void)printf("    %s) COMPREPLY=($(compgen -W \"", c->name);
-            print_operands(c);
+            print_operands(all, c);
             (void)printf("\" -- \"$cur\")) ;;\n");
         }
     (void)printf("    *) local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
@@ -107,11 +108,11 @@ static void zsh_flag(const struct sw_flag *f)
     (void)printf("' \\\n");
 }
 
-static void zsh(void)
+static void zsh(const struct sw_command *const *all)
 {
     (void)printf("#compdef slipway\n_slipway() {\n    if (( CURRENT == 2 )); then\n"
                  "        local -a commands=(\n");
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("            '%s:", c->name);
         zsh_text(c->summary);
         (void)printf("'\n");
@@ -120,9 +121,9 @@ static void zsh(void)
                  "     return\n    fi\n"
                  "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
                  "    case $command in\n    help)\n        _arguments '*:command:(");
-    print_commands();
+    print_commands(all);
     (void)printf(")' ;;\n");
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("    %s)\n        _arguments \\\n", c->name);
         for (const struct sw_flag *f = c->flags; f->name; f++)
             zsh_flag(f);
@@ -130,7 +131,7 @@ static void zsh(void)
                      "            '--help[print help]' \\\n            '*:");
         if (has_choices(c)) {
             (void)printf("word:(");
-            print_operands(c);
+            print_operands(all, c);
             (void)printf(")' ;;\n");
         } else {
             (void)printf("file:_files' ;;\n");
@@ -163,11 +164,11 @@ static void fish_flag(const char *condition, const struct sw_flag *f)
     (void)printf("'\n");
 }
 
-static void fish(void)
+static void fish(const struct sw_command *const *all)
 {
     for (const struct sw_flag *f = sw_common_flags; f->name; f++)
         fish_flag("", f);
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("complete -c slipway -n __fish_use_subcommand -f -a %s -d '", c->name);
         fish_text(c->summary);
         (void)printf("'\n");
@@ -176,30 +177,30 @@ static void fish(void)
             fish_flag(seen, f);
         if (has_choices(c)) {
             (void)printf("complete -c slipway %s -f -a '", seen);
-            print_operands(c);
+            print_operands(all, c);
             (void)printf("'\n");
         }
     }
     (void)printf("complete -c slipway -n __fish_use_subcommand -f -a help -d 'print help'\n"
                  "complete -c slipway -n '__fish_seen_subcommand_from help' -f -a '");
-    print_commands();
+    print_commands(all);
     (void)printf("'\n");
 }
 
 static const struct {
     const char *shell;
-    void (*print)(void);
+    void (*print)(const struct sw_command *const *all);
 } shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
 
-int sw_cmd_completion(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct sw_operands rest;
-    int rc = sw_cli_parse("completion", argc, argv, NULL, 1, &rest);
+    int rc = sw_cli_parse(call, NULL, 1, &rest);
     if (rc)
         return rc - 1;
     for (size_t i = 0; rest.n && i < SW_COUNT(shells); i++)
         if (sw_streq(rest.items[0], shells[i].shell)) {
-            shells[i].print();
+            shells[i].print(call->all);
             return SW_EXIT_OK;
         }
     if (!rest.n)
@@ -207,3 +208,12 @@ int sw_cmd_completion(int argc, char **argv)
     return sw_cli_usage("completion", "no completion for '%s', only for bash, zsh and fish",
                         rest.items[0]);
 }
+
+const struct sw_command sw_command_completion = {
+    .name = "completion",
+    .args = "bash|zsh|fish",
+    .summary = "print a shell's completion script",
+    .details = "To try it in bash: source <(slipway completion bash)",
+    .flags = sw_no_flags,
+    .execute = execute,
+};

@@ -1,5 +1,6 @@
 /* slipway configmap: a recipe as a ConfigMap's manifest, for the controller's cm:// URLs. */
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ struct configmap_opts {
 
 #define FIELD(member) offsetof(struct configmap_opts, member)
 
-const struct sw_flag sw_flags_configmap[] = {
+static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
     { "name", 0, SW_FLAG_STRING, FIELD(name), "NAME", NULL,
       "the ConfigMap's name (default: the recipe's)" },
@@ -38,11 +39,11 @@ static int make(const struct configmap_opts *o, const char *source, char **text,
     return rc;
 }
 
-int sw_cmd_configmap(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct configmap_opts o = { 0 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("configmap", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n < 1)
@@ -54,3 +55,15 @@ int sw_cmd_configmap(int argc, char **argv)
         return sw_cli_fail("configmap", &err);
     return sw_cli_print(text, len);
 }
+
+const struct sw_command sw_command_configmap = {
+    .name = "configmap",
+    .args = "RECIPE",
+    .summary = "print a ConfigMap that carries a recipe",
+    .details =
+        "For spec.chart.repository.url: cm://<namespace>/<name>. A single chart is written one key "
+        "a\n"
+        "file, to be edited in place; one with dependencies as an archive with its index.yaml.",
+    .flags = flags,
+    .execute = execute,
+};

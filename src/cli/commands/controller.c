@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/simulate/recorder.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
@@ -31,7 +32,7 @@ struct controller_opts {
     struct sw_record_opts record;
 };
 
-const struct sw_flag sw_flags_controller[] = {
+static const struct sw_flag flags[] = {
     { "leader-elect", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect), NULL, NULL,
       "work only while holding the Lease " LEASE_NAME },
     { "enable-leader-election", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect),
@@ -364,11 +365,11 @@ static int operate(struct operator* op)
     return SW_EXIT_OK;
 }
 
-int sw_cmd_controller(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct operator op = { .opts.refresh_ms = INT64_C(600) * 1000 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("controller", argc, argv, &op.opts, 0, &rest);
+    int rc = sw_cli_parse(call, &op.opts, 0, &rest);
     rc = rc ? rc - 1 : operate(&op);
     sw_serve_close(op.metrics);
     sw_serve_close(op.health);
@@ -381,3 +382,13 @@ int sw_cmd_controller(int argc, char **argv)
     free(op.identity);
     return rc;
 }
+
+const struct sw_command sw_command_controller = {
+    .name = "controller",
+    .args = "",
+    .summary = "look after every SpecialResource of a cluster",
+    .details =
+        "The operator: it runs until SIGTERM. Without --leader-elect there must be only one.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -1,5 +1,6 @@
 /* slipway create: a new recipe that renders, lints and walks. */
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -92,10 +93,10 @@ static int create(const char *dir, struct sw_err *err)
     return rc;
 }
 
-int sw_cmd_create(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct sw_operands rest;
-    int rc = sw_cli_parse("create", argc, argv, NULL, 1, &rest);
+    int rc = sw_cli_parse(call, NULL, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n < 1)
@@ -107,3 +108,14 @@ int sw_cmd_create(int argc, char **argv)
                                      rest.items[0]);
     return sw_cli_print(words, strlen(words));
 }
+
+const struct sw_command sw_command_create = {
+    .name = "create",
+    .args = "NAME",
+    .summary = "begin a new recipe",
+    .details = "Writes the folder NAME: a chart of two states that renders, lints and walks, to be "
+               "changed\n"
+               "from there. Nothing that exists is overwritten.",
+    .flags = sw_no_flags,
+    .execute = execute,
+};

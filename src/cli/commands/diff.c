@@ -23,7 +23,7 @@ struct diff_opts {
     struct sw_connect_opts connect;
 };
 
-const struct sw_flag sw_flags_diff[] = {
+static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct diff_opts, recipe)),
     SW_CONNECT_FLAGS(struct diff_opts, connect),
     { 0 },
@@ -186,12 +186,12 @@ static int diff(struct work *w, const char *source, struct sw_err *err)
     return w->gave_up ? 0 : rc;
 }
 
-int sw_cmd_diff(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct work w = { .colours = sw_cli_colours(STDOUT_FILENO) };
     struct sw_operands rest;
     SW_ERR(err);
-    int rc = sw_cli_parse("diff", argc, argv, &w.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &w.opts, 1, &rest);
     if (rc) {
         rc--;
     } else if (rest.n < 1) {
@@ -207,3 +207,19 @@ int sw_cmd_diff(int argc, char **argv)
     sw_recipe_flags_done(&w.opts.recipe);
     return rc;
 }
+
+const struct sw_command sw_command_diff = {
+    .name = "diff",
+    .args = "RECIPE",
+    .summary = "show what applying a recipe would change on the cluster",
+    .details =
+        "Each manifest is applied as a dry run and compared with what is there. Templates see the\n"
+        "cluster's version and kinds; lookups find nothing, and the controller's runtime values "
+        "are\n"
+        "those of --facts. The namespace is the SpecialResource's on the cluster, else of the "
+        "recipe's\n"
+        "name, unless --namespace is given.\n\n"
+        "Exit status: 0 no change, 1 changes, 2 errors.",
+    .flags = flags,
+    .execute = execute,
+};

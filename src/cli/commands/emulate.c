@@ -1,6 +1,7 @@
 /* slipway emulate: an embedded cluster alone, for kubectl and for clients under test. */
 #include "cli/cluster/connect.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <event2/event.h>
 #include <json-c/json.h>
@@ -28,7 +29,7 @@ struct emulate_opts {
 
 #define FIELD(name) offsetof(struct emulate_opts, name)
 
-const struct sw_flag sw_flags_emulate[] = {
+static const struct sw_flag flags[] = {
     { "listen", 'l', SW_FLAG_STRING, FIELD(listen), "ADDR:PORT", NULL,
       "where to serve the API (default: 127.0.0.1 and any free port)" },
     { "nodes", 'n', SW_FLAG_COUNT, FIELD(nodes), "N", NULL,
@@ -256,13 +257,13 @@ static int run_rules(const struct emulate_opts *o)
     return run.exit_code;
 }
 
-int sw_cmd_emulate(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct emulate_opts opts = {
         .pod_start_ms = -1, .pod_ready_ms = -1, .pod_stop_ms = -1, .job_run_ms = -1
     };
     struct sw_operands rest;
-    int rc = sw_cli_parse("emulate", argc, argv, &opts, 0, &rest);
+    int rc = sw_cli_parse(call, &opts, 0, &rest);
     if (rc)
         return rc - 1;
     const char *wrong = misfit(&opts);
@@ -275,3 +276,12 @@ int sw_cmd_emulate(int argc, char **argv)
     sw_loop_free(loop);
     return rc;
 }
+
+const struct sw_command sw_command_emulate = {
+    .name = "emulate",
+    .args = "",
+    .summary = "serve an embedded cluster",
+    .details = "Prints its URL and serves until SIGTERM; kubectl and slipway work against it.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -9,6 +9,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/view/explain.h"
 #include "cli/view/live.h"
 #include "cli/view/text.h"
@@ -21,7 +22,7 @@ struct explain_opts {
     int64_t timeout_ms;
 };
 
-const struct sw_flag sw_flags_explain[] = {
+static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct explain_opts, output), "FORMAT", "text|json",
       "text, or json: the chain as one document" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct explain_opts, timeout_ms), "TIME", NULL,
@@ -113,13 +114,13 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts,
     return print_chain(chain, sw_streq(opts->output, "json"));
 }
 
-int sw_cmd_explain(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct explain_opts opts = { .timeout_ms = 30000 };
     struct sw_operands rest;
     struct sw_connection conn = { 0 };
     SW_ERR(err);
-    int rc = sw_cli_parse("explain", argc, argv, &opts, 2, &rest);
+    int rc = sw_cli_parse(call, &opts, 2, &rest);
     if (rc)
         return rc - 1;
     if (rest.n == 0)
@@ -130,3 +131,16 @@ int sw_cmd_explain(int argc, char **argv)
     sw_connection_done(&conn);
     return rc;
 }
+
+const struct sw_command sw_command_explain = {
+    .name = "explain",
+    .args = "NAME [STATE]",
+    .summary = "say why a SpecialResource is where it is",
+    .details =
+        "The chain from the resource through its states, their objects and pods down to what all\n"
+        "waits for: a container's reason and exit code, the end of its log, Events, finalizers. "
+        "Of\n"
+        "one state, or of all that are not Ready.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -8,6 +8,7 @@
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/recipe/source_flags.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
@@ -20,7 +21,7 @@ struct fetch_opts {
 
 #define FIELD(member) offsetof(struct fetch_opts, member)
 
-const struct sw_flag sw_flags_fetch[] = {
+static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
     { "destination", 'd', SW_FLAG_STRING, FIELD(destination), "DIR", NULL,
       "write the recipe there as an archive, with its dependencies" },
@@ -106,11 +107,11 @@ static int fetch(const struct fetch_opts *o, const char *source, char **text, st
     return rc;
 }
 
-int sw_cmd_fetch(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct fetch_opts o = { .format = "text" };
     struct sw_operands rest;
-    int rc = sw_cli_parse("fetch", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n < 1)
@@ -123,3 +124,18 @@ int sw_cmd_fetch(int argc, char **argv)
         return sw_cli_fail("fetch", &err);
     return sw_cli_print(text, strlen(text));
 }
+
+const struct sw_command sw_command_fetch = {
+    .name = "fetch",
+    .args = "SOURCE",
+    .summary = "get a recipe with what it depends on, and say what was got",
+    .details =
+        "SOURCE is a URL: https://host/x-1.0.0.tgz, oci://host/x:1.0.0, cm://namespace/name,\n"
+        "git+https://host/repo//folder?ref=branch, or with --repo a chart's name. Downloads are "
+        "kept\n"
+        "by their digest. For other programs: with - as SOURCE a request is read as JSON from "
+        "stdin,\n"
+        "and answered on stdout with a line of JSON and the recipe.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -10,6 +10,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/view/live.h"
 #include "cli/view/report.h"
 #include "data/data.h"
@@ -26,7 +27,7 @@ struct gather_opts {
     int64_t max_mib;
 };
 
-const struct sw_flag sw_flags_gather[] = {
+static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct gather_opts, output), "FILE", NULL,
       "where to write; - is stdout (default slipway-gather-<time>.tar.gz)" },
     { "operator-namespace", 0, SW_FLAG_STRING, offsetof(struct gather_opts, operator_ns), "NAME",
@@ -459,13 +460,13 @@ static int gather(struct gather *g)
     return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-int sw_cmd_gather(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     const char *own = getenv("OPERATOR_NAMESPACE");
     struct gather g = { .opts = { .max_mib = 64 }, .spaces = json_object_new_object() };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
-    int rc = sw_cli_parse("gather", argc, argv, &g.opts, 0, &rest);
+    int rc = sw_cli_parse(call, &g.opts, 0, &rest);
     if (!g.opts.operator_ns)
         g.opts.operator_ns = own && *own ? own : "slipway";
     if (rc == 0 && (g.opts.max_mib < 1 || g.opts.max_mib > 1024))
@@ -477,3 +478,16 @@ int sw_cmd_gather(int argc, char **argv)
     sw_connection_done(&g.conn);
     return rc;
 }
+
+const struct sw_command sw_command_gather = {
+    .name = "gather",
+    .args = "",
+    .summary = "collect what somebody who helps needs to see",
+    .details = "One .tar.gz: resources and what they say, the objects that were applied, nodes, "
+               "events, logs\n"
+               "of the operator and of pods that do not run, metrics. Secrets are left out, and so "
+               "is what\n"
+               "looks like one; look through it all the same before you hand it on.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -14,7 +14,7 @@ struct graph_opts {
     const char *format;
 };
 
-const struct sw_flag sw_flags_graph[] = {
+static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct graph_opts, recipe)),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct graph_opts, format), "FORMAT",
       "text|dot|mermaid|svg|json", "how to draw it (default text; svg needs Graphviz's dot)" },
@@ -190,11 +190,11 @@ static int draw(const struct graph_opts *o, const char *source, struct sw_opened
     return 0;
 }
 
-int sw_cmd_graph(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct graph_opts o = { .format = "text" };
     struct sw_operands rest;
-    int rc = sw_cli_parse("graph", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
     } else if (rest.n < 1) {
@@ -210,3 +210,11 @@ int sw_cmd_graph(int argc, char **argv)
     sw_recipe_flags_done(&o.recipe);
     return rc;
 }
+
+const struct sw_command sw_command_graph = {
+    .name = "graph",
+    .args = "RECIPE",
+    .summary = "draw a recipe's states and what they need",
+    .flags = flags,
+    .execute = execute,
+};

@@ -1,6 +1,7 @@
 /* hooks: what slipway does to manifests, printed from the table that does it. */
 #include "operator/manifests/hooks.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "data/data.h"
 
 #include <json-c/json.h>
@@ -10,7 +11,7 @@ struct hooks_opts {
     const char *output;
 };
 
-const struct sw_flag sw_flags_hooks[] = {
+static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct hooks_opts, output), "FORMAT", "json|text",
       "json: one document" },
     { 0 },
@@ -46,12 +47,20 @@ static int print_text(void)
     return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-int sw_cmd_hooks(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct hooks_opts opts = { 0 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("hooks", argc, argv, &opts, 0, &rest);
+    int rc = sw_cli_parse(call, &opts, 0, &rest);
     if (rc)
         return rc - 1;
     return sw_streq(opts.output, "json") ? print_json() : print_text();
 }
+
+const struct sw_command sw_command_hooks = {
+    .name = "hooks",
+    .args = "",
+    .summary = "list what is done to manifests, and the annotations that ask for it",
+    .flags = flags,
+    .execute = execute,
+};

@@ -12,7 +12,7 @@ struct lint_opts {
     const char *format;
 };
 
-const struct sw_flag sw_flags_lint[] = {
+static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct lint_opts, recipe)),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct lint_opts, format), "FORMAT", "text|json",
       "how to print what was found (default text)" },
@@ -126,11 +126,11 @@ static int lint(const struct lint_opts *o, const char *source)
     return rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)) ? SW_EXIT_FAILED : rc;
 }
 
-int sw_cmd_lint(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct lint_opts o = { .format = "text" };
     struct sw_operands rest;
-    int rc = sw_cli_parse("lint", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         rc--;
     else if (rest.n < 1)
@@ -140,3 +140,14 @@ int sw_cmd_lint(int argc, char **argv)
     sw_recipe_flags_done(&o.recipe);
     return rc;
 }
+
+const struct sw_command sw_command_lint = {
+    .name = "lint",
+    .args = "RECIPE|FILE.yaml",
+    .summary = "say what is wrong or doubtful in a recipe, or in manifests",
+    .details = "Nothing is asked of a cluster. Lines are those of what a template renders to; of a "
+               "file of\n"
+               "manifests (SpecialResources and what stands beside them) those of the file.",
+    .flags = flags,
+    .execute = execute,
+};

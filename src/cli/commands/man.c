@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 /* Text in roff: backslashes and hyphens as such, no line that begins like a request. */
 static void put(const char *text)
@@ -80,7 +81,7 @@ static void put_command(const struct sw_command *c)
     (void)printf(".SH SEE ALSO\n.BR slipway (1)\n");
 }
 
-static void put_all(void)
+static void put_all(const struct sw_command *const *all)
 {
     put_title("slipway", "walk an accelerator's software stack onto a Kubernetes cluster");
     (void)printf(".SH SYNOPSIS\n.B slipway\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... "
@@ -90,7 +91,7 @@ static void put_all(void)
         "the\ncluster, applies it, waits for its gate, labels the nodes that have finished it, and "
         "goes on.\n");
     (void)printf(".SH COMMANDS\n");
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf(".TP\n.BR slipway\\-%s (1)\n", c->name);
         put(c->summary);
         (void)printf("\n");
@@ -102,18 +103,27 @@ static void put_all(void)
         ".TP\nOPERATOR_NAMESPACE\nwhere the operator runs\n.TP\nNO_COLOR\nno colours\n");
 }
 
-int sw_cmd_man(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct sw_operands rest;
-    int rc = sw_cli_parse("man", argc, argv, NULL, 1, &rest);
+    int rc = sw_cli_parse(call, NULL, 1, &rest);
     if (rc)
         return rc - 1;
-    const struct sw_command *c = rest.n ? sw_command_find(rest.items[0]) : NULL;
+    const struct sw_command *c = rest.n ? sw_command_find(call->all, rest.items[0]) : NULL;
     if (rest.n && !c)
         return sw_cli_usage("man", "'%s' is not a command", rest.items[0]);
     if (c)
         put_command(c);
     else
-        put_all();
+        put_all(call->all);
     return fflush(stdout) == 0 && !ferror(stdout) ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
+
+const struct sw_command sw_command_man = {
+    .name = "man",
+    .args = "[COMMAND]",
+    .summary = "print a manual page",
+    .details = "In roff, for man(1): slipway man run | man -l -",
+    .flags = sw_no_flags,
+    .execute = execute,
+};

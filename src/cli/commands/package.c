@@ -1,5 +1,6 @@
 /* slipway package: a recipe as one file to give away, as `helm package` makes it. */
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct package_opts {
     const char *destination;
 };
 
-const struct sw_flag sw_flags_package[] = {
+static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(offsetof(struct package_opts, source)),
     { "destination", 'd', SW_FLAG_STRING, offsetof(struct package_opts, destination), "DIR", NULL,
       "the folder to write to (default: the current one)" },
@@ -36,11 +37,11 @@ static int package(const struct package_opts *o, const char *source, char **path
     return sw_file_write(*path, bytes, len, 0666, err);
 }
 
-int sw_cmd_package(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct package_opts o = { .destination = "." };
     struct sw_operands rest;
-    int rc = sw_cli_parse("package", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n < 1)
@@ -54,3 +55,14 @@ int sw_cmd_package(int argc, char **argv)
     SW_AUTO_CHARS *words = sw_printf("wrote %s\n", path);
     return sw_cli_print(words, strlen(words));
 }
+
+const struct sw_command sw_command_package = {
+    .name = "package",
+    .args = "RECIPE",
+    .summary = "pack a recipe into an archive",
+    .details = "Writes <name>-<version>.tgz as `helm package` does, dependencies included. Equal "
+               "recipes give\n"
+               "equal bytes; $SOURCE_DATE_EPOCH says which time the files have in it.",
+    .flags = flags,
+    .execute = execute,
+};

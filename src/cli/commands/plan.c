@@ -32,7 +32,7 @@ struct plan_opts {
     int64_t timeout_ms;
 };
 
-const struct sw_flag sw_flags_plan[] = {
+static const struct sw_flag flags[] = {
     { "all", 0, SW_FLAG_BOOL, offsetof(struct plan_opts, all), NULL, NULL,
       "as if a new driver had just been applied: every node" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct plan_opts, output), "FORMAT", "text|json",
@@ -343,11 +343,11 @@ static int plan(struct plan *p, const char *operand)
     return sw_json_len(p->nodes.actions) ? SOME_ACTION : NO_ACTION;
 }
 
-int sw_cmd_plan(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct plan p = { .opts = { .timeout_ms = 30000 } };
     struct sw_operands rest;
-    int rc = sw_cli_parse("plan", argc, argv, &p.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &p.opts, 1, &rest);
     if (rc)
         rc--;
     else if (rest.n == 0)
@@ -360,3 +360,22 @@ int sw_cmd_plan(int argc, char **argv)
     free(p.name);
     return rc;
 }
+
+const struct sw_command sw_command_plan = {
+    .name = "plan",
+    .args = "RECIPE|NAME",
+    .summary = "print every action on a node before it is done",
+    .details = "Of a recipe as applying it would be, or of a SpecialResource as it is: which "
+               "taints and labels\n"
+               "nodes get and lose, and where drivers are replaced which nodes are cordoned, "
+               "drained (with the\n"
+               "pods that are evicted), given their new driver and uncordoned, in which order, as\n"
+               "spec.upgradePolicy says; decided by what the operator decides by, and played "
+               "through as if all\n"
+               "went well. Nothing is written. A name that a resource has is the resource's: "
+               "./NAME is the\n"
+               "folder.\n\n"
+               "Exit status: 0 no node needs anything, 1 actions, 2 errors.",
+    .flags = flags,
+    .execute = execute,
+};

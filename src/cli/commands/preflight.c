@@ -2,6 +2,7 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 #include "kube/kube.h"
@@ -25,7 +26,7 @@ struct preflight_opts {
 
 #define FIELD(name) offsetof(struct preflight_opts, name)
 
-const struct sw_flag sw_flags_preflight[] = {
+static const struct sw_flag flags[] = {
     { "kernel", 0, SW_FLAG_STRING, FIELD(kernel), "VERSION", NULL,
       "the kernel to look ahead to (default: that of --image)" },
     { "image", 0, SW_FLAG_STRING, FIELD(image), "PAYLOAD", NULL,
@@ -304,13 +305,13 @@ static void flight_done(struct flight *f)
     json_object_put(f->resource);
 }
 
-int sw_cmd_preflight(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct flight f = { 0 };
     struct sw_operands rest;
     SW_ERR(err);
     sw_log_set_level(SW_LOG_WARN);
-    int rc = sw_cli_parse("preflight", argc, argv, &f.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &f.opts, 1, &rest);
     if (rc != 0) {
         rc--; /* --help, or bad usage */
     } else if (rest.n != 1) {
@@ -328,3 +329,18 @@ int sw_cmd_preflight(int argc, char **argv)
     sw_recipe_flags_done(&f.opts.recipe);
     return rc;
 }
+
+const struct sw_command sw_command_preflight = {
+    .name = "preflight",
+    .args = "RECIPE|NAME",
+    .summary = "check a recipe's driver containers against another kernel",
+    .details = "Renders the recipe, or that of a SpecialResource on the cluster, for the kernel, "
+               "and looks into\n"
+               "the images of its driver containers: each must say that it is for that kernel, or "
+               "be built by\n"
+               "a BuildConfig of its vendor.\n\n"
+               "Exit status: 0 all of it is there, 1 it is not (or nobody can tell), 2 bad usage "
+               "or input.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -5,6 +5,7 @@
 
 #include "cli/cluster/rbac.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 
@@ -15,7 +16,7 @@ struct rbac_opts {
 
 #define FIELD(name) offsetof(struct rbac_opts, rights.name)
 
-const struct sw_flag sw_flags_rbac[] = {
+static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct rbac_opts, recipe)),
     { "operator-namespace", 0, SW_FLAG_STRING, FIELD(operator_ns), "NAME", NULL,
       "where the operator runs (default $OPERATOR_NAMESPACE, else slipway)" },
@@ -79,11 +80,11 @@ static int print_rights(struct rbac_opts *o, const char *source, struct sw_opene
     return 0;
 }
 
-int sw_cmd_rbac(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct rbac_opts o = { 0 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("rbac", argc, argv, &o, 1, &rest);
+    int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
     } else if (rest.n < 1) {
@@ -100,3 +101,16 @@ int sw_cmd_rbac(int argc, char **argv)
     sw_recipe_flags_done(&o.recipe);
     return rc;
 }
+
+const struct sw_command sw_command_rbac = {
+    .name = "rbac",
+    .args = "RECIPE",
+    .summary = "print the rights that the operator needs for a recipe",
+    .details = "Roles and bindings for what the recipe renders to, besides what every operator "
+               "has; and what\n"
+               "the recipe's own roles contain, since nobody may hand on what he does not hold. To "
+               "be applied\n"
+               "by somebody who may: slipway rbac RECIPE | kubectl apply -f -",
+    .flags = flags,
+    .execute = execute,
+};

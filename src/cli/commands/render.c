@@ -1,5 +1,6 @@
 /* slipway render: the manifests that a recipe gives, as `helm template` prints them. */
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ struct render_opts {
 
 #define FIELD(name) offsetof(struct render_opts, name)
 
-const struct sw_flag sw_flags_render[] = {
+static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(FIELD(recipe)),
     { "include-crds", 0, SW_FLAG_BOOL, FIELD(include_crds), NULL, NULL,
       "print what is in crds/ as well" },
@@ -199,13 +200,13 @@ static int render(const struct render_opts *o, const char *source, struct sw_ope
     return o->output_dir ? write_files(o, r->plan, &r->env, err) : print(o, r->plan, &r->env, err);
 }
 
-int sw_cmd_render(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     static char buffer[1 << 16]; /* most recipes in one write */
     (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     struct render_opts o = { 0 };
     struct sw_operands rest;
-    int rc = sw_cli_parse("render", argc, argv, &o, 2, &rest);
+    int rc = sw_cli_parse(call, &o, 2, &rest);
     if (rc) {
         rc--;
     } else if (rest.n < 1) {
@@ -225,3 +226,12 @@ int sw_cmd_render(int argc, char **argv)
     sw_list_arg_done(&o.show_only);
     return rc;
 }
+
+const struct sw_command sw_command_render = {
+    .name = "render",
+    .args = "[NAME] RECIPE",
+    .summary = "print the manifests that a recipe gives",
+    .details = "As `helm template`, in the order in which slipway applies them.",
+    .flags = flags,
+    .execute = execute,
+};

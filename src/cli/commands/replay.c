@@ -1,6 +1,7 @@
 /* slipway replay: a walk in which things go wrong, again and step by step; or what a controller was
  * told on some cluster, told to its engine again. */
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct replay_opts {
     const char *output;
 };
 
-const struct sw_flag sw_flags_replay[] = {
+static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct replay_opts, output), "FORMAT", "text|json",
       "text (what happens, line by line), or json (the end alone)" },
     { 0 },
@@ -199,14 +200,14 @@ static int replay_simulation(const char *path, const char *text, size_t len, boo
     return rc;
 }
 
-int sw_cmd_replay(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct replay_opts opts = { 0 };
     struct sw_operands rest;
     SW_ERR(err);
     SW_AUTO_CHARS *text = NULL;
     size_t len;
-    int rc = sw_cli_parse("replay", argc, argv, &opts, 1, &rest);
+    int rc = sw_cli_parse(call, &opts, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n < 1)
@@ -218,3 +219,22 @@ int sw_cmd_replay(int argc, char **argv)
     return sw_recording_is(text, len) ? replay_recording(path, text, len, json)
                                       : replay_simulation(path, text, len, json);
 }
+
+const struct sw_command sw_command_replay = {
+    .name = "replay",
+    .args = "FILE",
+    .summary = "play what was recorded again, or walk with the same things going wrong",
+    .details =
+        "FILE is what --record of `run` or `controller` wrote: everything that was seen of a "
+        "cluster\n"
+        "and decided about it. It is told to this program's engine again, without a cluster, and "
+        "its\n"
+        "decisions are compared with those that were recorded.\n\n"
+        "Or FILE is a trial: the recipe, when the controller is killed, and a plan of faults\n"
+        "(docs/faults.md). Cluster and controller run in this process, on a clock that jumps. "
+        "What\n"
+        "stands at the end is compared with an undisturbed walk.\n\n"
+        "Exit status: 0 the same, 1 not Ready or not the same, 2 bad usage or input.",
+    .flags = flags,
+    .execute = execute,
+};

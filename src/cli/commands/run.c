@@ -4,6 +4,7 @@
 #include "cli/cluster/install.h"
 #include "cli/cluster/overlap.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/recipe/resource.h"
 #include "cli/recipe/source_flags.h"
 #include "cli/simulate/recorder.h"
@@ -28,7 +29,7 @@ struct run_opts {
     int64_t timeout_ms;
 };
 
-const struct sw_flag sw_flags_run[] = {
+static const struct sw_flag flags[] = {
     { "emulate", 0, SW_FLAG_BOOL, offsetof(struct run_opts, connect.emulate), NULL, NULL,
       "walk on a cluster inside this process" },
     { "nodes", 0, SW_FLAG_COUNT, offsetof(struct run_opts, connect.n_nodes), "N", NULL,
@@ -408,13 +409,29 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
     return run->exit;
 }
 
-int sw_cmd_run(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct run run = { .opts = { .timeout_ms = INT64_C(30) * 60 * 1000 } };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN); /* the view says what happens */
-    int rc = sw_cli_parse("run", argc, argv, &run.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &run.opts, 1, &rest);
     rc = rc ? rc - 1 : run_recipe(&run, &rest);
     run_done(&run);
     return rc;
 }
+
+const struct sw_command sw_command_run = {
+    .name = "run",
+    .args = "RECIPE",
+    .summary = "walk a recipe's states to Ready, and report",
+    .details = "RECIPE is the folder or the archive of a chart. A SpecialResource for it is "
+               "applied, walked\n"
+               "in this process until it is Ready, has failed, or the time is over, and left as it "
+               "is then.\n"
+               "Run it again to go on. It sets no finalizer, since it would not be there to take "
+               "it off: deleted,\n"
+               "the resource takes what it owns along, but not node labels and the namespace.\n\n"
+               "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -3,6 +3,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/view/live.h"
 #include "data/data.h"
 #include "kube/kube.h"
@@ -19,7 +20,7 @@ struct status_opts {
     int64_t timeout_ms;
 };
 
-const struct sw_flag sw_flags_status[] = {
+static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct status_opts, output), "FORMAT", "json|text",
       "json: the document of run, or a list of them" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct status_opts, timeout_ms), "TIME", NULL,
@@ -196,14 +197,14 @@ static int read_resources(struct status_run *status_run)
                                                      : print_text(status_run);
 }
 
-int sw_cmd_status(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct status_run status_run = { .opts = { .timeout_ms = 30000 },
                                      .resources = json_object_new_array(),
                                      .nodes = json_object_new_array() };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
-    int rc = sw_cli_parse("status", argc, argv, &status_run.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &status_run.opts, 1, &rest);
     if (rc == 0)
         status_run.name = rest.n ? rest.items[0] : NULL;
     rc = rc ? rc - 1 : read_resources(&status_run);
@@ -215,3 +216,12 @@ int sw_cmd_status(int argc, char **argv)
     sw_err_done(&status_run.err);
     return rc;
 }
+
+const struct sw_command sw_command_status = {
+    .name = "status",
+    .args = "[NAME]",
+    .summary = "show what the cluster says about its SpecialResources",
+    .details = "States, nodes and what is waited for, of one resource or of all.",
+    .flags = flags,
+    .execute = execute,
+};

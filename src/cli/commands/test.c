@@ -7,6 +7,7 @@
 #include "cli/cluster/hook_run.h"
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "data/data.h"
 
 struct test_opts {
@@ -16,7 +17,7 @@ struct test_opts {
     const char *only;
 };
 
-const struct sw_flag sw_flags_test[] = {
+static const struct sw_flag flags[] = {
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct test_opts, timeout_ms), "TIME", NULL,
       "give up after so long (default 5m)" },
     { "logs", 0, SW_FLAG_BOOL, offsetof(struct test_opts, logs), NULL, NULL,
@@ -71,12 +72,12 @@ static int test(struct test *t, const char *name)
     return late ? SW_EXIT_TIMEOUT : rc;
 }
 
-int sw_cmd_test(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct test t = { .opts = { .timeout_ms = 5 * 60000 } };
     struct sw_operands rest;
     SW_ERR(err);
-    int rc = sw_cli_parse("test", argc, argv, &t.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &t.opts, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n == 0)
@@ -88,3 +89,18 @@ int sw_cmd_test(int argc, char **argv)
     sw_connection_done(&t.conn);
     return rc;
 }
+
+const struct sw_command sw_command_test = {
+    .name = "test",
+    .args = "NAME",
+    .summary = "run the tests of a SpecialResource's release, as `helm test` does",
+    .details =
+        "The hooks `test` of the release that is recorded last, by weight, one after the other: "
+        "Pods and\n"
+        "Jobs to their end, with their delete policies. Logs of a test that fails are printed; it "
+        "is\n"
+        "the last that is run.\n\n"
+        "Exit status: 0 all have succeeded, 1 one has failed, 2 bad usage or input, 3 time-out.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -11,6 +11,7 @@
 #include "cli/cluster/hook_run.h"
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
 #include "operator/manifests/ownership.h"
@@ -20,7 +21,7 @@
 
 extern const struct sw_embedded sw_deploy_crds[];
 
-const struct sw_flag sw_flags_uninstall[] = {
+static const struct sw_flag flags[] = {
     { "plan", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, plan), NULL, NULL,
       "say what would be done, and do nothing" },
     { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "do it" },
@@ -424,12 +425,12 @@ static int uninstall(struct uninstall *u)
     return u->n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
 }
 
-int sw_cmd_uninstall(int argc, char **argv)
+static int execute(const struct sw_call *call)
 {
     struct uninstall u = { .opts = { .timeout_ms = 5 * 60000 } };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
-    int rc = sw_cli_parse("uninstall", argc, argv, &u.opts, 1, &rest);
+    int rc = sw_cli_parse(call, &u.opts, 1, &rest);
     u.only = rc == 0 && rest.n ? rest.items[0] : NULL;
     if (rc)
         rc--;
@@ -440,3 +441,16 @@ int sw_cmd_uninstall(int argc, char **argv)
     sw_connection_done(&u.conn);
     return rc;
 }
+
+const struct sw_command sw_command_uninstall = {
+    .name = "uninstall",
+    .args = "[NAME]",
+    .summary = "take away what slipway made, whether an operator runs or not",
+    .details = "With NAME one SpecialResource, else all of them, the operator and the definitions. "
+               "Only what\n"
+               "is in a resource's inventory and is still the same object, the labels of its "
+               "states, and what\n"
+               "carries the label app.kubernetes.io/part-of=slipway.",
+    .flags = flags,
+    .execute = execute,
+};

@@ -1,5 +1,5 @@
 /* The tables of commands and options, and what is made of a command line. */
-#include "cli/command/cli.h"
+#include "cli/commands/commands.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,11 +61,11 @@ static void a_distance_may_be_taken_loosely(void **state)
 static void every_command_and_option_is_documented_once(void **state)
 {
     (void)state;
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = sw_commands; (c = *at); at++) {
         assert_non_null(c->args);
-        assert_non_null(c->run);
+        assert_non_null(c->execute);
         assert_true(c->summary && *c->summary);
-        assert_ptr_equal(sw_command_find(c->name), c);
+        assert_ptr_equal(sw_command_find(sw_commands, c->name), c);
         for (const struct sw_flag *f = c->flags; f->name; f++) {
             assert_true(f->doc && *f->doc && f->doc[strlen(f->doc) - 1] != '.');
             assert_int_equal(f->arg != NULL, f->kind != SW_FLAG_BOOL);
@@ -80,7 +80,7 @@ static void every_command_and_option_is_documented_once(void **state)
 }
 
 /* Run a command with stdout and stderr into a file; its text is the caller's. */
-static char *output_of(int (*run)(int, char **), char **argv, int *exit)
+static char *output_of(const struct sw_command *command, char **argv, int *exit)
 {
     char path[] = "/tmp/cli_options_test.XXXXXX";
     int fd = mkstemp(path), out = dup(1), argc = 0;
@@ -90,7 +90,7 @@ static char *output_of(int (*run)(int, char **), char **argv, int *exit)
     int errfd = dup(2);
     (void)dup2(fd, 1);
     (void)dup2(fd, 2);
-    *exit = run(argc, argv);
+    *exit = command->execute(&(struct sw_call){ command, sw_commands, argc, argv });
     (void)fflush(NULL);
     (void)dup2(out, 1);
     (void)dup2(errfd, 2);
@@ -108,9 +108,9 @@ static char *output_of(int (*run)(int, char **), char **argv, int *exit)
 static void assert_said(char **argv, int want_exit, const char *want)
 {
     int exit;
-    const struct sw_command *c = sw_command_find(argv[0]);
+    const struct sw_command *c = sw_command_find(sw_commands, argv[0]);
     assert_non_null(c);
-    SW_AUTO_CHARS *text = output_of(c->run, argv, &exit);
+    SW_AUTO_CHARS *text = output_of(c, argv, &exit);
     if (!strstr(text, want))
         fail_msg("'%s' not in: %s", want, text);
     assert_int_equal(exit, want_exit);
@@ -171,13 +171,13 @@ static void bad_usage_exits_2_and_says_what_is_wrong(void **state)
 static void help_of_every_command_lists_its_options(void **state)
 {
     (void)state;
-    for (const struct sw_command *c = sw_commands; c->name; c++) {
+    for (const struct sw_command *c, *const *at = sw_commands; (c = *at); at++) {
         char name[32];
         (void)strncpy(name, c->name, sizeof name - 1);
         name[sizeof name - 1] = '\0';
         char *argv[] = { name, arg[8], NULL };
         int exit;
-        SW_AUTO_CHARS *text = output_of(c->run, argv, &exit);
+        SW_AUTO_CHARS *text = output_of(c, argv, &exit);
         assert_int_equal(exit, 0);
         assert_non_null(strstr(text, "Usage: slipway "));
         for (const struct sw_flag *f = c->flags; f->name; f++) {
