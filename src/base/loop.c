@@ -152,7 +152,7 @@ void sw_loop_stop(struct sw_loop *loop)
     (void)event_base_loopbreak(loop->base);
 }
 
-void sw_loop_part(struct sw_loop *loop)
+void sw_loop_after_fork(struct sw_loop *loop)
 {
     if (event_reinit(loop->base) < 0)
         abort(); /* as without epoll at all */

@@ -38,7 +38,7 @@ void sw_loop_step(struct sw_loop *loop, int64_t max_wait_ms);
 void sw_loop_stop(struct sw_loop *loop);
 /** In a child of fork(): the loop is the child's own; until then each hears of what is the other's.
  */
-void sw_loop_part(struct sw_loop *loop);
+void sw_loop_after_fork(struct sw_loop *loop);
 
 /** A timer that is not running. @cb is called once for each sw_timer_set(), on the loop's thread.
  */

@@ -181,8 +181,8 @@ pid_t sw_emulator_fork(struct sw_emulator *emu)
         return -1;
     pid_t pid = fork();
     if (pid == 0) {
-        sw_rest_part(emu->rest);
-        sw_loop_part(sw_store_loop(emu->store));
+        sw_rest_after_fork(emu->rest);
+        sw_loop_after_fork(sw_store_loop(emu->store));
         note_url(emu);
     }
     (void)close(done[1]);

@@ -117,7 +117,7 @@ static bool send_group(struct sw_req *req)
 /* ---- resources ----------------------------------------------------------------------------------
  */
 
-static json_object *words(const char *list)
+static json_object *list_of(const char *list)
 {
     json_object *out = json_object_new_array();
     while (list && *list) {
@@ -167,11 +167,11 @@ static json_object *resource_doc(const struct sw_emu_kind *kind, const char *sub
         }
     }
     sw_json_set_str(doc, own_kind, "kind", NULL);
-    sw_json_set(doc, words(verbs), "verbs", NULL);
+    sw_json_set(doc, list_of(verbs), "verbs", NULL);
     if (!sub && kind->short_names)
-        sw_json_set(doc, words(kind->short_names), "shortNames", NULL);
+        sw_json_set(doc, list_of(kind->short_names), "shortNames", NULL);
     if (!sub && kind->categories)
-        sw_json_set(doc, words(kind->categories), "categories", NULL);
+        sw_json_set(doc, list_of(kind->categories), "categories", NULL);
     return doc;
 }
 

@@ -42,7 +42,7 @@ void sw_rest_accept(struct sw_rest *rest)
     sw_serve_accept(rest->serve);
 }
 
-void sw_rest_part(struct sw_rest *rest)
+void sw_rest_after_fork(struct sw_rest *rest)
 {
     sw_fork_sockets(sw_serve_socket(rest->serve));
 }

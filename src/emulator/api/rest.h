@@ -25,7 +25,7 @@ void sw_rest_drop(struct sw_rest *rest);
 void sw_rest_accept(struct sw_rest *rest);
 /** In a child of fork(), before the loop's own part: no socket is the parent's any more (fork.h),
  * and the address is another. */
-void sw_rest_part(struct sw_rest *rest);
+void sw_rest_after_fork(struct sw_rest *rest);
 /** "127.0.0.1:43210"; heap, the caller's. */
 char *sw_rest_address(const struct sw_rest *rest);
 uint64_t sw_rest_n_requests(const struct sw_rest *rest);

@@ -63,7 +63,7 @@ bool sw_req_flag(const struct sw_req *req, const char *name)
 }
 
 /* The next part of a path, decoded; NULL at its end. */
-static char *next_part(const char **path)
+static char *next_segment(const char **path)
 {
     while (**path == '/')
         ++*path;
@@ -78,15 +78,15 @@ static char *next_part(const char **path)
 /* What follows the version. */
 static void parse_resource(struct sw_req *req, const char *path)
 {
-    req->resource = next_part(&path);
+    req->resource = next_segment(&path);
     if (!req->resource)
         return;
     if (strcmp(req->resource, "namespaces") != 0) {
-        req->name = next_part(&path);
-        req->subresource = req->name ? next_part(&path) : NULL;
+        req->name = next_segment(&path);
+        req->subresource = req->name ? next_segment(&path) : NULL;
     } else {
-        req->ns = next_part(&path);
-        char *next = req->ns ? next_part(&path) : NULL;
+        req->ns = next_segment(&path);
+        char *next = req->ns ? next_segment(&path) : NULL;
         bool own = !next || strcmp(next, "status") == 0 || strcmp(next, "finalize") == 0;
         if (own) { /* the namespace itself */
             req->name = SW_TAKE(req->ns);
@@ -95,14 +95,14 @@ static void parse_resource(struct sw_req *req, const char *path)
         }
         free(req->resource);
         req->resource = next;
-        req->name = next_part(&path);
-        req->subresource = req->name ? next_part(&path) : NULL;
+        req->name = next_segment(&path);
+        req->subresource = req->name ? next_segment(&path) : NULL;
     }
     if (sw_streq(req->subresource, "proxy")) {
         req->behind = sw_strdup(*path ? path + 1 : path);
         return;
     }
-    char *more = req->subresource ? next_part(&path) : NULL;
+    char *more = req->subresource ? next_segment(&path) : NULL;
     if (more) { /* .../proxy/some/path: not of any resource here */
         free(more);
         free(SW_TAKE(req->subresource));
@@ -113,13 +113,13 @@ static void parse_resource(struct sw_req *req, const char *path)
 static void parse_path(struct sw_req *req, const char *path)
 {
     req->path = decode(path, strlen(path), false);
-    char *first = next_part(&path);
+    char *first = next_segment(&path);
     if (sw_streq(first, "api")) {
         req->group = sw_strdup("");
-        req->version = next_part(&path);
+        req->version = next_segment(&path);
     } else if (sw_streq(first, "apis")) {
-        req->group = next_part(&path);
-        req->version = next_part(&path);
+        req->group = next_segment(&path);
+        req->version = next_segment(&path);
     }
     if (req->version)
         parse_resource(req, path);

@@ -104,7 +104,7 @@ static bool spoil(struct sw_watch *w, const char *line, size_t len)
     return false;
 }
 
-static void let_go(struct sw_watch *w)
+static void write_held(struct sw_watch *w)
 {
     if (w->held)
         sw_serve_write(w->req->reply, w->held, strlen(w->held));
@@ -122,7 +122,7 @@ static void write_line(struct sw_watch *w, const char *line, size_t len)
             return;
     } else {
         sw_serve_write(w->req->reply, line, len);
-        let_go(w);
+        write_held(w);
     }
     if (fault->type == SW_FAULT_DOUBLE)
         sw_serve_write(w->req->reply, line, len);
@@ -241,7 +241,7 @@ static void on_time(void *arg)
     struct sw_watch *w = ((struct sw_req *)arg)->watch;
     bool last = w->over || sw_loop_now_ms(sw_store_loop(w->req->store)) >= w->ends_ms;
     if (w->held && !w->over) {
-        let_go(w);
+        write_held(w);
     } else if (w->bookmarks && !w->over) {
         uint64_t now = sw_store_version(w->req->store);
         w->seen = now > w->seen ? now : w->seen; /* nothing of this kind is outstanding */

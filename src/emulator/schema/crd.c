@@ -304,7 +304,7 @@ static int accept_names(json_object *crd, void *arg)
 /* ---- the end of a CRD ---------------------------------------------------------------------------
  */
 
-static int let_go(json_object *crd, void *arg SW_UNUSED)
+static int drop_finalizer(json_object *crd, void *arg SW_UNUSED)
 {
     sw_meta_drop_finalizer(crd, "customresourcecleanup.apiextensions.k8s.io");
     return 0;
@@ -313,8 +313,8 @@ static int let_go(json_object *crd, void *arg SW_UNUSED)
 static void finish_if_empty(struct sw_crds *crds, json_object *crd)
 {
     if (sw_store_count(crds->store, declared(crds, crd), NULL) == 0)
-        (void)sw_store_modify(crds->store, crds->kind, NULL, sw_obj_name(crd), NULL, let_go, NULL,
-                              NULL);
+        (void)sw_store_modify(crds->store, crds->kind, NULL, sw_obj_name(crd), NULL, drop_finalizer,
+                              NULL, NULL);
 }
 
 static void delete_instances(struct sw_crds *crds, json_object *crd)
