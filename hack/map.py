@@ -158,15 +158,14 @@ def wrap(text, letters):
     return lines + [line]
 
 
-def draw(floors, ways, purposes):
+def draw(floors, ways):
     houses, rooms, y = lay_out(floors, ways)
     out = []
     for name, (x, top, width, height) in houses.items():
         out.append(f'<rect class="house" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>')
         out.append(f'<text class="head" x="{x + 8:.1f}" y="{top + 17:.1f}">{escape(name)}</text>')
-    for module, (x, top, width, height, _) in rooms.items():
-        out.append(f'<rect class="room" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="3">')
-        out.append(f'<title>{escape(module)}: {escape(purposes.get(module, ""))}</title></rect>')
+    for x, top, width, height, _ in rooms.values():
+        out.append(f'<rect class="room" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="3"/>')
 
     # each stop has a place of its own below its room's name
     in_room = {}
@@ -221,21 +220,16 @@ def draw(floors, ways, purposes):
     return head + "\n".join(out) + "\n</svg>\n"
 
 
-def read_purposes(path):
-    purposes = {}
+def read_modules(path):
     with open(path, encoding="utf-8") as f:
-        for line in f:
-            if re.match(r"[a-z]", line):
-                columns = [c.strip() for c in line.split("|")]
-                purposes[columns[0]] = columns[-1]
-    return purposes
+        return {line.split("|")[0].strip() for line in f if re.match(r"[a-z]", line)}
 
 
-def check(floors, ways, purposes, path, faults):
+def check(floors, ways, modules, path, faults):
     there = [m for floor in floors for house in floor for m in house.modules()]
-    for module in sorted(purposes.keys() - set(there)):
+    for module in sorted(modules - set(there)):
         faults.append(f"{path}: the module {module} is not on the map")
-    for module in sorted(set(there) - purposes.keys()):
+    for module in sorted(set(there) - modules):
         faults.append(f"{path}: {module} is on the map and has no row in the table")
     for module in sorted({m for m in there if there.count(m) > 1}):
         faults.append(f"{path}: {module} is on the map twice")
@@ -256,10 +250,10 @@ def main():
     arguments.add_argument("--svg", default="docs/architecture.svg")
     arguments.add_argument("--table", default="src/modules.txt")
     options = arguments.parse_args()
-    faults, purposes = [], read_purposes(options.table)
+    faults, modules = [], read_modules(options.table)
     floors, ways = read_map(options.map, faults)
-    check(floors, ways, purposes, options.map, faults)
-    svg = None if faults else draw(floors, ways, purposes)
+    check(floors, ways, modules, options.map, faults)
+    svg = None if faults else draw(floors, ways)
     if svg and options.check:
         try:
             with open(options.svg, encoding="utf-8") as f:
