@@ -15,7 +15,7 @@ struct image_check {
     struct sw_access *access;
     struct sw_registry_call *call;
     bool answered;
-    enum sw_access_wants wants; /* of the cluster's settings for registries */
+    enum sw_access_scope wants; /* of the cluster's settings for registries */
     int code;                   /* 0: there, or nobody can tell | SW_NOTFOUND */
     char *words;
     int64_t at_ms;

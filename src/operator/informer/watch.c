@@ -18,7 +18,7 @@ static const char *const worker_fields[] = {
     NULL,
 };
 
-static void free_seen(struct lh_entry *e)
+static void free_observed(struct lh_entry *e)
 {
     free(lh_entry_k(e));
     (void)json_object_put((struct json_object *)lh_entry_v(e));
@@ -51,7 +51,7 @@ void subscription_notify_fault(struct subscription *s, int code, const char *mes
 /* ---- what a watch has seen ----------------------------------------------------------------------
  */
 
-static char *seen_key(const char *ns, const char *name)
+static char *observed_key(const char *ns, const char *name)
 {
     return sw_printf("%s/%s", ns ? ns : "", name);
 }
@@ -60,7 +60,7 @@ static char *seen_key(const char *ns, const char *name)
 static void shared_watch_keep(struct shared_watch *f, const struct sw_watch_event *w,
                               bool was_notified)
 {
-    SW_AUTO_CHARS *k = seen_key(w->ns, w->name);
+    SW_AUTO_CHARS *k = observed_key(w->ns, w->name);
     struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
     if (e)
         (void)lh_table_delete_entry(f->seen, e);
@@ -73,7 +73,7 @@ static void shared_watch_keep(struct shared_watch *f, const struct sw_watch_even
 static bool shared_watch_take(struct shared_watch *f, const struct sw_key *key,
                               struct json_object **doc)
 {
-    SW_AUTO_CHARS *k = seen_key(key->ns, key->name);
+    SW_AUTO_CHARS *k = observed_key(key->ns, key->name);
     struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
     *doc = e ? (struct json_object *)lh_entry_v(e) : NULL;
     if (e)
@@ -262,7 +262,7 @@ static struct shared_watch *shared_watch_open(struct informer *informer, const s
         .selector = informer_copy(selector),
         .of_owned = is_shared(ns, NULL, selector),
         .unlisted = unlisted,
-        .seen = lh_kchar_table_new(16, free_seen),
+        .seen = lh_kchar_table_new(16, free_observed),
     };
     informer->watches = f;
     f->watch = sw_kube_watch_open(
@@ -281,7 +281,7 @@ struct watch_scope {
     const char *ns, *name, *selector;
 };
 
-static struct watch_scope shape_of(const struct subscription *s)
+static struct watch_scope scope_of(const struct subscription *s)
 {
     bool by_owner = s->key.name && !s->foreign && s->use == SW_USE_WHOLE &&
                     !sw_streq(s->key.kind, "Pod");
@@ -294,13 +294,13 @@ static struct watch_scope shape_of(const struct subscription *s)
 
 bool subscription_has_watch(const struct subscription *s, const struct sw_kind *kind)
 {
-    struct watch_scope f = shape_of(s);
+    struct watch_scope f = scope_of(s);
     return shared_watch_find(s->informer, kind, f.ns, f.name, f.selector);
 }
 
 void subscription_join(struct subscription *s, const struct sw_kind *kind)
 {
-    struct watch_scope f = shape_of(s);
+    struct watch_scope f = scope_of(s);
     s->shared = shared_watch_open(s->informer, kind, f.ns, f.name, f.selector, s->use,
                                   !s->foreign && informer_knows_absent(s->informer, &s->key));
     s->shared->n_subscriptions++;

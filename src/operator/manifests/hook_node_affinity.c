@@ -39,14 +39,14 @@ static struct json_object *expression(const char *key, const char *op, const cha
  */
 
 /* What is made of the terms of one pod spec. */
-struct stay {
+struct grace_terms {
     const char *key;              /* of the label by which pods stay */
     struct json_object *selected; /* expressions, of the nodeSelector's features */
     struct json_object *terms;    /* those that come of it */
 };
 
 /* The features that may be missing where @term holds, each once. */
-static struct json_object *features_of(const struct stay *s, struct json_object *term)
+static struct json_object *features_of(const struct grace_terms *s, struct json_object *term)
 {
     struct json_object *const lists[] = { s->selected, sw_json_get(term, "matchExpressions") };
     struct json_object *keys = json_object_new_array();
@@ -61,7 +61,7 @@ static struct json_object *features_of(const struct stay *s, struct json_object 
 }
 
 /* @term and what was selected, but for @missing (keys; NULL: none), which are not there. */
-static void add_term(struct stay *s, struct json_object *term, struct json_object *missing)
+static void add_term(struct grace_terms *s, struct json_object *term, struct json_object *missing)
 {
     struct json_object *const lists[] = { s->selected, sw_json_get(term, "matchExpressions") };
     struct json_object *made = json_object_new_object(), *all = json_object_new_array();
@@ -82,7 +82,7 @@ static void add_term(struct stay *s, struct json_object *term, struct json_objec
 }
 
 /* NFD loses one feature, where a device went or a rule was changed, or all, where itself went. */
-static void spread(struct stay *s, struct json_object *term)
+static void spread(struct grace_terms *s, struct json_object *term)
 {
     SW_AUTO_JSON *features = features_of(s, term);
     size_t n = sw_json_len(features);
@@ -145,7 +145,7 @@ int hook_node_affinity(struct json_object *doc, const struct sw_hook_env *env,
     if (!asks_for_features(pod_spec) || sw_label_value_fault(resource))
         return 0;
     SW_AUTO_CHARS *key = sw_grace_period_key(resource, pod_spec);
-    struct stay s = { key, take_selected(pod_spec), json_object_new_array() };
+    struct grace_terms s = { key, take_selected(pod_spec), json_object_new_array() };
     struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
                                              NULL);
     for (size_t i = 0; i < sw_json_len(terms); i++)

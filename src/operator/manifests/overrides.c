@@ -97,7 +97,7 @@ static size_t set_resources(struct json_object *pod, const char *container,
     return n;
 }
 
-static bool wants_pods(struct json_object *override)
+static bool changes_pods(struct json_object *override)
 {
     for (size_t i = 0; i < SW_COUNT(pod_fields); i++)
         if (sw_json_get(override, pod_fields[i].field))
@@ -179,7 +179,7 @@ int hook_override(struct json_object *doc, const struct sw_hook_env *env, struct
             continue;
         if (env->overrides_used)
             *env->overrides_used |= UINT64_C(1) << i;
-        if (wants_pods(override))
+        if (changes_pods(override))
             rc = set_pods(override, doc, err);
         if (rc == 0)
             rc = patch(override, doc, err);
@@ -213,7 +213,7 @@ static int check_one(struct json_object *override, size_t i, struct sw_err *err)
         rc = check_type(override, i, pod_fields[f].field, pod_fields[f].type, err);
     for (size_t f = 0; rc == 0 && f < SW_COUNT(others); f++)
         rc = check_type(override, i, others[f].field, others[f].type, err);
-    if (rc == 0 && !wants_pods(override) && !sw_json_get(override, "patch"))
+    if (rc == 0 && !changes_pods(override) && !sw_json_get(override, "patch"))
         return sw_err_set(err, SW_INVALID, "spec.overrides[%zu]: it changes nothing", i);
     return rc;
 }

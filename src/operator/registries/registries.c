@@ -39,7 +39,7 @@ struct sw_access {
     sw_access_fn *fn;
     void *arg;
     char *ns;
-    enum sw_access_wants wants, reads;
+    enum sw_access_scope wants, reads;
     struct slot slots[MAX_WAITING];
     int n_waiting;
     struct sw_timer *timer;
@@ -390,7 +390,7 @@ bool sw_access_is_internal(const char *image)
 }
 
 struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
-                                 enum sw_access_wants wants, sw_access_fn *fn, void *arg)
+                                 enum sw_access_scope wants, sw_access_fn *fn, void *arg)
 {
     struct sw_access *a = sw_zalloc(1, sizeof *a);
     *a = (struct sw_access){ .r = r,

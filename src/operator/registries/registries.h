@@ -38,10 +38,10 @@ typedef void sw_access_fn(int code, const char *words, struct sw_registry *regis
  * the one before. Of an image in an OpenShift's own registry the settings of other registries say
  * nothing, mostly: it is enough to begin with the first, and go on where that does not do (the
  * second for SW_FORBIDDEN, the third for SW_INVALID, a certificate). */
-enum sw_access_wants { SW_ACCESS_NAMESPACE, SW_ACCESS_LOGIN, SW_ACCESS_ALL };
+enum sw_access_scope { SW_ACCESS_NAMESPACE, SW_ACCESS_LOGIN, SW_ACCESS_ALL };
 /** Answers once, never before it returned. @ns may be NULL. */
 struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
-                                 enum sw_access_wants wants, sw_access_fn *fn, void *arg);
+                                 enum sw_access_scope wants, sw_access_fn *fn, void *arg);
 /** Is the image in an OpenShift's own registry, by the registry's Service? */
 bool sw_access_is_internal(const char *image);
 /** No callback of it runs from here on. NULL is accepted; not needed after the answer. */
