@@ -21,6 +21,8 @@ python3 hack/map.py --check
 say "map (docs/architecture.map)" $?
 python3 hack/docs.py
 say "documents (paths, glossary)" $?
+python3 hack/names.py
+say "names (hack/names.py)" $?
 
 # ---- warnings are errors, with both compilers; headers stand alone
 flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -Isrc -Itest -Ibuild/gen"
