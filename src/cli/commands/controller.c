@@ -140,7 +140,7 @@ static void start_work(void *arg)
                                       .helper = SW_SELF,
                                       .cache_dir = op->opts.cache_dir,
                                       .refresh_ms = op->opts.refresh_ms,
-                                      .tape = sw_recorder_recording(op->recorder),
+                                      .recording = sw_recorder_recording(op->recorder),
                                       .on_event = on_event,
                                       .on_change = on_change,
                                       .on_trouble = on_trouble,

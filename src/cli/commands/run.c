@@ -297,7 +297,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
         &(struct sw_controller_opts){ .registries = ask ? &registries : NULL,
                                       .only = run->name,
                                       .one_shot = true,
-                                      .tape = sw_recorder_recording(run->recorder),
+                                      .recording = sw_recorder_recording(run->recorder),
                                       .helper = SW_SELF,
                                       .cache_dir = run->opts.source.cache_dir,
                                       .on_change = on_change,

@@ -1,7 +1,7 @@
 #include "operator/controller/controller.h"
 
 #include "operator/controller/fetch.h"
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 #include "operator/registries/registries.h"
 
 #include <stdlib.h>
@@ -17,47 +17,47 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .opts = *opts,
         .only = opts->only ? sw_strdup(opts->only) : NULL,
         .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
-        .helper = opts->helper ? sw_strdup(opts->helper) : NULL,
-        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
-        .roster = sw_node_set_new(),
+        .nodes = sw_node_set_new(),
         .facts = sw_facts_new(),
         .informer = informer_new(loop, kube),
-        .trouble = 1, /* nothing was told yet */
+        .own = sw_zalloc(1, sizeof *c->own),
     };
-    sw_node_set_tap(c->roster, opts->tape);
+    *c->own = (struct controller_private){
+        .helper = opts->helper ? sw_strdup(opts->helper) : NULL,
+        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
+        .trouble = 1, /* nothing was reported yet */
+    };
+    sw_node_set_tap(c->nodes, opts->recording);
     if (opts->registries)
         c->registries = sw_registries_new(loop, kube, opts->registries);
-    depend_open(c);
+    capabilities_open(c);
     cluster_open(c);
     return c;
 }
 
-/* All that writes for somebody. */
-static void let_go(struct sw_controller *c)
+/* End all that writes. */
+static void stop(struct sw_controller *c)
 {
     resource_free_all(c);
-    overlap_close(c);
-    preflights_close(c);
-    modules_close(c);
-    das_close(c);
+    capabilities_stop(c);
 }
 
 void sw_controller_pause(struct sw_controller *c)
 {
-    c->paused = true;
+    c->own->paused = true;
     cluster_close_resources(c);
-    let_go(c);
+    stop(c);
 }
 
 void sw_controller_resume(struct sw_controller *c)
 {
-    c->paused = false;
+    c->own->paused = false;
     cluster_kinds_changed(c); /* opens what may be opened, as after any news */
 }
 
 bool sw_controller_is_paused(const struct sw_controller *c)
 {
-    return c->paused;
+    return c->own->paused;
 }
 
 void sw_controller_close(struct sw_controller *c)
@@ -65,26 +65,25 @@ void sw_controller_close(struct sw_controller *c)
     if (!c)
         return;
     cluster_close(c);
-    let_go(c);
-    images_close(c);
-    toolkits_close(c);
+    stop(c);
+    capabilities_close(c);
     sw_registries_free(c->registries);
-    depend_close(c);
     fetch_close_all(c);
-    wants_close(c);
+    fact_watches_close(c);
     informer_free(c->informer);
     sw_facts_free(c->facts);
-    sw_node_set_free(c->roster);
+    sw_node_set_free(c->nodes);
     free(c->only);
     free(c->ns);
-    free(c->helper);
-    free(c->cache_dir);
+    free(c->own->helper);
+    free(c->own->cache_dir);
+    free(c->own);
     free(c);
 }
 
 bool sw_controller_is_synced(const struct sw_controller *c)
 {
-    return c->nodes_synced && c->resources_synced;
+    return c->own->nodes_synced && c->resources_synced;
 }
 
 struct json_object *sw_controller_status(struct sw_controller *c, const char *resource)
@@ -114,7 +113,7 @@ enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource)
 int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words)
 {
     struct resource *r = resource_find(c, resource);
-    *words = r ? r->fault_words : NULL;
+    *words = r ? r->fault_message : NULL;
     return r ? r->fault : 0;
 }
 
@@ -123,10 +122,10 @@ bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
     struct resource *r = resource_find(c, resource);
     if (!r)
         return true;
-    for (const struct op *op = r->ops; op; op = op->next)
+    for (const struct op *op = r->own->ops; op; op = op->next)
         if (!op->is_held) /* nothing is under way that somebody waits for */
             return false;
-    return !r->todo && !r->renders && !r->plan_work;
+    return !r->own->queue && !r->own->renders && !r->own->plan_work;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------
@@ -143,7 +142,7 @@ static struct json_object *own_labels(struct resource *r, uint32_t node)
         SW_ERR(err);
         if (!label || sw_recipe_label(r->name, label, &key, &err) < 0)
             continue;
-        const char *value = sw_node_set_label(r->c->roster, node, key);
+        const char *value = sw_node_set_label(r->c->nodes, node, key);
         if (value)
             (void)json_object_object_add(labels, key, json_object_new_string(value));
     }
@@ -160,8 +159,8 @@ struct json_object *sw_controller_nodes(struct sw_controller *c, const char *res
 {
     struct resource *r = resource_find(c, resource);
     struct json_object *nodes = json_object_new_array();
-    for (uint32_t i = 0; r && i < sw_node_set_end(c->roster); i++) {
-        const char *name = sw_node_set_name(c->roster, i);
+    for (uint32_t i = 0; r && i < sw_node_set_end(c->nodes); i++) {
+        const char *name = sw_node_set_name(c->nodes, i);
         if (!name)
             continue;
         struct json_object *node = json_object_new_object();

@@ -43,7 +43,7 @@ struct sw_controller_opts {
     int64_t refresh_ms;    /* recipes from elsewhere are asked for again after so long; 0: never */
     struct sw_engine_opts engine;
     struct sw_recording
-        *tape; /* write down what engines are told and want; borrowed. NULL: do not */
+        *recording; /* write down what engines are told and want; borrowed. NULL: do not */
     /** Ask registries (for driver containers' images and what driver toolkits are for), set up so;
      * NULL: never. */
     const struct sw_registries_opts *registries;

@@ -1,7 +1,7 @@
 /* Kubernetes Events about a resource. That nothing is said twice in a row is the engine's care.
  * That a state has begun is worth an Event only while it is not over: what comes of it says it,
  * too. */
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool is_of_same_state(const char *a, const char *b)
 /* What is told now says more of a state than that it began. */
 static void drop_held(struct resource *r, const char *message)
 {
-    for (struct op *op = r->ops, *next; op; op = next) {
+    for (struct op *op = r->own->ops, *next; op; op = next) {
         next = op->next;
         if (op->is_held && op->begin == begin_event &&
             is_of_same_state(sw_json_str(op->doc, "", "message", NULL), message))
@@ -82,7 +82,7 @@ void event_record(struct resource *r, const struct sw_action *a)
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Event", EVENT_NAMESPACE, NULL }, 0);
     SW_AUTO_CHARS *name = sw_printf("%s.%" PRIx64 "%04x", r->name,
                                     (uint64_t)sw_loop_now_ms(r->c->loop) * 1000000,
-                                    (unsigned)(r->c->n_events++ & 0xffff));
+                                    (unsigned)(r->c->own->n_events++ & 0xffff));
     op->doc = event_doc(r, a, name);
     op->begin = begin_event;
     op->failed = event_failed;
@@ -93,4 +93,17 @@ void event_record(struct resource *r, const struct sw_action *a)
     op->is_held = true;
     op->timer = sw_timer_new(r->c->loop, on_held, op);
     sw_timer_set(op->timer, HOLD_MS);
+}
+
+void event_report(struct resource *r, const struct sw_action *a)
+{
+    struct sw_controller *c = r->c;
+    if (c->opts.on_event)
+        c->opts.on_event(&(struct sw_controller_event){ .resource = r->name,
+                                                        .state = a->state,
+                                                        .reason = a->reason,
+                                                        .message = a->message,
+                                                        .warning = a->warning },
+                         c->opts.arg);
+    event_record(r, a);
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "chart/fetch/helper.h"
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 enum { AT_A_TIME = 4, ANSWER_MAX = 96 << 20, DEADLINE_MS = 150000 };
 
@@ -46,7 +46,7 @@ static void reap(struct fetch *f)
 
 static void fetch_free(struct fetch *f)
 {
-    struct fetch **at = &f->c->fetches;
+    struct fetch **at = &f->c->own->fetches;
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
@@ -129,7 +129,7 @@ static int spawn(struct fetch *f, int fd)
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
     if (!rc)
-        rc = posix_spawn(&f->pid, f->c->helper, &actions, NULL, argv, environ);
+        rc = posix_spawn(&f->pid, f->c->own->helper, &actions, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     return rc;
 }
@@ -175,7 +175,7 @@ static void on_timer(void *arg)
     struct fetch *f = arg;
     if (f->bev)
         fail(f, "the fetch helper does not answer");
-    else if (f->c->helper)
+    else if (f->c->own->helper)
         begin(f);
     else
         do_here(f);
@@ -184,7 +184,7 @@ static void on_timer(void *arg)
 static void start_next(struct sw_controller *c)
 {
     int n = 0;
-    for (struct fetch *f = c->fetches; f && n < AT_A_TIME; f = f->next, n++)
+    for (struct fetch *f = c->own->fetches; f && n < AT_A_TIME; f = f->next, n++)
         if (!f->bev && !sw_timer_is_set(f->timer))
             sw_timer_set(f->timer, 0);
 }
@@ -195,7 +195,7 @@ struct fetch *fetch_start(struct sw_controller *c, struct json_object *request, 
     struct fetch *f = sw_zalloc(1, sizeof *f);
     *f = (struct fetch){ .c = c, .request = request, .done = done, .arg = arg };
     f->timer = sw_timer_new(c->loop, on_timer, f);
-    struct fetch **end = &c->fetches;
+    struct fetch **end = &c->own->fetches;
     while (*end)
         end = &(*end)->next;
     *end = f;
@@ -214,6 +214,6 @@ void fetch_cancel(struct fetch *f)
 
 void fetch_close_all(struct sw_controller *c)
 {
-    while (c->fetches)
-        fetch_free(c->fetches);
+    while (c->own->fetches)
+        fetch_free(c->own->fetches);
 }

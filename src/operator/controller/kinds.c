@@ -2,7 +2,7 @@
  * versions asked for anew, and no others. A cluster has dozens of them, an operator brings ten
  * CRDs. A group version that nobody answered for is asked for until somebody does: what is not
  * known of it is not taken for "not served". */
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct stale {
 
 static bool is_asking(const struct sw_controller *c)
 {
-    for (const struct stale *s = c->stale; s; s = s->next)
+    for (const struct stale *s = c->own->stale; s; s = s->next)
         if (s->req)
             return true;
     return false;
@@ -60,7 +60,7 @@ static void stale_free(struct stale *s)
 
 static void forget(struct stale *s)
 {
-    struct stale **at = &s->c->stale;
+    struct stale **at = &s->c->own->stale;
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
@@ -102,13 +102,13 @@ static void ask(struct stale *s)
 static void on_kinds_timer(void *arg)
 {
     struct sw_controller *c = arg;
-    for (struct stale *s = c->stale; s; s = s->next)
+    for (struct stale *s = c->own->stale; s; s = s->next)
         ask(s);
 }
 
 static struct stale *find(struct sw_controller *c, const char *api_version, size_t *n)
 {
-    struct stale *s = c->stale;
+    struct stale *s = c->own->stale;
     for (*n = 0; s && !sw_streq(s->api_version, api_version); s = s->next)
         ++*n;
     return s;
@@ -117,8 +117,8 @@ static struct stale *find(struct sw_controller *c, const char *api_version, size
 static struct stale *stale_new(struct sw_controller *c, const char *api_version)
 {
     struct stale *s = sw_zalloc(1, sizeof *s);
-    *s = (struct stale){ .c = c, .next = c->stale, .api_version = sw_strdup(api_version) };
-    return c->stale = s;
+    *s = (struct stale){ .c = c, .next = c->own->stale, .api_version = sw_strdup(api_version) };
+    return c->own->stale = s;
 }
 
 /* @awaited: the kind that should come to be served; NULL: none. */
@@ -138,12 +138,12 @@ static void add(struct sw_controller *c, const char *api_version, const char *aw
         s->awaited = a;
     }
     s->n_tries = 0;
-    sw_timer_set(c->kinds_timer, 0);
+    sw_timer_set(c->own->kinds_timer, 0);
 }
 
 static bool is_awaiting(const struct sw_controller *c)
 {
-    for (const struct stale *s = c->stale; s; s = s->next)
+    for (const struct stale *s = c->own->stale; s; s = s->next)
         if (s->awaited)
             return true;
     return false;
@@ -160,12 +160,13 @@ void kinds_look(struct sw_controller *c)
         sw_log(SW_LOG_WARN, "the server lists a group version and does not say its kinds", "api",
                name, NULL);
     }
-    if (!c->stale) {
-        c->kinds_retry_ms = RETRY_MS;
-    } else if (!is_asking(c) && !sw_timer_is_set(c->kinds_timer)) {
-        sw_timer_set(c->kinds_timer, is_awaiting(c) ? RETRY_MS : c->kinds_retry_ms);
-        c->kinds_retry_ms = c->kinds_retry_ms * 2 < RETRY_MAX_MS ? c->kinds_retry_ms * 2
-                                                                 : RETRY_MAX_MS;
+    if (!c->own->stale) {
+        c->own->kinds_retry_ms = RETRY_MS;
+    } else if (!is_asking(c) && !sw_timer_is_set(c->own->kinds_timer)) {
+        sw_timer_set(c->own->kinds_timer, is_awaiting(c) ? RETRY_MS : c->own->kinds_retry_ms);
+        c->own->kinds_retry_ms = c->own->kinds_retry_ms * 2 < RETRY_MAX_MS
+                                     ? c->own->kinds_retry_ms * 2
+                                     : RETRY_MAX_MS;
     }
 }
 
@@ -173,14 +174,14 @@ void kinds_look(struct sw_controller *c)
 static void on_news(void *arg)
 {
     struct sw_controller *c = arg;
-    if (!c->discovery && !is_asking(c))
+    if (!c->own->discovery && !is_asking(c))
         cluster_kinds_changed(c);
 }
 
 static void note_news(void *arg)
 {
     struct sw_controller *c = arg;
-    sw_timer_set(c->kinds_news, 0);
+    sw_timer_set(c->own->kinds_news, 0);
 }
 
 /* ---- is enough known? --------------------------------------------------------------------------
@@ -224,7 +225,7 @@ bool kinds_ready(struct resource *r)
 
 char *kinds_trouble(const struct resource *r)
 {
-    const char *name = r->c->kinds_retry_ms >= LONG_MS ? unknown_for(r) : NULL, *slash;
+    const char *name = r->c->own->kinds_retry_ms >= LONG_MS ? unknown_for(r) : NULL, *slash;
     if (!name)
         return NULL;
     slash = strchr(name, '/');
@@ -263,20 +264,20 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
 
 void kinds_open(struct sw_controller *c)
 {
-    c->kinds_timer = sw_timer_new(c->loop, on_kinds_timer, c);
-    c->kinds_news = sw_timer_new(c->loop, on_news, c);
-    c->kinds_retry_ms = RETRY_MS;
+    c->own->kinds_timer = sw_timer_new(c->loop, on_kinds_timer, c);
+    c->own->kinds_news = sw_timer_new(c->loop, on_news, c);
+    c->own->kinds_retry_ms = RETRY_MS;
     sw_kube_on_kinds(c->kube, note_news, c);
 }
 
 void kinds_close(struct sw_controller *c)
 {
-    while (c->stale) {
-        struct stale *s = c->stale;
-        c->stale = s->next;
+    while (c->own->stale) {
+        struct stale *s = c->own->stale;
+        c->own->stale = s->next;
         stale_free(s);
     }
     sw_kube_on_kinds(c->kube, NULL, NULL);
-    sw_timer_free(c->kinds_timer);
-    sw_timer_free(c->kinds_news);
+    sw_timer_free(c->own->kinds_timer);
+    sw_timer_free(c->own->kinds_news);
 }

@@ -1,12 +1,13 @@
 /* SRO's metrics under their names, read off the statuses at the moment of the question. */
-#include "operator/controller/internal.h"
+#include "operator/controller/metrics.h"
+#include "operator/controller/private.h"
 
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Prometheus' label values: backslash, quote and newline are escaped. */
-static void put_label(struct printbuf *out, const char *name, const char *value)
+void metric_label(struct printbuf *out, const char *name, const char *value)
 {
     sprintbuf(out, "%s=\"", name);
     for (; *value; value++) {
@@ -20,7 +21,7 @@ static void put_label(struct printbuf *out, const char *name, const char *value)
     (void)printbuf_memappend(out, "\"", 1);
 }
 
-static void put_head(struct printbuf *out, const char *name, const char *type, const char *help)
+void metric_head(struct printbuf *out, const char *name, const char *type, const char *help)
 {
     sprintbuf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -36,9 +37,9 @@ static size_t count_resources(const struct sw_controller *c)
 static void put_state(struct printbuf *out, const char *resource, const char *state, bool ready)
 {
     (void)printbuf_memappend(out, "sro_states_completed_info{", 26);
-    put_label(out, "specialresource", resource);
+    metric_label(out, "specialresource", resource);
     (void)printbuf_memappend(out, ",", 1);
-    put_label(out, "state", state);
+    metric_label(out, "state", state);
     sprintbuf(out, "} %d\n", ready);
 }
 
@@ -88,7 +89,7 @@ static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
     for (size_t i = 0; i < SW_COUNT(labels); i++) {
         if (i)
             (void)printbuf_memappend(w->out, ",", 1);
-        put_label(w->out, labels[i].name, labels[i].value);
+        metric_label(w->out, labels[i].name, labels[i].value);
     }
     size_t n = *nodes != '\0';
     for (const char *c = nodes; *c; c++)
@@ -103,7 +104,7 @@ static void put_alert(struct printbuf *out, const struct resource *r)
     for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
         affine = affine || sw_plan_state(r->plan, i)->kernel_affine;
     (void)printbuf_memappend(out, "sro_upgrade_alert{", 18);
-    put_label(out, "cr", r->name);
+    metric_label(out, "cr", r->name);
     sprintbuf(out, "} %d\n", affine && sw_facts_is_updating(r->c->facts));
 }
 
@@ -120,13 +121,13 @@ static void put_objects(struct printbuf *out, const char *resource, struct json_
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *o = sw_json_at(list, i);
         (void)printbuf_memappend(out, "sro_kind_completed_info{", 24);
-        put_label(out, "specialresource", resource);
+        metric_label(out, "specialresource", resource);
         (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "kind", sw_json_str(o, "", "kind", NULL));
+        metric_label(out, "kind", sw_json_str(o, "", "kind", NULL));
         (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "name", sw_json_str(o, "", "name", NULL));
+        metric_label(out, "name", sw_json_str(o, "", "name", NULL));
         (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "namespace", sw_json_str(o, "", "namespace", NULL));
+        metric_label(out, "namespace", sw_json_str(o, "", "namespace", NULL));
         sprintbuf(out, "} %d\n", state_is_ready(status, sw_json_str(o, "", "state", NULL)));
     }
 }
@@ -139,34 +140,10 @@ static void put_conditions(struct printbuf *out, const char *resource, struct js
     for (size_t i = 0; i < SW_COUNT(types); i++) {
         struct json_object *found = sw_json_find_by(list, "type", types[i]);
         (void)printbuf_memappend(out, "slipway_resource_condition{", 27);
-        put_label(out, "specialresource", resource);
+        metric_label(out, "specialresource", resource);
         (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "condition", types[i]);
+        metric_label(out, "condition", types[i]);
         sprintbuf(out, "} %d\n", sw_streq(sw_json_str(found, "", "status", NULL), "True"));
-    }
-}
-
-static void put_overlaps(struct printbuf *out, const struct resource *r)
-{
-    for (size_t i = 0; i < r->overlap.n; i++) {
-        (void)printbuf_memappend(out, "slipway_overlapping_nodes{", 26);
-        put_label(out, "specialresource", r->name);
-        (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "other", r->overlap.items[i].other);
-        sprintbuf(out, "} %zu\n", r->overlap.items[i].n_nodes);
-    }
-}
-
-static void put_upgrade(struct printbuf *out, const char *resource, struct json_object *status)
-{
-    static const char *const steps[] = { "upToDate", "inProgress", "waiting", "failed" };
-    struct json_object *upgrade = sw_json_get(status, "upgrade");
-    for (size_t i = 0; upgrade && i < SW_COUNT(steps); i++) {
-        (void)printbuf_memappend(out, "slipway_upgrade_nodes{", 22);
-        put_label(out, "specialresource", resource);
-        (void)printbuf_memappend(out, ",", 1);
-        put_label(out, "step", steps[i]);
-        sprintbuf(out, "} %d\n", (int)sw_json_int(upgrade, 0, steps[i], NULL));
     }
 }
 
@@ -174,54 +151,47 @@ static void put_request(const struct sw_kube_count *count, void *arg)
 {
     struct printbuf *out = arg;
     (void)printbuf_memappend(out, "slipway_requests_total{", 23);
-    put_label(out, "verb", count->verb);
+    metric_label(out, "verb", count->verb);
     (void)printbuf_memappend(out, ",", 1);
-    put_label(out, "resource", count->resource);
+    metric_label(out, "resource", count->resource);
     sprintbuf(out, ",code=\"%d\"} %llu\n", count->http_status, (unsigned long long)count->n);
 }
 
 char *sw_controller_metrics(struct sw_controller *c)
 {
     struct printbuf *out = printbuf_new(), *objects = printbuf_new();
-    put_head(out, "sro_managed_resources_total", "gauge", "SpecialResources that are looked after");
+    metric_head(out, "sro_managed_resources_total", "gauge",
+                "SpecialResources that are looked after");
     sprintbuf(out, "sro_managed_resources_total %zu\n", count_resources(c));
-    put_head(out, "sro_states_completed_info", "gauge",
-             "1 for a state that is Ready, 0 for others");
-    put_head(objects, "sro_kind_completed_info", "gauge",
-             "1 for an applied object whose state is Ready");
+    metric_head(out, "sro_states_completed_info", "gauge",
+                "1 for a state that is Ready, 0 for others");
+    metric_head(objects, "sro_kind_completed_info", "gauge",
+                "1 for an applied object whose state is Ready");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_states(out, r, status);
         put_objects(objects, r->name, status);
     }
-    put_head(objects, "sro_used_nodes", "gauge",
-             "Nodes that the pods of an applied workload are on: how many, and their names");
+    metric_head(objects, "sro_used_nodes", "gauge",
+                "Nodes that the pods of an applied workload are on: how many, and their names");
     for (struct resource *r = c->resources; r; r = r->next)
         sw_engine_each_workload(r->engine, put_workload, &(struct workload_out){ objects, r });
-    put_head(objects, "sro_upgrade_alert", "gauge",
-             "1 while the cluster is being updated and the resource has parts made for a kernel");
+    metric_head(
+        objects, "sro_upgrade_alert", "gauge",
+        "1 while the cluster is being updated and the resource has parts made for a kernel");
     for (struct resource *r = c->resources; r; r = r->next)
         put_alert(objects, r);
-    put_head(objects, "slipway_resource_condition", "gauge",
-             "1 where the resource's condition is True");
+    metric_head(objects, "slipway_resource_condition", "gauge",
+                "1 where the resource's condition is True");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_conditions(objects, r->name, status);
     }
-    put_head(objects, "slipway_overlapping_nodes", "gauge",
-             "Nodes that another resource selects as well, with no dependency between the two");
-    for (struct resource *r = c->resources; r; r = r->next)
-        put_overlaps(objects, r);
-    put_head(objects, "slipway_upgrade_nodes", "gauge",
-             "Nodes by how far the replacement of their driver is");
-    for (struct resource *r = c->resources; r; r = r->next) {
-        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
-        put_upgrade(objects, r->name, status);
-    }
+    capabilities_metrics(c, objects);
     (void)printbuf_memappend(out, objects->buf, objects->bpos);
-    put_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
-    sprintbuf(out, "slipway_nodes %zu\n", sw_node_set_count(c->roster));
-    put_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
+    metric_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
+    sprintbuf(out, "slipway_nodes %zu\n", sw_node_set_count(c->nodes));
+    metric_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
     sw_kube_each_count(c->kube, put_request, out);
     char *text = sw_strndup(out->buf, (size_t)out->bpos);
     printbuf_free(out);

@@ -2,8 +2,7 @@
  * What has to be fetched for it comes back through the loop. */
 #include "chart/recipe/package/pack.h"
 #include "data/text/semver.h"
-#include "operator/controller/internal.h"
-#include "operator/controller/rollback.h"
+#include "operator/controller/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,26 +31,35 @@ static void finish(struct plan_work *w, int code, const char *words)
     struct resource *r = w->r;
     plan_fn *done = w->done;
     SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
-    r->plan_work = NULL;
+    r->own->plan_work = NULL;
     plan_work_free(w);
     done(r, code, copy);
 }
 
-struct sw_render_env render_env(struct resource *r, struct json_object *facts, struct lookups *l)
+struct sw_render_env core_render_env(struct sw_controller *c, const char *name, const char *ns,
+                                     struct json_object *values)
 {
-    struct sw_controller *c = r->c;
     return (struct sw_render_env){
-        .release = r->name,
-        .namespace = resource_namespace(r),
-        .revision = r->release.version ? r->release.version : 1,
-        .is_upgrade = r->release.is_upgrade,
-        .facts = facts,
+        .release = name,
+        .namespace = ns,
+        .revision = 1,
+        .facts = values,
         .kube_version = c->kube_version,
         .api_versions = c->apis,
         .n_api_versions = c->n_apis,
-        .lookup = lookups_find,
-        .lookup_arg = l,
     };
+}
+
+struct sw_render_env resource_render_env(struct resource *r, struct json_object *values,
+                                         struct lookups *l)
+{
+    const struct release_view release = capabilities_release(r);
+    struct sw_render_env env = core_render_env(r->c, r->name, resource_namespace(r), values);
+    env.revision = release.revision;
+    env.is_upgrade = release.is_upgrade;
+    env.lookup = l ? lookups_find : NULL;
+    env.lookup_arg = l;
+    return env;
 }
 
 /* spec.set as values. It carries kind and apiVersion, which are none; facts put theirs there. */
@@ -92,8 +100,8 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
         rc = values_of(r, values, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_JSON *facts = cluster_values(r->c, r, NULL);
-    struct sw_render_env env = render_env(r, facts, w->lookups);
+    SW_AUTO_JSON *facts = resource_values(r, NULL);
+    struct sw_render_env env = resource_render_env(r, facts, w->lookups);
     SW_AUTO(sw_plan) *plan = NULL;
     rc = sw_recipe_plan(r->recipe, values, &env, &plan, err);
     if (rc == 0)
@@ -104,7 +112,7 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *merged = sw_plan_values(plan);
-    debug_log(r, "debug values", "", merged);
+    document_made(r, "debug values", "", merged);
     sw_plan_free(r->plan);
     r->plan = SW_TAKE(plan);
     return 0;
@@ -114,22 +122,22 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
 static void tell_trouble(struct resource *r)
 {
     SW_AUTO_CHARS *words = r->plan ? NULL : kinds_trouble(r);
-    if (words && !sw_streq(words, r->fault_words))
+    if (words && !sw_streq(words, r->fault_message))
         resource_refuse(r, SW_UNAVAILABLE, words);
 }
 
 static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
-    w->waits_for_facts = !wants_ready(w->r) || !release_is_known(w->r) || !rollback_is_known(w->r);
+    w->waits_for_facts = !facts_ready(w->r) || !capabilities_plan_ready(w->r);
     if (w->waits_for_facts) {
         tell_trouble(w->r);
         return;
     }
     SW_ERR(err);
     int rc = resource_resolve(w->r, &err);
-    SW_AUTO_CHARS *key = source_key(w->r);
-    if (rc == 0 && !sw_streq(key, w->r->recipe_key)) {
+    SW_AUTO_CHARS *key = source_key(w->r->doc);
+    if (rc == 0 && !sw_streq(key, w->r->own->recipe_key)) {
         plan_start(w->r, w->done); /* what was found out meanwhile names another recipe */
         return;
     }
@@ -143,11 +151,24 @@ static void load(struct plan_work *w);
 
 void plan_resume(struct resource *r)
 {
-    struct plan_work *w = r->plan_work;
+    struct plan_work *w = r->own->plan_work;
     if (w && w->waits_for_facts && w->is_loaded)
         try_plan(w);
     else if (w && w->waits_for_facts)
         load(w);
+}
+
+void plan_resume_all(struct sw_controller *c)
+{
+    for (struct resource *r = c->resources, *next; r; r = next) {
+        next = r->next;
+        plan_resume(r);
+    }
+}
+
+bool resource_is_planning(const struct resource *r)
+{
+    return r->own->plan_work;
 }
 
 /* By its files: of two controllers, or lives of one, both say the same. */
@@ -171,9 +192,9 @@ static void digest_recipe(struct resource *r)
 /* The same files again are no other recipe: what stands is not planned anew. */
 static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char *content)
 {
-    free(r->recipe_key);
-    r->recipe_key = source_key(r);
-    if (r->recipe && content && sw_streq(content, r->recipe_content)) {
+    free(r->own->recipe_key);
+    r->own->recipe_key = source_key(r->doc);
+    if (r->recipe && content && sw_streq(content, r->own->recipe_content)) {
         sw_recipe_free(recipe);
         return;
     }
@@ -181,18 +202,18 @@ static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char
     sw_recipe_free(r->recipe);
     r->recipe = recipe;
     digest_recipe(r);
-    free(r->recipe_content);
-    r->recipe_content = content ? sw_strdup(content) : NULL;
+    free(r->own->recipe_content);
+    r->own->recipe_content = content ? sw_strdup(content) : NULL;
 }
 
 static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
 {
     struct plan_work *w = arg;
     struct resource *r = w->r;
-    SW_AUTO_CHARS *key = source_key(r);
+    SW_AUTO_CHARS *key = source_key(r->doc);
     if (w->source)
-        follow_update(r, w->source, code);
-    if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->recipe_key)) {
+        refresh_update(r, w->source, code);
+    if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->own->recipe_key)) {
         sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
                words ? words : sw_code_name(code), NULL);
     } else if (code < 0) {
@@ -212,7 +233,7 @@ static void on_source(int code, struct sw_recipe *recipe, const char *words, voi
 static void load(struct plan_work *w)
 {
     struct resource *r = w->r;
-    w->waits_for_facts = resolve_is_needed(r->seen) && !wants_ready(r);
+    w->waits_for_facts = resolve_is_needed(r->seen) && !facts_ready(r);
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
@@ -221,19 +242,19 @@ static void load(struct plan_work *w)
         finish(w, rc, sw_err_text(&err));
         return;
     }
-    SW_AUTO_CHARS *key = source_key(r);
-    bool is_old = r->recipe_is_old;
-    r->recipe_is_old = false;
-    if (r->recipe && !is_old && sw_streq(key, r->recipe_key))
+    SW_AUTO_CHARS *key = source_key(r->doc);
+    bool is_old = r->own->recipe_is_old;
+    r->own->recipe_is_old = false;
+    if (r->recipe && !is_old && sw_streq(key, r->own->recipe_key))
         on_source(0, NULL, NULL, w);
     else
-        source_load(r, &w->source, on_source, w);
+        source_load(r->c, r->doc, &w->source, on_source, w);
 }
 
 void plan_start(struct resource *r, plan_fn *done)
 {
-    plan_work_free(r->plan_work);
-    struct plan_work *w = r->plan_work = sw_zalloc(1, sizeof *w);
+    plan_work_free(r->own->plan_work);
+    struct plan_work *w = r->own->plan_work = sw_zalloc(1, sizeof *w);
     *w = (struct plan_work){ .r = r, .done = done };
     w->lookups = lookups_new(r, try_plan, w);
     load(w);
@@ -245,21 +266,16 @@ char *plan_revision(struct resource *r)
 {
     struct json_object *all = json_object_new_object(), *apis = json_object_new_array();
     struct sw_groups groups;
-    cluster_groups(r->c, r, &groups);
+    resource_groups(r, &groups);
     sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
     for (size_t i = 0; i < groups.n; i++)
-        (void)json_object_object_add(all, groups.items[i]->id,
-                                     cluster_values(r->c, r, groups.items[i]));
+        (void)json_object_object_add(all, groups.items[i]->id, resource_values(r, groups.items[i]));
     if (!groups.n)
-        (void)json_object_object_add(all, "", cluster_values(r->c, r, NULL));
+        (void)json_object_object_add(all, "", resource_values(r, NULL));
     for (size_t i = 0; i < r->c->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
     (void)json_object_object_add(all, "apis", apis);
-    (void)json_object_object_add(all, "certificates", json_object_new_int64(r->serving_round));
-    (void)json_object_object_add(all, "release",
-                                 json_object_new_int64(r->release.asked ? r->release.version : 0));
-    if (r->rollback)
-        (void)json_object_object_add(all, "rollback", json_object_new_boolean(true));
+    capabilities_add_revision(r, all);
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);
     json_object_put(all);

@@ -1,6 +1,6 @@
 /* A recipe that changes where it comes from. A ConfigMap is watched; everybody else is asked again
  * now and then, and after a failure sooner. */
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000 };
 
 struct map_watch {
-    struct follow *f;
+    struct refresh *f;
     char *ns, *name;
     char *version; /* resourceVersion as it was read; NULL: it was not there */
     struct sw_kube_watch *watch;
 };
 
-struct follow {
+struct refresh {
     struct resource *r;
     struct sw_timer *timer;
     int64_t retry_ms; /* the next pause after a failure */
@@ -22,7 +22,7 @@ struct follow {
     size_t n;
 };
 
-static void maps_close(struct follow *f)
+static void maps_close(struct refresh *f)
 {
     for (size_t i = 0; i < f->n; i++) {
         sw_kube_watch_close(f->maps[i].watch);
@@ -34,9 +34,9 @@ static void maps_close(struct follow *f)
     f->n = 0;
 }
 
-void follow_close(struct resource *r)
+void refresh_close(struct resource *r)
 {
-    struct follow *f = SW_TAKE(r->follow);
+    struct refresh *f = SW_TAKE(r->own->refresh);
     if (!f)
         return;
     maps_close(f);
@@ -46,9 +46,9 @@ void follow_close(struct resource *r)
 
 static void look_again(void *arg)
 {
-    struct follow *f = arg;
-    f->r->recipe_is_old = true;
-    resource_facts_changed(f->r);
+    struct refresh *f = arg;
+    f->r->own->recipe_is_old = true;
+    resource_replan(f->r);
 }
 
 /* Not inside the watch's own callback: looking again may close it. */
@@ -69,7 +69,7 @@ static void on_map(const struct sw_watch_event *w, void *arg)
 /* ---- after a load ------------------------------------------------------------------------------
  */
 
-static bool is_watched(const struct follow *f, struct json_object *maps)
+static bool is_watched(const struct refresh *f, struct json_object *maps)
 {
     if (f->n != sw_json_len(maps))
         return false;
@@ -82,7 +82,7 @@ static bool is_watched(const struct follow *f, struct json_object *maps)
     return true;
 }
 
-static void watch_maps(struct follow *f, struct json_object *maps)
+static void watch_maps(struct refresh *f, struct json_object *maps)
 {
     struct sw_controller *c = f->r->c;
     const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "ConfigMap");
@@ -110,7 +110,7 @@ static void watch_maps(struct follow *f, struct json_object *maps)
 
 /* A clock that leaps has no use for a pause without an end: only what is elsewhere is asked again.
  */
-static void set_timer(struct follow *f, const struct source *s, int code)
+static void set_timer(struct refresh *f, const struct source *s, int code)
 {
     int64_t usual_ms = f->r->c->opts.refresh_ms;
     bool failed = code == SW_UNAVAILABLE;
@@ -125,12 +125,12 @@ static void set_timer(struct follow *f, const struct source *s, int code)
                                                    : RETRY_MAX_MS;
 }
 
-void follow_update(struct resource *r, const struct source *s, int code)
+void refresh_update(struct resource *r, const struct source *s, int code)
 {
-    struct follow *f = r->follow;
+    struct refresh *f = r->own->refresh;
     if (!f) {
-        f = r->follow = sw_zalloc(1, sizeof *f);
-        *f = (struct follow){ .r = r, .retry_ms = RETRY_MS };
+        f = r->own->refresh = sw_zalloc(1, sizeof *f);
+        *f = (struct refresh){ .r = r, .retry_ms = RETRY_MS };
         f->timer = sw_timer_new(r->c->loop, look_again, f);
     }
     set_timer(f, s, code);

@@ -1,62 +1,58 @@
 /* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
-#include "operator/controller/internal.h"
-#include "operator/controller/rollback.h"
+#include "operator/controller/private.h"
 #include "operator/manifests/hooks.h"
-
-#include "data/text/base64.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A render that may wait for lookups. */
-struct render_work {
+struct render {
     struct resource *r;
-    struct render_work *next;
+    struct render *next;
     char *state, *variant;
     uint64_t serial;
     struct lookups *lookups;
     struct made {
-        struct json_object *doc; /* owned reference of the object's */
-        bool forward;            /* not when it is rolled back */
-    } * made;                    /* of each of objects */
-    struct json_object
-        *rollback_hooks; /* of a rollback alone, as object_item() has them; or NULL */
-    char *lack; /* why there is no driver toolkit for this kernel, though the state wants one */
-    bool waits_for_images, due; /* due: it is about to be looked at again */
+        struct json_object *doc;  /* owned reference of the object's */
+        bool forward;             /* not when it is rolled back */
+    } * made;                     /* of each of objects */
+    struct json_object *extra;    /* of a rollback alone, as object_item() has them; or NULL */
+    int index;                    /* of the state in the plan */
+    const struct sw_group *group; /* that the whole state is rendered for, or NULL */
+    bool waits, due;              /* waits: for render_resume(); due: it is about to go on */
     struct sw_rendered_object *objects;
     size_t n, cap, made_cap;
 };
 
 enum { HOOK_STAGE = 1000000 }; /* beyond any weight */
 
-static void drop_objects(struct render_work *w)
+static void drop_objects(struct render *w)
 {
     for (size_t i = 0; i < w->n; i++) {
         json_object_put(w->made[i].doc);
         free((char *)w->objects[i].missing);
     }
     w->n = 0;
-    json_object_put(SW_TAKE(w->rollback_hooks));
+    json_object_put(SW_TAKE(w->extra));
 }
 
-static void unlink_work(struct render_work *w)
+static void unlink_work(struct render *w)
 {
-    for (struct render_work **at = &w->r->renders; *at; at = &(*at)->next)
+    for (struct render **at = &w->r->own->renders; *at; at = &(*at)->next)
         if (*at == w) {
             *at = w->next;
             break;
         }
 }
 
-void render_work_free(struct render_work *w)
+void render_free(struct render *w)
 {
     unlink_work(w);
     drop_objects(w);
     free(w->made);
     free(w->objects);
     lookups_free(w->lookups);
-    free(w->lack);
     free(w->state);
     free(w->variant);
     free(w);
@@ -81,7 +77,7 @@ static bool is_namespaced_by_crd(const struct sw_rendered *rendered, struct json
     return *sw_obj_namespace(doc);
 }
 
-static int find_scope(const struct render_work *w, const struct sw_rendered *rendered,
+static int find_scope(const struct render *w, const struct sw_rendered *rendered,
                       struct json_object *doc, bool *namespaced, struct sw_err *err)
 {
     struct sw_kube *kube = w->r->c->kube;
@@ -97,7 +93,7 @@ static int find_scope(const struct render_work *w, const struct sw_rendered *ren
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
-static void add(struct render_work *w, struct json_object *doc, bool awaited, int stage)
+static void add(struct render *w, struct json_object *doc, bool awaited, int stage)
 {
     SW_GROW(w->objects, w->n, w->cap);
     if (w->made_cap < w->cap) {
@@ -109,7 +105,7 @@ static void add(struct render_work *w, struct json_object *doc, bool awaited, in
         (struct sw_rendered_object){ .doc = doc, .awaited = awaited, .stage = stage };
 }
 
-/* What was rendered as one document, and the other way (rollback.c). */
+/* An object as an item of render_objects(). */
 static struct json_object *object_item(const struct sw_rendered_object *o)
 {
     struct json_object *item = json_object_new_object();
@@ -122,21 +118,21 @@ static struct json_object *object_item(const struct sw_rendered_object *o)
     return item;
 }
 
-static struct json_object *objects_doc(const struct render_work *w)
+struct json_object *render_objects(const struct render *w)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < w->n; i++) {
         struct json_object *item = object_item(&w->objects[i]);
         if (w->made[i].forward)
-            sw_json_set_str(item, ROLLBACK_FORWARD, "only", NULL);
+            sw_json_set_str(item, RENDER_ONLY_FORWARD, "only", NULL);
         (void)json_object_array_add(list, item);
     }
-    for (size_t i = 0; i < sw_json_len(w->rollback_hooks); i++)
-        (void)json_object_array_add(list, json_object_get(sw_json_at(w->rollback_hooks, i)));
+    for (size_t i = 0; i < sw_json_len(w->extra); i++)
+        (void)json_object_array_add(list, json_object_get(sw_json_at(w->extra, i)));
     return list;
 }
 
-static void take_objects(struct render_work *w, struct json_object *list)
+void render_replace(struct render *w, struct json_object *list)
 {
     drop_objects(w);
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -150,22 +146,10 @@ static void take_objects(struct render_work *w, struct json_object *list)
     }
 }
 
-static void roll_back(struct render_work *w, const char **words)
-{
-    if (!w->r->rollback)
-        return;
-    SW_AUTO_JSON *fresh = objects_doc(w);
-    SW_AUTO_JSON *kept = rollback_take(w->r, w->state, w->variant, fresh, words);
-    if (kept)
-        take_objects(w, kept);
-}
-
-static void finish(struct render_work *w, int code, const char *words)
+static void finish(struct render *w, int code, const char *words)
 {
     struct resource *r = w->r;
-    const char *rolled_back = NULL;
-    if (code == 0)
-        roll_back(w, &rolled_back);
+    const char *rolled_back = code == 0 ? capabilities_rendered(r, w) : NULL;
     resource_step(r, &(struct sw_event){
                          .kind = code < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
                          .serial = w->serial,
@@ -177,7 +161,7 @@ static void finish(struct render_work *w, int code, const char *words)
                          .message = words,
                          .rolled_back = rolled_back,
                      });
-    render_work_free(w);
+    render_free(w);
 }
 
 #define BEFORE (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE)
@@ -200,12 +184,13 @@ static bool is_in_inventory(const struct resource *r, struct json_object *doc)
 
 /* Helm's hooks of an install and of an upgrade; those of other occasions are not for now. Once
  * something was deployed, hooks of the install alone are not begun any more. */
-static bool hook_is_due(const struct resource *r, const struct sw_manifest *m)
+static bool hook_is_due(const struct resource *r, const struct release_view *release,
+                        const struct sw_manifest *m)
 {
     bool install = m->hook_events & INSTALL, upgrade = m->hook_events & UPGRADE;
-    if (r->release.is_upgrade && upgrade)
+    if (release->is_upgrade && upgrade)
         return true;
-    return install && (!r->release.was_deployed || is_in_inventory(r, m->doc));
+    return install && (!release->was_deployed || is_in_inventory(r, m->doc));
 }
 
 static int hook_stage(const struct sw_manifest *m, unsigned before)
@@ -214,18 +199,16 @@ static int hook_stage(const struct sw_manifest *m, unsigned before)
 }
 
 /* An upgrade's hooks run once for each revision: it is part of what they are. */
-static void mark_revision(const struct resource *r, const struct sw_manifest *m,
+static void mark_revision(const struct release_view *release, const struct sw_manifest *m,
                           struct json_object *doc)
 {
-    SW_AUTO_CHARS *version = sw_printf("%" PRId64,
-                                       r->release.version ? r->release.version : INT64_C(1));
+    SW_AUTO_CHARS *version = sw_printf("%" PRId64, release->revision);
     if (m->hook_events & UPGRADE)
         sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
 }
 
-/* For the day on which this content is gone back to. */
-static void keep_for_rollback(struct render_work *w, const struct sw_manifest *m,
-                              struct json_object *doc)
+/* For a rollback to this content. */
+static void add_extra_hook(struct render *w, const struct sw_manifest *m, struct json_object *doc)
 {
     const struct sw_rendered_object hook = {
         .doc = doc,
@@ -234,16 +217,17 @@ static void keep_for_rollback(struct render_work *w, const struct sw_manifest *m
         .drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED,
     };
     struct json_object *item = object_item(&hook);
-    sw_json_set_str(item, ROLLBACK_BACK, "only", NULL);
-    if (!w->rollback_hooks)
-        w->rollback_hooks = json_object_new_array();
-    (void)json_object_array_add(w->rollback_hooks, item);
+    sw_json_set_str(item, RENDER_ONLY_BACK, "only", NULL);
+    if (!w->extra)
+        w->extra = json_object_new_array();
+    (void)json_object_array_add(w->extra, item);
 }
 
 /* What one pass over the templates is for. */
 struct pass {
     const struct sw_group *group;
     struct json_object *values;
+    struct release_view release;
     bool want_affine, want_common;
 };
 
@@ -262,106 +246,14 @@ static struct json_object *needs_of(const struct resource *r, size_t state)
     return labels;
 }
 
-/* The Secret of a certificate that is used, as one more object of the state. */
-static int add_secret(struct render_work *w, const char *ns, const char *name,
-                      const struct sw_cert_text *text, struct sw_err *err)
-{
-    const char *const data[][2] = { { "ca.crt", text->ca },
-                                    { "tls.crt", text->cert },
-                                    { "tls.key", text->key } };
-    for (size_t i = 0; i < w->n; i++)
-        if (sw_streq(sw_obj_kind(w->made[i].doc), "Secret") &&
-            sw_streq(sw_obj_name(w->made[i].doc), name))
-            return 0;
-    SW_AUTO_JSON *doc = json_object_new_object();
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Secret", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
-    sw_json_set_str(doc, "kubernetes.io/tls", "type", NULL);
-    for (size_t i = 0; i < SW_COUNT(data); i++) {
-        size_t len;
-        SW_AUTO_CHARS *encoded = sw_base64_encode(data[i][1], strlen(data[i][1]), &len);
-        sw_json_set_str(doc, encoded, "data", data[i][0], NULL);
-    }
-    int rc = sw_hooks_apply(
-        doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns, .namespaced = true }, err);
-    if (rc == 0)
-        add(w, SW_TAKE(doc), false, 0);
-    return rc;
-}
-
-static int find_serving(void *arg, const char *ns, const char *secret, const char *service,
-                        struct sw_cert_text *out, struct sw_err *err)
-{
-    struct render_work *w = arg;
-    int rc = serving_find(w->r, w->lookups, ns, secret, service, out, err);
-    return rc == 0 && service ? add_secret(w, ns, secret, out, err) : rc;
-}
-
-/* ---- driver containers' images -----------------------------------------------------------------
- */
-
-/* The first image of @doc's pods that is not there. @return 0 | SW_PENDING: it is being asked for
- */
-static int find_missing(struct render_work *w, struct json_object *doc,
-                        const struct sw_group *group, char **missing)
-{
-    static const char *const lists[] = { "initContainers", "containers" };
-    struct json_object *pod = sw_hook_pod_template(doc);
-    int rc = 0;
-    for (size_t l = 0; l < SW_COUNT(lists); l++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; i < sw_json_len(list); i++) {
-            const char *words = "";
-            const char *image = sw_json_str(sw_json_at(list, i), "", "image", NULL);
-            int found = images_find(w->r->c, resource_namespace(w->r), image, group->arch, &words);
-            if (found == SW_PENDING)
-                rc = SW_PENDING;
-            else if (found == SW_NOTFOUND && !*missing)
-                *missing = sw_strdup(words);
-        }
-    }
-    return rc;
-}
-
-/* A driver of one kernel: see that its image is there before anything is touched. */
-static int check_image(struct render_work *w, struct json_object *doc, const struct pass *pass,
-                       struct sw_err *err)
-{
-    const char *state = sw_obj_annotation(doc, SW_SRO_PREFIX "state");
-    if (!pass->group || !sw_streq(sw_obj_kind(doc), "DaemonSet") ||
-        !sw_streq(state, "driver-container"))
-        return 0;
-    SW_AUTO_CHARS *missing = NULL;
-    int rc = find_missing(w, doc, pass->group, &missing);
-    if (rc == SW_PENDING) {
-        w->waits_for_images = true;
-        return sw_err_set(err, SW_PENDING, "its image is being looked for");
-    }
-    w->objects[w->n - 1].missing = SW_TAKE(missing);
-    return 0;
-}
-
-/* The cluster's mirrors, where the manifest is to use them. */
-static int find_mirrors(struct render_work *w, struct json_object *doc,
-                        const struct sw_mirrors **out, struct sw_err *err)
-{
-    if (!sw_streq(sw_mirror_rules(doc, w->r->doc), SW_MIRROR_CLUSTER) ||
-        images_mirrors(w->r->c, out) != SW_PENDING)
-        return 0;
-    w->waits_for_images = true;
-    return sw_err_set(err, SW_PENDING, "the cluster's mirrors are being read");
-}
-
-static int take_manifest(struct render_work *w, struct sw_rendered *rendered, size_t i,
+static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t i,
                          const struct pass *pass, bool wait_all, struct sw_err *err)
 {
     const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
     bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
-    bool due = !m->hook_events || hook_is_due(w->r, m);
-    bool for_rollback = w->r->rollback && (m->hook_events & ROLLBACK);
-    if (!(affine ? pass->want_affine : pass->want_common) || !(due || for_rollback))
+    bool due = !m->hook_events || hook_is_due(w->r, &pass->release, m);
+    bool is_extra = m->hook_events & capabilities_extra_hooks(w->r);
+    if (!(affine ? pass->want_affine : pass->want_common) || !(due || is_extra))
         return 0;
     if (affine && !sw_plan_state(w->r->plan, (size_t)m->state)->kernel_affine)
         return sw_err_set(err, SW_INVALID,
@@ -369,61 +261,54 @@ static int take_manifest(struct render_work *w, struct sw_rendered *rendered, si
                           ": stands in what the template includes; it is "
                           "looked for in the template's own text",
                           m->path, m->line);
-    const struct sw_mirrors *mirrors = NULL;
-    bool namespaced = false;
-    int rc = find_mirrors(w, m->doc, &mirrors, err);
-    if (rc == 0)
-        rc = find_scope(w, rendered, m->doc, &namespaced, err);
-    if (rc < 0)
-        return rc;
     struct sw_hook_env env = {
         .resource = w->r->doc,
         .ns = resource_namespace(w->r),
-        .mirrors = mirrors,
-        .namespaced = namespaced,
         .from_crds = m->from_crds,
         .group = pass->group,
-        .selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL,
         .values = pass->values,
-        .needs = needs_of(w->r, m->state),
-        .serving = find_serving,
-        .serving_arg = w,
-        .overrides_used = &w->r->overrides_used,
     };
+    int rc = capabilities_hook_env(w->r, w, m->doc, &env, err);
+    if (rc == 0)
+        rc = find_scope(w, rendered, m->doc, &env.namespaced, err);
+    if (rc < 0)
+        return rc;
+    env.selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL;
+    env.needs = needs_of(w->r, m->state);
     SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* others of this render look at it */
     rc = sw_hooks_apply(doc, &env, err);
     json_object_put(env.selector);
     json_object_put(env.needs);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
-    if (for_rollback) {
+    if (is_extra) {
         SW_AUTO_JSON *again = sw_json_copy(doc);
-        keep_for_rollback(w, m, again);
+        add_extra_hook(w, m, again);
     }
     if (!due)
         return 0;
-    if (affine)
-        kernels_label(w->r, pass->group);
-    mark_revision(w->r, m, doc);
-    debug_log(w->r, "debug manifest", w->state, doc);
+    struct render_item item = { .group = pass->group, .kernel_affine = affine };
+    capabilities_manifest_hooked(w->r, &item);
+    mark_revision(&pass->release, m, doc);
+    document_made(w->r, "debug manifest", w->state, doc);
     add(w, json_object_get(doc), wait_all, m->hook_events ? hook_stage(m, BEFORE) : 0);
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     struct sw_rendered_object *o = &w->objects[w->n - 1];
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;
     o->drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED;
-    if (affine && w->lack)
-        o->missing = sw_strdup(w->lack);
-    return affine && !w->lack ? check_image(w, doc, pass, err) : 0;
+    item.object = o;
+    return capabilities_object_rendered(w->r, w, &item, err);
 }
 
-static int render_pass(struct render_work *w, int state, struct pass *pass, struct sw_err *err)
+static int render_pass(struct render *w, int state, struct pass *pass, struct sw_err *err)
 {
     struct resource *r = w->r;
-    SW_AUTO_JSON *values = pass->values = cluster_values(r->c, r, pass->group);
-    struct sw_render_env env = render_env(r, values, w->lookups);
+    SW_AUTO_JSON *values = pass->values = resource_values(r, pass->group);
+    struct sw_render_env env = resource_render_env(r, values, w->lookups);
+    pass->release = capabilities_release(r);
     SW_AUTO(sw_rendered) *rendered = NULL;
-    debug_log(r, "debug runtime values", w->state, values);
+    document_made(r, "debug runtime values", w->state, values);
     int rc = sw_recipe_render(r->plan, &env, (size_t)state, &rendered, err);
     bool wait_all = sw_plan_state(r->plan, (size_t)state)->wait_all;
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
@@ -431,28 +316,20 @@ static int render_pass(struct render_work *w, int state, struct pass *pass, stru
     return rc;
 }
 
-/* Does the state want a driver toolkit? One that is not there is then the group's trouble alone. */
-static bool mentions_toolkit(struct render_work *w, int state)
-{
-    return sw_plan_state_mentions(w->r->plan, (size_t)state, "driverToolkitImage") ||
-           sw_plan_state_mentions(w->r->plan, (size_t)state, "clusterUpgradeInfo");
-}
-
 /* A kernel-affine state is rendered for one group of nodes. What in it is not affine is the same
  * for all groups, so it is rendered with the values of the first. */
-static int render_state(struct render_work *w, int state, struct sw_err *err)
+static int render_one(struct render *w, int state, struct sw_err *err)
 {
     struct resource *r = w->r;
     const struct sw_group *group = w->variant ? sw_facts_find_group(r->c->facts, w->variant) : NULL;
     struct sw_groups groups;
-    cluster_groups(r->c, r, &groups);
+    resource_groups(r, &groups);
     const struct sw_group *first = groups.n ? groups.items[0] : NULL;
     sw_groups_done(&groups);
     if (w->variant && *w->variant && !group)
         return sw_err_set(err, SW_NOTFOUND, "no node runs %s any more", w->variant);
-    free(SW_TAKE(w->lack));
-    if (group && mentions_toolkit(w, state))
-        w->lack = sw_facts_lacks_toolkit(r->c->facts, group);
+    w->group = group;
+    w->index = state;
     bool one_pass = !group || group == first;
     struct pass affine = { .group = group ? group : first,
                            .want_affine = true,
@@ -468,7 +345,7 @@ static int render_state(struct render_work *w, int state, struct sw_err *err)
  */
 
 /* Somebody else's namespace is used as it is: the engine does not take it over. */
-static int render_namespace(struct render_work *w, struct sw_err *err)
+static int render_namespace(struct render *w, struct sw_err *err)
 {
     const char *ns = resource_namespace(w->r);
     SW_AUTO_JSON *doc = json_object_new_object();
@@ -484,82 +361,127 @@ static int render_namespace(struct render_work *w, struct sw_err *err)
     return rc;
 }
 
-/* What pods of the recipe, and of its users, may name. */
-static int render_priority_classes(struct render_work *w, struct sw_err *err)
+/* ---- what capabilities see of a render
+ * ------------------------------------------------------------
+ */
+
+struct resource *render_resource(const struct render *w)
 {
-    struct json_object *doc;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && (doc = sw_sharing_priority_class(w->r->doc, i)); i++) {
-        rc = sw_hooks_apply(doc,
-                            &(struct sw_hook_env){ .resource = w->r->doc,
-                                                   .ns = resource_namespace(w->r),
-                                                   .overrides_used = &w->r->overrides_used },
-                            err);
-        if (rc == 0)
-            add(w, doc, false, 0);
-        else
-            json_object_put(doc);
-    }
+    return w->r;
+}
+
+const struct sw_group *render_group(const struct render *w)
+{
+    return w->group;
+}
+
+const char *render_state(const struct render *w)
+{
+    return w->state;
+}
+
+const char *render_variant(const struct render *w)
+{
+    return w->variant;
+}
+
+bool render_mentions(const struct render *w, const char *word)
+{
+    return sw_plan_state_mentions(w->r->plan, (size_t)w->index, word);
+}
+
+struct lookups *render_lookups(const struct render *w)
+{
+    return w->lookups;
+}
+
+void render_wait(struct render *w)
+{
+    w->waits = true;
+}
+
+bool render_has(const struct render *w, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (sw_streq(sw_obj_kind(w->made[i].doc), kind) &&
+            sw_streq(sw_obj_name(w->made[i].doc), name))
+            return true;
+    return false;
+}
+
+int render_add(struct render *w, struct json_object *doc, unsigned flags, struct sw_err *err)
+{
+    const char *ns = sw_obj_namespace(doc);
+    struct sw_hook_env env = { .resource = w->r->doc,
+                               .ns = *ns ? ns : resource_namespace(w->r),
+                               .namespaced = flags & RENDER_NAMESPACED };
+    int rc = flags & RENDER_WITH_HOOK_ENV ? capabilities_hook_env(w->r, w, doc, &env, err) : 0;
+    if (rc == 0)
+        rc = sw_hooks_apply(doc, &env, err);
+    if (rc == 0)
+        add(w, doc, false, 0);
+    else
+        json_object_put(doc);
     return rc;
 }
 
 /* ---- begin and end -----------------------------------------------------------------------------
  */
 
-static int render(struct render_work *w, struct sw_err *err)
+static int render(struct render *w, struct sw_err *err)
 {
     if (sw_streq(w->state, SW_STATE_NAMESPACE)) {
         int rc = render_namespace(w, err);
-        return rc == 0 ? render_priority_classes(w, err) : rc;
+        return rc == 0 ? capabilities_namespace_objects(w->r, w, err) : rc;
     }
     int state = w->r->plan ? sw_plan_find_state(w->r->plan, w->state) : -1;
     if (state < 0)
         return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);
-    return render_state(w, state, err);
+    return render_one(w, state, err);
 }
 
 static void try_render(void *arg)
 {
-    struct render_work *w = arg;
+    struct render *w = arg;
     SW_ERR(err);
     drop_objects(w);
-    w->waits_for_images = false;
+    w->waits = false;
     int rc = render(w, &err);
     if (rc == SW_PENDING)
         return;
     if (rc == SW_INVALID) {
         resource_set_fault(w->r, rc, sw_err_text(&err));
-        w->r->fault_of_render = true;
+        w->r->own->fault_of_render = true;
     }
     finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
 }
 
 void render_resume(struct resource *r)
 {
-    for (struct render_work *w = r->renders; w; w = w->next)
-        w->due = w->waits_for_images;
-    for (struct render_work *w = r->renders; w;) {
+    for (struct render *w = r->own->renders; w; w = w->next)
+        w->due = w->waits;
+    for (struct render *w = r->own->renders; w;) {
         if (!w->due) {
             w = w->next;
             continue;
         }
         w->due = false;
-        try_render(w);  /* may end it, and begin others */
-        w = r->renders; /* what is due still is */
+        try_render(w);       /* may end it, and begin others */
+        w = r->own->renders; /* what is due still is */
     }
 }
 
 void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial)
 {
-    struct render_work *w = sw_zalloc(1, sizeof *w);
-    *w = (struct render_work){
+    struct render *w = sw_zalloc(1, sizeof *w);
+    *w = (struct render){
         .r = r,
-        .next = r->renders,
+        .next = r->own->renders,
         .state = sw_strdup(state),
         .variant = variant ? sw_strdup(variant) : NULL,
         .serial = serial,
     };
-    r->renders = w;
+    r->own->renders = w;
     w->lookups = lookups_new(r, try_render, w);
     try_render(w);
 }

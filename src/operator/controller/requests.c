@@ -1,5 +1,5 @@
 /* The engine's wishes as requests, and their answers as its events. */
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 #include "operator/manifests/ownership.h"
 
 #include <inttypes.h>
@@ -16,13 +16,13 @@ static char *copy_of(const char *s)
 struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial)
 {
     struct op *op = sw_zalloc(1, sizeof *op);
-    *op = (struct op){ .r = r, .next = r->ops, .prev = &r->ops, .serial = serial };
+    *op = (struct op){ .r = r, .next = r->own->ops, .prev = &r->own->ops, .serial = serial };
     if (key)
         op->key = (struct sw_key){ copy_of(key->api_version), copy_of(key->kind), copy_of(key->ns),
                                    copy_of(key->name) };
-    if (r->ops)
-        r->ops->prev = &op->next;
-    r->ops = op;
+    if (r->own->ops)
+        r->own->ops->prev = &op->next;
+    r->own->ops = op;
     return op;
 }
 
@@ -40,11 +40,20 @@ void op_free(struct op *op)
     json_object_put(op->doc);
     free(op->uid);
     free(op->dropped);
-    free(op->kernel);
     free(op->propagation);
     if (op->release)
         op->release(op->more);
     free(op);
+}
+
+struct op *op_find(const struct resource *r, void (*begin)(struct op *, const struct sw_kind *),
+                   const char *ns, const char *name)
+{
+    for (struct op *op = r->own->ops; op; op = op->next)
+        if (op->begin == begin && (!name || sw_streq(op->key.name, name)) &&
+            (!ns || sw_streq(op->key.ns, ns)))
+            return op;
+    return NULL;
 }
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
@@ -88,12 +97,10 @@ void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *wor
     SW_AUTO_CHARS *message = words ? sw_strdup(words) : NULL;
     /* the key outlives the op for the step */
     op->key = (struct sw_key){ 0 };
-    op->kernel = NULL;
     op->release = NULL;
     op_free(op);
-    if (code < 0)
-        kernels_give_back(r, copy.key.name, copy.kernel);
-    free(copy.kernel);
+    if (kind == SW_EV_LABELED)
+        capabilities_node_patched(r, copy.key.name, code);
     resource_step(r, &(struct sw_event){ .kind = kind,
                                          .serial = copy.serial,
                                          .key = copy.key,
@@ -290,12 +297,11 @@ void request_release(struct resource *r, const struct sw_action *a)
 static bool put_node(struct sw_controller *c, uint32_t node, struct json_object *doc)
 {
     const char *version = sw_json_str(doc, "0", "metadata", "resourceVersion", NULL);
-    bool changed = sw_node_set_put_labels(c->roster, node,
-                                          sw_json_find(doc, "metadata", "labels", NULL),
-                                          strtoull(version, NULL, 10));
+    bool changed = sw_node_set_put_labels(
+        c->nodes, node, sw_json_find(doc, "metadata", "labels", NULL), strtoull(version, NULL, 10));
     if (changed)
         sw_node_set_put_taints(
-            c->roster, node, sw_json_find(doc, "spec", "taints", NULL),
+            c->nodes, node, sw_json_find(doc, "spec", "taints", NULL),
             sw_json_str(doc, "", "metadata", "annotations", SW_TAINTS_ANNOTATION, NULL));
     return changed;
 }
@@ -310,7 +316,7 @@ static void on_reread(const struct sw_kube_answer *a, void *arg)
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
     op_answer(op, SW_EV_LABELED, a->code < 0 ? a->code : SW_CONFLICT, words_of(a), NULL, NULL);
     if (changed)
-        cluster_node_changed(c, node);
+        node_changed(c, node);
 }
 
 static void on_labeled(const struct sw_kube_answer *a, void *arg)
@@ -328,7 +334,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
     op_answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
     if (changed) /* others' labels, too: the watch will bring nothing that is new then */
-        cluster_node_changed(c, node);
+        node_changed(c, node);
 }
 
 static void begin_label(struct op *op, const struct sw_kind *kind)
@@ -366,9 +372,7 @@ void request_label(struct resource *r, const struct sw_action *a)
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, a->key.name }, a->serial);
     op->node = a->node;
     op->doc = node_patch(a);
-    op->kernel = kernels_take(r, a->key.name);
-    if (op->kernel)
-        kernels_put(op->doc, op->kernel);
+    capabilities_node_patch(r, a->key.name, op->doc);
     op->begin = begin_label;
     op->failed = label_failed;
     op_with_kind(op);

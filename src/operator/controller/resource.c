@@ -1,13 +1,12 @@
 /* One SpecialResource: what its watch tells becomes the engine's events, what the engine wants is
  * carried out. */
-#include "operator/controller/deletion.h"
-#include "operator/controller/rollback.h"
+#include "operator/controller/private.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void todo_run(struct resource *r);
+static void run_queue(struct resource *r);
 static void send_spec(struct resource *r);
 
 struct resource *resource_find(struct sw_controller *c, const char *name)
@@ -27,24 +26,24 @@ const char *resource_namespace(const struct resource *r)
 void resource_set_fault(struct resource *r, int code, const char *words)
 {
     char *copy = words ? sw_strdup(words) : NULL; /* may be what it replaces */
-    free(r->fault_words);
+    free(r->fault_message);
     r->fault = code;
-    r->fault_words = copy;
-    r->fault_of_render = false;
+    r->fault_message = copy;
+    r->own->fault_of_render = false;
 }
 
 /* ---- what the engine wants ---------------------------------------------------------------------
  */
 
-static struct todo *todo_add(struct resource *r)
+static struct render_request *queue_render(struct resource *r)
 {
-    struct todo *t = sw_zalloc(1, sizeof *t);
-    *r->todo_end = t;
-    r->todo_end = &t->next;
+    struct render_request *t = sw_zalloc(1, sizeof *t);
+    *r->own->queue_end = t;
+    r->own->queue_end = &t->next;
     return t;
 }
 
-static void todo_free(struct todo *t)
+static void render_request_free(struct render_request *t)
 {
     free(t->state);
     free(t->variant);
@@ -53,34 +52,34 @@ static void todo_free(struct todo *t)
 
 static void do_render(struct resource *r, const struct sw_action *a)
 {
-    struct todo *t = todo_add(r);
+    struct render_request *t = queue_render(r);
     t->state = sw_strdup(a->state);
     t->variant = a->variant ? sw_strdup(a->variant) : NULL;
     t->serial = a->serial;
 }
 
-static void on_news(const struct informer_event *news, void *arg, uint64_t watch)
+static void on_informed(const struct informer_event *event, void *arg, uint64_t watch)
 {
     struct resource *r = arg;
-    release_saw(r, news->object);
+    capabilities_object_seen(r, event->object);
     resource_step(r, &(struct sw_event){
-                         .kind = news->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
+                         .kind = event->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
                          .watch = watch,
-                         .key = *news->key,
-                         .object = news->object,
-                         .code = news->code,
-                         .message = news->message,
+                         .key = *event->key,
+                         .object = event->object,
+                         .code = event->code,
+                         .message = event->message,
                      });
 }
 
 static void do_watch(struct resource *r, const struct sw_action *a)
 {
-    informer_subscribe(r->c->informer, a, on_news, r);
+    informer_subscribe(r->c->informer, a, on_informed, r);
 }
 
 static void do_apply(struct resource *r, const struct sw_action *a)
 {
-    r->release.begun = r->release.begun || a->key.ns; /* its namespace is there */
+    capabilities_applying(r, a);
     request_apply(r, a);
 }
 
@@ -89,50 +88,61 @@ static void do_unwatch(struct resource *r, const struct sw_action *a)
     informer_unsubscribe(r->c->informer, r, a->watch);
 }
 
-static void do_event(struct resource *r, const struct sw_action *a)
-{
-    struct sw_controller *c = r->c;
-    if (c->opts.on_event)
-        c->opts.on_event(&(struct sw_controller_event){ .resource = r->name,
-                                                        .state = a->state,
-                                                        .reason = a->reason,
-                                                        .message = a->message,
-                                                        .warning = a->warning },
-                         c->opts.arg);
-    event_record(r, a);
-}
-
 static void do_timer(struct resource *r, const struct sw_action *a)
 {
     if (a->at_ms)
-        sw_timer_set(r->timer, a->at_ms - sw_loop_now_ms(r->c->loop));
+        sw_timer_set(r->own->timer, a->at_ms - sw_loop_now_ms(r->c->loop));
     else
-        sw_timer_stop(r->timer);
+        sw_timer_stop(r->own->timer);
 }
 
+static void finalize_next(struct resource *r)
+{
+    struct resource_private *p = r->own;
+    for (; p->finalizing < N_CAPABILITIES; p->finalizing++) {
+        const struct capability *row = capabilities[p->finalizing];
+        if (!row->finalize)
+            continue;
+        p->in_finalize = true;
+        p->finalized_inside = false;
+        bool done = row->finalize(r);
+        p->in_finalize = false;
+        if (!done && !p->finalized_inside)
+            return;
+    }
+    p->finalizing = N_CAPABILITIES + 1;
+    request_finalizer(r, false);
+}
+
+/* From the first row again, whatever was asked before. */
 static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
-    deletion_finalize(r);
+    r->own->finalizing = 0;
+    finalize_next(r);
 }
 
-/* Not inside the step that says so: the engine is told what comes next. */
-static void on_emptied(void *arg)
+void finalize_done(struct resource *r, enum capability_id id)
 {
-    deletion_emptied(arg);
+    if (r->own->finalizing != (size_t)id)
+        return;
+    if (r->own->in_finalize) {
+        r->own->finalized_inside = true;
+        return;
+    }
+    r->own->finalizing++;
+    finalize_next(r);
 }
 
 static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
-    if (!r->emptied)
-        r->emptied = sw_timer_new(r->c->loop, on_emptied, r);
-    sw_timer_set(r->emptied, 0);
+    capabilities_emptied(r);
 }
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
     [SW_ACT_RENDER] = do_render,       [SW_ACT_WATCH] = do_watch,
     [SW_ACT_UNWATCH] = do_unwatch,     [SW_ACT_APPLY] = do_apply,
     [SW_ACT_DELETE] = request_delete,  [SW_ACT_LABEL] = request_label,
-    [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = do_event,
+    [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = event_report,
     [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
     [SW_ACT_FINALIZED] = do_finalized, [SW_ACT_RELEASE] = request_release,
     [SW_ACT_EMPTIED] = do_emptied,
@@ -141,60 +151,49 @@ static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw
 static void step_once(struct resource *r, struct sw_event *event)
 {
     event->now_ms = sw_loop_now_ms(r->c->loop);
-    r->stepping = true;
+    r->own->stepping = true;
     const struct sw_actions *actions = sw_engine_step(r->engine, event);
-    sw_recording_step(r->c->opts.tape, r->taped, event, actions);
+    sw_recording_step(r->c->opts.recording, r->own->recording, event, actions);
     for (size_t i = 0; i < actions->n; i++)
         performers[actions->items[i].kind](r, &actions->items[i]);
-    r->stepping = false;
-}
-
-/* An override that is for no object is most likely misspelt: said once, when all is rendered. */
-static void tell_unused(struct resource *r)
-{
-    if (!sw_json_find(r->doc, "spec", "overrides", NULL) || r->renders || r->plan_work ||
-        sw_engine_phase(r->engine) != SW_PHASE_READY || sw_streq(r->overrides_told, r->revision))
-        return;
-    free(r->overrides_told);
-    r->overrides_told = sw_strdup(r->revision);
-    SW_AUTO_CHARS *unused = sw_overrides_unused(r->doc, r->overrides_used);
-    if (!unused)
-        return;
-    SW_AUTO_CHARS *words = sw_printf("no object of the recipe is meant by %s", unused);
-    sw_log(SW_LOG_WARN, "override is not used", "resource", r->name, "why", words, NULL);
-    event_record(
-        r, &(struct sw_action){ .warning = true, .reason = "OverrideUnused", .message = words });
+    r->own->stepping = false;
 }
 
 void resource_step(struct resource *r, struct sw_event *event)
 {
-    assert(!r->stepping);
+    assert(!r->own->stepping);
     step_once(r, event);
-    todo_run(r);
-    depend_changed(r);
-    rollback_update(r);
-    release_settled(r);
-    tell_unused(r);
-    upgrade_soon(r);
+    run_queue(r);
+    capabilities_stepped(r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }
 
 /* Renders are answered at once, but not inside the step that asked for them. */
-static void todo_run(struct resource *r)
+static void run_queue(struct resource *r)
 {
-    if (r->draining)
+    if (r->own->draining)
         return; /* the loop below goes on with it */
-    r->draining = true;
-    while (r->todo) {
-        struct todo *t = r->todo;
-        r->todo = t->next;
-        if (!r->todo)
-            r->todo_end = &r->todo;
+    r->own->draining = true;
+    while (r->own->queue) {
+        struct render_request *t = r->own->queue;
+        r->own->queue = t->next;
+        if (!r->own->queue)
+            r->own->queue_end = &r->own->queue;
         render_start(r, t->state, t->variant, t->serial);
-        todo_free(t);
+        render_request_free(t);
     }
-    r->draining = false;
+    r->own->draining = false;
+}
+
+void resource_render_again(struct resource *r)
+{
+    resource_step(r, &(struct sw_event){ .kind = SW_EV_FACTS });
+}
+
+bool resource_is_rendering(const struct resource *r)
+{
+    return r->own->renders || r->own->queue;
 }
 
 static void on_timer(void *arg)
@@ -224,62 +223,54 @@ static struct resource *resource_new(struct sw_controller *c, const char *name, 
         .next = c->resources,
         .name = sw_strdup(name),
         .uid = sw_strdup(uid),
-        .engine = sw_engine_new(c->roster, &c->opts.engine),
-        .taped = sw_recording_begin(c->opts.tape, name),
-        .timer = sw_timer_new(c->loop, on_timer, r),
+        .engine = sw_engine_new(c->nodes, &c->opts.engine),
+        .own = sw_zalloc(1, sizeof *r->own),
     };
-    r->todo_end = &r->todo;
+    *r->own = (struct resource_private){
+        .recording = sw_recording_begin(c->opts.recording, name),
+        .timer = sw_timer_new(c->loop, on_timer, r),
+        .queue_end = &r->own->queue,
+        .finalizing = N_CAPABILITIES + 1,
+    };
+    capabilities_open_resource(r);
     c->resources = r;
     return r;
 }
 
 static void resource_free(struct resource *r)
 {
-    depend_soon(r->c);
+    recheck_soon(r->c);
     struct resource **at = &r->c->resources;
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
     informer_unsubscribe_all(r->c->informer, r);
-    while (r->ops)
-        op_free(r->ops);
-    while (r->todo) {
-        struct todo *t = r->todo;
-        r->todo = t->next;
-        todo_free(t);
+    while (r->own->ops)
+        op_free(r->own->ops);
+    while (r->own->queue) {
+        struct render_request *t = r->own->queue;
+        r->own->queue = t->next;
+        render_request_free(t);
     }
-    while (r->renders)
-        render_work_free(r->renders);
-    depend_drop(r);
-    overlap_drop(r);
-    free(r->overrides_told);
-    serving_close(r);
-    upgrade_close(r);
-    rollback_close(r);
-    deletion_close(r);
-    sw_timer_free(r->emptied);
-    release_work_free(r->release.work);
-    sw_timer_free(r->release.timer);
-    free(r->release.done);
-    free(r->release.seen);
-    json_object_put(r->release.runs);
-    plan_work_free(r->plan_work);
-    sw_kube_watch_close(r->secret_watch);
-    puller_close(r);
-    follow_close(r);
-    free(r->push_secret);
-    sw_timer_free(r->timer);
+    while (r->own->renders)
+        render_free(r->own->renders);
+    capabilities_close_resource(r);
+    plan_work_free(r->own->plan_work);
+    refresh_close(r);
+    sw_timer_free(r->own->timer);
     sw_engine_free(r->engine);
-    sw_recording_end(r->c->opts.tape, r->taped);
+    sw_recording_end(r->c->opts.recording, r->own->recording);
     sw_plan_free(r->plan);
     sw_recipe_free(r->recipe);
     json_object_put(r->seen);
     json_object_put(r->doc);
     json_object_put(r->status);
-    free(r->recipe_key);
-    free(r->recipe_content);
+    free(r->own->recipe_key);
+    free(r->own->recipe_content);
+    prerequisite_done(&r->own->prerequisite);
+    free(r->own);
     free(r->revision);
-    free(r->fault_words);
+    free(r->fault_message);
     free(r->name);
     free(r->uid);
     free(r);
@@ -412,14 +403,14 @@ static void send_spec(struct resource *r)
         .node_selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL),
         .status = r->status,
         .code = r->fault,
-        .message = r->fault_words,
+        .message = r->fault_message,
         .reason = r->fault ? "ChartFailure" : NULL,
-        .blocked = r->depends.blocked,
+        .blocked = r->own->prerequisite.blocked,
     };
-    if (!spec.code && r->depends.code) {
-        spec.code = r->depends.code;
-        spec.message = r->depends.words;
-        spec.reason = r->depends.reason;
+    if (!spec.code && r->own->prerequisite.code) {
+        spec.code = r->own->prerequisite.code;
+        spec.message = r->own->prerequisite.message;
+        spec.reason = r->own->prerequisite.reason;
     }
     SW_ERR(err);
     struct sw_policy policy = { 0 };
@@ -430,20 +421,14 @@ static void send_spec(struct resource *r)
     if (rc == 0 && !spec.deleting)
         rc = policy_rc;
     if (rc == 0 && !spec.deleting)
-        rc = sw_spec_check(r->doc, &err);
+        rc = capabilities_validate(r, &err);
     if (rc < 0 && !spec.code) {
         spec.code = rc;
         spec.message = sw_err_text(&err);
         spec.reason = "ErrorHasOccurred";
         resource_set_fault(r, rc, spec.message);
     }
-    deletion_spec(r, &spec);
-    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
-    spec.taints = sw_json_find(r->doc, "spec", "taints", NULL);
-    spec.tolerations = tolerations;
-    spec.overlap = r->overlap.words;
-    spec.overlap_with = r->overlap.with;
-    spec.overlap_is_bad = r->overlap.is_bad;
+    capabilities_fill_spec(r, &spec);
     struct graph g;
     graph_of(r->plan, &policy, &g);
     spec.states = g.states;
@@ -465,11 +450,9 @@ void resource_tell(struct resource *r)
 static void on_plan(struct resource *r, int code, const char *words)
 {
     resource_set_fault(r, code, words);
-    r->overrides_used = 0; /* all is rendered again, or nothing */
-    if (code == 0) {
-        (void)depend_update(r);
-        puller_want(r);
-    }
+    capabilities_planned(r, code);
+    if (code == 0)
+        (void)prerequisites_update(r);
     send_spec(r);
 }
 
@@ -498,40 +481,51 @@ bool resource_is_removed(const struct resource *r)
     return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
 }
 
-static bool is_left_alone(const struct resource *r)
+bool resource_is_unmanaged(const struct resource *r)
 {
-    return resource_is_removed(r) ||
-           sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
+    return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
 }
 
-void resource_overlap_changed(struct resource *r)
+static bool is_walked(const struct resource *r)
 {
-    if (r->started && !is_deleting(r->doc) && !is_left_alone(r))
+    return !resource_is_removed(r) && !resource_is_unmanaged(r);
+}
+
+void resource_tell_if_walked(struct resource *r)
+{
+    if (r->started && !is_deleting(r->doc) && is_walked(r))
         send_spec(r);
 }
 
-void resource_depends_again(struct resource *r)
+void resource_recheck(struct resource *r)
 {
-    if ((!r->fault || r->fault_of_render) && r->plan && !is_left_alone(r) && depend_update(r))
+    if ((!r->fault || r->own->fault_of_render) && r->plan && is_walked(r) &&
+        prerequisites_update(r))
         send_spec(r);
+}
+
+static enum resource_intent intent_of(const struct resource *r)
+{
+    return resource_is_deleting(r)    ? INTENT_DELETE
+           : resource_is_removed(r)   ? INTENT_REMOVE
+           : resource_is_unmanaged(r) ? INTENT_UNMANAGED
+                                      : INTENT_WALK;
 }
 
 /* A resource that goes away, or is left alone, needs no recipe: what was applied is written down.
  */
 static void resource_changed(struct resource *r)
 {
-    r->making_due_ms = 0;
-    overlap_resource(r);
-    bool goes = is_deleting(r->doc) || resource_is_removed(r);
-    if (!goes)
-        deletion_close(r);
-    if (goes || is_left_alone(r)) {
+    const enum resource_intent intent = intent_of(r);
+    capabilities_changed(r);
+    r->leaving = intent == INTENT_REMOVE || intent == INTENT_DELETE;
+    if (intent != INTENT_WALK) {
         resource_set_fault(r, 0, NULL);
-        puller_close(r);
-        if (goes && !is_deleting(r->doc))
-            rollback_remove(r);
-        follow_close(r);
-        if (!goes || deletion_begin(r))
+        refresh_close(r);
+    }
+    bool may_be_told = capabilities_intent(r, intent);
+    if (intent != INTENT_WALK) {
+        if (may_be_told)
             send_spec(r);
     } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */
@@ -544,13 +538,14 @@ static void on_replan(struct resource *r, int code, const char *words)
 {
     SW_AUTO_CHARS *revision = plan_revision(r);
     /* what a template is refused for stands until there is something new to render */
-    bool same_fault = r->fault_of_render ? code == 0
-                                         : code == r->fault && sw_streq(words, r->fault_words);
+    bool same_fault = r->own->fault_of_render
+                          ? code == 0
+                          : code == r->fault && sw_streq(words, r->fault_message);
     if (!same_fault || !sw_streq(revision, r->revision))
         on_plan(r, code, words); /* a new revision: the engine renders again */
 }
 
-void resource_facts_changed(struct resource *r)
+void resource_replan(struct resource *r)
 {
     if (r->started && !is_deleting(r->doc) && (r->plan || r->fault))
         plan_start(r, on_replan);
@@ -611,7 +606,7 @@ void resource_on_watch(const struct sw_watch_event *w, void *arg)
         break;
     case SW_WATCH_SYNCED:
         c->resources_synced = true;
-        depend_soon(c);
+        recheck_soon(c);
         break;
     case SW_WATCH_ERROR:
         controller_trouble(c, w->code, w->err ? sw_err_text(w->err) : "");

@@ -1,6 +1,6 @@
 /* Where a resource's recipe comes from: spec.chart. Folders and ConfigMaps of single files are read
  * at once; what needs the network or an archive is got by the helper. */
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static const char verify_field[] = "spec.chart.verify";
 
 /* A load under way. */
 struct source {
-    struct resource *r;
+    struct sw_controller *c;
+    struct json_object *doc; /* with spec.chart; owned */
     struct sw_kube_request *req;
     struct fetch *fetch;
     struct sw_timer *timer; /* answers are never given before source_load() returned */
@@ -41,6 +42,7 @@ void source_free(struct source *s)
     fetch_cancel(s->fetch);
     sw_timer_free(s->timer);
     sw_recipe_free(s->recipe);
+    json_object_put(s->doc);
     json_object_put(s->maps);
     json_object_put(s->secret);
     json_object_put(s->keys);
@@ -65,19 +67,19 @@ bool source_is_remote(const struct source *s)
     return s->is_remote;
 }
 
-static const char *chart(const struct resource *r, const char *key)
+static const char *chart(const struct source *s, const char *key)
 {
-    return sw_json_str(r->doc, "", "spec", "chart", key, NULL);
+    return sw_json_str(s->doc, "", "spec", "chart", key, NULL);
 }
 
-static const char *url(const struct resource *r)
+static const char *url(const struct source *s)
 {
-    return sw_json_str(r->doc, "", "spec", "chart", "repository", "url", NULL);
+    return sw_json_str(s->doc, "", "spec", "chart", "repository", "url", NULL);
 }
 
-char *source_key(const struct resource *r)
+char *source_key(struct json_object *doc)
 {
-    return sw_json_text(sw_json_find(r->doc, "spec", "chart", NULL), SW_JSON_SORTED, NULL);
+    return sw_json_text(sw_json_find(doc, "spec", "chart", NULL), SW_JSON_SORTED, NULL);
 }
 
 static void on_settled(void *arg)
@@ -109,8 +111,8 @@ static int request_of(const struct source *s, const char *from, struct json_obje
                   { "certFile", "certFile" },
                   { "keyFile", "keyFile" },
                   { "caFile", "caFile" } };
-    const struct sw_controller *c = s->r->c;
-    struct json_object *repository = sw_json_find(s->r->doc, "spec", "chart", "repository", NULL);
+    const struct sw_controller *c = s->c;
+    struct json_object *repository = sw_json_find(s->doc, "spec", "chart", "repository", NULL);
     SW_AUTO_JSON *request = json_object_new_object();
     bool insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL);
     for (size_t i = 0; i < SW_COUNT(texts); i++)
@@ -122,11 +124,11 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         json_object_new_boolean(sw_json_bool(repository, false, "pass_credentials_all", NULL)));
     sw_json_set_str(request, from, "url", NULL);
     if (!sw_starts_with(from, "file://")) {
-        sw_json_set_str(request, chart(s->r, "name"), "name", NULL);
-        sw_json_set_str(request, chart(s->r, "version"), "version", NULL);
+        sw_json_set_str(request, chart(s, "name"), "name", NULL);
+        sw_json_set_str(request, chart(s, "version"), "version", NULL);
     }
-    if (c->cache_dir)
-        sw_json_set_str(request, c->cache_dir, "cacheDir", NULL);
+    if (c->own->cache_dir)
+        sw_json_set_str(request, c->own->cache_dir, "cacheDir", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
     (void)json_object_object_add(request, "configMaps", json_object_get(s->maps));
     if (s->keys) {
@@ -161,12 +163,11 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
     settle(s, code, &err);
 }
 
-static char *path_of(const struct resource *r);
+static char *path_of(const struct source *s);
 
 static void start_fetch(struct source *s)
 {
-    SW_AUTO_CHARS *from = sw_starts_with(url(s->r), "file://") ? path_of(s->r)
-                                                               : sw_strdup(url(s->r));
+    SW_AUTO_CHARS *from = sw_starts_with(url(s), "file://") ? path_of(s) : sw_strdup(url(s));
     s->is_remote |= !sw_starts_with(from, "file://") && !sw_starts_with(from, "cm://");
     struct json_object *request = NULL;
     SW_ERR(err);
@@ -174,7 +175,7 @@ static void start_fetch(struct source *s)
     if (rc < 0)
         settle(s, rc, &err);
     else
-        s->fetch = fetch_start(s->r->c, request, on_fetched, s);
+        s->fetch = fetch_start(s->c, request, on_fetched, s);
 }
 
 /* For a recipe that is read here: what it has elsewhere is the helper's. */
@@ -209,18 +210,18 @@ static bool exists(const char *dir, const char *name)
 }
 
 /* The URL is the chart itself, or a folder of packaged charts, or one of unpacked charts. */
-static char *path_of(const struct resource *r)
+static char *path_of(const struct source *s)
 {
-    const char *from = url(r), *root = from + strlen("file://"), *name = chart(r, "name");
-    SW_AUTO_CHARS *packed = sw_printf("%s-%s.tgz", name, chart(r, "version"));
+    const char *from = url(s), *root = from + strlen("file://"), *name = chart(s, "name");
+    SW_AUTO_CHARS *packed = sw_printf("%s-%s.tgz", name, chart(s, "version"));
     SW_AUTO_CHARS *unpacked = sw_printf("%s/Chart.yaml", name);
-    SW_AUTO_CHARS *versioned = sw_printf("%s-%s/Chart.yaml", name, chart(r, "version"));
+    SW_AUTO_CHARS *versioned = sw_printf("%s-%s/Chart.yaml", name, chart(s, "version"));
     if (exists(root, "Chart.yaml") || !*name)
         return sw_strdup(from);
     if (exists(root, packed))
         return sw_printf("%s/%s", from, packed);
     if (exists(root, versioned))
-        return sw_printf("%s/%s-%s", from, name, chart(r, "version"));
+        return sw_printf("%s/%s-%s", from, name, chart(s, "version"));
     if (exists(root, unpacked))
         return sw_printf("%s/%s", from, name);
     return sw_strdup(from);
@@ -229,7 +230,7 @@ static char *path_of(const struct resource *r)
 static void load_file(struct source *s)
 {
     SW_ERR(err);
-    SW_AUTO_CHARS *path = path_of(s->r);
+    SW_AUTO_CHARS *path = path_of(s);
     struct sw_recipe_opts opts = only_here(s);
     settle_or_fetch(s, sw_recipe_open(path, &opts, &s->recipe, &err), &err);
 }
@@ -252,7 +253,7 @@ static struct json_object *missing_map(const char *map_url)
 /* One key a file, and nothing to unpack: it is read here. */
 static bool is_plain(const struct source *s, struct json_object *map)
 {
-    return sw_json_len(s->maps) == 1 && sw_starts_with(url(s->r), "cm://") &&
+    return sw_json_len(s->maps) == 1 && sw_starts_with(url(s), "cm://") &&
            !sw_json_get(map, "binaryData") && !sw_json_get(map, "missing") &&
            !sw_json_find(map, "data", "index.yaml", NULL);
 }
@@ -293,7 +294,7 @@ static void want_map(struct source *s, const char *map_url)
 {
     SW_ERR(err);
     const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
-    const struct sw_kind *kind = sw_kube_kind_find(s->r->c->kube, "v1", "ConfigMap");
+    const struct sw_kind *kind = sw_kube_kind_find(s->c->kube, "v1", "ConfigMap");
     if (!slash || slash == ns || !slash[1] || slash[1] == '/') {
         sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", map_url);
         settle(s, SW_INVALID, &err);
@@ -306,13 +307,13 @@ static void want_map(struct source *s, const char *map_url)
     free(s->wanted);
     s->wanted = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
     SW_AUTO_CHARS *where = sw_strndup(ns, (size_t)(slash - ns));
-    s->req = sw_kube_get(s->r->c->kube, kind, where, strrchr(s->wanted, '/') + 1,
+    s->req = sw_kube_get(s->c->kube, kind, where, strrchr(s->wanted, '/') + 1,
                          &(struct sw_request_opts){ .retries = 4 }, on_config_map, s);
 }
 
 static void load_config_map(struct source *s)
 {
-    want_map(s, url(s->r));
+    want_map(s, url(s));
 }
 
 /* ---- by scheme ---------------------------------------------------------------------------------
@@ -325,22 +326,21 @@ static const struct {
 
 static void load(struct source *s)
 {
-    struct resource *r = s->r;
-    if (s->keys && (sw_starts_with(url(r), "file://") || sw_fetch_knows(url(r)))) {
+    if (s->keys && (sw_starts_with(url(s), "file://") || sw_fetch_knows(url(s)))) {
         start_fetch(s); /* what stands here unpacked, nobody has signed: the helper says so */
         return;
     }
     for (size_t i = 0; i < SW_COUNT(schemes); i++)
-        if (sw_starts_with(url(r), schemes[i].scheme)) {
+        if (sw_starts_with(url(s), schemes[i].scheme)) {
             schemes[i].load(s);
             return;
         }
-    if (sw_fetch_knows(url(r))) {
+    if (sw_fetch_knows(url(s))) {
         start_fetch(s);
         return;
     }
     SW_ERR(err);
-    settle(s, sw_err_wrap(&err, sw_fetch_check(url(r), &err), "spec.chart.repository.url"), &err);
+    settle(s, sw_err_wrap(&err, sw_fetch_check(url(s), &err), "spec.chart.repository.url"), &err);
 }
 
 /* ---- Secrets, before all -----------------------------------------------------------------------
@@ -366,7 +366,7 @@ static void on_keys(const struct sw_kube_answer *a, void *arg)
 
 static void load_verified(struct source *s)
 {
-    struct json_object *verify = sw_json_find(s->r->doc, "spec", "chart", "verify", NULL);
+    struct json_object *verify = sw_json_find(s->doc, "spec", "chart", "verify", NULL);
     struct json_object *ref = verify ? sw_json_get(verify, "secretRef") : NULL;
     if (verify && !*sw_json_str(ref, "", "name", NULL)) {
         SW_ERR(err);
@@ -398,7 +398,7 @@ static void on_secret(const struct sw_kube_answer *a, void *arg)
 
 static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done)
 {
-    struct sw_controller *c = s->r->c;
+    struct sw_controller *c = s->c;
     const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "Secret");
     SW_ERR(err);
     if (!kind)
@@ -409,14 +409,14 @@ static void want_secret(struct source *s, struct json_object *ref, sw_kube_answe
                              &(struct sw_request_opts){ .retries = 4 }, done, s);
 }
 
-void source_load(struct resource *r, struct source **out, source_fn *done, void *arg)
+void source_load(struct sw_controller *c, struct json_object *doc, struct source **out,
+                 source_fn *done, void *arg)
 {
     struct source *s = *out = sw_zalloc(1, sizeof *s);
-    *s = (struct source){ .r = r, .done = done, .arg = arg };
-    s->timer = sw_timer_new(r->c->loop, on_settled, s);
+    *s = (struct source){ .c = c, .doc = json_object_get(doc), .done = done, .arg = arg };
+    s->timer = sw_timer_new(c->loop, on_settled, s);
     s->maps = json_object_new_array();
-    struct json_object *ref = sw_json_find(r->doc, "spec", "chart", "repository", "secretRef",
-                                           NULL);
+    struct json_object *ref = sw_json_find(doc, "spec", "chart", "repository", "secretRef", NULL);
     if (ref)
         want_secret(s, ref, on_secret);
     else

@@ -2,7 +2,7 @@
  * with the run-time values as .Values. SRO renders the resource's JSON as a whole; here each text
  * is rendered by itself, so that quotes in a template do not end the text around it. */
 #include "chart/template/template.h"
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ int resource_resolve(struct resource *r, struct sw_err *err)
     r->doc = json_object_get(r->seen);
     if (!resolve_is_needed(r->seen))
         return 0;
-    SW_AUTO_JSON *values = cluster_values(r->c, r, NULL);
+    SW_AUTO_JSON *values = resource_values(r, NULL);
     int rc = resolve_spec(r->seen, values, &resolved, err);
     if (rc < 0)
         return rc;

@@ -1,6 +1,6 @@
 /* `lookup` in templates: rendering stops at the first object that is not here, all that are asked
  * for are fetched, then it is rendered again. */
-#include "operator/controller/internal.h"
+#include "operator/controller/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What happens to a manifest before it is applied, one hook at a time, and the table itself. */
-#include "operator/controller/internal.h"
+#include "operator/controller/debug/debug.h"
 #include "operator/manifests/hooks_internal.h"
 
 #include "data/data.h"

@@ -1,0 +1,274 @@
+#pragma once
+/* core: what capabilities may read of the controller and its resources, and what they may call.
+ * Everything here is written by the core alone, except a row's own slot of @state. The core calls a
+ * capability only through the table (capability.h). */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "chart/recipe/recipe.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "operator/controller/capability.h"
+#include "operator/controller/controller.h"
+#include "operator/engine/engine.h"
+#include "operator/facts/facts.h"
+#include "operator/informer/informer.h"
+#include "operator/manifests/hooks.h"
+#include "operator/manifests/policy.h"
+
+#define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
+/** The hidden state that makes the namespace. */
+#define SW_STATE_NAMESPACE "(namespace)"
+/** Annotation of a resource that was made for a dependency: the account that its objects are
+ * written as, which is its parent's. */
+#define RESOURCE_ACTS_AS "slipway.dev/acts-as"
+
+struct controller_private; /* private.h, for the core alone */
+struct lookups;
+struct resource_private;
+struct sw_registries;
+
+struct sw_controller {
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    struct sw_controller_opts opts;
+    char *only;                /* the one resource that is looked after; NULL: all */
+    char *ns;                  /* the operator's own namespace */
+    struct sw_node_set *nodes; /* of all engines */
+    struct sw_facts *facts;
+    struct informer *informer;        /* watches of objects, shared */
+    struct sw_registries *registries; /* NULL: registries are never asked */
+    struct resource *resources;       /* a list */
+    bool resources_synced;            /* every SpecialResource of the cluster is known */
+    char *kube_version;               /* "v1.29.0"; NULL while unknown */
+    const char **apis;                /* what is served, sorted, for .Capabilities; owned */
+    size_t n_apis;
+    void *state[N_CAPABILITIES];
+    struct controller_private *own;
+};
+
+struct resource {
+    struct sw_controller *c;
+    struct resource *next;
+    char *name, *uid;
+    struct json_object *seen;   /* as the server has it, without managedFields and status */
+    struct json_object *doc;    /* @seen with the templates of its spec rendered */
+    struct json_object *status; /* as the server has it, as far as it is known */
+    struct sw_engine *engine;
+    bool started;                      /* the engine has had its first SW_EV_SPEC */
+    bool leaving;                      /* the last intent was INTENT_REMOVE or INTENT_DELETE */
+    struct sw_recipe *recipe;          /* NULL: not loaded */
+    char recipe_digest[SW_SHA256_HEX]; /* of its files */
+    struct sw_plan *plan;              /* NULL: none */
+    char *revision;                    /* of the last SW_EV_SPEC */
+    int fault;           /* of recipe, values or a template, as the engine was told; 0: none */
+    char *fault_message; /* NULL: none */
+    void *state[N_CAPABILITIES];
+    struct resource_private *own;
+};
+
+/* ---- the resource's document --------------------------------------------------------------------
+ */
+
+/** NULL: not known. */
+struct resource *resource_find(struct sw_controller *c, const char *name);
+/** spec.namespace, else its name; borrowed. */
+const char *resource_namespace(const struct resource *r);
+/** The account that a resource's objects are written as, and what its templates look up is read as:
+ * RESOURCE_ACTS_AS, else spec.serviceAccountName. NULL: the operator's own. Heap. */
+char *resource_account(const struct resource *r);
+/** Has it a deletionTimestamp? */
+bool resource_is_deleting(const struct resource *r);
+/** Is its managementState Removed? */
+bool resource_is_removed(const struct resource *r);
+/** Is its managementState Unmanaged? */
+bool resource_is_unmanaged(const struct resource *r);
+/** A list of one ownerReference: whatever has it is deleted with @r. The caller's. */
+struct json_object *resource_as_owner(const struct resource *r);
+
+/* ---- requests of a resource (requests.c, events.c)
+ * -----------------------------------------------
+ */
+
+/** A request under way for a resource: freed, with the request cancelled, when the resource goes.
+ */
+struct op {
+    struct resource *r;
+    struct op *next, **prev;
+    struct sw_kube_request *req;
+    struct sw_timer *timer;
+    uint64_t serial;         /* of the engine's action; 0: a capability's own request */
+    struct sw_key key;       /* strings owned */
+    struct json_object *doc; /* owned */
+    bool force, dry_run;
+    char *uid, *propagation;
+    char *dropped; /* apply: fields that the server did not know; NULL: none */
+    bool is_held;  /* its timer runs: it may become part of another request, or be dropped */
+    uint32_t node;
+    size_t n_bytes;
+    unsigned n_tries;
+    void (*begin)(struct op *op, const struct sw_kind *kind);
+    void (*failed)(struct op *op, int code, const char *message);
+    void *more; /* of the file that made it; freed by release() */
+    void (*release)(void *more);
+};
+/** @key is copied; NULL: none. */
+struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial);
+void op_free(struct op *op);
+/** Find the kind of op->key, asking the server if need be, then call op->begin or op->failed. */
+void op_with_kind(struct op *op);
+/** The same after a second, for an answer that will be another one by itself. */
+void op_again(struct op *op);
+/** The first request of @r whose begin is @begin, for the object @ns/@name (NULL: any); NULL: there
+ * is none. */
+struct op *op_find(const struct resource *r, void (*begin)(struct op *, const struct sw_kind *),
+                   const char *ns, const char *name);
+
+/** Write a Kubernetes Event about @r: reason, message and warning of @a. */
+void event_record(struct resource *r, const struct sw_action *a);
+/** The same, and call sw_controller_opts.on_event. */
+void event_report(struct resource *r, const struct sw_action *a);
+
+/* ---- the engine's steps, work that waits
+ * ---------------------------------------------------------
+ */
+
+/** Tell the engine @event and begin what it wants. Not inside a step. */
+void resource_step(struct resource *r, struct sw_event *event);
+/** SW_EV_FACTS: render again. Not inside a step. */
+void resource_render_again(struct resource *r);
+/** Go on with the plan of @r, if it waits for facts. */
+void plan_resume(struct resource *r);
+/** The same of every resource. */
+void plan_resume_all(struct sw_controller *c);
+/** Go on with the renders of @r that called render_wait(). */
+void render_resume(struct resource *r);
+/** Facts may have changed for @r alone: plan again; render again only if the revision differs. */
+void resource_replan(struct resource *r);
+
+/** A plan is being made. */
+bool resource_is_planning(const struct resource *r);
+/** A render is under way or due. */
+bool resource_is_rendering(const struct resource *r);
+/** A prerequisite blocks it, or it cannot go on for one. */
+bool resource_is_blocked(const struct resource *r);
+/** A state of it is rolled back now. */
+bool resource_is_rolled_back(const struct resource *r);
+
+/* ---- the cluster --------------------------------------------------------------------------------
+ */
+
+/** Facts changed: plan every resource again, once this settles. */
+void facts_changed(struct sw_controller *c);
+/** What the node set says of @node is new: tells capabilities and engines. */
+void node_changed(struct sw_controller *c, uint32_t node);
+/** Check the prerequisites of every resource, soon. */
+void recheck_soon(struct sw_controller *c);
+/** The same in @in_ms, instead of what was set. */
+void recheck_in(struct sw_controller *c, int64_t in_ms);
+bool cluster_is_openshift(const struct sw_controller *c);
+/** Does the resource take @node, by selector, grace period and taints? */
+bool resource_selects(struct resource *r, const char *node);
+/** Groups of the nodes that it takes; sw_groups_done(). */
+void resource_groups(struct resource *r, struct sw_groups *out);
+/** The run-time values for nodes of @group (NULL: the first); the caller's. */
+struct json_object *resource_values(struct resource *r, const struct sw_group *group);
+/** Let the rows fill @ask for @r. */
+void resource_ask_values(struct resource *r, struct sw_facts_ask *ask);
+/** Do the recipe or templates in the spec mention one of @words (NULL-ended), or all values? */
+bool resource_mentions(const struct resource *r, const char *const *words);
+/** Is known what the cluster says about the run-time value @word? Ask again later. */
+bool fact_source_ready(struct sw_controller *c, const char *word);
+
+/* ---- recipes (source.c), lookups (template_lookup.c)
+ * ----------------------------------------------
+ */
+
+/** A recipe that is being loaded. */
+struct source;
+/** @recipe is the callee's. @message of a failure. Never called before source_load() returned. */
+typedef void source_fn(int code, struct sw_recipe *recipe, const char *message, void *arg);
+/** Load the recipe that spec.chart of @doc names; @*out until source_free(). */
+void source_load(struct sw_controller *c, struct json_object *doc, struct source **out,
+                 source_fn *done, void *arg);
+void source_free(struct source *s);
+/** What distinguishes the place of one recipe (spec.chart of @doc) from another's; heap. */
+char *source_key(struct json_object *doc);
+
+/** What templates look up in the cluster, fetched once for one piece of work. @answered is called
+ * when all that was asked for is there. */
+struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg);
+void lookups_free(struct lookups *l);
+/** A sw_recipe_lookup_fn; its arg is the struct lookups. @return SW_PENDING: @answered will be
+ * called */
+int lookups_find(void *lookups, const char *api_version, const char *kind, const char *ns,
+                 const char *name, struct json_object **out, struct sw_err *err);
+
+/** What templates of @r see besides values, its release among it; @values is borrowed. @l NULL: no
+ * lookups. */
+struct sw_render_env resource_render_env(struct resource *r, struct json_object *values,
+                                         struct lookups *l);
+/** The same of no resource: release 1, no lookups. */
+struct sw_render_env core_render_env(struct sw_controller *c, const char *name, const char *ns,
+                                     struct json_object *values);
+
+/* ---- a render (render.c) ------------------------------------------------------------------------
+ */
+
+/** "only" of an item of render_objects(): it belongs to no rollback; to a rollback alone. */
+#define RENDER_ONLY_FORWARD "forward"
+#define RENDER_ONLY_BACK "back"
+
+enum render_add {
+    RENDER_NAMESPACED = 1,    /* the kind has a namespace */
+    RENDER_WITH_HOOK_ENV = 2, /* the rows' hook_env() is asked */
+};
+
+struct resource *render_resource(const struct render *w);
+/** The group that the whole state is rendered for; NULL: for all nodes. */
+const struct sw_group *render_group(const struct render *w);
+/** Name of the state, and its variant (a group of nodes; NULL: none). Borrowed. */
+const char *render_state(const struct render *w);
+const char *render_variant(const struct render *w);
+/** Does the state's text mention @word? */
+bool render_mentions(const struct render *w, const char *word);
+struct lookups *render_lookups(const struct render *w);
+/** render_resume() must go on with it. */
+void render_wait(struct render *w);
+/** Was an object of @kind and @name added? */
+bool render_has(const struct render *w, const char *kind, const char *name);
+/** Pass @doc through the manifest hooks and add it. @doc is taken. @flags: enum render_add.
+ * @return 0 | SW_INVALID, or what hook_env() returned */
+int render_add(struct render *w, struct json_object *doc, unsigned flags, struct sw_err *err);
+/** Everything rendered so far, [{doc, stage, awaited, once, dropReady, dropFailed, only?}], with
+ * what extra_hooks() asked for; the caller's. */
+struct json_object *render_objects(const struct render *w);
+/** Take the objects of @list, of that form, instead. */
+void render_replace(struct render *w, struct json_object *list);
+/** Fill @env for @doc, a hook of a deletion: the rows' hook_env() without a render.
+ * @return 0 | SW_PENDING */
+int hook_env_fill(struct resource *r, struct json_object *doc, struct sw_hook_env *env,
+                  struct sw_err *err);
+/** Show a document to the rows' document_made(). */
+void document_made(struct resource *r, const char *what, const char *state,
+                   struct json_object *doc);
+
+/* ---- life and removal (resource.c)
+ * ---------------------------------------------------------------
+ */
+
+/** Send the engine the resource as it is now (SW_EV_SPEC). */
+void resource_tell(struct resource *r);
+/** The same, if it is walked and was told before. */
+void resource_tell_if_walked(struct resource *r);
+/** What a watch of SpecialResources brought; for watches besides the core's own. @controller: the
+ * struct sw_controller. */
+void resource_on_watch(const struct sw_watch_event *w, void *controller);
+/** Tell the rows that no hook of the deletion or removal runs any more. */
+void resource_hooks_over(struct resource *r);
+/** Row @id is done with finalize(). Nothing happens where it was not asked. */
+void finalize_done(struct resource *r, enum capability_id id);

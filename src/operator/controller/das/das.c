@@ -1,0 +1,348 @@
+/* The DASOperator named cluster, with which users of the Dynamic Accelerator Slicer switch slicing
+ * on: what it says is kept in the SpecialResource nvidia-mig, and how that goes is told in its
+ * conditions. Every look starts from what is there; what was written before is not believed. */
+#include "operator/controller/das/das.h"
+#include "operator/controller/core.h"
+
+#include <stdlib.h>
+
+#define DAS_GROUP_VERSION "inference.redhat.com/v1alpha1"
+#define DAS_NAME "cluster"
+#define RESOURCE_NAME "nvidia-mig"
+#define HASH_ANNOTATION "slipway.dev/das-operator"
+
+enum { SETTLE_MS = 100, AGAIN_MS = 5000, N_COMPONENTS = 3 };
+
+/* What DAS's operator looks after; the recipe makes them. */
+static const struct {
+    const char *api_version, *kind, *name;
+    const char *wanted, *ready; /* of status: how many there are to be, how many serve */
+} components[N_COMPONENTS] = {
+    { "apps/v1", "DaemonSet", "das-daemonset", "desiredNumberScheduled", "numberAvailable" },
+    { "apps/v1", "Deployment", "das-scheduler", "replicas", "availableReplicas" },
+    { "apps/v1", "Deployment", "das-operator-webhook", "replicas", "availableReplicas" },
+};
+
+struct das {
+    struct sw_controller *c;
+    struct sw_kube_watch *watch, *resource_watch;
+    struct json_object *doc, *resource; /* as last seen; NULL: not there */
+    struct json_object *parts[N_COMPONENTS];
+    bool synced;
+    struct sw_kube_request *write, *status_write;
+    struct sw_timer *timer;
+    char *trouble; /* why the resource could not be written */
+};
+
+static void reconcile_soon(struct das *d)
+{
+    if (!sw_timer_is_set(d->timer))
+        sw_timer_set(d->timer, SETTLE_MS);
+}
+
+static const char *management(const struct das *d)
+{
+    const char *state = sw_json_str(d->doc, "", "spec", "managementState", NULL);
+    return *state ? state : "Managed";
+}
+
+/* ---- the resource ------------------------------------------------------------------------------
+ */
+
+static void on_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct das *d = arg;
+    d->write = NULL;
+    free(d->trouble);
+    d->trouble = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND) {
+        d->trouble = sw_strdup(sw_err_text(a->err));
+        sw_log(SW_LOG_WARN, "DASOperator not carried out", "error", d->trouble, NULL);
+        sw_timer_set(d->timer, AGAIN_MS);
+    }
+    reconcile_soon(d);
+}
+
+static void write_resource(struct das *d, const struct sw_kind *kind)
+{
+    SW_AUTO_JSON *body = das_resource(d->doc);
+    const char *hash = sw_json_str(body, "", "metadata", "annotations", HASH_ANNOTATION, NULL);
+    if (sw_json_get(sw_json_get(d->resource, "metadata"), "deletionTimestamp") ||
+        sw_streq(sw_json_str(d->resource, "", "metadata", "annotations", HASH_ANNOTATION, NULL),
+                 hash))
+        return;
+    const struct sw_request_opts opts = { .force = true,
+                                          .retries = 4,
+                                          .field_manager = "slipway-das" };
+    d->write = sw_kube_apply(d->c->kube, kind, NULL, RESOURCE_NAME, body, &opts, on_written, d);
+}
+
+static bool is_made_here(const struct das *d)
+{
+    return *sw_json_str(d->resource, "", "metadata", "annotations", HASH_ANNOTATION, NULL) != '\0';
+}
+
+static void keep_resource(struct das *d)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
+    const bool going = sw_json_get(sw_json_get(d->doc, "metadata"), "deletionTimestamp") != NULL;
+    if (d->write || !kind || !sw_kube_watch_is_synced(d->resource_watch) || going ||
+        sw_streq(management(d), "Unmanaged"))
+        return;
+    if (!sw_streq(management(d), "Removed"))
+        write_resource(d, kind);
+    else if (is_made_here(d) &&
+             !sw_json_get(sw_json_get(d->resource, "metadata"), "deletionTimestamp"))
+        d->write = sw_kube_delete(d->c->kube, kind, NULL, RESOURCE_NAME,
+                                  &(struct sw_request_opts){ .retries = 4 }, on_written, d);
+}
+
+/* ---- the status --------------------------------------------------------------------------------
+ */
+
+static void on_status_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct das *d = arg;
+    d->status_write = NULL;
+    if (a->code == 0 || a->code == SW_NOTFOUND)
+        return;
+    sw_log(SW_LOG_WARN, "DASOperator's status not written", "error", sw_err_text(a->err), NULL);
+    sw_timer_set(d->timer, AGAIN_MS);
+}
+
+static void add_generation(struct json_object *list, size_t i, struct json_object *part)
+{
+    struct json_object *g = json_object_new_object();
+    sw_json_set_str(g, "apps", "group", NULL);
+    sw_json_set_str(g, i == 0 ? "daemonsets" : "deployments", "resource", NULL);
+    sw_json_set_str(g, sw_obj_namespace(part), "namespace", NULL);
+    sw_json_set_str(g, components[i].name, "name", NULL);
+    sw_json_set(g, json_object_new_int64(sw_json_int(part, 0, "metadata", "generation", NULL)),
+                "lastGeneration", NULL);
+    (void)json_object_array_add(list, g);
+}
+
+/* What the components are short of, as words; NULL: nothing. Counts what serves. */
+static char *shortage(const struct das *d, struct json_object *generations, int64_t *ready)
+{
+    char *words = NULL;
+    *ready = 0;
+    for (size_t i = 0; i < N_COMPONENTS; i++) {
+        struct json_object *part = d->parts[i];
+        const int64_t want = sw_json_int(part, 0, "status", components[i].wanted, NULL);
+        const int64_t have = sw_json_int(part, 0, "status", components[i].ready, NULL);
+        *ready += have;
+        if (part)
+            add_generation(generations, i, part);
+        if (part && have >= want && want > 0)
+            continue;
+        char *more = part && want == 0 ? sw_printf("%s%s%s has no node", words ? words : "",
+                                                   words ? ", " : "", components[i].name)
+                     : part
+                         ? sw_printf("%s%s%s %lld of %lld", words ? words : "", words ? ", " : "",
+                                     components[i].name, (long long)have, (long long)want)
+                         : sw_printf("%s%s%s is not there", words ? words : "", words ? ", " : "",
+                                     components[i].name);
+        free(words);
+        words = more;
+    }
+    return words;
+}
+
+static void add_condition(struct das *d, struct json_object *list, const char *type, bool is,
+                          const char *reason, const char *message)
+{
+    char now[21];
+    struct json_object *old = sw_json_find_by(sw_json_find(d->doc, "status", "conditions", NULL),
+                                              "type", type);
+    struct json_object *c = json_object_new_object();
+    const char *status = is ? "True" : "False";
+    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
+    if (!*since || !sw_streq(sw_json_str(old, "", "status", NULL), status))
+        since = sw_time_rfc3339(sw_loop_wall_ms(d->c->loop), now);
+    sw_json_set_str(c, type, "type", NULL);
+    sw_json_set_str(c, status, "status", NULL);
+    sw_json_set_str(c, reason, "reason", NULL);
+    sw_json_set_str(c, message, "message", NULL);
+    sw_json_set_str(c, since, "lastTransitionTime", NULL);
+    (void)json_object_array_add(list, c);
+}
+
+static struct json_object *resource_condition(const struct das *d, const char *type)
+{
+    return sw_json_find_by(sw_json_find(d->resource, "status", "conditions", NULL), "type", type);
+}
+
+/* Available, Progressing, Degraded with the reasons that DAS gives. */
+static void add_conditions(struct das *d, struct json_object *list, const char *lacks)
+{
+    struct json_object *errored = resource_condition(d, "Errored");
+    const bool ready = sw_streq(sw_json_str(resource_condition(d, "Ready"), "", "status", NULL),
+                                "True");
+    const bool failed = sw_streq(sw_json_str(errored, "", "status", NULL), "True");
+    const char *why = d->trouble ? d->trouble
+                      : failed   ? sw_json_str(errored, "", "message", NULL)
+                      : lacks    ? lacks
+                                 : "";
+    add_condition(d, list, "Available", !lacks,
+                  lacks ? "ComponentsNotAvailable" : "AllRequiredComponentsAvailable",
+                  lacks ? lacks : "the device plugin, the scheduler and the webhook serve");
+    add_condition(
+        d, list, "Progressing", !ready, ready ? "AllComponentsAtDesiredState" : "Reconciling",
+        ready ? "the recipe nvidia-mig is Ready" : "the recipe nvidia-mig is being walked");
+    const bool bad = d->trouble || failed || (lacks && ready);
+    add_condition(d, list, "Degraded", bad,
+                  bad ? "ComponentReplicaMismatch" : "AllComponentsHealthy",
+                  bad ? why : "no component lacks what it should have");
+}
+
+static void write_status(struct das *d)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, DAS_GROUP_VERSION, "DASOperator");
+    if (d->status_write || !kind)
+        return;
+    int64_t ready;
+    SW_AUTO_JSON *status = json_object_new_object();
+    struct json_object *generations = sw_json_need_list(status, "generations", NULL);
+    SW_AUTO_CHARS *lacks = shortage(d, generations, &ready);
+    sw_json_set(status,
+                json_object_new_int64(sw_json_int(d->doc, 0, "metadata", "generation", NULL)),
+                "observedGeneration", NULL);
+    sw_json_set(status, json_object_new_int64(ready), "readyReplicas", NULL);
+    if (!sw_streq(management(d), "Removed"))
+        add_conditions(d, sw_json_need_list(status, "conditions", NULL), lacks);
+    else
+        add_condition(d, sw_json_need_list(status, "conditions", NULL), "Available", false,
+                      "Removed", "managementState is Removed");
+    SW_AUTO_JSON *before = sw_json_copy(sw_json_get(d->doc, "status"));
+    SW_AUTO_JSON *after = before ? sw_json_copy(before) : json_object_new_object();
+    json_object_object_foreach(status, key, value)
+    {
+        sw_json_set(after, json_object_get(value), key, NULL);
+    }
+    if (sw_json_equal(before, after))
+        return;
+    SW_AUTO_JSON *patch = json_object_new_object();
+    sw_json_set(patch, json_object_get(status), "status", NULL);
+    d->status_write = sw_kube_patch(
+        d->c->kube, kind, NULL, DAS_NAME, SW_PATCH_MERGE, patch,
+        &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status_written, d);
+}
+
+/* ---- what is seen ------------------------------------------------------------------------------
+ */
+
+static void set(struct json_object **field, struct json_object *now)
+{
+    json_object_put(*field);
+    *field = json_object_get(now);
+}
+
+static void on_component(const struct informer_event *event, void *arg, uint64_t number)
+{
+    struct das *d = arg;
+    set(&d->parts[number], event->object);
+    reconcile_soon(d);
+}
+
+static void on_resource(const struct sw_watch_event *w, void *arg)
+{
+    struct das *d = arg;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
+        set(&d->resource, w->object);
+    else if (w->type == SW_WATCH_DELETED)
+        set(&d->resource, NULL);
+    reconcile_soon(d);
+}
+
+/* The rest is watched only where somebody switches slicing on. */
+static void open_watches(struct das *d)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
+    if (d->resource_watch || !kind)
+        return;
+    d->resource_watch = sw_kube_watch_open(
+        d->c->kube, kind, &(struct sw_watch_opts){ .name = RESOURCE_NAME }, on_resource, d);
+    for (size_t i = 0; i < N_COMPONENTS; i++)
+        informer_subscribe(d->c->informer,
+                           &(struct sw_action){ .watch = i,
+                                                .key = { .api_version = components[i].api_version,
+                                                         .kind = components[i].kind,
+                                                         .ns = DAS_NAMESPACE,
+                                                         .name = components[i].name } },
+                           on_component, d);
+}
+
+static void close_watches(struct das *d)
+{
+    informer_unsubscribe_all(d->c->informer, d);
+    sw_kube_watch_close(SW_TAKE(d->resource_watch));
+    sw_kube_cancel(SW_TAKE(d->write));
+    sw_kube_cancel(SW_TAKE(d->status_write));
+    for (size_t i = 0; i < N_COMPONENTS; i++)
+        set(&d->parts[i], NULL);
+    set(&d->resource, NULL);
+}
+
+static void reconcile(void *arg)
+{
+    struct das *d = arg;
+    if (!d->doc) {
+        close_watches(d);
+        return;
+    }
+    open_watches(d);
+    keep_resource(d);
+    if (d->resource_watch && sw_kube_watch_is_synced(d->resource_watch))
+        write_status(d);
+}
+
+static void on_das(const struct sw_watch_event *w, void *arg)
+{
+    struct das *d = arg;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
+        set(&d->doc, w->object);
+        das_log_level(d->doc);
+    } else if (w->type == SW_WATCH_DELETED) {
+        set(&d->doc, NULL);
+    }
+    reconcile_soon(d);
+}
+
+static void start(struct sw_controller *c)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, DAS_GROUP_VERSION, "DASOperator");
+    struct das *d = c->state[CAPABILITY_das];
+    if (c->only || !kind)
+        return;
+    if (!d) {
+        d = c->state[CAPABILITY_das] = sw_zalloc(1, sizeof *d);
+        d->c = c;
+        d->timer = sw_timer_new(c->loop, reconcile, d);
+    }
+    if (!d->watch)
+        d->watch = sw_kube_watch_open(c->kube, kind, &(struct sw_watch_opts){ .name = DAS_NAME },
+                                      on_das, d);
+    if (d->doc)
+        reconcile_soon(d);
+}
+
+static void stop(struct sw_controller *c)
+{
+    struct das *d = SW_TAKE(c->state[CAPABILITY_das]);
+    if (!d)
+        return;
+    close_watches(d);
+    sw_kube_watch_close(d->watch);
+    sw_timer_free(d->timer);
+    json_object_put(d->doc);
+    free(d->trouble);
+    free(d);
+}
+
+const struct capability capability_das = {
+    .name = "das",
+    .summary = "the DASOperator of the Dynamic Accelerator Slicer is carried out",
+    .start = start,
+    .stop = stop,
+};

@@ -1,0 +1,343 @@
+/* The hooks of one stage, one after the other: made, watched to their end, noted on the release's
+ * record, and deleted where they say so. */
+#include "operator/manifests/hooks.h"
+#include "operator/controller/deletion/deletion.h"
+
+#include <stdlib.h>
+
+#include "data/text/time.h"
+#include "operator/engine/readiness/gate.h"
+
+enum { AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
+
+/* ---- one hook ----------------------------------------------------------------------------------
+ */
+
+static struct sw_release_hooks *hooks_of(struct deletion *f)
+{
+    return f->stage == DELETION_AFTER ? &f->after : &f->before;
+}
+
+static const struct sw_release_hook *current(struct deletion *f)
+{
+    return &hooks_of(f)->items[f->at];
+}
+
+void deletion_leave_hook(struct deletion *f)
+{
+    sw_kube_cancel(SW_TAKE(f->req));
+    sw_kube_watch_close(SW_TAKE(f->watch));
+    json_object_put(SW_TAKE(f->doc));
+    json_object_put(SW_TAKE(f->live));
+    f->kind = NULL;
+    f->synced = false;
+}
+
+static void fail(struct deletion *f, const char *why)
+{
+    SW_AUTO_CHARS *words = sw_printf(
+        "hook %s failed: %s [Failed: the deletion waits. Mend the cause and delete the hook's "
+        "object, or annotate the resource with " SW_DELETION_NO_HOOKS "=true to go without]",
+        current(f)->key, why);
+    deletion_report(f, true, words);
+}
+
+/* Something about it is not to be had now. */
+static void trouble(struct deletion *f, int code, const char *why)
+{
+    if (f->tidying)
+        deletion_leave_hook(f);
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_GONE) {
+        sw_timer_set(f->timer, DELETION_RETRY_MS);
+        return;
+    }
+    fail(f, why);
+    sw_timer_set(f->timer, AGAIN_MS); /* rights, quotas and webhooks change */
+}
+
+static void on_noted(const struct sw_kube_answer *a, void *arg)
+{
+    struct deletion *f = arg;
+    f->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND) { /* without a record nobody would run it again */
+        (void)json_object_object_del(f->done, current(f)->key);
+        trouble(f, a->code, sw_err_text(a->err));
+        return;
+    }
+    if (*sw_json_str(f->done, "", current(f)->key, NULL) == '\0')
+        deletion_leave_hook(f);
+    deletion_run_hooks(f);
+}
+
+/* @why "": it has succeeded. */
+static void note(struct deletion *f, const char *why)
+{
+    (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
+    SW_AUTO_JSON *patch = sw_release_hooks_note(f->done, f->r->uid, !resource_is_deleting(f->r));
+    f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
+                           f->record, SW_PATCH_MERGE, patch,
+                           &(struct sw_request_opts){ .retries = DELETION_RETRIES }, on_noted, f);
+}
+
+static void on_applied(const struct sw_kube_answer *a, void *arg)
+{
+    struct deletion *f = arg;
+    f->req = NULL;
+    if (a->code == SW_NOTFOUND) { /* its namespace is gone: it can never run */
+        deletion_give_up(f, sw_err_text(a->err));
+        return;
+    }
+    if (a->code < 0) {
+        trouble(f, a->code, sw_err_text(a->err));
+        return;
+    }
+    if (!f->live)
+        f->live = json_object_get(a->object);
+    deletion_run_hooks(f);
+}
+
+static void on_deleted(const struct sw_kube_answer *a, void *arg)
+{
+    struct deletion *f = arg;
+    f->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
+        trouble(f, a->code, sw_err_text(a->err));
+    else if (f->tidying) {
+        f->at++;
+        deletion_leave_hook(f);
+        deletion_run_hooks(f);
+    }
+}
+
+static void remove_live(struct deletion *f, const char *uid)
+{
+    const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
+    SW_AUTO_CHARS *account = resource_account(f->r);
+    f->req = sw_kube_delete(f->r->c->kube, f->kind, ns, sw_obj_name(f->doc),
+                            &(struct sw_request_opts){ .propagation = "Background",
+                                                       .uid = uid,
+                                                       .as_user = account,
+                                                       .retries = DELETION_RETRIES },
+                            on_deleted, f);
+}
+
+/* An object of this very run, not one of an install or of another resource before. */
+static bool is_of_this_run(struct deletion *f)
+{
+    return sw_streq(sw_obj_annotation(f->live, SW_DELETION_RUN_MARK),
+                    sw_obj_annotation(f->doc, SW_DELETION_RUN_MARK));
+}
+
+static void failed(struct deletion *f, const char *why)
+{
+    const struct sw_release_hook *hook = current(f);
+    bool noted = sw_json_get(f->done, hook->key) != NULL;
+    fail(f, why);
+    if (!(hook->policies & SW_HOOK_DELETE_FAILED))
+        return;
+    if (!noted)
+        note(f, why); /* else a restart would find nothing, and run it again */
+    else if (!f->req)
+        remove_live(f, sw_obj_uid(f->live));
+}
+
+static void apply_hook(struct deletion *f)
+{
+    const char *failed_why = sw_json_str(f->done, "", current(f)->key, NULL);
+    if (*failed_why) {
+        fail(f, failed_why);
+        return;
+    }
+    const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
+    SW_AUTO_CHARS *account = resource_account(f->r);
+    f->req = sw_kube_apply(
+        f->r->c->kube, f->kind, ns, sw_obj_name(f->doc), f->doc,
+        &(struct sw_request_opts){ .force = true, .as_user = account, .retries = DELETION_RETRIES },
+        on_applied, f);
+}
+
+/* Its deadline is its own, else that of states, else Helm's. What is late goes on, and so does the
+ * deletion when it ends well. */
+static int64_t timeout_of(const struct deletion *f)
+{
+    const char *own = sw_obj_annotation(f->live, SW_ANN_TIMEOUT);
+    struct sw_policy policy;
+    int64_t ms = 0;
+    if (own && sw_span_parse(own, &ms, NULL) == 0 && ms)
+        return ms;
+    (void)sw_policy_read(f->r->doc, &policy, NULL);
+    return policy.timeout_ms ? policy.timeout_ms : TIMEOUT_MS;
+}
+
+static bool is_late(struct deletion *f)
+{
+    int64_t since_ms = 0, now_ms = sw_loop_wall_ms(f->r->c->loop);
+    const char *since = sw_json_str(f->live, "", "metadata", "creationTimestamp", NULL);
+    if (sw_time_parse(since, &since_ms, NULL) < 0)
+        return false;
+    int64_t left_ms = since_ms + timeout_of(f) - now_ms;
+    if (left_ms > 0)
+        sw_timer_set(f->timer, left_ms);
+    return left_ms <= 0;
+}
+
+static void look_at_hook(struct deletion *f)
+{
+    const struct sw_release_hook *hook = current(f);
+    const char *why;
+    if (!f->synced || f->req)
+        return;
+    if (!f->live) {
+        apply_hook(f);
+        return;
+    }
+    if (sw_json_find(f->live, "metadata", "deletionTimestamp", NULL))
+        return; /* the watch tells when it is gone */
+    if (!is_of_this_run(f)) {
+        if (hook->policies & SW_HOOK_DELETE_BEFORE_CREATION)
+            remove_live(f, sw_obj_uid(f->live));
+        else
+            fail(f, "an object of that name is there already");
+        return;
+    }
+    enum sw_hook_outcome readiness = sw_release_hook_outcome(f->live, &why);
+    if (readiness == SW_HOOK_SUCCEEDED) {
+        note(f, "");
+        return;
+    }
+    if (readiness == SW_HOOK_FAILED) {
+        failed(f, why);
+        return;
+    }
+    SW_AUTO_CHARS *words = sw_printf("hook %s: %s", hook->key, why);
+    if (is_late(f))
+        fail(f, "it has not ended in time");
+    else
+        deletion_report(f, false, words);
+}
+
+static void on_watch(const struct sw_watch_event *w, void *arg)
+{
+    struct deletion *f = arg;
+    if (w->type == SW_WATCH_ERROR)
+        return;
+    if (w->type == SW_WATCH_SYNCED)
+        f->synced = true;
+    else if (sw_streq(w->name, sw_obj_name(f->doc))) {
+        json_object_put(f->live);
+        f->live = w->type == SW_WATCH_DELETED ? NULL : json_object_get(w->object);
+        if (f->live && !*sw_obj_kind(f->live)) /* items of a list do not say what they are */
+            sw_json_set_str(f->live, f->kind->kind, "kind", NULL);
+    }
+    look_at_hook(f);
+}
+
+/* Fill what manifest hooks need, as in a render; what is not known yet is asked for again. */
+static int fill_env(struct deletion *f, struct json_object *doc, struct sw_hook_env *env,
+                    struct sw_err *err)
+{
+    struct resource *r = f->r;
+    bool proxy = sw_hook_asked(doc, SW_SRO_PREFIX "proxy");
+    if (proxy && !fact_source_ready(r->c, "proxy"))
+        return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
+    int rc = hook_env_fill(r, doc, env, err);
+    return rc == SW_PENDING ? SW_UNAVAILABLE : rc;
+}
+
+/* As every other object, but that it is nobody's: what a hook leaves behind stays, as with Helm. */
+static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err *err)
+{
+    struct resource *r = f->r;
+    SW_AUTO_JSON *doc = sw_json_copy(current(f)->doc);
+    SW_AUTO_JSON *values = resource_values(r, NULL);
+    const char *event = f->stage == DELETION_AFTER ? "post-delete" : "pre-delete";
+    SW_AUTO_CHARS *mark = sw_release_hooks_mark(event, f->record_uid, !resource_is_deleting(r));
+    struct sw_hook_env env = { .resource = r->doc,
+                               .ns = resource_namespace(r),
+                               .values = values,
+                               .namespaced = kind->namespaced };
+    int rc = fill_env(f, doc, &env, err);
+    if (rc == 0)
+        rc = sw_hooks_apply(doc, &env, err);
+    if (rc < 0)
+        return rc;
+    (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
+    sw_json_set_str(doc, mark, "metadata", "annotations", SW_DELETION_RUN_MARK, NULL);
+    f->doc = SW_TAKE(doc);
+    f->kind = kind;
+    return 0;
+}
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *kind_err, void *arg)
+{
+    struct deletion *f = arg;
+    SW_ERR(err);
+    f->req = NULL;
+    if (code < 0) {
+        trouble(f, code, sw_err_text(kind_err));
+        return;
+    }
+    int rc = prepare(f, kind, &err);
+    if (rc < 0) {
+        trouble(f, rc, sw_err_text(&err));
+        return;
+    }
+    if (f->tidying) {
+        remove_live(f, NULL);
+        return;
+    }
+    f->watch = sw_kube_watch_open(
+        f->r->c->kube, kind,
+        &(struct sw_watch_opts){ .ns = kind->namespaced ? sw_obj_namespace(f->doc) : NULL,
+                                 .name = sw_obj_name(f->doc) },
+        on_watch, f);
+}
+
+/* ---- all of the stage --------------------------------------------------------------------------
+ */
+
+static bool is_done(struct deletion *f, const struct sw_release_hook *hook)
+{
+    return sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
+}
+
+static bool wants_turn(struct deletion *f, const struct sw_release_hook *hook)
+{
+    return f->tidying ? (hook->policies & SW_HOOK_DELETE_SUCCEEDED) != 0 : !is_done(f, hook);
+}
+
+void deletion_run_hooks(struct deletion *f)
+{
+    if (f->req)
+        return;
+    if (f->doc && !f->tidying) {
+        look_at_hook(f);
+        return;
+    }
+    const struct sw_release_hooks *hooks = hooks_of(f);
+    while (f->at < hooks->n && !wants_turn(f, &hooks->items[f->at]))
+        f->at++;
+    if (f->at < hooks->n) {
+        struct json_object *doc = hooks->items[f->at].doc;
+        if (!f->tidying) {
+            SW_AUTO_CHARS *words = sw_printf("hook %s", hooks->items[f->at].key);
+            deletion_report(f, false, words);
+        }
+        f->req = sw_kube_kind(f->r->c->kube, sw_obj_api_version(doc), sw_obj_kind(doc), on_kind, f);
+        return;
+    }
+    if (!f->tidying && hooks->n) { /* Helm deletes what has succeeded when all of them have */
+        f->tidying = true;
+        f->at = 0;
+        deletion_run_hooks(f);
+        return;
+    }
+    deletion_enter(f, f->stage == DELETION_BEFORE ? DELETION_REMOVING : DELETION_OVER);
+}
+
+void deletion_retry_failed(struct deletion *f)
+{
+    const char *key = current(f)->key;
+    if (f->failed && !f->live && sw_json_get(f->done, key))
+        (void)json_object_object_del(f->done, key);
+}

@@ -1,0 +1,45 @@
+/* Helm's records of objects that are left behind: they outlive the resource, which owned them. */
+#include "operator/controller/deletion/deletion.h"
+#include "operator/manifests/ownership.h"
+#include "operator/release/record.h"
+
+const struct sw_kind *deletion_record_kind(const struct deletion *f)
+{
+    const struct sw_controller *c = f->r->c;
+    return sw_release_kind(c->kube, c->opts.releases);
+}
+
+static void on_released(const struct sw_kube_answer *a, void *arg)
+{
+    struct deletion *f = arg;
+    f->req = NULL;
+    if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) {
+        sw_timer_set(f->timer, DELETION_RETRY_MS); /* from the list on */
+        return;
+    }
+    if (a->code < 0)
+        sw_log(SW_LOG_WARN, "release record goes with the resource", "resource", f->r->name, "why",
+               sw_err_text(a->err), NULL);
+    deletion_release_records(f);
+}
+
+/* One after the other: what is deployed goes on without the resource, and so do its records. */
+void deletion_release_records(struct deletion *f)
+{
+    while (f->next_record < sw_json_len(f->list)) {
+        struct json_object *record = sw_json_at(f->list, f->next_record++);
+        struct json_object *others = sw_owners_without(record, f->r->uid);
+        if (!others)
+            continue;
+        SW_AUTO_JSON *patch = json_object_new_object();
+        sw_json_set(patch, others, "metadata", "ownerReferences", NULL);
+        sw_json_set_str(patch, sw_json_str(record, "", "metadata", "resourceVersion", NULL),
+                        "metadata", "resourceVersion", NULL);
+        f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
+                               sw_obj_name(record), SW_PATCH_MERGE, patch,
+                               &(struct sw_request_opts){ .retries = DELETION_RETRIES },
+                               on_released, f);
+        return;
+    }
+    finalize_done(f->r, CAPABILITY_deletion);
+}

@@ -1,0 +1,266 @@
+/* Making a child: the chart of an entry of spec.dependencies is read, the parent is written down,
+ * the child is applied. Who made what is also written into SRO's ConfigMap
+ * special-resource-dependencies (child: parent), for people and for SRO. */
+#include "operator/controller/dependencies/dependencies.h"
+
+#include <stdlib.h>
+
+#define MAP_NAME "special-resource-dependencies"
+#define MANAGER "slipway-dependencies"
+
+enum { RETRY_MS = 10000 };
+
+/* One child that is being made. */
+struct making {
+    struct resource *parent;
+    char *name, *digest;
+    struct json_object *entry; /* of spec.dependencies */
+    struct json_object *doc;   /* spec.chart of it */
+    struct source *source;
+    struct json_object *child;
+};
+
+/* ---- making a child ----------------------------------------------------------------------------
+ */
+
+static void making_free(struct making *m)
+{
+    if (!m)
+        return;
+    source_free(m->source);
+    json_object_put(m->doc);
+    json_object_put(m->entry);
+    json_object_put(m->child);
+    free(m->name);
+    free(m->digest);
+    free(m);
+}
+
+static void making_release(void *more)
+{
+    struct making *m = more;
+    if (dependencies_of(m->parent)->making == m)
+        dependencies_of(m->parent)->making = NULL;
+    making_free(m);
+}
+
+/* It could not be made: said until the next try. */
+static void making_failed(struct making *m, int code, const char *reason, const char *words)
+{
+    struct resource *r = m->parent;
+    depend_fault_done(&dependencies_of(r)->making_fault);
+    dependencies_of(r)->making_fault = (struct prerequisite){
+        .code = code,
+        .reason = reason,
+        .message = sw_printf("dependency %s: %s", m->name, words),
+    };
+    dependencies_of(r)->making_due_ms = sw_loop_now_ms(r->c->loop) + RETRY_MS;
+    recheck_soon(r->c);
+}
+
+static void on_child(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct making *m = op->more;
+    struct resource *r = op->r;
+    op->req = NULL;
+    if (a->code < 0)
+        making_failed(m, a->code, "FailedToCreateDependencySR", sw_err_text(a->err));
+    else
+        depend_fault_done(&dependencies_of(r)->making_fault);
+    op_free(op); /* the child comes through its watch */
+    recheck_soon(r->c);
+}
+
+static void begin_child(struct op *op, const struct sw_kind *kind)
+{
+    struct making *m = op->more;
+    op->req = sw_kube_apply(
+        op->r->c->kube, kind, NULL, m->name, m->child,
+        &(struct sw_request_opts){ .field_manager = MANAGER, .force = true, .retries = 4 },
+        on_child, op);
+}
+
+static void child_failed(struct op *op, int code, const char *words)
+{
+    making_failed(op->more, code, "FailedToCreateDependencySR", words);
+    op_free(op);
+}
+
+static void apply_child(struct making *m)
+{
+    struct op *op = op_new(
+        m->parent, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, m->name }, 0);
+    op->more = m;
+    op->release = making_release;
+    op->begin = begin_child;
+    op->failed = child_failed;
+    op_with_kind(op);
+}
+
+/* ---- who its parent is -------------------------------------------------------------------------
+ */
+
+static void map_failed(struct op *op, int code, const char *words)
+{
+    making_failed(op->more, code, "FailedToStoreDependencyInfo", words);
+    op_free(op);
+}
+
+/* Hand the work on to another request: this one is done. */
+static void next_apply_child(struct op *op)
+{
+    struct making *m = op->more;
+    op->release = NULL;
+    op_free(op);
+    apply_child(m);
+}
+
+static void on_map(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code < 0)
+        map_failed(op, a->code, sw_err_text(a->err));
+    else
+        next_apply_child(op);
+}
+
+static void create_map(struct op *op, const struct sw_kind *kind)
+{
+    const char *ns = op->key.ns;
+    SW_AUTO_JSON *doc = json_object_new_object();
+    const struct making *m = op->more;
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, MAP_NAME, "metadata", "name", NULL);
+    sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, m->parent->name, "data", m->name, NULL);
+    op->req = sw_kube_create(op->r->c->kube, kind, ns, NULL, doc,
+                             &(struct sw_request_opts){ .retries = 4 }, on_map, op);
+}
+
+static void on_map_patched(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, "v1", "ConfigMap");
+    op->req = NULL;
+    if (a->code == SW_NOTFOUND && kind)
+        create_map(op, kind);
+    else
+        on_map(a, arg);
+}
+
+static void begin_map(struct op *op, const struct sw_kind *kind)
+{
+    const struct making *m = op->more;
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, m->parent->name, "data", m->name, NULL);
+    op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, MAP_NAME, SW_PATCH_MERGE, body,
+                            &(struct sw_request_opts){ .retries = 4 }, on_map_patched, op);
+}
+
+static void store_parent(struct making *m)
+{
+    struct sw_controller *c = m->parent->c;
+    struct op *op = op_new(m->parent, &(struct sw_key){ "v1", "ConfigMap", c->ns, MAP_NAME }, 0);
+    op->more = m;
+    op->release = making_release;
+    op->begin = begin_map;
+    op->failed = map_failed;
+    op_with_kind(op);
+}
+
+/* ---- what it is --------------------------------------------------------------------------------
+ */
+
+/* The chart's own resource, <name>.yaml, or an empty one. */
+static int base_of(const struct making *m, const struct sw_recipe *recipe, struct json_object **out,
+                   struct sw_err *err)
+{
+    SW_AUTO_CHARS *file = sw_printf("%s.yaml", m->name);
+    const struct sw_recipe_file *text = sw_recipe_find_file(recipe, file);
+    struct sw_yaml_docs docs = { 0 };
+    int rc = text ? sw_yaml_parse_all(text->bytes, text->len,
+                                      &(struct sw_yaml_opts){ .file = file }, &docs, err)
+                  : 0;
+    if (rc < 0)
+        return rc;
+    struct json_object *found = NULL;
+    for (size_t i = 0; i < docs.n_docs && !found; i++)
+        if (sw_streq(sw_obj_kind(docs.docs[i].object), "SpecialResource"))
+            found = sw_json_copy(docs.docs[i].object);
+    sw_yaml_docs_done(&docs);
+    *out = found ? found : json_object_new_object();
+    return 0;
+}
+
+static void compose(struct making *m)
+{
+    struct json_object *doc = m->child, *set = sw_json_get(m->entry, "set");
+    SW_AUTO_CHARS *account = resource_account(m->parent);
+    SW_AUTO_JSON *chart = sw_json_copy(depend_chart(m->entry));
+    json_object_object_del(chart, "set"); /* of an entry without "chart" */
+    (void)sw_json_del(doc, "status", NULL);
+    sw_json_set_str(doc, SW_GROUP_VERSION, "apiVersion", NULL);
+    sw_json_set_str(doc, "SpecialResource", "kind", NULL);
+    sw_json_set_str(doc, m->name, "metadata", "name", NULL);
+    sw_json_set_str(doc, m->parent->name, "metadata", "annotations", ANN_PARENT, NULL);
+    sw_json_set_str(doc, m->digest, "metadata", "annotations", ANN_DIGEST, NULL);
+    if (account) /* the chart's own resource may name another one: that gives nobody more rights */
+        sw_json_set_str(doc, account, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);
+    else
+        (void)sw_json_del(doc, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);
+    sw_json_set(doc, json_object_get(chart), "spec", "chart", NULL);
+    if (!*sw_json_str(doc, "", "spec", "namespace", NULL))
+        sw_json_set_str(doc, m->name, "spec", "namespace", NULL);
+    if (set)
+        sw_json_set(doc, sw_json_copy(set), "spec", "set", NULL);
+}
+
+static void on_chart(int code, struct sw_recipe *recipe, const char *words, void *arg)
+{
+    struct making *m = arg;
+    struct resource *r = m->parent;
+    SW_ERR(err);
+    if (code == 0)
+        code = base_of(m, recipe, &m->child, &err);
+    else
+        sw_err_set(&err, code, "%s", words ? words : sw_code_name(code));
+    sw_recipe_free(recipe);
+    if (code < 0) {
+        making_failed(m, code, "DependencyChartFailure", sw_err_text(&err));
+        dependencies_of(r)->making = NULL;
+        making_free(m);
+        return;
+    }
+    compose(m);
+    source_free(SW_TAKE(m->source));
+    store_parent(m);
+}
+
+void depend_make_child(struct resource *r, struct json_object *entry, const char *digest)
+{
+    if (dependencies_of(r)->making ||
+        dependencies_of(r)->making_due_ms > sw_loop_now_ms(r->c->loop))
+        return;
+    struct making *m = dependencies_of(r)->making = sw_zalloc(1, sizeof *m);
+    *m = (struct making){
+        .parent = r,
+        .name = sw_strdup(depend_name(entry)),
+        .digest = sw_strdup(digest),
+        .entry = json_object_get(entry),
+        .doc = json_object_new_object(),
+    };
+    sw_json_set(m->doc, json_object_get(depend_chart(entry)), "spec", "chart", NULL);
+    source_load(r->c, m->doc, &m->source, on_chart, m);
+}
+
+void depend_stop_making(struct resource *r)
+{
+    struct making *m = dependencies_of(r)->making;
+    if (m && m->source) { /* else a request owns it */
+        dependencies_of(r)->making = NULL;
+        making_free(m);
+    }
+}

@@ -1,0 +1,330 @@
+/* What a resource depends on: other resources, made from the entries of spec.dependencies where
+ * they are not there, that have to be Ready first, one after the other. */
+#include "operator/controller/dependencies/dependencies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 64 };
+
+/* A child of the one resource that is looked after, where others are not. */
+struct child_watch {
+    struct child_watch *next;
+    struct sw_controller *c;
+    char *name;
+    struct sw_kube_watch *watch;
+    bool synced;
+};
+struct child_watches {
+    struct child_watch *first;
+};
+
+/* ---- entries -----------------------------------------------------------------------------------
+ */
+
+/* The chart of an entry: under "chart", or (older resources) the entry itself. */
+struct json_object *depend_chart(struct json_object *entry)
+{
+    struct json_object *chart = sw_json_get(entry, "chart");
+    return chart ? chart : entry;
+}
+
+const char *depend_name(struct json_object *entry)
+{
+    return sw_json_str(depend_chart(entry), "", "name", NULL);
+}
+
+static struct json_object *entries(const struct resource *r)
+{
+    return sw_json_find(r->doc, "spec", "dependencies", NULL);
+}
+
+bool depend_needs(const struct resource *r, const char *name)
+{
+    struct json_object *list = entries(r);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_streq(depend_name(sw_json_at(list, i)), name))
+            return true;
+    return false;
+}
+
+/* ---- cycles ------------------------------------------------------------------------------------
+ */
+
+struct trail {
+    const char *names[MAX_DEPTH + 1];
+    size_t n;
+};
+
+/* Does a way lead from @name back to the trail's first? It is in the trail then. */
+static bool leads_back(struct sw_controller *c, struct trail *trail, const char *name)
+{
+    bool is_back = sw_streq(name, trail->names[0]);
+    for (size_t i = 1; i < trail->n; i++)
+        if (sw_streq(name, trail->names[i]))
+            return false; /* a ring of others: they say so themselves */
+    if (trail->n > MAX_DEPTH)
+        return false;
+    trail->names[trail->n++] = name;
+    if (is_back)
+        return true;
+    struct resource *r = resource_find(c, name);
+    struct json_object *list = r ? entries(r) : NULL;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (leads_back(c, trail, depend_name(sw_json_at(list, i))))
+            return true;
+    trail->n--;
+    return false;
+}
+
+static char *find_cycle(const struct resource *r, const char *name)
+{
+    struct trail trail = { .names = { r->name }, .n = 1 };
+    if (!leads_back(r->c, &trail, name))
+        return NULL;
+    char *words = sw_strdup(r->name);
+    for (size_t i = 1; i < trail.n; i++) {
+        char *longer = sw_printf("%s -> %s", words, trail.names[i]);
+        free(words);
+        words = longer;
+    }
+    return words;
+}
+
+/* ---- what came of it ---------------------------------------------------------------------------
+ */
+
+void depend_fault_done(struct prerequisite *o)
+{
+    free(o->blocked);
+    free(o->message);
+    *o = (struct prerequisite){ 0 };
+}
+
+static void fail(struct prerequisite *o, int code, const char *reason, char *words)
+{
+    depend_fault_done(o);
+    *o = (struct prerequisite){ .code = code, .reason = reason, .message = words };
+}
+
+/* ---- children that nobody else watches ---------------------------------------------------------
+ */
+
+static void on_child_watch(const struct sw_watch_event *w, void *arg)
+{
+    struct child_watch *child = arg;
+    struct sw_controller *c = child->c;
+    if (w->type == SW_WATCH_SYNCED || w->type == SW_WATCH_ERROR)
+        child->synced = child->synced || w->type == SW_WATCH_SYNCED;
+    else
+        resource_on_watch(w, c);
+    recheck_soon(c);
+}
+
+/* @return whether it is known if the child is there. */
+static bool child_is_known(struct sw_controller *c, const char *name)
+{
+    if (!c->only)
+        return c->resources_synced;
+    struct child_watches *all = c->state[CAPABILITY_dependencies];
+    struct child_watch *child = all->first;
+    while (child && !sw_streq(child->name, name))
+        child = child->next;
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, SW_GROUP_VERSION, "SpecialResource");
+    if (!child && kind) {
+        child = sw_zalloc(1, sizeof *child);
+        *child = (struct child_watch){ .next = all->first, .c = c, .name = sw_strdup(name) };
+        all->first = child;
+        child->watch = sw_kube_watch_open(c->kube, kind, &(struct sw_watch_opts){ .name = name },
+                                          on_child_watch, child);
+    }
+    return child && child->synced;
+}
+
+/* ---- one entry ---------------------------------------------------------------------------------
+ */
+
+static void block(struct prerequisite *o, char *words)
+{
+    depend_fault_done(o);
+    o->blocked = words;
+}
+
+/* A child that does not become ready is said in its own words. */
+static void wait_for(struct resource *child, struct prerequisite *o)
+{
+    SW_AUTO_JSON *status = sw_controller_status(child->c, child->name);
+    const char *state = sw_json_str(status, "not looked at yet", "state", NULL);
+    if (sw_controller_phase(child->c, child->name) == SW_PHASE_ERRORED)
+        fail(o, SW_UNAVAILABLE, "FailedToDeployDependencyChart",
+             sw_printf("dependency %s: %s", child->name, state));
+    else
+        block(o, sw_printf("waits for dependency %s: %s", child->name, state));
+}
+
+/* Whose entry decides the child's values: who made it, while he needs it. "": it was made by hand.
+ */
+static const char *decider_of(struct resource *r, const struct resource *child)
+{
+    const char *name = sw_obj_annotation(child->seen, ANN_PARENT);
+    if (!name || r->c->only)
+        return name ? name : "";
+    struct resource *decider = resource_find(r->c, name);
+    bool left = r->c->resources_synced && (!decider || !depend_needs(decider, child->name));
+    return left ? r->name : name;
+}
+
+/* Two want the same child otherwise: one of them has to be told. */
+static void tell_others_values(struct resource *r)
+{
+    SW_AUTO_CHARS *list = sw_strdup("");
+    struct json_object *all = entries(r);
+    for (size_t i = 0; i < sw_json_len(all); i++) {
+        char digest[SW_SHA256_HEX];
+        struct resource *child = resource_find(r->c, depend_name(sw_json_at(all, i)));
+        const char *decider = child ? decider_of(r, child) : "";
+        sw_json_sha256(sw_json_at(all, i), digest);
+        if (!*decider || sw_streq(decider, r->name) ||
+            sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest))
+            continue;
+        char *longer = sw_printf("%s%s%s (%s)", list, *list ? ", " : "", child->name, decider);
+        free(list);
+        list = longer;
+    }
+    if (sw_streq(list, dependencies_of(r)->reported ? dependencies_of(r)->reported : ""))
+        return;
+    free(dependencies_of(r)->reported);
+    dependencies_of(r)->reported = sw_strdup(list);
+    if (!*list)
+        return;
+    SW_AUTO_CHARS *words = sw_printf(
+        "spec.dependencies: of a dependency that others asked for first "
+        "their chart and values count: %s",
+        list);
+    sw_log(SW_LOG_WARN, "dependency is asked for otherwise", "resource", r->name, "dependencies",
+           list, NULL);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "DependencyDiffers", .message = words });
+}
+
+/* What a recipe asks for is done with no more rights than the recipe has. */
+static bool acts_for(const struct resource *child, const struct resource *parent)
+{
+    SW_AUTO_CHARS *account = resource_account(parent);
+    return sw_streq(sw_obj_annotation(child->seen, RESOURCE_ACTS_AS), account);
+}
+
+/* @return whether the next entry may be looked at. */
+static bool settle_entry(struct resource *r, struct json_object *entry, struct prerequisite *o)
+{
+    const char *name = depend_name(entry);
+    SW_AUTO_CHARS *cycle = find_cycle(r, name);
+    char digest[SW_SHA256_HEX];
+    sw_json_sha256(entry, digest);
+    if (!*name) {
+        fail(o, SW_INVALID, "DependencyChartFailure",
+             sw_strdup("spec.dependencies: an entry without chart.name"));
+        return false;
+    }
+    if (cycle) {
+        fail(o, SW_INVALID, "FailedToDeployDependencyChart",
+             sw_printf("spec.dependencies: a cycle: %s", cycle));
+        return false;
+    }
+    struct resource *child = resource_find(r->c, name);
+    bool known = child_is_known(r->c, name);
+    const char *decider = child ? decider_of(r, child) : "";
+    bool outdated = sw_streq(decider, r->name) &&
+                    (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
+                     !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider) ||
+                     !acts_for(child, r));
+    if (child && resource_is_deleting(child)) {
+        block(o, sw_printf("waits for dependency %s: it is being deleted", name));
+        return false;
+    }
+    if ((!child && known) || outdated)
+        depend_make_child(r, entry, digest);
+    if (dependencies_of(r)->making_fault.code && (!child || outdated)) {
+        fail(o, dependencies_of(r)->making_fault.code, dependencies_of(r)->making_fault.reason,
+             sw_strdup(dependencies_of(r)->making_fault.message));
+        return false;
+    }
+    if (!child || outdated) {
+        block(o, sw_printf("waits for dependency %s: it is being made", name));
+        return false;
+    }
+    if (*decider)
+        depend_own(r, child);
+    if (child->started && sw_controller_phase(r->c, name) == SW_PHASE_READY)
+        return true;
+    wait_for(child, o);
+    return false;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+static void check(struct resource *r, struct prerequisite *out)
+{
+    const struct dependencies *d = dependencies_of(r);
+    struct json_object *list = entries(r);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (!settle_entry(r, sw_json_at(list, i), out))
+            break;
+    tell_others_values(r);
+    depend_prune(r);
+    int64_t now_ms = sw_loop_now_ms(r->c->loop);
+    if (out->code && d->making_due_ms > now_ms)
+        recheck_in(r->c, d->making_due_ms - now_ms + 1);
+}
+
+/* Something about a resource is different: those that depend on it check again. */
+static void stepped(struct resource *child)
+{
+    for (struct resource *r = child->c->resources; r; r = r->next)
+        if (depend_needs(r, child->name)) {
+            recheck_soon(child->c);
+            return;
+        }
+}
+
+/* ---- the row ------------------------------------------------------------------------------------
+ */
+
+static void changed(struct resource *r)
+{
+    dependencies_of(r)->making_due_ms = 0;
+}
+
+static void resource_close(struct resource *r)
+{
+    struct dependencies *d = dependencies_of(r);
+    depend_stop_making(r);
+    depend_fault_done(&d->making_fault);
+    free(SW_TAKE(d->reported));
+}
+
+static void controller_close(struct sw_controller *c)
+{
+    struct child_watches *all = c->state[CAPABILITY_dependencies];
+    while (all->first) {
+        struct child_watch *child = all->first;
+        all->first = child->next;
+        sw_kube_watch_close(child->watch);
+        free(child->name);
+        free(child);
+    }
+}
+
+const struct capability capability_dependencies = {
+    .name = "dependencies",
+    .summary = "spec.dependencies: other resources are made, and have to be Ready first",
+    .resource_size = sizeof(struct dependencies),
+    .controller_size = sizeof(struct child_watches),
+    .changed = changed,
+    .check = check,
+    .stepped = stepped,
+    .finalize = depend_let_go,
+    .resource_close = resource_close,
+    .close = controller_close,
+};

@@ -1,0 +1,319 @@
+/* Is the image of a driver container there? Asked before its DaemonSet is touched, so that a new
+ * kernel for which nobody has pushed an image yet breaks nothing and is built for instead. */
+#include "operator/controller/images/images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AGAIN_MS = 60000, HERE_MS = 600000, MAX_CHECKS = 256 };
+
+struct image_check {
+    struct sw_controller *c;
+    struct image_check *next;
+    char *image, *ns, *platform;
+    struct sw_access *access;
+    struct sw_registry_call *call;
+    bool answered;
+    enum sw_access_scope wants; /* of the cluster's settings for registries */
+    int code;                   /* 0: there, or nobody can tell | SW_NOTFOUND */
+    char *words;
+    int64_t at_ms;
+};
+
+static void ask(struct image_check *k);
+
+static void check_free(struct image_check *k)
+{
+    sw_access_close(k->access);
+    sw_registry_cancel(k->call);
+    free(k->image);
+    free(k->ns);
+    free(k->platform);
+    free(k->words);
+    free(k);
+}
+
+/* Renders that waited for it go on; others come to look when it is another answer than before. */
+static void resume(struct sw_controller *c, bool changed)
+{
+    for (struct resource *r = c->resources, *next; r; r = next) {
+        next = r->next;
+        render_resume(r);
+        if (changed && r->started)
+            resource_render_again(r);
+    }
+}
+
+static void settle(struct image_check *k, int code, const char *words)
+{
+    struct sw_controller *c = k->c;
+    bool missing = code == SW_NOTFOUND;
+    bool changed = k->answered && k->code != (missing ? SW_NOTFOUND : 0);
+    if (code < 0 && !missing)
+        sw_log(SW_LOG_INFO, "image not checked", "image", k->image, "reason", words, NULL);
+    k->answered = true;
+    k->code = missing ? SW_NOTFOUND : 0;
+    k->at_ms = sw_loop_now_ms(c->loop);
+    free(k->words);
+    k->words = sw_strdup(words ? words : "");
+    if (missing && !sw_timer_is_set(images_of(c)->timer))
+        sw_timer_set(images_of(c)->timer, AGAIN_MS);
+    resume(c, changed);
+}
+
+static void on_checked(const struct sw_registry_answer *a, void *arg)
+{
+    struct image_check *k = arg;
+    k->call = NULL;
+    if ((a->code == SW_FORBIDDEN && k->wants < SW_ACCESS_LOGIN) ||
+        (a->code == SW_INVALID && k->wants < SW_ACCESS_ALL)) {
+        /* somebody may have a login or a CA for it there */
+        k->wants = a->code == SW_FORBIDDEN ? SW_ACCESS_LOGIN : SW_ACCESS_ALL;
+        ask(k);
+        return;
+    }
+    settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
+}
+
+static void on_access(int code, const char *words, struct sw_registry *registry,
+                      struct sw_logins *logins, void *arg)
+{
+    struct image_check *k = arg;
+    k->access = NULL;
+    if (code < 0)
+        settle(k, code, words);
+    else
+        k->call = sw_registry_check(registry,
+                                    &(struct sw_registry_ask){ .image = k->image,
+                                                               .logins = logins,
+                                                               .platform = k->platform },
+                                    on_checked, k);
+}
+
+static void ask(struct image_check *k)
+{
+    if (k->access || k->call)
+        return;
+    k->access = sw_access_open(k->c->registries, k->ns, k->wants, on_access, k);
+}
+
+static void on_timer(void *arg)
+{
+    struct sw_controller *c = arg;
+    for (struct image_check *k = images_of(c)->checks; k; k = k->next)
+        if (k->answered && k->code == SW_NOTFOUND)
+            ask(k);
+}
+
+static struct image_check *find(struct sw_controller *c, const char *ns, const char *image,
+                                const char *platform)
+{
+    for (struct image_check *k = images_of(c)->checks; k; k = k->next)
+        if (sw_streq(k->image, image) && sw_streq(k->ns, ns) && sw_streq(k->platform, platform))
+            return k;
+    return NULL;
+}
+
+/* The oldest answer makes room. */
+static void make_room(struct images *all)
+{
+    struct image_check **oldest = NULL;
+    for (struct image_check **at = &all->checks; *at; at = &(*at)->next)
+        if ((*at)->answered && !(*at)->access && !(*at)->call)
+            oldest = at; /* newer ones stand before it */
+    if (all->n < MAX_CHECKS || !oldest)
+        return;
+    struct image_check *k = *oldest;
+    *oldest = k->next;
+    check_free(k);
+    all->n--;
+}
+
+static struct image_check *add(struct sw_controller *c, const char *ns, const char *image,
+                               const char *platform)
+{
+    struct image_check *k = sw_zalloc(1, sizeof *k);
+    make_room(images_of(c));
+    *k = (struct image_check){ .c = c,
+                               .next = images_of(c)->checks,
+                               .image = sw_strdup(image),
+                               .ns = sw_strdup(ns),
+                               .platform = sw_strdup(platform),
+                               .wants = sw_access_is_internal(image) ? SW_ACCESS_NAMESPACE
+                                                                     : SW_ACCESS_ALL };
+    images_of(c)->checks = k;
+    images_of(c)->n++;
+    return k;
+}
+
+static void on_mirrors(int code, const char *words, struct sw_registry *registry SW_UNUSED,
+                       struct sw_logins *logins SW_UNUSED, void *arg)
+{
+    struct sw_controller *c = arg;
+    images_of(c)->mirrors = NULL;
+    images_of(c)->no_mirrors = code < 0;
+    if (code < 0)
+        sw_log(SW_LOG_WARN, "mirrors not read", "error", words, NULL);
+    resume(c, false);
+}
+
+/* The mirrors of the cluster's settings, borrowed until the next render; NULL: none are known. */
+static int find_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
+{
+    struct images *all = images_of(c);
+    *out = c->registries ? sw_registries_mirrors(c->registries) : NULL;
+    if (*out || !c->registries || all->no_mirrors)
+        return 0;
+    if (!all->mirrors)
+        all->mirrors = sw_access_open(c->registries, NULL, SW_ACCESS_ALL, on_mirrors, c);
+    return SW_PENDING;
+}
+
+/* @return 0: it is there, or that cannot be found out | SW_NOTFOUND: *@message, borrowed, says what
+ * is missing | SW_PENDING: render_resume() will be called */
+static int find_image(struct sw_controller *c, const char *ns, const char *image, const char *arch,
+                      const char **message)
+{
+    if (!c->registries || !*image)
+        return 0;
+    if (!images_of(c)->timer)
+        images_of(c)->timer = sw_timer_new(c->loop, on_timer, c);
+    SW_AUTO_CHARS *platform = sw_printf("linux/%s", *arch ? arch : "amd64");
+    struct image_check *k = find(c, ns, image, platform);
+    int64_t now_ms = sw_loop_now_ms(c->loop);
+    bool stale = k && k->answered && !k->code && now_ms - k->at_ms > HERE_MS;
+    if (!k)
+        k = add(c, ns, image, platform);
+    if (!k->answered || stale)
+        ask(k);
+    *message = k->words;
+    return k->answered ? k->code : SW_PENDING;
+}
+
+/* ---- renders ------------------------------------------------------------------------------------
+ */
+
+/* Kinds that the hook of mirrors changes. */
+static bool has_images(struct json_object *doc)
+{
+    static const char *const kinds[] = { "BuildConfig", "ClusterPolicy", "NVIDIADriver" };
+    for (size_t i = 0; i < SW_COUNT(kinds); i++)
+        if (sw_streq(sw_obj_kind(doc), kinds[i]))
+            return true;
+    return sw_hook_pod_template(doc);
+}
+
+/* The cluster's mirrors, where the manifest is to use them. */
+static int hook_env(struct resource *r, struct render *w, struct json_object *doc,
+                    struct sw_hook_env *env, struct sw_err *err)
+{
+    if (!has_images(doc) || !sw_streq(sw_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) ||
+        find_mirrors(r->c, &env->mirrors) != SW_PENDING)
+        return 0;
+    if (w)
+        render_wait(w);
+    return sw_err_set(err, SW_PENDING, "the cluster's mirrors are being read");
+}
+
+/* The first image of @doc's pods that is not there. @return 0 | SW_PENDING: it is being asked for
+ */
+static int find_missing(struct resource *r, struct json_object *doc, const struct sw_group *group,
+                        char **missing)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    struct json_object *pod = sw_hook_pod_template(doc);
+    int rc = 0;
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(list); i++) {
+            const char *message = "";
+            const char *image = sw_json_str(sw_json_at(list, i), "", "image", NULL);
+            int found = find_image(r->c, resource_namespace(r), image, group->arch, &message);
+            if (found == SW_PENDING)
+                rc = SW_PENDING;
+            else if (found == SW_NOTFOUND && !*missing)
+                *missing = sw_strdup(message);
+        }
+    }
+    return rc;
+}
+
+/* Why there is no driver toolkit for the kernel of @w, though its state mentions one; heap. Only
+ * this group of nodes fails for it. */
+static char *lacks_toolkit(struct resource *r, const struct render *w)
+{
+    const struct sw_group *group = render_group(w);
+    bool mentions = group && (render_mentions(w, "driverToolkitImage") ||
+                              render_mentions(w, "clusterUpgradeInfo"));
+    return mentions ? sw_facts_lacks_toolkit(r->c->facts, group) : NULL;
+}
+
+/* An object for one kernel: see that its toolkit, and a driver container's image, are there before
+ * anything is touched. */
+static int object_rendered(struct resource *r, struct render *w, struct render_item *item,
+                           struct sw_err *err)
+{
+    struct json_object *doc = item->object->doc;
+    if (!item->kernel_affine)
+        return 0;
+    item->object->missing = lacks_toolkit(r, w);
+    if (item->object->missing || !item->group || !sw_streq(sw_obj_kind(doc), "DaemonSet") ||
+        !sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
+        return 0;
+    SW_AUTO_CHARS *missing = NULL;
+    if (find_missing(r, doc, item->group, &missing) == SW_PENDING) {
+        render_wait(w);
+        return sw_err_set(err, SW_PENDING, "its image is being looked for");
+    }
+    item->object->missing = SW_TAKE(missing);
+    return 0;
+}
+
+/* ---- the row ------------------------------------------------------------------------------------
+ */
+
+static bool facts_ready(struct resource *r, bool so_far)
+{
+    static const char *const toolkit[] = { "driverToolkitImage", "clusterUpgradeInfo", NULL };
+    if (!cluster_is_openshift(r->c) || !resource_mentions(r, toolkit))
+        return true;
+    return so_far && toolkits_ready(r); /* which toolkits there are follows from all other facts */
+}
+
+static void add_values(struct resource *r, struct json_object *values)
+{
+    struct json_object *related = images_of(r->c)->related;
+    if (related)
+        sw_json_set(values, json_object_get(related), "global", "relatedImages", NULL);
+}
+
+static void images_open(struct sw_controller *c)
+{
+    images_of(c)->related = related_images();
+}
+
+static void images_close(struct sw_controller *c)
+{
+    struct images *all = images_of(c);
+    for (struct image_check *k = all->checks, *next; k; k = next) {
+        next = k->next;
+        check_free(k);
+    }
+    sw_timer_free(all->timer);
+    sw_access_close(all->mirrors);
+    json_object_put(all->related);
+    toolkits_close(c);
+}
+
+const struct capability capability_images = {
+    .name = "images",
+    .summary =
+        "registries are asked: mirrors, driver toolkits, whether driver containers have an image",
+    .controller_size = sizeof(struct images),
+    .open = images_open,
+    .add_values = add_values,
+    .facts_ready = facts_ready,
+    .hook_env = hook_env,
+    .object_rendered = object_rendered,
+    .close = images_close,
+};

@@ -1,0 +1,106 @@
+/* Driver toolkits whose tags do not say which kernel they are for are looked into, one after
+ * another and only while a recipe needs to know. */
+#include "operator/controller/images/images.h"
+
+#include <stdlib.h>
+
+enum { AGAIN_MS = 60000 };
+
+struct toolkits {
+    struct sw_controller *c;
+    char *image; /* that is being looked into; NULL: none */
+    char *platform;
+    struct sw_access *access;
+    struct sw_registry_file *file;
+    struct sw_timer *timer; /* what could not be read is tried again */
+};
+
+void toolkits_close(struct sw_controller *c)
+{
+    struct toolkits *t = SW_TAKE(images_of(c)->toolkits);
+    if (!t)
+        return;
+    sw_access_close(t->access);
+    sw_registry_file_close(t->file);
+    sw_timer_free(t->timer);
+    free(t->image);
+    free(t->platform);
+    free(t);
+}
+
+static void settle(struct toolkits *t, const struct sw_toolkit *toolkit, int code,
+                   const char *words)
+{
+    struct sw_controller *c = t->c;
+    SW_AUTO_CHARS *image = SW_TAKE(t->image);
+    if (!toolkit)
+        sw_log(SW_LOG_WARN, "driver toolkit not read", "image", image, "reason", words, NULL);
+    if (!toolkit && (code == SW_UNAVAILABLE || code == SW_FORBIDDEN))
+        sw_timer_set(t->timer, AGAIN_MS);
+    if (sw_facts_put_toolkit(c->facts, image, toolkit, words))
+        facts_changed(c);
+    plan_resume_all(c);
+}
+
+static void on_file(const struct sw_registry_answer *a, void *arg)
+{
+    struct toolkits *t = arg;
+    struct sw_toolkit toolkit;
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(err);
+    t->file = NULL;
+    int rc = a->code;
+    if (rc < 0)
+        (void)sw_err_set(&err, rc, "%s", sw_err_text(a->err));
+    else
+        rc = sw_toolkit_parse(a->bytes, a->len_bytes, &doc, &toolkit, &err);
+    settle(t, rc < 0 ? NULL : &toolkit, rc, rc < 0 ? sw_err_text(&err) : NULL);
+}
+
+static void on_access(int code, const char *words, struct sw_registry *registry,
+                      struct sw_logins *logins, void *arg)
+{
+    struct toolkits *t = arg;
+    t->access = NULL;
+    if (code < 0) {
+        settle(t, NULL, code, words);
+        return;
+    }
+    struct sw_registry_ask ask = { .image = t->image, .logins = logins, .platform = t->platform };
+    t->file = sw_registry_file_open(
+        registry, &ask,
+        &(struct sw_registry_file_opts){ .path = SW_TOOLKIT_FILE, .last_layer_only = true },
+        on_file, t);
+}
+
+static void on_again(void *arg)
+{
+    struct toolkits *t = arg;
+    sw_facts_forget_toolkits(t->c->facts);
+    facts_changed(t->c);
+}
+
+bool toolkits_ready(struct resource *r)
+{
+    struct sw_controller *c = r->c;
+    struct sw_groups groups;
+    resource_groups(r, &groups);
+    const char *image = sw_facts_unknown_toolkit(c->facts, &groups);
+    SW_AUTO_CHARS *arch = sw_strdup(groups.n ? groups.items[0]->arch : "amd64");
+    sw_groups_done(&groups);
+    if (!image || !c->registries)
+        return true;
+    struct toolkits *t = images_of(c)->toolkits;
+    if (!t) {
+        t = images_of(c)->toolkits = sw_zalloc(1, sizeof *t);
+        t->c = c;
+        t->timer = sw_timer_new(c->loop, on_again, t);
+    }
+    if (t->image)
+        return false; /* one at a time */
+    free(t->platform);
+    t->image = sw_strdup(image);
+    t->platform = sw_printf("linux/%s", *arch ? arch : "amd64");
+    t->access = sw_access_open(c->registries, NULL, SW_ACCESS_ALL, on_access, t);
+    return false;
+}

@@ -1,0 +1,188 @@
+/* Kernel-affine objects find their nodes by the label that Node Feature Discovery puts on them.
+ * Where nobody discovers features, the label is put there from what the kubelet says: it is the
+ * same word. */
+#include "operator/controller/core.h"
+
+#include <stdlib.h>
+
+/* A walk is about to label the same node: the kernel's label goes with that when it comes soon, as
+ * one write. No pod waits longer than that for it. */
+enum { HOLD_MS = 200 };
+
+/* A label that goes with a patch of the engine's. */
+struct riding {
+    struct riding *next;
+    char *node, *kernel;
+};
+struct kernels {
+    struct riding *riding;
+};
+
+static struct riding **find_riding(const struct resource *r, const char *node)
+{
+    struct riding **at = &((struct kernels *)r->state[CAPABILITY_kernels])->riding;
+    while (*at && !sw_streq((*at)->node, node))
+        at = &(*at)->next;
+    return at;
+}
+
+static void riding_free(struct riding **at)
+{
+    struct riding *gone = *at;
+    *at = gone->next;
+    free(gone->node);
+    free(gone->kernel);
+    free(gone);
+}
+
+static void on_labelled(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct sw_controller *c = op->r->c;
+    uint32_t node = sw_node_set_find(c->nodes, op->key.name);
+    bool changed = false;
+    op->req = NULL;
+    if (a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) {
+        op_again(op);
+        return;
+    }
+    if (a->code < 0) /* the DaemonSet says that it matches no node; the next render tries again */
+        sw_log(SW_LOG_WARN, "kernel label not written", "node", op->key.name, "error",
+               sw_err_text(a->err), NULL);
+    if (a->code == 0 && a->object && node != SW_NO_NODE) {
+        const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
+        changed = sw_node_set_put_labels(c->nodes, node,
+                                         sw_json_find(a->object, "metadata", "labels", NULL),
+                                         strtoull(version, NULL, 10));
+    }
+    op_free(op);
+    if (changed) /* the watch will bring nothing that is new then */
+        node_changed(c, node);
+}
+
+static void begin(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
+                            &(struct sw_request_opts){ .retries = 8 }, on_labelled, op);
+}
+
+static void failed(struct op *op, int code, const char *message SW_UNUSED)
+{
+    if (code == SW_UNAVAILABLE)
+        op_again(op);
+    else
+        op_free(op);
+}
+
+static bool is_under_way(const struct resource *r, const char *node)
+{
+    return op_find(r, begin, NULL, node) || *find_riding(r, node);
+}
+
+static void on_held(void *arg)
+{
+    struct op *op = arg;
+    op->is_held = false;
+    op_with_kind(op);
+}
+
+static void put_label(struct json_object *patch, const char *kernel)
+{
+    sw_json_set_str(patch, kernel, "metadata", "labels", SW_KERNEL_LABEL, NULL);
+}
+
+static void label(struct resource *r, const char *node, const char *kernel)
+{
+    struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, node }, 0);
+    op->doc = json_object_new_object();
+    put_label(op->doc, kernel);
+    op->begin = begin;
+    op->failed = failed;
+    op->is_held = true;
+    op->more = sw_strdup(kernel);
+    op->release = free;
+    op->timer = sw_timer_new(r->c->loop, on_held, op);
+    sw_timer_set(op->timer, HOLD_MS);
+}
+
+static void add_to_patch(struct resource *r, const char *node, struct json_object *patch)
+{
+    struct op *op = op_find(r, begin, NULL, node);
+    if (!op || !op->is_held)
+        return;
+    struct riding **end = find_riding(r, node);
+    if (!*end) {
+        *end = sw_zalloc(1, sizeof **end);
+        **end = (struct riding){ .node = sw_strdup(node), .kernel = sw_strdup(op->more) };
+    }
+    put_label(patch, op->more);
+    op_free(op);
+}
+
+static void on_patched(struct resource *r, const char *node, int code)
+{
+    struct riding **at = find_riding(r, node);
+    if (!*at)
+        return;
+    SW_AUTO_CHARS *kernel = sw_strdup((*at)->kernel);
+    riding_free(at);
+    if (code < 0 && !is_under_way(r, node))
+        label(r, node, kernel);
+}
+
+static bool has_affine_states(const struct resource *r)
+{
+    size_t n = r->plan ? sw_plan_n_states(r->plan) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (sw_plan_state(r->plan, i)->kernel_affine)
+            return true;
+    return false;
+}
+
+static void label_if_due(struct resource *r, const struct sw_group *group, uint32_t node)
+{
+    const struct sw_node_set *roster = r->c->nodes;
+    const char *name = sw_node_set_name(roster, node);
+    if (name && sw_streq(sw_node_set_group(roster, node), group->id) &&
+        !sw_streq(sw_node_set_label(roster, node, SW_KERNEL_LABEL), group->kernel) &&
+        resource_selects(r, name) && !is_under_way(r, name))
+        label(r, name, group->kernel);
+}
+
+static bool is_due(const struct resource *r, const struct sw_group *group)
+{
+    return group && has_affine_states(r) && !sw_label_value_fault(group->kernel);
+}
+
+static void on_manifest(struct resource *r, const struct render_item *item)
+{
+    const struct sw_group *group = item->group;
+    for (uint32_t i = 0;
+         item->kernel_affine && is_due(r, group) && i < sw_node_set_end(r->c->nodes); i++)
+        label_if_due(r, group, i);
+}
+
+static void on_node(struct sw_controller *c, uint32_t node, const struct sw_group *group)
+{
+    for (struct resource *r = c->resources; r; r = r->next)
+        if (is_due(r, group))
+            label_if_due(r, group, node);
+}
+
+static void resource_close(struct resource *r)
+{
+    struct kernels *k = r->state[CAPABILITY_kernels];
+    while (k->riding)
+        riding_free(&k->riding);
+}
+
+const struct capability capability_kernels = {
+    .name = "kernels",
+    .summary = "nodes get the kernel label where Node Feature Discovery does not run",
+    .resource_size = sizeof(struct kernels),
+    .manifest_hooked = on_manifest,
+    .node_observed = on_node,
+    .node_patch = add_to_patch,
+    .node_patched = on_patched,
+    .resource_close = resource_close,
+};

@@ -1,0 +1,249 @@
+/* SpecialResourceModules: a chart applied once for each OpenShift version that is found at the
+ * watched paths. One step after another; whatever changes begins it anew, and what is as it should
+ * be is applied without effect. */
+#include "operator/controller/modules/modules.h"
+
+#include <stdlib.h>
+
+/* ---- status ------------------------------------------------------------------------------------
+ */
+
+static void on_status(const struct sw_kube_answer *a, void *arg)
+{
+    struct module *m = arg;
+    m->status_req = NULL;
+    if (a->code < 0)
+        sw_log(SW_LOG_WARN, "module status not written", "module", m->name, "error",
+               sw_err_text(a->err), NULL);
+}
+
+/* A merge patch: versions that are gone are taken out by name. */
+void module_write_status(struct module *m)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, SW_GROUP_VERSION, MODULE_KIND);
+    SW_AUTO_JSON *state = json_object_new_object();
+    SW_AUTO_JSON *patch = json_object_new_object();
+    sw_json_set(state, sw_json_copy(m->versions), "versions", NULL);
+    if (m->trouble)
+        sw_json_set_str(state, m->trouble, "message", NULL);
+    if (!kind || sw_json_equal(state, m->written))
+        return;
+    struct json_object *versions = sw_json_copy(m->versions);
+    struct json_object *old = sw_json_get(m->written, "versions");
+    if (old) {
+        json_object_object_foreach(old, image, unused)
+        {
+            (void)unused;
+            if (!json_object_object_get_ex(versions, image, NULL))
+                (void)json_object_object_add(versions, image, NULL);
+        }
+    }
+    sw_json_set(patch, versions, "status", "versions", NULL);
+    sw_json_set(patch, m->trouble ? json_object_new_string(m->trouble) : NULL, "status", "message",
+                NULL);
+    json_object_put(m->written);
+    m->written = SW_TAKE(state);
+    sw_kube_cancel(m->status_req);
+    m->status_req = sw_kube_patch(
+        m->c->kube, kind, NULL, m->name, SW_PATCH_MERGE, patch,
+        &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status, m);
+}
+
+void module_fail(struct module *m, const char *words)
+{
+    if (!sw_streq(m->trouble, words)) {
+        sw_log(SW_LOG_WARN, "module", "module", m->name, "error", words, NULL);
+        char *copy = sw_strdup(words);
+        free(m->trouble);
+        m->trouble = copy;
+    }
+    module_write_status(m);
+    module_stop_round(m);
+    module_begin_soon(m, AGAIN_MS);
+}
+
+const char *module_namespace(const struct module *m)
+{
+    const char *ns = sw_json_str(m->seen, "", "spec", "namespace", NULL);
+    return *ns ? ns : m->name;
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+void module_stop_round(struct module *m)
+{
+    source_free(SW_TAKE(m->source));
+    sw_http_cancel(SW_TAKE(m->transfer));
+    sw_release_image_close(SW_TAKE(m->look));
+    sw_kube_cancel(SW_TAKE(m->req));
+    module_stop_waiting(m);
+    sw_rendered_free(SW_TAKE(m->rendered));
+    sw_plan_free(SW_TAKE(m->plan));
+    sw_facts_free(SW_TAKE(m->facts));
+    json_object_put(SW_TAKE(m->values));
+    json_object_put(SW_TAKE(m->doc));
+    sw_gate_free(SW_TAKE(m->gate));
+    json_object_put(SW_TAKE(m->entries));
+    free(SW_TAKE(m->body));
+    m->body_len = 0;
+}
+
+static void module_free(struct module *m)
+{
+    module_stop_round(m);
+    module_close_watches(m);
+    sw_kube_cancel(m->status_req);
+    sw_timer_free(m->timer);
+    sw_recipe_free(m->recipe);
+    json_object_put(m->seen);
+    json_object_put(m->known);
+    json_object_put(m->versions);
+    json_object_put(m->written);
+    free(m->trouble);
+    free(m->recipe_key);
+    free(m->name);
+    free(m);
+}
+
+void module_begin_soon(struct module *m, int64_t in_ms)
+{
+    sw_timer_set(m->timer, in_ms);
+}
+
+static void drop_vanished(struct module *m)
+{
+    struct json_object *kept = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(m->entries); i++) {
+        const char *entry = sw_json_str(sw_json_at(m->entries, i), "", NULL);
+        const char *image = sw_json_str(sw_json_get(m->known, entry), "", "toolkit", NULL);
+        struct json_object *version = sw_json_get(m->versions, image);
+        if (version)
+            (void)json_object_object_add(kept, image, json_object_get(version));
+    }
+    json_object_put(m->versions);
+    m->versions = kept;
+}
+
+static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
+{
+    struct module *m = arg;
+    struct source *source = SW_TAKE(m->source);
+    SW_AUTO_CHARS *why = code < 0 ? sw_strdup(words) : NULL;
+    source_free(source);
+    if (code < 0) {
+        module_fail(m, why);
+        return;
+    }
+    sw_recipe_free(m->recipe);
+    m->recipe = recipe;
+    free(m->recipe_key);
+    m->recipe_key = source_key(m->seen);
+    module_next_entry(m);
+}
+
+static void begin(void *arg)
+{
+    struct module *m = arg;
+    SW_ERR(err);
+    module_stop_round(m);
+    m->entries = json_object_new_array();
+    m->at_entry = 0;
+    if (module_collect(m, &err) < 0) {
+        module_fail(m, sw_err_text(&err));
+        return;
+    }
+    drop_vanished(m);
+    SW_AUTO_CHARS *key = source_key(m->seen);
+    if (m->recipe && sw_streq(key, m->recipe_key))
+        module_next_entry(m);
+    else
+        source_load(m->c, m->seen, &m->source, on_source, m);
+}
+
+/* ---- the modules -------------------------------------------------------------------------------
+ */
+
+static void put(struct sw_controller *c, const struct sw_watch_event *w)
+{
+    struct module *m = modules_of(c)->first;
+    while (m && !sw_streq(m->name, w->name))
+        m = m->next;
+    int64_t generation = sw_json_int(w->object, 0, "metadata", "generation", NULL);
+    if (m && m->generation == generation)
+        return;
+    if (!m) {
+        m = sw_zalloc(1, sizeof *m);
+        *m = (struct module){ .c = c,
+                              .name = sw_strdup(w->name),
+                              .next = modules_of(c)->first,
+                              .known = json_object_new_object(),
+                              .versions = json_object_new_object() };
+        m->timer = sw_timer_new(c->loop, begin, m);
+        m->written = json_object_new_object();
+        sw_json_set(m->written, sw_json_copy(sw_json_find(w->object, "status", "versions", NULL)),
+                    "versions", NULL);
+        modules_of(c)->first = m;
+    }
+    m->generation = generation;
+    json_object_put(m->seen);
+    m->seen = json_object_get(w->object);
+    module_stop_round(m);
+    module_open_watches(m);
+    module_begin_soon(m, SETTLE_MS);
+}
+
+static void drop(struct sw_controller *c, const char *name)
+{
+    for (struct module **at = &modules_of(c)->first; *at; at = &(*at)->next)
+        if (sw_streq((*at)->name, name)) {
+            struct module *m = *at;
+            *at = m->next;
+            module_free(m);
+            return;
+        }
+}
+
+static void on_watch(const struct sw_watch_event *w, void *arg)
+{
+    struct sw_controller *c = arg;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
+        put(c, w);
+    else if (w->type == SW_WATCH_DELETED)
+        drop(c, w->name);
+}
+
+static void start(struct sw_controller *c)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(c->kube, SW_GROUP_VERSION, MODULE_KIND);
+    struct modules *all = modules_of(c);
+    if (!c->registries || c->only || !kind)
+        return;
+    if (!all) {
+        all = c->state[CAPABILITY_modules] = sw_zalloc(1, sizeof *all);
+        all->http = sw_http_new(c->loop, &(struct sw_http_opts){ 0 });
+    }
+    if (!all->watch)
+        all->watch = sw_kube_watch_open(c->kube, kind, NULL, on_watch, c);
+}
+
+static void stop(struct sw_controller *c)
+{
+    struct modules *all = modules_of(c);
+    if (!all)
+        return;
+    sw_kube_watch_close(all->watch);
+    for (struct module *m = all->first, *next; m; m = next) {
+        next = m->next;
+        module_free(m);
+    }
+    sw_http_free(all->http);
+    free(SW_TAKE(c->state[CAPABILITY_modules]));
+}
+
+const struct capability capability_modules = {
+    .name = "modules",
+    .summary = "SpecialResourceModules are carried out",
+    .start = start,
+    .stop = stop,
+};

@@ -1,0 +1,97 @@
+#pragma once
+/* What the files of modules share: modules.c has their life, module_watch.c what is watched for
+ * versions, module_version.c one version after the other, module_objects.c its objects. */
+#include "net/http/http.h"
+#include "operator/controller/core.h"
+#include "operator/engine/readiness/gate.h"
+#include "operator/registries/registries.h"
+#include "operator/registries/release_image.h"
+
+#define MODULE_KIND "SpecialResourceModule"
+
+enum { SETTLE_MS = 200, AGAIN_MS = 30000, MAX_GRAPH = 64 << 20, MAX_ENTRIES = 64 };
+
+/* One of spec.watch. */
+struct version_watch {
+    struct module *m;
+    struct version_watch *next;
+    struct json_object *spec;
+    struct sw_kube_watch *watch;
+    struct sw_kube_request *req;
+    struct json_object *object; /* NULL: not there */
+};
+
+struct module {
+    struct sw_controller *c;
+    struct module *next;
+    char *name;
+    struct json_object *seen; /* the SpecialResourceModule */
+    struct sw_recipe *recipe; /* NULL: not loaded */
+    char *recipe_key;         /* where it came from */
+    struct sw_plan *plan;     /* of the version that is worked on, or NULL */
+    int64_t generation;
+    struct version_watch *watches;
+    struct sw_timer *timer;       /* to begin */
+    struct json_object *known;    /* entry -> what its release image says */
+    struct json_object *versions; /* status.versions as it is to be */
+    struct json_object *written;  /* as it was written */
+    char *trouble;
+    /* the round */
+    struct json_object *entries; /* list of strings */
+    size_t at_entry, at_state, at_manifest, channel;
+    struct source *source;
+    struct sw_http_transfer *transfer;
+    char *body;
+    size_t body_len;
+    struct sw_release_image_read *look;
+    struct sw_facts *facts;
+    struct json_object *values;
+    struct sw_rendered *rendered;
+    struct sw_kube_request *req, *status_req;
+    struct sw_kube_watch *awaited; /* @doc, once it is applied */
+    struct sw_kube_watch *build;   /* the last one of an awaited BuildConfig, of this number: */
+    int64_t build_number;
+    struct json_object *doc; /* that is being applied */
+    struct sw_gate *gate;
+};
+
+struct modules {
+    struct sw_kube_watch *watch;
+    struct sw_http *http;
+    struct module *first;
+};
+
+static inline struct modules *modules_of(const struct sw_controller *c)
+{
+    return c->state[CAPABILITY_modules];
+}
+
+/** modules.c: spec.namespace, else its name. */
+const char *module_namespace(const struct module *m);
+/** modules.c: give up what the round has begun. */
+void module_stop_round(struct module *m);
+/** modules.c: begin a round anew in @in_ms. */
+void module_begin_soon(struct module *m, int64_t in_ms);
+/** modules.c: write what has changed of the status. */
+void module_write_status(struct module *m);
+/** modules.c: say @words, give the round up, begin anew later. */
+void module_fail(struct module *m, const char *words);
+
+/** module_watch.c: watch what spec.watch names; the watches there were are closed. */
+void module_open_watches(struct module *m);
+void module_close_watches(struct module *m);
+/** module_watch.c: the entries (versions, release images) that are seen, into m->entries.
+ * @return 0 | SW_INVALID: a path of spec.watch */
+int module_collect(struct module *m, struct sw_err *err) SW_CHECKED;
+
+/** module_version.c: the entry that is being worked on, "" after the last. */
+const char *module_entry(const struct module *m);
+/** module_version.c: its part of the status. */
+struct json_object *module_version(struct module *m);
+/** module_version.c: go on with m->at_entry; after the last one the round is done. */
+void module_next_entry(struct module *m);
+
+/** module_objects.c: go on with m->at_state; after the last one the version is complete. */
+void module_next_state(struct module *m);
+/** module_objects.c: nothing is waited for any more. */
+void module_stop_waiting(struct module *m);

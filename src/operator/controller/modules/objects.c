@@ -1,0 +1,176 @@
+/* The objects of one version of a SpecialResourceModule: state by state, applied one after another
+ * and waited for. */
+#include "operator/controller/modules/modules.h"
+
+#define MODULE_OWNED "specialresourcemodule.openshift.io/owned"
+
+static void next_manifest(struct module *m);
+
+static void manifest_is_done(struct module *m)
+{
+    module_stop_waiting(m);
+    json_object_put(SW_TAKE(m->doc));
+    sw_gate_free(SW_TAKE(m->gate));
+    m->at_manifest++;
+    next_manifest(m);
+}
+
+/* ---- what is waited for ------------------------------------------------------------------------
+ */
+
+void module_stop_waiting(struct module *m)
+{
+    sw_kube_watch_close(SW_TAKE(m->awaited));
+    sw_kube_watch_close(SW_TAKE(m->build));
+    m->build_number = 0;
+}
+
+static struct sw_kube_watch *watch(struct module *m, const struct sw_kind *kind, const char *name,
+                                   sw_watch_fn *cb)
+{
+    const char *ns = sw_obj_namespace(m->doc);
+    return sw_kube_watch_open(
+        m->c->kube, kind,
+        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL, .name = name }, cb, m);
+}
+
+static void on_build(const struct sw_watch_event *w, void *arg)
+{
+    struct module *m = arg;
+    if (sw_streq(sw_json_str(w->object, "", "status", "phase", NULL), "Complete"))
+        manifest_is_done(m);
+}
+
+/* A BuildConfig is ready when its last build is complete. */
+static void look_at_build(struct module *m, struct json_object *config)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(config), "Build");
+    int64_t n = sw_json_int(config, 0, "status", "lastVersion", NULL);
+    if (!kind || !n || n == m->build_number)
+        return;
+    SW_AUTO_CHARS *name = sw_printf("%s-%lld", sw_obj_name(config), (long long)n);
+    sw_kube_watch_close(m->build);
+    m->build = watch(m, kind, name, on_build);
+    m->build_number = n;
+}
+
+static void judge(struct module *m, struct json_object *object)
+{
+    struct sw_readiness readiness = { 0 };
+    sw_gate_judge(m->gate, object, &readiness);
+    bool ready = readiness.kind == SW_READINESS_READY;
+    bool failed = readiness.kind == SW_READINESS_FAILED;
+    SW_AUTO_CHARS *words = sw_printf("%s %s: %s", sw_obj_kind(m->doc), sw_obj_name(m->doc),
+                                     readiness.message ? readiness.message : "");
+    sw_readiness_done(&readiness);
+    if (sw_streq(sw_obj_kind(m->doc), "BuildConfig"))
+        look_at_build(m, object);
+    else if (ready)
+        manifest_is_done(m);
+    else if (failed)
+        module_fail(m, words);
+}
+
+static void on_awaited(const struct sw_watch_event *w, void *arg)
+{
+    struct module *m = arg;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
+        judge(m, w->object);
+    else if (w->type == SW_WATCH_DELETED)
+        module_begin_soon(m, 0);
+}
+
+static void on_applied(const struct sw_kube_answer *a, void *arg)
+{
+    struct module *m = arg;
+    m->req = NULL;
+    const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(m->doc),
+                                                   sw_obj_kind(m->doc));
+    if (a->code < 0)
+        module_fail(m, sw_err_text(a->err));
+    else if (!sw_gate_is_awaited(m->gate))
+        manifest_is_done(m);
+    else if (kind)
+        m->awaited = watch(m, kind, sw_obj_name(m->doc), on_awaited);
+    else
+        module_begin_soon(m, 0);
+}
+
+/* ---- one manifest after another ----------------------------------------------------------------
+ */
+
+static int prepare(struct module *m, const struct sw_manifest *manifest, const struct sw_kind *kind,
+                   struct sw_err *err)
+{
+    struct sw_groups groups;
+    sw_facts_groups(m->facts, NULL, NULL, &groups);
+    const struct sw_group *group = groups.n ? groups.items[0] : NULL;
+    struct sw_hook_env env = { .resource = m->seen,
+                               .ns = module_namespace(m),
+                               .namespaced = kind->namespaced,
+                               .from_crds = manifest->from_crds,
+                               .group = group,
+                               .selector = group ? sw_facts_selector(m->facts, group) : NULL,
+                               .values = m->values };
+    m->doc = sw_json_copy(manifest->doc);
+    int rc = sw_hooks_apply(m->doc, &env, err);
+    json_object_put(env.selector);
+    sw_groups_done(&groups);
+    sw_json_set_str(m->doc, "true", "metadata", "labels", MODULE_OWNED, NULL);
+    return rc < 0 ? rc : sw_gate_new(m->doc, false, &m->gate, err);
+}
+
+static void on_manifest_kind(int code, const struct sw_kind *kind, const struct sw_err *kind_err,
+                             void *arg)
+{
+    struct module *m = arg;
+    SW_ERR(err);
+    m->req = NULL;
+    if (code < 0) {
+        module_fail(m, sw_err_text(kind_err));
+        return;
+    }
+    const struct sw_manifest *manifest = sw_rendered_manifest(m->rendered, m->at_manifest);
+    if (prepare(m, manifest, kind, &err) < 0) {
+        module_fail(m, sw_err_text(&err));
+        return;
+    }
+    const char *ns = sw_obj_namespace(m->doc);
+    m->req = sw_kube_apply(m->c->kube, kind, *ns ? ns : NULL, sw_obj_name(m->doc), m->doc,
+                           &(struct sw_request_opts){ .retries = 2, .force = true }, on_applied, m);
+}
+
+static void next_manifest(struct module *m)
+{
+    if (m->at_manifest >= sw_rendered_n_manifests(m->rendered)) {
+        const struct sw_recipe_state *state = sw_plan_state(m->plan, m->at_state++);
+        struct json_object *list = sw_json_need_list(module_version(m), "reconciledTemplates",
+                                                     NULL);
+        for (size_t i = 0; i < state->n_templates; i++)
+            (void)json_object_array_add(list, json_object_new_string(state->templates[i]));
+        module_next_state(m);
+        return;
+    }
+    struct json_object *doc = sw_rendered_manifest(m->rendered, m->at_manifest)->doc;
+    m->req = sw_kube_kind(m->c->kube, sw_obj_api_version(doc), sw_obj_kind(doc), on_manifest_kind,
+                          m);
+}
+
+void module_next_state(struct module *m)
+{
+    SW_ERR(err);
+    sw_rendered_free(SW_TAKE(m->rendered));
+    m->at_manifest = 0;
+    if (m->at_state >= sw_plan_n_states(m->plan)) {
+        sw_json_set(module_version(m), json_object_new_boolean(true), "complete", NULL);
+        module_write_status(m);
+        m->at_entry++;
+        module_next_entry(m);
+        return;
+    }
+    struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
+    if (sw_recipe_render(m->plan, &env, m->at_state, &m->rendered, &err) < 0)
+        module_fail(m, sw_err_text(&err));
+    else
+        next_manifest(m);
+}

@@ -1,0 +1,122 @@
+/* What a SpecialResourceModule watches for versions: the objects of spec.watch, the paths in them.
+ */
+#include "operator/controller/modules/modules.h"
+
+/* "$.a.b" and "{.a.b}" are ".a.b". */
+static int find_values(const char *path, struct json_object *doc, struct sw_json_list *out,
+                       struct sw_err *err)
+{
+    SW_AUTO(sw_jsonpath) *compiled = NULL;
+    int rc = sw_jsonpath_compile(*path == '$' ? path + 1 : path, &compiled, err);
+    return rc < 0 ? rc : sw_jsonpath_find(compiled, doc, out, err);
+}
+
+/* Does the object satisfy spec.watch[].selector? */
+static int selects(const struct version_watch *e, bool *out, struct sw_err *err)
+{
+    struct json_object *selector = sw_json_get(e->spec, "selector");
+    *out = true;
+    for (size_t i = 0; i < sw_json_len(selector); i++) {
+        struct json_object *s = sw_json_at(selector, i);
+        struct sw_json_list found = { 0 };
+        int rc = find_values(sw_json_str(s, "", "path", NULL), e->object, &found, err);
+        if (rc < 0)
+            return rc;
+        bool has = false;
+        for (size_t k = 0; k < found.n_values; k++)
+            has |= sw_streq(json_object_get_string(found.values[k]),
+                            sw_json_str(s, "", "value", NULL));
+        sw_json_list_done(&found);
+        *out &= has != sw_json_bool(s, false, "exclude", NULL);
+    }
+    return 0;
+}
+
+static void add_entry(struct json_object *entries, const char *text)
+{
+    for (size_t i = 0; i < sw_json_len(entries); i++)
+        if (sw_streq(sw_json_str(sw_json_at(entries, i), "", NULL), text))
+            return;
+    if (*text && sw_json_len(entries) < MAX_ENTRIES)
+        (void)json_object_array_add(entries, json_object_new_string(text));
+}
+
+int module_collect(struct module *m, struct sw_err *err)
+{
+    for (struct version_watch *e = m->watches; e; e = e->next) {
+        struct sw_json_list found = { 0 };
+        bool selected;
+        int rc = e->object ? selects(e, &selected, err) : 0;
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "spec.watch: selector");
+        if (!e->object || !selected)
+            continue;
+        rc = find_values(sw_json_str(e->spec, "", "path", NULL), e->object, &found, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "spec.watch: path");
+        for (size_t i = 0; i < found.n_values; i++)
+            add_entry(m->entries, json_object_is_type(found.values[i], json_type_string)
+                                      ? json_object_get_string(found.values[i])
+                                      : "");
+        sw_json_list_done(&found);
+    }
+    return 0;
+}
+
+void module_close_watches(struct module *m)
+{
+    while (m->watches) {
+        struct version_watch *e = m->watches;
+        m->watches = e->next;
+        sw_kube_watch_close(e->watch);
+        sw_kube_cancel(e->req);
+        json_object_put(e->spec);
+        json_object_put(e->object);
+        free(e);
+    }
+}
+
+static void on_version(const struct sw_watch_event *w, void *arg)
+{
+    struct version_watch *e = arg;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
+        json_object_put(e->object);
+        e->object = json_object_get(w->object);
+        module_begin_soon(e->m, SETTLE_MS);
+    } else if (w->type == SW_WATCH_DELETED) {
+        json_object_put(SW_TAKE(e->object));
+        module_begin_soon(e->m, SETTLE_MS);
+    }
+}
+
+static void on_version_kind(int code, const struct sw_kind *kind, const struct sw_err *err,
+                            void *arg)
+{
+    struct version_watch *e = arg;
+    e->req = NULL;
+    if (code < 0) {
+        module_fail(e->m, sw_err_text(err));
+        return;
+    }
+    const char *ns = sw_json_str(e->spec, NULL, "namespace", NULL);
+    e->watch = sw_kube_watch_open(
+        e->m->c->kube, kind,
+        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL,
+                                 .name = sw_json_str(e->spec, "", "name", NULL) },
+        on_version, e);
+}
+
+void module_open_watches(struct module *m)
+{
+    struct json_object *list = sw_json_find(m->seen, "spec", "watch", NULL);
+    module_close_watches(m);
+    for (size_t i = sw_json_len(list); i-- > 0;) {
+        struct version_watch *e = sw_zalloc(1, sizeof *e);
+        *e = (struct version_watch){ .m = m,
+                                     .next = m->watches,
+                                     .spec = json_object_get(sw_json_at(list, i)) };
+        m->watches = e;
+        e->req = sw_kube_kind(m->c->kube, sw_json_str(e->spec, "", "apiVersion", NULL),
+                              sw_json_str(e->spec, "", "kind", NULL), on_version_kind, e);
+    }
+}

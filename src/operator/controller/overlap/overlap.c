@@ -1,0 +1,258 @@
+/* Resources that select the same nodes. Which nodes each claims is kept as one bit a node, so that
+ * a node's change costs one look for each resource, and comparing them costs next to nothing. A
+ * resource claims nodes when it chooses some: by a selector, or by its taints. Of resources that
+ * depend on each other nothing is said: they are meant to share. */
+#include "operator/controller/core.h"
+#include "operator/controller/metrics.h"
+
+#include <json-c/printbuf.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETTLE_MS = 50, MAX_NAMES = 3, BITS = 64, MAX_DEPTH = 16 };
+
+/* Another resource that selects some of the same nodes. */
+struct overlap_item {
+    char *other;
+    size_t n_nodes;
+};
+struct overlap_outcome {
+    char *message, *with; /* NULL: there is no other */
+    bool is_bad;          /* one of them is of the same chart */
+    struct overlap_item *items;
+    size_t n, cap;
+};
+struct overlap {
+    uint64_t *claims; /* one bit for each node of the node set */
+    size_t n_claims;  /* 64-bit words in @claims */
+    struct overlap_outcome outcome;
+};
+
+static struct overlap *overlap_of(const struct resource *r)
+{
+    return r->state[CAPABILITY_overlap];
+}
+
+static bool is_claiming(const struct resource *r)
+{
+    const char *state = sw_json_str(r->doc, "", "spec", "managementState", NULL);
+    return (sw_json_len(sw_json_find(r->doc, "spec", "nodeSelector", NULL)) ||
+            sw_json_len(sw_json_find(r->doc, "spec", "taints", NULL))) &&
+           !sw_streq(state, "Removed") && !sw_streq(state, "Unmanaged") &&
+           !sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL);
+}
+
+/* @return whether it was otherwise */
+static bool put_bit(struct resource *r, uint32_t node, bool on)
+{
+    size_t word = node / BITS;
+    if (word >= overlap_of(r)->n_claims) {
+        if (!on)
+            return false;
+        overlap_of(r)->claims = sw_realloc(overlap_of(r)->claims, word + 1,
+                                           sizeof *overlap_of(r)->claims);
+        memset(overlap_of(r)->claims + overlap_of(r)->n_claims, 0,
+               (word + 1 - overlap_of(r)->n_claims) * sizeof *overlap_of(r)->claims);
+        overlap_of(r)->n_claims = word + 1;
+    }
+    uint64_t bit = UINT64_C(1) << node % BITS;
+    if (!(overlap_of(r)->claims[word] & bit) == !on)
+        return false;
+    overlap_of(r)->claims[word] ^= bit;
+    return true;
+}
+
+static bool selects(const struct resource *r, uint32_t node)
+{
+    return sw_node_set_matches(r->c->nodes, node,
+                               sw_json_find(r->doc, "spec", "nodeSelector", NULL));
+}
+
+/* ---- two of them -------------------------------------------------------------------------------
+ */
+
+static bool depends_on(const struct resource *r, const struct resource *other, int depth)
+{
+    struct json_object *list = sw_json_find(r->doc, "spec", "dependencies", NULL);
+    for (size_t i = 0; depth < MAX_DEPTH && i < sw_json_len(list); i++) {
+        const char *name = sw_json_str(sw_json_at(list, i), "", "chart", "name", NULL);
+        const struct resource *child = resource_find(r->c, name);
+        if (sw_streq(name, other->name) || (child && depends_on(child, other, depth + 1)))
+            return true;
+    }
+    return false;
+}
+
+static size_t count_shared(const struct resource *a, const struct resource *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < overlap_of(a)->n_claims && i < overlap_of(b)->n_claims; i++)
+        n += (size_t)__builtin_popcountll(overlap_of(a)->claims[i] & overlap_of(b)->claims[i]);
+    return n;
+}
+
+/* "node-1, node-2, node-3 and 4 more". Heap. */
+static char *names_of_shared(const struct resource *a, const struct resource *b, size_t n)
+{
+    char *names = sw_strdup("");
+    size_t found = 0;
+    for (uint32_t i = 0; found < n && found < MAX_NAMES; i++) {
+        uint64_t bit = UINT64_C(1) << i % BITS;
+        if (!(overlap_of(a)->claims[i / BITS] & overlap_of(b)->claims[i / BITS] & bit))
+            continue;
+        const char *name = sw_node_set_name(a->c->nodes, i);
+        char *more = sw_printf("%s%s%s", names, found++ ? ", " : "", name ? name : "?");
+        free(names);
+        names = more;
+    }
+    if (n > found) {
+        char *more = sw_printf("%s and %zu more", names, n - found);
+        free(names);
+        names = more;
+    }
+    return names;
+}
+
+static bool same_chart(const struct resource *a, const struct resource *b)
+{
+    return sw_streq(sw_json_str(a->doc, "", "spec", "chart", "name", NULL),
+                    sw_json_str(b->doc, "", "spec", "chart", "name", NULL));
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+static void outcome_done(struct overlap_outcome *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        free(o->items[i].other);
+    free(o->items);
+    free(o->message);
+    free(o->with);
+    *o = (struct overlap_outcome){ 0 };
+}
+
+static void append(char **to, const char *between, const char *text)
+{
+    char *more = sw_printf("%s%s%s", *to ? *to : "", *to ? between : "", text);
+    free(*to);
+    *to = more;
+}
+
+static void note(struct resource *r, const struct resource *other, struct overlap_outcome *o)
+{
+    size_t n = count_shared(r, other);
+    if (!n || depends_on(r, other, 0) || depends_on(other, r, 0))
+        return;
+    bool same = same_chart(r, other);
+    SW_AUTO_CHARS *names = names_of_shared(r, other, n);
+    SW_AUTO_CHARS *message = sw_printf("%zu node%s selected by %s as well%s: %s", n,
+                                       n == 1 ? " is" : "s are", other->name,
+                                       same ? ", with the same chart" : "", names);
+    append(&o->message, "; ", message);
+    append(&o->with, ",", other->name);
+    o->is_bad = o->is_bad || same;
+    SW_GROW(o->items, o->n, o->cap);
+    o->items[o->n++] = (struct overlap_item){ sw_strdup(other->name), n };
+}
+
+static void compare(struct resource *r)
+{
+    struct overlap_outcome now = { 0 };
+    for (struct resource *other = r->c->resources; other; other = other->next)
+        if (other != r)
+            note(r, other, &now);
+    bool same = sw_streq(now.message, overlap_of(r)->outcome.message) &&
+                now.is_bad == overlap_of(r)->outcome.is_bad;
+    outcome_done(&overlap_of(r)->outcome);
+    overlap_of(r)->outcome = now;
+    if (!same)
+        resource_tell_if_walked(r);
+}
+
+static void on_timer(void *arg)
+{
+    struct sw_controller *c = arg;
+    for (struct resource *r = c->resources, *next; r; r = next) {
+        next = r->next;
+        compare(r);
+    }
+}
+
+/* The row's slot is its timer, NULL until two resources may share nodes. */
+static void compare_soon(struct sw_controller *c)
+{
+    struct sw_timer *timer = c->state[CAPABILITY_overlap];
+    if (!timer)
+        timer = c->state[CAPABILITY_overlap] = sw_timer_new(c->loop, on_timer, c);
+    if (!sw_timer_is_set(timer))
+        sw_timer_set(timer, SETTLE_MS);
+}
+
+static void changed(struct resource *r)
+{
+    bool claiming = is_claiming(r), differs = false;
+    for (uint32_t i = 0; i < sw_node_set_end(r->c->nodes); i++)
+        differs = put_bit(r, i, claiming && selects(r, i)) || differs;
+    if (differs || overlap_of(r)->n_claims)
+        compare_soon(r->c); /* its chart, or what it depends on, may be another too */
+}
+
+static void on_node(struct sw_controller *c, uint32_t node)
+{
+    for (struct resource *r = c->resources; r; r = r->next)
+        if (r->doc && put_bit(r, node, is_claiming(r) && selects(r, node)))
+            compare_soon(c);
+}
+
+static void fill_spec(struct resource *r, struct sw_spec *spec)
+{
+    const struct overlap_outcome *o = &overlap_of(r)->outcome;
+    spec->overlap = o->message;
+    spec->overlap_with = o->with;
+    spec->overlap_is_bad = o->is_bad;
+}
+
+static void resource_close(struct resource *r)
+{
+    struct overlap *o = overlap_of(r);
+    if (o->n_claims && r->c->state[CAPABILITY_overlap])
+        compare_soon(r->c);
+    outcome_done(&o->outcome);
+    free(SW_TAKE(o->claims));
+    o->n_claims = 0;
+}
+
+static void stop(struct sw_controller *c)
+{
+    sw_timer_free(SW_TAKE(c->state[CAPABILITY_overlap]));
+}
+
+static void metrics(struct sw_controller *c, struct printbuf *out)
+{
+    metric_head(out, "slipway_overlapping_nodes", "gauge",
+                "Nodes that another resource selects as well, with no dependency between the two");
+    for (const struct resource *r = c->resources; r; r = r->next) {
+        const struct overlap_outcome *o = &overlap_of(r)->outcome;
+        for (size_t i = 0; i < o->n; i++) {
+            (void)printbuf_memappend(out, "slipway_overlapping_nodes{", 26);
+            metric_label(out, "specialresource", r->name);
+            (void)printbuf_memappend(out, ",", 1);
+            metric_label(out, "other", o->items[i].other);
+            sprintbuf(out, "} %zu\n", o->items[i].n_nodes);
+        }
+    }
+}
+
+const struct capability capability_overlap = {
+    .name = "overlap",
+    .summary = "resources that select the same nodes are found and reported",
+    .resource_size = sizeof(struct overlap),
+    .changed = changed,
+    .node_changed = on_node,
+    .fill_spec = fill_spec,
+    .metrics = metrics,
+    .resource_close = resource_close,
+    .stop = stop,
+};

@@ -1,0 +1,207 @@
+#pragma once
+/* private: what the files of the core share and capabilities do not see. */
+#include "operator/controller/core.h"
+#include "operator/engine/recording/recording.h"
+
+struct controller_private {
+    char *helper, *cache_dir;     /* as in the options */
+    struct fetch *fetches;        /* recipes being fetched (fetch.c) */
+    struct stale *stale;          /* group versions to be asked for anew (kinds.c) */
+    struct source_watch *sources; /* one for each of sw_facts_sources, or NULL (fact_watches.c) */
+    struct sw_kube_request *discovery, *version;
+    struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
+    struct sw_timer *retry_timer, *facts_timer, *recheck_timer, *kinds_timer, *kinds_news;
+    int64_t retry_ms, kinds_retry_ms;
+    bool nodes_synced;
+    bool paused; /* it reads, and writes nothing */
+    size_t apis_cap;
+    int trouble;       /* as last reported by on_trouble */
+    uint64_t n_events; /* Kubernetes Events so far, for their names */
+};
+
+/** A render that a step of the engine asked for: it must not be answered inside that step. */
+struct render_request {
+    struct render_request *next;
+    uint64_t serial;
+    char *state, *variant;
+};
+
+struct resource_private {
+    uint64_t recording;     /* its number in c->opts.recording */
+    struct sw_timer *timer; /* the engine's */
+    bool stepping, draining;
+    struct render_request *queue, **queue_end;
+    struct op *ops;              /* requests under way */
+    char *recipe_key;            /* where the recipe came from */
+    char *recipe_content;        /* digest of all that was fetched; NULL: not known */
+    bool recipe_is_old;          /* there may be another one by now */
+    struct refresh *refresh;     /* recipe_changes.c */
+    struct plan_work *plan_work; /* a plan that waits for something */
+    struct render *renders;      /* renders that wait for something */
+    bool fault_of_render;        /* the plan is well, a template is not */
+    struct prerequisite prerequisite;
+    uint32_t some_node; /* that it selected when it was last asked */
+    size_t finalizing;  /* the row that is asked; above N_CAPABILITIES: none */
+    bool in_finalize, finalized_inside;
+};
+
+/* ---- dispatch (capability.c): one function for each event of capability.h -----------------------
+ */
+
+void capabilities_open(struct sw_controller *c);
+void capabilities_start(struct sw_controller *c);
+void capabilities_stop(struct sw_controller *c);
+void capabilities_close(struct sw_controller *c);
+void capabilities_open_resource(struct resource *r);
+void capabilities_close_resource(struct resource *r);
+void capabilities_changed(struct resource *r);
+/** @return whether every row agrees that the engine may be told */
+bool capabilities_intent(struct resource *r, enum resource_intent intent);
+int capabilities_validate(struct resource *r, struct sw_err *err);
+void capabilities_fill_spec(struct resource *r, struct sw_spec *spec);
+void capabilities_check(struct resource *r, struct prerequisite *out);
+bool capabilities_facts_ready(struct resource *r, bool so_far);
+bool capabilities_plan_ready(struct resource *r);
+void capabilities_planned(struct resource *r, int code);
+void capabilities_add_values(struct resource *r, struct json_object *values);
+void capabilities_add_revision(struct resource *r, struct json_object *all);
+/** @out: { 1, false, false } where no row knows of a release. */
+struct release_view capabilities_release(struct resource *r);
+int capabilities_namespace_objects(struct resource *r, struct render *w, struct sw_err *err);
+int capabilities_hook_env(struct resource *r, struct render *w, struct json_object *doc,
+                          struct sw_hook_env *env, struct sw_err *err);
+unsigned capabilities_extra_hooks(const struct resource *r);
+void capabilities_manifest_hooked(struct resource *r, const struct render_item *item);
+int capabilities_object_rendered(struct resource *r, struct render *w, struct render_item *item,
+                                 struct sw_err *err);
+const char *capabilities_rendered(struct resource *r, struct render *w);
+void capabilities_object_seen(struct resource *r, struct json_object *object);
+void capabilities_applying(struct resource *r, const struct sw_action *action);
+void capabilities_stepped(struct resource *r);
+void capabilities_emptied(struct resource *r);
+void capabilities_node_changed(struct sw_controller *c, uint32_t node);
+void capabilities_node_observed(struct sw_controller *c, uint32_t node,
+                                const struct sw_group *group);
+void capabilities_node_patch(struct resource *r, const char *node, struct json_object *patch);
+void capabilities_node_patched(struct resource *r, const char *node, int code);
+void capabilities_metrics(struct sw_controller *c, struct printbuf *out);
+void prerequisite_done(struct prerequisite *p);
+
+/* ---- resources (resource.c)
+ * ----------------------------------------------------------------------
+ */
+
+void resource_free_all(struct sw_controller *c);
+/** It cannot even be begun: say so in its status. */
+void resource_refuse(struct resource *r, int code, const char *message);
+/** Does a finalizer of slipway's, an old one too, keep the resource from going? */
+bool resource_is_held(const struct resource *r);
+void resource_set_fault(struct resource *r, int code, const char *message);
+/** Check the prerequisites; tell the engine if they are others than before. */
+void resource_recheck(struct resource *r);
+
+/** prerequisites.c: ask the rows, and the node selector. @return whether the answer is another one
+ */
+bool prerequisites_update(struct resource *r);
+
+/* ---- templates in the resource (spec_templates.c)
+ * ------------------------------------------------
+ */
+
+/** Make r->doc of r->seen with the facts of now. @return 0 | SW_INVALID: the message names the
+ * field; r->doc is r->seen then */
+int resource_resolve(struct resource *r, struct sw_err *err);
+bool resolve_is_needed(struct json_object *doc);
+/** @doc with the templates of its spec rendered, a new document. */
+int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
+                 struct sw_err *err);
+
+/* ---- recipes, plans, renders (source.c, plan.c, render.c)
+ * ----------------------------------------
+ */
+
+/** Load the recipe if it is another one than before, make the plan, and say how that went: @done is
+ * called once, perhaps before this returns, with 0 or a code and message. A new call ends the one
+ * that still waits. */
+typedef void plan_fn(struct resource *r, int code, const char *message);
+void plan_start(struct resource *r, plan_fn *done);
+void plan_work_free(struct plan_work *w);
+/** Different whenever a render may come out differently. Heap. */
+char *plan_revision(struct resource *r);
+
+/** Of a load that has settled: the digest of all files, or NULL; borrowed. */
+const char *source_content(const struct source *s);
+/** The ConfigMaps that it is made of, as they were read; borrowed. */
+struct json_object *source_maps(const struct source *s);
+/** Was it fetched from a place that may have another one later? */
+bool source_is_remote(const struct source *s);
+
+/** Load again when what the load was made of has changed (recipe_changes.c). @code: how it went. */
+void refresh_update(struct resource *r, const struct source *s, int code);
+void refresh_close(struct resource *r);
+
+/** Render a state and step the engine with the outcome, perhaps before this returns. */
+void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial);
+void render_free(struct render *w);
+
+/* ---- requests (requests.c, field_ownership.c, unknown_fields.c, quantity_text.c)
+ * -------------------
+ */
+
+/** Step the engine with the answer; the op is gone. */
+void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *message,
+               struct json_object *object, const char *text);
+/** Go on with an apply whose kind is known. */
+void request_begin_apply(struct op *op, const struct sw_kind *kind);
+/** The same after the fields that SRO wrote were taken over. */
+void inherit_begin(struct op *op, const struct sw_kind *kind);
+/** @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has
+ * none there. */
+struct json_object *inherit_managed_fields(struct json_object *live, const char *manager);
+/** Remove the fields from @doc that @message says the server does not declare; their names are
+ * added to @names (heap). @return how many places were changed; 0: it says no such thing */
+size_t unknown_fields_drop(struct json_object *doc, const char *message, char **names);
+/** Where @message says that the server takes texts only, write quantities in @doc that are numbers
+ * as texts. @return how many there were */
+size_t quantity_write_out(struct json_object *doc, const char *message);
+
+void request_apply(struct resource *r, const struct sw_action *a);
+void request_delete(struct resource *r, const struct sw_action *a);
+void request_label(struct resource *r, const struct sw_action *a);
+/** Remove slipway's marks from an object. */
+void request_release(struct resource *r, const struct sw_action *a);
+void request_status(struct resource *r, const struct sw_action *a);
+void request_logs(struct resource *r, const struct sw_action *a);
+/** Add slipway's finalizer to the resource, or remove it. */
+void request_finalizer(struct resource *r, bool add);
+
+/* ---- the cluster (cluster.c, kinds.c, fact_watches.c)
+ * ---------------------------------------------
+ */
+
+void cluster_open(struct sw_controller *c);
+void cluster_close(struct sw_controller *c);
+/** Watch no SpecialResource any more, until the controller is resumed. */
+void cluster_close_resources(struct sw_controller *c);
+/** Discovery has found something new. */
+void cluster_kinds_changed(struct sw_controller *c);
+/** Does @r select any node at all? */
+bool cluster_selects_any(struct resource *r);
+void controller_trouble(struct sw_controller *c, int code, const char *why);
+
+void kinds_open(struct sw_controller *c);
+void kinds_close(struct sw_controller *c);
+/** Ask again, after a pause, for group versions that nobody answered for. */
+void kinds_look(struct sw_controller *c);
+/** Is known what the server serves of all that @r's recipe mentions? Else plan_resume() will be
+ * called. */
+bool kinds_ready(struct resource *r);
+/** Why it is not, once that lasts: heap; NULL: it is, or it may be any moment. */
+char *kinds_trouble(const struct resource *r);
+/** A CRD was added or changed, or is gone (@crd: as it last was). */
+void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
+
+/** Watch what the resource and (once it is loaded) r->recipe mention. @return false: not all of it
+ * is known yet; plan_resume() will be called. */
+bool facts_ready(struct resource *r);
+void fact_watches_close(struct sw_controller *c);

@@ -1,0 +1,31 @@
+/* How hooks of an install or an upgrade went: what is seen of them while they are there is kept
+ * until the release is recorded. */
+#include "operator/controller/releases/releases.h"
+#include "operator/release/hooks.h"
+
+static char *key_of(const struct resource *r, struct json_object *doc)
+{
+    const char *ns = sw_obj_namespace(doc);
+    return sw_printf("%s %s/%s", sw_obj_kind(doc), *ns ? ns : resource_namespace(r),
+                     sw_obj_name(doc));
+}
+
+void release_saw(struct resource *r, struct json_object *object)
+{
+    const char *why;
+    if (!object || !sw_obj_annotation(object, "helm.sh/hook") ||
+        r->c->opts.releases == SW_RELEASES_NONE ||
+        sw_release_hook_outcome(object, &why) == SW_HOOK_RUNS)
+        return;
+    SW_AUTO_CHARS *key = key_of(r, object);
+    if (!releases_of(r)->runs)
+        releases_of(r)->runs = json_object_new_object();
+    (void)json_object_object_add(releases_of(r)->runs, key, sw_release_run_of_object(object));
+}
+
+struct json_object *release_run_of(const struct resource *r, struct json_object *doc)
+{
+    SW_AUTO_CHARS *key = doc ? key_of(r, doc) : NULL;
+    struct json_object *run = key ? sw_json_get(releases_of(r)->runs, key) : NULL;
+    return run ? sw_json_copy(run) : sw_release_run("", "", "");
+}

@@ -1,0 +1,227 @@
+/* A record of a release: what it says, and the ConfigMap or Secret that keeps it.
+ * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
+#include "operator/controller/releases/releases.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "chart/recipe/package/pack.h"
+#include "data/text/base64.h"
+
+/* ---- what it says
+ * ----------------------------------------------------------------------------------
+ */
+
+static struct json_object *info_of(const struct release_work *w)
+{
+    char now[21];
+    struct resource *r = w->r;
+    bool deployed = sw_streq(w->status, "deployed");
+    struct json_object *info = json_object_new_object();
+    sw_time_rfc3339(sw_loop_wall_ms(r->c->loop), now);
+    sw_json_set_str(info, sw_json_str(r->seen, now, "metadata", "creationTimestamp", NULL),
+                    "first_deployed", NULL);
+    sw_json_set_str(info, now, "last_deployed", NULL);
+    sw_json_set_str(info, "", "deleted", NULL);
+    sw_json_set_str(info,
+                    sw_streq(w->status, "pending-install")   ? "Initial install underway"
+                    : sw_streq(w->status, "pending-upgrade") ? "Preparing upgrade"
+                    : !deployed                              ? "Release failed"
+                    : w->version > 1                         ? "Upgrade complete"
+                                                             : "Install complete",
+                    "description", NULL);
+    sw_json_set_str(info, w->status, "status", NULL);
+    return info;
+}
+
+static struct json_object *file_of(const struct sw_recipe_file *file)
+{
+    struct json_object *doc = json_object_new_object();
+    size_t len;
+    SW_AUTO_CHARS *text = sw_base64_encode(file->bytes, file->len, &len);
+    sw_json_set_str(doc, file->name, "name", NULL);
+    sw_json_set_str(doc, text, "data", NULL);
+    return doc;
+}
+
+static bool is_known_file(const char *name)
+{
+    static const char *const known[] = { "Chart.yaml", "Chart.lock", "values.yaml",
+                                         "values.schema.json" };
+    for (size_t i = 0; i < SW_COUNT(known); i++)
+        if (sw_streq(name, known[i]))
+            return true;
+    return sw_starts_with(name, "charts/");
+}
+
+static struct json_object *values_of(const struct sw_recipe_file *file)
+{
+    struct json_object *values = NULL;
+    SW_ERR(err);
+    if (sw_yaml_parse(file->bytes, file->len, &(struct sw_yaml_opts){ .file = file->name }, &values,
+                      &err) < 0 ||
+        !values)
+        return json_object_new_object();
+    return values;
+}
+
+static struct json_object *chart_of(struct resource *r)
+{
+    struct json_object *chart = json_object_new_object(), *templates = json_object_new_array(),
+                       *others = json_object_new_array(), *values = NULL;
+    struct sw_files files = sw_files_init(NULL);
+    SW_ERR(err);
+    if (sw_recipe_list_files(r->recipe, &files, &err) < 0)
+        sw_log(SW_LOG_DEBUG, "files of the recipe", "error", sw_err_text(&err), NULL);
+    for (size_t i = 0; i < files.n; i++) {
+        const char *name = files.items[i].name;
+        if (sw_streq(name, "values.yaml"))
+            values = values_of(&files.items[i]);
+        else if (!is_known_file(name))
+            (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
+                                        file_of(&files.items[i]));
+    }
+    sw_files_done(&files);
+    struct json_object *metadata = sw_json_copy(
+        (struct json_object *)sw_recipe_metadata(r->recipe)); /* read only */
+    (void)json_object_object_add(chart, "metadata", metadata);
+    (void)json_object_object_add(chart, "lock", NULL);
+    (void)json_object_object_add(chart, "templates", templates);
+    (void)json_object_object_add(chart, "values", values ? values : json_object_new_object());
+    (void)json_object_object_add(chart, "schema", NULL);
+    (void)json_object_object_add(chart, "files", others);
+    return chart;
+}
+
+struct bit_name {
+    unsigned bit;
+    const char *name;
+};
+
+static struct json_object *names_of(unsigned bitset, const struct bit_name *names, size_t n)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < n; i++)
+        if (bitset & names[i].bit)
+            (void)json_object_array_add(list, json_object_new_string(names[i].name));
+    return list;
+}
+
+static struct json_object *hook_of(const struct release_work *w, const struct sw_rendered_doc *doc,
+                                   const struct sw_manifest *m)
+{
+    static const struct bit_name events[] = { { SW_HOOK_PRE_INSTALL, "pre-install" },
+                                              { SW_HOOK_POST_INSTALL, "post-install" },
+                                              { SW_HOOK_PRE_DELETE, "pre-delete" },
+                                              { SW_HOOK_POST_DELETE, "post-delete" },
+                                              { SW_HOOK_PRE_UPGRADE, "pre-upgrade" },
+                                              { SW_HOOK_POST_UPGRADE, "post-upgrade" },
+                                              { SW_HOOK_PRE_ROLLBACK, "pre-rollback" },
+                                              { SW_HOOK_POST_ROLLBACK, "post-rollback" },
+                                              { SW_HOOK_TEST, "test" } };
+    static const struct bit_name policies[] = {
+        { SW_HOOK_DELETE_BEFORE_CREATION, "before-hook-creation" },
+        { SW_HOOK_DELETE_SUCCEEDED, "hook-succeeded" },
+        { SW_HOOK_DELETE_FAILED, "hook-failed" },
+    };
+    bool upgrade = releases_of(w->r)->is_upgrade;
+    const unsigned now = upgrade ? SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE
+                                 : SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL;
+    struct json_object *hook = json_object_new_object();
+    SW_AUTO_CHARS *text = sw_strndup(doc->text, doc->len);
+    sw_json_set_str(hook, sw_obj_name(m->doc), "name", NULL);
+    sw_json_set_str(hook, sw_obj_kind(m->doc), "kind", NULL);
+    sw_json_set_str(hook, doc->path, "path", NULL);
+    sw_json_set_str(hook, text, "manifest", NULL);
+    (void)json_object_object_add(hook, "events",
+                                 names_of(m->hook_events, events, SW_COUNT(events)));
+    (void)json_object_object_add(hook, "last_run",
+                                 release_run_of(w->r, m->hook_events & now ? m->doc : NULL));
+    sw_json_set(hook, json_object_new_int(m->hook_weight), "weight", NULL);
+    (void)json_object_object_add(hook, "delete_policies",
+                                 names_of(m->hook_policies, policies, SW_COUNT(policies)));
+    return hook;
+}
+
+/* The manifests as `helm get manifest` prints them, and the hooks apart. */
+static int add_manifests(struct release_work *w, struct json_object *release, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO_JSON *values = resource_values(r, NULL);
+    struct sw_render_env env = resource_render_env(r, values, w->lookups);
+    SW_AUTO(sw_rendered) *rendered = NULL;
+    env.no_crds = true;
+    int rc = sw_recipe_render(r->plan, &env, SW_ALL_STATES, &rendered, err);
+    if (rc < 0)
+        return rc;
+    struct printbuf *text = printbuf_new();
+    struct json_object *hooks = json_object_new_array();
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++) {
+        const struct sw_rendered_doc *doc = sw_rendered_doc(rendered, i);
+        if (!doc->n_manifests)
+            continue;
+        if (doc->hook_events) {
+            (void)json_object_array_add(
+                hooks, hook_of(w, doc, sw_rendered_manifest(rendered, doc->first_manifest)));
+            continue;
+        }
+        sprintbuf(text, "---\n# Source: %s\n", doc->path);
+        (void)printbuf_memappend(text, doc->text, (int)doc->len);
+        (void)printbuf_memappend(text, "\n", 1);
+    }
+    (void)json_object_object_add(release, "manifest",
+                                 json_object_new_string_len(text->buf, text->bpos));
+    (void)json_object_object_add(release, "hooks", hooks);
+    printbuf_free(text);
+    return 0;
+}
+
+int release_make(struct release_work *w, struct json_object **out, struct sw_err *err)
+{
+    struct resource *r = w->r;
+    SW_AUTO_JSON *release = json_object_new_object();
+    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
+    sw_json_set_str(release, r->name, "name", NULL);
+    (void)json_object_object_add(release, "info", info_of(w));
+    (void)json_object_object_add(release, "chart", chart_of(r));
+    (void)json_object_object_add(release, "config", set ? sw_json_copy(set) : NULL);
+    int rc = add_manifests(w, release, err);
+    if (rc < 0)
+        return rc;
+    sw_json_set(release, json_object_new_int64(w->version), "version", NULL);
+    sw_json_set_str(release, resource_namespace(r), "namespace", NULL);
+    *out = SW_TAKE(release);
+    return 0;
+}
+
+/* ---- in an object ------------------------------------------------------------------------------
+ */
+
+static bool is_in_secrets(const struct sw_controller *c)
+{
+    return c->opts.releases == SW_RELEASES_SECRETS;
+}
+
+struct json_object *release_object(const struct release_work *w, const char *packed)
+{
+    struct resource *r = w->r;
+    struct json_object *doc = json_object_new_object();
+    SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
+    SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
+    SW_AUTO_CHARS *now = sw_printf("%" PRId64, sw_loop_wall_ms(r->c->loop) / 1000);
+    const char *const labels[][2] = {
+        { "owner", "helm" },    { "name", r->name },   { "status", w->status },
+        { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, releases_of(r)->digest }
+    };
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, is_in_secrets(r->c) ? "Secret" : "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
+    for (size_t i = 0; i < SW_COUNT(labels); i++)
+        sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
+    sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
+    if (is_in_secrets(r->c))
+        sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
+    (void)json_object_object_add(doc, "data", sw_release_data(is_in_secrets(r->c), packed));
+    return doc;
+}

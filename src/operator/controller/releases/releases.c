@@ -1,0 +1,400 @@
+/* Releases as Helm knows them, so that `helm list`, `helm get` and `helm history` see what slipway
+ * deployed: one record for each revision of recipe and values, ten kept. A record is JSON, packed,
+ * in a ConfigMap or a Secret; its labels say what it is.
+ * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
+#include "operator/controller/releases/releases.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
+
+/* ---- what is deployed --------------------------------------------------------------------------
+ */
+
+/* All that makes a revision one: the recipe's files and the values, not the cluster's facts. */
+static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
+{
+    SW_AUTO_JSON *all = json_object_new_object();
+    sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
+    sw_json_set_str(all, resource_namespace(r), "namespace", NULL);
+    sw_json_set(all, json_object_get(sw_json_find(r->doc, "spec", "set", NULL)), "set", NULL);
+    sw_json_sha256(all, out);
+    out[32] = '\0'; /* a label's value has 63 characters at most */
+}
+
+static const char *label(struct json_object *record, const char *key)
+{
+    const char *value = sw_obj_label(record, key);
+    return value ? value : "";
+}
+
+static int64_t version_of(struct json_object *record)
+{
+    return strtoll(label(record, "version"), NULL, 10);
+}
+
+static bool was_deployed(struct json_object *list)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *status = label(sw_json_at(list, i), "status");
+        if (sw_streq(status, "deployed") || sw_streq(status, "superseded"))
+            return true;
+    }
+    return false;
+}
+
+/* What templates and hooks are told about the release. A record without a digest is SRO's, which
+ * deployed what is there now. */
+static void remember(struct resource *r, struct json_object *list)
+{
+    struct json_object *last = sw_release_newest(list);
+    char digest[SW_SHA256_HEX];
+    digest_of(r, digest);
+    const char *recorded = last ? label(last, DIGEST_LABEL) : "";
+    bool same = last && (!*recorded || sw_streq(recorded, digest));
+    int64_t version = last ? version_of(last) : 0;
+    releases_of(r)->known = true;
+    releases_of(r)->version = same ? version : version + 1;
+    releases_of(r)->was_deployed = was_deployed(list);
+    releases_of(r)->is_upgrade = releases_of(r)->was_deployed && releases_of(r)->version > 1;
+    memcpy(releases_of(r)->digest, digest, sizeof digest);
+}
+
+/* ---- the work ----------------------------------------------------------------------------------
+ */
+
+static void release_work_free(struct release_work *w)
+{
+    if (!w)
+        return;
+    sw_kube_cancel(w->req);
+    lookups_free(w->lookups);
+    json_object_put(w->list);
+    free(w);
+}
+
+static void settled(struct resource *r);
+
+static void finish(struct release_work *w)
+{
+    struct resource *r = w->r;
+    releases_of(r)->work = NULL;
+    release_work_free(w);
+    plan_resume(r); /* where a plan waits for what the records say */
+    settled(r);     /* what was settled meanwhile */
+}
+
+static void on_retry(void *arg)
+{
+    struct resource *r = arg;
+    free(SW_TAKE(releases_of(r)->seen));
+    free(SW_TAKE(releases_of(r)->done));
+    settled(r);
+}
+
+/* It may pass by itself. */
+static void try_later(struct release_work *w)
+{
+    struct resource *r = w->r;
+    if (!releases_of(r)->timer)
+        releases_of(r)->timer = sw_timer_new(r->c->loop, on_retry, r);
+    sw_timer_set(releases_of(r)->timer, RETRY_MS);
+    finish(w);
+}
+
+/* A record is for people: without one the walk goes on. */
+static void give_up(struct release_work *w, int code, const char *why)
+{
+    struct resource *r = w->r;
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
+        try_later(w);
+        return;
+    }
+    sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "ReleaseNotRecorded", .message = why });
+    finish(w);
+}
+
+static void tidy_next(struct release_work *w);
+
+static void on_tidied(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    w->req = NULL;
+    if (a->code < 0)
+        sw_log(SW_LOG_DEBUG, "old release", "error", sw_err_text(a->err), NULL);
+    tidy_next(w);
+}
+
+/* What was deployed is superseded: its label says so, and the record itself. */
+static void on_old(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
+    w->req = NULL;
+    if (a->code < 0 || !kind) {
+        tidy_next(w);
+        return;
+    }
+    SW_AUTO_JSON *release = NULL, *patch = NULL;
+    SW_ERR(err);
+    if (sw_release_of_record(a->object, &release, &err) == 0) {
+        sw_json_set_str(release, "superseded", "info", "status", NULL);
+        patch = sw_release_patch(a->object, release);
+    } else {
+        patch = json_object_new_object();
+    }
+    sw_json_set_str(patch, "superseded", "metadata", "labels", "status", NULL);
+    w->req = sw_kube_patch(w->r->c->kube, kind, resource_namespace(w->r), sw_obj_name(a->object),
+                           SW_PATCH_MERGE, patch, &(struct sw_request_opts){ .retries = RETRIES },
+                           on_tidied, w);
+}
+
+/* The others, one after the other: superseded, or too old to be kept. */
+static void tidy_next(struct release_work *w)
+{
+    struct resource *r = w->r;
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    while (kind && w->next < sw_json_len(w->list)) {
+        struct json_object *old = sw_json_at(w->list, w->next++);
+        const char *name = sw_obj_name(old), *ns = resource_namespace(r);
+        if (version_of(old) >= w->version && !w->removing)
+            continue;
+        if (version_of(old) <= w->version - HISTORY || w->removing) {
+            w->req = sw_kube_delete(r->c->kube, kind, ns, name, &opts, on_tidied, w);
+            return;
+        }
+        if (sw_streq(w->status, "deployed") && sw_streq(label(old, "status"), "deployed")) {
+            w->req = sw_kube_get(r->c->kube, kind, ns, name, &opts, on_old, w);
+            return;
+        }
+    }
+    finish(w);
+}
+
+static void on_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    w->req = NULL;
+    if (a->code < 0) {
+        give_up(w, a->code, sw_err_text(a->err));
+        return;
+    }
+    releases_of(w->r)->version = w->version;
+    releases_of(w->r)->was_deployed |= sw_streq(w->status, "deployed");
+    tidy_next(w);
+}
+
+static void write_record(void *arg)
+{
+    struct release_work *w = arg;
+    struct resource *r = w->r;
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
+    SW_AUTO_JSON *release = NULL;
+    SW_ERR(err);
+    int rc = release_make(w, &release, &err);
+    if (rc == SW_PENDING)
+        return; /* a lookup; it comes back here */
+    if (rc < 0 || !kind) {
+        give_up(w, rc < 0 ? rc : SW_INVALID,
+                rc < 0 ? sw_err_text(&err) : "the server serves no ConfigMaps");
+        return;
+    }
+    SW_AUTO_CHARS *packed = sw_release_pack(release);
+    if (strlen(packed) > MAX_BYTES) {
+        SW_AUTO_CHARS *why = sw_printf("the release is too large to be recorded: %zu bytes packed, "
+                                       "an object takes %d",
+                                       strlen(packed), (int)MAX_BYTES);
+        give_up(w, SW_INVALID, why);
+        return;
+    }
+    SW_AUTO_JSON *doc = release_object(w, packed);
+    w->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(doc), doc,
+                           &(struct sw_request_opts){ .force = true, .retries = RETRIES },
+                           on_written, w);
+}
+
+static void on_looked(struct release_work *w)
+{
+    struct resource *r = w->r;
+    if (w->removing) {
+        tidy_next(w);
+        return;
+    }
+    remember(r, w->list);
+    if (!w->status) {
+        finish(w);
+        return;
+    }
+    struct json_object *last = sw_release_newest(w->list);
+    bool recorded = last && sw_streq(label(last, DIGEST_LABEL), releases_of(r)->digest);
+    bool was = recorded && sw_streq(label(last, "status"), "deployed");
+    bool begins = sw_starts_with(w->status, "pending-");
+    if (was || (recorded && (begins || sw_streq(label(last, "status"), w->status)))) {
+        finish(w); /* what was deployed once stays so, whatever becomes of its pods */
+        return;
+    }
+    w->version = !last ? 1 : version_of(last) + !recorded;
+    write_record(w);
+}
+
+static void on_list(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
+        (void)json_object_array_add(w->list, json_object_get(sw_json_at(a->items, i)));
+    if (a->code == 0 && a->more)
+        return;
+    w->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND && w->status)
+        give_up(w, a->code, sw_err_text(a->err));
+    else
+        on_looked(w); /* a walk does not wait for records that cannot be read */
+}
+
+static void look(struct resource *r, const char *status)
+{
+    static const char *const fields[] = { "metadata.labels", NULL };
+    struct release_work *w = releases_of(r)->work = sw_zalloc(1, sizeof *w);
+    *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
+    w->lookups = lookups_new(r, write_record, w);
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", r->name);
+    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
+    if (!kind) {
+        releases_of(r)->known = true;
+        finish(w);
+        return;
+    }
+    w->req = sw_kube_list(r->c->kube, kind, resource_namespace(r),
+                          &(struct sw_request_opts){
+                              .label_selector = selector, .fields = fields, .retries = RETRIES },
+                          on_list, w);
+}
+
+/* ---- the row ------------------------------------------------------------------------------------
+ */
+
+static bool plan_ready(struct resource *r)
+{
+    static const char *const words[] = { "helm.sh/hook", ".Release.Revision", ".Release.Is",
+                                         ".Release }", NULL };
+    bool asks = false;
+    for (size_t i = 0; words[i]; i++)
+        asks = asks || sw_recipe_mentions(r->recipe, words[i]);
+    releases_of(r)->asked = asks && r->c->opts.releases != SW_RELEASES_NONE;
+    if (!releases_of(r)->asked)
+        return true;
+    if (releases_of(r)->known) {
+        char digest[SW_SHA256_HEX];
+        digest_of(r, digest);
+        if (sw_streq(digest, releases_of(r)->digest))
+            return true;
+        releases_of(r)->known = false; /* another revision: which one, the records say */
+    }
+    if (!releases_of(r)->work)
+        look(r, NULL);
+    return releases_of(r)->known;
+}
+
+static void hooks_over(struct resource *r)
+{
+    if (r->c->opts.releases == SW_RELEASES_NONE)
+        return;
+    release_work_free(SW_TAKE(releases_of(r)->work));
+    free(SW_TAKE(releases_of(r)->done));
+    free(SW_TAKE(releases_of(r)->seen));
+    releases_of(r)->known = releases_of(r)->was_deployed = releases_of(r)->is_upgrade = false;
+    releases_of(r)->version = 0;
+    look(r, NULL);
+    if (releases_of(r)->work)
+        releases_of(r)->work->removing = true;
+}
+
+/* Hooks of a deletion are those of a record. A recipe that has some is recorded when its first
+ * object is applied, as Helm does it, and again when it is settled. */
+static void begin(struct resource *r)
+{
+    char digest[SW_SHA256_HEX];
+    if (!releases_of(r)->begun || !(sw_recipe_mentions(r->recipe, "pre-delete") ||
+                                    sw_recipe_mentions(r->recipe, "post-delete")))
+        return;
+    digest_of(r, digest);
+    if (releases_of(r)->done && sw_starts_with(releases_of(r)->done, digest))
+        return;
+    free(releases_of(r)->done);
+    releases_of(r)->done = sw_printf("%s pending", digest);
+    look(r, releases_of(r)->was_deployed ? "pending-upgrade" : "pending-install");
+}
+
+static void settled(struct resource *r)
+{
+    struct sw_controller *c = r->c;
+    if (c->opts.releases == SW_RELEASES_NONE || releases_of(r)->work || !r->plan || r->fault ||
+        resource_is_blocked(r) || resource_is_planning(r) || r->leaving)
+        return;
+    enum sw_phase phase = sw_engine_phase(r->engine);
+    bool seen = sw_streq(releases_of(r)->seen, r->revision) &&
+                releases_of(r)->seen_phase == (int)phase;
+    if (phase == SW_PHASE_PROGRESSING)
+        begin(r);
+    if (phase == SW_PHASE_PROGRESSING || seen || sw_controller_phase(c, r->name) != phase)
+        return;
+    free(releases_of(r)->seen);
+    releases_of(r)->seen = sw_strdup(r->revision);
+    releases_of(r)->seen_phase = phase;
+    bool deployed = phase == SW_PHASE_READY && !resource_is_rolled_back(r);
+    const char *status = deployed ? "deployed" : "failed";
+    char digest[SW_SHA256_HEX];
+    digest_of(r, digest);
+    SW_AUTO_CHARS *done = sw_printf("%s %s", digest, status);
+    if (sw_streq(done, releases_of(r)->done))
+        return;
+    free(releases_of(r)->done);
+    releases_of(r)->done = SW_TAKE(done);
+    look(r, status);
+}
+
+static void applying(struct resource *r, const struct sw_action *action)
+{
+    releases_of(r)->begun |= action->key.ns != NULL; /* its namespace is there */
+}
+
+static void release_view(struct resource *r, struct release_view *out)
+{
+    const struct releases *s = releases_of(r);
+    *out = (struct release_view){ s->version ? s->version : 1, s->was_deployed, s->is_upgrade };
+}
+
+static void add_revision(struct resource *r, struct json_object *all)
+{
+    const struct releases *s = releases_of(r);
+    (void)json_object_object_add(all, "release", json_object_new_int64(s->asked ? s->version : 0));
+}
+
+static void resource_close(struct resource *r)
+{
+    struct releases *s = releases_of(r);
+    release_work_free(SW_TAKE(s->work));
+    sw_timer_free(SW_TAKE(s->timer));
+    free(SW_TAKE(s->done));
+    free(SW_TAKE(s->seen));
+    json_object_put(SW_TAKE(s->runs));
+}
+
+const struct capability capability_releases = {
+    .name = "releases",
+    .summary = "Helm's records: helm list, get and history; hooks of upgrades",
+    .resource_size = sizeof(struct releases),
+    .plan_ready = plan_ready,
+    .release = release_view,
+    .add_revision = add_revision,
+    .applying = applying,
+    .object_seen = release_saw,
+    .stepped = settled,
+    .hooks_over = hooks_over,
+    .resource_close = resource_close,
+};

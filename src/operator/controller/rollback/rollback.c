@@ -1,0 +1,478 @@
+/* spec.rollback: the content with which each state was ready last, kept in a Secret of the
+ * resource, and rendered again where what came after it failed.
+ *
+ * The Secret is written when a state is ready with new content, and when one is rolled back, before
+ * that is begun: a controller that dies between the two decides the same again. It is read once,
+ * when the controller meets the resource. */
+#include "operator/controller/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/text/base64.h"
+#include "operator/release/record.h"
+
+enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000, MARK_LEN = 16 };
+
+/* A state, for one kernel where it has those. */
+struct kept {
+    char *state, *variant;
+    char now[SW_SHA256_HEX], ready[SW_SHA256_HEX], failed[SW_SHA256_HEX]; /* of contents; or "" */
+    char *now_text, *ready_text; /* arrays of objects; NULL: the same as ready, there is none */
+    char *failed_revision;       /* of the whole resource: templates may be random */
+    char *why;
+    bool active; /* it was rolled back when it was rendered last */
+};
+
+struct rollback {
+    struct resource *r;
+    bool known, dirty, news; /* news: the engine is to render again when it is written */
+    struct kept *items;
+    size_t n, cap;
+    struct sw_kube_request *req;
+    struct sw_timer *timer;
+};
+
+static struct rollback *rollback_of(const struct resource *r)
+{
+    return r->state[CAPABILITY_rollback];
+}
+
+/* The resource decides, else the recipe's annotation. */
+static bool is_asked(const struct resource *r)
+{
+    const struct json_object *chart = r->recipe ? sw_recipe_metadata(r->recipe) : NULL;
+    const char *said = sw_json_str((struct json_object *)chart, "", "annotations",
+                                   "slipway.dev/rollback", NULL); /* read only */
+    return sw_json_bool(r->doc, sw_streq(said, "true"), "spec", "rollback", NULL);
+}
+
+static bool is_wanted(const struct resource *r)
+{
+    return is_asked(r) && !sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL);
+}
+
+static char *secret_name(const struct resource *r)
+{
+    return sw_printf("slipway.rollback.%s", r->name);
+}
+
+static void kept_done(struct kept *k)
+{
+    free(k->state);
+    free(k->variant);
+    free(k->now_text);
+    free(k->ready_text);
+    free(k->failed_revision);
+    free(k->why);
+}
+
+static struct kept *need(struct rollback *b, const char *state, const char *variant)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (sw_streq(b->items[i].state, state) && sw_streq(b->items[i].variant, variant))
+            return &b->items[i];
+    SW_GROW(b->items, b->n, b->cap);
+    b->items[b->n] = (struct kept){ .state = sw_strdup(state), .variant = sw_strdup(variant) };
+    return &b->items[b->n++];
+}
+
+static void set_text(char **to, const char *text)
+{
+    char *copy = text ? sw_strdup(text) : NULL;
+    free(*to);
+    *to = copy;
+}
+
+/* ---- the Secret --------------------------------------------------------------------------------
+ */
+
+static void copy_hash(char to[static SW_SHA256_HEX], const char *from)
+{
+    bool fits = strlen(from) < SW_SHA256_HEX;
+    memcpy(to, fits ? from : "", fits ? strlen(from) + 1 : 1);
+}
+
+/* What somebody else has written there is not taken: no text is trusted to be what it says. */
+static void read_item(struct rollback *b, struct json_object *doc)
+{
+    const char *state = sw_json_str(doc, "", "state", NULL);
+    struct json_object *objects = sw_json_get(doc, "objects");
+    char hash[SW_SHA256_HEX];
+    if (!*state || !json_object_is_type(objects, json_type_array))
+        return;
+    sw_json_sha256(objects, hash);
+    if (!sw_streq(hash, sw_json_str(doc, "", "ready", NULL)))
+        return;
+    struct kept *k = need(b, state, sw_json_str(doc, "", "variant", NULL));
+    size_t len;
+    copy_hash(k->ready, hash);
+    copy_hash(k->failed, sw_json_str(doc, "", "failed", NULL));
+    free(k->ready_text);
+    k->ready_text = sw_json_text(objects, SW_JSON_SORTED, &len);
+    set_text(&k->failed_revision, sw_json_str(doc, NULL, "failedRevision", NULL));
+    set_text(&k->why, sw_json_str(doc, NULL, "why", NULL));
+}
+
+static void read_all(struct rollback *b, struct json_object *secret)
+{
+    const char *twice = sw_json_str(secret, "", "data", "states", NULL);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
+    SW_AUTO_JSON *all = NULL;
+    SW_ERR(err);
+    if (!text || sw_release_unpack(text, len, &all, &err) < 0) {
+        sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
+        return;
+    }
+    struct json_object *states = sw_json_get(all, "states");
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        read_item(b, sw_json_at(states, i));
+}
+
+static void on_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct rollback *b = arg;
+    b->req = NULL;
+    if (a->code == SW_UNAVAILABLE) {
+        sw_timer_set(b->timer, RETRY_MS); /* what failed must not be begun again: it waits */
+        return;
+    }
+    bool ours = a->code == 0 && sw_streq(sw_obj_label(a->object, SW_OWNED_LABEL), "true");
+    if (ours)
+        read_all(b, a->object);
+    b->known = true;
+    plan_resume(b->r);
+}
+
+static struct json_object *item_doc(const struct kept *k)
+{
+    struct json_object *doc = json_object_new_object(), *objects = NULL;
+    SW_ERR(err);
+    if (sw_json_parse(k->ready_text, strlen(k->ready_text), NULL, &objects, &err) < 0)
+        abort(); /* we wrote it */
+    sw_json_set_str(doc, k->state, "state", NULL);
+    sw_json_set_str(doc, k->variant, "variant", NULL);
+    sw_json_set_str(doc, k->ready, "ready", NULL);
+    sw_json_set_str(doc, k->failed, "failed", NULL);
+    sw_json_set_str(doc, k->failed_revision ? k->failed_revision : "", "failedRevision", NULL);
+    sw_json_set_str(doc, k->why ? k->why : "", "why", NULL);
+    (void)json_object_object_add(doc, "objects", objects);
+    return doc;
+}
+
+static char *pack(const struct rollback *b)
+{
+    SW_AUTO_JSON *all = json_object_new_object();
+    struct json_object *states = json_object_new_array();
+    for (size_t i = 0; i < b->n; i++)
+        if (b->items[i].ready_text && sw_plan_find_state(b->r->plan, b->items[i].state) >= 0)
+            (void)json_object_array_add(states, item_doc(&b->items[i]));
+    (void)json_object_object_add(all, "states", states);
+    return sw_release_pack(all);
+}
+
+static struct json_object *secret_doc(const struct rollback *b, const char *packed)
+{
+    struct resource *r = b->r;
+    struct json_object *doc = json_object_new_object();
+    SW_AUTO_CHARS *name = secret_name(r);
+    size_t len;
+    SW_AUTO_CHARS *twice = sw_base64_encode(packed, strlen(packed), &len);
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Secret", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
+    sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
+    sw_json_set_str(doc, "slipway.dev/rollback", "type", NULL);
+    sw_json_set_str(doc, twice, "data", "states", NULL);
+    return doc;
+}
+
+static void tell(struct rollback *b, const char *reason, const char *words)
+{
+    sw_log(SW_LOG_WARN, reason, "resource", b->r->name, "why", words, NULL);
+    event_record(b->r, &(struct sw_action){ .warning = true, .reason = reason, .message = words });
+}
+
+/* What is decided is carried out, by rendering again. */
+static void carry_out(struct rollback *b)
+{
+    if (!b->news)
+        return;
+    b->news = false;
+    resource_render_again(b->r);
+}
+
+static void write_all(struct rollback *b);
+
+static void on_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct rollback *b = arg;
+    b->req = NULL;
+    if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) {
+        b->dirty = true;
+        sw_timer_set(b->timer, RETRY_MS);
+        return;
+    }
+    if (a->code < 0)
+        tell(b, "RollbackNotKept", sw_err_text(a->err));
+    if (b->dirty)
+        write_all(b);
+    else
+        carry_out(b);
+}
+
+static void write_all(struct rollback *b)
+{
+    struct resource *r = b->r;
+    const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
+    SW_AUTO_CHARS *packed = pack(b);
+    b->dirty = false;
+    if (!kind || strlen(packed) > MAX_BYTES) {
+        tell(b, "RollbackNotKept",
+             kind ? "what the states are made of is larger than a Secret may be"
+                  : "the server serves no Secrets");
+        b->news = false;
+        return;
+    }
+    SW_AUTO_JSON *doc = secret_doc(b, packed);
+    b->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(doc), doc,
+                           &(struct sw_request_opts){ .force = true, .retries = RETRIES },
+                           on_written, b);
+}
+
+static void look(struct rollback *b)
+{
+    struct resource *r = b->r;
+    const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
+    SW_AUTO_CHARS *name = secret_name(r);
+    if (!kind) {
+        b->known = true;
+        return;
+    }
+    b->req = sw_kube_get(r->c->kube, kind, resource_namespace(r), name,
+                         &(struct sw_request_opts){ .retries = RETRIES }, on_read, b);
+}
+
+static void on_timer(void *arg)
+{
+    struct rollback *b = arg;
+    if (b->req)
+        return;
+    if (!b->known)
+        look(b);
+    else if (b->dirty && b->r->plan)
+        write_all(b);
+}
+
+static void resource_close(struct resource *r)
+{
+    struct rollback *b = SW_TAKE(r->state[CAPABILITY_rollback]);
+    if (!b)
+        return;
+    sw_kube_cancel(b->req);
+    sw_timer_free(b->timer);
+    for (size_t i = 0; i < b->n; i++)
+        kept_done(&b->items[i]);
+    free(b->items);
+    free(b);
+}
+
+static bool plan_ready(struct resource *r)
+{
+    if (!is_wanted(r)) {
+        resource_close(r);
+        return true;
+    }
+    if (!rollback_of(r)) {
+        struct rollback *b = r->state[CAPABILITY_rollback] = sw_zalloc(1, sizeof *b);
+        b->r = r;
+        b->timer = sw_timer_new(r->c->loop, on_timer, b);
+        look(b);
+    }
+    return rollback_of(r)->known;
+}
+
+/* ---- renders -----------------------------------------------------------------------------------
+ */
+
+/* Templates may give another password each time: then it is the revision that has failed. */
+static bool has_failed(const struct resource *r, const struct kept *k)
+{
+    return *k->failed && !sw_streq(k->now, k->ready) &&
+           (sw_streq(k->now, k->failed) ||
+            (r->revision && sw_streq(r->revision, k->failed_revision)));
+}
+
+/* Those of @objects that a rollback has, the caller's. By their mark its hooks are others than
+ * those of the last one. */
+static struct json_object *for_rollback(const struct kept *k, struct json_object *objects)
+{
+    struct json_object *list = json_object_new_array();
+    SW_AUTO_CHARS *mark = sw_strndup(k->failed_revision ? k->failed_revision : k->failed, MARK_LEN);
+    for (size_t i = 0; i < sw_json_len(objects); i++) {
+        struct json_object *item = sw_json_at(objects, i);
+        const char *only = sw_json_str(item, "", "only", NULL);
+        if (sw_streq(only, RENDER_ONLY_FORWARD))
+            continue;
+        if (sw_streq(only, RENDER_ONLY_BACK))
+            sw_json_set_str(item, mark, "doc", "metadata", "annotations", "slipway.dev/rollback-of",
+                            NULL);
+        (void)json_object_array_add(list, json_object_get(item));
+    }
+    return list;
+}
+
+/* What is kept of the state is rendered instead, where what came failed. */
+static const char *rendered(struct resource *r, struct render *w)
+{
+    struct rollback *b = rollback_of(r);
+    const char *state = render_state(w), *variant = render_variant(w);
+    SW_AUTO_JSON *objects = NULL;
+    SW_ERR(err);
+    size_t len;
+    if (!b || !b->known || sw_streq(state, SW_STATE_NAMESPACE))
+        return NULL;
+    SW_AUTO_JSON *fresh = render_objects(w);
+    struct kept *k = need(b, state, variant ? variant : "");
+    sw_json_sha256(fresh, k->now);
+    free(k->now_text);
+    k->now_text = sw_streq(k->now, k->ready) ? NULL : sw_json_text(fresh, SW_JSON_SORTED, &len);
+    k->active = k->ready_text && has_failed(r, k) &&
+                sw_json_parse(k->ready_text, strlen(k->ready_text), NULL, &objects, &err) == 0;
+    if (!k->active)
+        return NULL;
+    SW_AUTO_JSON *kept = for_rollback(k, objects);
+    render_replace(w, kept);
+    return k->why && *k->why ? k->why : "what came after it failed";
+}
+
+static bool is_rolled_back(const struct resource *r)
+{
+    for (size_t i = 0; rollback_of(r) && i < rollback_of(r)->n; i++)
+        if (rollback_of(r)->items[i].active)
+            return true;
+    return false;
+}
+
+/* ---- what came of them -------------------------------------------------------------------------
+ */
+
+static void keep(struct rollback *b, struct kept *k)
+{
+    if (k->active || !*k->now || sw_streq(k->now, k->ready) || !k->now_text)
+        return;
+    memcpy(k->ready, k->now, sizeof k->ready);
+    free(k->ready_text);
+    k->ready_text = SW_TAKE(k->now_text);
+    k->failed[0] = '\0';
+    free(SW_TAKE(k->failed_revision));
+    free(SW_TAKE(k->why));
+    b->dirty = true;
+}
+
+static bool give_up(struct rollback *b, struct kept *k, const char *why)
+{
+    if (k->active || !k->ready_text || sw_streq(k->now, k->ready) || has_failed(b->r, k))
+        return false;
+    memcpy(k->failed, k->now, sizeof k->failed);
+    set_text(&k->failed_revision, b->r->revision);
+    set_text(&k->why, why);
+    b->dirty = b->news = true;
+    return true;
+}
+
+static void on_state(const struct sw_state_view *state, void *arg)
+{
+    struct rollback *b = arg;
+    bool rolled = false;
+    for (size_t i = 0; i < b->n; i++) {
+        struct kept *k = &b->items[i];
+        if (!sw_streq(k->state, state->name))
+            continue;
+        if (state->ready)
+            keep(b, k);
+        else if (state->failed)
+            rolled = give_up(b, k, state->why) || rolled;
+    }
+    if (!rolled)
+        return;
+    SW_AUTO_CHARS *words = sw_printf("state %s: what it was made of when it was ready last is "
+                                     "applied again, as the new failed: %s",
+                                     state->name, state->why);
+    tell(b, "RolledBack", words);
+}
+
+static void update(struct resource *r)
+{
+    struct rollback *b = rollback_of(r);
+    if (!b || !b->known || !is_wanted(r) || r->fault || !r->plan || resource_is_planning(r) ||
+        resource_is_rendering(r))
+        return;
+    sw_engine_each_state(r->engine, on_state, b);
+    if (b->dirty && !b->req)
+        write_all(b);
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
+
+static void on_removed(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_DEBUG, "kept states", "error", sw_err_text(a->err), NULL);
+    op_free(op);
+}
+
+/* Nothing is applied any more: nothing is kept. */
+static void remove_kept(struct resource *r)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
+    bool may_be = rollback_of(r) || is_asked(r);
+    resource_close(r);
+    if (!kind || !may_be)
+        return;
+    SW_AUTO_CHARS *name = secret_name(r);
+    const struct sw_key key = { "v1", "Secret", resource_namespace(r), name };
+    struct op *op = op_new(r, &key, 0);
+    op->req = sw_kube_delete(r->c->kube, kind, key.ns, name,
+                             &(struct sw_request_opts){ .retries = RETRIES }, on_removed, op);
+}
+
+/* ---- the row ------------------------------------------------------------------------------------
+ */
+
+static bool intent(struct resource *r, enum resource_intent intent)
+{
+    if (intent == INTENT_REMOVE)
+        remove_kept(r);
+    return true;
+}
+
+static void add_revision(struct resource *r, struct json_object *all)
+{
+    if (rollback_of(r))
+        (void)json_object_object_add(all, "rollback", json_object_new_boolean(true));
+}
+
+static unsigned extra_hooks(const struct resource *r)
+{
+    return rollback_of(r) ? SW_HOOK_PRE_ROLLBACK | SW_HOOK_POST_ROLLBACK : 0;
+}
+
+const struct capability capability_rollback = {
+    .name = "rollback",
+    .summary = "spec.rollback: a state that fails goes back to what it was ready with",
+    .plan_ready = plan_ready,
+    .add_revision = add_revision,
+    .extra_hooks = extra_hooks,
+    .rendered = rendered,
+    .is_rolled_back = is_rolled_back,
+    .stepped = update,
+    .intent = intent,
+    .resource_close = resource_close,
+};

@@ -1,0 +1,51 @@
+/* spec.taints, tolerations and priorityClasses: who may use a resource's nodes. */
+#include "operator/manifests/sharing.h"
+#include "operator/controller/core.h"
+
+struct sharing {
+    struct json_object *tolerations; /* as the engine was told last; owned */
+};
+
+static struct sharing *sharing_of(const struct resource *r)
+{
+    return r->state[CAPABILITY_sharing];
+}
+
+static int validate(struct resource *r, struct sw_err *err)
+{
+    return sw_sharing_check(r->doc, err);
+}
+
+static void fill_spec(struct resource *r, struct sw_spec *spec)
+{
+    struct sharing *s = sharing_of(r);
+    json_object_put(s->tolerations);
+    s->tolerations = sw_sharing_tolerations(r->doc);
+    spec->taints = sw_json_find(r->doc, "spec", "taints", NULL);
+    spec->tolerations = s->tolerations;
+}
+
+/* PriorityClasses are there before pods of the recipe, and of its users, name them. */
+static int add_priority_classes(struct resource *r, struct render *w, struct sw_err *err)
+{
+    struct json_object *doc;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && (doc = sw_sharing_priority_class(r->doc, i)); i++)
+        rc = render_add(w, doc, RENDER_WITH_HOOK_ENV, err);
+    return rc;
+}
+
+static void resource_close(struct resource *r)
+{
+    json_object_put(SW_TAKE(sharing_of(r)->tolerations));
+}
+
+const struct capability capability_sharing = {
+    .name = "sharing",
+    .summary = "spec.taints, tolerations and priorityClasses: taints on nodes, PriorityClasses",
+    .resource_size = sizeof(struct sharing),
+    .validate = validate,
+    .fill_spec = fill_spec,
+    .namespace_objects = add_priority_classes,
+    .resource_close = resource_close,
+};

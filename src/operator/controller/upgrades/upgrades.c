@@ -1,0 +1,626 @@
+/* Drivers are replaced node by node: what operator/engine/upgrade/upgrade.h decides is carried out,
+ * and told. All that must be known after a crash is on the nodes. */
+#include "operator/controller/core.h"
+#include "operator/controller/metrics.h"
+#include "operator/controller/upgrades/drain.h"
+#include "operator/engine/upgrade/upgrade.h"
+
+#include <inttypes.h>
+#include <json-c/printbuf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IT_FAILED "it failed: "
+
+enum { SOON_MS = 50, AGAIN_MS = 1000, MAX_TOLD = 50 };
+
+struct node_drain {
+    struct upgrade *u;
+    struct node_drain *next;
+    char *node;
+    struct drain *drain;
+};
+
+struct upgrade {
+    struct resource *r;
+    struct sw_timer *timer;
+    struct node_drain *drains;
+    char *step_label, *since_label, *cordon_label;
+    struct json_object *told;    /* the status' part, as last told */
+    struct json_object *reasons; /* node -> why it failed last, in this life */
+    bool finalizing;             /* the finalizer goes when no node is under way any more */
+};
+
+static struct upgrade *upgrade_of(const struct resource *r)
+{
+    return r->state[CAPABILITY_upgrades];
+}
+
+/* ---- what is on the nodes ----------------------------------------------------------------------
+ */
+
+struct shared_look {
+    const struct upgrade *u;
+    bool found;
+};
+
+static void look_at_label(const char *key, const char *value SW_UNUSED, void *arg)
+{
+    struct shared_look *l = arg;
+    l->found = l->found ||
+               (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, l->u->cordon_label));
+}
+
+static bool is_shared(const struct upgrade *u, uint32_t node)
+{
+    struct shared_look l = { .u = u };
+    sw_node_set_each_label(u->r->c->nodes, node, look_at_label, &l);
+    return l.found;
+}
+
+static struct node_drain *find_drain(const struct upgrade *u, const char *node)
+{
+    for (struct node_drain *d = u->drains; d; d = d->next)
+        if (sw_streq(d->node, node))
+            return d;
+    return NULL;
+}
+
+static void node_facts(const struct upgrade *u, uint32_t number, struct sw_upgrade_node *out)
+{
+    const struct sw_node_set *roster = u->r->c->nodes;
+    const char *since = sw_node_set_label(roster, number, u->since_label);
+    *out = (struct sw_upgrade_node){
+        .name = sw_node_set_name(roster, number),
+        .ready = sw_node_set_is_ready(roster, number),
+        .unschedulable = sw_node_set_is_unschedulable(roster, number),
+        .skipped = sw_streq(sw_node_set_label(roster, number, SW_UPGRADE_SKIP_LABEL), "true"),
+        .step = sw_upgrade_step_find(sw_node_set_label(roster, number, u->step_label)),
+        .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
+        .cordoned = sw_node_set_label(roster, number, u->cordon_label) != NULL,
+        .shared = is_shared(u, number),
+    };
+    struct node_drain *d = find_drain(u, out->name);
+    out->drained = d && drain_is_done(d->drain);
+    out->refused = d && drain_is_refused(d->drain);
+}
+
+struct gathered {
+    const struct upgrade *u;
+    struct sw_upgrade_node *nodes;
+    uint32_t *numbers;
+    size_t n, cap, numbers_cap;
+};
+
+static void add_node(struct gathered *g, uint32_t number, bool outdated, bool finished)
+{
+    SW_GROW(g->nodes, g->n, g->cap);
+    if (g->numbers_cap < g->cap) {
+        g->numbers_cap = g->cap;
+        g->numbers = sw_realloc(g->numbers, g->numbers_cap, sizeof *g->numbers);
+    }
+    node_facts(g->u, number, &g->nodes[g->n]);
+    g->nodes[g->n].outdated = outdated;
+    g->nodes[g->n].finished = finished;
+    g->numbers[g->n++] = number;
+}
+
+static void on_driver_node(const struct sw_driver_node *n, void *arg)
+{
+    add_node(arg, n->node, n->outdated, n->finished);
+}
+
+static bool has(const struct gathered *g, uint32_t number)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->numbers[i] == number)
+            return true;
+    return false;
+}
+
+/* Nodes that were begun and are no nodes of a driver any more: they are finished. */
+static void add_left_behind(struct gathered *g)
+{
+    const struct sw_node_set *roster = g->u->r->c->nodes;
+    for (uint32_t i = 0; i < sw_node_set_end(roster); i++)
+        if (sw_node_set_name(roster, i) && sw_node_set_label(roster, i, g->u->step_label) &&
+            !has(g, i))
+            add_node(g, i, false, true);
+}
+
+static void gathered_done(struct gathered *g)
+{
+    free(g->nodes);
+    free(g->numbers);
+}
+
+/* ---- writing to nodes --------------------------------------------------------------------------
+ */
+
+/* What is said when it has been written. */
+struct news {
+    bool warning;
+    const char *reason;
+    char *message;
+};
+
+static void news_free(void *arg)
+{
+    struct news *news = arg;
+    free(news->message);
+    free(news);
+}
+
+static void say(struct resource *r, const struct news *news)
+{
+    event_report(r, &(struct sw_action){ .reason = news->reason,
+                                         .message = news->message,
+                                         .warning = news->warning });
+}
+
+static void upgrade_soon(struct resource *r);
+
+static void again_later(struct resource *r)
+{
+    if (upgrade_of(r) && !sw_timer_is_set(upgrade_of(r)->timer))
+        sw_timer_set(upgrade_of(r)->timer, AGAIN_MS);
+}
+
+static void on_patched(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct resource *r = op->r;
+    struct sw_controller *c = r->c;
+    uint32_t node = op->node;
+    op->req = NULL;
+    if (a->code < 0) { /* a conflict: somebody else wrote; the watch brings what */
+        sw_log(SW_LOG_DEBUG, "node not written", "node", op->key.name, "error", sw_err_text(a->err),
+               NULL);
+        op_free(op);
+        again_later(r);
+        return;
+    }
+    const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
+    (void)sw_node_set_put_labels(c->nodes, node,
+                                 sw_json_find(a->object, "metadata", "labels", NULL),
+                                 strtoull(version, NULL, 10));
+    if (op->more)
+        say(r, op->more);
+    op_free(op);
+    upgrade_soon(r);
+}
+
+static void begin_patch(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
+                            &(struct sw_request_opts){ .retries = 2 }, on_patched, op);
+}
+
+static void patch_failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+{
+    struct resource *r = op->r;
+    op_free(op);
+    again_later(r);
+}
+
+static bool is_busy(const struct resource *r, const char *node)
+{
+    return op_find(r, begin_patch, NULL, node);
+}
+
+/* The version goes along: who cordoned the node meanwhile is not overlooked. */
+static struct json_object *node_patch(const struct upgrade *u, uint32_t number,
+                                      const struct sw_upgrade_decision *d, bool cordoned)
+{
+    struct json_object *body = json_object_new_object();
+    char now[24], version[24];
+    bool gone = d->next == SW_UP_NONE;
+    (void)snprintf(now, sizeof now, "%" PRId64, sw_loop_wall_ms(u->r->c->loop) / 1000);
+    (void)snprintf(version, sizeof version, "%" PRIu64,
+                   sw_node_set_version(u->r->c->nodes, number));
+    sw_json_set_str(body, version, "metadata", "resourceVersion", NULL);
+    sw_json_set(body, gone ? NULL : json_object_new_string(sw_upgrade_step_name(d->next)),
+                "metadata", "labels", u->step_label, NULL);
+    sw_json_set(body, gone ? NULL : json_object_new_string(now), "metadata", "labels",
+                u->since_label, NULL);
+    if (d->cordon)
+        sw_json_set_str(body, "slipway", "metadata", "labels", u->cordon_label, NULL);
+    else if (cordoned && (d->uncordon || gone))
+        sw_json_set(body, NULL, "metadata", "labels", u->cordon_label, NULL);
+    if (d->cordon)
+        sw_json_set(body, json_object_new_boolean(true), "spec", "unschedulable", NULL);
+    else if (d->uncordon)
+        sw_json_set(body, NULL, "spec", "unschedulable", NULL);
+    return body;
+}
+
+static void write_node(struct upgrade *u, uint32_t number, const struct sw_upgrade_node *node,
+                       const struct sw_upgrade_decision *d, struct news *news)
+{
+    struct op *op = op_new(u->r, &(struct sw_key){ "v1", "Node", NULL, node->name }, 0);
+    op->node = number;
+    op->doc = node_patch(u, number, d, node->cordoned);
+    op->begin = begin_patch;
+    op->failed = patch_failed;
+    op->more = news;
+    op->release = news ? news_free : NULL;
+    op_with_kind(op);
+}
+
+static struct news *tell(bool warning, const char *reason, char *message)
+{
+    struct news *news = sw_zalloc(1, sizeof *news);
+    *news = (struct news){ warning, reason, message };
+    return news;
+}
+
+/* ---- what is done on a node --------------------------------------------------------------------
+ */
+
+static void close_drain(struct upgrade *u, const char *node)
+{
+    for (struct node_drain **at = &u->drains; *at; at = &(*at)->next) {
+        struct node_drain *d = *at;
+        if (!sw_streq(d->node, node))
+            continue;
+        *at = d->next;
+        drain_close(d->drain);
+        free(d->node);
+        free(d);
+        return;
+    }
+}
+
+static void on_drain(void *arg)
+{
+    upgrade_soon(((struct node_drain *)arg)->u->r);
+}
+
+static void need_drain(struct upgrade *u, const struct sw_upgrade_policy *policy, const char *node)
+{
+    if (find_drain(u, node))
+        return;
+    struct node_drain *d = sw_zalloc(1, sizeof *d);
+    *d = (struct node_drain){ .u = u, .next = u->drains, .node = sw_strdup(node) };
+    u->drains = d;
+    d->drain = drain_open(u->r->c, node, policy, on_drain, d);
+}
+
+static void on_pod_deleted(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct resource *r = op->r;
+    op->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "driver pod not deleted", "pod", op->key.name, "error",
+               sw_err_text(a->err), NULL);
+    op_free(op);
+    again_later(r);
+}
+
+static void begin_delete(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_delete(op->r->c->kube, kind, op->key.ns, op->key.name,
+                             &(struct sw_request_opts){ .retries = 2 }, on_pod_deleted, op);
+}
+
+static void delete_pod(const char *ns, const char *name, void *arg)
+{
+    struct upgrade *u = arg;
+    if (op_find(u->r, begin_delete, ns, name))
+        return;
+    struct op *op = op_new(u->r, &(struct sw_key){ "v1", "Pod", ns, name }, 0);
+    op->begin = begin_delete;
+    op->failed = patch_failed;
+    op_with_kind(op);
+}
+
+static const char *words_of(const struct upgrade *u, const struct sw_upgrade_node *node,
+                            const struct sw_upgrade_decision *d)
+{
+    struct node_drain *drain = find_drain(u, node->name);
+    const char *words = drain ? drain_words(drain->drain) : "";
+    return *words ? words : sw_upgrade_why_words(d->why);
+}
+
+static struct news *news_of(const struct upgrade *u, const struct sw_upgrade_node *node,
+                            const struct sw_upgrade_decision *d)
+{
+    switch (d->what) {
+    case SW_UPDO_BEGIN:
+        return tell(false, "NodeUpgradeStarted",
+                    sw_printf("node %s: its driver is replaced%s%s", node->name,
+                              d->cordon             ? "; cordoned"
+                              : node->unschedulable ? "; cordoned by others"
+                                                    : "",
+                              d->next == SW_UP_DRAINING ? "; draining" : ""));
+    case SW_UPDO_FINISH:
+        return tell(false, "NodeUpgraded",
+                    sw_printf("node %s: the new driver is ready%s", node->name,
+                              d->uncordon ? "; uncordoned" : ""));
+    case SW_UPDO_FAIL:
+        return tell(true, "NodeUpgradeFailed",
+                    sw_printf("node %s: %s: %s%s", node->name, sw_upgrade_step_name(d->next),
+                              words_of(u, node, d), d->uncordon ? "; uncordoned" : ""));
+    default:
+        return NULL;
+    }
+}
+
+static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, uint32_t number,
+                    const struct sw_upgrade_node *node, const struct sw_upgrade_decision *d)
+{
+    bool written = false;
+    switch (d->what) {
+    case SW_UPDO_FAIL:
+        (void)json_object_object_add(u->reasons, node->name,
+                                     json_object_new_string(words_of(u, node, d)));
+        written = true;
+        break;
+    case SW_UPDO_BEGIN:
+    case SW_UPDO_FINISH:
+        written = true;
+        break;
+    case SW_UPDO_DRAIN:
+        need_drain(u, policy, node->name);
+        return;
+    case SW_UPDO_RESTART:
+        written = node->step != d->next;
+        if (!written)
+            sw_engine_each_old_pod(u->r->engine, number, delete_pod, u);
+        break;
+    default:
+        break;
+    }
+    if (written && !is_busy(u->r, node->name))
+        write_node(u, number, node, d, news_of(u, node, d));
+    if (d->next != SW_UP_DRAINING)
+        close_drain(u, node->name);
+}
+
+/* ---- what is told ------------------------------------------------------------------------------
+ */
+
+struct counts {
+    size_t up_to_date, in_progress, waiting, failed;
+};
+
+static void count(struct counts *c, const struct sw_upgrade_node *node)
+{
+    if (node->step == SW_UP_DRAINING || node->step == SW_UP_RESTARTING)
+        c->in_progress++;
+    else if (node->step != SW_UP_NONE)
+        c->failed++;
+    else if (node->outdated)
+        c->waiting++;
+    else
+        c->up_to_date++;
+}
+
+/* Why it failed is on no label: what an earlier life knew of it is in the status. Heap. */
+static char *message_of(const struct upgrade *u, const struct sw_upgrade_node *node,
+                        const struct sw_upgrade_decision *d)
+{
+    struct json_object *before = sw_json_get(u->told, "nodes");
+    const char *reason = sw_json_str(u->reasons, "", node->name, NULL),
+               *last = sw_json_str(sw_json_find_by(before, "name", node->name), "", "message",
+                                   NULL);
+    if (d->why == SW_UPWHY_RETRY && *reason)
+        return sw_printf(IT_FAILED "%s; it is tried again later", reason);
+    bool said = d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED);
+    return sw_strdup(said ? last : words_of(u, node, d));
+}
+
+static struct json_object *node_doc(const struct upgrade *u, const struct sw_upgrade_node *node,
+                                    const struct sw_upgrade_decision *d)
+{
+    struct json_object *doc = json_object_new_object();
+    char since[21];
+    SW_AUTO_CHARS *words = message_of(u, node, d);
+    sw_json_set_str(doc, node->name, "name", NULL);
+    sw_json_set_str(doc, node->step ? sw_upgrade_step_name(node->step) : "waiting", "step", NULL);
+    if (node->since_ms)
+        sw_json_set_str(doc, sw_time_rfc3339(node->since_ms, since), "since", NULL);
+    if (*words)
+        sw_json_set_str(doc, words, "message", NULL);
+    return doc;
+}
+
+/* Those under way and failed, and the first that wait. */
+static struct json_object *status_of(const struct upgrade *u, const struct gathered *g,
+                                     const struct sw_upgrade_decision *d)
+{
+    struct json_object *doc = json_object_new_object(), *list = json_object_new_array();
+    struct counts c = { 0 };
+    for (size_t i = 0; i < g->n; i++) {
+        count(&c, &g->nodes[i]);
+        bool idle = g->nodes[i].step == SW_UP_NONE;
+        if (d[i].what != SW_UPDO_NOTHING && sw_json_len(list) < (idle ? MAX_TOLD : 10 * MAX_TOLD))
+            (void)json_object_array_add(list, node_doc(u, &g->nodes[i], &d[i]));
+    }
+    const struct {
+        const char *key;
+        size_t n;
+    } rows[] = { { "total", g->n },
+                 { "upToDate", c.up_to_date },
+                 { "inProgress", c.in_progress },
+                 { "waiting", c.waiting },
+                 { "failed", c.failed } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++)
+        sw_json_set(doc, json_object_new_int64((int64_t)rows[i].n), rows[i].key, NULL);
+    sw_json_set(doc, list, "nodes", NULL);
+    return doc;
+}
+
+/* @doc is taken. */
+static void tell_engine(struct upgrade *u, struct json_object *doc)
+{
+    if (!sw_json_equal(doc, u->told)) {
+        json_object_put(u->told);
+        u->told = json_object_get(doc);
+        resource_step(u->r, &(struct sw_event){ .kind = SW_EV_UPGRADE, .object = doc });
+    }
+    json_object_put(doc);
+}
+
+/* ---- a look at all of it -----------------------------------------------------------------------
+ */
+
+static bool is_going(const struct resource *r)
+{
+    return sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL) ||
+           sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
+}
+
+static struct json_object *policy_doc(const struct resource *r)
+{
+    struct json_object *doc = sw_json_find(r->doc, "spec", "upgradePolicy", NULL);
+    return json_object_is_type(doc, json_type_object) ? doc : NULL;
+}
+
+static void finish_all(struct upgrade *u, struct gathered *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        struct sw_upgrade_decision d = { .what = SW_UPDO_FINISH,
+                                         .uncordon = g->nodes[i].cordoned && !g->nodes[i].shared };
+        if (!is_busy(u->r, g->nodes[i].name))
+            write_node(u, g->numbers[i], &g->nodes[i], &d, NULL);
+    }
+    while (u->drains)
+        close_drain(u, u->drains->node);
+    if (g->n == 0 && u->finalizing) {
+        u->finalizing = false;
+        finalize_done(u->r, CAPABILITY_upgrades);
+    }
+}
+
+static void wake_at(struct upgrade *u, const struct sw_upgrade_decision *d, size_t n)
+{
+    int64_t at_ms = 0, now_ms = sw_loop_wall_ms(u->r->c->loop);
+    for (size_t i = 0; i < n; i++)
+        if (d[i].at_ms && (!at_ms || d[i].at_ms < at_ms))
+            at_ms = d[i].at_ms;
+    if (at_ms && !sw_timer_is_set(u->timer))
+        sw_timer_set(u->timer, at_ms > now_ms ? at_ms - now_ms + 1 : 1);
+}
+
+static void look_at_nodes(struct upgrade *u, const struct sw_upgrade_policy *policy)
+{
+    struct gathered g = { .u = u };
+    struct resource *r = u->r;
+    sw_engine_each_driver_node(r->engine, on_driver_node, &g);
+    add_left_behind(&g);
+    struct sw_upgrade_decision *d = sw_zalloc(g.n + 1, sizeof *d);
+    sw_upgrade_decide(policy, g.nodes, g.n, sw_loop_wall_ms(r->c->loop), d);
+    for (size_t i = 0; i < g.n; i++)
+        perform(u, policy, g.numbers[i], &g.nodes[i], &d[i]);
+    struct json_object *doc = g.n ? status_of(u, &g, d) : NULL;
+    wake_at(u, d, g.n);
+    free(d);
+    gathered_done(&g);
+    tell_engine(u, doc);
+}
+
+static void look(void *arg)
+{
+    struct upgrade *u = arg;
+    struct resource *r = u->r;
+    struct sw_upgrade_policy policy;
+    SW_ERR(err);
+    bool left_alone = sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL),
+                               "Unmanaged");
+    if (left_alone && !is_going(r))
+        return;
+    if (is_going(r) || !policy_doc(r)) {
+        struct gathered g = { .u = u };
+        add_left_behind(&g);
+        finish_all(u, &g);
+        gathered_done(&g);
+        if (!is_going(r))
+            tell_engine(u, NULL);
+    } else if (!r->fault && sw_engine_knows_drivers(r->engine) &&
+               sw_upgrade_policy_read(policy_doc(r), &policy, &err) == 0) {
+        look_at_nodes(u, &policy);
+    }
+}
+
+static struct upgrade *need(struct resource *r)
+{
+    struct upgrade *u = upgrade_of(r);
+    if (u)
+        return u;
+    u = r->state[CAPABILITY_upgrades] = sw_zalloc(1, sizeof *u);
+    *u = (struct upgrade){ .r = r,
+                           .reasons = json_object_new_object(),
+                           .step_label = sw_printf("%s%s", SW_UPGRADE_LABEL, r->name),
+                           .since_label = sw_printf("%s%s", SW_UPGRADE_SINCE_LABEL, r->name),
+                           .cordon_label = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, r->name),
+                           .told = json_object_get(sw_json_get(r->status, "upgrade")) };
+    u->timer = sw_timer_new(r->c->loop, look, u);
+    return u;
+}
+
+static void upgrade_soon(struct resource *r)
+{
+    if (!r->started || r->c->opts.one_shot)
+        return;
+    bool any = upgrade_of(r) || policy_doc(r) || sw_json_get(r->status, "upgrade");
+    if (any)
+        sw_timer_set(need(r)->timer, SOON_MS);
+}
+
+/* The finalizer goes when no node is under way any more. */
+static bool finalize(struct resource *r)
+{
+    struct upgrade *u = upgrade_of(r);
+    if (!u)
+        return true;
+    u->finalizing = true;
+    sw_timer_set(u->timer, 0);
+    return false;
+}
+
+static void metrics(struct sw_controller *c, struct printbuf *out)
+{
+    static const char *const steps[] = { "upToDate", "inProgress", "waiting", "failed" };
+    metric_head(out, "slipway_upgrade_nodes", "gauge",
+                "Nodes by how far the replacement of their driver is");
+    for (struct resource *r = c->resources; r; r = r->next) {
+        SW_AUTO_JSON *status = sw_controller_status(c, r->name);
+        struct json_object *upgrade = sw_json_get(status, "upgrade");
+        for (size_t i = 0; upgrade && i < SW_COUNT(steps); i++) {
+            (void)printbuf_memappend(out, "slipway_upgrade_nodes{", 22);
+            metric_label(out, "specialresource", r->name);
+            (void)printbuf_memappend(out, ",", 1);
+            metric_label(out, "step", steps[i]);
+            sprintbuf(out, "} %d\n", (int)sw_json_int(upgrade, 0, steps[i], NULL));
+        }
+    }
+}
+
+static void resource_close(struct resource *r)
+{
+    struct upgrade *u = SW_TAKE(r->state[CAPABILITY_upgrades]);
+    if (!u)
+        return;
+    while (u->drains)
+        close_drain(u, u->drains->node);
+    sw_timer_free(u->timer);
+    json_object_put(u->reasons);
+    json_object_put(u->told);
+    free(u->step_label);
+    free(u->since_label);
+    free(u->cordon_label);
+    free(u);
+}
+
+const struct capability capability_upgrades = {
+    .name = "upgrades",
+    .summary = "spec.upgradePolicy: drivers are replaced node by node; without it pods of drivers "
+               "that are out of date stay",
+    .stepped = upgrade_soon,
+    .finalize = finalize,
+    .metrics = metrics,
+    .resource_close = resource_close,
+};

@@ -1,0 +1,95 @@
+/* What the cluster is to one resource: its nodes, and the run-time values of its templates. */
+#include "operator/controller/private.h"
+#include "operator/manifests/node_choice.h"
+#include "operator/manifests/sharing.h"
+
+#include <string.h>
+
+bool cluster_is_openshift(const struct sw_controller *c)
+{
+    return sw_kube_serves(c->kube, "config.openshift.io");
+}
+
+bool resource_selects(struct resource *r, const char *node)
+{
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
+    struct sw_node_choice choice = { r->c->nodes, r->doc, tolerations };
+    return sw_node_is_chosen(node, &choice);
+}
+
+bool cluster_selects_any(struct resource *r)
+{
+    const struct sw_node_set *nodes = r->c->nodes;
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
+    struct sw_node_choice choice = { nodes, r->doc, tolerations };
+    const char *name = sw_node_set_name(nodes, r->own->some_node);
+    if (name && sw_node_is_chosen(name, &choice))
+        return true;
+    for (uint32_t i = 0; i < sw_node_set_end(nodes); i++) {
+        name = sw_node_set_name(nodes, i);
+        if (!name || !sw_node_is_chosen(name, &choice))
+            continue;
+        r->own->some_node = i;
+        return true;
+    }
+    return false;
+}
+
+void resource_groups(struct resource *r, struct sw_groups *out)
+{
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(r->doc);
+    struct sw_node_choice choice = { r->c->nodes, r->doc, tolerations };
+    sw_facts_groups(r->c->facts, sw_node_is_chosen, &choice, out);
+}
+
+/* The resource without what changes as it is walked: what templates see must not depend on that. */
+static struct json_object *resource_value(struct resource *r)
+{
+    struct json_object *doc = json_object_new_object(), *meta = json_object_new_object();
+    static const char *const kept[] = { "name", "uid", "labels", "annotations",
+                                        "creationTimestamp" };
+    for (size_t i = 0; i < SW_COUNT(kept); i++) {
+        struct json_object *value = sw_json_find(r->doc, "metadata", kept[i], NULL);
+        if (value)
+            (void)json_object_object_add(meta, kept[i], json_object_get(value));
+    }
+    sw_json_set_str(doc, sw_obj_api_version(r->doc), "apiVersion", NULL);
+    sw_json_set_str(doc, sw_obj_kind(r->doc), "kind", NULL);
+    (void)json_object_object_add(doc, "metadata", meta);
+    (void)json_object_object_add(doc, "spec", json_object_get(sw_json_get(r->doc, "spec")));
+    sw_json_set_str(doc, resource_namespace(r), "spec", "namespace", NULL);
+    return doc;
+}
+
+struct json_object *resource_values(struct resource *r, const struct sw_group *group)
+{
+    struct sw_groups groups;
+    resource_groups(r, &groups);
+    SW_AUTO_JSON *resource = resource_value(r);
+    struct sw_facts_ask ask = { .groups = &groups, .group = group, .resource = resource };
+    resource_ask_values(r, &ask);
+    struct json_object *values = sw_facts_values(r->c->facts, &ask);
+    sw_groups_done(&groups);
+    capabilities_add_values(r, values);
+    return values;
+}
+
+/* A template that hands all values on mentions each of them. */
+static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
+                                            NULL };
+
+static bool mentions(const struct resource *r, const char *const *words)
+{
+    const char *spec = resolve_is_needed(r->seen)
+                           ? json_object_to_json_string(sw_json_get(r->seen, "spec"))
+                           : "";
+    for (; *words; words++)
+        if (strstr(spec, *words) || (r->recipe && sw_recipe_mentions(r->recipe, *words)))
+            return true;
+    return false;
+}
+
+bool resource_mentions(const struct resource *r, const char *const *words)
+{
+    return mentions(r, whole_values) || mentions(r, words);
+}
