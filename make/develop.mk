@@ -26,6 +26,12 @@ $(BUILD)/lint/%.ok: %.c .clang-tidy hack/lint.h
 	@$(CLANG_TIDY) --quiet $< -- $(STD) $(CPPFLAGS) $(if $(filter-out src/base/%,$<),-include hack/lint.h) -DSW_VERSION='"lint"' $(PKG_CFLAGS) 2>$(@:.ok=.err) || { grep -v 'warnings\? generated\|^Suppressed\|^Use ' $(@:.ok=.err); false; }
 	@$(CC) $(STD) $(CPPFLAGS) -DSW_VERSION='"lint"' $(PKG_CFLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $< && touch $@
 
+# ---- capabilities of the operator's controller ------------------------------------------------------
+.PHONY: check-capabilities
+check-capabilities: ## build and walk slipway without each capability of the controller; ROW=name for one
+	@$(MAKE) --no-print-directory -s generated
+	@hack/check-capabilities.sh $(ROW)
+
 # What editors compile each file with. Written only where it has changed, so that
 # clangd need not read everything again.
 TEST_SRC := $(sort $(shell find test -name '*.c'))
