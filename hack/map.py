@@ -35,19 +35,22 @@ READ_ON = (("text", "ground"), ("text", "house"), ("text", "room")) + tuple(
 
 class House:
     def __init__(self, name):
-        self.name, self.rows = name, []
+        self.name, self.rows = name, []  # rows of (module, label); module None: a label alone
 
-    def module(self, room):
-        return self.name if room == "." else f"{self.name}/{room}"
-
-    def label(self, room):
-        return self.name if room == "." else room
-
-    def width(self, room):
-        return len(self.label(room)) * LETTER + 18
+    def add_row(self, words):
+        prefix = words[0] if words[0].endswith("/") else ""
+        row = [(None, prefix)] if prefix else []
+        for room in words[1:] if prefix else words:
+            module = self.name if room == "." else f"{self.name}/{prefix}{room}"
+            row.append((module, self.name if room == "." else room))
+        self.rows.append(row)
 
     def modules(self):
-        return [self.module(r) for row in self.rows for r in row]
+        return [module for row in self.rows for module, _ in row if module]
+
+
+def width_of(label):
+    return len(label) * LETTER + 18
 
 
 class Way:
@@ -64,7 +67,7 @@ def read_map(path, faults):
             if not words or line.startswith("#"):
                 continue
             if line[0] == " " and isinstance(at, House):
-                at.rows.append(words)
+                at.add_row(words)
             elif line[0] == " " and isinstance(at, Way) and ":" in line:
                 module, text = line.split(":", 1)
                 at.stops.append((module.strip(), text.strip()))
@@ -118,24 +121,28 @@ def style():
 
 
 def lay_out(floors, ways):
-    """@return (rectangles of the houses, of the rooms, height of the house)"""
+    """@return (rectangles of the houses, of the rooms, labels alone, height of all)"""
     stops = {module for way in ways for module, _ in way.stops}
-    houses, rooms, y = {}, {}, MARGIN
+    houses, rooms, labels, y = {}, {}, [], MARGIN
     for floor in floors:
-        need = [max(sum(map(h.width, row)) + 6 * (len(row) + 1) for row in h.rows) for h in floor]
+        need = [max(sum(width_of(label) for _, label in row) + 6 * (len(row) + 1) for row in h.rows) for h in floor]
         spare = WIDTH - 2 * MARGIN - GAP * (len(floor) - 1) - sum(need)
         x, tallest = MARGIN, 0
         for house, width in zip(floor, need):
             width += spare * width / sum(need)
             row_y = y + HEAD
             for row in house.rows:
-                has_stop = any(house.module(r) in stops for r in row)
+                has_stop = any(module in stops for module, _ in row)
                 height = ROOM + (WAY_ROW if has_stop else 0)
-                natural = sum(map(house.width, row))
+                natural = sum(width_of(label) for module, label in row if module)
+                alone = sum(width_of(label) for module, label in row if not module)
                 room_x, free = x + 6, width - 6 * (len(row) + 1)
-                for room in row:
-                    w = house.width(room) * free / natural
-                    rooms[house.module(room)] = (room_x, row_y, w, height, house.label(room))
+                for module, label in row:
+                    w = width_of(label) * ((free - alone) / natural if module else 1)
+                    if module:
+                        rooms[module] = (room_x, row_y, w, height, label)
+                    else:
+                        labels.append((room_x, row_y, w, label))
                     room_x += w + 6
                 row_y += height + 6
             houses[house.name] = [x, y, width, row_y - y]
@@ -144,7 +151,7 @@ def lay_out(floors, ways):
         for house in floor:
             houses[house.name][3] = tallest
         y += tallest + GAP
-    return houses, rooms, y
+    return houses, rooms, labels, y
 
 
 def wrap(text, letters):
@@ -159,7 +166,7 @@ def wrap(text, letters):
 
 
 def draw(floors, ways):
-    houses, rooms, y = lay_out(floors, ways)
+    houses, rooms, labels, y = lay_out(floors, ways)
     out = []
     for name, (x, top, width, height) in houses.items():
         out.append(f'<rect class="house" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>')
@@ -188,7 +195,7 @@ def draw(floors, ways):
                 bend = (y1 - y0) * 0.45
                 path += f" C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
         out.append(f'<path class="way {way.colour}" d="{path}"/>')
-    for x, top, width, _, label in rooms.values():
+    for x, top, width, label in labels + [(x, top, width, label) for x, top, width, _, label in rooms.values()]:
         out.append(f'<text class="label" x="{x + width / 2:.1f}" y="{top + 18:.1f}">{escape(label)}</text>')
     for way in ways:
         for i in range(len(way.stops)):
