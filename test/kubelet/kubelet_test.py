@@ -683,10 +683,10 @@ def flags(api):
     code, out, _ = run("--help")
     assert code == 0 and "--emulated-model" in out
     assert run("--version")[1].startswith("slipway-device-plugin ")
-    for args, words in ((["--nope=1"], "no flag '--nope=1'"), (["--node-name"], "needs a value"),
+    for args, words in ((["--nope=1"], "unknown option '--nope'"), (["--node-name"], "needs a value"),
                         ([], "--node-name or $NODE_NAME"),
                         (["--node-name=a", "--emulated-count=0"], "'0' is no number"),
-                        (["--node-name=a", "--gate-lost=x"], "neither withdraw nor keep"),
+                        (["--node-name=a", "--gate-lost=x"], "'x' is not one of withdraw|keep"),
                         (["--node-name=a", "--device-list-strategy=x"], "none of envvar"),
                         (["--node-name=a", "--emulated-mode", "--emulated-model=x",
                           "--journal-dir=" + api.dir, "--cdi-dir=" + api.dir], "none of the models: A30-24GB"),

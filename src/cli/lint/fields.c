@@ -6,9 +6,9 @@
 #include <json-c/json_object.h>
 #include <json-c/json_object_iterator.h>
 
-#include "cli/command/cli.h"
 #include "data/data.h"
 #include "data/json/json.h"
+#include "data/text/nearest.h"
 
 extern const struct sw_embedded sw_kind_fields[];
 
@@ -138,7 +138,7 @@ static struct guess guess_of(const char *written)
 
 static void consider(struct guess *g, const char *name, size_t len)
 {
-    int d = sw_cli_distance(g->written, strlen(g->written), name, len, true);
+    int d = sw_text_distance(g->written, strlen(g->written), name, len, true);
     if (d < g->least) {
         g->least = d;
         g->best = name;

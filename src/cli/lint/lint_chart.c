@@ -2,10 +2,10 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "cli/command/cli.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
+#include "data/text/nearest.h"
 #include "operator/manifests/hooks.h"
 
 /* The annotations of a chart, and what says yes there; "false" and "none" say no. */
@@ -32,7 +32,7 @@ static void tell_unknown(const struct sw_recipe_chart *c, const char *key, const
     const char *names[SW_COUNT(annotations) + 1] = { 0 };
     for (size_t i = 0; i < SW_COUNT(annotations); i++)
         names[i] = annotations[i].name;
-    const char *meant = sw_cli_nearest(key, names);
+    const char *meant = sw_text_nearest(key, names);
     if (meant)
         add(c, problems, true, field, "no annotation of a chart; is it '%s'?", meant);
     else

@@ -6,9 +6,9 @@
 
 #include "chart/fetch/fetch.h"
 #include "chart/template/go/regex.h"
-#include "cli/command/cli.h"
 #include "data/data.h"
 #include "data/selector/selector.h"
+#include "data/text/nearest.h"
 #include "data/yaml/yaml.h"
 #include "operator/engine/upgrade/upgrade.h"
 #include "operator/manifests/policy.h"
@@ -217,7 +217,7 @@ static void tell_unknown(const struct check *c, struct json_object *properties, 
             names[n++] = name;
     }
     names[n] = NULL;
-    const char *meant = sw_cli_nearest(key, names);
+    const char *meant = sw_text_nearest(key, names);
     if (meant)
         tell(c, path, "there is no such field; is it '%s'?", meant);
     else
@@ -334,7 +334,7 @@ static void check_name(const struct check *c, struct json_object *doc)
         bool is_known = false;
         for (size_t i = 0; known[i]; i++)
             is_known = is_known || sw_streq(known[i], key);
-        const char *meant = is_known ? NULL : sw_cli_nearest(key, known);
+        const char *meant = is_known ? NULL : sw_text_nearest(key, known);
         if (!is_known && meant)
             tell(c, key, "there is no such field; is it '%s'?", meant);
         else if (!is_known)
@@ -355,7 +355,7 @@ static void check_kind(const struct check *c, const struct sw_own_kinds *kinds,
         if (sw_starts_with(version, group))
             names[n++] = sw_json_str(kinds->crds[i], "", "spec", "names", "kind", NULL);
     }
-    const char *meant = sw_cli_nearest(kind, names);
+    const char *meant = sw_text_nearest(kind, names);
     if (n && meant)
         tell(c, "kind", "there is no '%s'; is it '%s'?", kind, meant);
     else if (n)

@@ -100,17 +100,33 @@ struct sw_serve_opts {
     int max_conns; /* 0: 1024 */
 };
 
-/** Rows for a program's table of options (base/options.h): @at(field) is the offset of its
+/** Rows for a program's table of options (data/flags/flags.h): @at(field) is the offset of its
  * settings' cert, key, ca, min_version and suites. */
-#define SW_SERVE_TLS_OPTIONS(at)                                                                   \
-    { "tlscert", SW_OPTION_TEXT, at(cert), "certificate chain, PEM; read again when it changes" }, \
-        { "tlskey", SW_OPTION_TEXT, at(key), "the certificate's key, PEM" },                       \
-        { "cacert", SW_OPTION_TEXT, at(ca),                                                        \
+#define SW_SERVE_TLS_FLAGS(at)                                                                     \
+    { "tlscert",                                                                                   \
+      0,                                                                                           \
+      SW_FLAG_STRING,                                                                              \
+      at(cert),                                                                                    \
+      "FILE",                                                                                      \
+      NULL,                                                                                        \
+      "certificate chain, PEM; read again when it changes" },                                      \
+        { "tlskey", 0, SW_FLAG_STRING, at(key), "FILE", NULL, "the certificate's key, PEM" },      \
+        { "cacert",                                                                                \
+          0,                                                                                       \
+          SW_FLAG_STRING,                                                                          \
+          at(ca),                                                                                  \
+          "FILE",                                                                                  \
+          NULL,                                                                                    \
           "the certificate must be signed by one of these, PEM" },                                 \
-        { "tls-min-version", SW_OPTION_TEXT, at(min_version),                                      \
+        { "tls-min-version",                                                                       \
+          0,                                                                                       \
+          SW_FLAG_STRING,                                                                          \
+          at(min_version),                                                                         \
+          "VERSION",                                                                               \
+          NULL,                                                                                    \
           "VersionTLS12 (default) or VersionTLS13" },                                              \
     {                                                                                              \
-        "tls-cipher-suites", SW_OPTION_TEXT, at(suites),                                           \
+        "tls-cipher-suites", 0, SW_FLAG_STRING, at(suites), "LIST", NULL,                          \
             "comma-separated; default: OpenSSL's choice"                                           \
     }
 

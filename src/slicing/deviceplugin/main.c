@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/loglevel.h"
-#include "base/options.h"
+#include "data/flags/flags.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
 #include "net/serve/serve.h"
@@ -17,49 +17,53 @@
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
     const char *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
-    const char *health_address, *metrics_address, *log_level, *log_file;
+    const char *health_address, *metrics_address, *log_file;
     int count, claim_s;
-    bool emulated, help, version;
+    bool emulated, version;
 };
 
-static const struct sw_option flags[] = {
+static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
-    { "kubeconfig", SW_OPTION_TEXT, AT(kubeconfig), "file (default: in the cluster, $KUBECONFIG)" },
-    { "node-name", SW_OPTION_TEXT, AT(node), "this node's name (default $NODE_NAME)" },
-    { "namespace", SW_OPTION_TEXT, AT(ns),
+    { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
+      "file (default: in the cluster, $KUBECONFIG)" },
+    { "node-name", 0, SW_FLAG_STRING, AT(node), "NAME", NULL,
+      "this node's name (default $NODE_NAME)" },
+    { "namespace", 0, SW_FLAG_STRING, AT(ns), "NAMESPACE", NULL,
       "of AllocationClaims and NodeAccelerators (default $INSTASLICE_NAMESPACE, else "
       "das-operator)" },
-    { "kubelet-dir", SW_OPTION_TEXT, AT(kubelet_dir), "default /var/lib/kubelet" },
-    { "cdi-dir", SW_OPTION_TEXT, AT(cdi_dir), "for CDI files (default /var/run/cdi)" },
-    { "journal-dir", SW_OPTION_TEXT, AT(journal_dir),
+    { "kubelet-dir", 0, SW_FLAG_STRING, AT(kubelet_dir), "DIR", NULL, "default /var/lib/kubelet" },
+    { "cdi-dir", 0, SW_FLAG_STRING, AT(cdi_dir), "DIR", NULL,
+      "for CDI files (default /var/run/cdi)" },
+    { "journal-dir", 0, SW_FLAG_STRING, AT(journal_dir), "DIR", NULL,
       "for records of slices (default /var/lib/slipway/device-plugin)" },
-    { "device-list-strategy", SW_OPTION_TEXT, AT(strategy),
+    { "device-list-strategy", 0, SW_FLAG_STRING, AT(strategy), "LIST", NULL,
       "envvar, cdi-annotations, cdi-cri; several with commas (default envvar,cdi-annotations)" },
-    { "emulated-mode", SW_OPTION_SWITCH, AT(emulated),
+    { "emulated-mode", 0, SW_FLAG_BOOL, AT(emulated), NULL, NULL,
       "make the GPUs up: no NVML, no gate unless given (default: $EMULATED_MODE is enabled)" },
-    { "emulated-model", SW_OPTION_TEXT, AT(model), "default A100-40GB" },
-    { "emulated-count", SW_OPTION_NUMBER, AT(count), "how many GPUs, 1 to 64 (default 2)" },
-    { "nvml-library", SW_OPTION_TEXT, AT(library), "default libnvidia-ml.so.1" },
-    { "gate", SW_OPTION_TEXT, AT(gate),
+    { "emulated-model", 0, SW_FLAG_STRING, AT(model), "MODEL", NULL, "default A100-40GB" },
+    { "emulated-count", 0, SW_FLAG_INT, AT(count), "N", NULL,
+      "how many GPUs, 1 to 64 (default 2)" },
+    { "nvml-library", 0, SW_FLAG_STRING, AT(library), "FILE", NULL, "default libnvidia-ml.so.1" },
+    { "gate", 0, SW_FLAG_STRING, AT(gate), "OBJECT", NULL,
       "apiVersion/Kind/name that must be ready before anything is offered; empty: none (default "
       "the GPU operator's ClusterPolicy)" },
-    { "gate-namespace", SW_OPTION_TEXT, AT(gate_ns), "of the gate's object" },
-    { "gate-condition", SW_OPTION_TEXT, AT(gate_condition),
+    { "gate-namespace", 0, SW_FLAG_STRING, AT(gate_ns), "NAMESPACE", NULL, "of the gate's object" },
+    { "gate-condition", 0, SW_FLAG_STRING, AT(gate_condition), "CONDITION", NULL,
       "JSONPath == value; several with ' || ' (default: state or condition Ready)" },
-    { "gate-lost", SW_OPTION_TEXT, AT(gate_lost),
-      "withdraw (default): new pods get nothing while the gate has shut again; or keep" },
-    { "claim-timeout", SW_OPTION_NUMBER, AT(claim_s),
+    { "gate-lost", 0, SW_FLAG_STRING, AT(gate_lost), "ACTION", "withdraw|keep",
+      "when the gate shuts again: new pods get nothing (withdraw, default), or as before (keep)" },
+    { "claim-timeout", 0, SW_FLAG_INT, AT(claim_s), "SECONDS", NULL,
       "seconds that Allocate waits for a claim (default 10)" },
-    { "health-probe-bind-address", SW_OPTION_TEXT, AT(health_address),
+    { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health_address), "HOST:PORT", NULL,
       "for /healthz, /readyz, /metrics (default :8081; 0: none)" },
-    { "metrics-bind-address", SW_OPTION_TEXT, AT(metrics_address),
+    { "metrics-bind-address", 0, SW_FLAG_STRING, AT(metrics_address), "HOST:PORT", NULL,
       "for /metrics on a port of its own (default 0: none)" },
-    { "boot-id-file", SW_OPTION_TEXT, AT(boot_id_file), "default /proc/sys/kernel/random/boot_id" },
-    { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
-    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+    { "boot-id-file", 0, SW_FLAG_STRING, AT(boot_id_file), "FILE", NULL,
+      "default /proc/sys/kernel/random/boot_id" },
+    { "log-level-file", 0, SW_FLAG_STRING, AT(log_file), "FILE", NULL,
       "follow the level in this file, while there is one" },
-    { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
-    { "help", SW_OPTION_SWITCH, AT(help), "print this" },
+    { "version", 0, SW_FLAG_BOOL, AT(version), NULL, NULL, "print the version" },
+    { 0 },
 #undef AT
 };
 
@@ -73,10 +77,10 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
 {
     SW_ERR(err);
     if (!s->node || !*s->node)
-        return sw_options_fault(PROGRAM, "--node-name or $NODE_NAME must say which node this is");
+        return sw_flags_usage(PROGRAM, "--node-name or $NODE_NAME must say which node this is");
     if (s->count < 1 || s->count > 64)
-        return sw_options_fault(PROGRAM, "--emulated-count: '%d' is no number from 1 to 64",
-                                s->count);
+        return sw_flags_usage(PROGRAM, "--emulated-count: '%d' is no number from 1 to 64",
+                              s->count);
     *o = (struct sw_device_plugin_opts){
         .node = s->node,
         .ns = s->ns,
@@ -97,12 +101,9 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
         .boot_id_file = s->boot_id_file,
         .claim_wait_ms = (int64_t)s->claim_s * 1000,
     };
-    if (!o->keep_when_shut && strcmp(s->gate_lost, "withdraw") != 0)
-        return sw_options_fault(PROGRAM, "--gate-lost: '%s' is neither withdraw nor keep",
-                                s->gate_lost);
     if (s->strategy && sw_device_list_parse(s->strategy, &o->device_list, &err) < 0)
-        return sw_options_fault(PROGRAM, "--device-list-strategy: %s", sw_err_text(&err));
-    return sw_options_log_level(PROGRAM, s->log_level);
+        return sw_flags_usage(PROGRAM, "--device-list-strategy: %s", sw_err_text(&err));
+    return 0;
 }
 
 /* ---- the process -------------------------------------------------------------------------------
@@ -238,17 +239,18 @@ int main(int argc, char **argv)
                           .gate_lost = "withdraw",
                           .health_address = ":8081",
                           .metrics_address = "0",
-                          .log_level = "info",
                           .count = 2,
                           .claim_s = 10 };
-    int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);
+    const struct sw_flag_set set = { .program = PROGRAM,
+                                     .summary =
+                                         "make MIG slices on this node and hand them to kubelet",
+                                     .args = "",
+                                     .flags = flags,
+                                     .go_style = true };
+    struct sw_operands rest;
+    int rc = sw_flags_parse(&set, argc, argv, &s, &rest);
     if (rc)
-        return rc;
-    if (s.help) {
-        sw_options_help(PROGRAM, "Makes MIG slices on this node and hands them to kubelet.", flags,
-                        SW_COUNT(flags));
-        return EXIT_SUCCESS;
-    }
+        return rc - 1;
     if (s.version) {
         (void)puts(PROGRAM " " SW_VERSION);
         return EXIT_SUCCESS;

@@ -8,7 +8,7 @@
 
 #include "base/loggather.h"
 #include "base/loglevel.h"
-#include "base/options.h"
+#include "data/flags/flags.h"
 #include "slicing/scheduler/scheduler.h"
 
 #define PROGRAM "slipway-scheduler"
@@ -17,56 +17,60 @@
 struct settings {
     const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
     const char *listen, *cert, *key, *ca, *min_version, *suites;
-    const char *health, *metrics, *log_level, *log_file, *lease_ns, *kube_version;
+    const char *health, *metrics, *log_file, *lease_ns, *kube_version;
     int port, drain_s, nodes_to_score, percentage_of_nodes_to_score;
-    bool preemption, tls, leader_elect, print_config, help, version;
+    bool preemption, tls, leader_elect, print_config, version;
 };
 
-static const struct sw_option flags[] = {
+static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
-    { "kubeconfig", SW_OPTION_TEXT, AT(kubeconfig),
+    { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
       "the API server and who we are (default $KUBECONFIG, in-cluster, ~/.kube/config)" },
-    { "context", SW_OPTION_TEXT, AT(context), "of the kubeconfig (default its current one)" },
-    { "namespace", SW_OPTION_TEXT, AT(ns),
+    { "context", 0, SW_FLAG_STRING, AT(context), "CONTEXT", NULL,
+      "of the kubeconfig (default its current one)" },
+    { "namespace", 0, SW_FLAG_STRING, AT(ns), "NAMESPACE", NULL,
       "of AllocationClaims and NodeAccelerators (default $INSTASLICE_NAMESPACE, else "
       "das-operator)" },
-    { "placement", SW_OPTION_TEXT, AT(placement), "packed (default), spread or dense-node" },
-    { "preemption", SW_OPTION_SWITCH, AT(preemption),
+    { "placement", 0, SW_FLAG_STRING, AT(placement), "POLICY", NULL,
+      "packed (default), spread or dense-node" },
+    { "preemption", 0, SW_FLAG_BOOL, AT(preemption), NULL, NULL,
       "send less important pods away for slices (default true)" },
-    { "nodes-to-score", SW_OPTION_NUMBER, AT(nodes_to_score),
+    { "nodes-to-score", 0, SW_FLAG_INT, AT(nodes_to_score), "N", NULL,
       "of the nodes with room, leave the best so many to kube-scheduler's scores, unless the pod "
       "has "
       "preferences of its own (default 16; 0: all)" },
-    { "scheduler-name", SW_OPTION_TEXT, AT(scheduler_name),
+    { "scheduler-name", 0, SW_FLAG_STRING, AT(scheduler_name), "NAME", NULL,
       "only pods of this schedulerName (default das-scheduler; empty: all)" },
-    { "node-label", SW_OPTION_TEXT, AT(node_label),
+    { "node-label", 0, SW_FLAG_STRING, AT(node_label), "KEY=VALUE", NULL,
       "that nodes must have (default nvidia.com/mig.capable=true; empty: none)" },
-    { "listen", SW_OPTION_TEXT, AT(listen), "address of the extender (default 127.0.0.1)" },
-    { "port", SW_OPTION_NUMBER, AT(port), "its port (default 8888; 0: any free one)" },
-    { "tls", SW_OPTION_SWITCH, AT(tls), "serve the extender by HTTPS (default false)" },
-    SW_SERVE_TLS_OPTIONS(AT),
-    { "health-probe-bind-address", SW_OPTION_TEXT, AT(health),
+    { "listen", 0, SW_FLAG_STRING, AT(listen), "ADDRESS", NULL,
+      "address of the extender (default 127.0.0.1)" },
+    { "port", 0, SW_FLAG_INT, AT(port), "PORT", NULL, "its port (default 8888; 0: any free one)" },
+    { "tls", 0, SW_FLAG_BOOL, AT(tls), NULL, NULL, "serve the extender by HTTPS (default false)" },
+    SW_SERVE_TLS_FLAGS(AT),
+    { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health), "HOST:PORT", NULL,
       "HOST:PORT of /healthz and /readyz (default :8081; 0: only beside the extender)" },
-    { "metrics-bind-address", SW_OPTION_TEXT, AT(metrics),
+    { "metrics-bind-address", 0, SW_FLAG_STRING, AT(metrics), "HOST:PORT", NULL,
       "HOST:PORT of /metrics (default 0: only beside the extender)" },
-    { "leader-elect", SW_OPTION_SWITCH, AT(leader_elect),
+    { "leader-elect", 0, SW_FLAG_BOOL, AT(leader_elect), NULL, NULL,
       "only one of several replicas collects claims and wakes pods (default false)" },
-    { "leader-elect-namespace", SW_OPTION_TEXT, AT(lease_ns),
+    { "leader-elect-namespace", 0, SW_FLAG_STRING, AT(lease_ns), "NAMESPACE", NULL,
       "of the Lease slipway-scheduler, and with --print-config of kube-scheduler's (default the "
       "pod's, else --namespace)" },
-    { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 0)" },
-    { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
-    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+    { "drain", 0, SW_FLAG_INT, AT(drain_s), "SECONDS", NULL,
+      "seconds to serve on after SIGTERM (default 0)" },
+    { "log-level-file", 0, SW_FLAG_STRING, AT(log_file), "FILE", NULL,
       "follow the level in this file, while there is one" },
-    { "print-config", SW_OPTION_SWITCH, AT(print_config),
+    { "print-config", 0, SW_FLAG_BOOL, AT(print_config), NULL, NULL,
       "print a KubeSchedulerConfiguration that uses this extender, and exit" },
-    { "kube-version", SW_OPTION_TEXT, AT(kube_version),
+    { "kube-version", 0, SW_FLAG_STRING, AT(kube_version), "VERSION", NULL,
       "with --print-config: the kube-scheduler's (default 1.20)" },
-    { "percentage-of-nodes-to-score", SW_OPTION_NUMBER, AT(percentage_of_nodes_to_score),
+    { "percentage-of-nodes-to-score", 0, SW_FLAG_INT, AT(percentage_of_nodes_to_score), "PERCENT",
+      NULL,
       "with --print-config: kube-scheduler asks about so many of the nodes (0: as it likes; "
       "default 20 for 1.20, 100 for newer ones)" },
-    { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
-    { "help", SW_OPTION_SWITCH, AT(help), "print this" },
+    { "version", 0, SW_FLAG_BOOL, AT(version), NULL, NULL, "print the version" },
+    { 0 },
 #undef AT
 };
 
@@ -90,9 +94,9 @@ static int print_config(const struct settings *s)
     SW_ERR(err);
     SW_AUTO_CHARS *text = NULL, *url = url_of(s);
     if (!s->port)
-        return sw_options_fault(PROGRAM, "--print-config needs the extender's --port");
+        return sw_flags_usage(PROGRAM, "--print-config needs the extender's --port");
     if (s->tls && !or_null(s->ca))
-        return sw_options_fault(PROGRAM, "--print-config --tls needs --cacert");
+        return sw_flags_usage(PROGRAM, "--print-config --tls needs --cacert");
     const struct sw_scheduler_config config = { .kube_version = s->kube_version,
                                                 .scheduler_name = or_null(s->scheduler_name),
                                                 .url = url,
@@ -104,9 +108,9 @@ static int print_config(const struct settings *s)
                                                 .percentage_of_nodes_to_score =
                                                     s->percentage_of_nodes_to_score };
     if (s->percentage_of_nodes_to_score > 100)
-        return sw_options_fault(PROGRAM, "--percentage-of-nodes-to-score: expected 0 to 100");
+        return sw_flags_usage(PROGRAM, "--percentage-of-nodes-to-score: expected 0 to 100");
     if (sw_scheduler_config_text(&config, &text, &err) < 0)
-        return sw_options_fault(PROGRAM, "--kube-version: %s", sw_err_text(&err));
+        return sw_flags_usage(PROGRAM, "--kube-version: %s", sw_err_text(&err));
     (void)fputs(text, stdout);
     return EXIT_SUCCESS;
 }
@@ -222,7 +226,7 @@ static int start(const struct settings *s)
         .identity = identity,
     };
     if (sw_mig_policy_parse(s->placement, &opts.policy, &err) < 0)
-        return sw_options_fault(PROGRAM, "--placement: %s", sw_err_text(&err));
+        return sw_flags_usage(PROGRAM, "--placement: %s", sw_err_text(&err));
     if (sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = or_null(s->kubeconfig),
                                                          .context = or_null(s->context) },
                            &config, &err) < 0) {
@@ -248,23 +252,23 @@ int main(int argc, char **argv)
                           .listen = "127.0.0.1",
                           .port = 8888,
                           .health = ":8081",
-                          .log_level = "info",
                           .kube_version = "1.20" };
-    int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);
-    if (rc == 0)
-        rc = sw_options_log_level(PROGRAM, s.log_level);
+    const struct sw_flag_set set = {
+        .program = PROGRAM,
+        .summary = "place MIG slices as the extender of a stock kube-scheduler",
+        .args = "",
+        .flags = flags,
+        .go_style = true
+    };
+    struct sw_operands rest;
+    int rc = sw_flags_parse(&set, argc, argv, &s, &rest);
     if (rc)
-        return rc;
-    if (s.help) {
-        sw_options_help(PROGRAM, "Places MIG slices as the extender of a stock kube-scheduler.",
-                        flags, SW_COUNT(flags));
-        return EXIT_SUCCESS;
-    }
+        return rc - 1;
     if (s.version) {
         (void)puts(PROGRAM " " SW_VERSION);
         return EXIT_SUCCESS;
     }
     if (!or_null(s.ns))
-        return sw_options_fault(PROGRAM, "--namespace is empty");
+        return sw_flags_usage(PROGRAM, "--namespace is empty");
     return s.print_config ? print_config(&s) : start(&s);
 }

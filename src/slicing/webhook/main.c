@@ -8,7 +8,7 @@
 
 #include "base/loggather.h"
 #include "base/loglevel.h"
-#include "base/options.h"
+#include "data/flags/flags.h"
 #include "slicing/webhook/webhook.h"
 
 #define PROGRAM "slipway-webhook"
@@ -16,80 +16,63 @@
 struct settings {
     const char *listen, *cert, *key, *ca, *min_version, *suites;
     const char *scheduler, *runtime_class, *user_fields, *visible_devices, *env_from, *tolerate,
-        *excluded, *log_level, *log_file;
+        *excluded, *log_file;
     int port, drain_s;
-    bool tls, test_hooks, help, version;
+    bool tls, test_hooks, version;
 };
 
 /* One row a flag. DAS's keep their names and meanings. */
-static const struct sw_option flags[] = {
+static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
-    { "listen", SW_OPTION_TEXT, AT(listen),
+    { "listen", 0, SW_FLAG_STRING, AT(listen), "ADDRESS", NULL,
       "address to listen on (default 0.0.0.0: all, IPv6 ones too)" },
-    { "port", SW_OPTION_NUMBER, AT(port), "port to listen on (default 8443)" },
-    { "tls", SW_OPTION_SWITCH, AT(tls), "serve HTTPS (default true)" },
-    SW_SERVE_TLS_OPTIONS(AT),
-    { "scheduler-name", SW_OPTION_TEXT, AT(scheduler),
+    { "port", 0, SW_FLAG_INT, AT(port), "PORT", NULL, "port to listen on (default 8443)" },
+    { "tls", 0, SW_FLAG_BOOL, AT(tls), NULL, NULL, "serve HTTPS (default true)" },
+    SW_SERVE_TLS_FLAGS(AT),
+    { "scheduler-name", 0, SW_FLAG_STRING, AT(scheduler), "NAME", NULL,
       "schedulerName of pods with slices (default das-scheduler; empty: left alone)" },
-    { "runtime-class", SW_OPTION_TEXT, AT(runtime_class),
+    { "runtime-class", 0, SW_FLAG_STRING, AT(runtime_class), "NAME", NULL,
       "runtimeClassName of pods with slices (default nvidia-legacy; empty: left alone)" },
-    { "user-fields", SW_OPTION_TEXT, AT(user_fields),
-      "override (default) or keep the two fields where a pod sets them itself" },
-    { "visible-devices", SW_OPTION_TEXT, AT(visible_devices),
-      "refuse (default) pods with slices that set NVIDIA_VISIBLE_DEVICES, or strip it" },
-    { "env-from", SW_OPTION_TEXT, AT(env_from),
-      "warn (default), refuse or allow: pods with slices whose envFrom could set it" },
-    { "tolerate", SW_OPTION_TEXT, AT(tolerate),
+    { "user-fields", 0, SW_FLAG_STRING, AT(user_fields), "ACTION", "override|keep",
+      "what happens to the two fields where a pod sets them itself (default override)" },
+    { "visible-devices", 0, SW_FLAG_STRING, AT(visible_devices), "ACTION", "refuse|strip",
+      "pods with slices that set NVIDIA_VISIBLE_DEVICES: refuse them (default), or strip it" },
+    { "env-from", 0, SW_FLAG_STRING, AT(env_from), "ACTION", "warn|refuse|allow",
+      "pods with slices whose envFrom could set it (default warn)" },
+    { "tolerate", 0, SW_FLAG_STRING, AT(tolerate), "LIST", NULL,
       "RESOURCE[=KEY],...: pods that ask for the extended resource (* at its end: any rest) "
       "tolerate "
       "the taint KEY (default: the resource's name)" },
-    { "excluded-namespaces", SW_OPTION_TEXT, AT(excluded),
+    { "excluded-namespaces", 0, SW_FLAG_STRING, AT(excluded), "LIST", NULL,
       "comma-separated: their pods are left as they are (needed before Kubernetes 1.21)" },
-    { "drain", SW_OPTION_NUMBER, AT(drain_s), "seconds to serve on after SIGTERM (default 2)" },
-    { "log-level", SW_OPTION_TEXT, AT(log_level), "error, warn, info (default) or debug" },
-    { "log-level-file", SW_OPTION_TEXT, AT(log_file),
+    { "drain", 0, SW_FLAG_INT, AT(drain_s), "SECONDS", NULL,
+      "seconds to serve on after SIGTERM (default 2)" },
+    { "log-level-file", 0, SW_FLAG_STRING, AT(log_file), "FILE", NULL,
       "follow the level in this file, while there is one" },
-    { "testHooks", SW_OPTION_SWITCH, AT(test_hooks),
+    { "testHooks", 0, SW_FLAG_BOOL, AT(test_hooks), NULL, NULL,
       "check the options and the certificate, then exit" },
-    { "version", SW_OPTION_SWITCH, AT(version), "print the version" },
-    { "help", SW_OPTION_SWITCH, AT(help), "print this" },
+    { "version", 0, SW_FLAG_BOOL, AT(version), NULL, NULL, "print the version" },
+    { 0 },
 #undef AT
 };
 
-/* One of two words. @return -1: neither */
-static int choose(const char *value, const char *off, const char *on)
-{
-    return strcmp(value, off) == 0 ? 0 : strcmp(value, on) == 0 ? 1 : -1;
-}
-
 static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
 {
-    const int keep = choose(s->user_fields, "override", "keep");
-    const int strip = choose(s->visible_devices, "refuse", "strip");
-    if (keep < 0)
-        return sw_options_fault(PROGRAM, "--user-fields: '%s' is neither override nor keep",
-                                s->user_fields);
-    if (strip < 0)
-        return sw_options_fault(PROGRAM, "--visible-devices: '%s' is neither refuse nor strip",
-                                s->visible_devices);
-    const int env_from = strcmp(s->env_from, "warn") == 0     ? SW_WEBHOOK_ENV_WARN
-                         : strcmp(s->env_from, "refuse") == 0 ? SW_WEBHOOK_ENV_REFUSE
-                         : strcmp(s->env_from, "allow") == 0  ? SW_WEBHOOK_ENV_ALLOW
-                                                              : -1;
-    if (env_from < 0)
-        return sw_options_fault(PROGRAM, "--env-from: '%s' is none of warn, refuse and allow",
-                                s->env_from);
+    const enum sw_webhook_env_from env_from = sw_streq(s->env_from, "warn") ? SW_WEBHOOK_ENV_WARN
+                                              : sw_streq(s->env_from, "refuse")
+                                                  ? SW_WEBHOOK_ENV_REFUSE
+                                                  : SW_WEBHOOK_ENV_ALLOW;
     const char *fault = sw_webhook_tolerate_fault(s->tolerate);
     if (fault)
-        return sw_options_fault(PROGRAM, "--tolerate: '%s': %s", s->tolerate, fault);
+        return sw_flags_usage(PROGRAM, "--tolerate: '%s': %s", s->tolerate, fault);
     *o = (struct sw_webhook_server_opts){
         .policy = {
             .scheduler_name = s->scheduler,
             .runtime_class = s->runtime_class,
-            .keep_user_fields = keep == 1,
-            .strip_visible_devices = strip == 1,
+            .keep_user_fields = sw_streq(s->user_fields, "keep"),
+            .strip_visible_devices = sw_streq(s->visible_devices, "strip"),
             .tolerate = s->tolerate,
-            .env_from = (enum sw_webhook_env_from)env_from,
+            .env_from = env_from,
             .excluded_namespaces = s->excluded,
         },
         .serve = {
@@ -104,7 +87,7 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
             .drain_ms = (int64_t)s->drain_s * 1000,
         },
     };
-    return sw_options_log_level(PROGRAM, s->log_level);
+    return 0;
 }
 
 static void on_signal(evutil_socket_t signo SW_UNUSED, short what SW_UNUSED, void *arg)
@@ -162,16 +145,17 @@ int main(int argc, char **argv)
                           .user_fields = "override",
                           .visible_devices = "refuse",
                           .env_from = "warn",
-                          .log_level = "info",
                           .drain_s = 2 };
-    int rc = sw_options_parse(PROGRAM, flags, SW_COUNT(flags), argc, argv, &s);
+    const struct sw_flag_set set = { .program = PROGRAM,
+                                     .summary =
+                                         "mutating admission of pods that ask for MIG slices",
+                                     .args = "",
+                                     .flags = flags,
+                                     .go_style = true };
+    struct sw_operands rest;
+    int rc = sw_flags_parse(&set, argc, argv, &s, &rest);
     if (rc)
-        return rc;
-    if (s.help) {
-        sw_options_help(PROGRAM, "Mutating admission of pods that ask for MIG slices.", flags,
-                        SW_COUNT(flags));
-        return EXIT_SUCCESS;
-    }
+        return rc - 1;
     if (s.version) {
         (void)puts(PROGRAM " " SW_VERSION);
         return EXIT_SUCCESS;

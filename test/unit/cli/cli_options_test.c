@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include "data/text/nearest.h"
+#include "data/text/time.h"
+
 const char *sw_version = "test";
 
 static void duration_is_read_as_go_writes_it(void **state)
@@ -27,12 +30,12 @@ static void duration_is_read_as_go_writes_it(void **state)
     int64_t ms;
     for (size_t i = 0; i < SW_COUNT(good); i++) {
         SW_ERR(err);
-        assert_int_equal(sw_cli_duration(good[i].text, &ms, &err), 0);
+        assert_int_equal(sw_span_parse(good[i].text, &ms, &err), 0);
         assert_int_equal(ms, good[i].ms);
     }
     for (size_t i = 0; i < SW_COUNT(bad); i++) {
         SW_ERR(err);
-        assert_int_equal(sw_cli_duration(bad[i], &ms, &err), SW_INVALID);
+        assert_int_equal(sw_span_parse(bad[i], &ms, &err), SW_INVALID);
         assert_non_null(strstr(sw_err_text(&err), "is not a duration"));
     }
 }
@@ -41,21 +44,21 @@ static void near_words_are_found_and_far_ones_are_not(void **state)
 {
     (void)state;
     static const char *const names[] = { "run", "controller", "completion", "status", NULL };
-    assert_string_equal(sw_cli_nearest("rum", names), "run");
-    assert_string_equal(sw_cli_nearest("stats", names), "status");
-    assert_string_equal(sw_cli_nearest("controler", names), "controller");
-    assert_null(sw_cli_nearest("banana", names));
-    assert_null(sw_cli_nearest("", names));
+    assert_string_equal(sw_text_nearest("rum", names), "run");
+    assert_string_equal(sw_text_nearest("stats", names), "status");
+    assert_string_equal(sw_text_nearest("controler", names), "controller");
+    assert_null(sw_text_nearest("banana", names));
+    assert_null(sw_text_nearest("", names));
 }
 
 static void a_distance_may_be_taken_loosely(void **state)
 {
     (void)state;
-    assert_int_equal(sw_cli_distance("run", 3, "urn", 3, false), 2);
-    assert_int_equal(sw_cli_distance("run", 3, "urn", 3, true), 1);
-    assert_int_equal(sw_cli_distance("RUn", 3, "run", 3, false), 2);
-    assert_int_equal(sw_cli_distance("RUn", 3, "run", 3, true), 0);
-    assert_true(sw_cli_distance("run", 3, "rainbow", 7, true) > 2);
+    assert_int_equal(sw_text_distance("run", 3, "urn", 3, false), 2);
+    assert_int_equal(sw_text_distance("run", 3, "urn", 3, true), 1);
+    assert_int_equal(sw_text_distance("RUn", 3, "run", 3, false), 2);
+    assert_int_equal(sw_text_distance("RUn", 3, "run", 3, true), 0);
+    assert_true(sw_text_distance("run", 3, "rainbow", 7, true) > 2);
 }
 
 static void every_command_and_option_is_documented_once(void **state)

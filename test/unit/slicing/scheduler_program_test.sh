@@ -101,8 +101,8 @@ namespaces() {
 t "--help" help
 t "-h" short_help
 t "--version" version
-t "an unknown flag" wrong 2 "there is no flag '--nonsense'" --nonsense
-t "a flag without its value" wrong 2 '--namespace needs a value' --namespace
+t "an unknown flag" wrong 2 "unknown option '--nonsense'" --nonsense
+t "a flag without its value" wrong 2 "option '--namespace' needs a value" --namespace
 t "a placement that is none" wrong 2 "--placement: 'tight' is no policy" --placement=tight
 t "no namespace" wrong 2 "--namespace is empty" --namespace= --port=0
 t "a level that is none" wrong 2 "--log-level: 'loud'" --log-level=loud

@@ -77,9 +77,9 @@ t 'serves until SIGTERM' lives_and_dies
 if grep -qs ' lo$' /proc/net/if_inet6; then t 'serves IPv6 and IPv4' ipv6; fi
 t "mutates by the flags' policy" mutates
 t "knows the flags that the state passes" knows_the_states_flags
-t 'an unknown flag' fails "'--nope=1'" --nope=1
-t 'a flag without its value' fails '--tlscert needs a value' --tlscert
-t 'no number' fails "'x' is no number" --port=x
+t 'an unknown flag' fails "'--nope'" --nope=1
+t 'a flag without its value' fails "option '--tlscert' needs a value" --tlscert
+t 'no number' fails "'x' is not a number" --port=x
 t 'no policy' fails "'maybe'" --user-fields=maybe
 t 'no certificate given' fails 'certificate and a key file' --port=0
 t 'an unknown TLS version' fails "'TLS1.2'" --port=0 --tlscert=a --tlskey=b --tls-min-version=TLS1.2

@@ -1,11 +1,9 @@
-#include "cli/command/cli.h"
+#include "data/text/nearest.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
-int sw_cli_distance(const char *a, size_t n, const char *b, size_t m, bool loosely)
+int sw_text_distance(const char *a, size_t n, const char *b, size_t m, bool loosely)
 {
     enum { FAR = 3, LONGEST = 64 };
     const int case_bit = loosely ? 0x20 : 0;
@@ -30,28 +28,16 @@ int sw_cli_distance(const char *a, size_t n, const char *b, size_t m, bool loose
     return rows[n % 3][m];
 }
 
-const char *sw_cli_nearest(const char *typed, const char *const *names)
+const char *sw_text_nearest(const char *typed, const char *const *names)
 {
     const char *best = NULL;
     int least = strlen(typed) < 4 ? 2 : 3; /* from here on it is another word */
     for (; *names; names++) {
-        int d = sw_cli_distance(typed, strlen(typed), *names, strlen(*names), false);
+        int d = sw_text_distance(typed, strlen(typed), *names, strlen(*names), false);
         if (d < least) {
             least = d;
             best = *names;
         }
     }
     return best;
-}
-
-bool sw_cli_colours(int fd)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fd) && !(no && *no) && term && *term && !sw_streq(term, "dumb");
-}
-
-int sw_cli_print(const char *text, size_t len_bytes)
-{
-    bool ok = fwrite(text, 1, len_bytes, stdout) == len_bytes && fflush(stdout) == 0;
-    return ok ? SW_EXIT_OK : SW_EXIT_FAILED;
 }

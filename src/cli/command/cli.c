@@ -1,0 +1,54 @@
+#include "cli/command/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const struct sw_flag sw_no_flags[] = { { 0 } };
+
+const struct sw_command *sw_command_find(const struct sw_command *const *all, const char *name)
+{
+    while (*all && !sw_streq((*all)->name, name))
+        all++;
+    return *all;
+}
+
+int sw_cli_parse(const struct sw_call *call, void *opts, size_t max, struct sw_operands *rest)
+{
+    const struct sw_command *c = call->command;
+    SW_AUTO_CHARS *program = sw_printf("slipway %s", c->name);
+    const struct sw_flag_set set = { .program = program,
+                                     .summary = c->summary,
+                                     .args = c->args,
+                                     .details = c->details,
+                                     .flags = c->flags,
+                                     .max_operands = max };
+    return sw_flags_parse(&set, call->argc, call->argv, opts, rest);
+}
+
+int sw_cli_usage(const char *command, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *program = sw_printf("slipway %s", command), *text = sw_vprintf(fmt, ap);
+    va_end(ap);
+    return sw_flags_usage(program, "%s", text);
+}
+
+int sw_cli_fail(const char *command, const struct sw_err *err)
+{
+    (void)fprintf(stderr, "slipway %s: %s\n", command, sw_err_text(err));
+    return err->code == SW_INVALID || err->code == SW_NOTFOUND ? SW_EXIT_USAGE : SW_EXIT_FAILED;
+}
+
+bool sw_cli_colours(int fd)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fd) && !(no && *no) && term && *term && !sw_streq(term, "dumb");
+}
+
+int sw_cli_print(const char *text, size_t len_bytes)
+{
+    bool ok = fwrite(text, 1, len_bytes, stdout) == len_bytes && fflush(stdout) == 0;
+    return ok ? SW_EXIT_OK : SW_EXIT_FAILED;
+}

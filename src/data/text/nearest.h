@@ -1,0 +1,13 @@
+#pragma once
+/* nearest: what a misspelt name was meant to be. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/** How many letters must be added, left out or changed to make @b of @a. More than 2 is returned as
+ * 3 or more, and always for texts of more than 64 letters.
+ * @loosely: case does not matter, and two neighbours that changed places count once */
+int sw_text_distance(const char *a, size_t n, const char *b, size_t m, bool loosely);
+
+/** @return the one of @names (ends with NULL) that is nearest to @typed, borrowed; NULL: none is
+ * near */
+const char *sw_text_nearest(const char *typed, const char *const *names);
