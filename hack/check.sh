@@ -17,8 +17,6 @@ say "format (clang-format)" $?
 # ---- the house: includes point down, past no public header, in no circle
 python3 hack/house.py
 say "house (src/modules.txt)" $?
-python3 hack/map.py --check
-say "map (docs/architecture.map)" $?
 python3 hack/docs.py
 say "documents (paths, glossary)" $?
 python3 hack/names.py

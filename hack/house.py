@@ -12,11 +12,12 @@ Prints one line a fault and exits 1, or prints one line of figures and exits 0. 
   - a public header that is not there, that does not begin with what it is for, or that includes a
     header of its folder which is not public
   - a district that the map (docs/architecture.md) has no heading for, or a module that is not
-    listed under the heading of its district
+    listed under the heading of its district; what hack/map.py --check says
 """
 import argparse
 import os
 import re
+import subprocess
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -187,6 +188,15 @@ def main():
         faults.append("circle of files: " + ", ".join(members))
 
     check_map(options.map, modules, faults)
+    picture = os.path.splitext(options.map)[0] + ".map"
+    if os.path.exists(picture):
+        draw = os.path.join(os.path.dirname(os.path.abspath(__file__)), "map.py")
+        svg, table = picture.replace(".map", ".svg"), os.path.join(src, "modules.txt")
+        found = subprocess.run(
+            [sys.executable, draw, "--check", "--map", picture, "--svg", svg, "--table", table],
+            stdout=subprocess.PIPE, encoding="utf-8", check=False,
+        )
+        faults += found.stdout.splitlines()
     districts = {m.split("/")[0] for m in modules}
 
     for fault in faults:
