@@ -104,9 +104,9 @@ void document_made(struct resource *r, const char *what, const char *state, stru
     EACH(document_made, r, what, state, doc);
 }
 
-void capabilities_object_seen(struct resource *r, struct json_object *object)
+void capabilities_object_observed(struct resource *r, struct json_object *object)
 {
-    EACH(object_seen, r, object);
+    EACH(object_observed, r, object);
 }
 
 void capabilities_applying(struct resource *r, const struct sw_action *action)

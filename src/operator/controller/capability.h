@@ -148,7 +148,7 @@ struct capability {
     /* ---- walk ------------------------------------------------------------------------------- */
 
     /** An object that the engine watches was seen (NULL: gone), just before the engine is told. */
-    void (*object_seen)(struct resource *r, struct json_object *object);
+    void (*object_observed)(struct resource *r, struct json_object *object);
     /** The engine applies an object. Inside a step. */
     void (*applying)(struct resource *r, const struct sw_action *action);
     /** The engine made a step and its actions are begun. */

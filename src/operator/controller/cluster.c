@@ -157,7 +157,7 @@ void cluster_kinds_changed(struct sw_controller *c)
 {
     sw_timer_stop(c->own->kinds_news);
     read_kinds(c);
-    kinds_look(c);
+    kinds_recheck(c);
     informer_kinds_changed(c->informer);
     open_watches(c);
     facts_changed(c);

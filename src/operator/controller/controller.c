@@ -110,10 +110,10 @@ enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource)
     return phase == SW_PHASE_READY && !is_ready_now(c, r) ? SW_PHASE_PROGRESSING : phase;
 }
 
-int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words)
+int sw_controller_fault(struct sw_controller *c, const char *resource, const char **message)
 {
     struct resource *r = resource_find(c, resource);
-    *words = r ? r->fault_message : NULL;
+    *message = r ? r->fault_message : NULL;
     return r ? r->fault : 0;
 }
 

@@ -79,8 +79,8 @@ struct json_object *sw_controller_status(struct sw_controller *c, const char *re
 /** SW_PHASE_PROGRESSING where the resource is not known. */
 enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource);
 /** What the recipe or its values are refused for: SW_INVALID and so on, with words; 0 for well. A
- * walk that stands at such a code goes on only when the input changes. @words is borrowed. */
-int sw_controller_fault(struct sw_controller *c, const char *resource, const char **words);
+ * walk that stands at such a code goes on only when the input changes. @message is borrowed. */
+int sw_controller_fault(struct sw_controller *c, const char *resource, const char **message);
 /** Every node of the cluster with the labels that the resource's states set on it:
  * [{"name", "labels": {}}], sorted by name; the caller's. */
 struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource);

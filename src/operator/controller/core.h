@@ -179,8 +179,8 @@ void resource_groups(struct resource *r, struct sw_groups *out);
 struct json_object *resource_values(struct resource *r, const struct sw_group *group);
 /** Let the rows fill @ask for @r. */
 void resource_ask_values(struct resource *r, struct sw_facts_ask *ask);
-/** Do the recipe or templates in the spec mention one of @words (NULL-ended), or all values? */
-bool resource_mentions(const struct resource *r, const char *const *words);
+/** Do the recipe or templates in the spec mention one of @message (NULL-ended), or all values? */
+bool resource_mentions(const struct resource *r, const char *const *message);
 /** Is known what the cluster says about the run-time value @word? Ask again later. */
 bool fact_source_ready(struct sw_controller *c, const char *word);
 

@@ -45,7 +45,7 @@ static void begin_event(struct op *op, const struct sw_kind *kind)
                              on_recorded, op);
 }
 
-static void event_failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+static void event_failed(struct op *op, int code SW_UNUSED, const char *message SW_UNUSED)
 {
     op_free(op);
 }

@@ -73,11 +73,11 @@ static void finish(struct fetch *f, struct json_object *answer, const char *bund
     start_next(c);
 }
 
-static void fail(struct fetch *f, const char *words)
+static void fail(struct fetch *f, const char *message)
 {
     SW_AUTO_JSON *answer = json_object_new_object();
     (void)json_object_object_add(answer, "code", json_object_new_int(SW_UNAVAILABLE));
-    sw_json_set_str(answer, words, "error", NULL);
+    sw_json_set_str(answer, message, "error", NULL);
     finish(f, answer, NULL, 0);
 }
 

@@ -25,7 +25,7 @@ struct stale {
     struct sw_kube_request *req;
 };
 
-static bool is_asking(const struct sw_controller *c)
+static bool is_discovering(const struct sw_controller *c)
 {
     for (const struct stale *s = c->own->stale; s; s = s->next)
         if (s->req)
@@ -89,7 +89,7 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
     const bool early = s->awaited && ++s->n_tries < MOST_TRIES;
     if (code != SW_UNAVAILABLE && !early && !is_doubtful(c, s->api_version))
         forget(s);
-    if (!is_asking(c))
+    if (!is_discovering(c))
         cluster_kinds_changed(c);
 }
 
@@ -149,7 +149,7 @@ static bool is_awaiting(const struct sw_controller *c)
     return false;
 }
 
-void kinds_look(struct sw_controller *c)
+void kinds_recheck(struct sw_controller *c)
 {
     const char *name;
     size_t n;
@@ -162,7 +162,7 @@ void kinds_look(struct sw_controller *c)
     }
     if (!c->own->stale) {
         c->own->kinds_retry_ms = RETRY_MS;
-    } else if (!is_asking(c) && !sw_timer_is_set(c->own->kinds_timer)) {
+    } else if (!is_discovering(c) && !sw_timer_is_set(c->own->kinds_timer)) {
         sw_timer_set(c->own->kinds_timer, is_awaiting(c) ? RETRY_MS : c->own->kinds_retry_ms);
         c->own->kinds_retry_ms = c->own->kinds_retry_ms * 2 < RETRY_MAX_MS
                                      ? c->own->kinds_retry_ms * 2
@@ -174,7 +174,7 @@ void kinds_look(struct sw_controller *c)
 static void on_news(void *arg)
 {
     struct sw_controller *c = arg;
-    if (!c->own->discovery && !is_asking(c))
+    if (!c->own->discovery && !is_discovering(c))
         cluster_kinds_changed(c);
 }
 

@@ -26,11 +26,11 @@ void plan_work_free(struct plan_work *w)
     free(w);
 }
 
-static void finish(struct plan_work *w, int code, const char *words)
+static void finish(struct plan_work *w, int code, const char *message)
 {
     struct resource *r = w->r;
     plan_fn *done = w->done;
-    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
     r->own->plan_work = NULL;
     plan_work_free(w);
     done(r, code, copy);
@@ -121,9 +121,9 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
 /* Without a plan there is nothing to show but what keeps it from being made. */
 static void tell_trouble(struct resource *r)
 {
-    SW_AUTO_CHARS *words = r->plan ? NULL : kinds_trouble(r);
-    if (words && !sw_streq(words, r->fault_message))
-        resource_refuse(r, SW_UNAVAILABLE, words);
+    SW_AUTO_CHARS *message = r->plan ? NULL : kinds_trouble(r);
+    if (message && !sw_streq(message, r->fault_message))
+        resource_refuse(r, SW_UNAVAILABLE, message);
 }
 
 static void try_plan(void *arg)
@@ -206,7 +206,7 @@ static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char
     r->own->recipe_content = content ? sw_strdup(content) : NULL;
 }
 
-static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
+static void on_source(int code, struct sw_recipe *recipe, const char *message, void *arg)
 {
     struct plan_work *w = arg;
     struct resource *r = w->r;
@@ -215,11 +215,11 @@ static void on_source(int code, struct sw_recipe *recipe, const char *words, voi
         refresh_update(r, w->source, code);
     if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->own->recipe_key)) {
         sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
-               words ? words : sw_code_name(code), NULL);
+               message ? message : sw_code_name(code), NULL);
     } else if (code < 0) {
-        words = words ? words : sw_code_name(code);
+        message = message ? message : sw_code_name(code);
         SW_AUTO_CHARS *where = sw_printf(
-            "%s%s", sw_starts_with(words, "spec.") ? "" : "spec.chart: ", words);
+            "%s%s", sw_starts_with(message, "spec.") ? "" : "spec.chart: ", message);
         finish(w, code, where);
         return;
     }

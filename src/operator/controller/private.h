@@ -75,7 +75,7 @@ void capabilities_manifest_hooked(struct resource *r, const struct render_item *
 int capabilities_object_rendered(struct resource *r, struct render *w, struct render_item *item,
                                  struct sw_err *err);
 const char *capabilities_rendered(struct resource *r, struct render *w);
-void capabilities_object_seen(struct resource *r, struct json_object *object);
+void capabilities_object_observed(struct resource *r, struct json_object *object);
 void capabilities_applying(struct resource *r, const struct sw_action *action);
 void capabilities_stepped(struct resource *r);
 void capabilities_emptied(struct resource *r);
@@ -192,7 +192,7 @@ void controller_trouble(struct sw_controller *c, int code, const char *why);
 void kinds_open(struct sw_controller *c);
 void kinds_close(struct sw_controller *c);
 /** Ask again, after a pause, for group versions that nobody answered for. */
-void kinds_look(struct sw_controller *c);
+void kinds_recheck(struct sw_controller *c);
 /** Is known what the server serves of all that @r's recipe mentions? Else plan_resume() will be
  * called. */
 bool kinds_ready(struct resource *r);

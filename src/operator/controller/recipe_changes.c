@@ -44,7 +44,7 @@ void refresh_close(struct resource *r)
     free(f);
 }
 
-static void look_again(void *arg)
+static void load_again(void *arg)
 {
     struct refresh *f = arg;
     f->r->own->recipe_is_old = true;
@@ -131,7 +131,7 @@ void refresh_update(struct resource *r, const struct source *s, int code)
     if (!f) {
         f = r->own->refresh = sw_zalloc(1, sizeof *f);
         *f = (struct refresh){ .r = r, .retry_ms = RETRY_MS };
-        f->timer = sw_timer_new(r->c->loop, look_again, f);
+        f->timer = sw_timer_new(r->c->loop, load_again, f);
     }
     set_timer(f, s, code);
     if (code != SW_UNAVAILABLE) /* else it did not come so far as to know */

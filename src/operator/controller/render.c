@@ -146,7 +146,7 @@ void render_replace(struct render *w, struct json_object *list)
     }
 }
 
-static void finish(struct render *w, int code, const char *words)
+static void finish(struct render *w, int code, const char *message)
 {
     struct resource *r = w->r;
     const char *rolled_back = code == 0 ? capabilities_rendered(r, w) : NULL;
@@ -158,7 +158,7 @@ static void finish(struct render *w, int code, const char *words)
                          .objects = w->objects,
                          .n_objects = w->n,
                          .code = code,
-                         .message = words,
+                         .message = message,
                          .rolled_back = rolled_back,
                      });
     render_free(w);

@@ -89,12 +89,12 @@ void op_with_kind(struct op *op)
 }
 
 /* Tell the engine the answer, after the op that waited for it is gone. */
-void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *words,
+void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *message,
                struct json_object *object, const char *text)
 {
     struct resource *r = op->r;
     struct op copy = *op;
-    SW_AUTO_CHARS *message = words ? sw_strdup(words) : NULL;
+    SW_AUTO_CHARS *copied = message ? sw_strdup(message) : NULL;
     /* the key outlives the op for the step */
     op->key = (struct sw_key){ 0 };
     op->release = NULL;
@@ -106,7 +106,7 @@ void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *wor
                                          .key = copy.key,
                                          .node = copy.node,
                                          .code = code,
-                                         .message = message,
+                                         .message = copied,
                                          .object = object,
                                          .text = text });
     free((char *)copy.key.api_version);
@@ -115,7 +115,7 @@ void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *wor
     free((char *)copy.key.name);
 }
 
-static const char *words_of(const struct sw_kube_answer *a)
+static const char *answer_message(const struct sw_kube_answer *a)
 {
     return a->code < 0 ? sw_err_text(a->err) : NULL;
 }
@@ -166,7 +166,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
         informer_namespace_is_new(op->r->c->informer, op->key.name);
-    op_answer(op, SW_EV_APPLIED, a->code, words_of(a), a->object, NULL);
+    op_answer(op, SW_EV_APPLIED, a->code, answer_message(a), a->object, NULL);
 }
 
 void request_begin_apply(struct op *op, const struct sw_kind *kind)
@@ -180,9 +180,9 @@ void request_begin_apply(struct op *op, const struct sw_kind *kind)
         on_applied, op);
 }
 
-static void apply_failed(struct op *op, int code, const char *words)
+static void apply_failed(struct op *op, int code, const char *message)
 {
-    op_answer(op, SW_EV_APPLIED, code, words, NULL, NULL);
+    op_answer(op, SW_EV_APPLIED, code, message, NULL, NULL);
 }
 
 void request_apply(struct resource *r, const struct sw_action *a)
@@ -203,7 +203,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    op_answer(op, SW_EV_DELETED, a->code, words_of(a), a->object, NULL);
+    op_answer(op, SW_EV_DELETED, a->code, answer_message(a), a->object, NULL);
 }
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
@@ -218,9 +218,9 @@ static void begin_delete(struct op *op, const struct sw_kind *kind)
                              on_deleted, op);
 }
 
-static void delete_failed(struct op *op, int code, const char *words)
+static void delete_failed(struct op *op, int code, const char *message)
 {
-    op_answer(op, SW_EV_DELETED, code, words, NULL, NULL);
+    op_answer(op, SW_EV_DELETED, code, message, NULL, NULL);
 }
 
 void request_delete(struct resource *r, const struct sw_action *a)
@@ -237,19 +237,19 @@ void request_delete(struct resource *r, const struct sw_action *a)
  * -------------------------------------------
  */
 
-static void release_answered(struct op *op, int code, const char *words)
+static void release_answered(struct op *op, int code, const char *message)
 {
     if (code == SW_CONFLICT || code == SW_UNAVAILABLE)
         op_again(op);
     else
-        op_answer(op, SW_EV_RELEASED, code, words, NULL, NULL);
+        op_answer(op, SW_EV_RELEASED, code, message, NULL, NULL);
 }
 
 static void on_released(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    release_answered(op, a->code, words_of(a));
+    release_answered(op, a->code, answer_message(a));
 }
 
 static void on_release_read(const struct sw_kube_answer *a, void *arg)
@@ -258,7 +258,7 @@ static void on_release_read(const struct sw_kube_answer *a, void *arg)
     op->req = NULL;
     bool other = a->code == 0 && op->uid && !sw_streq(op->uid, sw_obj_uid(a->object));
     if (a->code < 0 || other) {
-        release_answered(op, a->code < 0 ? a->code : SW_NOTFOUND, words_of(a));
+        release_answered(op, a->code < 0 ? a->code : SW_NOTFOUND, answer_message(a));
         return;
     }
     const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
@@ -314,7 +314,8 @@ static void on_reread(const struct sw_kube_answer *a, void *arg)
     uint32_t node = op->node;
     op->req = NULL;
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
-    op_answer(op, SW_EV_LABELED, a->code < 0 ? a->code : SW_CONFLICT, words_of(a), NULL, NULL);
+    op_answer(op, SW_EV_LABELED, a->code < 0 ? a->code : SW_CONFLICT, answer_message(a), NULL,
+              NULL);
     if (changed)
         node_changed(c, node);
 }
@@ -332,7 +333,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
         return;
     }
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
-    op_answer(op, SW_EV_LABELED, a->code, words_of(a), NULL, NULL);
+    op_answer(op, SW_EV_LABELED, a->code, answer_message(a), NULL, NULL);
     if (changed) /* others' labels, too: the watch will bring nothing that is new then */
         node_changed(c, node);
 }
@@ -362,9 +363,9 @@ static struct json_object *node_patch(const struct sw_action *a)
     return body;
 }
 
-static void label_failed(struct op *op, int code, const char *words)
+static void label_failed(struct op *op, int code, const char *message)
 {
-    op_answer(op, SW_EV_LABELED, code, words, NULL, NULL);
+    op_answer(op, SW_EV_LABELED, code, message, NULL, NULL);
 }
 
 void request_label(struct resource *r, const struct sw_action *a)
@@ -391,9 +392,10 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
         r->status = json_object_get(op->doc);
     } else {
         /* the one thing that the status cannot say */
-        sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", words_of(a), NULL);
+        sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", answer_message(a),
+               NULL);
     }
-    op_answer(op, SW_EV_STATUS_WRITTEN, a->code, words_of(a), NULL, NULL);
+    op_answer(op, SW_EV_STATUS_WRITTEN, a->code, answer_message(a), NULL, NULL);
 }
 
 /* What others may have added to the status stays: only what differs is sent. */
@@ -411,9 +413,9 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
     json_object_put(empty);
 }
 
-static void status_failed(struct op *op, int code, const char *words)
+static void status_failed(struct op *op, int code, const char *message)
 {
-    op_answer(op, SW_EV_STATUS_WRITTEN, code, words, NULL, NULL);
+    op_answer(op, SW_EV_STATUS_WRITTEN, code, message, NULL, NULL);
 }
 
 static const struct sw_key *own_key(struct resource *r, struct sw_key *key)
@@ -442,7 +444,7 @@ static void on_logs(const struct sw_kube_answer *a, void *arg)
     const char *text = a->text ? a->text : "";
     size_t skip = a->len_bytes > op->n_bytes ? a->len_bytes - op->n_bytes : 0;
     SW_AUTO_CHARS *tail = a->code == 0 ? sw_strndup(text + skip, a->len_bytes - skip) : NULL;
-    op_answer(op, SW_EV_LOGS, a->code, words_of(a), NULL, tail);
+    op_answer(op, SW_EV_LOGS, a->code, answer_message(a), NULL, tail);
 }
 
 void request_logs(struct resource *r, const struct sw_action *a)
@@ -459,10 +461,10 @@ void request_logs(struct resource *r, const struct sw_action *a)
 /* ---- finalizer ---------------------------------------------------------------------------------
  */
 
-static void finalizer_answered(struct op *op, int code, const char *words)
+static void finalizer_answered(struct op *op, int code, const char *message)
 {
     struct resource *r = op->r;
-    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
         op_again(op);
         return;
@@ -476,7 +478,7 @@ static void on_finalizer(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    finalizer_answered(op, a->code, words_of(a));
+    finalizer_answered(op, a->code, answer_message(a));
 }
 
 static void begin_finalizer(struct op *op, const struct sw_kind *kind)

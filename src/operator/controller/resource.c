@@ -23,9 +23,9 @@ const char *resource_namespace(const struct resource *r)
     return *ns ? ns : r->name;
 }
 
-void resource_set_fault(struct resource *r, int code, const char *words)
+void resource_set_fault(struct resource *r, int code, const char *message)
 {
-    char *copy = words ? sw_strdup(words) : NULL; /* may be what it replaces */
+    char *copy = message ? sw_strdup(message) : NULL; /* may be what it replaces */
     free(r->fault_message);
     r->fault = code;
     r->fault_message = copy;
@@ -61,7 +61,7 @@ static void do_render(struct resource *r, const struct sw_action *a)
 static void on_informed(const struct informer_event *event, void *arg, uint64_t watch)
 {
     struct resource *r = arg;
-    capabilities_object_seen(r, event->object);
+    capabilities_object_observed(r, event->object);
     resource_step(r, &(struct sw_event){
                          .kind = event->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
                          .watch = watch,
@@ -331,15 +331,15 @@ static int management_of(struct resource *r, enum sw_management *out, struct sw_
     static const struct {
         const char *word;
         enum sw_management is;
-    } words[] = { { "", SW_MANAGED },
-                  { "Managed", SW_MANAGED },
-                  { "Force", SW_MANAGED },
-                  { "Unmanaged", SW_UNMANAGED },
-                  { "Removed", SW_REMOVED } };
+    } states[] = { { "", SW_MANAGED },
+                   { "Managed", SW_MANAGED },
+                   { "Force", SW_MANAGED },
+                   { "Unmanaged", SW_UNMANAGED },
+                   { "Removed", SW_REMOVED } };
     const char *said = sw_json_str(r->doc, "", "spec", "managementState", NULL);
-    for (size_t i = 0; i < SW_COUNT(words); i++)
-        if (sw_streq(words[i].word, said)) {
-            *out = words[i].is;
+    for (size_t i = 0; i < SW_COUNT(states); i++)
+        if (sw_streq(states[i].word, said)) {
+            *out = states[i].is;
             return 0;
         }
     return sw_err_set(err, SW_INVALID,
@@ -447,9 +447,9 @@ void resource_tell(struct resource *r)
     send_spec(r);
 }
 
-static void on_plan(struct resource *r, int code, const char *words)
+static void on_plan(struct resource *r, int code, const char *message)
 {
-    resource_set_fault(r, code, words);
+    resource_set_fault(r, code, message);
     capabilities_planned(r, code);
     if (code == 0)
         (void)prerequisites_update(r);
@@ -457,9 +457,9 @@ static void on_plan(struct resource *r, int code, const char *words)
 }
 
 /* It cannot even be begun: say so in its status. */
-void resource_refuse(struct resource *r, int code, const char *words)
+void resource_refuse(struct resource *r, int code, const char *message)
 {
-    on_plan(r, code, words);
+    on_plan(r, code, message);
 }
 
 char *resource_account(const struct resource *r)
@@ -534,15 +534,15 @@ static void resource_changed(struct resource *r)
     }
 }
 
-static void on_replan(struct resource *r, int code, const char *words)
+static void on_replan(struct resource *r, int code, const char *message)
 {
     SW_AUTO_CHARS *revision = plan_revision(r);
     /* what a template is refused for stands until there is something new to render */
     bool same_fault = r->own->fault_of_render
                           ? code == 0
-                          : code == r->fault && sw_streq(words, r->fault_message);
+                          : code == r->fault && sw_streq(message, r->fault_message);
     if (!same_fault || !sw_streq(revision, r->revision))
-        on_plan(r, code, words); /* a new revision: the engine renders again */
+        on_plan(r, code, message); /* a new revision: the engine renders again */
 }
 
 void resource_replan(struct resource *r)

@@ -24,7 +24,7 @@ struct source {
     source_fn *done;
     void *arg;
     int code;
-    char *words;
+    char *message;
     struct sw_recipe *recipe;
     char *content;              /* digest of all its files; NULL: not known */
     struct json_object *secret; /* of secretRef; NULL: none */
@@ -48,7 +48,7 @@ void source_free(struct source *s)
     json_object_put(s->keys);
     free(s->content);
     free(s->wanted);
-    free(s->words);
+    free(s->message);
     free(s);
 }
 
@@ -85,13 +85,13 @@ char *source_key(struct json_object *doc)
 static void on_settled(void *arg)
 {
     struct source *s = arg;
-    s->done(s->code, SW_TAKE(s->recipe), s->words, s->arg); /* may free s */
+    s->done(s->code, SW_TAKE(s->recipe), s->message, s->arg); /* may free s */
 }
 
 static void settle(struct source *s, int code, struct sw_err *err)
 {
     s->code = code;
-    s->words = code < 0 ? sw_strdup(sw_err_text(err)) : NULL;
+    s->message = code < 0 ? sw_strdup(sw_err_text(err)) : NULL;
     sw_timer_set(s->timer, 0);
 }
 

@@ -14,7 +14,7 @@ struct lookup {
     struct sw_kube_request *req;
     bool answered;
     int code;
-    char *words;
+    char *message;
     struct json_object *object; /* NULL: there is none */
 };
 
@@ -40,7 +40,7 @@ static void lookup_free(struct lookup *k)
     free((char *)k->key.kind);
     free((char *)k->key.ns);
     free((char *)k->key.name);
-    free(k->words);
+    free(k->message);
     json_object_put(k->object);
     free(k);
 }
@@ -57,7 +57,7 @@ void lookups_free(struct lookups *l)
     free(l);
 }
 
-static void settle(struct lookup *k, int code, const char *words)
+static void settle(struct lookup *k, int code, const char *message)
 {
     struct lookups *l = k->all;
     k->answered = true;
@@ -65,7 +65,7 @@ static void settle(struct lookup *k, int code, const char *words)
         informer_is_absent(l->r->c->informer, &k->key);
     if (code < 0 && code != SW_NOTFOUND) { /* what is not there is an empty answer, as in Helm */
         k->code = code;
-        k->words = sw_strdup(words);
+        k->message = sw_strdup(message);
     }
     if (--l->n_waiting == 0)
         l->answered(l->arg);
@@ -162,7 +162,7 @@ int lookups_find(void *arg, const char *api_version, const char *kind, const cha
     if (!k || !k->answered)
         return sw_err_set(err, SW_PENDING, "lookup of %s '%s' is on its way", kind, key.name);
     if (k->code < 0)
-        return sw_err_set(err, k->code, "lookup of %s '%s': %s", kind, key.name, k->words);
+        return sw_err_set(err, k->code, "lookup of %s '%s': %s", kind, key.name, k->message);
     *out = json_object_get(k->object);
     return 0;
 }

@@ -44,13 +44,13 @@ bool sw_hook_asked(struct json_object *doc, const char *annotation)
 }
 
 /* "a b c" holds @word; "*" holds all. */
-static bool names(const char *words, const char *word)
+static bool names(const char *message, const char *word)
 {
     size_t len = strlen(word);
-    if (sw_streq(words, "*"))
+    if (sw_streq(message, "*"))
         return true;
-    for (const char *at = words; (at = strstr(at, word)); at += len)
-        if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+    for (const char *at = message; (at = strstr(at, word)); at += len)
+        if ((at == message || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
             return true;
     return false;
 }

@@ -136,7 +136,7 @@ static void look(struct sw_driver_images *p)
         p->registry, &ask, &(struct sw_registry_file_opts){ .path = SW_TOOLKIT_FILE }, on_file, p);
 }
 
-static void on_access(int code, const char *words, struct sw_registry *registry,
+static void on_access(int code, const char *message, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
     struct sw_driver_images *p = arg;
@@ -144,7 +144,7 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
     p->registry = registry;
     p->logins = sw_logins_ref(logins);
     if (code < 0)
-        settle(p, "Error", "%s", words);
+        settle(p, "Error", "%s", message);
     else
         look(p);
 }

@@ -118,12 +118,12 @@ void sw_access_close(struct sw_access *a)
 }
 
 /* Only once for each text: it stays as it is until somebody mends it. */
-static void warn(struct sw_registries *r, const char *words)
+static void warn(struct sw_registries *r, const char *message)
 {
-    if (sw_json_get(r->warned, words) || sw_json_len(r->warned) >= MAX_WARNED)
+    if (sw_json_get(r->warned, message) || sw_json_len(r->warned) >= MAX_WARNED)
         return;
-    (void)json_object_object_add(r->warned, words, json_object_new_boolean(true));
-    sw_log(SW_LOG_WARN, "registry settings", "problem", words, NULL);
+    (void)json_object_object_add(r->warned, message, json_object_new_boolean(true));
+    sw_log(SW_LOG_WARN, "registry settings", "problem", message, NULL);
 }
 
 /* ---- putting it together -----------------------------------------------------------------------

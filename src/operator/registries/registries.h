@@ -32,7 +32,7 @@ void sw_registries_free(struct sw_registries *r);
 /** @code is always 0 or what makes asking useless (a broken registries.conf: SW_INVALID); what the
  * cluster does not give (a Secret that may not be read) is only logged, once. @logins: of
  * openshift-config/pull-secret and of the namespace; keep it with sw_logins_ref(). */
-typedef void sw_access_fn(int code, const char *words, struct sw_registry *registry,
+typedef void sw_access_fn(int code, const char *message, struct sw_registry *registry,
                           struct sw_logins *logins, void *arg);
 /** How much of the cluster's settings is read, beside the logins of the namespace: each more than
  * the one before. Of an image in an OpenShift's own registry the settings of other registries say

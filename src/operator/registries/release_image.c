@@ -59,10 +59,10 @@ static char *os_version(const struct sw_release_image_read *l)
     return sw_strdup("");
 }
 
-static void answer(struct sw_release_image_read *l, int code, const char *words)
+static void answer(struct sw_release_image_read *l, int code, const char *message)
 {
     SW_AUTO_CHARS *os = os_version(l);
-    SW_AUTO_CHARS *copy = words ? sw_strdup(words) : NULL;
+    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
     struct sw_release_image p = {
         .version = sw_json_str(l->metadata, "", "version", NULL),
         .os_version = os,
@@ -124,8 +124,8 @@ static void on_metadata(const struct sw_registry_answer *a, void *arg)
         open_file(l, image, SW_TOOLKIT_FILE, true, on_toolkit);
         return;
     }
-    SW_AUTO_CHARS *words = sw_printf("%s: its image-references name no driver-toolkit", l->image);
-    answer(l, SW_NOTFOUND, words);
+    SW_AUTO_CHARS *message = sw_printf("%s: its image-references name no driver-toolkit", l->image);
+    answer(l, SW_NOTFOUND, message);
 }
 
 static void on_references(const struct sw_registry_answer *a, void *arg)
@@ -135,7 +135,7 @@ static void on_references(const struct sw_registry_answer *a, void *arg)
         open_file(l, l->image, METADATA, false, on_metadata);
 }
 
-static void on_access(int code, const char *words, struct sw_registry *registry,
+static void on_access(int code, const char *message, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
     struct sw_release_image_read *l = arg;
@@ -143,7 +143,7 @@ static void on_access(int code, const char *words, struct sw_registry *registry,
     l->registry = registry;
     l->logins = sw_logins_ref(logins);
     if (code < 0)
-        answer(l, code, words);
+        answer(l, code, message);
     else if (l->toolkit_image)
         open_file(l, l->toolkit_image, SW_TOOLKIT_FILE, true, on_toolkit);
     else

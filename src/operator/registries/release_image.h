@@ -16,7 +16,7 @@ struct sw_release_image {
 };
 /** @code: 0 | SW_NOTFOUND: no such image, or it is no release | SW_FORBIDDEN | SW_UNAVAILABLE |
  * SW_INVALID. @payload NULL unless 0. */
-typedef void sw_release_image_fn(int code, const char *words,
+typedef void sw_release_image_fn(int code, const char *message,
                                  const struct sw_release_image *payload, void *arg);
 
 /** Read a release image. Answers once, never before it returned.

@@ -125,7 +125,7 @@ static void add_generation(struct json_object *list, size_t i, struct json_objec
 /* What the components are short of, as words; NULL: nothing. Counts what serves. */
 static char *shortage(const struct das *d, struct json_object *generations, int64_t *ready)
 {
-    char *words = NULL;
+    char *message = NULL;
     *ready = 0;
     for (size_t i = 0; i < N_COMPONENTS; i++) {
         struct json_object *part = d->parts[i];
@@ -136,17 +136,17 @@ static char *shortage(const struct das *d, struct json_object *generations, int6
             add_generation(generations, i, part);
         if (part && have >= want && want > 0)
             continue;
-        char *more = part && want == 0 ? sw_printf("%s%s%s has no node", words ? words : "",
-                                                   words ? ", " : "", components[i].name)
-                     : part
-                         ? sw_printf("%s%s%s %lld of %lld", words ? words : "", words ? ", " : "",
-                                     components[i].name, (long long)have, (long long)want)
-                         : sw_printf("%s%s%s is not there", words ? words : "", words ? ", " : "",
-                                     components[i].name);
-        free(words);
-        words = more;
+        char *more = part && want == 0 ? sw_printf("%s%s%s has no node", message ? message : "",
+                                                   message ? ", " : "", components[i].name)
+                     : part            ? sw_printf("%s%s%s %lld of %lld", message ? message : "",
+                                        message ? ", " : "", components[i].name, (long long)have,
+                                                   (long long)want)
+                                       : sw_printf("%s%s%s is not there", message ? message : "",
+                                        message ? ", " : "", components[i].name);
+        free(message);
+        message = more;
     }
-    return words;
+    return message;
 }
 
 static void add_condition(struct das *d, struct json_object *list, const char *type, bool is,

@@ -9,18 +9,19 @@
  */
 
 /* Each thing is said once. */
-void deletion_report(struct deletion *f, bool failed, const char *words)
+void deletion_report(struct deletion *f, bool failed, const char *message)
 {
-    if (sw_streq(f->message, words) && f->failed == failed)
+    if (sw_streq(f->message, message) && f->failed == failed)
         return;
     free(f->message);
-    f->message = sw_strdup(words);
+    f->message = sw_strdup(message);
     f->failed = failed;
     if (failed) {
-        sw_log(SW_LOG_WARN, "hook of the deletion failed", "resource", f->r->name, "why", words,
+        sw_log(SW_LOG_WARN, "hook of the deletion failed", "resource", f->r->name, "why", message,
                NULL);
-        event_record(f->r, &(struct sw_action){
-                               .warning = true, .reason = "DeletionHookFailed", .message = words });
+        event_record(f->r, &(struct sw_action){ .warning = true,
+                                                .reason = "DeletionHookFailed",
+                                                .message = message });
     }
     resource_tell(f->r);
 }

@@ -54,7 +54,7 @@ void deletion_enter(struct deletion *f, enum deletion_stage stage);
 /** No hook can be run, for a reason that stays: without them. */
 void deletion_give_up(struct deletion *f, const char *why);
 /** Report @message in the status; @failed: a hook has failed, which is an Event as well. */
-void deletion_report(struct deletion *f, bool failed, const char *words);
+void deletion_report(struct deletion *f, bool failed, const char *message);
 /** Is it a stage of hooks? */
 bool deletion_runs_hooks(const struct deletion *f);
 

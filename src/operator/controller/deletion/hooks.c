@@ -35,11 +35,11 @@ void deletion_leave_hook(struct deletion *f)
 
 static void fail(struct deletion *f, const char *why)
 {
-    SW_AUTO_CHARS *words = sw_printf(
+    SW_AUTO_CHARS *message = sw_printf(
         "hook %s failed: %s [Failed: the deletion waits. Mend the cause and delete the hook's "
         "object, or annotate the resource with " SW_DELETION_NO_HOOKS "=true to go without]",
         current(f)->key, why);
-    deletion_report(f, true, words);
+    deletion_report(f, true, message);
 }
 
 /* Something about it is not to be had now. */
@@ -181,7 +181,7 @@ static bool is_late(struct deletion *f)
     return left_ms <= 0;
 }
 
-static void look_at_hook(struct deletion *f)
+static void check_hook(struct deletion *f)
 {
     const struct sw_release_hook *hook = current(f);
     const char *why;
@@ -209,11 +209,11 @@ static void look_at_hook(struct deletion *f)
         failed(f, why);
         return;
     }
-    SW_AUTO_CHARS *words = sw_printf("hook %s: %s", hook->key, why);
+    SW_AUTO_CHARS *message = sw_printf("hook %s: %s", hook->key, why);
     if (is_late(f))
         fail(f, "it has not ended in time");
     else
-        deletion_report(f, false, words);
+        deletion_report(f, false, message);
 }
 
 static void on_watch(const struct sw_watch_event *w, void *arg)
@@ -229,7 +229,7 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
         if (f->live && !*sw_obj_kind(f->live)) /* items of a list do not say what they are */
             sw_json_set_str(f->live, f->kind->kind, "kind", NULL);
     }
-    look_at_hook(f);
+    check_hook(f);
 }
 
 /* Fill what manifest hooks need, as in a render; what is not known yet is asked for again. */
@@ -301,7 +301,7 @@ static bool is_done(struct deletion *f, const struct sw_release_hook *hook)
     return sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
 }
 
-static bool wants_turn(struct deletion *f, const struct sw_release_hook *hook)
+static bool is_due(struct deletion *f, const struct sw_release_hook *hook)
 {
     return f->tidying ? (hook->policies & SW_HOOK_DELETE_SUCCEEDED) != 0 : !is_done(f, hook);
 }
@@ -311,17 +311,17 @@ void deletion_run_hooks(struct deletion *f)
     if (f->req)
         return;
     if (f->doc && !f->tidying) {
-        look_at_hook(f);
+        check_hook(f);
         return;
     }
     const struct sw_release_hooks *hooks = hooks_of(f);
-    while (f->at < hooks->n && !wants_turn(f, &hooks->items[f->at]))
+    while (f->at < hooks->n && !is_due(f, &hooks->items[f->at]))
         f->at++;
     if (f->at < hooks->n) {
         struct json_object *doc = hooks->items[f->at].doc;
         if (!f->tidying) {
-            SW_AUTO_CHARS *words = sw_printf("hook %s", hooks->items[f->at].key);
-            deletion_report(f, false, words);
+            SW_AUTO_CHARS *message = sw_printf("hook %s", hooks->items[f->at].key);
+            deletion_report(f, false, message);
         }
         f->req = sw_kube_kind(f->r->c->kube, sw_obj_api_version(doc), sw_obj_kind(doc), on_kind, f);
         return;

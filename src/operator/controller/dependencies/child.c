@@ -11,7 +11,7 @@
 enum { RETRY_MS = 10000 };
 
 /* One child that is being made. */
-struct making {
+struct creation {
     struct resource *parent;
     char *name, *digest;
     struct json_object *entry; /* of spec.dependencies */
@@ -23,7 +23,7 @@ struct making {
 /* ---- making a child ----------------------------------------------------------------------------
  */
 
-static void making_free(struct making *m)
+static void creation_free(struct creation *m)
 {
     if (!m)
         return;
@@ -36,63 +36,63 @@ static void making_free(struct making *m)
     free(m);
 }
 
-static void making_release(void *more)
+static void creation_release(void *more)
 {
-    struct making *m = more;
-    if (dependencies_of(m->parent)->making == m)
-        dependencies_of(m->parent)->making = NULL;
-    making_free(m);
+    struct creation *m = more;
+    if (dependencies_of(m->parent)->creation == m)
+        dependencies_of(m->parent)->creation = NULL;
+    creation_free(m);
 }
 
 /* It could not be made: said until the next try. */
-static void making_failed(struct making *m, int code, const char *reason, const char *words)
+static void creation_failed(struct creation *m, int code, const char *reason, const char *message)
 {
     struct resource *r = m->parent;
-    depend_fault_done(&dependencies_of(r)->making_fault);
-    dependencies_of(r)->making_fault = (struct prerequisite){
+    depend_fault_done(&dependencies_of(r)->creation_fault);
+    dependencies_of(r)->creation_fault = (struct prerequisite){
         .code = code,
         .reason = reason,
-        .message = sw_printf("dependency %s: %s", m->name, words),
+        .message = sw_printf("dependency %s: %s", m->name, message),
     };
-    dependencies_of(r)->making_due_ms = sw_loop_now_ms(r->c->loop) + RETRY_MS;
+    dependencies_of(r)->creation_due_ms = sw_loop_now_ms(r->c->loop) + RETRY_MS;
     recheck_soon(r->c);
 }
 
 static void on_child(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
-    struct making *m = op->more;
+    struct creation *m = op->more;
     struct resource *r = op->r;
     op->req = NULL;
     if (a->code < 0)
-        making_failed(m, a->code, "FailedToCreateDependencySR", sw_err_text(a->err));
+        creation_failed(m, a->code, "FailedToCreateDependencySR", sw_err_text(a->err));
     else
-        depend_fault_done(&dependencies_of(r)->making_fault);
+        depend_fault_done(&dependencies_of(r)->creation_fault);
     op_free(op); /* the child comes through its watch */
     recheck_soon(r->c);
 }
 
 static void begin_child(struct op *op, const struct sw_kind *kind)
 {
-    struct making *m = op->more;
+    struct creation *m = op->more;
     op->req = sw_kube_apply(
         op->r->c->kube, kind, NULL, m->name, m->child,
         &(struct sw_request_opts){ .field_manager = MANAGER, .force = true, .retries = 4 },
         on_child, op);
 }
 
-static void child_failed(struct op *op, int code, const char *words)
+static void child_failed(struct op *op, int code, const char *message)
 {
-    making_failed(op->more, code, "FailedToCreateDependencySR", words);
+    creation_failed(op->more, code, "FailedToCreateDependencySR", message);
     op_free(op);
 }
 
-static void apply_child(struct making *m)
+static void apply_child(struct creation *m)
 {
     struct op *op = op_new(
         m->parent, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, m->name }, 0);
     op->more = m;
-    op->release = making_release;
+    op->release = creation_release;
     op->begin = begin_child;
     op->failed = child_failed;
     op_with_kind(op);
@@ -101,16 +101,16 @@ static void apply_child(struct making *m)
 /* ---- who its parent is -------------------------------------------------------------------------
  */
 
-static void map_failed(struct op *op, int code, const char *words)
+static void map_failed(struct op *op, int code, const char *message)
 {
-    making_failed(op->more, code, "FailedToStoreDependencyInfo", words);
+    creation_failed(op->more, code, "FailedToStoreDependencyInfo", message);
     op_free(op);
 }
 
 /* Hand the work on to another request: this one is done. */
 static void next_apply_child(struct op *op)
 {
-    struct making *m = op->more;
+    struct creation *m = op->more;
     op->release = NULL;
     op_free(op);
     apply_child(m);
@@ -130,7 +130,7 @@ static void create_map(struct op *op, const struct sw_kind *kind)
 {
     const char *ns = op->key.ns;
     SW_AUTO_JSON *doc = json_object_new_object();
-    const struct making *m = op->more;
+    const struct creation *m = op->more;
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, "ConfigMap", "kind", NULL);
     sw_json_set_str(doc, MAP_NAME, "metadata", "name", NULL);
@@ -153,19 +153,19 @@ static void on_map_patched(const struct sw_kube_answer *a, void *arg)
 
 static void begin_map(struct op *op, const struct sw_kind *kind)
 {
-    const struct making *m = op->more;
+    const struct creation *m = op->more;
     SW_AUTO_JSON *body = json_object_new_object();
     sw_json_set_str(body, m->parent->name, "data", m->name, NULL);
     op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, MAP_NAME, SW_PATCH_MERGE, body,
                             &(struct sw_request_opts){ .retries = 4 }, on_map_patched, op);
 }
 
-static void store_parent(struct making *m)
+static void store_parent(struct creation *m)
 {
     struct sw_controller *c = m->parent->c;
     struct op *op = op_new(m->parent, &(struct sw_key){ "v1", "ConfigMap", c->ns, MAP_NAME }, 0);
     op->more = m;
-    op->release = making_release;
+    op->release = creation_release;
     op->begin = begin_map;
     op->failed = map_failed;
     op_with_kind(op);
@@ -175,8 +175,8 @@ static void store_parent(struct making *m)
  */
 
 /* The chart's own resource, <name>.yaml, or an empty one. */
-static int base_of(const struct making *m, const struct sw_recipe *recipe, struct json_object **out,
-                   struct sw_err *err)
+static int base_of(const struct creation *m, const struct sw_recipe *recipe,
+                   struct json_object **out, struct sw_err *err)
 {
     SW_AUTO_CHARS *file = sw_printf("%s.yaml", m->name);
     const struct sw_recipe_file *text = sw_recipe_find_file(recipe, file);
@@ -195,7 +195,7 @@ static int base_of(const struct making *m, const struct sw_recipe *recipe, struc
     return 0;
 }
 
-static void compose(struct making *m)
+static void compose(struct creation *m)
 {
     struct json_object *doc = m->child, *set = sw_json_get(m->entry, "set");
     SW_AUTO_CHARS *account = resource_account(m->parent);
@@ -218,20 +218,20 @@ static void compose(struct making *m)
         sw_json_set(doc, sw_json_copy(set), "spec", "set", NULL);
 }
 
-static void on_chart(int code, struct sw_recipe *recipe, const char *words, void *arg)
+static void on_chart(int code, struct sw_recipe *recipe, const char *message, void *arg)
 {
-    struct making *m = arg;
+    struct creation *m = arg;
     struct resource *r = m->parent;
     SW_ERR(err);
     if (code == 0)
         code = base_of(m, recipe, &m->child, &err);
     else
-        sw_err_set(&err, code, "%s", words ? words : sw_code_name(code));
+        sw_err_set(&err, code, "%s", message ? message : sw_code_name(code));
     sw_recipe_free(recipe);
     if (code < 0) {
-        making_failed(m, code, "DependencyChartFailure", sw_err_text(&err));
-        dependencies_of(r)->making = NULL;
-        making_free(m);
+        creation_failed(m, code, "DependencyChartFailure", sw_err_text(&err));
+        dependencies_of(r)->creation = NULL;
+        creation_free(m);
         return;
     }
     compose(m);
@@ -239,13 +239,13 @@ static void on_chart(int code, struct sw_recipe *recipe, const char *words, void
     store_parent(m);
 }
 
-void depend_make_child(struct resource *r, struct json_object *entry, const char *digest)
+void depend_create_child(struct resource *r, struct json_object *entry, const char *digest)
 {
-    if (dependencies_of(r)->making ||
-        dependencies_of(r)->making_due_ms > sw_loop_now_ms(r->c->loop))
+    if (dependencies_of(r)->creation ||
+        dependencies_of(r)->creation_due_ms > sw_loop_now_ms(r->c->loop))
         return;
-    struct making *m = dependencies_of(r)->making = sw_zalloc(1, sizeof *m);
-    *m = (struct making){
+    struct creation *m = dependencies_of(r)->creation = sw_zalloc(1, sizeof *m);
+    *m = (struct creation){
         .parent = r,
         .name = sw_strdup(depend_name(entry)),
         .digest = sw_strdup(digest),
@@ -256,11 +256,11 @@ void depend_make_child(struct resource *r, struct json_object *entry, const char
     source_load(r->c, m->doc, &m->source, on_chart, m);
 }
 
-void depend_stop_making(struct resource *r)
+void depend_stop_creating(struct resource *r)
 {
-    struct making *m = dependencies_of(r)->making;
+    struct creation *m = dependencies_of(r)->creation;
     if (m && m->source) { /* else a request owns it */
-        dependencies_of(r)->making = NULL;
-        making_free(m);
+        dependencies_of(r)->creation = NULL;
+        creation_free(m);
     }
 }

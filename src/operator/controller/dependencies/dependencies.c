@@ -82,13 +82,13 @@ static char *find_cycle(const struct resource *r, const char *name)
     struct trail trail = { .names = { r->name }, .n = 1 };
     if (!leads_back(r->c, &trail, name))
         return NULL;
-    char *words = sw_strdup(r->name);
+    char *message = sw_strdup(r->name);
     for (size_t i = 1; i < trail.n; i++) {
-        char *longer = sw_printf("%s -> %s", words, trail.names[i]);
-        free(words);
-        words = longer;
+        char *longer = sw_printf("%s -> %s", message, trail.names[i]);
+        free(message);
+        message = longer;
     }
-    return words;
+    return message;
 }
 
 /* ---- what came of it ---------------------------------------------------------------------------
@@ -101,10 +101,10 @@ void depend_fault_done(struct prerequisite *o)
     *o = (struct prerequisite){ 0 };
 }
 
-static void fail(struct prerequisite *o, int code, const char *reason, char *words)
+static void fail(struct prerequisite *o, int code, const char *reason, char *message)
 {
     depend_fault_done(o);
-    *o = (struct prerequisite){ .code = code, .reason = reason, .message = words };
+    *o = (struct prerequisite){ .code = code, .reason = reason, .message = message };
 }
 
 /* ---- children that nobody else watches ---------------------------------------------------------
@@ -144,13 +144,13 @@ static bool child_is_known(struct sw_controller *c, const char *name)
 /* ---- one entry ---------------------------------------------------------------------------------
  */
 
-static void block(struct prerequisite *o, char *words)
+static void block(struct prerequisite *o, char *message)
 {
     depend_fault_done(o);
-    o->blocked = words;
+    o->blocked = message;
 }
 
-/* A child that does not become ready is said in its own words. */
+/* A child that does not become ready is reported with its own message. */
 static void wait_for(struct resource *child, struct prerequisite *o)
 {
     SW_AUTO_JSON *status = sw_controller_status(child->c, child->name);
@@ -197,14 +197,14 @@ static void tell_others_values(struct resource *r)
     dependencies_of(r)->reported = sw_strdup(list);
     if (!*list)
         return;
-    SW_AUTO_CHARS *words = sw_printf(
+    SW_AUTO_CHARS *message = sw_printf(
         "spec.dependencies: of a dependency that others asked for first "
         "their chart and values count: %s",
         list);
     sw_log(SW_LOG_WARN, "dependency is asked for otherwise", "resource", r->name, "dependencies",
            list, NULL);
-    event_record(
-        r, &(struct sw_action){ .warning = true, .reason = "DependencyDiffers", .message = words });
+    event_record(r, &(struct sw_action){
+                        .warning = true, .reason = "DependencyDiffers", .message = message });
 }
 
 /* What a recipe asks for is done with no more rights than the recipe has. */
@@ -243,10 +243,10 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct p
         return false;
     }
     if ((!child && known) || outdated)
-        depend_make_child(r, entry, digest);
-    if (dependencies_of(r)->making_fault.code && (!child || outdated)) {
-        fail(o, dependencies_of(r)->making_fault.code, dependencies_of(r)->making_fault.reason,
-             sw_strdup(dependencies_of(r)->making_fault.message));
+        depend_create_child(r, entry, digest);
+    if (dependencies_of(r)->creation_fault.code && (!child || outdated)) {
+        fail(o, dependencies_of(r)->creation_fault.code, dependencies_of(r)->creation_fault.reason,
+             sw_strdup(dependencies_of(r)->creation_fault.message));
         return false;
     }
     if (!child || outdated) {
@@ -274,8 +274,8 @@ static void check(struct resource *r, struct prerequisite *out)
     tell_others_values(r);
     depend_prune(r);
     int64_t now_ms = sw_loop_now_ms(r->c->loop);
-    if (out->code && d->making_due_ms > now_ms)
-        recheck_in(r->c, d->making_due_ms - now_ms + 1);
+    if (out->code && d->creation_due_ms > now_ms)
+        recheck_in(r->c, d->creation_due_ms - now_ms + 1);
 }
 
 /* Something about a resource is different: those that depend on it check again. */
@@ -293,14 +293,14 @@ static void stepped(struct resource *child)
 
 static void changed(struct resource *r)
 {
-    dependencies_of(r)->making_due_ms = 0;
+    dependencies_of(r)->creation_due_ms = 0;
 }
 
 static void resource_close(struct resource *r)
 {
     struct dependencies *d = dependencies_of(r);
-    depend_stop_making(r);
-    depend_fault_done(&d->making_fault);
+    depend_stop_creating(r);
+    depend_fault_done(&d->creation_fault);
     free(SW_TAKE(d->reported));
 }
 
@@ -324,7 +324,7 @@ const struct capability capability_dependencies = {
     .changed = changed,
     .check = check,
     .stepped = stepped,
-    .finalize = depend_let_go,
+    .finalize = depend_finalize,
     .resource_close = resource_close,
     .close = controller_close,
 };

@@ -6,14 +6,14 @@
 #define ANN_PARENT "slipway.dev/dependency-of"
 #define ANN_DIGEST "slipway.dev/dependency-digest"
 
-struct making;
+struct creation;
 
 struct dependencies {
-    struct prerequisite making_fault; /* why a child could not be made, until the next try */
-    char *reported;        /* dependencies whose values others decide, as reported last; or NULL */
-    bool lets_go;          /* it stops being an owner of its children */
-    struct making *making; /* a child that is being made, or NULL */
-    int64_t making_due_ms; /* no child is to be made before */
+    struct prerequisite creation_fault; /* why a child could not be made, until the next try */
+    char *reported;         /* dependencies whose values others decide, as reported last; or NULL */
+    bool releases_children; /* it stops being an owner of its children */
+    struct creation *creation; /* a child that is being made, or NULL */
+    int64_t creation_due_ms;   /* no child is to be made before */
 };
 
 static inline struct dependencies *dependencies_of(const struct resource *r)
@@ -37,11 +37,11 @@ void depend_own(struct resource *r, struct resource *child);
 void depend_prune(struct resource *r);
 
 /** child.c: make the child of @entry, or bring it to @digest (of the entry), where
- * that is not being done already; what fails stands in dependencies_of(r)->making_fault until the
+ * that is not being done already; what fails stands in dependencies_of(r)->creation_fault until the
  * next try. */
-void depend_make_child(struct resource *r, struct json_object *entry, const char *digest);
+void depend_create_child(struct resource *r, struct json_object *entry, const char *digest);
 /** Give up, where nothing is on its way to the server yet. */
-void depend_stop_making(struct resource *r);
+void depend_stop_creating(struct resource *r);
 /** owners.c: everything of @r is removed or left behind. With deletionPolicy orphan, so are the
  * children that were made for its dependencies. @return false: finalize_done() will be called */
-bool depend_let_go(struct resource *r);
+bool depend_finalize(struct resource *r);

@@ -31,15 +31,15 @@ static void over(struct op *op)
 {
     struct resource *r = op->r;
     op_free(op);
-    if (dependencies_of(r)->lets_go && !any_under_way(r, NULL))
+    if (dependencies_of(r)->releases_children && !any_under_way(r, NULL))
         finalize_done(r, CAPABILITY_dependencies);
 }
 
-static void failed(struct op *op, int code, const char *words)
+static void failed(struct op *op, int code, const char *message)
 {
     if (code != SW_CONFLICT && code != SW_UNAVAILABLE)
         sw_log(SW_LOG_WARN, "owner of a dependency not written", "resource", op->r->name,
-               "dependency", op->key.name, "error", words, NULL);
+               "dependency", op->key.name, "error", message, NULL);
     op_again(op);
 }
 
@@ -56,7 +56,7 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
 static void begin(struct op *op, const struct sw_kind *kind)
 {
     struct resource *child = resource_find(op->r->c, op->key.name);
-    bool needed = !dependencies_of(op->r)->lets_go && depend_needs(op->r, op->key.name);
+    bool needed = !dependencies_of(op->r)->releases_children && depend_needs(op->r, op->key.name);
     struct json_object *owners = child ? owners_with(child, op->r, needed) : NULL;
     if (!owners) {
         over(op); /* it is gone, or somebody has done it meanwhile */
@@ -87,12 +87,12 @@ void depend_own(struct resource *r, struct resource *child)
     json_object_put(owners);
 }
 
-bool depend_let_go(struct resource *r)
+bool depend_finalize(struct resource *r)
 {
     struct sw_policy policy;
     (void)sw_policy_read(r->doc, &policy, NULL);
-    bool begun = dependencies_of(r)->lets_go;
-    dependencies_of(r)->lets_go = policy.orphan;
+    bool begun = dependencies_of(r)->releases_children;
+    dependencies_of(r)->releases_children = policy.orphan;
     for (struct resource *child = r->c->resources; child && policy.orphan && !begun;
          child = child->next) {
         struct json_object *owners = owners_with(child, r, false);
@@ -100,7 +100,7 @@ bool depend_let_go(struct resource *r)
             write_owner(r, child->name);
         json_object_put(owners);
     }
-    return !dependencies_of(r)->lets_go || !any_under_way(r, NULL);
+    return !dependencies_of(r)->releases_children || !any_under_way(r, NULL);
 }
 
 /* ---- needed no more ----------------------------------------------------------------------------
@@ -139,11 +139,11 @@ static void begin_removal(struct op *op, const struct sw_kind *kind)
 
 static void remove_child(struct resource *r, const struct resource *child)
 {
-    SW_AUTO_CHARS *words = sw_printf("spec.dependencies: %s was made for it, and nobody needs it "
-                                     "any more: it is deleted",
-                                     child->name);
+    SW_AUTO_CHARS *message = sw_printf("spec.dependencies: %s was made for it, and nobody needs it "
+                                       "any more: it is deleted",
+                                       child->name);
     sw_log(SW_LOG_INFO, "dependency goes", "resource", r->name, "dependency", child->name, NULL);
-    event_record(r, &(struct sw_action){ .reason = "DependencyRemoved", .message = words });
+    event_record(r, &(struct sw_action){ .reason = "DependencyRemoved", .message = message });
     struct op *op = op_new(
         r, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, child->name }, 0);
     op->begin = begin_removal;
@@ -151,7 +151,7 @@ static void remove_child(struct resource *r, const struct resource *child)
     op_with_kind(op);
 }
 
-static bool is_being_let_go(const struct resource *r, const char *child)
+static bool is_being_released(const struct resource *r, const char *child)
 {
     return op_find(r, begin, NULL, child) || op_find(r, begin_removal, NULL, child);
 }
@@ -176,7 +176,7 @@ void depend_prune(struct resource *r)
     (void)sw_policy_read(r->doc, &policy, NULL);
     for (struct resource *child = r->c->resources; child; child = child->next) {
         if (!sw_obj_annotation(child->seen, ANN_PARENT) || depend_needs(r, child->name) ||
-            resource_is_deleting(child) || is_being_let_go(r, child->name))
+            resource_is_deleting(child) || is_being_released(r, child->name))
             continue;
         SW_AUTO_JSON *others = owners_with(child, r, false);
         if (others && (sw_json_len(others) || policy.orphan || any_needs(child)))

@@ -16,7 +16,7 @@ struct image_check {
     bool answered;
     enum sw_access_scope wants; /* of the cluster's settings for registries */
     int code;                   /* 0: there, or nobody can tell | SW_NOTFOUND */
-    char *words;
+    char *message;
     int64_t at_ms;
 };
 
@@ -29,7 +29,7 @@ static void check_free(struct image_check *k)
     free(k->image);
     free(k->ns);
     free(k->platform);
-    free(k->words);
+    free(k->message);
     free(k);
 }
 
@@ -44,18 +44,18 @@ static void resume(struct sw_controller *c, bool changed)
     }
 }
 
-static void settle(struct image_check *k, int code, const char *words)
+static void settle(struct image_check *k, int code, const char *message)
 {
     struct sw_controller *c = k->c;
     bool missing = code == SW_NOTFOUND;
     bool changed = k->answered && k->code != (missing ? SW_NOTFOUND : 0);
     if (code < 0 && !missing)
-        sw_log(SW_LOG_INFO, "image not checked", "image", k->image, "reason", words, NULL);
+        sw_log(SW_LOG_INFO, "image not checked", "image", k->image, "reason", message, NULL);
     k->answered = true;
     k->code = missing ? SW_NOTFOUND : 0;
     k->at_ms = sw_loop_now_ms(c->loop);
-    free(k->words);
-    k->words = sw_strdup(words ? words : "");
+    free(k->message);
+    k->message = sw_strdup(message ? message : "");
     if (missing && !sw_timer_is_set(images_of(c)->timer))
         sw_timer_set(images_of(c)->timer, AGAIN_MS);
     resume(c, changed);
@@ -75,13 +75,13 @@ static void on_checked(const struct sw_registry_answer *a, void *arg)
     settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
 }
 
-static void on_access(int code, const char *words, struct sw_registry *registry,
+static void on_access(int code, const char *message, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
     struct image_check *k = arg;
     k->access = NULL;
     if (code < 0)
-        settle(k, code, words);
+        settle(k, code, message);
     else
         k->call = sw_registry_check(registry,
                                     &(struct sw_registry_ask){ .image = k->image,
@@ -146,14 +146,14 @@ static struct image_check *add(struct sw_controller *c, const char *ns, const ch
     return k;
 }
 
-static void on_mirrors(int code, const char *words, struct sw_registry *registry SW_UNUSED,
+static void on_mirrors(int code, const char *message, struct sw_registry *registry SW_UNUSED,
                        struct sw_logins *logins SW_UNUSED, void *arg)
 {
     struct sw_controller *c = arg;
     images_of(c)->mirrors = NULL;
     images_of(c)->no_mirrors = code < 0;
     if (code < 0)
-        sw_log(SW_LOG_WARN, "mirrors not read", "error", words, NULL);
+        sw_log(SW_LOG_WARN, "mirrors not read", "error", message, NULL);
     resume(c, false);
 }
 
@@ -186,7 +186,7 @@ static int find_image(struct sw_controller *c, const char *ns, const char *image
         k = add(c, ns, image, platform);
     if (!k->answered || stale)
         ask(k);
-    *message = k->words;
+    *message = k->message;
     return k->answered ? k->code : SW_PENDING;
 }
 

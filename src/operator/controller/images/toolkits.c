@@ -29,15 +29,15 @@ void toolkits_close(struct sw_controller *c)
 }
 
 static void settle(struct toolkits *t, const struct sw_toolkit *toolkit, int code,
-                   const char *words)
+                   const char *message)
 {
     struct sw_controller *c = t->c;
     SW_AUTO_CHARS *image = SW_TAKE(t->image);
     if (!toolkit)
-        sw_log(SW_LOG_WARN, "driver toolkit not read", "image", image, "reason", words, NULL);
+        sw_log(SW_LOG_WARN, "driver toolkit not read", "image", image, "reason", message, NULL);
     if (!toolkit && (code == SW_UNAVAILABLE || code == SW_FORBIDDEN))
         sw_timer_set(t->timer, AGAIN_MS);
-    if (sw_facts_put_toolkit(c->facts, image, toolkit, words))
+    if (sw_facts_put_toolkit(c->facts, image, toolkit, message))
         facts_changed(c);
     plan_resume_all(c);
 }
@@ -57,13 +57,13 @@ static void on_file(const struct sw_registry_answer *a, void *arg)
     settle(t, rc < 0 ? NULL : &toolkit, rc, rc < 0 ? sw_err_text(&err) : NULL);
 }
 
-static void on_access(int code, const char *words, struct sw_registry *registry,
+static void on_access(int code, const char *message, struct sw_registry *registry,
                       struct sw_logins *logins, void *arg)
 {
     struct toolkits *t = arg;
     t->access = NULL;
     if (code < 0) {
-        settle(t, NULL, code, words);
+        settle(t, NULL, code, message);
         return;
     }
     struct sw_registry_ask ask = { .image = t->image, .logins = logins, .platform = t->platform };

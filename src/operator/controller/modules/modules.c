@@ -49,11 +49,11 @@ void module_write_status(struct module *m)
         &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status, m);
 }
 
-void module_fail(struct module *m, const char *words)
+void module_fail(struct module *m, const char *message)
 {
-    if (!sw_streq(m->trouble, words)) {
-        sw_log(SW_LOG_WARN, "module", "module", m->name, "error", words, NULL);
-        char *copy = sw_strdup(words);
+    if (!sw_streq(m->trouble, message)) {
+        sw_log(SW_LOG_WARN, "module", "module", m->name, "error", message, NULL);
+        char *copy = sw_strdup(message);
         free(m->trouble);
         m->trouble = copy;
     }
@@ -75,7 +75,7 @@ void module_stop_round(struct module *m)
 {
     source_free(SW_TAKE(m->source));
     sw_http_cancel(SW_TAKE(m->transfer));
-    sw_release_image_close(SW_TAKE(m->look));
+    sw_release_image_close(SW_TAKE(m->read));
     sw_kube_cancel(SW_TAKE(m->req));
     module_stop_waiting(m);
     sw_rendered_free(SW_TAKE(m->rendered));
@@ -125,11 +125,11 @@ static void drop_vanished(struct module *m)
     m->versions = kept;
 }
 
-static void on_source(int code, struct sw_recipe *recipe, const char *words, void *arg)
+static void on_source(int code, struct sw_recipe *recipe, const char *message, void *arg)
 {
     struct module *m = arg;
     struct source *source = SW_TAKE(m->source);
-    SW_AUTO_CHARS *why = code < 0 ? sw_strdup(words) : NULL;
+    SW_AUTO_CHARS *why = code < 0 ? sw_strdup(message) : NULL;
     source_free(source);
     if (code < 0) {
         module_fail(m, why);

@@ -43,7 +43,7 @@ struct module {
     struct sw_http_transfer *transfer;
     char *body;
     size_t body_len;
-    struct sw_release_image_read *look;
+    struct sw_release_image_read *read;
     struct sw_facts *facts;
     struct json_object *values;
     struct sw_rendered *rendered;
@@ -74,8 +74,8 @@ void module_stop_round(struct module *m);
 void module_begin_soon(struct module *m, int64_t in_ms);
 /** modules.c: write what has changed of the status. */
 void module_write_status(struct module *m);
-/** modules.c: say @words, give the round up, begin anew later. */
-void module_fail(struct module *m, const char *words);
+/** modules.c: say @message, give the round up, begin anew later. */
+void module_fail(struct module *m, const char *message);
 
 /** module_watch.c: watch what spec.watch names; the watches there were are closed. */
 void module_open_watches(struct module *m);

@@ -42,7 +42,7 @@ static void on_build(const struct sw_watch_event *w, void *arg)
 }
 
 /* A BuildConfig is ready when its last build is complete. */
-static void look_at_build(struct module *m, struct json_object *config)
+static void check_build(struct module *m, struct json_object *config)
 {
     const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(config), "Build");
     int64_t n = sw_json_int(config, 0, "status", "lastVersion", NULL);
@@ -60,15 +60,15 @@ static void judge(struct module *m, struct json_object *object)
     sw_gate_judge(m->gate, object, &readiness);
     bool ready = readiness.kind == SW_READINESS_READY;
     bool failed = readiness.kind == SW_READINESS_FAILED;
-    SW_AUTO_CHARS *words = sw_printf("%s %s: %s", sw_obj_kind(m->doc), sw_obj_name(m->doc),
-                                     readiness.message ? readiness.message : "");
+    SW_AUTO_CHARS *message = sw_printf("%s %s: %s", sw_obj_kind(m->doc), sw_obj_name(m->doc),
+                                       readiness.message ? readiness.message : "");
     sw_readiness_done(&readiness);
     if (sw_streq(sw_obj_kind(m->doc), "BuildConfig"))
-        look_at_build(m, object);
+        check_build(m, object);
     else if (ready)
         manifest_is_done(m);
     else if (failed)
-        module_fail(m, words);
+        module_fail(m, message);
 }
 
 static void on_awaited(const struct sw_watch_event *w, void *arg)

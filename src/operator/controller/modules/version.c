@@ -73,10 +73,10 @@ static void start_version(struct module *m)
         module_next_state(m);
 }
 
-static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
+static void on_payload(int code, const char *message, const struct sw_release_image *p, void *arg)
 {
     struct module *m = arg;
-    struct sw_release_image_read *look = SW_TAKE(m->look);
+    struct sw_release_image_read *read = SW_TAKE(m->read);
     if (code == 0) {
         struct json_object *info = json_object_new_object();
         sw_json_set_str(info, p->version, "version", NULL);
@@ -87,8 +87,8 @@ static void on_payload(int code, const char *words, const struct sw_release_imag
         sw_json_set_str(info, p->rhel_version, "rhel", NULL);
         (void)json_object_object_add(m->known, module_entry(m), info);
     }
-    SW_AUTO_CHARS *why = code < 0 ? sw_printf("%s: %s", module_entry(m), words) : NULL;
-    sw_release_image_close(look);
+    SW_AUTO_CHARS *why = code < 0 ? sw_printf("%s: %s", module_entry(m), message) : NULL;
+    sw_release_image_close(read);
     if (code < 0)
         module_fail(m, why);
     else
@@ -133,7 +133,7 @@ static void on_graph(const struct sw_http_result *r, void *arg)
                                                module_entry(m));
     const char *image = sw_json_str(node, NULL, "payload", NULL);
     if (image) {
-        m->look = sw_release_image_open(m->c->registries, image, NULL, on_payload, m);
+        m->read = sw_release_image_open(m->c->registries, image, NULL, on_payload, m);
     } else if (++m->channel < SW_COUNT(channels)) {
         ask_graph(m);
     } else {
@@ -187,5 +187,5 @@ void module_next_entry(struct module *m)
     else if (is_version(entry))
         ask_graph(m);
     else
-        m->look = sw_release_image_open(m->c->registries, entry, NULL, on_payload, m);
+        m->read = sw_release_image_open(m->c->registries, entry, NULL, on_payload, m);
 }

@@ -17,7 +17,7 @@ struct validation {
     char *name, *image;           /* image: spec.updateImage */
     struct json_object *statuses; /* as last written, or as read */
     struct json_object *fresh;    /* that is being put together */
-    struct sw_release_image_read *look;
+    struct sw_release_image_read *read;
     struct sw_facts *facts; /* of the release image; NULL: not read yet */
     char *kernel;
     char **names; /* of the resources of this round */
@@ -44,7 +44,7 @@ static void forget_names(struct validation *v)
 
 static void stop(struct validation *v)
 {
-    sw_release_image_close(SW_TAKE(v->look));
+    sw_release_image_close(SW_TAKE(v->read));
     sw_driver_images_close(SW_TAKE(v->check));
     sw_kube_cancel(SW_TAKE(v->write));
     sw_timer_stop(v->timer);
@@ -187,17 +187,18 @@ static void collect_names(struct validation *v)
 /* ---- a round -----------------------------------------------------------------------------------
  */
 
-static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
+static void on_payload(int code, const char *message, const struct sw_release_image *p, void *arg)
 {
     struct validation *v = arg;
-    struct sw_release_image_read *look = SW_TAKE(v->look); /* @p is its */
-    SW_AUTO_CHARS *why = code < 0 ? sw_printf("the release image cannot be read: %s", words) : NULL;
+    struct sw_release_image_read *read = SW_TAKE(v->read); /* @p is its */
+    SW_AUTO_CHARS *why = code < 0 ? sw_printf("the release image cannot be read: %s", message)
+                                  : NULL;
     if (code == 0) {
         v->facts = sw_release_image_facts(p, NULL, NULL, NULL);
         free(v->kernel);
         v->kernel = sw_strdup(p->kernel);
     }
-    sw_release_image_close(look);
+    sw_release_image_close(read);
     if (code < 0) {
         for (v->at = 0; v->at < v->n; v->at++)
             add_readiness(v, v->names[v->at], "Error", why);
@@ -216,7 +217,7 @@ static void begin(void *arg)
     if (v->facts)
         next_resource(v);
     else
-        v->look = sw_release_image_open(v->c->registries, v->image, NULL, on_payload, v);
+        v->read = sw_release_image_open(v->c->registries, v->image, NULL, on_payload, v);
 }
 
 static struct validation *find(struct preflights *all, const char *name)

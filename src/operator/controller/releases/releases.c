@@ -218,7 +218,7 @@ static void write_record(void *arg)
                            on_written, w);
 }
 
-static void on_looked(struct release_work *w)
+static void on_records(struct release_work *w)
 {
     struct resource *r = w->r;
     if (w->removing) {
@@ -253,10 +253,10 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     if (a->code < 0 && a->code != SW_NOTFOUND && w->status)
         give_up(w, a->code, sw_err_text(a->err));
     else
-        on_looked(w); /* a walk does not wait for records that cannot be read */
+        on_records(w); /* a walk does not wait for records that cannot be read */
 }
 
-static void look(struct resource *r, const char *status)
+static void read_records(struct resource *r, const char *status)
 {
     static const char *const fields[] = { "metadata.labels", NULL };
     struct release_work *w = releases_of(r)->work = sw_zalloc(1, sizeof *w);
@@ -296,7 +296,7 @@ static bool plan_ready(struct resource *r)
         releases_of(r)->known = false; /* another revision: which one, the records say */
     }
     if (!releases_of(r)->work)
-        look(r, NULL);
+        read_records(r, NULL);
     return releases_of(r)->known;
 }
 
@@ -309,7 +309,7 @@ static void hooks_over(struct resource *r)
     free(SW_TAKE(releases_of(r)->seen));
     releases_of(r)->known = releases_of(r)->was_deployed = releases_of(r)->is_upgrade = false;
     releases_of(r)->version = 0;
-    look(r, NULL);
+    read_records(r, NULL);
     if (releases_of(r)->work)
         releases_of(r)->work->removing = true;
 }
@@ -327,7 +327,7 @@ static void begin(struct resource *r)
         return;
     free(releases_of(r)->done);
     releases_of(r)->done = sw_printf("%s pending", digest);
-    look(r, releases_of(r)->was_deployed ? "pending-upgrade" : "pending-install");
+    read_records(r, releases_of(r)->was_deployed ? "pending-upgrade" : "pending-install");
 }
 
 static void settled(struct resource *r)
@@ -355,7 +355,7 @@ static void settled(struct resource *r)
         return;
     free(releases_of(r)->done);
     releases_of(r)->done = SW_TAKE(done);
-    look(r, status);
+    read_records(r, status);
 }
 
 static void applying(struct resource *r, const struct sw_action *action)
@@ -393,7 +393,7 @@ const struct capability capability_releases = {
     .release = release_view,
     .add_revision = add_revision,
     .applying = applying,
-    .object_seen = release_saw,
+    .object_observed = release_saw,
     .stepped = settled,
     .hooks_over = hooks_over,
     .resource_close = resource_close,

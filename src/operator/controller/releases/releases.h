@@ -31,7 +31,7 @@ static inline struct releases *releases_of(const struct resource *r)
 struct release_work {
     struct resource *r;
     struct lookups *lookups;
-    const char *status;       /* to be recorded; NULL: only look */
+    const char *status;       /* to be recorded; NULL: they are only read */
     bool removing;            /* all of them go */
     int64_t version;          /* of the record that is written */
     struct json_object *list; /* records there are: {name, labels} */

@@ -190,10 +190,11 @@ static struct json_object *secret_doc(const struct rollback *b, const char *pack
     return doc;
 }
 
-static void tell(struct rollback *b, const char *reason, const char *words)
+static void tell(struct rollback *b, const char *reason, const char *message)
 {
-    sw_log(SW_LOG_WARN, reason, "resource", b->r->name, "why", words, NULL);
-    event_record(b->r, &(struct sw_action){ .warning = true, .reason = reason, .message = words });
+    sw_log(SW_LOG_WARN, reason, "resource", b->r->name, "why", message, NULL);
+    event_record(b->r,
+                 &(struct sw_action){ .warning = true, .reason = reason, .message = message });
 }
 
 /* What is decided is carried out, by rendering again. */
@@ -243,7 +244,7 @@ static void write_all(struct rollback *b)
                            on_written, b);
 }
 
-static void look(struct rollback *b)
+static void read_secret(struct rollback *b)
 {
     struct resource *r = b->r;
     const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
@@ -262,7 +263,7 @@ static void on_timer(void *arg)
     if (b->req)
         return;
     if (!b->known)
-        look(b);
+        read_secret(b);
     else if (b->dirty && b->r->plan)
         write_all(b);
 }
@@ -290,7 +291,7 @@ static bool plan_ready(struct resource *r)
         struct rollback *b = r->state[CAPABILITY_rollback] = sw_zalloc(1, sizeof *b);
         b->r = r;
         b->timer = sw_timer_new(r->c->loop, on_timer, b);
-        look(b);
+        read_secret(b);
     }
     return rollback_of(r)->known;
 }
@@ -399,10 +400,10 @@ static void on_state(const struct sw_state_view *state, void *arg)
     }
     if (!rolled)
         return;
-    SW_AUTO_CHARS *words = sw_printf("state %s: what it was made of when it was ready last is "
-                                     "applied again, as the new failed: %s",
-                                     state->name, state->why);
-    tell(b, "RolledBack", words);
+    SW_AUTO_CHARS *message = sw_printf("state %s: what it was made of when it was ready last is "
+                                       "applied again, as the new failed: %s",
+                                       state->name, state->why);
+    tell(b, "RolledBack", message);
 }
 
 static void update(struct resource *r)

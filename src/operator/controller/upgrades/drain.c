@@ -17,7 +17,7 @@ struct victim {
     bool dying;
     struct sw_kube_request *req;
     int64_t again_ms; /* not to be asked again before */
-    char *words;      /* the server's, when it said no */
+    char *message;    /* the server's, when it said no */
 };
 
 struct drain {
@@ -29,7 +29,7 @@ struct drain {
     struct sw_timer *timer;
     struct victim *victims;
     bool synced, beta;
-    char *words;
+    char *message;
     void (*changed)(void *arg);
     void *arg;
 };
@@ -44,7 +44,7 @@ static void victim_free(struct victim *v)
     free(v->name);
     free(v->uid);
     free(v->refusal);
-    free(v->words);
+    free(v->message);
     free(v);
 }
 
@@ -91,8 +91,8 @@ static void go_on(struct drain *d);
 static void wait_for(struct victim *v, const struct sw_kube_answer *a)
 {
     int64_t now_ms = sw_loop_now_ms(v->d->c->loop);
-    free(v->words);
-    v->words = sw_strdup(sw_err_text(a->err));
+    free(v->message);
+    v->message = sw_strdup(sw_err_text(a->err));
     v->again_ms = now_ms + (a->retry_after_ms ? a->retry_after_ms : AGAIN_MS);
 }
 
@@ -216,7 +216,7 @@ void drain_close(struct drain *d)
         drop(&d->victims);
     sw_timer_free(d->timer);
     free(d->selector);
-    free(d->words);
+    free(d->message);
     free(d);
 }
 
@@ -233,23 +233,23 @@ bool drain_is_refused(const struct drain *d)
     return false;
 }
 
-const char *drain_words(struct drain *d)
+const char *drain_message(struct drain *d)
 {
     size_t n = 0;
     const struct victim *first = NULL;
     for (const struct victim *v = d->victims; v; v = v->next) {
         n++;
-        int rank = v->refusal ? 2 : v->words != NULL;
-        int best = !first ? -1 : first->refusal ? 2 : first->words != NULL;
+        int rank = v->refusal ? 2 : v->message != NULL;
+        int best = !first ? -1 : first->refusal ? 2 : first->message != NULL;
         first = rank > best ? v : first;
     }
-    free(d->words);
-    d->words = first
-                   ? sw_printf("%zu pod%s still there: pod %s/%s%s%s", n, n == 1 ? " is" : "s are",
-                               first->ns, first->name, first->refusal || first->words ? ": " : "",
-                               first->refusal ? first->refusal
-                               : first->words ? first->words
-                                              : "")
-                   : sw_strdup("");
-    return d->words;
+    free(d->message);
+    d->message = first ? sw_printf("%zu pod%s still there: pod %s/%s%s%s", n,
+                                   n == 1 ? " is" : "s are", first->ns, first->name,
+                                   first->refusal || first->message ? ": " : "",
+                                   first->refusal   ? first->refusal
+                                   : first->message ? first->message
+                                                    : "")
+                       : sw_strdup("");
+    return d->message;
 }

@@ -22,4 +22,4 @@ bool drain_is_done(const struct drain *d);
 /** Is there a pod that may not be evicted? */
 bool drain_is_refused(const struct drain *d);
 /** What is waited for, or refused; "" for nothing. Borrowed until the next call. */
-const char *drain_words(struct drain *d);
+const char *drain_message(struct drain *d);

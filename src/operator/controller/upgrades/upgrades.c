@@ -40,22 +40,22 @@ static struct upgrade *upgrade_of(const struct resource *r)
 /* ---- what is on the nodes ----------------------------------------------------------------------
  */
 
-struct shared_look {
+struct shared_check {
     const struct upgrade *u;
     bool found;
 };
 
-static void look_at_label(const char *key, const char *value SW_UNUSED, void *arg)
+static void check_label(const char *key, const char *value SW_UNUSED, void *arg)
 {
-    struct shared_look *l = arg;
+    struct shared_check *l = arg;
     l->found = l->found ||
                (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, l->u->cordon_label));
 }
 
 static bool is_shared(const struct upgrade *u, uint32_t node)
 {
-    struct shared_look l = { .u = u };
-    sw_node_set_each_label(u->r->c->nodes, node, look_at_label, &l);
+    struct shared_check l = { .u = u };
+    sw_node_set_each_label(u->r->c->nodes, node, check_label, &l);
     return l.found;
 }
 
@@ -197,7 +197,7 @@ static void begin_patch(struct op *op, const struct sw_kind *kind)
                             &(struct sw_request_opts){ .retries = 2 }, on_patched, op);
 }
 
-static void patch_failed(struct op *op, int code SW_UNUSED, const char *words SW_UNUSED)
+static void patch_failed(struct op *op, int code SW_UNUSED, const char *message SW_UNUSED)
 {
     struct resource *r = op->r;
     op_free(op);
@@ -316,12 +316,12 @@ static void delete_pod(const char *ns, const char *name, void *arg)
     op_with_kind(op);
 }
 
-static const char *words_of(const struct upgrade *u, const struct sw_upgrade_node *node,
-                            const struct sw_upgrade_decision *d)
+static const char *node_message(const struct upgrade *u, const struct sw_upgrade_node *node,
+                                const struct sw_upgrade_decision *d)
 {
     struct node_drain *drain = find_drain(u, node->name);
-    const char *words = drain ? drain_words(drain->drain) : "";
-    return *words ? words : sw_upgrade_why_words(d->why);
+    const char *message = drain ? drain_message(drain->drain) : "";
+    return *message ? message : sw_upgrade_why_words(d->why);
 }
 
 static struct news *news_of(const struct upgrade *u, const struct sw_upgrade_node *node,
@@ -342,7 +342,7 @@ static struct news *news_of(const struct upgrade *u, const struct sw_upgrade_nod
     case SW_UPDO_FAIL:
         return tell(true, "NodeUpgradeFailed",
                     sw_printf("node %s: %s: %s%s", node->name, sw_upgrade_step_name(d->next),
-                              words_of(u, node, d), d->uncordon ? "; uncordoned" : ""));
+                              node_message(u, node, d), d->uncordon ? "; uncordoned" : ""));
     default:
         return NULL;
     }
@@ -355,7 +355,7 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
     switch (d->what) {
     case SW_UPDO_FAIL:
         (void)json_object_object_add(u->reasons, node->name,
-                                     json_object_new_string(words_of(u, node, d)));
+                                     json_object_new_string(node_message(u, node, d)));
         written = true;
         break;
     case SW_UPDO_BEGIN:
@@ -399,8 +399,8 @@ static void count(struct counts *c, const struct sw_upgrade_node *node)
 }
 
 /* Why it failed is on no label: what an earlier life knew of it is in the status. Heap. */
-static char *message_of(const struct upgrade *u, const struct sw_upgrade_node *node,
-                        const struct sw_upgrade_decision *d)
+static char *message_in_status(const struct upgrade *u, const struct sw_upgrade_node *node,
+                               const struct sw_upgrade_decision *d)
 {
     struct json_object *before = sw_json_get(u->told, "nodes");
     const char *reason = sw_json_str(u->reasons, "", node->name, NULL),
@@ -409,7 +409,7 @@ static char *message_of(const struct upgrade *u, const struct sw_upgrade_node *n
     if (d->why == SW_UPWHY_RETRY && *reason)
         return sw_printf(IT_FAILED "%s; it is tried again later", reason);
     bool said = d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED);
-    return sw_strdup(said ? last : words_of(u, node, d));
+    return sw_strdup(said ? last : node_message(u, node, d));
 }
 
 static struct json_object *node_doc(const struct upgrade *u, const struct sw_upgrade_node *node,
@@ -417,13 +417,13 @@ static struct json_object *node_doc(const struct upgrade *u, const struct sw_upg
 {
     struct json_object *doc = json_object_new_object();
     char since[21];
-    SW_AUTO_CHARS *words = message_of(u, node, d);
+    SW_AUTO_CHARS *message = message_in_status(u, node, d);
     sw_json_set_str(doc, node->name, "name", NULL);
     sw_json_set_str(doc, node->step ? sw_upgrade_step_name(node->step) : "waiting", "step", NULL);
     if (node->since_ms)
         sw_json_set_str(doc, sw_time_rfc3339(node->since_ms, since), "since", NULL);
-    if (*words)
-        sw_json_set_str(doc, words, "message", NULL);
+    if (*message)
+        sw_json_set_str(doc, message, "message", NULL);
     return doc;
 }
 
@@ -505,7 +505,7 @@ static void wake_at(struct upgrade *u, const struct sw_upgrade_decision *d, size
         sw_timer_set(u->timer, at_ms > now_ms ? at_ms - now_ms + 1 : 1);
 }
 
-static void look_at_nodes(struct upgrade *u, const struct sw_upgrade_policy *policy)
+static void check_nodes(struct upgrade *u, const struct sw_upgrade_policy *policy)
 {
     struct gathered g = { .u = u };
     struct resource *r = u->r;
@@ -522,7 +522,7 @@ static void look_at_nodes(struct upgrade *u, const struct sw_upgrade_policy *pol
     tell_engine(u, doc);
 }
 
-static void look(void *arg)
+static void check_upgrade(void *arg)
 {
     struct upgrade *u = arg;
     struct resource *r = u->r;
@@ -541,7 +541,7 @@ static void look(void *arg)
             tell_engine(u, NULL);
     } else if (!r->fault && sw_engine_knows_drivers(r->engine) &&
                sw_upgrade_policy_read(policy_doc(r), &policy, &err) == 0) {
-        look_at_nodes(u, &policy);
+        check_nodes(u, &policy);
     }
 }
 
@@ -557,7 +557,7 @@ static struct upgrade *need(struct resource *r)
                            .since_label = sw_printf("%s%s", SW_UPGRADE_SINCE_LABEL, r->name),
                            .cordon_label = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, r->name),
                            .told = json_object_get(sw_json_get(r->status, "upgrade")) };
-    u->timer = sw_timer_new(r->c->loop, look, u);
+    u->timer = sw_timer_new(r->c->loop, check_upgrade, u);
     return u;
 }
 
