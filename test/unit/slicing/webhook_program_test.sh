@@ -69,7 +69,7 @@ knows_the_states_flags() {
     "$program" --help >"$tap_dir/help" || return 1
     local flag
     for flag in $(sed -n 's/^ *- --\([a-zA-Z-]*\)=.*/\1/p' states/webhook/templates/server.yaml); do
-        grep -q "^  --$flag " "$tap_dir/help" || { echo "no --$flag"; return 1; }
+        grep -q "^ *--$flag " "$tap_dir/help" || { echo "no --$flag"; return 1; }
     done
 }
 
