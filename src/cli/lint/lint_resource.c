@@ -4,12 +4,12 @@
 
 #include <json-c/json.h>
 
-#include "cli/cluster/overlap.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
 #include "data/yaml/yaml.h"
+#include "operator/manifests/overlap.h"
 
 struct text {
     const char *name, *bytes; /* of the file */
@@ -50,14 +50,27 @@ static void tell_failure(const struct text *t, const char *words)
     sw_problems_add(t->problems, true, t->name, line, "%s", words + length);
 }
 
+/* A sw_overlap_find_fn among the resources of the file; @arg: a struct text. */
+static struct json_object *find_resource(const char *name, void *arg)
+{
+    const struct text *t = arg;
+    for (size_t i = 0; i < t->docs->n_docs; i++) {
+        struct json_object *doc = t->docs->docs[i].object;
+        if (sw_streq(sw_obj_kind(doc), "SpecialResource") && sw_streq(sw_obj_name(doc), name))
+            return doc;
+    }
+    return NULL;
+}
+
 /* The resources before it in the file that take the same nodes. */
-static void check_overlap(const struct text *t)
+static void check_overlap(struct text *t)
 {
     struct json_object *doc = t->docs->docs[t->at].object;
     for (size_t i = 0; i < t->at; i++) {
         struct json_object *other = t->docs->docs[i].object;
         if (sw_streq(sw_obj_kind(doc), "SpecialResource") &&
-            sw_streq(sw_obj_kind(other), "SpecialResource") && sw_overlap_is_sure(doc, other))
+            sw_streq(sw_obj_kind(other), "SpecialResource") &&
+            sw_overlap_is_certain(doc, other, find_resource, t))
             sw_problems_add(t->problems, false, t->name, t->docs->docs[t->at].line,
                             "%s selects the same nodes as %s (line %d)", sw_obj_name(doc),
                             sw_obj_name(other), t->docs->docs[i].line);

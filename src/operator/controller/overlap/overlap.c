@@ -2,6 +2,7 @@
  * a node's change costs one look for each resource, and comparing them costs next to nothing. A
  * resource claims nodes when it chooses some: by a selector, or by its taints. Of resources that
  * depend on each other nothing is said: they are meant to share. */
+#include "operator/manifests/overlap.h"
 #include "operator/controller/core.h"
 #include "operator/controller/metrics.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTLE_MS = 50, MAX_NAMES = 3, BITS = 64, MAX_DEPTH = 16 };
+enum { SETTLE_MS = 50, MAX_NAMES = 3, BITS = 64 };
 
 /* Another resource that selects some of the same nodes. */
 struct overlap_item {
@@ -32,15 +33,6 @@ struct overlap {
 static struct overlap *overlap_of(const struct resource *r)
 {
     return r->state[CAPABILITY_overlap];
-}
-
-static bool is_claiming(const struct resource *r)
-{
-    const char *state = sw_json_str(r->doc, "", "spec", "managementState", NULL);
-    return (sw_json_len(sw_json_find(r->doc, "spec", "nodeSelector", NULL)) ||
-            sw_json_len(sw_json_find(r->doc, "spec", "taints", NULL))) &&
-           !sw_streq(state, "Removed") && !sw_streq(state, "Unmanaged") &&
-           !sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL);
 }
 
 /* @return whether it was otherwise */
@@ -72,16 +64,11 @@ static bool selects(const struct resource *r, uint32_t node)
 /* ---- two of them -------------------------------------------------------------------------------
  */
 
-static bool depends_on(const struct resource *r, const struct resource *other, int depth)
+/* A sw_overlap_find_fn; @arg: the controller. */
+static struct json_object *find_document(const char *name, void *arg)
 {
-    struct json_object *list = sw_json_find(r->doc, "spec", "dependencies", NULL);
-    for (size_t i = 0; depth < MAX_DEPTH && i < sw_json_len(list); i++) {
-        const char *name = sw_json_str(sw_json_at(list, i), "", "chart", "name", NULL);
-        const struct resource *child = resource_find(r->c, name);
-        if (sw_streq(name, other->name) || (child && depends_on(child, other, depth + 1)))
-            return true;
-    }
-    return false;
+    const struct resource *r = resource_find(arg, name);
+    return r ? r->doc : NULL;
 }
 
 static size_t count_shared(const struct resource *a, const struct resource *b)
@@ -143,7 +130,7 @@ static void append(char **to, const char *between, const char *text)
 static void note(struct resource *r, const struct resource *other, struct overlap_outcome *o)
 {
     size_t n = count_shared(r, other);
-    if (!n || depends_on(r, other, 0) || depends_on(other, r, 0))
+    if (!n || sw_overlap_is_meant(r->doc, other->doc, find_document, r->c))
         return;
     bool same = same_chart(r, other);
     SW_AUTO_CHARS *names = names_of_shared(r, other, n);
@@ -192,7 +179,7 @@ static void compare_soon(struct sw_controller *c)
 
 static void changed(struct resource *r)
 {
-    bool claiming = is_claiming(r), differs = false;
+    bool claiming = sw_overlap_is_claiming(r->doc), differs = false;
     for (uint32_t i = 0; i < sw_node_set_end(r->c->nodes); i++)
         differs = put_bit(r, i, claiming && selects(r, i)) || differs;
     if (differs || overlap_of(r)->n_claims)
@@ -202,7 +189,7 @@ static void changed(struct resource *r)
 static void on_node(struct sw_controller *c, uint32_t node)
 {
     for (struct resource *r = c->resources; r; r = r->next)
-        if (r->doc && put_bit(r, node, is_claiming(r) && selects(r, node)))
+        if (r->doc && put_bit(r, node, sw_overlap_is_claiming(r->doc) && selects(r, node)))
             compare_soon(c);
 }
 
