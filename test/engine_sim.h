@@ -3,6 +3,7 @@
  * life (pods start, objects become ready), and feeds the answers and observations back in any
  * order. Everything random comes from one seed. */
 #include "operator/engine/engine.h"
+#include "operator/engine/recording/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -699,8 +700,10 @@ static inline void sim_step(struct sim *sim, const struct sw_event *event)
     if (e.kind == SW_EV_NODE && !sw_engine_minds_node(sim->engine, e.node))
         return; /* as the controller does */
     if (sim->trace) {
-        SW_AUTO_CHARS *line = sw_event_json(&e, true);
-        fprintf(sim->trace, "%s\n", line);
+        const struct sw_key *k = &e.key;
+        fprintf(sim->trace, "%s %s %s %s/%s %d\n", sw_event_kind_name(e.kind),
+                e.state ? e.state : "", k->kind ? k->kind : "", k->ns ? k->ns : "",
+                k->name ? k->name : "", e.code);
     }
     const struct sw_actions *actions = sw_engine_step(sim->engine, &e);
     for (size_t i = 0; i < actions->n; i++)

@@ -128,7 +128,7 @@ static bool is_awaited(const struct sw_recipe_state *state, struct json_object *
     struct sw_gate *gate = NULL;
     if (sw_gate_new(doc, state->wait_all, &gate, &ignored) < 0)
         return state->wait_all;
-    bool awaited = sw_gate_is_awaited(gate);
+    bool awaited = gate->awaited;
     sw_gate_free(gate);
     return awaited;
 }

@@ -12,7 +12,7 @@
 #include "cli/simulate/snapshot.h"
 #include "data/data.h"
 #include "data/yaml/yaml.h"
-#include "operator/engine/recording/recording.h"
+#include "operator/engine/recording/replay.h"
 
 enum { MAX_RECORDING = 1 << 30 };
 
@@ -112,7 +112,7 @@ struct recording_view {
     struct json_object *different; /* of json */
 };
 
-static void show_played(const struct sw_recording_played *step, void *arg)
+static void show_played(const struct sw_replay_step *step, void *arg)
 {
     struct recording_view *v = arg;
     if (!v->began)
@@ -126,7 +126,7 @@ static void show_played(const struct sw_recording_played *step, void *arg)
         sw_json_set(d, json_object_new_int(step->line), "line", NULL);
         sw_json_set_str(d, step->resource, "resource", NULL);
         sw_json_set_str(d, step->event, "event", NULL);
-        sw_json_set_str(d, step->taped ? step->taped : "", "recorded", NULL);
+        sw_json_set_str(d, step->recorded ? step->recorded : "", "recorded", NULL);
         sw_json_set_str(d, now ? now : "", "now", NULL);
         (void)json_object_array_add(v->different, d);
         return;
@@ -137,11 +137,11 @@ static void show_played(const struct sw_recording_played *step, void *arg)
         (void)printf("%11s%s\n", "", step->actions[i]);
     if (step->differs != SIZE_MAX)
         (void)printf("line %d: recorded: %s\nline %d: now:      %s\n", step->line,
-                     step->taped ? step->taped : "nothing more", step->line,
+                     step->recorded ? step->recorded : "nothing more", step->line,
                      now ? now : "nothing more");
 }
 
-static void print_recording_end(const struct recording_view *v, const struct sw_recording_end *end)
+static void print_recording_end(const struct recording_view *v, const struct sw_replay_result *end)
 {
     if (!v->json) {
         (void)printf("%zu events in %.1f s, %zu decisions: %s\n", end->n_steps,
@@ -169,9 +169,9 @@ static void print_recording_end(const struct recording_view *v, const struct sw_
 static int replay_recording(const char *path, const char *text, size_t len, bool json)
 {
     struct recording_view v = { .json = json, .different = json_object_new_array() };
-    struct sw_recording_end end;
+    struct sw_replay_result end;
     SW_ERR(err);
-    int rc = sw_recording_play(text, len, path, show_played, &v, &end, &err);
+    int rc = sw_replay(text, len, path, show_played, &v, &end, &err);
     if (rc < 0) {
         rc = sw_cli_fail("replay", &err);
     } else {

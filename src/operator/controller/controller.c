@@ -27,7 +27,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
         .trouble = 1, /* nothing was reported yet */
     };
-    sw_node_set_tap(c->nodes, opts->recording);
+    sw_recording_observe(opts->recording, c->nodes);
     if (opts->registries)
         c->registries = sw_registries_new(loop, kube, opts->registries);
     capabilities_open(c);

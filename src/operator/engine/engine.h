@@ -335,9 +335,3 @@ void sw_engine_each_old_pod(const struct sw_engine *engine, uint32_t node,
 /** The table of transitions as a Mermaid state diagram. Heap, the caller's. */
 char *sw_engine_diagram(void);
 
-/** Events and actions as one line of JSON each, without newline; heap, the caller's. Documents are
- * included (@brief: only their keys), so that a record can be replayed. */
-char *sw_event_json(const struct sw_event *event, bool brief);
-char *sw_action_json(const struct sw_action *action, bool brief);
-const char *sw_event_kind_name(enum sw_event_kind kind);
-const char *sw_action_kind_name(enum sw_action_kind kind);

@@ -15,7 +15,7 @@
 #include "operator/engine/engine.h"
 #include "operator/engine/nodes/bitset.h"
 #include "operator/engine/nodes/grace_period.h"
-#include "operator/engine/readiness/gate_internal.h"
+#include "operator/engine/readiness/gate.h"
 
 struct json_object;
 struct lh_table;

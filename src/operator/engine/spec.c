@@ -10,8 +10,6 @@
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
 
-#define LABEL_PREFIX "specialresource.openshift.io/state-"
-
 /* ---- states ------------------------------------------------------------------------------------
  */
 
@@ -445,7 +443,7 @@ static void take_state(struct sw_engine *e, const struct sw_state_spec *from, si
     s->timeout_ms = from->timeout_ms;
     take_text(&s->title, from->title ? from->title : from->name);
     free(s->label);
-    s->label = from->label ? sw_printf(LABEL_PREFIX "%s-%s", e->name, from->label) : NULL;
+    s->label = from->label ? sw_printf(SW_STATE_LABEL "%s-%s", e->name, from->label) : NULL;
     if (s->phase == PH_REMOVED)
         state_nudge(e, s);
 }

@@ -8,6 +8,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/engine.h"
+#include "operator/engine/recording/recording.h"
 
 #define MAX_DOCS 16
 

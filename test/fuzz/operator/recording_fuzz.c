@@ -3,9 +3,9 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "operator/engine/recording/recording.h"
+#include "operator/engine/recording/replay.h"
 
-static void on_step(const struct sw_recording_played *step, void *arg)
+static void on_step(const struct sw_replay_step *step, void *arg)
 {
     size_t *n = arg;
     *n += step->n_actions;
@@ -14,10 +14,10 @@ static void on_step(const struct sw_recording_played *step, void *arg)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sw_recording_end end;
+    struct sw_replay_result end;
     size_t n = 0;
     SW_ERR(err);
     if (sw_recording_is((const char *)data, size))
-        (void)!sw_recording_play((const char *)data, size, "tape", on_step, &n, &end, &err);
+        (void)!sw_replay((const char *)data, size, "recording", on_step, &n, &end, &err);
     return 0;
 }

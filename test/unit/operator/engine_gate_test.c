@@ -41,7 +41,7 @@ static bool awaited(const char *kind, const char *annotations, bool wait_all)
     SW_ERR(err);
     if (sw_gate_new(doc, wait_all, &gate, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    return sw_gate_is_awaited(gate);
+    return gate->awaited;
 }
 
 static void annotated_objects_are_awaited(void **state)

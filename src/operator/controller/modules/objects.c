@@ -88,7 +88,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
                                                    sw_obj_kind(m->doc));
     if (a->code < 0)
         module_fail(m, sw_err_text(a->err));
-    else if (!sw_gate_is_awaited(m->gate))
+    else if (!m->gate->awaited)
         manifest_is_done(m);
     else if (kind)
         m->awaited = watch(m, kind, sw_obj_name(m->doc), on_awaited);

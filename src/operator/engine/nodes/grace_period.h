@@ -8,12 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct json_object;
-struct sw_node_set;
+#include "operator/engine/nodes/node_set.h"
 
-/** Before the label's name, which says what was asked for, of which resource: 16 hexadecimal
- * digits. Its value is the resource's name. */
-#define SW_GRACE_PERIOD_LABEL "stay.slipway.dev/"
+struct json_object;
+
 /** The way from a pod spec to what its nodes must have. */
 #define SW_REQUIRED_AFFINITY                                                                       \
     "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"

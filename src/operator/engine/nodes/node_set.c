@@ -7,10 +7,8 @@
 #include <json-c/linkhash.h>
 
 #include "base/base.h"
-#include "operator/engine/nodes/grace_period.h"
 #include "operator/engine/nodes/intern.h"
 #include "operator/engine/nodes/labels.h"
-#include "operator/engine/recording/recording.h"
 
 struct taint {
     uint32_t key, value, effect, added;
@@ -34,8 +32,8 @@ struct sw_node_set {
     struct node *nodes;
     size_t n, cap; /* numbers in use are below n */
     size_t count;
-    struct lh_table *by_name;  /* name -> number + 1 */
-    struct sw_recording *tape; /* or NULL */
+    struct lh_table *by_name; /* name -> number + 1 */
+    struct sw_node_set_observer observer;
 };
 
 struct sw_node_set *sw_node_set_new(void)
@@ -71,9 +69,9 @@ static void node_done(struct sw_node_set *r, struct node *n)
     *n = (struct node){ 0 };
 }
 
-void sw_node_set_tap(struct sw_node_set *roster, struct sw_recording *tape)
+void sw_node_set_observe(struct sw_node_set *roster, const struct sw_node_set_observer *observer)
 {
-    roster->tape = tape;
+    roster->observer = *observer;
 }
 
 void sw_node_set_free(struct sw_node_set *roster)
@@ -181,7 +179,8 @@ uint32_t sw_node_set_put(struct sw_node_set *roster, const struct sw_node_set_fa
 {
     uint32_t number = sw_node_set_find(roster, facts->name);
     bool differs = true;
-    sw_recording_put(roster->tape, facts);
+    if (roster->observer.put)
+        roster->observer.put(facts, roster->observer.arg);
     if (number == SW_NO_NODE) {
         struct node fresh;
         node_init(roster, &fresh, facts);
@@ -208,11 +207,9 @@ uint32_t sw_node_set_put(struct sw_node_set *roster, const struct sw_node_set_fa
     return number;
 }
 
-#define STATE_LABEL "specialresource.openshift.io/state-"
-
-static bool is_engines(const char *key)
+static bool is_set_by_engines(const char *key)
 {
-    return sw_starts_with(key, STATE_LABEL) || sw_starts_with(key, SW_GRACE_PERIOD_LABEL);
+    return sw_starts_with(key, SW_STATE_LABEL) || sw_starts_with(key, SW_GRACE_PERIOD_LABEL);
 }
 
 /* Has @a a label that @b has not, other than those that engines set? */
@@ -224,7 +221,7 @@ static bool has_more(const struct sw_node_set *r, const struct labels *a, const 
         for (size_t k = 0; k < n; k++) {
             const struct pair *other = labels_find(r->pool, b, pairs[k].key);
             if ((!other || other->value != pairs[k].value) &&
-                !is_engines(pool_text(r->pool, pairs[k].key)))
+                !is_set_by_engines(pool_text(r->pool, pairs[k].key)))
                 return true;
         }
     }
@@ -250,7 +247,8 @@ bool sw_node_set_put_labels(struct sw_node_set *roster, uint32_t node, struct js
     if (node >= roster->n || !roster->nodes[node].name)
         return false;
     struct node *n = &roster->nodes[node];
-    sw_recording_put_labels(roster->tape, node, labels, version);
+    if (roster->observer.put_labels)
+        roster->observer.put_labels(node, labels, version, roster->observer.arg);
     if (version && version < n->version)
         return false;
     struct labels fresh = { 0 };
@@ -278,7 +276,8 @@ void sw_node_set_put_taints(struct sw_node_set *roster, uint32_t node, struct js
     if (node >= roster->n || !roster->nodes[node].name)
         return;
     struct node *n = &roster->nodes[node], fresh = { 0 };
-    sw_recording_put_taints(roster->tape, node, taints, record);
+    if (roster->observer.put_taints)
+        roster->observer.put_taints(node, taints, record, roster->observer.arg);
     size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
                                                                 : 0;
     fresh.taints = new_taints(count);
@@ -300,7 +299,8 @@ uint32_t sw_node_set_remove(struct sw_node_set *roster, const char *name)
     uint32_t number = sw_node_set_find(roster, name);
     if (number == SW_NO_NODE)
         return SW_NO_NODE;
-    sw_recording_remove(roster->tape, name);
+    if (roster->observer.remove)
+        roster->observer.remove(name, roster->observer.arg);
     (void)lh_table_delete(roster->by_name, name); /* it was found just now */
     node_done(roster, &roster->nodes[number]);
     roster->count--;

@@ -11,9 +11,15 @@
 
 struct json_object;
 struct sw_node_set;
-struct sw_recording;
 
 #define SW_NO_NODE UINT32_MAX
+
+/** Labels that engines set on nodes. Before <resource>-<state>, "Ready": the state has finished on
+ * the node. */
+#define SW_STATE_LABEL "specialresource.openshift.io/state-"
+/** Before 16 hexadecimal digits, the resource's name: its pods of one DaemonSet may stay on the node
+ * for the grace period (grace_period.h). */
+#define SW_GRACE_PERIOD_LABEL "stay.slipway.dev/"
 
 struct sw_node_set_taint {
     const char *key, *value, *effect;
@@ -46,8 +52,18 @@ struct sw_node_set_facts {
 
 struct sw_node_set *sw_node_set_new(void);
 void sw_node_set_free(struct sw_node_set *roster); /* NULL is accepted */
-/** Write down what it is told from here on. @tape is borrowed for its life. */
-void sw_node_set_tap(struct sw_node_set *roster, struct sw_recording *tape);
+
+/** What changes the set from outside, call by call: each function is called with the arguments of
+ * the sw_node_set function of its name, before that changes anything. */
+struct sw_node_set_observer {
+    void (*put)(const struct sw_node_set_facts *facts, void *arg);
+    void (*put_labels)(uint32_t node, struct json_object *labels, uint64_t version, void *arg);
+    void (*put_taints)(uint32_t node, struct json_object *taints, const char *record, void *arg);
+    void (*remove)(const char *name, void *arg);
+    void *arg;
+};
+/** Call @observer from here on; it is copied. One at a time. */
+void sw_node_set_observe(struct sw_node_set *roster, const struct sw_node_set_observer *observer);
 
 /** Put in or replace. @changed (may be NULL): whether anything that engines look at is different.
  * @return the node's number */

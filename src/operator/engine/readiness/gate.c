@@ -7,7 +7,6 @@
 #include "data/json/path.h"
 #include "data/jsonpath/jsonpath.h"
 #include "data/text/time.h"
-#include "operator/engine/readiness/gate_internal.h"
 #include "operator/engine/readiness/log_pattern.h"
 #include "operator/engine/readiness/pod.h"
 
@@ -19,7 +18,7 @@ static bool is_true(struct json_object *manifest, const char *key)
     return sw_streq(sw_obj_annotation(manifest, key), "true");
 }
 
-static int read_conditions(struct json_object *manifest, const char *key, struct conditions *out,
+static int read_conditions(struct json_object *manifest, const char *key, struct sw_conditions *out,
                            struct sw_err *err)
 {
     const char *text = sw_obj_annotation(manifest, key);
@@ -42,48 +41,14 @@ static int read_conditions(struct json_object *manifest, const char *key, struct
     return 0;
 }
 
-/* HIP-0025: one without the other is not used (a linter's business to say so). */
-static int read_custom(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
-{
-    if (!sw_obj_annotation(manifest, SW_ANN_READY_IF) ||
-        !sw_obj_annotation(manifest, SW_ANN_FAILED_IF))
-        return 0;
-    gate->custom = true;
-    int rc = read_conditions(manifest, SW_ANN_READY_IF, &gate->success, err);
-    return rc < 0 ? rc : read_conditions(manifest, SW_ANN_FAILED_IF, &gate->failure, err);
-}
-
-static void read_node_labels(struct json_object *manifest, struct sw_gate *gate)
-{
-    const char *at = sw_obj_annotation(manifest, SW_ANN_NODE_LABELS);
-    size_t cap = 0;
-    while (at && *at) {
-        size_t len = strcspn(at, ", ");
-        if (len) {
-            SW_GROW(gate->node_labels, gate->n_node_labels, cap);
-            gate->node_labels[gate->n_node_labels++] = sw_strndup(at, len);
-        }
-        at += len + (at[len] != '\0');
-    }
-}
-
 static int read_logs(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
     const char *pattern = sw_obj_annotation(manifest, SW_ANN_WAIT_FOR_LOGS);
-    if (!pattern)
-        return 0;
-    int rc = pattern_compile(pattern, &gate->log_regex, err);
+    int rc = pattern ? pattern_compile(pattern, &gate->log_regex, err) : 0;
     if (rc < 0)
         return sw_err_wrap(err, rc, "annotation " SW_ANN_WAIT_FOR_LOGS);
-    gate->log_pattern = sw_strdup(pattern);
+    gate->log_pattern = pattern ? sw_strdup(pattern) : NULL;
     return 0;
-}
-
-static int read_timeout(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
-{
-    const char *text = sw_obj_annotation(manifest, SW_ANN_TIMEOUT);
-    int rc = text ? sw_span_parse(text, &gate->timeout_ms, err) : 0;
-    return rc < 0 ? sw_err_wrap(err, rc, "annotation " SW_ANN_TIMEOUT) : 0;
 }
 
 static int read_retries(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
@@ -99,49 +64,65 @@ static int read_retries(struct json_object *manifest, struct sw_gate *gate, stru
     return 0;
 }
 
-static bool always_awaited(struct json_object *manifest)
+/* The annotations whose values may be wrong. */
+static int read_checked(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
-    const char *kind = sw_obj_kind(manifest);
-    return sw_streq(kind, "Namespace") || sw_streq(kind, "CustomResourceDefinition");
+    const char *timeout = sw_obj_annotation(manifest, SW_ANN_TIMEOUT);
+    int rc = 0;
+    /* HIP-0025: one without the other is not used (lint says so) */
+    gate->custom = sw_obj_annotation(manifest, SW_ANN_READY_IF) &&
+                   sw_obj_annotation(manifest, SW_ANN_FAILED_IF);
+    if (gate->custom)
+        rc = read_conditions(manifest, SW_ANN_READY_IF, &gate->success, err);
+    if (rc == 0 && gate->custom)
+        rc = read_conditions(manifest, SW_ANN_FAILED_IF, &gate->failure, err);
+    if (rc == 0)
+        rc = read_logs(manifest, gate, err);
+    if (rc == 0 && timeout && sw_span_parse(timeout, &gate->timeout_ms, err) < 0)
+        rc = sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_TIMEOUT);
+    return rc < 0 ? rc : read_retries(manifest, gate, err);
 }
 
 int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,
                 struct sw_err *err)
 {
     SW_AUTO(sw_gate) *gate = sw_zalloc(1, sizeof *gate);
-    int rc = read_custom(manifest, gate, err);
-    if (rc == 0)
-        rc = read_logs(manifest, gate, err);
-    if (rc == 0)
-        rc = read_timeout(manifest, gate, err);
-    if (rc == 0)
-        rc = read_retries(manifest, gate, err);
+    const char *kind = sw_obj_kind(manifest);
+    int rc = read_checked(manifest, gate, err);
     if (rc < 0)
-        return sw_err_wrap(err, rc, "%s %s", sw_obj_kind(manifest), sw_obj_name(manifest));
-    read_node_labels(manifest, gate);
+        return sw_err_wrap(err, rc, "%s %s", kind, sw_obj_name(manifest));
+    size_t cap = 0;
+    const char *at = sw_obj_annotation(manifest, SW_ANN_NODE_LABELS);
+    while (at && *at) {
+        size_t len = strcspn(at, ", ");
+        if (len) {
+            SW_GROW(gate->node_labels, gate->n_node_labels, cap);
+            gate->node_labels[gate->n_node_labels++] = sw_strndup(at, len);
+        }
+        at += len + (at[len] != '\0');
+    }
     const char *vendor = sw_obj_annotation(manifest, SW_ANN_VENDOR);
     gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
     gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
                                       "driver-container");
-    gate->by_node = sw_streq(sw_obj_kind(manifest), "DaemonSet") &&
+    gate->by_node = sw_streq(kind, "DaemonSet") &&
                     sw_streq(sw_obj_annotation(manifest, SW_ANN_UPGRADE), "by-node");
     gate->observe = is_true(manifest, SW_ANN_OBSERVE);
     gate->hold = is_true(manifest, SW_ANN_HOLD);
     gate->dry_run = is_true(manifest, SW_ANN_DRY_RUN);
     gate->adopt = is_true(manifest, SW_ANN_ADOPT);
-    gate->runs_to_completion = sw_streq(sw_obj_kind(manifest), "Job") ||
-                               (sw_streq(sw_obj_kind(manifest), "Pod") &&
-                                pod_runs_to_completion(manifest));
-    gate->replace = is_true(manifest, SW_ANN_REPLACE) || gate->runs_to_completion ||
-                    sw_streq(sw_obj_kind(manifest), "Pod");
+    bool pod = sw_streq(kind, "Pod");
+    gate->runs_to_completion = sw_streq(kind, "Job") || (pod && pod_runs_to_completion(manifest));
+    gate->replace = is_true(manifest, SW_ANN_REPLACE) || gate->runs_to_completion || pod;
     gate->awaited = wait_all || gate->observe || gate->hold || gate->dry_run || gate->custom ||
                     gate->log_pattern || gate->n_node_labels || is_true(manifest, SW_ANN_WAIT) ||
-                    sw_obj_annotation(manifest, SW_ANN_HOOK) || always_awaited(manifest);
+                    sw_obj_annotation(manifest, SW_ANN_HOOK) || sw_streq(kind, "Namespace") ||
+                    sw_streq(kind, "CustomResourceDefinition");
     *out = SW_TAKE(gate);
     return 0;
 }
 
-static void conditions_done(struct conditions *c)
+static void conditions_done(struct sw_conditions *c)
 {
     for (size_t i = 0; i < c->n; i++)
         sw_condition_free(c->items[i]);
@@ -164,15 +145,11 @@ void sw_gate_free(struct sw_gate *gate)
     free(gate);
 }
 
-/* ---- judging -----------------------------------------------------------------------------------
+/* ---- readiness ---------------------------------------------------------------------------------
  */
 
-bool sw_gate_is_awaited(const struct sw_gate *gate)
-{
-    return gate->awaited;
-}
-
-static const struct sw_condition *first_true(const struct conditions *c, struct json_object *status)
+static const struct sw_condition *first_true(const struct sw_conditions *c,
+                                             struct json_object *status)
 {
     for (size_t i = 0; i < c->n; i++)
         if (sw_condition_holds(c->items[i], status))
@@ -180,10 +157,13 @@ static const struct sw_condition *first_true(const struct conditions *c, struct 
     return NULL;
 }
 
-/* Failure goes before success; any one of several is enough. */
-static void judge_custom(const struct sw_gate *gate, struct json_object *live,
-                         struct sw_readiness *out)
+void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out)
 {
+    if (!gate->custom || !live || sw_json_find(live, "metadata", "deletionTimestamp", NULL)) {
+        sw_kstatus(live, out);
+        return;
+    }
+    /* failure goes before success; any one of several conditions is enough */
     struct json_object *status = sw_json_find(live, "status", NULL);
     const struct sw_condition *failure = first_true(&gate->failure, status);
     if (failure)
@@ -195,13 +175,4 @@ static void judge_custom(const struct sw_gate *gate, struct json_object *live,
         sw_readiness_set(out, SW_READINESS_WAITING, "NotYet", "%s does not hold yet",
                          gate->success.n ? sw_condition_text(gate->success.items[0])
                                          : SW_ANN_READY_IF " is empty: it");
-}
-
-void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out)
-{
-    bool usable = live && !sw_json_find(live, "metadata", "deletionTimestamp", NULL);
-    if (gate->custom && usable)
-        judge_custom(gate, live, out);
-    else
-        sw_kstatus(live, out);
 }

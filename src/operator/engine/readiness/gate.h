@@ -1,64 +1,43 @@
 #pragma once
-/* gate: when is an object finished? One answer for any object: ready, not yet, or failed for good,
- * with words that name the condition and its reason. Chosen per object, in this order:
+/* gate: when is an object of a state finished? By this order:
  *   1. helm.sh/readiness-success and helm.sh/readiness-failure (HIP-0025): JSON arrays of
  *      conditions with paths relative to .status
- *   2. the kind's own rule (a table: kstatus, and SRO's where kstatus is too weak)
+ *   2. the kind's own rule (readiness.h: kstatus, and SRO's where kstatus is too weak)
  *   3. kstatus' generic rule by status.conditions and observedGeneration
- * Pure: a gate is built from the manifest once and asked about each live document. */
+ * A gate is read from the manifest once and asked about each live document. Pure. */
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/base.h"
+#include "operator/engine/readiness/readiness.h"
 
 struct json_object;
-
-enum sw_readiness_kind {
-    SW_READINESS_WAITING, /* not yet; its next change may open the gate */
-    SW_READINESS_READY,
-    SW_READINESS_FAILED, /* says itself that it has failed */
-};
-
-/** @reason: one CamelCase word ("Unavailable"); @message: a sentence naming condition and reason.
- * Both owned, NULL when ready. Zero-initialise. */
-struct sw_readiness {
-    enum sw_readiness_kind kind;
-    char *reason;
-    char *message;
-    char *container; /* of a pod: it has ended, and its log may say why; NULL: none has */
-};
-void sw_readiness_done(struct sw_readiness *readiness);
-#define SW_READINESS(name)                                                                         \
-    __attribute__((cleanup(sw_readiness_done))) struct sw_readiness name = { 0 }
-/** Replace what it says. */
-void sw_readiness_set(struct sw_readiness *readiness, enum sw_readiness_kind kind,
-                      const char *reason, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/** The object's state by its kind, without annotations. @live is a whole document; NULL: not there.
- * Source: kstatus (sigs.k8s.io/cli-utils), SRO's wait rules. Pinned by
- * test/unit/operator/engine_kstatus_test.c. */
-void sw_kstatus(struct json_object *live, struct sw_readiness *out);
-
-/** Kinds that have a rule of their own, for `docs` and tests: NULL after the last. */
-const char *sw_kstatus_kind(size_t i);
+struct sw_condition;
 
 /* ---- annotations -------------------------------------------------------------------------------
  */
 
+/** "true": the state waits until the object is ready. SRO's. */
 #define SW_ANN_WAIT "specialresource.openshift.io/wait"
+/** A regular expression that the log of each of the object's pods must match. SRO's. */
 #define SW_ANN_WAIT_FOR_LOGS "specialresource.openshift.io/wait-for-logs"
+/** HIP-0025: JSON arrays of conditions; both are needed. */
 #define SW_ANN_READY_IF "helm.sh/readiness-success"
 #define SW_ANN_FAILED_IF "helm.sh/readiness-failure"
+/** "driver-container": a DaemonSet of drivers. SRO's. */
 #define SW_ANN_STATE "specialresource.openshift.io/state"
+/** The vendor that a BuildConfig and a DaemonSet of drivers have in common. SRO's. */
 #define SW_ANN_VENDOR "specialresource.openshift.io/driver-container-vendor"
+/** Helm's hook events. */
 #define SW_ANN_HOOK "helm.sh/hook"
-/** "true": an object that slipway does not own: it is waited for and never written. */
+/** "true": an object that slipway does not own: its state waits for it, slipway never writes it. */
 #define SW_ANN_OBSERVE "slipway.dev/observe"
-/** "true": slipway writes the object, but somebody else's controller brings it ready: when it
- * leaves ready later, its state is Held (as for an observed one). */
+/** "true": slipway writes the object, but another controller makes it ready: when it leaves ready
+ * later, its state is Held (as for an observed one). */
 #define SW_ANN_HOLD "slipway.dev/hold"
-/** "true": never kept: the object is applied with dryRun=All until the server accepts it. */
+/** "true": the object is applied with dryRun=All until the server accepts it, and never stored. */
 #define SW_ANN_DRY_RUN "slipway.dev/dry-run"
 /** Keys, comma-separated: each node of the state must carry these labels; the state finishes node
  * by node. On any object of the state. */
@@ -67,28 +46,51 @@ const char *sw_kstatus_kind(size_t i);
 #define SW_ANN_ADOPT "slipway.dev/adopt"
 /** "true": where a change is refused because a field is immutable, delete and create again. */
 #define SW_ANN_REPLACE "slipway.dev/replace"
-
-/** A span of time ("30m"): the state is Failed when it takes longer to get ready. On any object of
- * the state; the longest counts. */
+/** A duration ("30m"): the state is Failed when it takes longer to get ready. On any object of the
+ * state; the longest counts. */
 #define SW_ANN_TIMEOUT "slipway.dev/timeout"
-/** A number: a Job, or a Pod that is to end, is run again at most so often when it failed. */
+/** A number: how often a Job, or a Pod that runs to completion, is run again after it failed. */
 #define SW_ANN_RETRIES "slipway.dev/retries"
-
-/** "by-node": a DaemonSet whose old pods are deleted node after node (upgrade.h): one of an older
- * template that is ready counts where it is until its turn comes. Set by the controller. */
+/** "by-node": a DaemonSet whose old pods are deleted node after node (upgrade.h): a ready pod of an
+ * older template counts on its node until the node's turn comes. Set by the controller. */
 #define SW_ANN_UPGRADE "slipway.dev/upgrade"
 
-struct sw_gate;
+/* ---- gates -------------------------------------------------------------------------------------
+ */
 
-/** Read the annotations of a manifest. @wait_all: its chart has every object awaited.
- * @return 0 | SW_INVALID: an expression that is none, naming annotation and place */
+struct sw_conditions {
+    struct sw_condition **items; /* owned */
+    size_t n;
+};
+
+/** What the annotations and the kind of one manifest say. Read only. */
+struct sw_gate {
+    struct sw_conditions success, failure; /* used only where the manifest has both */
+    bool custom;                           /* it has both */
+    /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,
+     * conditions, @wait_all; Namespaces and CustomResourceDefinitions always. */
+    bool awaited;
+    bool observe, hold, dry_run, adopt, replace; /* their annotations; @replace: Jobs and Pods too */
+    bool runs_to_completion; /* a Job, or a Pod that does not run for ever */
+    char *vendor;            /* SW_ANN_VENDOR; NULL: none */
+    bool driver_container;   /* see SW_ANN_STATE */
+    bool by_node;            /* see SW_ANN_UPGRADE */
+    int64_t timeout_ms;      /* 0: none */
+    int64_t n_retries;       /* -1: any number */
+    char **node_labels;      /* keys of SW_ANN_NODE_LABELS */
+    size_t n_node_labels;
+    char *log_pattern; /* SW_ANN_WAIT_FOR_LOGS, or NULL */
+    regex_t log_regex; /* compiled @log_pattern */
+};
+
+/** Read the annotations of a manifest; sw_gate_free(). @wait_all: its chart has every object
+ * awaited.
+ * @return 0 | SW_INVALID: an annotation's value is wrong; names annotation and place */
 int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,
                 struct sw_err *err) SW_CHECKED;
-void sw_gate_free(struct sw_gate *gate);
+void sw_gate_free(struct sw_gate *gate); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_gate, sw_gate_free)
 
-/** Does the state wait for this object? (wait annotations, hooks, observed and dry-run objects,
- * expressions, wait_all; Namespaces and CustomResourceDefinitions always.) */
-bool sw_gate_is_awaited(const struct sw_gate *gate);
-/** Judge a live document (NULL: not there). */
+/** The readiness of a live document (NULL: it does not exist), into @out. Logs and node labels are
+ * left to the engine. Pinned by test/unit/operator/engine_gate_test.c. */
 void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out);

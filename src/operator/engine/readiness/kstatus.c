@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "data/json/path.h"
-#include "operator/engine/readiness/gate.h"
+#include "operator/engine/readiness/readiness.h"
 #include "operator/engine/readiness/pod.h"
 
 static void ready(struct sw_readiness *out)

@@ -3,7 +3,7 @@
  * code. For Pods that are objects of a recipe, and for those of its workloads. */
 #include <stdbool.h>
 
-#include "operator/engine/readiness/gate.h"
+#include "operator/engine/readiness/readiness.h"
 
 /** Condition Ready is True, and it is not being deleted. */
 bool pod_is_ready(struct json_object *pod);

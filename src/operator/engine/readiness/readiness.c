@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "operator/engine/readiness/gate.h"
+#include "operator/engine/readiness/readiness.h"
 
 void sw_readiness_done(struct sw_readiness *readiness)
 {

@@ -1,37 +1,39 @@
-#include <json-c/json.h>
+#include "operator/engine/recording/replay.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include <json-c/json.h>
+
 #include "data/data.h"
-#include "operator/engine/engine.h"
 #include "operator/engine/recording/recording.h"
 
 enum { MAX_ENGINES = 10000, MAX_STATES = 4096 };
 
 #define LATEST_MS (INT64_C(1) << 50)
 
-struct played_engine {
+struct replayed_engine {
     struct sw_engine *engine;
     char *resource;
-    bool started; /* has had its first SPEC */
+    bool started; /* has got its first SW_EV_SPEC */
 };
 
-struct player {
-    const char *name; /* of the tape, for messages */
+struct replay {
+    const char *name; /* of the recording's file, for messages */
     int line;
     struct sw_engine_opts opts;
-    struct sw_node_set *roster;
-    struct played_engine *engines;
+    struct sw_node_set *nodes;
+    struct replayed_engine *engines;
     size_t n_engines, cap_engines;
-    void (*each)(const struct sw_recording_played *step, void *arg);
+    void (*each)(const struct sw_replay_step *step, void *arg);
     void *arg;
-    struct sw_recording_end *end;
+    struct sw_replay_result *result;
 };
 
 #define bad(p, err, ...) bad(p, err, __VA_ARGS__)
 
 static int __attribute__((format(printf, 3, 4)))
-bad(const struct player *p, struct sw_err *err, const char *fmt, ...)
+bad(const struct replay *p, struct sw_err *err, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -40,7 +42,7 @@ bad(const struct player *p, struct sw_err *err, const char *fmt, ...)
     return sw_err_set(err, SW_INVALID, "%s:%d: %s", p->name, p->line, words);
 }
 
-/* NULL where it is not there; what is no text is not there. */
+/* NULL: it is missing, or no text. */
 static const char *text_at(struct json_object *doc, const char *key)
 {
     struct json_object *value = sw_json_get(doc, key);
@@ -52,7 +54,7 @@ static int64_t number_at(struct json_object *doc, const char *key)
     return sw_json_int(doc, 0, key, NULL);
 }
 
-/* Milliseconds that others are added to. */
+/* Milliseconds, bounded so that a sum of them cannot overflow. */
 static int64_t time_at(struct json_object *doc, const char *key)
 {
     int64_t ms = number_at(doc, key);
@@ -62,7 +64,7 @@ static int64_t time_at(struct json_object *doc, const char *key)
 /* ---- nodes --------------------------------------------------------------------------------------
  */
 
-static void play_put(struct player *p, struct json_object *node)
+static void replay_put(struct replay *p, struct json_object *node)
 {
     struct json_object *labels = sw_json_get(node, "labels"), *taints = sw_json_get(node, "taints");
     size_t n_labels = json_object_is_type(labels, json_type_object) ? sw_json_len(labels) : 0;
@@ -81,7 +83,7 @@ static void play_put(struct player *p, struct json_object *node)
         list[i] = (struct sw_node_set_taint){ text_at(t, "key"), text_at(t, "value"),
                                               text_at(t, "effect"), text_at(t, "timeAdded") };
     }
-    (void)sw_node_set_put(p->roster,
+    (void)sw_node_set_put(p->nodes,
                           &(struct sw_node_set_facts){
                               .name = text_at(node, "name"),
                               .group = text_at(node, "group"),
@@ -100,16 +102,16 @@ static void play_put(struct player *p, struct json_object *node)
     free(list);
 }
 
-static int play_node(struct player *p, struct json_object *doc, struct sw_err *err)
+static int replay_node(struct replay *p, struct json_object *doc, struct sw_err *err)
 {
     int64_t node = number_at(doc, "node");
-    if (node < 0 || node >= (int64_t)sw_node_set_end(p->roster))
+    if (node < 0 || node >= (int64_t)sw_node_set_end(p->nodes))
         return bad(p, err, "node: there is none of that number");
     if (sw_json_get(doc, "labels"))
-        (void)sw_node_set_put_labels(p->roster, (uint32_t)node, sw_json_get(doc, "labels"),
+        (void)sw_node_set_put_labels(p->nodes, (uint32_t)node, sw_json_get(doc, "labels"),
                                      (uint64_t)number_at(doc, "version"));
     else
-        sw_node_set_put_taints(p->roster, (uint32_t)node, sw_json_get(doc, "taints"),
+        sw_node_set_put_taints(p->nodes, (uint32_t)node, sw_json_get(doc, "taints"),
                                text_at(doc, "record"));
     return 0;
 }
@@ -143,7 +145,7 @@ static int find_kind(const char *name)
     return -1;
 }
 
-/* @marks: 1 is being looked at, 2 is known to lead to no circle */
+/* @marks: 1 is on the way from the first state, 2 is known to lead to no circle */
 static bool has_circle(const struct borrowed *b, size_t state, unsigned char *marks, int depth)
 {
     if (marks[state] == 2)
@@ -158,7 +160,7 @@ static bool has_circle(const struct borrowed *b, size_t state, unsigned char *ma
     return false;
 }
 
-static int check_states(const struct player *p, const struct borrowed *b, struct sw_err *err)
+static int check_states(const struct replay *p, const struct borrowed *b, struct sw_err *err)
 {
     unsigned char *marks = sw_zalloc(b->n_states + 1, 1);
     bool circle = false;
@@ -176,7 +178,7 @@ static int check_states(const struct player *p, const struct borrowed *b, struct
     return 0;
 }
 
-static int read_state(const struct player *p, struct json_object *doc, struct borrowed *b, size_t i,
+static int read_state(const struct replay *p, struct json_object *doc, struct borrowed *b, size_t i,
                       struct sw_err *err)
 {
     struct json_object *needs = sw_json_get(doc, "needs");
@@ -200,7 +202,7 @@ static int read_state(const struct player *p, struct json_object *doc, struct bo
     return 0;
 }
 
-static int read_spec(const struct player *p, struct json_object *doc, struct borrowed *b,
+static int read_spec(const struct replay *p, struct json_object *doc, struct borrowed *b,
                      struct sw_err *err)
 {
     struct json_object *states = sw_json_get(doc, "states");
@@ -250,7 +252,7 @@ static int read_spec(const struct player *p, struct json_object *doc, struct bor
     return check_states(p, b, err);
 }
 
-static int read_objects(const struct player *p, struct json_object *list, struct borrowed *b,
+static int read_objects(const struct replay *p, struct json_object *list, struct borrowed *b,
                         struct sw_event *e, struct sw_err *err)
 {
     b->objects = sw_zalloc(sw_json_len(list) + 1, sizeof *b->objects);
@@ -273,7 +275,7 @@ static int read_objects(const struct player *p, struct json_object *list, struct
     return 0;
 }
 
-static int read_event(const struct player *p, struct json_object *doc, struct borrowed *b,
+static int read_event(const struct replay *p, struct json_object *doc, struct borrowed *b,
                       struct sw_event *e, struct sw_err *err)
 {
     int kind = find_kind(text_at(doc, "kind"));
@@ -298,9 +300,9 @@ static int read_event(const struct player *p, struct json_object *doc, struct bo
     bool of_node = kind == SW_EV_NODE || kind == SW_EV_LABELED;
     bool of_object = kind == SW_EV_OBSERVED || kind == SW_EV_APPLIED || kind == SW_EV_DELETED ||
                      kind == SW_EV_RELEASED || kind == SW_EV_LOGS;
-    if (of_node && (node < 0 || node >= (int64_t)sw_node_set_end(p->roster)))
+    if (of_node && (node < 0 || node >= (int64_t)sw_node_set_end(p->nodes)))
         return bad(p, err, "event.node: there is none of that number");
-    /* what cannot be looked at under a selector has no name */
+    /* a failed watch by selector has no name */
     bool unnamed = kind == SW_EV_OBSERVED && e->code && !e->object;
     if (of_object && (!e->key.api_version || !e->key.kind || (!e->key.name && !unnamed)))
         return bad(p, err, "event: apiVersion, kind or name is missing");
@@ -317,70 +319,70 @@ static int read_event(const struct player *p, struct json_object *doc, struct bo
 /* ---- steps --------------------------------------------------------------------------------------
  */
 
-static const char *taped_at(struct json_object *taped, size_t i)
+static const char *recorded_at(struct json_object *recorded, size_t i)
 {
-    return json_object_get_string(sw_json_at(taped, i));
+    return json_object_get_string(sw_json_at(recorded, i));
 }
 
-static void compare(struct player *p, const struct played_engine *engine, const struct sw_event *e,
-                    const struct sw_actions *actions, struct json_object *taped)
+static void compare(struct replay *p, const struct replayed_engine *engine, const struct sw_event *e,
+                    const struct sw_actions *actions, struct json_object *recorded)
 {
-    struct sw_recording_end *end = p->end;
+    struct sw_replay_result *result = p->result;
     char **texts = sw_zalloc(actions->n + 1, sizeof *texts);
     size_t differs = SIZE_MAX;
     for (size_t i = 0; i < actions->n; i++) {
         texts[i] = sw_action_json(&actions->items[i], true);
-        if (differs == SIZE_MAX && !sw_streq(texts[i], taped_at(taped, i)))
+        if (differs == SIZE_MAX && !sw_streq(texts[i], recorded_at(recorded, i)))
             differs = i;
     }
-    if (differs == SIZE_MAX && sw_json_len(taped) > actions->n)
+    if (differs == SIZE_MAX && sw_json_len(recorded) > actions->n)
         differs = actions->n;
-    end->n_steps++;
-    end->n_actions += actions->n;
-    end->n_different += differs != SIZE_MAX;
-    if (differs != SIZE_MAX && !end->first_different)
-        end->first_different = p->line;
-    end->began_ms = end->n_steps == 1 ? e->now_ms : end->began_ms;
-    end->ended_ms = e->now_ms;
+    result->n_steps++;
+    result->n_actions += actions->n;
+    result->n_different += differs != SIZE_MAX;
+    if (differs != SIZE_MAX && !result->first_different)
+        result->first_different = p->line;
+    result->began_ms = result->n_steps == 1 ? e->now_ms : result->began_ms;
+    result->ended_ms = e->now_ms;
     if (p->each)
-        p->each(&(struct sw_recording_played){ .line = p->line,
+        p->each(&(struct sw_replay_step){ .line = p->line,
                                                .now_ms = e->now_ms,
                                                .resource = engine->resource,
                                                .event = sw_event_kind_name(e->kind),
                                                .n_actions = actions->n,
                                                .actions = (const char *const *)texts,
                                                .differs = differs,
-                                               .taped = differs == SIZE_MAX
+                                               .recorded = differs == SIZE_MAX
                                                             ? NULL
-                                                            : taped_at(taped, differs) },
+                                                            : recorded_at(recorded, differs) },
                 p->arg);
     for (size_t i = 0; i < actions->n; i++)
         free(texts[i]);
     free(texts);
 }
 
-static struct played_engine *find_engine(struct player *p, int64_t number)
+static struct replayed_engine *find_engine(struct replay *p, int64_t number)
 {
     if (number < 0 || number >= (int64_t)p->n_engines || !p->engines[number].engine)
         return NULL;
     return &p->engines[number];
 }
 
-static int play_begin(struct player *p, struct json_object *doc, struct sw_err *err)
+static int replay_begin(struct replay *p, struct json_object *doc, struct sw_err *err)
 {
     if (number_at(doc, "begin") != (int64_t)p->n_engines || p->n_engines >= MAX_ENGINES)
         return bad(p, err, "begin: expected %zu", p->n_engines);
     const char *resource = text_at(doc, "resource");
     SW_GROW(p->engines, p->n_engines, p->cap_engines);
-    p->engines[p->n_engines++] = (struct played_engine){ sw_engine_new(p->roster, &p->opts),
+    p->engines[p->n_engines++] = (struct replayed_engine){ sw_engine_new(p->nodes, &p->opts),
                                                          sw_strdup(resource ? resource : ""),
                                                          false };
     return 0;
 }
 
-static int play_step(struct player *p, struct json_object *doc, struct sw_err *err)
+static int replay_step(struct replay *p, struct json_object *doc, struct sw_err *err)
 {
-    struct played_engine *engine = find_engine(p, number_at(doc, "step"));
+    struct replayed_engine *engine = find_engine(p, number_at(doc, "step"));
     struct borrowed b = { 0 };
     struct sw_event e;
     if (!engine)
@@ -396,26 +398,26 @@ static int play_step(struct player *p, struct json_object *doc, struct sw_err *e
     return rc;
 }
 
-static int play_line(struct player *p, struct json_object *doc, struct sw_err *err)
+static int replay_line(struct replay *p, struct json_object *doc, struct sw_err *err)
 {
     struct json_object *put = sw_json_get(doc, "put");
     const char *removed = text_at(doc, "remove");
     if (sw_json_get(doc, "step"))
-        return play_step(p, doc, err);
+        return replay_step(p, doc, err);
     if (sw_json_get(doc, "begin"))
-        return play_begin(p, doc, err);
+        return replay_begin(p, doc, err);
     if (sw_json_get(doc, "node"))
-        return play_node(p, doc, err);
+        return replay_node(p, doc, err);
     if (put && text_at(put, "name")) {
-        play_put(p, put);
+        replay_put(p, put);
     } else if (removed) {
-        (void)sw_node_set_remove(p->roster, removed);
+        (void)sw_node_set_remove(p->nodes, removed);
     } else if (sw_json_get(doc, "end")) {
-        struct played_engine *engine = find_engine(p, number_at(doc, "end"));
+        struct replayed_engine *engine = find_engine(p, number_at(doc, "end"));
         if (engine)
             sw_engine_free(SW_TAKE(engine->engine));
     } else if (sw_json_get(doc, "full")) {
-        p->end->full = true;
+        p->result->full = true;
     } else {
         return bad(p, err, "it is nothing that a recording holds");
     }
@@ -425,7 +427,7 @@ static int play_line(struct player *p, struct json_object *doc, struct sw_err *e
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
-static int play_text(struct player *p, const char *text, size_t len, struct sw_err *err)
+static int replay_text(struct replay *p, const char *text, size_t len, struct sw_err *err)
 {
     int rc = 0;
     while (rc == 0 && len) {
@@ -448,7 +450,7 @@ static int play_text(struct player *p, const char *text, size_t len, struct sw_e
                                                .retry_max_ms = time_at(e, "retryMaxMs"),
                                                .status_gap_ms = time_at(e, "statusGapMs") };
         } else {
-            rc = play_line(p, doc, err);
+            rc = replay_line(p, doc, err);
         }
         text += n + (newline != NULL);
         len -= n + (newline != NULL);
@@ -462,20 +464,20 @@ bool sw_recording_is(const char *text, size_t len)
     return len >= sizeof first - 1 && memcmp(text, first, sizeof first - 1) == 0;
 }
 
-int sw_recording_play(const char *text, size_t len, const char *name,
-                      void (*each)(const struct sw_recording_played *step, void *arg), void *arg,
-                      struct sw_recording_end *end, struct sw_err *err)
+int sw_replay(const char *text, size_t len, const char *name,
+                      void (*each)(const struct sw_replay_step *step, void *arg), void *arg,
+                      struct sw_replay_result *result, struct sw_err *err)
 {
-    struct player p = {
-        .name = name, .roster = sw_node_set_new(), .each = each, .arg = arg, .end = end
+    struct replay p = {
+        .name = name, .nodes = sw_node_set_new(), .each = each, .arg = arg, .result = result
     };
-    *end = (struct sw_recording_end){ 0 };
-    int rc = play_text(&p, text, len, err);
+    *result = (struct sw_replay_result){ 0 };
+    int rc = replay_text(&p, text, len, err);
     for (size_t i = 0; i < p.n_engines; i++) {
         sw_engine_free(p.engines[i].engine);
         free(p.engines[i].resource);
     }
     free(p.engines);
-    sw_node_set_free(p.roster);
+    sw_node_set_free(p.nodes);
     return rc;
 }

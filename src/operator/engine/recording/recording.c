@@ -1,3 +1,5 @@
+#include "operator/engine/recording/recording.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,24 +8,130 @@
 
 #include "data/data.h"
 #include "data/json/redact.h"
-#include "operator/engine/engine.h"
-#include "operator/engine/recording/recording.h"
 
 #define ANN_HASH "specialresource.openshift.io/hash"
 
-enum { USUAL_BYTES = 64 << 20 };
+enum { DEFAULT_MAX_BYTES = 64 << 20 };
 
 struct sw_recording {
     void (*write)(const char *line, size_t len, void *arg);
     void *arg;
     char *salt;
-    size_t left; /* bytes */
-    bool full;
+    size_t left; /* bytes until max_bytes */
+    bool full;   /* nothing is written any more */
     uint64_t n_engines;
-    /* hashes of what was rendered, as they are and as they are after redaction: hex to hex */
+    /* a map in hex: the hash of a rendered content -> that of the redacted content */
     struct json_object *hashes;
 };
 
+/* ---- documents ---------------------------------------------------------------------------------
+ */
+
+static void put_text(struct json_object *to, const char *key, const char *text)
+{
+    if (text)
+        json_object_object_add(to, key, json_object_new_string(text));
+}
+
+static void put_number(struct json_object *to, const char *key, int64_t n)
+{
+    if (n)
+        json_object_object_add(to, key, json_object_new_int64(n));
+}
+
+/* @doc is taken; NULL: nothing is put. */
+static void put_doc(struct json_object *to, const char *key, struct json_object *doc)
+{
+    if (doc)
+        json_object_object_add(to, key, doc);
+}
+
+static void put_key(struct json_object *to, const struct sw_key *key, const char *kind_key)
+{
+    put_text(to, "apiVersion", key->api_version);
+    put_text(to, kind_key, key->kind);
+    put_text(to, "namespace", key->ns && *key->ns ? key->ns : NULL);
+    put_text(to, "name", key->name);
+}
+
+/* ---- actions -----------------------------------------------------------------------------------
+ */
+
+static const char *const event_names[SW_EV_COUNT] = {
+    [SW_EV_SPEC] = "spec",
+    [SW_EV_RENDERED] = "rendered",
+    [SW_EV_RENDER_FAILED] = "render-failed",
+    [SW_EV_OBSERVED] = "observed",
+    [SW_EV_SYNCED] = "synced",
+    [SW_EV_APPLIED] = "applied",
+    [SW_EV_DELETED] = "deleted",
+    [SW_EV_RELEASED] = "released",
+    [SW_EV_LABELED] = "labeled",
+    [SW_EV_STATUS_WRITTEN] = "status-written",
+    [SW_EV_LOGS] = "logs",
+    [SW_EV_NODE] = "node",
+    [SW_EV_FACTS] = "facts",
+    [SW_EV_UPGRADE] = "upgrade",
+    [SW_EV_TIMER] = "timer",
+};
+
+static const char *const action_names[SW_ACT_COUNT] = {
+    [SW_ACT_RENDER] = "render",   [SW_ACT_WATCH] = "watch",         [SW_ACT_UNWATCH] = "unwatch",
+    [SW_ACT_APPLY] = "apply",     [SW_ACT_DELETE] = "delete",       [SW_ACT_LABEL] = "label",
+    [SW_ACT_STATUS] = "status",   [SW_ACT_EVENT] = "event",         [SW_ACT_TIMER] = "timer",
+    [SW_ACT_LOGS] = "logs",       [SW_ACT_FINALIZED] = "finalized", [SW_ACT_RELEASE] = "release",
+    [SW_ACT_EMPTIED] = "emptied",
+};
+
+const char *sw_event_kind_name(enum sw_event_kind kind)
+{
+    return (unsigned)kind < SW_EV_COUNT ? event_names[kind] : "?";
+}
+
+const char *sw_action_kind_name(enum sw_action_kind kind)
+{
+    return (unsigned)kind < SW_ACT_COUNT ? action_names[kind] : "?";
+}
+
+char *sw_action_json(const struct sw_action *action, bool brief)
+{
+    static const char *const use_names[] = {
+        [SW_USE_WHOLE] = "whole", [SW_USE_STATUS] = "status", [SW_USE_WORKERS] = "workers"
+    };
+    SW_AUTO_JSON *out = json_object_new_object();
+    put_text(out, "action", sw_action_kind_name(action->kind));
+    put_number(out, "serial", (int64_t)action->serial);
+    put_text(out, "state", action->state);
+    put_text(out, "variant", action->variant);
+    put_key(out, &action->key, "kind");
+    put_number(out, "watch", (int64_t)action->watch);
+    if (action->kind == SW_ACT_WATCH)
+        put_text(out, "use", use_names[action->use]);
+    put_text(out, "selector", action->selector);
+    put_text(out, "uid", action->uid);
+    put_text(out, "propagation", action->propagation);
+    put_number(out, "force", action->force);
+    put_number(out, "dryRun", action->dry_run);
+    put_number(out, "inherit", action->inherit);
+    if (action->kind == SW_ACT_LABEL)
+        json_object_object_add(out, "node", json_object_new_int64(action->node));
+    put_doc(out, "taints", json_object_get(action->taints));
+    put_text(out, "record", action->record);
+    put_number(out, "warning", action->warning);
+    put_text(out, "reason", action->reason);
+    put_text(out, "message", action->message);
+    put_number(out, "at", action->at_ms);
+    put_number(out, "bytes", (int64_t)action->n_bytes);
+    put_text(out, "container", action->container);
+    if (!brief || action->kind == SW_ACT_LABEL)
+        put_doc(out, "doc", json_object_get(action->doc));
+    return sw_json_text(out, SW_JSON_PLAIN, NULL);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+/* Takes @doc. */
 static void write_line(struct sw_recording *t, struct json_object *doc)
 {
     size_t len;
@@ -50,7 +158,7 @@ struct sw_recording *sw_recording_new(const struct sw_recording_opts *opts)
     *t = (struct sw_recording){ .write = opts->write,
                                 .arg = opts->arg,
                                 .salt = sw_strdup(opts->salt),
-                                .left = opts->max_bytes ? opts->max_bytes : USUAL_BYTES,
+                                .left = opts->max_bytes ? opts->max_bytes : DEFAULT_MAX_BYTES,
                                 .hashes = json_object_new_object() };
     sw_json_set(doc, json_object_new_int(1), "slipwayTape", NULL);
     sw_json_set_str(doc, opts->version, "version", NULL);
@@ -62,13 +170,13 @@ struct sw_recording *sw_recording_new(const struct sw_recording_opts *opts)
     return t;
 }
 
-void sw_recording_free(struct sw_recording *tape)
+void sw_recording_free(struct sw_recording *recording)
 {
-    if (!tape)
+    if (!recording)
         return;
-    free(tape->salt);
-    json_object_put(tape->hashes);
-    free(tape);
+    free(recording->salt);
+    json_object_put(recording->hashes);
+    free(recording);
 }
 
 /* ---- redaction ----------------------------------------------------------------------------------
@@ -94,7 +202,7 @@ static void change_hash(const struct sw_recording *t, struct json_object *doc, c
         sw_json_set_at(doc, json_object_get(other), keys, n);
 }
 
-/* A copy that may be written down; NULL of NULL. */
+/* A copy without secrets; NULL of NULL. */
 static struct json_object *redacted(const struct sw_recording *t, struct json_object *doc)
 {
     if (!doc)
@@ -105,7 +213,8 @@ static struct json_object *redacted(const struct sw_recording *t, struct json_ob
     return copy;
 }
 
-/* What is rendered is known by its content's hash, and the tape has another content. */
+/* A copy of a rendered manifest. An engine compares hashes of contents, and replay will compute them
+ * of the redacted content: note both. */
 static struct json_object *redacted_manifest(const struct sw_recording *t, struct json_object *doc)
 {
     struct json_object *copy = redacted(t, doc), *read = NULL;
@@ -128,28 +237,6 @@ static struct json_object *redacted_status(const struct sw_recording *t, struct 
     for (size_t i = 0; i < sw_json_len(inventory); i++)
         change_hash(t, sw_json_at(inventory, i), "hash", NULL, NULL);
     return copy;
-}
-
-/* ---- events -------------------------------------------------------------------------------------
- */
-
-static void put_text(struct json_object *to, const char *key, const char *text)
-{
-    if (text)
-        json_object_object_add(to, key, json_object_new_string(text));
-}
-
-static void put_number(struct json_object *to, const char *key, int64_t n)
-{
-    if (n)
-        json_object_object_add(to, key, json_object_new_int64(n));
-}
-
-/* @doc is taken. */
-static void put_doc(struct json_object *to, const char *key, struct json_object *doc)
-{
-    if (doc)
-        json_object_object_add(to, key, doc);
 }
 
 static struct json_object *state_doc(const struct sw_state_spec *s)
@@ -220,18 +307,16 @@ static struct json_object *event_doc(const struct sw_recording *t, const struct 
     put_number(out, "serial", (int64_t)e->serial);
     put_text(out, "state", e->state);
     put_text(out, "variant", e->variant);
-    put_text(out, "apiVersion", e->key.api_version);
-    put_text(out, "objectKind", e->key.kind);
-    put_text(out, "namespace", e->key.ns);
-    put_text(out, "name", e->key.name);
+    put_key(out, &e->key, "objectKind");
     put_number(out, "watch", (int64_t)e->watch);
     put_number(out, "node", e->node);
     put_number(out, "code", e->code);
     put_text(out, "message", e->message);
-    SW_AUTO_CHARS *text = e->text ? sw_strdup(e->text) : NULL;
-    if (text)
+    if (e->text) {
+        SW_AUTO_CHARS *text = sw_strdup(e->text);
         sw_redact_text(text);
-    put_text(out, "text", text);
+        put_text(out, "text", text);
+    }
     for (size_t i = 0; i < e->n_objects; i++) {
         objects = objects ? objects : json_object_new_array();
         (void)json_object_array_add(objects, rendered_doc(t, &e->objects[i]));
@@ -243,67 +328,61 @@ static struct json_object *event_doc(const struct sw_recording *t, const struct 
     return out;
 }
 
-uint64_t sw_recording_begin(struct sw_recording *tape, const char *resource)
+uint64_t sw_recording_begin(struct sw_recording *recording, const char *resource)
 {
-    if (!tape)
+    if (!recording)
         return 0;
     struct json_object *doc = json_object_new_object();
-    put_doc(doc, "begin", json_object_new_int64((int64_t)tape->n_engines));
+    put_doc(doc, "begin", json_object_new_int64((int64_t)recording->n_engines));
     put_text(doc, "resource", resource);
-    write_line(tape, doc);
-    return tape->n_engines++;
+    write_line(recording, doc);
+    return recording->n_engines++;
 }
 
-void sw_recording_end(struct sw_recording *tape, uint64_t engine)
+void sw_recording_end(struct sw_recording *recording, uint64_t engine)
 {
-    if (!tape)
+    if (!recording)
         return;
     struct json_object *doc = json_object_new_object();
     put_doc(doc, "end", json_object_new_int64((int64_t)engine));
-    write_line(tape, doc);
+    write_line(recording, doc);
 }
 
-void sw_recording_step(struct sw_recording *tape, uint64_t engine, const struct sw_event *event,
+void sw_recording_step(struct sw_recording *recording, uint64_t engine, const struct sw_event *event,
                        const struct sw_actions *actions)
 {
-    if (!tape || tape->full)
+    if (!recording || recording->full)
         return;
     struct json_object *doc = json_object_new_object(), *list = json_object_new_array();
     put_doc(doc, "step", json_object_new_int64((int64_t)engine));
-    put_doc(doc, "event", event_doc(tape, event));
+    put_doc(doc, "event", event_doc(recording, event));
     for (size_t i = 0; i < actions->n; i++) {
         SW_AUTO_CHARS *text = sw_action_json(&actions->items[i], true);
         (void)json_object_array_add(list, json_object_new_string(text));
     }
     put_doc(doc, "actions", list);
-    write_line(tape, doc);
+    write_line(recording, doc);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------
+/* ---- nodes -------------------------------------------------------------------------------------
  */
 
-static struct json_object *taint_doc(const struct sw_node_set_taint *t)
+static void on_put(const struct sw_node_set_facts *facts, void *arg)
 {
-    struct json_object *doc = json_object_new_object();
-    put_text(doc, "key", t->key);
-    put_text(doc, "value", t->value);
-    put_text(doc, "effect", t->effect);
-    put_text(doc, "timeAdded", t->added);
-    return doc;
-}
-
-void sw_recording_put(struct sw_recording *tape, const struct sw_node_set_facts *facts)
-{
-    if (!tape)
-        return;
     struct json_object *doc = json_object_new_object(), *node = json_object_new_object(),
                        *labels = json_object_new_object(), *taints = json_object_new_array();
     put_text(node, "name", facts->name);
     put_text(node, "group", facts->group);
     for (size_t i = 0; i < facts->n_labels; i++)
         put_text(labels, facts->labels[2 * i], facts->labels[2 * i + 1]);
-    for (size_t i = 0; i < facts->n_taints; i++)
-        (void)json_object_array_add(taints, taint_doc(&facts->taints[i]));
+    for (size_t i = 0; i < facts->n_taints; i++) {
+        struct json_object *taint = json_object_new_object();
+        put_text(taint, "key", facts->taints[i].key);
+        put_text(taint, "value", facts->taints[i].value);
+        put_text(taint, "effect", facts->taints[i].effect);
+        put_text(taint, "timeAdded", facts->taints[i].added);
+        (void)json_object_array_add(taints, taint);
+    }
     put_doc(node, "labels", labels);
     put_doc(node, "taints", taints);
     put_text(node, "record", facts->taint_record);
@@ -312,38 +391,41 @@ void sw_recording_put(struct sw_recording *tape, const struct sw_node_set_facts 
     put_text(node, "boot", facts->boot_id);
     put_number(node, "version", (int64_t)facts->version);
     put_doc(doc, "put", node);
-    write_line(tape, doc);
+    write_line(arg, doc);
 }
 
-void sw_recording_put_labels(struct sw_recording *tape, uint32_t node, struct json_object *labels,
-                             uint64_t version)
+static void on_put_labels(uint32_t node, struct json_object *labels, uint64_t version, void *arg)
 {
-    if (!tape)
-        return;
     struct json_object *doc = json_object_new_object();
     put_doc(doc, "node", json_object_new_int64(node));
     put_doc(doc, "labels", labels ? json_object_get(labels) : json_object_new_object());
     put_number(doc, "version", (int64_t)version);
-    write_line(tape, doc);
+    write_line(arg, doc);
 }
 
-void sw_recording_put_taints(struct sw_recording *tape, uint32_t node, struct json_object *taints,
-                             const char *record)
+static void on_put_taints(uint32_t node, struct json_object *taints, const char *record, void *arg)
 {
-    if (!tape)
-        return;
     struct json_object *doc = json_object_new_object();
     put_doc(doc, "node", json_object_new_int64(node));
     put_doc(doc, "taints", taints ? json_object_get(taints) : json_object_new_array());
     put_text(doc, "record", record);
-    write_line(tape, doc);
+    write_line(arg, doc);
 }
 
-void sw_recording_remove(struct sw_recording *tape, const char *node)
+static void on_remove(const char *name, void *arg)
 {
-    if (!tape)
-        return;
     struct json_object *doc = json_object_new_object();
-    put_text(doc, "remove", node);
-    write_line(tape, doc);
+    put_text(doc, "remove", name);
+    write_line(arg, doc);
+}
+
+void sw_recording_observe(struct sw_recording *recording, struct sw_node_set *nodes)
+{
+    if (recording)
+        sw_node_set_observe(nodes,
+                            &(struct sw_node_set_observer){ .put = on_put,
+                                                            .put_labels = on_put_labels,
+                                                            .put_taints = on_put_taints,
+                                                            .remove = on_remove,
+                                                            .arg = recording });
 }

@@ -1,0 +1,40 @@
+#pragma once
+/* readiness: is an object ready, not yet, or has it failed? With a reason and a message that name
+ * the condition. The rules by kind are a table in kstatus.c; what the annotations of a manifest say
+ * instead is in gate.h. Pure: a live document goes in. */
+#include "base/base.h"
+
+struct json_object;
+
+enum sw_readiness_kind {
+    SW_READINESS_WAITING, /* not yet; its next change may make it ready */
+    SW_READINESS_READY,
+    SW_READINESS_FAILED, /* its status says that it has failed */
+};
+
+/** Zero-initialise; sw_readiness_done(). */
+struct sw_readiness {
+    enum sw_readiness_kind kind;
+    char *reason;  /* one CamelCase word ("Unavailable"); owned, NULL when ready */
+    char *message; /* a sentence that names the condition and its reason; likewise */
+    /** Of a pod: the container that has ended, whose log may say why. NULL: none has. Owned. */
+    char *container;
+};
+/** Free what it owns; it is zero then. */
+void sw_readiness_done(struct sw_readiness *readiness);
+/** A readiness of a function's own, freed at its end. */
+#define SW_READINESS(name)                                                                         \
+    __attribute__((cleanup(sw_readiness_done))) struct sw_readiness name = { 0 }
+/** Replace all of it; the texts are copied. They are left out where @kind is READY. */
+void sw_readiness_set(struct sw_readiness *readiness, enum sw_readiness_kind kind,
+                      const char *reason, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** The object's readiness by its kind, without annotations, into @out. @live is a whole document;
+ * NULL: the object does not exist.
+ * Source: kstatus (sigs.k8s.io/cli-utils), SRO's wait rules. Pinned by
+ * test/unit/operator/engine_kstatus_test.c. */
+void sw_kstatus(struct json_object *live, struct sw_readiness *out);
+
+/** The @i-th kind that has a rule of its own, for tests; NULL after the last. */
+const char *sw_kstatus_kind(size_t i);
