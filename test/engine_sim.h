@@ -697,7 +697,7 @@ static inline void sim_step(struct sim *sim, const struct sw_event *event)
 {
     struct sw_event e = *event;
     e.now_ms = sim->now_ms;
-    if (e.kind == SW_EV_NODE && !sw_engine_minds_node(sim->engine, e.node))
+    if (e.kind == SW_EV_NODE && !sw_engine_concerns_node(sim->engine, e.node))
         return; /* as the controller does */
     if (sim->trace) {
         const struct sw_key *k = &e.key;
@@ -959,7 +959,7 @@ static inline void sim_spec(struct sim *sim)
                             .deleting = sim->deleting,
                             .orphan = sim->orphan,
                             .hold = sim->hold,
-                            .hold_words = sim->hold ? "hook x" : NULL,
+                            .hold_message = sim->hold ? "hook x" : NULL,
                             .hold_failed = sim->hold == SW_HOLD_ALL,
                             .timeout_ms = sim->timeout_ms,
                             .node_selector = selector,

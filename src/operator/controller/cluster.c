@@ -98,7 +98,7 @@ void node_changed(struct sw_controller *c, uint32_t node)
     capabilities_node_changed(c, node);
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
-        if (r->started && sw_engine_minds_node(r->engine, node))
+        if (r->started && sw_engine_concerns_node(r->engine, node))
             resource_step(r, &(struct sw_event){ .kind = SW_EV_NODE, .node = node });
     }
 }

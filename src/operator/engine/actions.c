@@ -1,4 +1,4 @@
-/* Putting a step's actions together. */
+/* The actions of a step, the watches that the engine holds, and small helpers of all files. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -26,6 +26,14 @@ struct json_object *act_keep(struct sw_engine *e, struct json_object *doc)
     return doc;
 }
 
+struct sw_key act_key(struct sw_engine *e, const struct sw_key *key)
+{
+    return (struct sw_key){ sw_arena_strdup(e->arena, key->api_version),
+                            sw_arena_strdup(e->arena, key->kind),
+                            key->ns ? sw_arena_strdup(e->arena, key->ns) : NULL,
+                            key->name ? sw_arena_strdup(e->arena, key->name) : NULL };
+}
+
 void act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt, ...)
 {
     va_list ap;
@@ -44,17 +52,17 @@ void act_wake(struct sw_engine *e, int64_t at_ms)
         e->deadline_ms = at_ms;
 }
 
-int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasting)
+int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasts)
 {
     int64_t wait_ms = e->opts.retry_min_ms, max_ms = e->opts.retry_max_ms;
     for (unsigned i = 0; i < n_tries && wait_ms < max_ms; i++)
         wait_ms *= 2;
     if (wait_ms > max_ms)
         wait_ms = max_ms;
-    return lasting ? wait_ms * 10 : wait_ms;
+    return lasts ? wait_ms * 10 : wait_ms;
 }
 
-/* ---- watches: one for all who want the same ----------------------------------------------------
+/* ---- watches: one for all objects that need the same -------------------------------------------
  */
 
 static bool same_text(const char *a, const char *b)
@@ -62,60 +70,46 @@ static bool same_text(const char *a, const char *b)
     return sw_streq(a ? a : "", b ? b : "");
 }
 
-static bool same_watch(const struct watch *w, const struct sw_key *key, const char *selector,
-                       enum sw_watch_use use)
-{
-    return w->id && w->use == use && sw_streq(w->key.api_version, key->api_version) &&
-           sw_streq(w->key.kind, key->kind) && same_text(w->key.ns, key->ns) &&
-           same_text(w->key.name, key->name) && same_text(w->selector, selector);
-}
-
-static struct watch *free_watch(struct sw_engine *e)
-{
-    for (size_t i = 0; i < e->n_watches; i++)
-        if (!e->watches[i].id)
-            return &e->watches[i];
-    SW_GROW(e->watches, e->n_watches, e->cap_watches);
-    return &e->watches[e->n_watches++];
-}
-
 static void send_watch(struct sw_engine *e, const struct watch *w)
 {
     struct sw_action *a = act_add(e, SW_ACT_WATCH);
     a->watch = w->id;
     a->use = w->use;
-    a->key = (struct sw_key){ sw_arena_strdup(e->arena, w->key.api_version),
-                              sw_arena_strdup(e->arena, w->key.kind),
-                              w->key.ns ? sw_arena_strdup(e->arena, w->key.ns) : NULL,
-                              w->key.name ? sw_arena_strdup(e->arena, w->key.name) : NULL };
+    a->key = act_key(e, &w->key);
     a->selector = w->selector ? sw_arena_strdup(e->arena, w->selector) : NULL;
 }
 
 uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *selector,
                    enum sw_watch_use use)
 {
-    for (size_t i = 0; i < e->n_watches; i++)
-        if (same_watch(&e->watches[i], key, selector, use)) {
-            e->watches[i].refs++;
-            return e->watches[i].id;
+    struct watch *unused = NULL;
+    for (size_t i = 0; i < e->n_watches; i++) {
+        struct watch *w = &e->watches[i];
+        if (!w->id) {
+            unused = unused ? unused : w;
+        } else if (w->use == use && sw_streq(w->key.api_version, key->api_version) &&
+                   sw_streq(w->key.kind, key->kind) && ns_equal(w->key.ns, key->ns) &&
+                   same_text(w->key.name, key->name) && same_text(w->selector, selector)) {
+            w->refs++;
+            return w->id;
         }
-    struct watch *w = free_watch(e);
-    *w = (struct watch){ .id = act_serial(e), .use = use, .refs = 1 };
-    w->key.api_version = sw_strdup(key->api_version);
-    w->key.kind = sw_strdup(key->kind);
-    w->key.ns = key->ns && *key->ns ? sw_strdup(key->ns) : NULL;
-    w->key.name = key->name ? sw_strdup(key->name) : NULL;
-    w->selector = selector ? sw_strdup(selector) : NULL;
-    send_watch(e, w);
-    return w->id;
+    }
+    if (!unused) {
+        SW_GROW(e->watches, e->n_watches, e->cap_watches);
+        unused = &e->watches[e->n_watches++];
+    }
+    *unused = (struct watch){ .id = act_serial(e),
+                              .key = key_copy(key),
+                              .selector = selector ? sw_strdup(selector) : NULL,
+                              .use = use,
+                              .refs = 1 };
+    send_watch(e, unused);
+    return unused->id;
 }
 
 static void watch_done(struct watch *w)
 {
-    free((char *)w->key.api_version);
-    free((char *)w->key.kind);
-    free((char *)w->key.ns);
-    free((char *)w->key.name);
+    key_done(&w->key);
     free(w->selector);
     *w = (struct watch){ 0 };
 }
@@ -123,9 +117,9 @@ static void watch_done(struct watch *w)
 void act_watch_again(struct sw_engine *e, uint64_t id)
 {
     struct watch *w = act_find_watch(e, id);
-    if (!w || !w->told)
+    if (!w || !w->delivered)
         return;
-    w->told = w->synced = false;
+    w->delivered = w->synced = false;
     act_add(e, SW_ACT_UNWATCH)->watch = id;
     send_watch(e, w);
 }
@@ -152,4 +146,37 @@ void act_free_watches(struct sw_engine *e)
     for (size_t i = 0; i < e->n_watches; i++)
         watch_done(&e->watches[i]);
     free(e->watches);
+}
+
+/* ---- keys and texts ----------------------------------------------------------------------------
+ */
+
+struct sw_key key_copy(const struct sw_key *key)
+{
+    return (struct sw_key){ sw_strdup(key->api_version), sw_strdup(key->kind),
+                            key->ns && *key->ns ? sw_strdup(key->ns) : NULL,
+                            key->name ? sw_strdup(key->name) : NULL };
+}
+
+void key_done(struct sw_key *key)
+{
+    free((char *)key->api_version);
+    free((char *)key->kind);
+    free((char *)key->ns);
+    free((char *)key->name);
+    *key = (struct sw_key){ 0 };
+}
+
+bool ns_equal(const char *a, const char *b)
+{
+    return same_text(a, b);
+}
+
+void text_set(char **to, const char *from)
+{
+    if (sw_streq(*to, from))
+        return;
+    char *copy = from ? sw_strdup(from) : NULL; /* @from may be a part of *@to */
+    free(*to);
+    *to = copy;
 }

@@ -1,63 +1,36 @@
-/* Applying a state's objects in order, retiring those that it does not have any more, and removing
- * all of them in the opposite order. */
+/* Applying a state's objects in order, retiring those that it does not render any more, and
+ * removing all of them in the opposite order. */
 #include <json-c/json.h>
 
 #include "operator/engine/internal.h"
 
-/* ---- sending -----------------------------------------------------------------------------------
+/* ---- requests ----------------------------------------------------------------------------------
  */
 
-static void act_key(struct sw_engine *e, struct sw_action *a, const struct object *o)
+static struct sw_action *send(struct sw_engine *e, struct object *o, enum sw_action_kind kind,
+                              enum doing doing)
 {
-    a->key.api_version = sw_arena_strdup(e->arena, o->key.api_version);
-    a->key.kind = sw_arena_strdup(e->arena, o->key.kind);
-    a->key.ns = o->key.ns ? sw_arena_strdup(e->arena, o->key.ns) : NULL;
-    a->key.name = sw_arena_strdup(e->arena, o->key.name);
-}
-
-static void send_apply(struct sw_engine *e, struct object *o)
-{
-    struct json_object *doc = act_keep(e, object_document(e, o));
-    struct sw_action *a = act_add(e, SW_ACT_APPLY);
+    struct sw_action *a = act_add(e, kind);
     a->serial = o->serial = act_serial(e);
-    act_key(e, a, o);
-    a->doc = doc;
-    a->force = true; /* what the recipe says about an object that it owns goes before others */
-    a->dry_run = o->gate->dry_run;
-    /* a Pod is what it was made: it has nothing that a recipe could drop */
-    a->inherit = o->present && o->inherited && !o->gate->replace;
-    o->doing = DOING_APPLY;
-    o->sent_hash = o->hash;
+    a->key = act_key(e, &o->key);
+    o->doing = doing;
     e->status_dirty = true;
+    return a;
 }
 
 static void send_delete(struct sw_engine *e, struct object *o)
 {
-    struct sw_action *a = act_add(e, SW_ACT_DELETE);
-    a->serial = o->serial = act_serial(e);
-    act_key(e, a, o);
+    struct sw_action *a = send(e, o, SW_ACT_DELETE, DOING_DELETE);
     a->uid = o->uid && *o->uid ? sw_arena_strdup(e->arena, o->uid) : NULL;
-    /* A workload is gone when its pods are: what it needs may go only then. */
+    /* A workload is gone when its pods are: only then may go what it needs. */
     a->propagation = o->rank == RANK_WORKLOAD ? "Foreground" : "Background";
-    o->doing = DOING_DELETE;
-    e->status_dirty = true;
-}
-
-/* It stays where it is, and is not slipway's any more. */
-static void send_release(struct sw_engine *e, struct object *o)
-{
-    struct sw_action *a = act_add(e, SW_ACT_RELEASE);
-    a->serial = o->serial = act_serial(e);
-    act_key(e, a, o);
-    a->uid = o->uid && *o->uid ? sw_arena_strdup(e->arena, o->uid) : NULL;
-    o->doing = DOING_RELEASE;
-    e->status_dirty = true;
 }
 
 /* ---- applying ----------------------------------------------------------------------------------
  */
 
-/* Somebody who keeps undoing what is applied is not fought at full speed. */
+/* Where another client keeps changing what was applied, slipway repairs it three times at once,
+ * then with a back-off. */
 static bool repair_is_due(struct sw_engine *e, struct object *o)
 {
     if (o->fingerprint_of != o->hash)
@@ -75,22 +48,26 @@ static bool repair_is_due(struct sw_engine *e, struct object *o)
     return true;
 }
 
-static bool must_go_first(const struct object *o)
-{
-    return o->present && o->gate->replace &&
-           (o->redo || o->must_replace ||
-            (o->live_hash != o->hash && !o->adopted && !o->inherited));
-}
-
-static void bring_about(struct sw_engine *e, struct object *o)
+static void apply_object(struct sw_engine *e, struct object *o)
 {
     if (object_is_applied(o) || o->doing != DOING_NOTHING || o->fault.code || o->unserved ||
-        o->dying || o->foreign)
+        o->terminating || o->foreign)
         return;
-    if (!o->gate->dry_run && must_go_first(o))
+    bool delete_first = o->present && o->gate->replace && !o->gate->dry_run &&
+                        (o->redo || o->must_replace ||
+                         (o->live_hash != o->hash && !o->adopted && !o->inherited));
+    if (delete_first) {
         send_delete(e, o);
-    else if (o->gate->dry_run || repair_is_due(e, o))
-        send_apply(e, o);
+    } else if (o->gate->dry_run || repair_is_due(e, o)) {
+        struct json_object *doc = act_keep(e, object_document(e, o));
+        struct sw_action *a = send(e, o, SW_ACT_APPLY, DOING_APPLY);
+        a->doc = doc;
+        a->force = true; /* the recipe's fields go before those of other managers */
+        a->dry_run = o->gate->dry_run;
+        /* a Pod is never changed in place: it has no field that a recipe could drop */
+        a->inherit = o->present && o->inherited && !o->gate->replace;
+        o->sent_hash = o->hash;
+    }
 }
 
 static bool same_group(const struct object *a, const struct object *b)
@@ -99,7 +76,7 @@ static bool same_group(const struct object *a, const struct object *b)
 }
 
 /* May @next be applied as far as @earlier goes, which stands before it in another group? */
-static bool lets_pass(const struct object *earlier, const struct object *next)
+static bool may_follow(const struct object *earlier, const struct object *next)
 {
     if (!earlier->text)
         return true;
@@ -115,10 +92,10 @@ bool apply_next(struct sw_engine *e, struct state *s)
     for (size_t i = 0; i < s->n_objects; i++) {
         struct object *o = s->objects[i];
         for (size_t k = 0; o->text && k < i; k++)
-            if (!same_group(s->objects[k], o) && !lets_pass(s->objects[k], o))
+            if (!same_group(s->objects[k], o) && !may_follow(s->objects[k], o))
                 return false;
         if (o->text)
-            bring_about(e, o);
+            apply_object(e, o);
     }
     return false;
 }
@@ -128,7 +105,7 @@ bool apply_next(struct sw_engine *e, struct state *s)
 
 static bool delete_is_due(struct sw_engine *e, const struct object *o)
 {
-    if (o->doing != DOING_NOTHING || o->dying || !o->looked)
+    if (o->doing != DOING_NOTHING || o->terminating || !o->observed)
         return false;
     if (o->retry_ms > e->now_ms) {
         act_wake(e, o->retry_ms);
@@ -137,25 +114,22 @@ static bool delete_is_due(struct sw_engine *e, const struct object *o)
     return true;
 }
 
-/* Would it go with the resource, or look as if it were slipway's, though it is to stay? */
-static bool is_to_be_released(const struct sw_engine *e, const struct object *o)
+/* @return true: it is forgotten; nothing is left that slipway may delete. */
+static bool remove_object(struct sw_engine *e, struct object *o)
 {
-    bool marked = o->present && o->ours && !o->dying && !o->released && !o->borrowed;
-    return marked && !(o->gate && (o->gate->observe || o->gate->dry_run)) &&
-           (o->keep || o->adopted || engine_orphans(e));
-}
-
-/* @return true: it is forgotten, there is nothing (any more) that is slipway's to delete. */
-static bool get_rid_of(struct sw_engine *e, struct object *o)
-{
-    bool never_was = !o->looked && o->unseen.code && !o->our_uid;
-    if (o->looked && is_to_be_released(e, o)) {
+    bool never_was = !o->observed && o->watch_fault.code && !o->our_uid;
+    bool marked = o->present && o->ours && !o->terminating && !o->released && !o->borrowed;
+    bool foreign = o->gate && (o->gate->observe || o->gate->dry_run);
+    /* With its marks it would be deleted with the resource, though it is to stay. */
+    if (o->observed && marked && !foreign && (o->keep || o->adopted || engine_orphans(e))) {
         if (delete_is_due(e, o))
-            send_release(e, o);
+            send(e, o, SW_ACT_RELEASE, DOING_RELEASE)->uid = o->uid && *o->uid
+                                                                 ? sw_arena_strdup(e->arena, o->uid)
+                                                                 : NULL;
         return false;
     }
     if (never_was || o->released ||
-        (o->looked && o->doing == DOING_NOTHING && !object_is_removable(o))) {
+        (o->observed && o->doing == DOING_NOTHING && !object_is_removable(o))) {
         object_forget(e, o);
         return true;
     }
@@ -164,37 +138,20 @@ static bool get_rid_of(struct sw_engine *e, struct object *o)
     return false;
 }
 
-/* What one state has dropped another may be about to take over. */
-static bool all_rendered(const struct sw_engine *e)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->listed && !state_is_rendered(e->states[i]))
-            return false;
-    return true;
-}
-
 bool apply_retire(struct sw_engine *e, struct state *s)
 {
     bool forgotten = false;
-    if (!all_rendered(e))
-        return false;
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->listed && !state_is_rendered(e->states[i]))
+            return false; /* it may be about to take over what another state has dropped */
     for (size_t i = s->n_objects; i-- > 0;)
         if (!s->objects[i]->text && !s->objects[i]->fault.code)
-            forgotten = get_rid_of(e, s->objects[i]) || forgotten;
+            forgotten = remove_object(e, s->objects[i]) || forgotten;
     return forgotten;
 }
 
-bool state_is_needed(const struct sw_engine *e, const struct state *s)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_needs; k++)
-            if (e->states[i]->needs[k] == s && e->states[i]->phase != PH_REMOVED)
-                return true;
-    return false;
-}
-
-/* A namespace takes all that is in it along: it goes last, whatever state it is of. */
-static bool is_inhabited(const struct sw_engine *e, const struct object *ns)
+/* A namespace's deletion takes all objects in it along: it goes last, whatever state it is of. */
+static bool namespace_is_used(const struct sw_engine *e, const struct object *ns)
 {
     for (size_t i = 0; ns->rank == RANK_NAMESPACE && i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_objects; k++)
@@ -212,8 +169,8 @@ bool apply_remove(struct sw_engine *e, struct state *s)
         struct object *o = s->objects[i];
         if (i + 1 < s->n_objects && !same_group(o, s->objects[i + 1]))
             break; /* what was applied after it is still there */
-        if (!is_inhabited(e, o))
-            forgotten = get_rid_of(e, o) || forgotten;
+        if (!namespace_is_used(e, o))
+            forgotten = remove_object(e, o) || forgotten;
     }
     return forgotten;
 }
@@ -221,9 +178,18 @@ bool apply_remove(struct sw_engine *e, struct state *s)
 /* ---- hooks that are not kept -------------------------------------------------------------------
  */
 
-/* Are all hooks of @o's side done? What a Job needs goes with the Job, not before it. */
-static bool side_is_done(const struct state *s, const struct object *o)
+static bool is_to_be_dropped(const struct state *s, struct object *o)
 {
+    if (!o->text || o->doing != DOING_NOTHING || o->terminating || !object_is_removable(o))
+        return false;
+    if (o->drop_failed && o->readiness.kind == SW_READINESS_FAILED) {
+        if (!o->failed_why)
+            object_fail(o, o->readiness.message, o->hash);
+        return o->failed_recorded; /* without the record a restart would run it again */
+    }
+    if (!o->drop_ready || o->done_hash != o->hash)
+        return false;
+    /* All hooks of its side of the state go together: what a Job needs not before the Job. */
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *other = s->objects[i];
         bool same_side = other->stage && (other->stage < 0) == (o->stage < 0);
@@ -233,79 +199,56 @@ static bool side_is_done(const struct state *s, const struct object *o)
     return true;
 }
 
-static bool is_to_go(const struct state *s, struct object *o)
-{
-    if (!o->text || o->doing != DOING_NOTHING || o->dying || !object_is_removable(o))
-        return false;
-    if (o->drop_failed && o->readiness.kind == SW_READINESS_FAILED) {
-        if (!o->failed_why)
-            object_fail(o, o->readiness.message, o->hash);
-        return o->failed_recorded; /* else a restart would know nothing of it, and run it again */
-    }
-    return o->drop_ready && o->done_hash == o->hash && side_is_done(s, o);
-}
-
-void apply_tidy(struct sw_engine *e, struct state *s)
+void apply_delete_hooks(struct sw_engine *e, struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
-        if (is_to_go(s, s->objects[i]) && delete_is_due(e, s->objects[i]))
+        if (is_to_be_dropped(s, s->objects[i]) && delete_is_due(e, s->objects[i]))
             send_delete(e, s->objects[i]);
         else if (s->objects[i]->failed_why && !s->objects[i]->failed_in)
-            e->status_dirty = true; /* it is to be written down first */
+            e->status_dirty = true; /* its failure is to be recorded first */
 }
 
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-static void applied(struct sw_engine *e, struct object *o, const struct sw_event *event)
+static void on_applied(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
-    if (o->gate && o->gate->dry_run) {
+    if (event->code < 0) {
+        if (event->code == SW_INVALID && o->gate && o->gate->replace && o->present &&
+            !o->must_replace)
+            o->must_replace = true; /* an immutable field: see apply_object() */
+        else if (o->sent_hash == o->hash)
+            fault_set(&o->fault, event->code, event->message);
+    } else if (o->gate && o->gate->dry_run) {
         o->done_hash = o->sent_hash;
-        object_judge(o);
-        return;
-    }
-    o->ours = true;
-    state_forget_failure(o->state);
-    if (o->sent_hash == o->hash)
-        object_set_look(o, event->object);
-    if (event->object)
-        (void)object_observe(e, o, event->object);
-    object_judge(o);
-}
-
-static void refused(struct object *o, const struct sw_event *event)
-{
-    if (event->code == SW_INVALID && o->gate && o->gate->replace && o->present && !o->must_replace)
-        o->must_replace = true; /* a field that cannot be changed: see must_go_first() */
-    else if (o->sent_hash == o->hash)
-        fault_set(&o->fault, event->code, event->message);
-    object_judge(o);
-}
-
-static void deleted(struct sw_engine *e, struct object *o, const struct sw_event *event)
-{
-    if (event->code == SW_NOTFOUND) {
-        (void)object_observe(e, o, NULL);
-    } else if (event->code < 0) {
-        fault_set(&o->fault, event->code, event->message);
-        o->retry_ms = e->now_ms + act_backoff(e, o->n_tries++, fault_lasts(&o->fault));
     } else {
-        fault_done(&o->fault);
-        o->must_replace = false;
-        o->dying = o->present; /* an event will tell when it is gone */
-        object_judge(o);
+        o->ours = true;
+        state_forget_failure(o->state);
+        if (o->sent_hash == o->hash)
+            object_set_fingerprint(o, event->object);
+        if (event->object)
+            (void)object_observe(e, o, event->object);
     }
+    object_judge(o);
 }
 
-static void released(struct sw_engine *e, struct object *o, const struct sw_event *event)
+static void on_removed(struct sw_engine *e, struct object *o, const struct sw_event *event,
+                       enum doing doing)
 {
     if (event->code < 0 && event->code != SW_NOTFOUND) {
         fault_set(&o->fault, event->code, event->message);
         o->retry_ms = e->now_ms + act_backoff(e, o->n_tries++, fault_lasts(&o->fault));
-        return;
+    } else if (doing == DOING_RELEASE) {
+        fault_done(&o->fault);
+        o->released = true;
+    } else if (event->code == SW_NOTFOUND) {
+        (void)object_observe(e, o, NULL);
+    } else {
+        fault_done(&o->fault);
+        o->must_replace = false;
+        o->terminating = o->present; /* until SW_EV_OBSERVED says that it is gone */
+        object_judge(o);
     }
-    fault_done(&o->fault);
-    o->released = true;
 }
 
 void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event)
@@ -316,13 +259,9 @@ void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event
     if (o->doing != doing || o->serial != event->serial)
         return;
     o->doing = DOING_NOTHING;
-    if (doing == DOING_DELETE)
-        deleted(e, o, event);
-    else if (doing == DOING_RELEASE)
-        released(e, o, event);
-    else if (event->code < 0)
-        refused(o, event);
+    if (doing == DOING_APPLY)
+        on_applied(e, o, event);
     else
-        applied(e, o, event);
+        on_removed(e, o, event, doing);
     e->status_dirty = true;
 }

@@ -1,58 +1,25 @@
-/* A driver container's image is built only where it cannot be pulled: a BuildConfig and a DaemonSet
- * of one vendor (specialresource.openshift.io/driver-container-vendor) belong together, and the
- * BuildConfig sleeps until a pod of the DaemonSet fails to pull, or until the image was looked for
- * and is not there: then the DaemonSet waits for the build. Each vendor, and each kernel of
- * it, for itself. What is there is there: a BuildConfig that exists is never asleep.
+/* A driver container's image is built only where it cannot be pulled. A BuildConfig and a DaemonSet
+ * of one vendor (specialresource.openshift.io/driver-container-vendor) belong together: the
+ * BuildConfig is deferred until a pod of the DaemonSet cannot pull its image, or until a registry
+ * has said that the image does not exist; then the DaemonSet waits for the build. Each vendor, and
+ * each of its kernels, by itself. A BuildConfig that exists is never deferred.
  * Source: SRO's rule, which knew one vendor at a time. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "operator/engine/internal.h"
 
-static bool is_build(const struct object *o)
+/* Is @o a driver container whose image @build makes (@any_kernel: or one for another kernel)? */
+static bool is_driver_of(const struct object *o, const struct object *build, bool any_kernel)
 {
-    return o->text && o->gate->vendor && sw_streq(o->key.kind, "BuildConfig");
-}
-
-static bool is_driver(const struct object *o)
-{
-    return o->text && o->gate->vendor && o->gate->driver_container &&
-           sw_streq(o->key.kind, "DaemonSet");
-}
-
-/* Are both for one kernel, or one of them for all? */
-static bool share_kernel(const struct object *a, const struct object *b)
-{
-    for (size_t i = 0; i < a->n_variants; i++)
-        for (size_t k = 0; k < b->n_variants; k++)
-            if (!*a->variants[i]->name || !*b->variants[k]->name ||
-                sw_streq(a->variants[i]->name, b->variants[k]->name))
+    if (!o->text || !o->gate->driver_container || !sw_streq(o->key.kind, "DaemonSet") ||
+        !o->gate->vendor || !sw_streq(o->gate->vendor, build->gate->vendor))
+        return false;
+    for (size_t i = 0; i < o->n_variants; i++)
+        for (size_t k = 0; k < build->n_variants; k++)
+            if (!*o->variants[i]->name || !*build->variants[k]->name ||
+                sw_streq(o->variants[i]->name, build->variants[k]->name))
                 return true;
-    return false;
-}
-
-/* What is known of the vendor's driver containers. */
-struct drivers {
-    bool any, mine; /* one of the vendor; one that runs what this build makes */
-    const struct object *starved;
-};
-
-static struct drivers find_drivers(const struct sw_engine *e, const struct object *build)
-{
-    struct drivers found = { 0 };
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
-            const struct object *o = e->states[i]->objects[k];
-            if (!is_driver(o) || !sw_streq(o->gate->vendor, build->gate->vendor))
-                continue;
-            found.any = true;
-            if (!share_kernel(build, o))
-                continue;
-            found.mine = true;
-            if (object_lacks_image(o) || workers_lack_image(o))
-                found.starved = o;
-        }
-    return found;
+    return any_kernel;
 }
 
 /* Is a state still to be rendered for the first time? It may bring the driver container. */
@@ -67,64 +34,55 @@ static bool may_bring_driver(const struct sw_engine *e)
     return false;
 }
 
-static bool wakes(struct sw_engine *e, struct object *o, const struct object **why)
+static void update(struct sw_engine *e, struct object *build)
 {
-    struct drivers drivers = find_drivers(e, o);
-    *why = drivers.starved;
-    if (drivers.starved || (o->present && o->ours))
-        return true;
-    return !drivers.any && !may_bring_driver(e);
-}
-
-static void update(struct sw_engine *e, struct object *o)
-{
-    const struct object *why;
-    bool asleep = !wakes(e, o, &why);
-    if (o->asleep == asleep)
+    const struct object *without_image = NULL;
+    bool any = false;
+    struct object_iter it = { 0 };
+    for (const struct object *o; (o = object_next(e, &it));) {
+        any = any || is_driver_of(o, build, true);
+        if (is_driver_of(o, build, false) && (object_lacks_image(o) || workers_lack_image(o)))
+            without_image = o;
+    }
+    bool needed = without_image || (build->present && build->ours) ||
+                  (!any && !may_bring_driver(e));
+    if (build->deferred == !needed)
         return;
-    o->asleep = asleep;
-    if (!asleep && why)
+    build->deferred = !needed;
+    if (needed && without_image) {
         act_event(e, false, "Building", "%s: the image of %s cannot be pulled: building it",
-                  object_words(e, o), object_words(e, why));
-    o->state->woke = o->state->woke || (!asleep && why);
-    object_judge(o);
-    state_nudge(e, o->state);
-    e->status_dirty = true;
+                  object_title(e, build), object_title(e, without_image));
+        build->state->builds_begun = true;
+    }
+    object_judge(build);
+    state_note_change(e, build->state);
 }
 
-/* What the vendor has built is there, whatever a registry said before. */
-static void release(struct sw_engine *e, struct object *build)
+/* The image of a build that is done exists, whatever a registry said before. */
+static void release_drivers(struct sw_engine *e, struct object *build)
 {
-    if (build->asleep || !build->present || build->readiness.kind != SW_READINESS_READY ||
+    if (build->deferred || !build->present || build->readiness.kind != SW_READINESS_READY ||
         !object_is_applied(build))
         return;
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
-            struct object *o = e->states[i]->objects[k];
-            if (!o->missing || !is_driver(o) || !sw_streq(o->gate->vendor, build->gate->vendor) ||
-                !share_kernel(build, o))
-                continue;
-            free(SW_TAKE(o->missing));
-            o->awaited = o->gate->awaited;
-            object_judge(o);
-            state_nudge(e, o->state);
-            e->status_dirty = true;
-        }
+    struct object_iter it = { 0 };
+    for (struct object *o; (o = object_next(e, &it));) {
+        if (!o->missing || !is_driver_of(o, build, false))
+            continue;
+        free(SW_TAKE(o->missing));
+        o->awaited = o->gate->awaited;
+        object_judge(o);
+        state_note_change(e, o->state);
+    }
 }
 
 void builds_update(struct sw_engine *e)
 {
+    struct object_iter it = { 0 };
     if (!e->has_builds)
         return;
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++)
-            if (is_build(e->states[i]->objects[k])) {
-                update(e, e->states[i]->objects[k]);
-                release(e, e->states[i]->objects[k]);
-            }
-}
-
-bool build_may_sleep(const struct object *o)
-{
-    return is_build(o);
+    for (struct object *o; (o = object_next(e, &it));)
+        if (object_is_build(o)) {
+            update(e, o);
+            release_drivers(e, o);
+        }
 }

@@ -1,5 +1,5 @@
-/* The end of a failed container's log: asked for once for each pod that is to blame, and said with
- * the reason. */
+/* The end of a failed container's log: asked for once for each pod that keeps its object from being
+ * ready, and shown with the reason. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,13 @@
 
 enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000 };
 
-/* The container that has ended, of the pod that says most. @return false: there is none */
-static bool find_culprit(const struct object *o, const char **pod, const char **container)
+/* The container that has ended, in the pod that says most about why @o is not ready. @return false:
+ * there is none */
+static bool find_ended(const struct object *o, const char **pod, const char **container)
 {
     const struct sw_readiness *readiness = &o->readiness;
     *pod = o->key.name;
-    if (!sw_streq(o->key.kind, "Pod") && !workers_culprit(o, pod, &readiness))
+    if (!sw_streq(o->key.kind, "Pod") && !workers_worst(o, pod, &readiness))
         return false;
     *container = readiness->container;
     return *container != NULL;
@@ -23,7 +24,7 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
 {
     const char *pod, *container;
     if (!o->text || !o->present || o->readiness.kind == SW_READINESS_READY ||
-        o->container_logs.serial || !find_culprit(o, &pod, &container))
+        o->container_logs.serial || !find_ended(o, &pod, &container))
         return;
     bool same = sw_streq(o->container_logs.pod, pod) &&
                 sw_streq(o->container_logs.container, container);
@@ -45,7 +46,7 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
     a->n_bytes = LOG_BYTES;
 }
 
-/* The last line that says something, without what a terminal would act on. Heap; NULL: none. */
+/* The last line that is not blank, without control characters. Heap; NULL: none. */
 static char *last_line(const char *text)
 {
     size_t end = strlen(text);
@@ -71,7 +72,7 @@ bool container_logs_take(struct object *o, const struct sw_event *event)
         return false;
     o->container_logs.serial = 0;
     if (event->code || !event->text)
-        return false; /* an extra: who may not read logs sees the rest */
+        return false; /* who may not read logs gets the reason without them */
     free(o->container_logs.line);
     o->container_logs.line = last_line(event->text);
     return true;
@@ -80,7 +81,7 @@ bool container_logs_take(struct object *o, const struct sw_event *event)
 const char *container_logs_line(const struct object *o)
 {
     const char *pod, *container;
-    bool still = find_culprit(o, &pod, &container) && sw_streq(pod, o->container_logs.pod) &&
+    bool still = find_ended(o, &pod, &container) && sw_streq(pod, o->container_logs.pod) &&
                  sw_streq(container, o->container_logs.container);
     return still ? o->container_logs.line : NULL;
 }

@@ -1,5 +1,5 @@
-/* How long a state may take, and how often what has failed is run again. A deadline is a recorded
- * start and a span, so a restart keeps it. */
+/* How long a state may take to get ready, and what is run again after it failed. A deadline is a
+ * recorded start and a timeout, so a restart keeps it. */
 #include "operator/engine/internal.h"
 
 /* ---- deadlines ---------------------------------------------------------------------------------
@@ -20,13 +20,13 @@ void deadline_entered(struct sw_engine *e, struct state *s)
 {
     switch (s->phase) {
     case PH_APPLYING:
-    case PH_GATED:
+    case PH_WAITING:
         if (!s->awaited_ms || s->late)
             s->awaited_ms = e->now_ms;
-        s->late = false; /* what was late has come apart: it is put together once more */
+        s->late = false; /* an object was lost: it gets its time once more */
         break;
     case PH_READY:
-    case PH_HELD: /* it is others who take their time */
+    case PH_HELD: /* the time that others take does not count */
     case PH_REMOVING:
         s->awaited_ms = 0;
         s->late = false;
@@ -34,21 +34,13 @@ void deadline_entered(struct sw_engine *e, struct state *s)
         break;
     case PH_PENDING:
         if (s->begun == s->digest)
-            break; /* the same again */
+            break; /* the same content */
         s->awaited_ms = 0;
         s->late = false;
         break;
     default:
         break;
     }
-}
-
-static bool all_applied(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && !object_is_applied(s->objects[i]))
-            return false;
-    return true;
 }
 
 static size_t count_ready(const struct state *s)
@@ -62,12 +54,12 @@ static size_t count_ready(const struct state *s)
 void deadline_note_late(struct state *s)
 {
     s->late = true;
-    s->late_ready = all_applied(s) ? SIZE_MAX : count_ready(s);
+    s->late_ready = state_is_applied(s) ? SIZE_MAX : count_ready(s);
 }
 
 bool deadline_has_moved(const struct state *s)
 {
-    return s->late_ready == SIZE_MAX ? !all_applied(s) : count_ready(s) != s->late_ready;
+    return s->late_ready == SIZE_MAX ? !state_is_applied(s) : count_ready(s) != s->late_ready;
 }
 
 bool deadline_is_over(struct sw_engine *e, const struct state *s)
@@ -85,7 +77,8 @@ bool deadline_is_over(struct sw_engine *e, const struct state *s)
     return false;
 }
 
-/* ---- what ran to its end and failed ------------------------------------------------------------
+/* ---- what ran to completion and failed
+ * ------------------------------------------------------------
  */
 
 static bool can_redo(const struct object *o)

@@ -1,8 +1,8 @@
 #pragma once
-/* engine: the pure core that walks one resource's graph of states. No I/O, no clock, no sockets, no
- * globals: an event goes in, the actions to carry out come back, and the same events always give
- * the same actions. What a state is in, what may happen to it there and what is done about it is
- * one const table (transitions.c; docs/engine.md shows it as a diagram).
+/* engine: the pure core that brings one resource's graph of states to Ready. No I/O, no clock, no
+ * sockets, no globals: an event goes in, the actions to carry out are returned, and the same events
+ * always give the same actions. What phase a state is in, and what moves it on, is one const table
+ * (transitions.c; docs/engine.md shows it as a diagram).
  *
  *     const struct sw_actions *a = sw_engine_step(engine, &(struct sw_event){
  *         .kind = SW_EV_OBSERVED, .key = key, .object = doc, .now_ms = now });
@@ -10,17 +10,15 @@
  *         perform(&a->items[i]);
  *
  * It leaves to others: rendering (SW_ACT_RENDER asks for it), carrying actions out, retrying
- * requests that got no answer at all, and keeping watches alive.
+ * requests that got no answer, and keeping watches alive.
  *
- * Restarts. An engine remembers nothing that the cluster cannot tell. A new one for the same
- * resource is told the resource (with the status that was last written to it) and asks for the
- * rest; what is as it should be is not written again. So a process may be killed anywhere.
+ * Restarts. An engine remembers nothing that the cluster does not have. A new one for the same
+ * resource gets the resource, with the status that was written last, and asks for the rest; what is
+ * as it should be is not written again. So a process may be killed at any time.
  *
  * Events say "look again": doubled, late and reordered ones do no harm, and lost ones only until
- * the next. An answer that never comes is the one thing that stops it, so each SW_ACT_RENDER,
- * _APPLY, _DELETE, _RELEASE, _LABEL, _STATUS and _LOGS must be answered exactly once, by success or
- * by code.
- */
+ * the next one. Only an answer that never comes stops it: each SW_ACT_RENDER, _APPLY, _DELETE,
+ * _RELEASE, _LABEL, _STATUS and _LOGS must be answered exactly once, by success or by a code. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,47 +39,49 @@ struct sw_key {
     const char *name;
 };
 
-/* ---- what the engine is told -------------------------------------------------------------------
+/* ---- events ------------------------------------------------------------------------------------
  */
 
+/** What has happened. The fields of struct sw_event that a kind uses are named with it. */
 enum sw_event_kind {
     SW_EV_SPEC,          /* @spec: the resource is new or has changed. The first of all events, and
-                            only once every node is in the roster */
+                            only once every node is in the node set */
     SW_EV_RENDERED,      /* answer: @state, @variant, @serial, @objects */
     SW_EV_RENDER_FAILED, /* answer: @state, @variant, @serial, @code, @message */
-    SW_EV_OBSERVED, /* @key is as in @object now; NULL: it is not there. Of one object in order.
-                       @code SW_NOTFOUND besides: its kind is not served (@message: which group).
-                       Another @code: it cannot be looked at (@message), of a watch by selector
+    SW_EV_OBSERVED, /* @key is as in @object now; NULL: it does not exist. Of one object in order.
+                       With @code SW_NOTFOUND: its kind is not served (@message: which group).
+                       With another @code: it cannot be watched (@message); of a watch by selector
                        with @watch and without @key.name */
-    SW_EV_SYNCED,   /* @watch: all there was under a selector has been told before */
+    SW_EV_SYNCED,   /* @watch: all objects that matched its selector have been observed */
     SW_EV_APPLIED,  /* answer: @serial, @key, @code; @object: as the server answered */
-    SW_EV_DELETED,  /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well. That it
-                       is gone is told by SW_EV_OBSERVED */
-    SW_EV_RELEASED, /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both well */
-    SW_EV_LABELED,  /* answer: @serial, @node, @code. On success the roster has the new labels
+    SW_EV_DELETED,  /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both success. A
+                       SW_EV_OBSERVED will follow when the object is gone */
+    SW_EV_RELEASED, /* answer: @serial, @key, @code; 0 and SW_NOTFOUND are both success */
+    SW_EV_LABELED,  /* answer: @serial, @node, @code. On success the node set has the new labels
                        already */
     SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
     SW_EV_LOGS,           /* answer: @serial, @key, @code, @text */
-    SW_EV_NODE,           /* @node in the roster has changed or (name NULL there) is gone */
+    SW_EV_NODE,           /* @node in the node set has changed or (without name there) is gone */
     SW_EV_FACTS,          /* what templates see has changed (facts, API kinds): render again, and
                              try again at once what failed for lack of a kind */
     SW_EV_UPGRADE,        /* @object: how the upgrade of drivers goes, for the status; NULL: there
-                             is none */
+                             is no upgrade */
     SW_EV_TIMER,          /* the time of the last SW_ACT_TIMER has come. Harmless at any time */
     SW_EV_COUNT
 };
 
+/** Of spec.managementState. */
 enum sw_management {
     SW_MANAGED,   /* "", Managed, Force */
-    SW_UNMANAGED, /* look on, change nothing, the status stays as it is */
+    SW_UNMANAGED, /* observe, change nothing, the status stays as it is */
     SW_REMOVED,   /* remove what was applied; the resource stays */
 };
 
 /** How far a deletion, or a removal, may go by now. */
 enum sw_hold {
     SW_HOLD_NONE,
-    SW_HOLD_ALL,  /* nothing is touched: hooks before it are under way */
-    SW_HOLD_LAST, /* hidden states (the namespace) stay: when the others are removed, EMPTIED */
+    SW_HOLD_ALL,  /* nothing is removed yet: hooks before the deletion are running */
+    SW_HOLD_LAST, /* hidden states (the namespace) stay; SW_ACT_EMPTIED when the others are gone */
     SW_HOLD_COUNT
 };
 
@@ -99,6 +99,7 @@ struct sw_state_spec {
                            says, else as the resource does */
 };
 
+/** The resource, with its recipe's states. */
 struct sw_spec {
     const char *name, *uid;
     int64_t generation;
@@ -107,8 +108,8 @@ struct sw_spec {
     bool orphan;                       /* when deleting: leave all objects, without slipway's marks,
                                           and the labels of the nodes, by which pods find them */
     enum sw_hold hold;                 /* when deleting and not @orphan, or removed */
-    const char *hold_words;            /* what is held for: words, or NULL */
-    bool hold_failed;                  /* that has failed, and holds on */
+    const char *hold_message;          /* why it is held, for the status, or NULL */
+    bool hold_failed;                  /* that has failed, and goes on */
     int64_t timeout_ms;                /* of states that have none of their own; 0: none */
     struct json_object *node_selector; /* map of labels or NULL: the nodes of the resource */
     struct json_object *taints;        /* array {key,value,effect} or NULL: set on its nodes, which
@@ -118,48 +119,45 @@ struct sw_spec {
     size_t n_states;
     /** Different whenever a render may come out differently: of recipe, values, resource. */
     const char *revision;
-    /** The recipe could not be had (0: it could): the code, words, and SRO's reason for the Errored
-     * condition ("ChartFailure"). The states of before, if any, stay as they are. */
+    /** The recipe could not be loaded (0: it could): the code, a message, and SRO's reason for the
+     * Errored condition ("ChartFailure"). Earlier states, if any, stay as they are. */
     int code;
     const char *message, *reason;
-    /** What other resources select the same nodes: words, or NULL. @overlap_is_bad: it is hardly
-     * meant so (a condition either way, and a warning then). */
-    const char *overlap,
-        *overlap_with; /* @overlap_with: their names; an Event for each other one */
-    bool overlap_is_bad;
-    /** Something outside must come first (another resource): words, or NULL. Nothing new is
-     * started meanwhile. */
+    const char *overlap; /* which other resources select the same nodes, for a condition, or NULL */
+    const char *overlap_with; /* their names; an Event when these change */
+    bool overlap_is_bad;      /* it is probably a mistake: the Event is a warning */
+    /** What must come first (another resource), for the status, or NULL. Nothing new is started
+     * meanwhile. */
     const char *blocked;
-    /** .status of the resource as last read; looked at in the first SW_EV_SPEC only. */
+    /** .status of the resource as last read; used in the first SW_EV_SPEC only. */
     struct json_object *status;
 };
 
 /** One object of a rendered state, complete: with namespace, owner reference, labels and
  * annotations. When it is applied the engine adds two annotations:
  * specialresource.openshift.io/hash (of its content: by it a later run knows that nothing is to be
- * done) and slipway.dev/resource (whose it is, where there is no owner reference). */
+ * done) and slipway.dev/resource (the owner's name, for where an owner reference cannot be). */
 struct sw_rendered_object {
     struct json_object *doc; /* borrowed for the step */
-    bool awaited; /* wait for it though no annotation says so (`slipway.dev/wait: all`) */
+    bool awaited; /* the state waits for it without an annotation (`slipway.dev/wait: all`) */
     /** Objects of a lower stage are ready (as far as they are awaited) before one of a higher stage
      * is applied: hooks before install below 0, after install above 0, by weight. Within a stage
      * the engine orders by kind: Namespace, CustomResourceDefinition (until established), the rest,
      * webhook configurations and APIServices last (once the others are ready). */
     int stage;
-    /** Run to its end once, it is not run again, whatever its content is later: hooks of an
-     * install.
-     */
+    /** Once it has run to completion it is not run again, whatever its content is later: hooks of
+     * an install. */
     bool once;
-    /** Deleted when it is ready, with the other hooks of its side of the state (before, after); or
-     * when it has failed, which stays so. Its state goes on as if it were there. */
+    /** Deleted when it is ready, together with the other hooks of its side of the state (before,
+     * after); or when it has failed, and stays failed. Its state goes on as if it still existed. */
     bool drop_ready, drop_failed;
-    /** The image of this driver container is not to be had: words for people. What is there is left
-     * as it is, and the vendor's BuildConfig wakes up; when its build is done this is applied.
-     * NULL: apply it. */
+    /** Why the image of this driver container does not exist, for people. The object is left as it
+     * is, and the vendor's BuildConfig is applied; when its build is done, so is this. NULL: apply
+     * it now. */
     const char *missing;
 };
 
-/** Zero what a kind of event does not have. Everything is borrowed for the step. */
+/** Fields that a kind does not use are zero. Everything is borrowed for the step. */
 struct sw_event {
     enum sw_event_kind kind;
     int64_t now_ms; /* always */
@@ -175,57 +173,57 @@ struct sw_event {
     int code;
     const char *message;
     const char *text; /* logs; NUL-terminated */
-    /** RENDERED: @objects are those with which the state was ready last, as what would come now
-     * failed: how, for people. NULL: they are what comes now. */
+    /** RENDERED: @objects are those with which the state was ready last, since the present content
+     * failed: how, for people. NULL: they are the present content. */
     const char *rolled_back;
 };
 
-/* ---- what the engine wants done ----------------------------------------------------------------
+/* ---- actions -----------------------------------------------------------------------------------
  */
 
+/** What is to be done. The fields of struct sw_action that a kind has are named with it. */
 enum sw_action_kind {
     SW_ACT_RENDER, /* @state for the nodes of @variant (their group; NULL: all), @serial */
-    /** Tell about @key from now on, whatever its state: SW_EV_OBSERVED at once (also "not there")
-     * and on each change. @key.name NULL: all that @selector matches in @key.ns, then SW_EV_SYNCED
-     * with @watch. It stands until SW_ACT_UNWATCH, also while the kind is not served: say so once,
-     * go on when it is. Many watches of one kind may well be one request (@use says how much of the
-     * objects is looked at), but each is told everything: an SW_ACT_UNWATCH with an SW_ACT_WATCH of
-     * the same number after it asks to be told anew. */
+    /** Watch @key from now on, for @use: SW_EV_OBSERVED at once (also where it does not exist) and
+     * on each change. @key.name NULL: all that @selector matches in @key.ns, then SW_EV_SYNCED with
+     * @watch. It lasts until SW_ACT_UNWATCH, also while the kind is not served: report that once,
+     * go on when it is. Many watches of one kind may be one request, but each gets every object: an
+     * SW_ACT_UNWATCH and an SW_ACT_WATCH of the same number after it asks for all of them again. */
     SW_ACT_WATCH,
     SW_ACT_UNWATCH, /* @watch */
     SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run; @inherit: SRO wrote it
                        last, so its fields are to be taken over first */
-    SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: whatever is there), @propagation */
+    SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: any), @propagation */
     SW_ACT_RELEASE, /* take slipway's marks off @key (owner reference, labels, annotations), only
-                       if it has @uid; the object stays, nobody's from now on */
+                       if it has @uid; the object stays, without an owner */
     SW_ACT_LABEL,   /* merge patch of metadata.labels of @node (@key.name): @doc, a map of label to
-                       value or null. All that is known for the node by now, in one. @retaint:
-                       its taints become @taints, and what is written down about them @record
-                       (NULL: nothing), if the node is still as it was at @version; else the roster
-                       is to be told what it is now, and the answer is SW_CONFLICT */
+                       value or null. @retaint: its taints become @taints, and the record of those
+                       that slipway has set @record (NULL: none), if the node still has @version;
+                       else the node set is to be updated first, and the answer is SW_CONFLICT */
     SW_ACT_STATUS,  /* @doc is the resource's .status from now on. One at a time */
     SW_ACT_EVENT,   /* a Kubernetes Event about the resource: @warning, @reason, @message */
     SW_ACT_TIMER,   /* one per engine: SW_EV_TIMER at @at_ms, instead of the last one; 0: none */
-    SW_ACT_LOGS, /* the last @n_bytes of the log of pod @key, of its @container (NULL: the only one)
-                  */
-    SW_ACT_EMPTIED,   /* all but the hidden states is removed, and SW_HOLD_LAST keeps those. Again
-                         after a restart */
+    SW_ACT_LOGS,    /* the last @n_bytes of the log of pod @key, of its @container (NULL: the only
+                       one) */
+    SW_ACT_EMPTIED, /* all but the hidden states is removed, and SW_HOLD_LAST keeps those. Again
+                       after a restart */
     SW_ACT_FINALIZED, /* all is removed: the finalizer may go */
     SW_ACT_COUNT
 };
 
-/** How much of the watched objects the engine looks at. */
+/** Which fields of the watched objects the engine reads. */
 enum sw_watch_use {
     SW_USE_WHOLE,   /* drift of owned objects: all but metadata.managedFields */
-    SW_USE_STATUS,  /* foreign objects that are waited for: metadata, spec, status */
+    SW_USE_STATUS,  /* observed objects: metadata, spec, status */
     SW_USE_WORKERS, /* pods and builds of an object: metadata.name, .namespace, .uid, .labels,
                        .ownerReferences, .deletionTimestamp, .creationTimestamp,
                        spec.nodeName, spec.restartPolicy, status */
 };
 
+/** An action; zero what its kind does not have. Borrowed until the engine's next step. */
 struct sw_action {
     enum sw_action_kind kind;
-    uint64_t serial; /* give it back in the answer */
+    uint64_t serial; /* to be returned in the answer */
     const char *state, *variant;
     uint64_t watch;
     enum sw_watch_use use;
@@ -246,6 +244,7 @@ struct sw_action {
     const char *container;
 };
 
+/** What one step asks for. */
 struct sw_actions {
     size_t n;
     const struct sw_action *items; /* in the order in which to begin them */
@@ -256,59 +255,58 @@ struct sw_actions {
 
 /** Zero values are the defaults. */
 struct sw_engine_opts {
-    /** How long a finished state may be unready before its label is taken off its nodes, where it
-     * finishes on all nodes at once; and how long a node may be deselected or not heard of. A pod
-     * that is not ready on a node that is counts at once. Default 5 minutes. */
+    /** The grace period: how long a finished state may be not ready before its label is taken off
+     * its nodes, where it finishes on all nodes at once; and how long a node may be deselected or
+     * not ready. A pod that is not ready on a ready node counts at once. Default 5 minutes. */
     int64_t grace_ms;
     int64_t retry_min_ms;  /* back-off after what passes by itself; default 500 ms ... */
     int64_t retry_max_ms;  /* ... doubling to 30 s; after what does not, this times 10 */
     int64_t status_gap_ms; /* between status writes that carry only progress; default 3 s */
 };
 
-/** @roster outlives the engine; it may be shared. @opts may be NULL. */
-struct sw_engine *sw_engine_new(const struct sw_node_set *roster,
-                                const struct sw_engine_opts *opts);
+/** A new engine, the caller's; sw_engine_free(). @nodes outlives it; engines may share it. @opts
+ * may be NULL. */
+struct sw_engine *sw_engine_new(const struct sw_node_set *nodes, const struct sw_engine_opts *opts);
 void sw_engine_free(struct sw_engine *engine); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_engine, sw_engine_free)
 
 /** Take one event. The actions, and all they point to, are borrowed until the next step; they are
- * to be carried out (begun) in order before it. Never fails; an event that answers nothing that was
- * asked is dropped. */
+ * to be carried out (begun) in order before it. Never fails; an answer to no open request is
+ * dropped. */
 const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct sw_event *event);
 
-/** Is a change of the node anything to this engine? Asked after the roster has it. Where it is
- * not, SW_EV_NODE may be left out: it would change nothing and bring no action. A node concerns an
- * engine that selects it (or did), that has or wants pods, labels or taints on it, or is looking at
- * it. With hundreds of engines, most nodes are one's own. Pinned by
- * test/unit/operator/engine_minds_test.c.
- */
-bool sw_engine_minds_node(struct sw_engine *engine, uint32_t node);
+/** Does the node concern this engine? Asked after a change is in the node set. If not, SW_EV_NODE
+ * may be left out: it would change nothing and bring no action. A node concerns an engine that
+ * selects it (or did), or that has, or is to have, pods, labels or taints on it. This matters with
+ * hundreds of engines. Pinned by test/unit/operator/engine_concerns_test.c. */
+bool sw_engine_concerns_node(struct sw_engine *engine, uint32_t node);
 
-/** What .status would say now, for a live view: a new document, the caller's. States are under
- * "states" as docs/engine.md has them. */
+/** The .status document of now, for a live view: the caller's. States are under "states" as
+ * docs/engine.md has them. */
 struct json_object *sw_engine_status(struct sw_engine *engine, int64_t now_ms);
+/** The condition of the resource that is True. */
 enum sw_phase { SW_PHASE_PROGRESSING, SW_PHASE_READY, SW_PHASE_ERRORED };
+/** That of the last status. */
 enum sw_phase sw_engine_phase(const struct sw_engine *engine);
 
-/** Call @each for every applied workload whose pods are looked at, with the names of the nodes that
- * they are on, comma separated ("" for none). Both borrowed for the call. */
+/** Call @each for every workload that exists and whose pods are watched, with the names of the
+ * nodes that they are on, comma separated ("" for none). Both borrowed for the call. */
 void sw_engine_each_workload(const struct sw_engine *engine,
                              void (*each)(const struct sw_key *key, const char *nodes, void *arg),
                              void *arg);
 
-/** What somebody who keeps the content of ready states has to know of one. */
+/** A state, for a caller who keeps the content of ready states to roll back to. */
 struct sw_state_view {
     const char *name;
-    bool ready;  /* with the content that was rendered last */
-    bool failed; /* with that content, and it is not tried again by itself */
-    const char *why;
+    bool ready;      /* with the content that was rendered last */
+    bool failed;     /* with that content, and it is not run again */
+    const char *why; /* it failed; "" otherwise */
 };
 /** Every state that is listed and not hidden; all borrowed for the call. */
 void sw_engine_each_state(struct sw_engine *engine,
                           void (*each)(const struct sw_state_view *state, void *arg), void *arg);
 
-/* ---- drivers that are upgraded node by node (drivers.c; see upgrade.h)
- * ---------------------------
+/* ---- drivers that are upgraded node by node: see upgrade/upgrade.h -----------------------------
  */
 
 /** A node on which DaemonSets with SW_ANN_UPGRADE have pods, or should have. */
@@ -318,20 +316,16 @@ struct sw_driver_node {
     bool finished; /* all of them are there, new and ready, and their states' labels are set */
 };
 
-/** Is there a DaemonSet that is upgraded node by node, and are the pods of all of them known? */
-bool sw_engine_has_drivers(const struct sw_engine *engine);
+/** Are all states rendered, and the pods of all DaemonSets with SW_ANN_UPGRADE known? */
 bool sw_engine_knows_drivers(struct sw_engine *engine);
-/** In the order of the nodes' numbers. */
+/** Call @each for every node with such drivers, in the order of the nodes' numbers. */
 void sw_engine_each_driver_node(const struct sw_engine *engine,
                                 void (*each)(const struct sw_driver_node *node, void *arg),
                                 void *arg);
-/** Each pod of an older template on @node that is not being deleted. */
+/** Call @each for every driver pod of an older template on @node that is not being deleted. */
 void sw_engine_each_old_pod(const struct sw_engine *engine, uint32_t node,
                             void (*each)(const char *ns, const char *name, void *arg), void *arg);
 
-/* ---- for people, records and tests -------------------------------------------------------------
- */
-
-/** The table of transitions as a Mermaid state diagram. Heap, the caller's. */
+/** The table of transitions as a Mermaid state diagram, which docs/engine.md shows. Heap, the
+ * caller's. Pinned by test/unit/operator/engine_print_test.c. */
 char *sw_engine_diagram(void);
-

@@ -1,13 +1,13 @@
-/* What a person can do about it: by the reason that is shown and what its message says. */
+/* What a person can do about a failure, by the reason and the message that are shown. */
 #include <string.h>
 
 #include "operator/engine/internal.h"
 
-/* The first row that fits; NULL fits all. */
+/* The first row whose reason is the one, and whose text is in the message; NULL: any. */
 static const struct {
-    const char *reason, *words, *hint;
+    const char *reason, *text, *hint;
 } hints[] = {
-    { "Foreign", NULL, NULL }, /* its message says all there is to do */
+    { "Foreign", NULL, NULL }, /* its message says what to do */
     { NULL, "exceeded quota", "raise the namespace's ResourceQuota, or free what it counts" },
     { NULL, "failed calling webhook",
       "see that the webhook's Service has ready pods; it is tried again by itself" },
@@ -40,16 +40,15 @@ static const struct {
     { "WaitingForLogs", NULL, "read the pod's log" },
 };
 
-/* What failed for good and has no row. */
 #define CORRECT "correct what the message names in the recipe or its values"
 
-const char *hint_for(const char *reason, const char *message, bool lasting)
+const char *hint_for(const char *reason, const char *message, bool lasts)
 {
     for (size_t i = 0; message && *message && i < SW_COUNT(hints); i++)
         if ((!hints[i].reason || sw_streq(hints[i].reason, reason)) &&
-            (!hints[i].words || strstr(message, hints[i].words)))
+            (!hints[i].text || strstr(message, hints[i].text)))
             return hints[i].hint ? hints[i].hint : "";
-    return lasting && sw_streq(reason, "NotApplied") ? CORRECT : "";
+    return lasts && sw_streq(reason, "NotApplied") ? CORRECT : "";
 }
 
 const char *hint_for_recipe(int code, const char *message)

@@ -1,17 +1,20 @@
 #pragma once
-/* The inside of an engine: a resource's states, their objects, and what is known about them. One
- * file an idea:
- *   engine.c   takes events apart                 actions.c      puts actions together
- *   spec.c     the resource and its states        recorded.c   what an earlier run wrote down
- *   object.c   one object: what it should be      observed.c     ... and what it is
- *   drift.c  how drift is seen
- *   workers.c  pods and builds of an object       apply.c    applying, retiring, removing
- *   transitions.c    the transitions                    signal.c   what makes one happen
- *   node_label.c    node labels                        status.c   the status document
- *   lost_nodes.c     nodes not heard of                 deadline.c deadlines, and what is run again
- *   taint.c    node taints                        message.c    messages
- *   drivers.c  nodes whose drivers are replaced
- *   container_logs.c    the end of a failed container's log */
+/* The inside of an engine: a resource's states, their objects, and what is known about them. No
+ * file calls one above it in this list:
+ *   engine.c           an event is dispatched, all states are brought up to date
+ *   status.c           the status document          hint.c      what a person can do about a
+ * failure transitions.c      the table of transitions spec.c             the resource, its states,
+ * their renders    recorded.c  what an earlier run wrote into the status node_label.c       node
+ * labels                  taint.c     node taints drivers.c          nodes whose drivers are
+ * upgraded message.c          why a state is where it is signal.c           the conditions of
+ * transitions deadline.c         timeouts, and what is run again apply.c            apply, retire,
+ * remove        build.c     builds of driver images rendered.c         an object as rendered
+ * observed.c  ... and as the cluster has it state.c            one state object.c    one object
+ *   container_logs.c   the end of a failed container's log
+ *   workers.c          pods and builds of an object
+ *   resource_nodes.c   the resource's nodes         drift.c     whether an object was changed
+ *   actions.c          the actions of a step
+ */
 #include "operator/engine/engine.h"
 #include "operator/engine/nodes/bitset.h"
 #include "operator/engine/nodes/grace_period.h"
@@ -20,164 +23,171 @@
 struct json_object;
 struct lh_table;
 
-/* ---- words of the table ------------------------------------------------------------------------
+/* ---- the table's phases and signals ------------------------------------------------------------
  */
 
+/** Where a state is. */
 enum phase {
-    PH_ASKING,   /* its objects are being rendered for the first time, or again after a failure */
-    PH_LOOKING,  /* each object is looked at, and written down, before anything is done to it */
-    PH_PENDING,  /* all is prepared: the states it needs are not ready */
-    PH_APPLYING, /* objects are being applied, stage by stage */
-    PH_GATED,    /* all is applied, not all is ready */
+    PH_RENDERING, /* its objects are being rendered for the first time, or again after a failure */
+    PH_OBSERVING, /* each object is read, and listed in the status, before anything is done to it */
+    PH_PENDING,   /* all is prepared; the states that it needs are not ready */
+    PH_APPLYING,  /* objects are being applied, stage by stage */
+    PH_WAITING,   /* all objects are applied, not all are ready */
     PH_READY,
-    PH_HELD,     /* was ready; what shut its gate is not slipway's */
+    PH_HELD,     /* it was ready; what is not ready now is made ready by others */
     PH_RETRYING, /* something failed that may pass by itself */
-    PH_FAILED,   /* something failed that will not */
+    PH_FAILED,   /* something failed that will not pass by itself */
     PH_REMOVING,
     PH_REMOVED,
     PH_COUNT
 };
 
+/** The conditions of transitions: each is computed from what is known now (signal.c). */
 enum signal {
-    SG_REMOVE,      /* no longer wanted */
-    SG_WANTED,      /* wanted again */
-    SG_GONE,        /* nothing of it is left */
-    SG_RENDERED,    /* content is known */
-    SG_UNLOOKED,    /* an object has not been looked at, or not been written down */
-    SG_LOOKED,      /* the opposite */
+    SG_REMOVE,      /* the resource or the recipe has it no more */
+    SG_LISTED,      /* the recipe has it again */
+    SG_GONE,        /* no object of it is left */
+    SG_RENDERED,    /* its content is known */
+    SG_UNOBSERVED,  /* an object has not been read, or is not listed in the status yet */
+    SG_OBSERVED,    /* the opposite */
     SG_FAULT,       /* something failed and may pass by itself */
     SG_REFUSED,     /* something failed and will not pass by itself */
-    SG_NEEDS_MET,   /* it may apply */
-    SG_NEEDS_LOST,  /* it may not any more */
+    SG_NEEDS_MET,   /* the states that it needs let it apply */
+    SG_NEEDS_LOST,  /* they do not any more */
     SG_IN_PLACE,    /* begun before, and nothing is left to apply */
-    SG_CHANGED,     /* its content is another than the one that was begun */
+    SG_CHANGED,     /* its content differs from the one that was begun */
     SG_DRIFTED,     /* the cluster does not have what was applied */
-    SG_APPLIED,     /* it does now */
-    SG_GATE_OPEN,   /* all that is awaited is ready */
-    SG_GATE_SHUT,   /* not all */
-    SG_GATE_HELD,   /* not all, only foreign objects stand open, and it was ready before */
-    SG_GATE_FAILED, /* an awaited object says that it failed */
-    SG_LATE,        /* it has not been ready for longer than it may */
+    SG_APPLIED,     /* the cluster has all that was applied */
+    SG_GATE_OPEN,   /* all awaited objects are ready */
+    SG_GATE_SHUT,   /* not all are */
+    SG_GATE_HELD,   /* not all are, but only those that others make ready, and it was ready */
+    SG_GATE_FAILED, /* an awaited object has failed */
+    SG_LATE,        /* it has not got ready within its timeout */
     SG_RENEWED,     /* it failed with other content than it has now */
-    SG_RETRY,       /* the back-off is over, or its cause has changed */
+    SG_RETRY,       /* the back-off is over, or the cause has changed */
     SG_COUNT
 };
 
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
+/** Why something failed. */
 struct fault {
-    int code; /* 0: none */
-    char *message;
+    int code;      /* an sw_code; 0: no fault */
+    char *message; /* owned */
 };
 
+/** The request for an object that has not been answered yet. */
 enum doing { DOING_NOTHING, DOING_APPLY, DOING_DELETE, DOING_RELEASE };
 
-/* Order within a stage; see struct sw_rendered_object. */
+/** Order within a stage; see struct sw_rendered_object. */
 enum rank {
     RANK_NAMESPACE,
     RANK_CRD,
-    RANK_CONFIG, /* what the workloads read: accounts, rights, configuration */
+    RANK_CONFIG, /* what workloads read: accounts, rights, configuration */
     RANK_WORKLOAD,
     RANK_OTHER,
-    RANK_LAST, /* published, or tried, when the rest is ready */
+    RANK_LAST, /* webhook configurations, APIServices, dry runs: when the rest is ready */
 };
 
+/** One object of a state. It is known by its key from the first render or status that names it
+ * until it is gone. */
 struct object {
-    struct sw_key key; /* owned, in one block with key.api_version */
+    struct sw_key key; /* owned */
     struct state *state;
 
     /* as rendered */
     char *text; /* compact JSON; NULL: not rendered any more, to be retired */
     size_t len;
-    uint64_t hash;
+    uint64_t hash; /* of @text */
     struct sw_gate *gate;
     bool awaited;
     int stage;
     bool once, drop_ready, drop_failed; /* see sw_rendered_object */
-    char *failed_why;     /* it was deleted, or is about to be, because it had failed so... */
+    char *failed_why;     /* a hook that is, or was, deleted because it failed so; NULL: none... */
     uint64_t failed_hash; /* ... with this content */
-    uint64_t failed_in;   /* serial of the status that says so first; 0: none yet */
+    uint64_t failed_in;   /* serial of the first status that has it; 0: none yet */
     bool failed_recorded; /* that status was written */
     enum rank rank;
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
-    struct json_object *placement; /* of a workload: what of its pod spec says where pods belong */
-    char *stay_key; /* of the label by which its pods stay: grace_period.h; NULL: they do not */
-    struct json_object *staying; /* with @stay_key: what of its pod spec says where they may */
+    struct json_object *placement; /* of a workload: the fields of its pod spec that choose nodes */
+    char *grace_label; /* key of the label by which its pods may stay (grace_period.h), or NULL */
+    struct json_object *grace_placement; /* with @grace_label: @placement with what that allows */
 
-    /* as written down in the resource's status */
-    uint64_t listed_in; /* serial of the status that lists it first; 0: none yet */
+    /* as recorded in the resource's status */
+    uint64_t listed_in; /* serial of the first status that lists it; 0: none yet */
     bool recorded;      /* that status was written */
-    char *our_uid;      /* of the object that slipway made or took over, or NULL */
-    bool adopted;       /* taken over from somebody else: not deleted */
+    char *our_uid;      /* of the object that slipway created or took over, or NULL */
+    bool adopted;       /* taken over from another owner: not deleted */
     bool keep;          /* helm.sh/resource-policy: keep */
     uint64_t done_hash; /* it ran to completion, or its dry run passed, with this content */
-    uint64_t fingerprint,
-        fingerprint_of; /* how it looked after applying content @_of; 0: unknown */
+    uint64_t fingerprint, fingerprint_of; /* drift.c's, after applying content @fingerprint_of */
 
     /* as the cluster has it */
-    bool looked, unserved, present, dying, ours;
-    bool asleep;    /* a BuildConfig that nobody needs yet */
-    char *missing;  /* a driver container whose image is not there: why; or NULL */
-    bool inherited; /* SRO wrote it, and slipway has not yet */
-    bool borrowed;  /* a Namespace or CRD of somebody else's: used as it is, never written */
-    struct json_object *live; /* kept until its state is ready, should it be rendered anew */
+    bool observed, unserved, present, terminating, ours;
+    bool deferred;            /* a BuildConfig that is not needed: see build.c */
+    char *missing;            /* a driver container whose image does not exist: why; or NULL */
+    bool inherited;           /* SRO wrote it, and slipway has not yet */
+    bool borrowed;            /* another owner's Namespace or CRD: used as it is, never written */
+    struct json_object *live; /* kept until its state is ready, for another render */
     char *uid;                /* NULL: not there */
     char *foreign;            /* why it is not ours, or NULL */
-    uint64_t version;
-    uint64_t live_hash; /* the content it was applied with, as its annotation says; 0: none */
+    uint64_t version;         /* resourceVersion */
+    uint64_t live_hash;       /* the content it was applied with, by its annotation; 0: none */
     uint64_t live_fingerprint;
     struct sw_readiness judged;    /* by its own document */
-    struct sw_readiness readiness; /* with its workers */
-    int64_t n_wanted;              /* DaemonSet: desiredNumberScheduled */
-    int64_t template;              /* DaemonSet: its template's generation; -1: not told */
+    struct sw_readiness readiness; /* with its workers, and all else that is known */
+    int64_t n_desired;             /* DaemonSet: desiredNumberScheduled */
+    int64_t template;              /* DaemonSet: its template's generation; -1: not known */
     struct workers *workers;
-    uint64_t watch, workers_watch; /* 0: none */
+    uint64_t watch, workers_watch; /* ids; 0: none */
     char *unserved_why;
-    struct fault unseen; /* it, or its workers, cannot be looked at */
+    struct fault watch_fault; /* it, or its workers, cannot be watched */
     struct {
-        char *pod, *container, *line; /* whose log was asked for, and its end */
-        uint64_t serial;              /* 0: not being asked for */
+        char *pod, *container, *line; /* whose log was asked for, and its last line */
+        uint64_t serial;              /* of the unanswered request; 0: none */
         int64_t asked_ms;
-        bool changed; /* something of its workers is different since */
+        bool changed; /* its workers have changed since */
     } container_logs;
 
     /* what is being done */
     enum doing doing;
-    uint64_t serial;
+    uint64_t serial; /* of @doing */
     uint64_t sent_hash;
-    bool fresh; /* it was applied just now: how it looks next is how it should look */
+    bool fresh; /* applied just now: the fingerprint of its next document is the right one */
     bool must_replace;
-    bool redo;     /* it ran to its end and failed: to be deleted and applied again */
-    bool released; /* it stays, and is not slipway's any more */
+    bool redo;     /* it ran to completion and failed: to be deleted and applied again */
+    bool released; /* its marks are off: it stays, and is not slipway's any more */
     unsigned n_redone;
     struct fault fault;
     unsigned n_tries; /* of a deletion */
     int64_t retry_ms;
-    unsigned n_repairs; /* lately, of drift */
+    unsigned n_repairs; /* of drift, lately */
     int64_t repaired_ms;
 };
 
 /* ---- states ------------------------------------------------------------------------------------
  */
 
+/** A render of a state: for one group of nodes, or for all. */
 struct variant {
-    char *name; /* "": the state has no variants */
-    bool wanted;
+    char *name;      /* of the group; "": the state has no variants */
+    bool needed;     /* there is a node of that group */
     bool known;      /* rendered at least once */
     bool stale;      /* to be rendered (again) */
-    bool early;      /* it was asked before the needs were met */
-    uint64_t serial; /* being rendered; 0: not */
+    bool early;      /* its render was asked for before the needs were met */
+    uint64_t serial; /* of the unanswered request; 0: none */
     struct fault fault;
-    char *rolled_back; /* it is what was ready before, as what would be new failed: how; or NULL */
+    char *rolled_back; /* see sw_event.rolled_back; NULL: it is not rolled back */
 };
 
+/** One state of the resource, or one that an earlier recipe had. */
 struct state {
     char *name, *label, *title; /* @label: the whole key; NULL: none */
     struct state **needs;
     size_t n_needs;
-    bool listed; /* in the resource now */
+    bool listed; /* in the recipe now */
     bool affine, hidden;
 
     enum phase phase;
@@ -185,14 +195,14 @@ struct state {
     size_t n_variants, cap_variants;
     struct object **objects; /* borrowed from the registry; by stage, rank, key */
     size_t n_objects, cap_objects;
-    uint64_t digest, begun;                 /* of its content: now, and that which was last begun */
+    uint64_t digest, begun;                 /* of its content: now, and when it was last begun */
     int64_t started_ms, ready_ms, since_ms; /* 0: never */
     int64_t shut_ms;                        /* when its gate shut; 0: open, or never was */
     bool given_up;                          /* that was too long ago: its labels are taken off */
-    int64_t timeout_ms;                     /* as the resource has it for this state; 0: none */
+    int64_t timeout_ms;                     /* sw_state_spec's; 0: none */
     int64_t awaited_ms; /* since when it is to get ready; 0: it is, or has not begun */
-    bool late;          /* that was too long ago... */
-    size_t late_ready;  /* ... and so much of it was ready then; SIZE_MAX: all was applied */
+    bool late;          /* its timeout has passed... */
+    size_t late_ready;  /* ... with so many objects ready; SIZE_MAX: with all of them applied */
     unsigned n_redone;  /* how often what failed has been run again */
     unsigned n_tries;
     int64_t retry_ms, tried_ms;
@@ -200,46 +210,49 @@ struct state {
     enum phase failed_as;
     char *failed_why, *failed_reason; /* NULL: it has not, or something went well since */
     uint64_t failed_digest;
-    bool nudged; /* something changed that may have been the cause of a failure */
-    bool fresh;  /* what was begun last had not been begun before */
-    bool woke;   /* a build of it has just become needed */
+    bool changed;      /* something has changed that may have been the cause of a failure */
+    bool fresh;        /* what was begun last had not been begun before */
+    bool builds_begun; /* a build of it has just become needed */
     bool node_by_node;
     struct bitset done;             /* node by node: where it is finished */
-    struct bitset members, lacking; /* nodes that must have gate labels; those that have not */
+    struct bitset members, lacking; /* nodes that must have the gate's labels; those without */
     bool members_known;
-    char *told;         /* the last Event's words */
-    char *shown;        /* the phase that the status has... */
-    int64_t entered_ms; /* ... and when that which it will have began */
+    char *reported;     /* text of the last Event about it */
+    char *shown;        /* the phase in the status... */
+    int64_t entered_ms; /* ... and since when the state is in the one of the next status */
 };
 
 /* ---- the engine --------------------------------------------------------------------------------
  */
 
+/** A watch that the engine has asked for: one for all objects that need the same. */
 struct watch {
     uint64_t id; /* 0: free */
     struct sw_key key;
     char *selector;
     enum sw_watch_use use;
     unsigned refs;
-    bool told; /* something of what there is has been told already */
-    bool synced;
+    bool delivered; /* an object under it has been observed */
+    bool synced;    /* SW_EV_SYNCED has come */
 };
 
-struct stray {
+/** A worker that was observed before its object was rendered. */
+struct early_worker {
     struct sw_key key;
     struct json_object *live;
 };
 
-/* A node that carries a label of the resource and is deselected or not heard of: see grace_ms. It
- * is written down, so that the grace does not begin anew with a restart. */
+/** A node that carries a label of the resource and is deselected or not ready: see grace_ms. It is
+ * in the status, so that a restart does not begin the grace period anew. */
 struct lost_node {
     uint32_t node;
     int64_t since_ms;
-    bool expired; /* the grace is over, and the node has been looked at since */
+    bool expired; /* the grace period is over, and the node has been updated since */
 };
 
+/** See engine.h. */
 struct sw_engine {
-    const struct sw_node_set *roster;
+    const struct sw_node_set *nodes;
     struct sw_engine_opts opts;
     int64_t now_ms;
     uint64_t last_serial;
@@ -248,13 +261,13 @@ struct sw_engine {
     struct sw_arena *arena;
     struct sw_action *acts;
     size_t n_acts, cap_acts;
-    struct json_object **docs; /* to be put at the next step */
+    struct json_object **docs; /* that the actions have, freed at the next step */
     size_t n_docs, cap_docs;
     struct sw_actions out;
 
-    /* the resource */
-    bool told;        /* a SW_EV_SPEC has come */
-    bool has_builds;  /* one of its objects may sleep: see build.c */
+    /* the resource: see sw_spec */
+    bool has_spec;    /* the first SW_EV_SPEC has come */
+    bool has_builds;  /* one of its objects is a build: see build.c */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
     char *name, *uid, *revision, *blocked;
@@ -262,32 +275,32 @@ struct sw_engine {
     enum sw_management management;
     bool deleting, finalized, orphan;
     enum sw_hold hold;
-    char *hold_words;
-    bool hold_failed, emptied; /* emptied: that was told */
+    char *hold_message;
+    bool hold_failed, emptied; /* emptied: SW_ACT_EMPTIED was sent */
     int64_t timeout_ms;        /* of states that have none of their own */
     struct json_object *node_selector, *taints;
-    struct json_object *tolerations;             /* of what does not exclude a node: @taints too */
-    char *overlap, *overlap_with, *told_overlap; /* NULL: none */
+    struct json_object *tolerations;                 /* the resource's, and of its own @taints */
+    char *overlap, *overlap_with, *reported_overlap; /* NULL: none */
     bool overlap_is_bad;
-    char *told_clash; /* of taints, by the last Event */
+    char *reported_clash; /* of taints: text of the last Event */
     struct fault spec_fault;
     char *spec_reason;
 
-    struct state **states; /* those listed in the resource's order, then the rest */
+    struct state **states; /* those listed, in the recipe's order, then the rest */
     size_t n_states, cap_states;
     struct lh_table *objects; /* by key */
     struct watch *watches;
     size_t n_watches, cap_watches;
-    struct stray *strays; /* workers whose object has not been rendered yet */
-    size_t n_strays, cap_strays;
+    struct early_worker *early_workers;
+    size_t n_early_workers, cap_early_workers;
 
     uint64_t *groups; /* of each selected node, hashed; kept while a state is kernel-affine */
     size_t n_groups;
     bool groups_dirty;
 
     /* node labels */
-    struct bitset dirty, busy; /* nodes to look at; nodes being patched */
-    struct bitset later;       /* nodes to look at when a render has come */
+    struct bitset dirty, busy; /* nodes to update; nodes with an unanswered patch */
+    struct bitset later;       /* nodes to update after the next render */
     struct bitset counted;     /* nodes that the status has ever counted */
     struct lost_node *lost;
     size_t n_lost, cap_lost;
@@ -296,315 +309,413 @@ struct sw_engine {
     int64_t label_retry_ms;
 
     /* status */
-    struct json_object *written; /* as last acknowledged (or read); NULL: none */
-    struct json_object *writing; /* on its way */
-    uint64_t status_serial;      /* of @writing; 0: none on its way */
+    struct json_object *written; /* the last one acknowledged (or read); NULL: none */
+    struct json_object *writing; /* the one that was sent and not answered yet */
+    uint64_t status_serial;      /* of @writing; 0: none */
     bool status_dirty, settled;
-    int64_t status_ms; /* when it was last sent */
+    int64_t status_ms; /* when the last one was sent */
     unsigned n_status_tries;
     int64_t status_retry_ms;
-    enum sw_phase told_phase;
-    char *told_reason;
-    struct json_object *upgrade;    /* how the upgrade of drivers goes, or NULL */
-    struct json_object *conditions; /* as in the last document made */
+    enum sw_phase reported_phase;
+    char *reported_reason;
+    struct json_object *upgrade;    /* of SW_EV_UPGRADE, or NULL */
+    struct json_object *conditions; /* of the last document made */
     bool was_ready;
 
-    int64_t deadline_ms, armed_ms; /* 0: none */
+    int64_t deadline_ms, armed_ms; /* next SW_EV_TIMER: needed, asked for; 0: none */
 };
 
-/* ---- actions.c
- * -------------------------------------------------------------------------------------
+/* ---- actions.c ---------------------------------------------------------------------------------
  */
 
+/** One more action of this step, zero but for its kind; borrowed until the next one is added. */
 struct sw_action *act_add(struct sw_engine *e, enum sw_action_kind kind);
+/** A number that no other action, answer or watch has. */
 uint64_t act_serial(struct sw_engine *e);
-/** Keep @doc (a reference is taken over) until the next step. */
+/** Keep @doc (whose reference is taken) until the next step. @return @doc */
 struct json_object *act_keep(struct sw_engine *e, struct json_object *doc);
+/** A copy of @key for an action, in the step's arena. */
+struct sw_key act_key(struct sw_engine *e, const struct sw_key *key);
+/** A Kubernetes Event about the resource; @reason is a constant. */
 void act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /** Ask to be stepped at @at_ms at the latest. */
 void act_wake(struct sw_engine *e, int64_t at_ms);
+/** Watch @key, or all under @selector; the same watch serves all who ask for the same. @return id
+ */
 uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *selector,
                    enum sw_watch_use use);
+/** One user of the watch less; the last one ends it. @id may be 0. */
 void act_unwatch(struct sw_engine *e, uint64_t id);
-/** Have all of it told again, for somebody who came later. */
+/** Begin the watch anew where objects have been delivered already: a new user needs all of them. */
 void act_watch_again(struct sw_engine *e, uint64_t id);
+/** NULL: there is none with that @id. Borrowed until the next watch is added. */
 struct watch *act_find_watch(struct sw_engine *e, uint64_t id);
 void act_free_watches(struct sw_engine *e);
-int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasting);
+/** How long to wait after @n_tries failures; ten times as long where the fault @lasts. */
+int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasts);
 
-/* ---- object.c ----------------------------------------------------------------------------------
+/** A copy of a key, freed by key_done(). */
+struct sw_key key_copy(const struct sw_key *key);
+void key_done(struct sw_key *key);
+/** Are both namespaces the same? NULL and "" are. */
+bool ns_equal(const char *a, const char *b);
+/** Replace an owned text by a copy of @from (may be NULL, or a part of it). */
+void text_set(char **to, const char *from);
+
+/* ---- resource_nodes.c --------------------------------------------------------------------------
  */
 
-void fault_set(struct fault *fault, int code, const char *message);
-void fault_done(struct fault *fault);
-/** Nothing changes until the input does. */
-bool fault_lasts(const struct fault *fault);
+/** Is the node one of the resource's? */
+bool node_selected(const struct sw_engine *e, uint32_t node);
+/** Or was it one, and only labels of Node Feature Discovery are missing now? */
+bool node_kept(const struct sw_engine *e, uint32_t node);
+/** The labels of the node are to be updated in this step; SW_NO_NODE is ignored. */
+void nodes_mark(struct sw_engine *e, uint32_t node);
+/** Those of all nodes are. */
+void nodes_mark_all(struct sw_engine *e);
 
-struct object *object_find(struct sw_engine *e, const struct sw_key *key);
-struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct state *s);
-void object_forget(struct sw_engine *e, struct object *o);
-/** It failed with the content @hash, so it is to be deleted, and not to be run again before it has
- * another. @why NULL: that is over. */
-void object_fail(struct object *o, const char *why, uint64_t hash);
-void objects_free(struct sw_engine *e);
-/** Take the content of a manifest. @return 0 | SW_INVALID: an annotation is bad */
-int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
-                  struct sw_err *err);
-/** It is not part of its state's content any more. */
-void object_unrender(struct sw_engine *e, struct object *o);
-/** Take what the cluster has (NULL: not there). @return whether anything is different. */
-bool object_observe(struct sw_engine *e, struct object *o, struct json_object *live);
-/** Look at the last document again: what is rendered, or known of it, is another. */
-void object_assess(struct sw_engine *e, struct object *o);
-/** Combine what it says itself with what its workers say. */
-void object_judge(struct object *o);
-void object_watch(struct sw_engine *e, struct object *o);
-/** This is how it looks when nobody has touched it. @live NULL: as it will be seen next. */
-void object_set_look(struct object *o, struct json_object *live);
-/** The last document is not needed any more. */
-void object_drop_live(struct object *o);
-/** What is sent: the manifest with slipway's marks; the caller's. */
-struct json_object *object_document(struct sw_engine *e, const struct object *o);
+/** NULL: the node is not lost. Borrowed until the next change of the list. */
+struct lost_node *lost_find(const struct sw_engine *e, uint32_t node);
+/** The node is lost since @since_ms. */
+void lost_add(struct sw_engine *e, uint32_t node, int64_t since_ms);
+void lost_forget(struct sw_engine *e, uint32_t node);
+/** Mark the nodes whose grace period has ended. */
+void lost_update(struct sw_engine *e);
+/** For the status: [{since, nodes}], the caller's; NULL: no node is lost. */
+struct json_object *lost_doc(const struct sw_engine *e);
+void lost_read(struct sw_engine *e, struct json_object *list);
 
-bool object_lacks_image(const struct object *o);
-bool object_is_written(const struct object *o); /* slipway applies it, as against observing it */
-/** Observed, or marked as in somebody else's hands: not being ready is no fault of slipway's. */
-bool object_is_brought_ready_by_others(const struct object *o);
-bool object_is_applied(const struct object *o); /* the cluster has this very content */
-bool object_is_ready(const struct object *o);   /* applied, and ready if it is awaited */
-bool object_is_known(struct sw_engine *e, const struct object *o); /* looked at, workers too */
-bool object_is_removable(const struct object *o);
-/** Do its pods run only on nodes that have this label? */
-bool object_is_bound_to(const struct object *o, const char *label);
-/** "DaemonSet ns/name"; of the step's arena. */
-const char *object_words(struct sw_engine *e, const struct object *o);
-/** Why it is not ready: "DaemonSet ns/x 1 of 3 pods are ready; pod ...". */
-const char *object_why(struct sw_engine *e, const struct object *o, const char **reason);
-
-/* ---- drift.c ---------------------------------------------------------------------------------
+/* ---- drift.c -----------------------------------------------------------------------------------
  */
 
-/** What @live has at the places where @ours says something, as one number. */
-uint64_t project(struct json_object *ours, struct json_object *live);
+/** A hash of what @live has in the fields that @ours has, .status aside; never 0. */
+uint64_t drift_fingerprint(struct json_object *ours, struct json_object *live);
 
 /* ---- workers.c ---------------------------------------------------------------------------------
  */
 
+/** The workers of an object: the pods of a workload, the builds of a BuildConfig. */
 struct workers;
-struct workers *workers_new(struct json_object *manifest); /* NULL: a kind that has none */
-void workers_free(struct workers *w);
-/** Do both watch the same? */
+/** None known yet. NULL: an object of that kind has none. */
+struct workers *workers_new(struct json_object *manifest);
+void workers_free(struct workers *w); /* NULL is accepted */
+/** Would both watch the same? */
 bool workers_same(const struct workers *a, const struct workers *b);
+/** Are they the pods of a DaemonSet? NULL is accepted. */
 bool workers_are_node_by_node(const struct workers *w);
-/** What to watch for them. @return false: nothing to watch yet. */
-bool workers_key(const struct object *o, struct sw_key *key, const char **selector);
-/** @return true: it is one of @o's workers (or was) and something is different. */
+/** What to watch for them: borrowed from @o. */
+void workers_key(const struct object *o, struct sw_key *key, const char **selector);
+/** Take a worker as observed (@live NULL: it does not exist).
+ * @return true: it is one of @o's workers (or was), and something that is read has changed */
 bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,
                      struct json_object *live);
+/** Correct @o's readiness by what its workers say. */
 void workers_judge(struct object *o);
-/** The pod that says most about why @o is not ready: words of the step's arena, or NULL. @reason is
- * replaced where the pod's is the better one. */
-const char *workers_why(struct sw_engine *e, const struct object *o, const char **reason);
+/** The pod that says most about why @o is not ready, as a sentence in the step's arena, or NULL.
+ * @reason is replaced where the pod's is better. */
+const char *workers_message(struct sw_engine *e, const struct object *o, const char **reason);
+/** Have all of them been observed? */
 bool workers_are_known(struct sw_engine *e, const struct object *o);
-/** Has @o a pod on the node, and are all of them there ready? */
+/** Has @o a pod on the node? */
 bool workers_has(const struct object *o, uint32_t node);
+/** Has it, and are all of its pods there ready? */
 bool workers_ready_on(const struct object *o, uint32_t node);
-/** Ask for logs that are due. */
-void workers_logs(struct sw_engine *e, struct object *o);
+/** Ask for the logs that are due. */
+void workers_ask_logs(struct sw_engine *e, struct object *o);
+/** @return whether @event is the answer */
 bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_event *event);
-/** A worker of nobody's may be that of an object still to be rendered. */
-void workers_keep_stray(struct sw_engine *e, const struct sw_key *key, struct json_object *live);
-void workers_take_strays(struct sw_engine *e, struct object *o);
-void workers_drop_strays(struct sw_engine *e);
-/** The names of the nodes that have one of @o's pods, comma separated; heap. NULL: not looked at.
- */
+/** Keep a worker that may be one of an object still to be rendered. */
+void workers_keep_early(struct sw_engine *e, const struct sw_key *key, struct json_object *live);
+/** Give @o those that were kept. */
+void workers_take_early(struct sw_engine *e, struct object *o);
+void workers_drop_early(struct sw_engine *e);
+/** The names of the nodes with one of @o's pods, comma separated; heap. NULL: not watched. */
 char *workers_nodes(const struct sw_engine *e, const struct object *o);
 void workers_forget_node(struct object *o, uint32_t node);
 
-/* Where the pods of drivers are: any; of an older template; not (all) new and ready. */
+/** Where the pods of a DaemonSet of drivers are; zero-initialise, bitset_done() each. */
 struct driver_marks {
-    struct bitset has, old, unfit;
+    struct bitset has, old, not_ready; /* any; of an older template; not all new and ready */
 };
+/** Add @o's to @m. */
 void workers_mark_drivers(const struct object *o, struct driver_marks *m);
-/** Each pod of an older template on the node that is not being deleted. */
+/** Call @each for each pod of an older template on the node that is not being deleted. */
 void workers_each_old(const struct object *o, uint32_t node,
                       void (*each)(const char *ns, const char *name, void *arg), void *arg);
 
-/** Can a pod of @o, of its present template, not pull its image? */
+/** Is there a pod of @o's present template that cannot pull its image? */
 bool workers_lack_image(const struct object *o);
+/** The pod that says most about why @o is not ready, and its readiness; borrowed. @return false:
+ * there is none */
+bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness);
 
-/** The pod that says most about why @o is not ready, and what. @return false: none does */
-bool workers_culprit(const struct object *o, const char **pod,
-                     const struct sw_readiness **readiness);
-
-/* ---- container_logs.c
- * -----------------------------------------------------------------------------------
+/* ---- container_logs.c --------------------------------------------------------------------------
  */
 
-/** Ask for the log of the container that is to blame, if there is one and it was not asked yet. */
+/** Ask for the log of the container that keeps @o from being ready, once. */
 void container_logs_ask(struct sw_engine *e, struct object *o);
-/** @return whether it was the answer, and says something */
+/** @return whether @event is the answer, and has a log */
 bool container_logs_take(struct object *o, const struct sw_event *event);
-/** The last line of that log, while it is to blame; NULL: not known. */
+/** The last line of that log, while the container is still the one; NULL: not known. Borrowed. */
 const char *container_logs_line(const struct object *o);
 void container_logs_done(struct object *o);
+
+/* ---- object.c ----------------------------------------------------------------------------------
+ */
+
+/** @message NULL or "": the code's name. Copied. */
+void fault_set(struct fault *fault, int code, const char *message);
+void fault_done(struct fault *fault);
+/** Will it stay until the input changes? */
+bool fault_lasts(const struct fault *fault);
+
+/** NULL: there is none. Borrowed until it is forgotten. */
+struct object *object_find(struct sw_engine *e, const struct sw_key *key);
+/** The object with that key, added to @s where there is none. */
+struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct state *s);
+/** Free it, in its state and in the registry; its watches end. */
+void object_forget(struct sw_engine *e, struct object *o);
+/** Take it out of its state's list. */
+void object_unlist(struct object *o);
+/** A hook failed with the content @hash, so it is deleted, and not run again with that content.
+ * @why NULL: that is over. */
+void object_fail(struct object *o, const char *why, uint64_t hash);
+void objects_free(struct sw_engine *e);
+/** Forget its content as rendered. */
+void object_drop_content(struct object *o);
+/** Forget its last document. */
+void object_drop_live(struct object *o);
+enum rank object_rank(const struct sw_key *key, bool dry_run);
+/** Set its readiness from its own, its workers' and all else that is known. */
+void object_judge(struct object *o);
+
+/** A BuildConfig that may be deferred: see build.c. */
+bool object_is_build(const struct object *o);
+/** Its image does not exist, and the object does not run with that content already. */
+bool object_lacks_image(const struct object *o);
+/** Does slipway apply it now, as against observing it or leaving it alone? */
+bool object_is_written(const struct object *o);
+/** Observed, or SW_ANN_HOLD: that it is not ready is not slipway's failure. */
+bool object_is_made_ready_by_others(const struct object *o);
+/** Does the cluster have this very content (or is it not written)? */
+bool object_is_applied(const struct object *o);
+/** Applied, and ready where it is awaited. */
+bool object_is_ready(const struct object *o);
+/** Have it and its workers been observed? */
+bool object_is_known(struct sw_engine *e, const struct object *o);
+/** Does it exist, and may slipway delete it? */
+bool object_is_removable(const struct object *o);
+/** Do its pods run only on nodes that have this label? */
+bool object_is_bound_to(const struct object *o, const char *label);
+/** "DaemonSet ns/name"; of the step's arena. */
+const char *object_title(struct sw_engine *e, const struct object *o);
+/** Why it is not ready: "DaemonSet ns/x 1 of 3 pods are ready; pod ..."; of the step's arena. */
+const char *object_message(struct sw_engine *e, const struct object *o, const char **reason);
+
+/* ---- state.c -----------------------------------------------------------------------------------
+ */
+
+/** "Rendering", "Waiting": as docs/engine.md has it. */
+const char *phase_name(enum phase phase);
+/** What the status shows: "Pending" for all phases before Applying, else phase_name(). */
+const char *phase_shown(enum phase phase);
+
+/** NULL: there is none. */
+struct state *state_find(struct sw_engine *e, const char *name);
+/** The state of that name, added where there is none. */
+struct state *state_need(struct sw_engine *e, const char *name);
+void state_free(struct state *s);
+/** Something about @s has changed: what failed may go well now, and its message may be another. */
+void state_note_change(struct sw_engine *e, struct state *s);
+/** Put the state's objects in order and compute its digest. */
+void state_sort(struct state *s);
+void state_forget_failure(struct state *s);
+/** Ready with its present content? */
+bool state_is_done(const struct state *s);
+/** Is a render of it asked for, or to be? */
+bool state_is_rendering(const struct state *s);
+/** Have all of its renders gone well? */
+bool state_is_rendered(const struct state *s);
+/** Are all of its objects applied? */
+bool state_is_applied(const struct state *s);
+/** Has an object of it SW_ANN_NODE_LABELS? */
+bool state_has_node_labels(const struct state *s);
+/** How its new content failed, where it has the content that was ready before; NULL otherwise. */
+const char *state_rolled_back(const struct state *s);
+/** Is there a state that needs it, and is not removed yet? */
+bool state_is_needed(const struct sw_engine *e, const struct state *s);
+/** An iteration over the objects of all states. Zero-initialise. */
+struct object_iter {
+    size_t state, at;
+};
+/** The next one, or NULL. No object may be added or forgotten meanwhile. */
+struct object *object_next(const struct sw_engine *e, struct object_iter *it);
+void variant_free(struct variant *v);
+/** Is the resource being deleted, or to be removed? */
+bool engine_removes_all(const struct sw_engine *e);
+/** Are all objects to stay, without slipway's marks? */
+bool engine_orphans(const struct sw_engine *e);
+
+/* ---- observed.c --------------------------------------------------------------------------------
+ */
+
+/** What is sent: the manifest with slipway's annotations; the caller's. */
+struct json_object *object_document(struct sw_engine *e, const struct object *o);
+/** Take what the cluster has (NULL: not there). @return whether anything has changed */
+bool object_observe(struct sw_engine *e, struct object *o, struct json_object *live);
+/** Read the last document again: what is rendered, or known of it, has changed. */
+void object_assess(struct sw_engine *e, struct object *o);
+/** @live is the object as just applied; NULL: its next document will be. */
+void object_set_fingerprint(struct object *o, struct json_object *live);
+
+/* ---- rendered.c --------------------------------------------------------------------------------
+ */
+
+/** Take the content of a manifest. @return 0 | SW_INVALID: an annotation is wrong */
+int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
+                  struct sw_err *err);
+/** It is no object of its state's content any more. */
+void object_unrender(struct sw_engine *e, struct object *o);
+/** Watch it and its workers. */
+void object_watch(struct sw_engine *e, struct object *o);
 
 /* ---- build.c -----------------------------------------------------------------------------------
  */
 
-/** See which BuildConfigs are needed now. */
+/** Find out which BuildConfigs are needed now. */
 void builds_update(struct sw_engine *e);
-bool build_may_sleep(const struct object *o);
-
-/* ---- spec.c ------------------------------------------------------------------------------------
- */
-
-void spec_take(struct sw_engine *e, const struct sw_spec *spec);
-/** Bring variants in line with the nodes' groups, and ask for renders that are due. */
-void spec_refresh(struct sw_engine *e);
-void spec_take_render(struct sw_engine *e, const struct sw_event *event);
-void spec_facts_changed(struct sw_engine *e);
-void spec_node_changed(struct sw_engine *e, uint32_t node);
-struct state *state_find(struct sw_engine *e, const char *name);
-struct state *state_need(struct sw_engine *e, const char *name);
-void state_free(struct state *s);
-/** Is the node one of the resource's? */
-bool node_selected(const struct sw_engine *e, uint32_t node);
-/* Or it was, and only labels of features are missing: its pods are still there. */
-bool node_kept(const struct sw_engine *e, uint32_t node);
-/** Something about @s is different: failures may be over, words may be others. */
-void state_nudge(struct sw_engine *e, struct state *s);
-bool engine_removes_all(const struct sw_engine *e);
-/** Is all to be left as it is, without slipway's marks? */
-bool engine_orphans(const struct sw_engine *e);
-/** Is there a state that needs it, and is not removed yet? */
-bool state_is_needed(const struct sw_engine *e, const struct state *s);
-/** Put the state's objects in order and count them anew. */
-void state_sort(struct state *s);
-
-/* ---- recorded.c
- * ----------------------------------------------------------------------------------
- */
-
-void record_read(struct sw_engine *e, struct json_object *status);
 
 /* ---- apply.c -----------------------------------------------------------------------------------
  */
 
-/* Each: @return whether something is known now that was not (an object is gone). */
+/** Apply what may be applied. Each of the three: @return whether an object is known to be gone. */
 bool apply_next(struct sw_engine *e, struct state *s);
+/** Remove the objects that the state does not render any more. */
 bool apply_retire(struct sw_engine *e, struct state *s);
+/** Remove all of its objects, the last applied first. */
 bool apply_remove(struct sw_engine *e, struct state *s);
 /** Delete hooks that are not to be kept. */
-void apply_tidy(struct sw_engine *e, struct state *s);
+void apply_delete_hooks(struct sw_engine *e, struct state *s);
+/** Take the answer to an apply, a deletion or a release. */
 void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event);
-
-/* ---- signal.c, transitions.c
- * -------------------------------------------------------------------------
- */
-
-bool signal_is(struct sw_engine *e, struct state *s, enum signal signal);
-const char *signal_name(enum signal signal);
-const char *signal_words(enum signal signal);
-/** May a state begin, as far as what it needs goes? */
-bool state_may_start(struct sw_engine *e, const struct state *s);
-bool need_is_met(struct sw_engine *e, const struct state *s, const struct state *need);
-bool state_gate_is_open(struct sw_engine *e, struct state *s);
-/** What SW_ANN_NODE_LABELS asks of nodes. */
-void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node);
-bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t node);
-bool state_has_node_labels(const struct state *s);
-
-const char *phase_name(enum phase phase);
-/** What users see of a phase: "Pending", "Applying", "Waiting"... */
-const char *phase_shown(enum phase phase);
-/** Move every state as far as it goes. */
-void table_settle(struct sw_engine *e);
-
-/* ---- node_label.c
- * -----------------------------------------------------------------------------------
- */
-
-void label_node_changed(struct sw_engine *e, uint32_t node);
-void label_all_changed(struct sw_engine *e);
-void label_rendered(struct sw_engine *e);
-/** @return whether a node has finished or unfinished a state. */
-bool label_update(struct sw_engine *e);
-/** Nodes that are not selected any more lose their labels at once. */
-void label_selector_changed(struct sw_engine *e);
-void label_forget_node(struct sw_engine *e, uint32_t node);
-void label_answered(struct sw_engine *e, const struct sw_event *event);
-bool label_is_settled(const struct sw_engine *e);
-/* Does the status speak of this node, or did it? */
-bool label_concerns(struct sw_engine *e, uint32_t node);
-void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total);
-/** The names of nodes that the state is not finished on, @most of them; an array, the caller's. */
-struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most);
-
-/* ---- lost_nodes.c
- * ------------------------------------------------------------------------------------
- */
-
-struct lost_node *lost_find(struct sw_engine *e, uint32_t node);
-void lost_add(struct sw_engine *e, uint32_t node, int64_t since_ms);
-void lost_forget(struct sw_engine *e, uint32_t node);
-/** Look again at those whose grace is over. */
-void lost_update(struct sw_engine *e);
-/** [{since, nodes}], NULL: none is lost. */
-struct json_object *lost_doc(const struct sw_engine *e);
-void lost_read(struct sw_engine *e, struct json_object *list);
 
 /* ---- deadline.c --------------------------------------------------------------------------------
  */
 
-/** It has entered a phase. */
+/** The state has entered a phase. */
 void deadline_entered(struct sw_engine *e, struct state *s);
-/** It is too late. */
+/** Its timeout has passed. */
 void deadline_note_late(struct state *s);
-/** Has what was late come apart, or got on, since? */
+/** Has the state got on, or lost an object, since deadline_note_late()? */
 bool deadline_has_moved(const struct state *s);
-/** Has it not been ready for longer than it may? */
+/** Has its timeout passed? */
 bool deadline_is_over(struct sw_engine *e, const struct state *s);
+/** 0: none. */
 int64_t deadline_timeout(const struct sw_engine *e, const struct state *s);
-/** Is there something in it that ran to its end and failed, and may be run again? */
+/** Has an object of it run to completion and failed, that may be run again? */
 bool deadline_can_redo(const struct state *s);
-/** Have it run again. */
+/** Have those run again. */
 void deadline_redo(struct state *s);
+
+/* ---- signal.c ----------------------------------------------------------------------------------
+ */
+
+bool signal_is(struct sw_engine *e, struct state *s, enum signal signal);
+/** "needs met": as docs/engine.md has it. */
+const char *signal_name(enum signal signal);
+/** Do the states that @s needs, and the resource, let it begin? */
+bool state_may_start(struct sw_engine *e, const struct state *s);
+/** Does @need let @s begin? */
+bool need_is_met(const struct state *s, const struct state *need);
+/** Are all awaited objects ready, and do all nodes have the gate's labels? */
+bool state_gate_is_open(struct sw_engine *e, struct state *s);
+/** A node has changed: count again where SW_ANN_NODE_LABELS is missing. */
+void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node);
+/** Has the node all labels of SW_ANN_NODE_LABELS? */
+bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t node);
+
+/* ---- message.c ---------------------------------------------------------------------------------
+ */
+
+/** Why the state is where it is; "" when ready. Of the step's arena. @reason: one word. */
+const char *state_message(struct sw_engine *e, const struct state *s, const char **reason);
+/** The phase to show: that of its failure while the same is tried again. */
+enum phase state_shown(const struct state *s);
+/** Remember how it failed. */
+void state_note_failure(struct sw_engine *e, struct state *s);
+/** The state that the resource's message is about, or NULL. */
+const struct state *message_subject(struct sw_engine *e);
 
 /* ---- taint.c -----------------------------------------------------------------------------------
  */
 
+/** New taints of a node. */
 struct taint_patch {
     struct json_object *taints; /* all of them, the caller's */
-    const char *record;         /* of the step's arena; NULL: nothing to write down */
+    const char *record;         /* see SW_ACT_LABEL; of the step's arena */
 };
 /** Are there taints on the node that slipway has set for this resource? */
 bool taint_is_set(struct sw_engine *e, uint32_t node);
-/** What the node's taints should be: with the resource's, or (!@wanted) without those that were set
- * for it. @return false: they are */
-bool taint_difference(struct sw_engine *e, uint32_t node, bool wanted, struct taint_patch *out);
+/** What the node's taints should be: with the resource's (@set), or without those that were set for
+ * it. @return false: they are as they should be */
+bool taint_difference(struct sw_engine *e, uint32_t node, bool set, struct taint_patch *out);
 
-/* ---- status.c, message.c
- * -------------------------------------------------------------------------
+/* ---- node_label.c ------------------------------------------------------------------------------
  */
 
+/** A state has been rendered: nodes that waited for it are marked. */
+void label_rendered(struct sw_engine *e);
+/** Update the marked nodes. @return whether a node has finished or unfinished a state */
+bool label_update(struct sw_engine *e);
+/** The resource's selector or tolerations changed: nodes that it lost lose their labels at once. */
+void label_selector_changed(struct sw_engine *e);
+void label_forget_node(struct sw_engine *e, uint32_t node);
+/** Take the answer to SW_ACT_LABEL. */
+void label_answered(struct sw_engine *e, const struct sw_event *event);
+/** Is nothing left to patch? */
+bool label_is_settled(const struct sw_engine *e);
+/** Does the status count this node, or did it? */
+bool label_counts_node(struct sw_engine *e, uint32_t node);
+/** How many nodes the state has, and how many of them are labelled. */
+void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total);
+/** The names of at most @most nodes that the state is not finished on; an array, the caller's. */
+struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most);
+
+/* ---- recorded.c --------------------------------------------------------------------------------
+ */
+
+/** Take what an earlier run wrote into the status (may be NULL). */
+void record_read(struct sw_engine *e, struct json_object *status);
+
+/* ---- spec.c ------------------------------------------------------------------------------------
+ */
+
+/** Take a SW_EV_SPEC. */
+void spec_take(struct sw_engine *e, const struct sw_spec *spec);
+/** Bring variants in line with the nodes' groups, and ask for renders that are due. */
+void spec_refresh(struct sw_engine *e);
+/** Take a SW_EV_RENDERED or _RENDER_FAILED. */
+void spec_take_render(struct sw_engine *e, const struct sw_event *event);
+/** Render all states again. */
+void spec_facts_changed(struct sw_engine *e);
+/** A node has changed: its group may have. */
+void spec_node_changed(struct sw_engine *e, uint32_t node);
+
+/* ---- transitions.c -----------------------------------------------------------------------------
+ */
+
+/** Move every state as far as it goes. */
+void table_settle(struct sw_engine *e);
+
+/* ---- status.c, hint.c --------------------------------------------------------------------------
+ */
+
+/** Write the status where it has changed and is due. */
 void status_update(struct sw_engine *e);
 void status_answered(struct sw_engine *e, const struct sw_event *event);
+/** The status document of now; the caller's. */
 struct json_object *status_make(struct sw_engine *e);
-/** Why the state is where it is; "" when ready. Of the step's arena. @reason: one word. */
-const char *words_state(struct sw_engine *e, const struct state *s, const char **reason);
-/** The phase to show: that of its failure while the same is tried again. */
-enum phase state_shown(const struct state *s);
-void state_note_failure(struct sw_engine *e, struct state *s);
-void state_forget_failure(struct state *s);
-/** What can be done about it; "" where there is nothing to say. */
-const char *hint_for(const char *reason, const char *message, bool lasting);
+/** What a person can do about it; "" where there is nothing to say. Constants. */
+const char *hint_for(const char *reason, const char *message, bool lasts);
 const char *hint_for_recipe(int code, const char *message);
-/** The state that the resource's message speaks of, or NULL. */
-const struct state *words_subject(struct sw_engine *e);
-bool state_is_done(const struct state *s);
-bool state_is_rendering(const struct state *s);
-/** What failed, where its content is what was ready before; NULL: it is what is asked for. */
-const char *state_rolled_back(const struct state *s);
-bool state_is_rendered(const struct state *s); /* all of it, and it worked */

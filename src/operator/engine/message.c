@@ -1,17 +1,10 @@
-/* Why a state, and the resource, is where it is: one sentence that names the object and its
- * condition. */
+/* Why a state is where it is: one sentence that names the object and its condition. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/text/time.h"
 #include "operator/engine/internal.h"
 
-bool state_is_done(const struct state *s)
-{
-    return s->phase == PH_READY && !state_is_rendering(s);
-}
-
-static const char *say_fault(struct sw_engine *e, const struct state *s, const char **reason)
+static const char *fault_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
@@ -20,17 +13,17 @@ static const char *say_fault(struct sw_engine *e, const struct state *s, const c
             return sw_arena_printf(e->arena,
                                    "%s %s: remove it, name another in the recipe, or annotate it "
                                    "there with " SW_ANN_ADOPT,
-                                   object_words(e, o), o->foreign);
+                                   object_title(e, o), o->foreign);
         }
-        if (o->unseen.code && (o->text || o->our_uid)) {
+        if (o->watch_fault.code && (o->text || o->our_uid)) {
             *reason = "NotVisible";
-            return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_words(e, o),
-                                   o->unseen.message);
+            return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_title(e, o),
+                                   o->watch_fault.message);
         }
         if (!o->fault.code)
             continue;
         *reason = o->text ? "NotApplied" : "NotDeleted";
-        return sw_arena_printf(e->arena, "%s: %s", object_words(e, o), o->fault.message);
+        return sw_arena_printf(e->arena, "%s: %s", object_title(e, o), o->fault.message);
     }
     for (size_t i = 0; i < s->n_variants; i++) {
         const struct variant *v = s->variants[i];
@@ -42,7 +35,7 @@ static const char *say_fault(struct sw_engine *e, const struct state *s, const c
     return NULL;
 }
 
-static const char *say_needs(struct sw_engine *e, const struct state *s, const char **reason)
+static const char *needs_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     const char *all = "";
     if (e->blocked) {
@@ -50,20 +43,14 @@ static const char *say_needs(struct sw_engine *e, const struct state *s, const c
         return sw_arena_strdup(e->arena, e->blocked);
     }
     for (size_t i = 0; i < s->n_needs; i++)
-        if (!s->needs[i]->hidden && !need_is_met(e, s, s->needs[i]))
+        if (!s->needs[i]->hidden && !need_is_met(s, s->needs[i]))
             all = sw_arena_printf(e->arena, "%s%s%s (%s)", all, *all ? ", " : "", s->needs[i]->name,
                                   phase_shown(state_shown(s->needs[i])));
     *reason = "Needs";
     return *all ? sw_arena_printf(e->arena, "waits for %s", all) : "is being prepared";
 }
 
-static bool no_nodes(const struct state *s)
-{
-    return (s->affine && s->n_variants == 0) ||
-           (state_has_node_labels(s) && s->members_known && s->members.count == 0);
-}
-
-static const char *say_lacking(struct sw_engine *e, const struct state *s, const char **reason)
+static const char *labels_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     uint32_t first = bitset_next(&s->lacking, 0);
     if (first == UINT32_MAX)
@@ -74,12 +61,12 @@ static const char *say_lacking(struct sw_engine *e, const struct state *s, const
             return sw_arena_printf(
                 e->arena, "%zu of %zu nodes have no label %s yet (%s)", s->lacking.count,
                 s->members.count, s->objects[i]->gate->node_labels[0],
-                sw_node_set_name(e->roster, first) ? sw_node_set_name(e->roster, first) : "?");
+                sw_node_set_name(e->nodes, first) ? sw_node_set_name(e->nodes, first) : "?");
     return NULL;
 }
 
-/* The first object that is not ready; one that failed goes before. */
-static const char *say_gate(struct sw_engine *e, const struct state *s, const char **reason)
+/* About the first object that is not ready; one that failed goes before. */
+static const char *gate_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     const struct object *worst = NULL;
     for (size_t i = 0; i < s->n_objects; i++) {
@@ -91,70 +78,54 @@ static const char *say_gate(struct sw_engine *e, const struct state *s, const ch
             worst = o;
     }
     if (worst && worst->readiness.kind != SW_READINESS_READY)
-        return object_why(e, worst, reason);
-    if (no_nodes(s)) {
+        return object_message(e, worst, reason);
+    if ((s->affine && s->n_variants == 0) ||
+        (state_has_node_labels(s) && s->members_known && s->members.count == 0)) {
         *reason = "NoMatchingNodes";
         return "no node matches the resource's nodeSelector";
     }
-    return say_lacking(e, s, reason);
+    return labels_message(e, s, reason);
 }
 
-static const char *say_applying(struct sw_engine *e, const struct state *s, const char **reason)
+static const char *applying_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         if (!o->text || object_is_applied(o))
             continue;
-        *reason = o->unserved ? "NotServed" : o->dying ? "Terminating" : "Applying";
-        if (o->unserved || o->dying)
-            return sw_arena_printf(e->arena, "%s %s", object_words(e, o), o->readiness.message);
+        *reason = o->unserved ? "NotServed" : o->terminating ? "Terminating" : "Applying";
+        if (o->unserved || o->terminating)
+            return sw_arena_printf(e->arena, "%s %s", object_title(e, o), o->readiness.message);
         if (o->doing != DOING_NOTHING || o->n_repairs < 3)
             continue;
         *reason = "Contested";
         return sw_arena_printf(e->arena,
                                "%s is changed again and again by somebody else: applied %u times",
-                               object_words(e, o), o->n_repairs);
+                               object_title(e, o), o->n_repairs);
     }
-    const char *gate = say_gate(e, s, reason);
+    const char *gate = gate_message(e, s, reason);
     return gate ? gate : "is being applied";
 }
 
-static const char *say_removing(struct sw_engine *e, const struct state *s, const char **reason)
+static const char *removing_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     *reason = "Removing";
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         if (o->fault.code)
-            return sw_arena_printf(e->arena, "%s: %s", object_words(e, o), o->fault.message);
-        if (o->dying)
-            return sw_arena_printf(e->arena, "%s %s", object_words(e, o),
+            return sw_arena_printf(e->arena, "%s: %s", object_title(e, o), o->fault.message);
+        if (o->terminating)
+            return sw_arena_printf(e->arena, "%s %s", object_title(e, o),
                                    o->judged.message ? o->judged.message : "is being deleted");
     }
     return s->n_objects ? "waits for the states that need it to go" : "";
-}
-
-static const char *say_late(struct sw_engine *e, const struct state *s, const char **reason)
-{
-    SW_AUTO_CHARS *span = sw_span_text(deadline_timeout(e, s));
-    const char *why = say_fault(e, s, reason);
-    if (!why)
-        why = say_applying(e, s, reason);
-    *reason = "Timeout";
-    return sw_arena_printf(e->arena, "not ready within %s: %s", span, why ? why : "");
-}
-
-void state_forget_failure(struct state *s)
-{
-    free(s->failed_why);
-    free(s->failed_reason);
-    s->failed_why = s->failed_reason = NULL;
 }
 
 void state_note_failure(struct sw_engine *e, struct state *s)
 {
     const char *reason;
     state_forget_failure(s);
-    const char *why = words_state(e, s, &reason);
+    const char *why = state_message(e, s, &reason);
     s->failed_as = s->phase;
     s->failed_why = sw_strdup(why);
     s->failed_reason = sw_strdup(reason);
@@ -164,7 +135,7 @@ void state_note_failure(struct sw_engine *e, struct state *s)
 static bool is_trying_again(const struct state *s)
 {
     return s->failed_why && (s->n_tries > 0 || s->n_redone > 0) && s->failed_digest == s->digest &&
-           (s->phase == PH_ASKING || s->phase == PH_LOOKING || s->phase == PH_APPLYING);
+           (s->phase == PH_RENDERING || s->phase == PH_OBSERVING || s->phase == PH_APPLYING);
 }
 
 enum phase state_shown(const struct state *s)
@@ -172,40 +143,46 @@ enum phase state_shown(const struct state *s)
     return is_trying_again(s) ? s->failed_as : s->phase;
 }
 
-const char *words_state(struct sw_engine *e, const struct state *s, const char **reason)
+const char *state_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
-    const char *words = NULL;
+    const char *message = NULL;
     *reason = "";
     if (is_trying_again(s)) {
         *reason = sw_arena_strdup(e->arena, s->failed_reason);
         return sw_arena_strdup(e->arena, s->failed_why);
     }
-    if (s->phase == PH_FAILED && s->late)
-        return say_late(e, s, reason);
+    if (s->phase == PH_FAILED && s->late) {
+        SW_AUTO_CHARS *timeout = sw_span_text(deadline_timeout(e, s));
+        message = fault_message(e, s, reason);
+        if (!message)
+            message = applying_message(e, s, reason);
+        *reason = "Timeout";
+        return sw_arena_printf(e->arena, "not ready within %s: %s", timeout, message);
+    }
     switch (s->phase) {
     case PH_READY:
     case PH_REMOVED:
         return "";
-    case PH_ASKING:
-    case PH_LOOKING:
+    case PH_RENDERING:
+    case PH_OBSERVING:
     case PH_PENDING:
-        words = say_fault(e, s, reason);
-        return words ? words : say_needs(e, s, reason);
+        message = fault_message(e, s, reason);
+        return message ? message : needs_message(e, s, reason);
     case PH_APPLYING:
-        words = say_fault(e, s, reason);
-        return words ? words : say_applying(e, s, reason);
+        message = fault_message(e, s, reason);
+        return message ? message : applying_message(e, s, reason);
     case PH_REMOVING:
-        return say_removing(e, s, reason);
+        return removing_message(e, s, reason);
     default:
-        words = say_fault(e, s, reason);
-        if (!words)
-            words = say_gate(e, s, reason);
-        return words ? words : "";
+        message = fault_message(e, s, reason);
+        if (!message)
+            message = gate_message(e, s, reason);
+        return message ? message : "";
     }
 }
 
-/* Failed before held before what is under way; among equals the first in the graph. */
-static int gravity(const struct sw_engine *e, const struct state *s)
+/* Failed goes before held, and that before what is under way; 0: there is nothing to say. */
+static int severity(const struct sw_engine *e, const struct state *s)
 {
     switch (state_shown(s)) {
     case PH_FAILED:
@@ -215,8 +192,8 @@ static int gravity(const struct sw_engine *e, const struct state *s)
     case PH_HELD:
         return 3;
     case PH_PENDING:
-    case PH_ASKING:
-    case PH_LOOKING:
+    case PH_RENDERING:
+    case PH_OBSERVING:
         return 1;
     case PH_READY:
         return state_is_done(s) ? 0 : 1;
@@ -229,11 +206,11 @@ static int gravity(const struct sw_engine *e, const struct state *s)
     }
 }
 
-const struct state *words_subject(struct sw_engine *e)
+const struct state *message_subject(struct sw_engine *e)
 {
     const struct state *subject = NULL;
     for (size_t i = 0; i < e->n_states; i++)
-        if (gravity(e, e->states[i]) > (subject ? gravity(e, subject) : 0))
+        if (severity(e, e->states[i]) > (subject ? severity(e, subject) : 0))
             subject = e->states[i];
     return subject;
 }

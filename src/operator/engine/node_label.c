@@ -1,6 +1,6 @@
 /* Node labels: which state has finished on which node. For each state and node there are three
- * answers: it has (set the label), it has not (take it off), and it cannot be said or does not
- * matter now (leave it as it is). */
+ * answers: it has (set the label), it has not (clear it), and it is not known or does not matter
+ * now (keep the label as it is). */
 #include <string.h>
 
 #include <json-c/json.h>
@@ -9,37 +9,31 @@
 #include "operator/engine/internal.h"
 
 #define READY "Ready"
-#define MAX_BUSY 24 /* nodes being patched; the client sends 16 at once, all others wait here */
+#define MAX_BUSY 24 /* nodes being patched: the client sends 16 requests at once */
 
-enum want { WANT_KEEP, WANT_SET, WANT_CLEAR };
+enum change { KEEP, SET, CLEAR };
 
-/* What is being found out about one node. */
-struct look {
+/* The update of one node. */
+struct update {
     struct sw_engine *e;
     uint32_t node;
-    bool was_lost, lost; /* deselected, or not heard of */
-    bool unsure;         /* it cannot be said yet whether it still is */
-    int64_t lost_ms;     /* since when */
-    bool done_changed;
+    const struct lost_node *before; /* it was lost before this; or NULL */
+    bool lost;                      /* it is deselected, or not ready */
+    bool unsure;                    /* it is not known yet whether it is lost */
+    bool done_changed;              /* it has finished or unfinished a state */
 };
 
 static bool has_label(const struct sw_engine *e, const struct state *s, uint32_t node)
 {
-    return s->label && sw_streq(sw_node_set_label(e->roster, node, s->label), READY);
+    return s->label && sw_streq(sw_node_set_label(e->nodes, node, s->label), READY);
 }
 
-/* ---- grace -------------------------------------------------------------------------------------
- */
-
-/* The node lost what made it one of the state's: that alone takes a label off only after a while.
- */
-static enum want after_grace(struct look *l, const struct state *s)
+/* The node lost what made it one of the state's, or the resource's: that clears a label or a taint
+ * only after the grace period. */
+static enum change after_grace(struct update *u)
 {
-    if (!has_label(l->e, s, l->node))
-        return WANT_KEEP;
-    l->lost = true;
-    bool over = l->was_lost && l->lost_ms + l->e->opts.grace_ms <= l->e->now_ms;
-    return over ? WANT_CLEAR : WANT_KEEP;
+    u->lost = true;
+    return u->before && u->before->since_ms + u->e->opts.grace_ms <= u->e->now_ms ? CLEAR : KEEP;
 }
 
 /* ---- a state that finishes node by node --------------------------------------------------------
@@ -50,41 +44,40 @@ static bool is_daemon(const struct object *o)
     return o->text && o->awaited && workers_are_node_by_node(o->workers);
 }
 
-/* Has the node a pod of it, or is to have one? A pod that only stays there is none. */
+/* Has the node a pod of it, or is to have one? A pod that stays there for the grace period counts
+ * as none. */
 static bool belongs(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
-    return (workers_has(o, node) && !o->stay_key) ||
-           sw_node_affinity_takes_pod(e->roster, node, o->placement);
+    return (workers_has(o, node) && !o->grace_label) ||
+           sw_node_affinity_takes_pod(e->nodes, node, o->placement);
 }
 
-/* What is rendered for another kernel is no concern of this node. */
+/* Was it rendered for the node's group, or for all? */
 static bool concerns(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
     if (!o->text)
         return false;
     for (size_t i = 0; i < o->n_variants; i++)
         if (!*o->variants[i]->name ||
-            sw_streq(o->variants[i]->name, sw_node_set_group(e->roster, node)))
+            sw_streq(o->variants[i]->name, sw_node_set_group(e->nodes, node)))
             return true;
     return false;
 }
 
-static bool has_daemons(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (is_daemon(s->objects[i]))
-            return true;
-    return false;
-}
-
+/* With SW_ANN_NODE_LABELS all nodes of the resource are nodes of the state. */
 static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node)
 {
-    if (!has_daemons(s) || state_has_node_labels(s))
+    bool any = false;
+    if (state_has_node_labels(s))
         return node_selected(e, node);
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (is_daemon(s->objects[i]) && belongs(e, s->objects[i], node))
+    for (size_t i = 0; i < s->n_objects; i++) {
+        if (!is_daemon(s->objects[i]))
+            continue;
+        any = true;
+        if (belongs(e, s->objects[i], node))
             return true;
-    return false;
+    }
+    return !any && node_selected(e, node);
 }
 
 static bool pods_are_ready(const struct sw_engine *e, const struct state *s, uint32_t node)
@@ -94,14 +87,6 @@ static bool pods_are_ready(const struct sw_engine *e, const struct state *s, uin
         if (is_daemon(o) && belongs(e, o, node) && !workers_ready_on(o, node))
             return false;
     }
-    return true;
-}
-
-static bool pods_are_known(struct sw_engine *e, const struct state *s)
-{
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (is_daemon(s->objects[i]) && !object_is_known(e, s->objects[i]))
-            return false;
     return true;
 }
 
@@ -121,78 +106,60 @@ static bool rest_is_ready(const struct sw_engine *e, const struct state *s, uint
     return any;
 }
 
-/* On a new node states finish in the order of the graph. */
-static bool needs_are_done(struct sw_engine *e, const struct state *s, uint32_t node)
+/* May the label be set? On a new node states finish in the order of the graph; and while a state is
+ * being rendered, what it has finished with may be out of date. */
+static enum change set_if_possible(struct update *u, const struct state *s)
 {
     for (size_t i = 0; i < s->n_needs; i++) {
         const struct state *need = s->needs[i];
         if (need->phase == PH_READY && !need->node_by_node)
             continue;
-        if (has_label(e, need, node) || bitset_has(&need->done, node))
+        if (has_label(u->e, need, u->node) || bitset_has(&need->done, u->node))
             continue;
-        if (need->phase != PH_READY || is_node_of(e, need, node))
-            return false;
+        if (need->phase != PH_READY || is_node_of(u->e, need, u->node))
+            return KEEP;
     }
-    return true;
-}
-
-/* While it is being rendered it may be finished with what is out of date. */
-static bool may_set(struct look *l, const struct state *s)
-{
-    if (!needs_are_done(l->e, s, l->node))
-        return false;
     if (state_is_rendered(s))
-        return true;
-    (void)bitset_put(&l->e->later, l->node, true);
-    return false;
+        return SET;
+    (void)bitset_put(&u->e->later, u->node, true);
+    return KEEP;
 }
 
-static bool stands_open(const struct sw_engine *e, const struct object *o, uint32_t node)
-{
-    return concerns(e, o, node) && !object_is_ready(o) && !object_is_brought_ready_by_others(o);
-}
-
-/* Not ready for longer than the grace, and for a reason that is slipway's own. */
-static bool is_given_up(struct sw_engine *e, const struct state *s, uint32_t node)
+/* Cleared when it has not been ready for the grace period, for a reason that is slipway's own. */
+static enum change clear_if_given_up(const struct update *u, const struct state *s)
 {
     bool own = false;
-    for (size_t i = 0; i < s->n_objects; i++)
-        own = own || stands_open(e, s->objects[i], node);
-    return own && s->shut_ms && s->phase != PH_READY && s->shut_ms + e->opts.grace_ms <= e->now_ms;
-}
-
-static enum want want_by_node(struct look *l, struct state *s)
-{
-    struct sw_engine *e = l->e;
-    if (!s->begun || !pods_are_known(e, s)) {
-        l->unsure = true;
-        return WANT_KEEP;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        own = own || (concerns(u->e, o, u->node) && !object_is_ready(o) &&
+                      !object_is_made_ready_by_others(o));
     }
-    bool member = is_node_of(e, s, l->node);
-    bool labels = node_has_gate_labels(e, s, l->node);
-    bool pods = pods_are_ready(e, s, l->node);
-    bool rest = rest_is_ready(e, s, l->node);
-    l->done_changed = bitset_put(&s->done, l->node, member && labels && pods && rest) ||
-                      l->done_changed;
-    if (!member || !labels)
-        return after_grace(l, s);
-    if (!pods)
-        return sw_node_set_is_ready(e->roster, l->node) ? WANT_CLEAR : after_grace(l, s);
-    if (!rest)
-        return is_given_up(e, s, l->node) ? WANT_CLEAR : WANT_KEEP;
-    return may_set(l, s) ? WANT_SET : WANT_KEEP;
+    bool given_up = own && s->shut_ms && s->phase != PH_READY &&
+                    s->shut_ms + u->e->opts.grace_ms <= u->e->now_ms;
+    return given_up ? CLEAR : KEEP;
 }
 
-/* ---- a state that finishes on all its nodes at once --------------------------------------------
- */
-
-static enum want want_at_once(struct look *l, const struct state *s)
+static enum change decide_by_node(struct update *u, struct state *s)
 {
-    if (!node_selected(l->e, l->node))
-        return after_grace(l, s);
-    if (s->phase == PH_READY)
-        return may_set(l, s) ? WANT_SET : WANT_KEEP;
-    return is_given_up(l->e, s, l->node) ? WANT_CLEAR : WANT_KEEP;
+    struct sw_engine *e = u->e;
+    bool known = s->begun != 0;
+    for (size_t i = 0; known && i < s->n_objects; i++)
+        known = !is_daemon(s->objects[i]) || object_is_known(e, s->objects[i]);
+    if (!known) {
+        u->unsure = true;
+        return KEEP;
+    }
+    bool member = is_node_of(e, s, u->node);
+    bool labels = node_has_gate_labels(e, s, u->node);
+    bool pods = pods_are_ready(e, s, u->node);
+    bool rest = rest_is_ready(e, s, u->node);
+    u->done_changed = bitset_put(&s->done, u->node, member && labels && pods && rest) ||
+                      u->done_changed;
+    if (!member || !labels || (!pods && !sw_node_set_is_ready(e->nodes, u->node)))
+        return has_label(e, s, u->node) ? after_grace(u) : KEEP;
+    if (!pods)
+        return CLEAR;
+    return rest ? set_if_possible(u, s) : clear_if_given_up(u, s);
 }
 
 /* ---- one node ----------------------------------------------------------------------------------
@@ -206,34 +173,39 @@ static bool all_removed(const struct sw_engine *e)
     return true;
 }
 
-static enum want want(struct look *l, struct state *s)
+static enum change decide(struct update *u, struct state *s)
 {
-    if (engine_orphans(l->e))
-        return WANT_KEEP;
-    if (engine_removes_all(l->e))
-        return all_removed(l->e) ? WANT_CLEAR : WANT_KEEP;
+    if (engine_orphans(u->e))
+        return KEEP;
+    if (engine_removes_all(u->e))
+        return all_removed(u->e) ? CLEAR : KEEP;
     if (s->phase == PH_REMOVED)
-        return s->listed ? WANT_KEEP : WANT_CLEAR;
+        return s->listed ? KEEP : CLEAR;
     if (s->phase == PH_REMOVING)
-        return WANT_KEEP;
+        return KEEP;
     /* after a restart it is not known at first which nodes are its own */
-    l->unsure = l->unsure || s->phase == PH_ASKING || !state_is_rendered(s);
-    return s->node_by_node ? want_by_node(l, s) : want_at_once(l, s);
+    u->unsure = u->unsure || s->phase == PH_RENDERING || !state_is_rendered(s);
+    if (s->node_by_node)
+        return decide_by_node(u, s);
+    if (!node_selected(u->e, u->node))
+        return has_label(u->e, s, u->node) ? after_grace(u) : KEEP;
+    return s->phase == PH_READY ? set_if_possible(u, s) : clear_if_given_up(u, s);
 }
 
-/* States may share a label: it is set when all of them want it, and goes when one does. */
-static enum want want_label(struct look *l, size_t first)
+/* States may share a label: it is set when all of them have finished, and cleared when one has not.
+ */
+static enum change decide_label(struct update *u, size_t first)
 {
-    struct sw_engine *e = l->e;
-    enum want all = WANT_SET;
+    struct sw_engine *e = u->e;
+    enum change all = SET;
     for (size_t i = first; i < e->n_states; i++) {
         if (!sw_streq(e->states[i]->label, e->states[first]->label))
             continue;
-        enum want one = want(l, e->states[i]);
-        if (one == WANT_CLEAR || all == WANT_CLEAR)
-            all = WANT_CLEAR;
-        else if (one == WANT_KEEP)
-            all = WANT_KEEP;
+        enum change one = decide(u, e->states[i]);
+        if (one == CLEAR || all == CLEAR)
+            all = CLEAR;
+        else if (one == KEEP)
+            all = KEEP;
     }
     return all;
 }
@@ -243,7 +215,7 @@ static bool is_first_of_label(const struct sw_engine *e, size_t i)
     for (size_t k = 0; k < i; k++)
         if (sw_streq(e->states[k]->label, e->states[i]->label))
             return false;
-    return e->states[i]->label != NULL;
+    return true;
 }
 
 static void add_to(struct json_object **patch, const char *key, const char *value)
@@ -253,142 +225,134 @@ static void add_to(struct json_object **patch, const char *key, const char *valu
     json_object_object_add(*patch, key, value ? json_object_new_string(value) : NULL);
 }
 
-/* ---- labels by which pods stay (grace_period.h)
- * --------------------------------------------------------
+/* ---- labels of the grace period (nodes/grace_period.h) -----------------------------------------
  */
 
-struct stays {
-    struct look *l;
+struct grace_labels {
+    struct update *u;
     struct json_object **patch;
     bool any; /* label of a state is left */
 };
 
-static bool will_have(const struct look *l, struct json_object *patch, const char *label)
+static const struct object *find_by_grace_label(const struct sw_engine *e, const char *key)
 {
-    struct json_object *value;
-    if (patch && json_object_object_get_ex(patch, label, &value))
-        return value != NULL;
-    return sw_node_set_label(l->e->roster, l->node, label) != NULL;
+    struct object_iter it = { 0 };
+    const struct object *o;
+    while ((o = object_next(e, &it)) && !sw_streq(o->grace_label, key))
+        ;
+    return o;
 }
 
-static const struct object *who_stays_by(const struct sw_engine *e, const char *key)
+/* A label that the node has: cleared when the grace period is over, or no object needs it. */
+static void check_grace_label(const char *key, const char *value, void *arg)
 {
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++)
-            if (sw_streq(e->states[i]->objects[k]->stay_key, key))
-                return e->states[i]->objects[k];
-    return NULL;
-}
-
-/* One that the node has: it goes when what it stands for is over, or nobody needs it. */
-static void look_at_stay(const char *key, const char *value, void *arg)
-{
-    struct stays *s = arg;
-    struct look *l = s->l;
-    struct sw_engine *e = l->e;
+    struct grace_labels *g = arg;
+    struct update *u = g->u;
+    struct sw_engine *e = u->e;
     if (!sw_starts_with(key, SW_GRACE_PERIOD_LABEL) || !sw_streq(value, e->name))
         return;
-    const struct object *o = who_stays_by(e, key);
+    const struct object *o = find_by_grace_label(e, key);
     bool over;
-    if (engine_removes_all(e)) {
-        over = !s->any;
-    } else if (!o) {
-        over = !l->unsure && !e->preparing;
-    } else if (sw_node_affinity_takes_pod(e->roster, l->node, o->placement)) {
+    if (engine_removes_all(e))
+        over = !g->any;
+    else if (!o)
+        over = !u->unsure && !e->preparing;
+    else if (sw_node_affinity_takes_pod(e->nodes, u->node, o->placement))
         over = false;
-    } else if (!sw_node_affinity_takes_pod(e->roster, l->node, o->staying)) {
-        over = true; /* not lost: another kernel, say */
-    } else {
-        l->lost = true;
-        over = l->was_lost && l->lost_ms + e->opts.grace_ms <= e->now_ms;
-    }
+    else if (!sw_node_affinity_takes_pod(e->nodes, u->node, o->grace_placement))
+        over = true; /* no label of a feature is missing: another kernel, for example */
+    else
+        over = after_grace(u) == CLEAR;
     if (over)
-        add_to(s->patch, key, NULL);
+        add_to(g->patch, key, NULL);
 }
 
-/* They come with the label of the state that the pods are of. */
-static void want_stays(struct look *l, bool any, struct json_object **patch)
+/* They are set together with the label of the state that the pods are of. */
+static void update_grace_labels(struct update *u, bool any, struct json_object **patch)
 {
-    struct sw_engine *e = l->e;
-    struct stays s = { l, patch, any };
+    struct sw_engine *e = u->e;
+    struct grace_labels g = { u, patch, any };
+    struct object_iter it = { 0 };
     if (engine_orphans(e))
         return;
-    sw_node_set_each_label(e->roster, l->node, look_at_stay, &s);
-    for (size_t i = 0; any && !engine_removes_all(e) && i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
-            const struct object *o = e->states[i]->objects[k];
-            if (o->stay_key && !sw_node_set_label(e->roster, l->node, o->stay_key) &&
-                sw_node_affinity_takes_pod(e->roster, l->node, o->placement) &&
-                (!o->state->label || will_have(l, *patch, o->state->label)))
-                add_to(patch, o->stay_key, e->name);
-        }
+    sw_node_set_each_label(e->nodes, u->node, check_grace_label, &g);
+    if (!any || engine_removes_all(e))
+        return;
+    for (const struct object *o; (o = object_next(e, &it));) {
+        const char *label = o->state->label;
+        struct json_object *value;
+        if (!o->grace_label || sw_node_set_label(e->nodes, u->node, o->grace_label) ||
+            !sw_node_affinity_takes_pod(e->nodes, u->node, o->placement))
+            continue;
+        bool has = !label || sw_node_set_label(e->nodes, u->node, label);
+        if (label && *patch && json_object_object_get_ex(*patch, label, &value))
+            has = value != NULL;
+        if (has)
+            add_to(patch, o->grace_label, e->name);
+    }
 }
 
-/* @return the merge patch of the node's labels, the caller's; NULL: all is as it should be. */
-static struct json_object *difference(struct look *l)
+/* @return the merge patch of the node's labels, the caller's; NULL: they are as they should be */
+static struct json_object *difference(struct update *u)
 {
-    struct sw_engine *e = l->e;
+    struct sw_engine *e = u->e;
     struct json_object *patch = NULL;
     bool any = false; /* label of a state is left */
     for (size_t i = 0; i < e->n_states; i++) {
-        if (!is_first_of_label(e, i)) {
-            if (!e->states[i]->label)
-                (void)want(l, e->states[i]); /* what needs it wants to know where it is done */
-            continue;
-        }
         const char *key = e->states[i]->label;
-        const char *now = sw_node_set_label(e->roster, l->node, key);
-        enum want w = want_label(l, i);
-        any = any || w == WANT_SET || (w == WANT_KEEP && now);
-        if (w == WANT_KEEP || (w == WANT_SET && sw_streq(now, READY)) || (w == WANT_CLEAR && !now))
+        if (!key)
+            (void)decide(u, e->states[i]); /* states that need it read where it is done */
+        if (!key || !is_first_of_label(e, i))
             continue;
-        add_to(&patch, key, w == WANT_SET ? READY : NULL);
+        const char *now = sw_node_set_label(e->nodes, u->node, key);
+        enum change change = decide_label(u, i);
+        any = any || change == SET || (change == KEEP && now);
+        if (change == SET && !sw_streq(now, READY))
+            add_to(&patch, key, READY);
+        if (change == CLEAR && now)
+            add_to(&patch, key, NULL);
     }
-    want_stays(l, any, &patch);
+    update_grace_labels(u, any, &patch);
     return patch;
 }
 
-/* What the resource itself keeps others off its nodes with: from the moment at which it is known to
- * be walked, until the last of it is gone. */
-static enum want want_taints(struct look *l)
+/* The resource's own taints are on its nodes from when its states may begin until all is removed.
+ */
+static enum change decide_taints(struct update *u)
 {
-    struct sw_engine *e = l->e;
+    struct sw_engine *e = u->e;
     if (engine_orphans(e))
-        return WANT_KEEP;
+        return KEEP;
     if (engine_removes_all(e))
-        return all_removed(e) ? WANT_CLEAR : WANT_KEEP;
+        return all_removed(e) ? CLEAR : KEEP;
     if (e->spec_fault.code)
-        return WANT_KEEP;
-    if (node_selected(e, l->node))
-        return e->blocked ? WANT_KEEP : WANT_SET;
-    if (!taint_is_set(e, l->node))
-        return WANT_KEEP;
-    l->lost = true;
-    bool over = l->was_lost && l->lost_ms + e->opts.grace_ms <= e->now_ms;
-    return over ? WANT_CLEAR : WANT_KEEP;
+        return KEEP;
+    if (node_selected(e, u->node))
+        return e->blocked ? KEEP : SET;
+    return taint_is_set(e, u->node) ? after_grace(u) : KEEP;
 }
 
-/* @patch: of labels, taken. @taints NULL: they stay as they are. */
+/* @patch: of labels, taken; may be NULL. @taints NULL: they stay as they are. */
 static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *patch,
                        const struct taint_patch *taints)
 {
+    struct sw_key key = { "v1", "Node", NULL, sw_node_set_name(e->nodes, node) };
     struct sw_action *a = act_add(e, SW_ACT_LABEL);
     a->serial = act_serial(e);
     a->node = node;
-    a->key = (struct sw_key){ "v1", "Node", NULL,
-                              sw_arena_strdup(e->arena, sw_node_set_name(e->roster, node)) };
+    a->key = act_key(e, &key);
     a->doc = act_keep(e, patch ? patch : json_object_new_object());
     if (taints) {
         a->retaint = true;
         a->taints = act_keep(e, taints->taints);
         a->record = taints->record;
-        a->version = sw_node_set_version(e->roster, node);
+        a->version = sw_node_set_version(e->nodes, node);
     }
     (void)bitset_put(&e->busy, node, true);
     e->status_dirty = true;
 }
 
-/* Is anything of ours on the node that would have to go? */
+/* Is there a label or a taint of ours on the node that would have to go? */
 static bool is_marked(struct sw_engine *e, uint32_t node)
 {
     for (size_t i = 0; i < e->n_states; i++)
@@ -398,49 +362,28 @@ static bool is_marked(struct sw_engine *e, uint32_t node)
 }
 
 /* @return whether it has finished or unfinished a state. */
-static bool look_at(struct sw_engine *e, uint32_t node)
+static bool update_node(struct sw_engine *e, uint32_t node)
 {
-    const struct lost_node *before = lost_find(e, node);
-    struct look l = { .e = e, .node = node, .was_lost = before != NULL };
-    l.lost_ms = before ? before->since_ms : 0;
-    (void)bitset_put(&e->dirty, node, false);
-    struct json_object *patch = difference(&l);
+    struct update u = { .e = e, .node = node, .before = lost_find(e, node) };
     struct taint_patch taints;
-    enum want w = want_taints(&l);
-    bool retaint = w != WANT_KEEP && taint_difference(e, node, w == WANT_SET, &taints);
-    bool gone = before && before->expired && !node_selected(e, node) && is_marked(e, node);
-    if (!l.lost && !l.unsure && !gone)
+    (void)bitset_put(&e->dirty, node, false);
+    struct json_object *patch = difference(&u);
+    enum change change = decide_taints(&u);
+    bool retaint = change != KEEP && taint_difference(e, node, change == SET, &taints);
+    bool gone = u.before && u.before->expired && !node_selected(e, node) && is_marked(e, node);
+    if (!u.lost && !u.unsure && !gone)
         lost_forget(e, node);
-    else if (l.lost && !before)
+    else if (u.lost && !u.before)
         lost_add(e, node, e->now_ms);
     if (patch || retaint)
         send_patch(e, node, patch, retaint ? &taints : NULL);
-    if (l.done_changed)
+    if (u.done_changed)
         e->status_dirty = true;
-    return l.done_changed;
+    return u.done_changed;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
+/* ---- all nodes ---------------------------------------------------------------------------------
  */
-
-static void look_at_given_up(struct sw_engine *e, struct state *s)
-{
-    int64_t at_ms = s->shut_ms + e->opts.grace_ms;
-    if (!s->shut_ms || s->given_up)
-        return;
-    s->given_up = at_ms <= e->now_ms;
-    if (s->given_up)
-        label_all_changed(e);
-    else
-        act_wake(e, at_ms);
-}
-
-static void look_at_expired(struct sw_engine *e)
-{
-    lost_update(e);
-    for (size_t i = 0; i < e->n_states; i++)
-        look_at_given_up(e, e->states[i]);
-}
 
 bool label_update(struct sw_engine *e)
 {
@@ -449,38 +392,37 @@ bool label_update(struct sw_engine *e)
         act_wake(e, e->label_retry_ms);
         return false;
     }
-    look_at_expired(e);
+    lost_update(e);
+    for (size_t i = 0; i < e->n_states; i++) {
+        struct state *s = e->states[i];
+        int64_t at_ms = s->shut_ms + e->opts.grace_ms;
+        if (!s->shut_ms || s->given_up)
+            continue;
+        s->given_up = at_ms <= e->now_ms;
+        if (s->given_up)
+            nodes_mark_all(e);
+        else
+            act_wake(e, at_ms);
+    }
     for (uint32_t n = bitset_next(&e->dirty, 0); n != UINT32_MAX && e->busy.count < MAX_BUSY;
          n = bitset_next(&e->dirty, n + 1)) {
-        if (!sw_node_set_name(e->roster, n))
+        if (!sw_node_set_name(e->nodes, n))
             label_forget_node(e, n);
         else if (!bitset_has(&e->busy, n))
-            changed = look_at(e, n) || changed;
+            changed = update_node(e, n) || changed;
     }
     if (e->dirty.count == 0 && e->busy.count == 0 && e->label_fault.code) {
-        fault_done(&e->label_fault); /* what could not be done need not be any more */
+        fault_done(&e->label_fault); /* the patch that failed is not needed any more */
         e->status_dirty = true;
     }
     return changed;
 }
 
-void label_node_changed(struct sw_engine *e, uint32_t node)
-{
-    if (node != SW_NO_NODE)
-        (void)bitset_put(&e->dirty, node, true);
-}
-
 void label_rendered(struct sw_engine *e)
 {
     for (uint32_t n = bitset_next(&e->later, 0); n != UINT32_MAX; n = bitset_next(&e->later, n + 1))
-        (void)bitset_put(&e->dirty, n, true);
+        nodes_mark(e, n);
     bitset_done(&e->later);
-}
-
-void label_all_changed(struct sw_engine *e)
-{
-    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++)
-        (void)bitset_put(&e->dirty, n, true);
 }
 
 void label_forget_node(struct sw_engine *e, uint32_t node)
@@ -495,8 +437,8 @@ void label_forget_node(struct sw_engine *e, uint32_t node)
 
 void label_selector_changed(struct sw_engine *e)
 {
-    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++)
-        if (sw_node_set_name(e->roster, n) && !node_selected(e, n) && is_marked(e, n))
+    for (uint32_t n = 0; n < sw_node_set_end(e->nodes); n++)
+        if (sw_node_set_name(e->nodes, n) && !node_selected(e, n) && is_marked(e, n))
             lost_add(e, n, e->now_ms - e->opts.grace_ms);
 }
 
@@ -504,10 +446,10 @@ void label_answered(struct sw_engine *e, const struct sw_event *event)
 {
     if (!bitset_put(&e->busy, event->node, false))
         return;
-    label_node_changed(e, event->node);
+    nodes_mark(e, event->node);
     e->status_dirty = true;
     if (event->code == SW_CONFLICT)
-        return; /* the roster has by now what was changed meanwhile */
+        return; /* the node set has by now what was changed meanwhile */
     if (event->code == 0 || event->code == SW_NOTFOUND) {
         e->n_label_tries = 0;
         fault_done(&e->label_fault);
@@ -525,13 +467,13 @@ bool label_is_settled(const struct sw_engine *e)
 
 void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, size_t *total)
 {
-    uint32_t key = s->label ? sw_node_set_text(e->roster, s->label) : UINT32_MAX;
-    uint32_t ready = sw_node_set_text(e->roster, READY);
+    uint32_t key = s->label ? sw_node_set_text(e->nodes, s->label) : UINT32_MAX;
+    uint32_t ready = sw_node_set_text(e->nodes, READY);
     *labelled = *total = 0;
-    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++) {
-        if (!sw_node_set_name(e->roster, n))
+    for (uint32_t n = 0; n < sw_node_set_end(e->nodes); n++) {
+        if (!sw_node_set_name(e->nodes, n))
             continue;
-        bool has = sw_node_set_has(e->roster, n, key, ready), counts = has || is_node_of(e, s, n);
+        bool has = sw_node_set_has(e->nodes, n, key, ready), counts = has || is_node_of(e, s, n);
         *labelled += has;
         *total += counts;
         if (counts)
@@ -542,16 +484,17 @@ void label_count(struct sw_engine *e, const struct state *s, size_t *labelled, s
 struct json_object *label_missing(struct sw_engine *e, const struct state *s, size_t most)
 {
     struct json_object *names = json_object_new_array();
-    for (uint32_t n = 0; n < sw_node_set_end(e->roster) && sw_json_len(names) < most; n++)
-        if (sw_node_set_name(e->roster, n) && !has_label(e, s, n) && is_node_of(e, s, n))
-            (void)json_object_array_add(names,
-                                        json_object_new_string(sw_node_set_name(e->roster, n)));
+    for (uint32_t n = 0; n < sw_node_set_end(e->nodes) && sw_json_len(names) < most; n++) {
+        const char *name = sw_node_set_name(e->nodes, n);
+        if (name && !has_label(e, s, n) && is_node_of(e, s, n))
+            (void)json_object_array_add(names, json_object_new_string(name));
+    }
     return names;
 }
 
-bool label_concerns(struct sw_engine *e, uint32_t node)
+bool label_counts_node(struct sw_engine *e, uint32_t node)
 {
-    if (bitset_has(&e->counted, node) || !sw_node_set_name(e->roster, node) ||
+    if (bitset_has(&e->counted, node) || !sw_node_set_name(e->nodes, node) ||
         node_selected(e, node) || lost_find(e, node))
         return true;
     for (size_t i = 0; i < e->n_states; i++)

@@ -1,5 +1,5 @@
-/* What an earlier run wrote into the resource's status: the states it knew, when they began and
- * were ready, and every object that it applied or was about to. */
+/* Reading what an earlier run wrote into the resource's status: its states, when they began and
+ * were ready, and every object that it had applied or was about to apply. */
 #include <stdlib.h>
 
 #include <json-c/json.h>
@@ -12,10 +12,7 @@
 static int64_t read_time(struct json_object *doc, const char *field)
 {
     int64_t ms = 0;
-    const char *text = sw_json_str(doc, "", field, NULL);
-    if (!*text || sw_time_parse(text, &ms, NULL) < 0)
-        return 0;
-    return ms;
+    return sw_time_parse(sw_json_str(doc, "", field, NULL), &ms, NULL) < 0 ? 0 : ms;
 }
 
 static uint64_t read_hex(struct json_object *doc, const char *field)
@@ -41,10 +38,8 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->awaited_ms = read_time(doc, "awaitedSince");
     s->n_redone = (unsigned)sw_json_int(doc, 0, "retries", NULL);
     s->begun = read_hex(doc, "revision");
-    free(s->shown); /* a status that names a state twice: the last one counts */
-    free(s->told);
-    s->shown = sw_strdup(sw_json_str(doc, "", "phase", NULL));
-    s->told = sw_strdup(s->shown);
+    text_set(&s->shown, sw_json_str(doc, "", "phase", NULL));
+    text_set(&s->reported, s->shown);
 }
 
 static bool stands_before(const struct sw_engine *e, const struct state *a, const struct state *b)
@@ -65,7 +60,7 @@ static void read_needs(struct sw_engine *e, struct json_object *doc)
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *name = sw_json_at(list, i);
         struct state *need = state_find(e, json_object_get_string(name));
-        if (need && stands_before(e, need, s)) /* what was written down has no rings */
+        if (need && stands_before(e, need, s)) /* so there is no circle */
             s->needs[s->n_needs++] = need;
     }
 }
@@ -118,6 +113,6 @@ void record_read(struct sw_engine *e, struct json_object *status)
         e->conditions = json_object_get(sw_json_find(e->written, "conditions", NULL));
         struct json_object *ready = sw_json_find_by(e->conditions, "type", "Ready");
         e->was_ready = sw_streq(sw_json_str(ready, "", "status", NULL), "True");
-        e->told_phase = e->was_ready ? SW_PHASE_READY : SW_PHASE_PROGRESSING;
+        e->reported_phase = e->was_ready ? SW_PHASE_READY : SW_PHASE_PROGRESSING;
     }
 }

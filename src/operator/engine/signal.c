@@ -1,4 +1,4 @@
-/* What makes a state move: each signal is a question about what is known now, never a message that
+/* The conditions of transitions. Each is computed from what is known now: none is a message, which
  * could be lost. */
 #include <string.h>
 
@@ -6,22 +6,6 @@
 
 /* ---- what it needs -----------------------------------------------------------------------------
  */
-
-bool state_is_rendering(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i]->serial || s->variants[i]->stale)
-            return true;
-    return false;
-}
-
-bool state_is_rendered(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i]->fault.code)
-            return false;
-    return !state_is_rendering(s);
-}
 
 static bool all_known(const struct state *s)
 {
@@ -46,14 +30,13 @@ static bool follows_node_by_node(const struct state *s, const struct state *need
     return any;
 }
 
-bool need_is_met(struct sw_engine *e, const struct state *s, const struct state *need)
+bool need_is_met(const struct state *s, const struct state *need)
 {
-    (void)e;
     if (state_is_rendering(need))
         return false; /* what it is ready with may be out of date */
     if (need->phase == PH_READY)
         return true;
-    bool goes_on = need->phase == PH_GATED || (need->phase == PH_FAILED && need->late);
+    bool goes_on = need->phase == PH_WAITING || (need->phase == PH_FAILED && need->late);
     return goes_on && need->node_by_node && need->label && need->done.count > 0 &&
            follows_node_by_node(s, need);
 }
@@ -63,27 +46,23 @@ bool state_may_start(struct sw_engine *e, const struct state *s)
     if (e->blocked || e->spec_fault.code)
         return false;
     for (size_t i = 0; i < s->n_needs; i++)
-        if (!need_is_met(e, s, s->needs[i]))
+        if (!need_is_met(s, s->needs[i]))
             return false;
     return true;
 }
 
-/* What has begun goes on, and is put right again, though a need is not quite ready any more (a new
- * node, say); but not while something foreign that it needs is not ready, nor before the need has
- * been ready with its present content. */
-static bool was_ready(const struct state *need)
-{
-    return need->phase != PH_HELD && need->ready_ms && need->begun == need->digest &&
-           !state_is_rendering(need);
-}
-
+/* May @s go on with what it has begun? A need may have left ready since (a new node, say), but must
+ * have been ready with its present content, and must not be held. */
 static bool may_go_on(const struct state *s)
 {
     if (s->begun != s->digest)
         return false;
-    for (size_t i = 0; i < s->n_needs; i++)
-        if (!was_ready(s->needs[i]))
+    for (size_t i = 0; i < s->n_needs; i++) {
+        const struct state *need = s->needs[i];
+        if (need->phase == PH_HELD || !need->ready_ms || need->begun != need->digest ||
+            state_is_rendering(need))
             return false;
+    }
     return true;
 }
 
@@ -103,35 +82,15 @@ static bool is_busy(const struct state *s)
     return false;
 }
 
-static bool must_be_recorded(const struct object *o)
-{
-    return object_is_written(o) && !o->gate->dry_run;
-}
-
-static bool looked(struct sw_engine *e, const struct state *s)
+static bool is_observed(struct sw_engine *e, const struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        if (o->text && (!object_is_known(e, o) || (must_be_recorded(o) && !o->recorded)))
+        bool must_be_recorded = object_is_written(o) && !o->gate->dry_run;
+        if (o->text && (!object_is_known(e, o) || (must_be_recorded && !o->recorded)))
             return false;
     }
     return true;
-}
-
-static bool applied(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && !object_is_applied(s->objects[i]))
-            return false;
-    return true;
-}
-
-bool state_has_node_labels(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
-            return true;
-    return false;
 }
 
 bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t node)
@@ -139,13 +98,13 @@ bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t n
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         for (size_t k = 0; o->text && k < o->gate->n_node_labels; k++)
-            if (!sw_node_set_label(e->roster, node, o->gate->node_labels[k]))
+            if (!sw_node_set_label(e->nodes, node, o->gate->node_labels[k]))
                 return false;
     }
     return true;
 }
 
-static void look_at_node(struct sw_engine *e, struct state *s, uint32_t node)
+static void count_node(struct sw_engine *e, struct state *s, uint32_t node)
 {
     bool member = node_selected(e, node);
     (void)bitset_put(&s->members, node, member);
@@ -155,38 +114,37 @@ static void look_at_node(struct sw_engine *e, struct state *s, uint32_t node)
 void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node)
 {
     if (s->members_known && state_has_node_labels(s))
-        look_at_node(e, s, node);
+        count_node(e, s, node);
 }
 
-/* Counted once, then kept up node by node: a cluster has many, and events come one by one. */
+/* Counted once, then updated node by node: a cluster has many, and events come one by one. */
 static bool nodes_have_labels(struct sw_engine *e, struct state *s)
 {
     if (!state_has_node_labels(s))
         return true;
-    for (uint32_t n = 0; !s->members_known && n < sw_node_set_end(e->roster); n++)
-        look_at_node(e, s, n);
+    for (uint32_t n = 0; !s->members_known && n < sw_node_set_end(e->nodes); n++)
+        count_node(e, s, n);
     s->members_known = true;
     return s->members.count > 0 && s->lacking.count == 0;
 }
 
-/* The copies of one object for several kernels: their names differ in the suffix alone. */
-static bool are_copies(const struct object *a, const struct object *b)
-{
-    const char *end_a = strrchr(a->key.name, '-'), *end_b = strrchr(b->key.name, '-');
-    return a != b && end_a && end_b && end_a - a->key.name == end_b - b->key.name &&
-           strncmp(a->key.name, b->key.name, (size_t)(end_a - a->key.name)) == 0 &&
-           sw_streq(a->key.kind, b->key.kind) && sw_streq(a->key.ns, b->key.ns);
-}
-
-/* The copy for a kernel that runs on none of the nodes which its pods select: nobody lacks it, as
- * long as the copies for the other kernels do their work. */
+/* The copy of an object for a kernel that none of the nodes has which its pods select: it is not
+ * missed while a copy for another kernel is ready. Copies differ in their names' suffix alone. */
 static bool is_spare(const struct state *s, const struct object *o)
 {
-    if (!s->affine || !sw_streq(o->readiness.reason, "NoMatchingNodes"))
+    const char *end = strrchr(o->key.name, '-');
+    if (!s->affine || !end || !sw_streq(o->readiness.reason, "NoMatchingNodes"))
         return false;
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (are_copies(o, s->objects[i]) && s->objects[i]->text && object_is_ready(s->objects[i]))
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *other = s->objects[i];
+        const char *other_end = strrchr(other->key.name, '-');
+        bool is_copy = other != o && other_end &&
+                       other_end - other->key.name == end - o->key.name &&
+                       !strncmp(o->key.name, other->key.name, (size_t)(end - o->key.name)) &&
+                       sw_streq(o->key.kind, other->key.kind) && sw_streq(o->key.ns, other->key.ns);
+        if (is_copy && other->text && object_is_ready(other))
             return true;
+    }
     return false;
 }
 
@@ -198,21 +156,6 @@ bool state_gate_is_open(struct sw_engine *e, struct state *s)
         if (s->objects[i]->text && !object_is_ready(s->objects[i]) && !is_spare(s, s->objects[i]))
             return false;
     return nodes_have_labels(e, s);
-}
-
-/* Only what others bring ready stands open. */
-static bool gate_is_held(struct sw_engine *e, struct state *s)
-{
-    bool foreign = false;
-    for (size_t i = 0; i < s->n_objects; i++) {
-        const struct object *o = s->objects[i];
-        if (!o->text || object_is_ready(o))
-            continue;
-        if (!object_is_brought_ready_by_others(o))
-            return false;
-        foreign = true;
-    }
-    return foreign && s->ready_ms && s->begun == s->digest && nodes_have_labels(e, s);
 }
 
 static bool gate_failed(const struct state *s)
@@ -248,15 +191,43 @@ static enum trouble trouble(struct sw_engine *e, const struct state *s)
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
         all = worse(all, &o->fault);
-        if (o->text || o->our_uid) /* else it was never there under that key */
-            all = worse(all, &o->unseen);
+        if (o->text || o->our_uid) /* else it never existed under that key */
+            all = worse(all, &o->watch_fault);
         if (object_is_written(o) && o->present && o->foreign && !o->done_hash)
             all = TROUBLE_LASTING;
     }
     return is_busy(s) ? TROUBLE_NONE : all;
 }
 
-static bool retry_due(struct sw_engine *e, struct state *s)
+/* Have others left it not ready that was ready with this content? */
+static bool gate_is_held(struct sw_engine *e, struct state *s)
+{
+    bool foreign = false;
+    if (state_gate_is_open(e, s))
+        return false;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (!o->text || object_is_ready(o))
+            continue;
+        if (!object_is_made_ready_by_others(o))
+            return false;
+        foreign = true;
+    }
+    return foreign && s->ready_ms && s->begun == s->digest && nodes_have_labels(e, s);
+}
+
+static bool gate_is_shut(struct sw_engine *e, struct state *s)
+{
+    bool late = s->late && s->begun == s->digest && !deadline_has_moved(s);
+    return !state_gate_is_open(e, s) && !gate_failed(s) && !late && trouble(e, s) == TROUBLE_NONE;
+}
+
+static bool is_to_be_removed(const struct sw_engine *e, const struct state *s)
+{
+    return engine_removes_all(e) || (!s->listed && !e->spec_fault.code);
+}
+
+static bool retry_is_due(struct sw_engine *e, struct state *s)
 {
     bool redo = false;
     if (trouble(e, s) == TROUBLE_NONE) {
@@ -264,8 +235,8 @@ static bool retry_due(struct sw_engine *e, struct state *s)
         if (!redo)
             return s->phase == PH_RETRYING;
     }
-    /* what ran and failed changes by itself while it ends: that is no new cause */
-    int64_t at = s->nudged && !redo ? s->tried_ms + e->opts.retry_min_ms : s->retry_ms;
+    /* what ran and failed changes while it ends: that is no new cause */
+    int64_t at = s->changed && !redo ? s->tried_ms + e->opts.retry_min_ms : s->retry_ms;
     if (at > s->retry_ms)
         at = s->retry_ms;
     if (e->now_ms >= at)
@@ -274,164 +245,82 @@ static bool retry_due(struct sw_engine *e, struct state *s)
     return false;
 }
 
-/* ---- the questions -----------------------------------------------------------------------------
- */
-
-static bool q_remove(struct sw_engine *e, struct state *s)
-{
-    return engine_removes_all(e) || (!s->listed && !e->spec_fault.code);
-}
-
-static bool q_wanted(struct sw_engine *e, struct state *s)
-{
-    return s->listed && !q_remove(e, s);
-}
-
-static bool q_gone(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return s->n_objects == 0;
-}
-
-static bool q_rendered(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return state_is_rendered(s) && (all_known(s) || (s->affine && s->n_variants == 0));
-}
-
-static bool q_looked(struct sw_engine *e, struct state *s)
-{
-    return looked(e, s);
-}
-
-static bool q_unlooked(struct sw_engine *e, struct state *s)
-{
-    return !looked(e, s);
-}
-
-static bool q_fault(struct sw_engine *e, struct state *s)
-{
-    return trouble(e, s) == TROUBLE_PASSING;
-}
-
-static bool q_refused(struct sw_engine *e, struct state *s)
-{
-    return trouble(e, s) == TROUBLE_LASTING;
-}
-
-static bool q_needs_met(struct sw_engine *e, struct state *s)
-{
-    return state_is_rendered(s) && needs_met(e, s);
-}
-
-static bool q_needs_lost(struct sw_engine *e, struct state *s)
-{
-    return !is_busy(s) && !needs_met(e, s) && !applied(s);
-}
-
-static bool q_in_place(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return s->begun == s->digest && applied(s);
-}
-
-static bool q_changed(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return s->begun != s->digest;
-}
-
-static bool q_drifted(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return s->begun == s->digest && !applied(s);
-}
-
-static bool q_applied(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return !is_busy(s) && applied(s);
-}
-
-static bool q_gate_open(struct sw_engine *e, struct state *s)
-{
-    return !state_is_rendering(s) && state_gate_is_open(e, s) && trouble(e, s) == TROUBLE_NONE;
-}
-
-static bool q_gate_shut(struct sw_engine *e, struct state *s)
-{
-    bool late = s->late && s->begun == s->digest && !deadline_has_moved(s);
-    return !state_gate_is_open(e, s) && !gate_failed(s) && !late && trouble(e, s) == TROUBLE_NONE;
-}
-
-static bool q_gate_held(struct sw_engine *e, struct state *s)
-{
-    return !state_gate_is_open(e, s) && gate_is_held(e, s);
-}
-
-static bool q_gate_failed(struct sw_engine *e, struct state *s)
-{
-    (void)e;
-    return gate_failed(s);
-}
-
-static bool q_late(struct sw_engine *e, struct state *s)
-{
-    return deadline_is_over(e, s);
-}
-
-static bool q_renewed(struct sw_engine *e, struct state *s)
-{
-    return s->begun && s->begun != s->digest && trouble(e, s) == TROUBLE_NONE &&
-           state_is_rendered(s);
-}
-
-static bool q_retry(struct sw_engine *e, struct state *s)
-{
-    return retry_due(e, s);
-}
-
-struct question {
-    const char *name;
-    bool (*ask)(struct sw_engine *e, struct state *s);
-    const char *words;
-};
-
-static const struct question questions[SG_COUNT] = {
-    [SG_REMOVE] = { "remove", q_remove, "it is not wanted any more" },
-    [SG_WANTED] = { "wanted", q_wanted, "it is wanted again" },
-    [SG_GONE] = { "gone", q_gone, "nothing of it is left" },
-    [SG_RENDERED] = { "rendered", q_rendered, "what it consists of is known" },
-    [SG_UNLOOKED] = { "unlooked", q_unlooked, "an object is not looked at or not written down" },
-    [SG_LOOKED] = { "looked", q_looked, "every object is looked at and written down" },
-    [SG_FAULT] = { "fault", q_fault, "something failed that may pass by itself" },
-    [SG_REFUSED] = { "refused", q_refused, "something failed that will not pass by itself" },
-    [SG_NEEDS_MET] = { "needs met", q_needs_met, "all that it needs is ready" },
-    [SG_NEEDS_LOST] = { "needs lost", q_needs_lost, "what it needs is not ready any more" },
-    [SG_IN_PLACE] = { "in place", q_in_place, "an earlier run has applied all of it" },
-    [SG_CHANGED] = { "changed", q_changed, "its content is new" },
-    [SG_DRIFTED] = { "drifted", q_drifted, "the cluster has lost or changed an object" },
-    [SG_APPLIED] = { "applied", q_applied, "the cluster has every object as it should be" },
-    [SG_GATE_OPEN] = { "gate open", q_gate_open, "all that is awaited is ready" },
-    [SG_GATE_SHUT] = { "gate shut", q_gate_shut, "not all that is awaited is ready" },
-    [SG_GATE_HELD] = { "gate held", q_gate_held, "only what others own is not ready, and it was" },
-    [SG_GATE_FAILED] = { "gate failed", q_gate_failed, "an awaited object says that it failed" },
-    [SG_LATE] = { "late", q_late, "it has not been ready for longer than it may" },
-    [SG_RENEWED] = { "renewed", q_renewed, "its content is another than what failed" },
-    [SG_RETRY] = { "retry", q_retry, "the back-off is over, or the cause has changed" },
-};
-
 bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
 {
-    return questions[signal].ask(e, s);
+    switch (signal) {
+    case SG_REMOVE:
+        return is_to_be_removed(e, s);
+    case SG_LISTED:
+        return s->listed && !is_to_be_removed(e, s);
+    case SG_GONE:
+        return s->n_objects == 0;
+    case SG_RENDERED:
+        return state_is_rendered(s) && (all_known(s) || (s->affine && s->n_variants == 0));
+    case SG_UNOBSERVED:
+        return !is_observed(e, s);
+    case SG_OBSERVED:
+        return is_observed(e, s);
+    case SG_FAULT:
+        return trouble(e, s) == TROUBLE_PASSING;
+    case SG_REFUSED:
+        return trouble(e, s) == TROUBLE_LASTING;
+    case SG_NEEDS_MET:
+        return state_is_rendered(s) && needs_met(e, s);
+    case SG_NEEDS_LOST:
+        return !is_busy(s) && !needs_met(e, s) && !state_is_applied(s);
+    case SG_IN_PLACE:
+        return s->begun == s->digest && state_is_applied(s);
+    case SG_CHANGED:
+        return s->begun != s->digest;
+    case SG_DRIFTED:
+        return s->begun == s->digest && !state_is_applied(s);
+    case SG_APPLIED:
+        return !is_busy(s) && state_is_applied(s);
+    case SG_GATE_OPEN:
+        return !state_is_rendering(s) && state_gate_is_open(e, s) && trouble(e, s) == TROUBLE_NONE;
+    case SG_GATE_SHUT:
+        return gate_is_shut(e, s);
+    case SG_GATE_HELD:
+        return gate_is_held(e, s);
+    case SG_GATE_FAILED:
+        return gate_failed(s);
+    case SG_LATE:
+        return deadline_is_over(e, s);
+    case SG_RENEWED:
+        return s->begun && s->begun != s->digest && trouble(e, s) == TROUBLE_NONE &&
+               state_is_rendered(s);
+    case SG_RETRY:
+        return retry_is_due(e, s);
+    case SG_COUNT:
+        break;
+    }
+    return false;
 }
 
 const char *signal_name(enum signal signal)
 {
-    return questions[signal].name;
-}
-
-const char *signal_words(enum signal signal)
-{
-    return questions[signal].words;
+    static const char *const names[SG_COUNT] = {
+        [SG_REMOVE] = "remove",
+        [SG_LISTED] = "listed",
+        [SG_GONE] = "gone",
+        [SG_RENDERED] = "rendered",
+        [SG_UNOBSERVED] = "unobserved",
+        [SG_OBSERVED] = "observed",
+        [SG_FAULT] = "fault",
+        [SG_REFUSED] = "refused",
+        [SG_NEEDS_MET] = "needs met",
+        [SG_NEEDS_LOST] = "needs lost",
+        [SG_IN_PLACE] = "in place",
+        [SG_CHANGED] = "changed",
+        [SG_DRIFTED] = "drifted",
+        [SG_APPLIED] = "applied",
+        [SG_GATE_OPEN] = "gate open",
+        [SG_GATE_SHUT] = "gate shut",
+        [SG_GATE_HELD] = "gate held",
+        [SG_GATE_FAILED] = "gate failed",
+        [SG_LATE] = "late",
+        [SG_RENEWED] = "renewed",
+        [SG_RETRY] = "retry",
+    };
+    return names[signal];
 }

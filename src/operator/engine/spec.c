@@ -1,5 +1,4 @@
-/* The resource and its states: what the user and the recipe ask for, and the renders that follow
- * from it. */
+/* The resource and its states as the user and the recipe specify them, and their renders. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,96 +8,6 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
-
-/* ---- states ------------------------------------------------------------------------------------
- */
-
-struct state *state_find(struct sw_engine *e, const char *name)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (sw_streq(e->states[i]->name, name))
-            return e->states[i];
-    return NULL;
-}
-
-struct state *state_need(struct sw_engine *e, const char *name)
-{
-    struct state *s = state_find(e, name);
-    if (s)
-        return s;
-    s = sw_zalloc(1, sizeof *s);
-    s->name = sw_strdup(name);
-    s->phase = PH_ASKING;
-    s->entered_ms = e->now_ms;
-    SW_GROW(e->states, e->n_states, e->cap_states);
-    e->states[e->n_states++] = s;
-    return s;
-}
-
-static void variant_free(struct variant *v)
-{
-    fault_done(&v->fault);
-    free(v->rolled_back);
-    free(v->name);
-    free(v);
-}
-
-void state_free(struct state *s)
-{
-    for (size_t i = 0; i < s->n_variants; i++)
-        variant_free(s->variants[i]);
-    free(s->variants);
-    free(s->objects);
-    free(s->needs);
-    state_forget_failure(s);
-    free(s->name);
-    free(s->label);
-    free(s->title);
-    free(s->told);
-    free(s->shown);
-    bitset_done(&s->done);
-    bitset_done(&s->members);
-    bitset_done(&s->lacking);
-    free(s);
-}
-
-void state_nudge(struct sw_engine *e, struct state *s)
-{
-    s->nudged = true;
-    e->status_dirty = true;
-}
-
-static int by_order(const void *a, const void *b)
-{
-    const struct object *x = *(struct object *const *)a, *y = *(struct object *const *)b;
-    if (x->stage != y->stage)
-        return x->stage < y->stage ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    int order = strcmp(x->key.kind, y->key.kind);
-    if (order == 0)
-        order = strcmp(x->key.ns ? x->key.ns : "", y->key.ns ? y->key.ns : "");
-    return order ? order : strcmp(x->key.name, y->key.name);
-}
-
-void state_sort(struct state *s)
-{
-    if (s->n_objects > 1)
-        qsort(s->objects, s->n_objects, sizeof(struct object *), by_order);
-    s->digest = 0;
-    s->node_by_node = s->affine;
-    s->members_known = false;
-    for (size_t i = 0; i < s->n_objects; i++) {
-        const struct object *o = s->objects[i];
-        if (!o->text)
-            continue;
-        s->digest += (o->hash ^ (uint64_t)(int64_t)o->stage) * UINT64_C(0x9e3779b97f4a7c15);
-        s->node_by_node = s->node_by_node || o->gate->n_node_labels ||
-                          (o->awaited && workers_are_node_by_node(o->workers));
-    }
-    if (s->digest == 0)
-        s->digest = 1; /* 0 means unknown; a state may well be empty */
-}
 
 /* ---- variants ----------------------------------------------------------------------------------
  */
@@ -111,7 +20,7 @@ static struct variant *find_variant(const struct state *s, const char *name)
     return NULL;
 }
 
-static void want_variant(struct state *s, const char *name)
+static void need_variant(struct state *s, const char *name)
 {
     struct variant *v = find_variant(s, name);
     if (!v) {
@@ -121,7 +30,7 @@ static void want_variant(struct state *s, const char *name)
         SW_GROW(s->variants, s->n_variants, s->cap_variants);
         s->variants[s->n_variants++] = v;
     }
-    v->wanted = true;
+    v->needed = true;
 }
 
 /* @return whether @v was one of those that rendered @o. */
@@ -135,16 +44,6 @@ static bool drop_variant(struct object *o, const struct variant *v)
     return false;
 }
 
-/* Objects that nobody renders any more are retired: see apply_retire(). */
-static void leave_objects(struct sw_engine *e, struct state *s, const struct variant *v)
-{
-    for (size_t i = 0; i < s->n_objects; i++) {
-        struct object *o = s->objects[i];
-        if (drop_variant(o, v) && o->n_variants == 0)
-            object_unrender(e, o);
-    }
-}
-
 static int by_variant(const void *a, const void *b)
 {
     return strcmp((*(struct variant *const *)a)->name, (*(struct variant *const *)b)->name);
@@ -154,20 +53,22 @@ static void match_variants(struct sw_engine *e, struct state *s)
 {
     size_t before = s->n_variants, kept = 0;
     for (size_t i = 0; i < s->n_variants; i++)
-        s->variants[i]->wanted = false;
+        s->variants[i]->needed = false;
     if (!s->affine)
-        want_variant(s, "");
-    for (uint32_t n = 0; s->affine && n < sw_node_set_end(e->roster); n++)
-        if (*sw_node_set_group(e->roster, n) && node_kept(e, n))
-            want_variant(s, sw_node_set_group(e->roster, n));
+        need_variant(s, "");
+    for (uint32_t n = 0; s->affine && n < sw_node_set_end(e->nodes); n++)
+        if (*sw_node_set_group(e->nodes, n) && node_kept(e, n))
+            need_variant(s, sw_node_set_group(e->nodes, n));
     bool changed = before != s->n_variants;
     for (size_t i = 0; i < s->n_variants; i++) {
         struct variant *v = s->variants[i];
-        if (v->wanted) {
+        if (v->needed) {
             s->variants[kept++] = v;
             continue;
         }
-        leave_objects(e, s, v);
+        for (size_t k = 0; k < s->n_objects; k++)
+            if (drop_variant(s->objects[k], v) && s->objects[k]->n_variants == 0)
+                object_unrender(e, s->objects[k]); /* to be retired: see apply_retire() */
         variant_free(v);
         changed = true;
     }
@@ -176,7 +77,7 @@ static void match_variants(struct sw_engine *e, struct state *s)
         return;
     qsort(s->variants, s->n_variants, sizeof(struct variant *), by_variant);
     state_sort(s);
-    state_nudge(e, s);
+    state_note_change(e, s);
 }
 
 static void ask(struct sw_engine *e, struct state *s, struct variant *v)
@@ -201,7 +102,7 @@ void spec_refresh(struct sw_engine *e)
             match_variants(e, s);
         for (size_t k = 0; k < s->n_variants; k++) {
             struct variant *v = s->variants[k];
-            /* What failed before its needs were met is not a failure yet: try again then. */
+            /* What failed before its needs were met is no failure yet: try again when they are. */
             if (v->fault.code && v->early && !v->serial && state_may_start(e, s))
                 v->stale = true;
             if (v->stale && !v->serial)
@@ -213,7 +114,7 @@ void spec_refresh(struct sw_engine *e)
 
 void spec_node_changed(struct sw_engine *e, uint32_t node)
 {
-    const char *group = sw_node_set_group(e->roster, node);
+    const char *group = sw_node_set_group(e->nodes, node);
     uint64_t now = *group && node_kept(e, node) ? sw_fnv64a(group, strlen(group)) : 0;
     bool any = false;
     for (size_t i = 0; i < e->n_states; i++)
@@ -237,19 +138,12 @@ void spec_facts_changed(struct sw_engine *e)
     for (size_t i = 0; i < e->n_states; i++) {
         for (size_t k = 0; k < e->states[i]->n_variants; k++)
             e->states[i]->variants[k]->stale = true;
-        state_nudge(e, e->states[i]);
+        state_note_change(e, e->states[i]);
     }
 }
 
-/* ---- what came of a render ---------------------------------------------------------------------
+/* ---- the answer to a render --------------------------------------------------------------------
  */
-
-static void key_of(struct json_object *doc, struct sw_key *key)
-{
-    const char *ns = sw_obj_namespace(doc);
-    *key = (struct sw_key){ sw_obj_api_version(doc), sw_obj_kind(doc), *ns ? ns : NULL,
-                            sw_obj_name(doc) };
-}
 
 static size_t place_of(struct sw_engine *e, const struct state *s)
 {
@@ -259,42 +153,24 @@ static size_t place_of(struct sw_engine *e, const struct state *s)
     return SIZE_MAX;
 }
 
-static void move_object(struct object *o, struct state *to)
-{
-    struct state *from = o->state;
-    for (size_t i = 0; i < from->n_objects; i++)
-        if (from->objects[i] == o) {
-            memmove(&from->objects[i], &from->objects[i + 1],
-                    (from->n_objects - i - 1) * sizeof *from->objects);
-            from->n_objects--;
-            break;
-        }
-    o->n_variants = 0;
-    o->state = to;
-    SW_GROW(to->objects, to->n_objects, to->cap_objects);
-    to->objects[to->n_objects++] = o;
-    state_sort(from);
-}
-
-/* An object that two states render is the earlier one's: the later finds it done. */
+/* An object that two states render belongs to the earlier one. @return whether it is @s's now */
 static bool claim(struct sw_engine *e, struct object *o, struct state *s)
 {
     if (o->state == s)
         return true;
     if (o->text && place_of(e, o->state) < place_of(e, s))
         return false;
-    move_object(o, s);
+    struct state *from = o->state;
+    object_unlist(o);
+    o->n_variants = 0;
+    o->state = s;
+    SW_GROW(s->objects, s->n_objects, s->cap_objects);
+    s->objects[s->n_objects++] = o;
+    state_sort(from);
     return true;
 }
 
-static void add_variant(struct object *o, struct variant *v)
-{
-    (void)drop_variant(o, v);
-    SW_GROW(o->variants, o->n_variants, o->cap_variants);
-    o->variants[o->n_variants++] = v;
-}
-
-/* Of several variants that render one object the first by name decides what it looks like. */
+/* Of several variants that render one object, the content of the first by name is taken. */
 static bool decides(const struct object *o, const struct variant *v)
 {
     for (size_t i = 0; i < o->n_variants; i++)
@@ -306,15 +182,18 @@ static bool decides(const struct object *o, const struct variant *v)
 static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
                        const struct sw_rendered_object *r, struct sw_err *err)
 {
-    struct sw_key key;
-    key_of(r->doc, &key);
+    const char *ns = sw_obj_namespace(r->doc);
+    struct sw_key key = { sw_obj_api_version(r->doc), sw_obj_kind(r->doc), *ns ? ns : NULL,
+                          sw_obj_name(r->doc) };
     if (!*key.api_version || !*key.kind || !*key.name)
         return sw_err_set(err, SW_INVALID, "an object without apiVersion, kind or metadata.name");
     struct object *o = object_need(e, &key, s);
     if (!claim(e, o, s))
         return 0;
     bool first = decides(o, v);
-    add_variant(o, v);
+    (void)drop_variant(o, v);
+    SW_GROW(o->variants, o->n_variants, o->cap_variants);
+    o->variants[o->n_variants++] = v;
     if (!first && o->text)
         return 0;
     free((char *)o->key.api_version); /* the same group: the registry's hash does not change */
@@ -346,7 +225,7 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     uint64_t before = s->digest;
     v->serial = 0;
     if (v->stale)
-        return; /* it is being asked again: what came is older than what is wanted */
+        return; /* out of date: it will be asked for again */
     SW_ERR(err);
     int rc = event->kind == SW_EV_RENDERED ? take_objects(e, s, v, event, &err) : event->code;
     if (rc < 0) {
@@ -355,22 +234,13 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     } else {
         fault_done(&v->fault);
         v->known = true;
-        free(v->rolled_back);
-        v->rolled_back = event->rolled_back ? sw_strdup(event->rolled_back) : NULL;
+        text_set(&v->rolled_back, event->rolled_back);
         state_forget_failure(s);
     }
     if (s->digest != before)
-        label_all_changed(e);
+        nodes_mark_all(e);
     label_rendered(e);
-    state_nudge(e, s);
-}
-
-const char *state_rolled_back(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i]->rolled_back)
-            return s->variants[i]->rolled_back;
-    return NULL;
+    state_note_change(e, s);
 }
 
 void sw_engine_each_state(struct sw_engine *engine,
@@ -393,35 +263,6 @@ void sw_engine_each_state(struct sw_engine *engine,
 /* ---- the resource ------------------------------------------------------------------------------
  */
 
-bool engine_removes_all(const struct sw_engine *e)
-{
-    return e->deleting || e->management == SW_REMOVED;
-}
-
-bool engine_orphans(const struct sw_engine *e)
-{
-    return e->deleting && e->orphan;
-}
-
-bool node_selected(const struct sw_engine *e, uint32_t node)
-{
-    return sw_node_set_matches(e->roster, node, e->node_selector) &&
-           !sw_node_set_is_tainted(e->roster, node, e->tolerations);
-}
-
-bool node_kept(const struct sw_engine *e, uint32_t node)
-{
-    return sw_node_set_keeps(e->roster, node, e->node_selector, e->name) &&
-           !sw_node_set_is_tainted(e->roster, node, e->tolerations);
-}
-
-static void take_text(char **to, const char *from)
-{
-    char *copy = from ? sw_strdup(from) : NULL;
-    free(*to);
-    *to = copy;
-}
-
 static void take_doc(struct json_object **to, struct json_object *from)
 {
     struct json_object *copy = sw_json_copy(from);
@@ -441,36 +282,32 @@ static void take_state(struct sw_engine *e, const struct sw_state_spec *from, si
     s->hidden = from->hidden;
     s->affine = from->kernel_affine;
     s->timeout_ms = from->timeout_ms;
-    take_text(&s->title, from->title ? from->title : from->name);
+    text_set(&s->title, from->title ? from->title : from->name);
     free(s->label);
     s->label = from->label ? sw_printf(SW_STATE_LABEL "%s-%s", e->name, from->label) : NULL;
     if (s->phase == PH_REMOVED)
-        state_nudge(e, s);
+        state_note_change(e, s);
 }
 
-static void take_needs(struct sw_engine *e, const struct sw_spec *spec, size_t i)
-{
-    struct state *s = e->states[i];
-    free(s->needs);
-    s->n_needs = spec->states[i].n_needs;
-    s->needs = sw_zalloc(s->n_needs, sizeof(struct state *));
-    for (size_t k = 0; k < s->n_needs; k++)
-        s->needs[k] = e->states[spec->states[i].needs[k]];
-}
-
-/* A state that is not listed any more is removed after those that needed it: it keeps its needs, as
- * far as they are left. */
 static void take_states(struct sw_engine *e, const struct sw_spec *spec)
 {
     for (size_t i = 0; i < e->n_states; i++)
         e->states[i]->listed = false;
     for (size_t i = 0; i < spec->n_states; i++)
         take_state(e, &spec->states[i], i);
-    for (size_t i = 0; i < spec->n_states; i++)
-        take_needs(e, spec, i);
+    /* A state that is not listed any more keeps its needs, as far as they exist: it is removed
+     * before them. */
+    for (size_t i = 0; i < spec->n_states; i++) {
+        struct state *s = e->states[i];
+        free(s->needs);
+        s->n_needs = spec->states[i].n_needs;
+        s->needs = sw_zalloc(s->n_needs, sizeof(struct state *));
+        for (size_t k = 0; k < s->n_needs; k++)
+            s->needs[k] = e->states[spec->states[i].needs[k]];
+    }
 }
 
-/* A taint, read as a toleration, tolerates itself. */
+/* The resource's, and its taints: a taint, read as a toleration, tolerates itself. */
 static struct json_object *tolerations_of(const struct sw_spec *spec)
 {
     struct json_object *all = json_object_new_array();
@@ -484,30 +321,30 @@ static struct json_object *tolerations_of(const struct sw_spec *spec)
 void spec_take(struct sw_engine *e, const struct sw_spec *spec)
 {
     SW_AUTO_JSON *tolerations = tolerations_of(spec);
-    bool first = !e->told;
+    bool first = !e->has_spec;
     bool other_nodes = !first && !(sw_json_equal(e->node_selector, spec->node_selector) &&
                                    sw_json_equal(e->tolerations, tolerations));
     bool again = first || !sw_streq(e->revision, spec->revision);
-    e->told = true;
-    take_text(&e->name, spec->name);
-    take_text(&e->uid, spec->uid);
-    take_text(&e->revision, spec->revision ? spec->revision : "");
-    take_text(&e->blocked, spec->blocked);
-    take_text(&e->spec_reason, spec->reason);
+    e->has_spec = true;
+    text_set(&e->name, spec->name);
+    text_set(&e->uid, spec->uid);
+    text_set(&e->revision, spec->revision ? spec->revision : "");
+    text_set(&e->blocked, spec->blocked);
+    text_set(&e->spec_reason, spec->reason);
     e->generation = spec->generation;
     e->management = spec->management;
     e->deleting = spec->deleting;
     e->orphan = spec->orphan;
     e->emptied = e->emptied && e->hold == spec->hold;
     e->hold = engine_removes_all(e) ? spec->hold : SW_HOLD_NONE;
-    take_text(&e->hold_words, e->hold == SW_HOLD_NONE ? NULL : spec->hold_words);
+    text_set(&e->hold_message, e->hold == SW_HOLD_NONE ? NULL : spec->hold_message);
     e->hold_failed = spec->hold_failed;
     e->timeout_ms = spec->timeout_ms;
     take_doc(&e->node_selector, spec->node_selector);
     take_doc(&e->taints, spec->taints);
     take_doc(&e->tolerations, tolerations);
-    take_text(&e->overlap, spec->overlap);
-    take_text(&e->overlap_with, spec->overlap_with);
+    text_set(&e->overlap, spec->overlap);
+    text_set(&e->overlap_with, spec->overlap_with);
     e->overlap_is_bad = spec->overlap_is_bad;
     fault_done(&e->spec_fault);
     if (spec->code)
@@ -522,12 +359,12 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
         spec_facts_changed(e);
     for (size_t i = 0; i < e->n_states; i++) {
         e->states[i]->members_known = false;
-        state_nudge(e, e->states[i]);
+        state_note_change(e, e->states[i]);
     }
-    for (uint32_t n = 0; n < sw_node_set_end(e->roster); n++)
+    for (uint32_t n = 0; n < sw_node_set_end(e->nodes); n++)
         spec_node_changed(e, n);
     e->groups_dirty = true;
-    label_all_changed(e);
+    nodes_mark_all(e);
     if (other_nodes)
         label_selector_changed(e);
     e->status_dirty = true;

@@ -1,5 +1,5 @@
-/* The resource's status: SRO's state and conditions, a list of states that explains itself, and the
- * inventory from which a later run goes on and everything can be removed. */
+/* The resource's status: SRO's state and conditions, a list of states with reasons, and the
+ * inventory with which a later run goes on and removes everything. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +45,7 @@ static void add_flag(struct json_object *to, const char *key, bool flag)
 /* ---- states ------------------------------------------------------------------------------------
  */
 
+/* Has @v rendered it? NULL: any variant. */
 static bool is_of(const struct object *o, const struct variant *v)
 {
     for (size_t i = 0; i < o->n_variants; i++)
@@ -68,10 +69,12 @@ static struct json_object *count_objects(const struct state *s, const struct var
     return counts;
 }
 
-enum { MOST_LISTED = 5 }; /* of objects and nodes that are not ready: more would say the same */
+enum {
+    MOST_LISTED = 5
+}; /* objects and nodes that are not ready: more would make the status long */
 
-/* Each object that the state waits for, and why. NULL: none. */
-static struct json_object *list_awaited(struct sw_engine *e, const struct state *s)
+/* The objects that are not ready, and why. */
+static void add_awaited(struct sw_engine *e, const struct state *s, struct json_object *to)
 {
     struct json_object *list = NULL;
     for (size_t i = 0; i < s->n_objects && sw_json_len(list) < MOST_LISTED; i++) {
@@ -80,29 +83,18 @@ static struct json_object *list_awaited(struct sw_engine *e, const struct state 
         if (!o->text || !o->awaited || object_is_ready(o) || !o->readiness.message)
             continue;
         struct json_object *doc = json_object_new_object();
-        add_text(doc, "object", object_words(e, o));
+        add_text(doc, "object", object_title(e, o));
         add_text(doc, "class", o->readiness.kind == SW_READINESS_FAILED ? "Failed" : "Waiting");
-        add_text(doc, "message", object_why(e, o, &reason));
+        add_text(doc, "message", object_message(e, o, &reason));
         add_text(doc, "reason", reason);
         list = list ? list : json_object_new_array();
         json_object_array_add(list, doc);
     }
-    return list;
+    if (list)
+        json_object_object_add(to, "awaits", list);
 }
 
-static struct json_object *count_nodes(struct sw_engine *e, const struct state *s)
-{
-    struct json_object *counts = json_object_new_object();
-    size_t labelled, total;
-    label_count(e, s, &labelled, &total);
-    add_number(counts, "labelled", labelled);
-    add_number(counts, "total", total);
-    if (s->begun && labelled < total)
-        json_object_object_add(counts, "missing", label_missing(e, s, MOST_LISTED));
-    return counts;
-}
-
-/* One result for each kernel: what is not ready in one does not hide behind another. */
+/* One result for each kernel, so that what is not ready for one shows beside the others. */
 static struct json_object *variant_doc(struct sw_engine *e, const struct state *s,
                                        const struct variant *v)
 {
@@ -115,7 +107,7 @@ static struct json_object *variant_doc(struct sw_engine *e, const struct state *
         if (!o->text || !is_of(o, v) || object_is_ready(o) || !o->readiness.message)
             continue;
         const char *reason;
-        add_text(doc, "message", object_why(e, o, &reason));
+        add_text(doc, "message", object_message(e, o, &reason));
         break;
     }
     return doc;
@@ -136,19 +128,10 @@ static const char *class_of(const struct state *s)
     }
 }
 
-static struct json_object *names_of_needs(const struct state *s)
-{
-    struct json_object *names = json_object_new_array();
-    for (size_t i = 0; i < s->n_needs; i++)
-        if (!s->needs[i]->hidden)
-            json_object_array_add(names, json_object_new_string(s->needs[i]->name));
-    return names;
-}
-
 static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
 {
     struct json_object *doc = json_object_new_object();
-    const char *reason, *message = words_state(e, s, &reason);
+    const char *reason, *message = state_message(e, s, &reason);
     add_text(doc, "name", s->name);
     add_text(doc, "label", s->label);
     add_text(doc, "phase", phase_shown(state_shown(s)));
@@ -157,13 +140,24 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "message", message);
     add_text(doc, "rolledBack", state_rolled_back(s));
     add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
-    json_object_object_add(doc, "needs", names_of_needs(s));
+    struct json_object *needs = json_object_new_array();
+    for (size_t i = 0; i < s->n_needs; i++)
+        if (!s->needs[i]->hidden)
+            json_object_array_add(needs, json_object_new_string(s->needs[i]->name));
+    json_object_object_add(doc, "needs", needs);
     json_object_object_add(doc, "objects", count_objects(s, NULL));
-    struct json_object *awaited = s->begun ? list_awaited(e, s) : NULL;
-    if (awaited)
-        json_object_object_add(doc, "awaits", awaited);
-    if (s->label)
-        json_object_object_add(doc, "nodes", count_nodes(e, s));
+    if (s->begun)
+        add_awaited(e, s, doc);
+    if (s->label) {
+        struct json_object *nodes = json_object_new_object();
+        size_t labelled, total;
+        label_count(e, s, &labelled, &total);
+        add_number(nodes, "labelled", labelled);
+        add_number(nodes, "total", total);
+        if (s->begun && labelled < total)
+            json_object_object_add(nodes, "missing", label_missing(e, s, MOST_LISTED));
+        json_object_object_add(doc, "nodes", nodes);
+    }
     add_time(doc, "startedAt", s->started_ms);
     add_time(doc, "readyAt", s->ready_ms);
     add_time(doc, "since", s->since_ms);
@@ -184,7 +178,7 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
 static bool is_listed(const struct object *o)
 {
     bool foreign = o->gate && (o->gate->observe || o->gate->dry_run);
-    return !foreign && !o->borrowed && !((o->asleep || object_lacks_image(o)) && !o->our_uid) &&
+    return !foreign && !o->borrowed && !((o->deferred || object_lacks_image(o)) && !o->our_uid) &&
            !(o->foreign && !o->our_uid);
 }
 
@@ -225,7 +219,7 @@ static const char *with_hint(struct sw_engine *e, const struct state *s, const c
     return *hint && class ? sw_arena_printf(e->arena, "%s [%s: %s]", why, class, hint) : why;
 }
 
-/* All is well, and nothing was done: hardly what anybody wants. */
+/* Do the listed states render to no object at all? Hardly intended. */
 static bool is_empty(const struct sw_engine *e)
 {
     bool any = false;
@@ -244,30 +238,30 @@ static bool is_empty(const struct sw_engine *e)
 }
 
 /* "state 1000: DaemonSet ...; state 2000: ..."; NULL: every state is what is asked for. */
-static const char *rolled_back_words(struct sw_engine *e)
+static const char *rolled_back_message(struct sw_engine *e)
 {
-    const char *words = NULL;
+    const char *message = NULL;
     for (size_t i = 0; i < e->n_states; i++) {
         const char *how = e->states[i]->listed ? state_rolled_back(e->states[i]) : NULL;
         if (how)
-            words = sw_arena_printf(e->arena, "%s%sstate %s: %s", words ? words : "",
-                                    words ? "; " : "", e->states[i]->name, how);
+            message = sw_arena_printf(e->arena, "%s%sstate %s: %s", message ? message : "",
+                                      message ? "; " : "", e->states[i]->name, how);
     }
-    return words;
+    return message;
 }
 
 static struct summary explain(struct sw_engine *e)
 {
-    const struct state *s = words_subject(e);
-    const char *reason = "", *why = s ? words_state(e, s, &reason) : "";
+    const struct state *s = message_subject(e);
+    const char *reason = "", *why = s ? state_message(e, s, &reason) : "";
     if (s && !engine_removes_all(e))
         why = with_hint(e, s, why, reason);
-    if (e->hold_words)
+    if (e->hold_message)
         return (struct summary){ e->hold_failed ? SW_PHASE_ERRORED : SW_PHASE_PROGRESSING,
                                  e->hold_failed ? "DeletionHookFailed"
                                  : e->deleting  ? "MarkedForDeletion"
                                                 : "Removed",
-                                 e->hold_words };
+                                 e->hold_message };
     if (e->deleting)
         return (struct summary){ SW_PHASE_PROGRESSING, "MarkedForDeletion",
                                  sw_arena_printf(e->arena, "Removing%s%s%s%s", s ? " " : "",
@@ -305,7 +299,7 @@ static struct summary explain(struct sw_engine *e)
             struct summary){ SW_PHASE_ERRORED, "ChartFailure",
                              "the recipe renders to no object at all [Failed: see with `slipway "
                              "render` what its conditions and values leave out]" };
-    const char *rolled = rolled_back_words(e);
+    const char *rolled = rolled_back_message(e);
     if (rolled)
         return (struct summary){ SW_PHASE_READY, "RolledBack",
                                  sw_arena_printf(e->arena, "All states are ready, rolled back: %s",
@@ -331,35 +325,11 @@ static const char *const other_messages[] = {
     [SW_PHASE_ERRORED] = "Something failed: see the condition Errored",
 };
 
-static struct json_object *condition_doc(struct sw_engine *e, const struct summary *sum,
-                                         enum sw_phase type)
+static void add_condition(struct sw_engine *e, struct json_object *to, const char *type, bool is,
+                          const char *reason, const char *message)
 {
     struct json_object *doc = json_object_new_object();
-    struct json_object *old = sw_json_find_by(e->conditions, "type", condition_types[type]);
-    const char *status = sum->phase == type ? "True" : "False";
-    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
-    char now[21];
-    if (!*since || !sw_streq(sw_json_str(old, "", "status", NULL), status))
-        since = sw_time_rfc3339(e->now_ms, now);
-    add_text(doc, "type", condition_types[type]);
-    add_text(doc, "status", status);
-    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
-    add_text(doc, "lastTransitionTime", since);
-    add_text(doc, "reason", sum->phase == type ? sum->reason : other_reasons[sum->phase]);
-    bool says = sum->phase == type && sum->message && *sum->message;
-    add_text(doc, "message", says ? sum->message : other_messages[sum->phase]);
-    return doc;
-}
-
-/* A condition beside the three that exclude each other, which appears when it is first True. NULL:
- * there is nothing to say. */
-static struct json_object *extra_doc(struct sw_engine *e, const char *type, bool is,
-                                     const char *reason, const char *message)
-{
     struct json_object *old = sw_json_find_by(e->conditions, "type", type);
-    if (!is && !old)
-        return NULL;
-    struct json_object *doc = json_object_new_object();
     const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
     char now[21];
     if (!*since || sw_streq(sw_json_str(old, "", "status", NULL), "True") != is)
@@ -370,55 +340,45 @@ static struct json_object *extra_doc(struct sw_engine *e, const char *type, bool
     add_text(doc, "lastTransitionTime", since);
     add_text(doc, "reason", reason);
     add_text(doc, "message", message);
-    return doc;
-}
-
-static struct json_object *rollback_doc(struct sw_engine *e)
-{
-    const char *words = e->deleting ? NULL : rolled_back_words(e);
-    return extra_doc(e, "RolledBack", words, words ? "StateFailed" : "AsAsked",
-                     words ? words : "Every state is what the resource asks for");
+    json_object_array_add(to, doc);
 }
 
 #define OVERLAPPING "Overlapping"
 
-static bool was_overlapping(struct json_object *conditions)
+/* An Event when other resources overlap than before, or than the last run's status says. */
+static void report_overlap(struct sw_engine *e)
 {
-    struct json_object *old = sw_json_find_by(conditions, "type", OVERLAPPING);
-    return sw_streq(sw_json_str(old, "", "status", NULL), "True");
-}
-
-/* Of resources that share nodes, or did. NULL: there is nothing to say. */
-static struct json_object *overlap_doc(struct sw_engine *e)
-{
-    bool is = e->overlap && !e->deleting;
-    const char *reason = !is ? "NodesItsOwn" : e->overlap_is_bad ? "SameRecipe" : "NodesShared";
-    return extra_doc(e, OVERLAPPING, is, reason,
-                     is ? e->overlap : "No other resource selects the same nodes");
-}
-
-/* Told when others take part than before; a restart brings none. */
-static void tell_overlap(struct sw_engine *e)
-{
-    if (e->overlap && !sw_streq(e->overlap_with, e->told_overlap) &&
-        (e->told_overlap || !was_overlapping(sw_json_get(e->written, "conditions"))))
+    struct json_object *old = sw_json_find_by(sw_json_get(e->written, "conditions"), "type",
+                                              OVERLAPPING);
+    bool was = sw_streq(sw_json_str(old, "", "status", NULL), "True");
+    if (e->overlap && !sw_streq(e->overlap_with, e->reported_overlap) &&
+        (e->reported_overlap || !was))
         act_event(e, e->overlap_is_bad, "Overlap", "%s", e->overlap);
-    free(e->told_overlap);
-    e->told_overlap = sw_strdup(e->overlap ? e->overlap_with : "");
+    text_set(&e->reported_overlap, e->overlap ? e->overlap_with : "");
 }
 
 static struct json_object *conditions_doc(struct sw_engine *e, const struct summary *sum)
 {
     static const enum sw_phase order[] = { SW_PHASE_READY, SW_PHASE_PROGRESSING, SW_PHASE_ERRORED };
     struct json_object *all = json_object_new_array();
-    for (size_t i = 0; i < SW_COUNT(order); i++)
-        json_object_array_add(all, condition_doc(e, sum, order[i]));
-    struct json_object *overlap = overlap_doc(e);
-    if (overlap)
-        json_object_array_add(all, overlap);
-    struct json_object *rollback = rollback_doc(e);
-    if (rollback)
-        json_object_array_add(all, rollback);
+    for (size_t i = 0; i < SW_COUNT(order); i++) {
+        bool is = sum->phase == order[i], says = is && sum->message && *sum->message;
+        add_condition(e, all, condition_types[order[i]], is,
+                      is ? sum->reason : other_reasons[sum->phase],
+                      says ? sum->message : other_messages[sum->phase]);
+    }
+    /* These two appear when they are first True. */
+    bool overlaps = e->overlap && !e->deleting;
+    if (overlaps || sw_json_find_by(e->conditions, "type", OVERLAPPING))
+        add_condition(e, all, OVERLAPPING, overlaps,
+                      !overlaps           ? "NodesItsOwn"
+                      : e->overlap_is_bad ? "SameRecipe"
+                                          : "NodesShared",
+                      overlaps ? e->overlap : "No other resource selects the same nodes");
+    const char *rolled = e->deleting ? NULL : rolled_back_message(e);
+    if (rolled || sw_json_find_by(e->conditions, "type", "RolledBack"))
+        add_condition(e, all, "RolledBack", rolled, rolled ? "StateFailed" : "AsAsked",
+                      rolled ? rolled : "Every state is what the resource asks for");
     return all;
 }
 
@@ -457,46 +417,39 @@ struct json_object *status_make(struct sw_engine *e)
 /* ---- writing it --------------------------------------------------------------------------------
  */
 
-/* Something waits for being written down. */
+/* Does something wait for being recorded? */
 static bool is_urgent(const struct sw_engine *e)
 {
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
-            const struct object *o = e->states[i]->objects[k];
-            if (object_is_written(o) && !o->gate->dry_run &&
-                (!o->listed_in || (o->failed_why && !o->failed_in)))
-                return true;
-        }
-    return false;
-}
-
-static bool is_rendering(const struct sw_engine *e)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (state_is_rendering(e->states[i]))
+    struct object_iter it = { 0 };
+    for (const struct object *o; (o = object_next(e, &it));)
+        if (object_is_written(o) && !o->gate->dry_run &&
+            (!o->listed_in || (o->failed_why && !o->failed_in)))
             return true;
     return false;
 }
 
-static bool is_looking(struct sw_engine *e)
+/* Are states being rendered, or (after a restart) objects still to be observed? */
+static bool is_incomplete(struct sw_engine *e, bool restarted)
 {
+    struct object_iter it = { 0 };
     for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++)
-            if (!object_is_known(e, e->states[i]->objects[k]))
-                return true;
+        if (state_is_rendering(e->states[i]))
+            return true;
+    for (const struct object *o; restarted && (o = object_next(e, &it));)
+        if (!object_is_known(e, o))
+            return true;
     return false;
 }
 
-/* While it is still being found out where things stand there is nothing to say: after a restart
- * what was said before may be just right. Not for ever: a slow source of charts must show. */
-enum { SETTLE_MS = 1000, LOOK_MS = 10000 };
+/* No status is written before enough is known: after a restart the old one may be right. But not
+ * for ever: that a chart's source is slow must show. */
+enum { SETTLE_MS = 1000, RESTART_MS = 10000 };
 
 static bool is_settling(struct sw_engine *e)
 {
     bool restarted = e->written && !e->settled;
-    bool settling = is_rendering(e) || (restarted && is_looking(e));
-    int64_t until_ms = e->asked_ms + (restarted ? LOOK_MS : SETTLE_MS);
-    if (settling && e->now_ms < until_ms) {
+    int64_t until_ms = e->asked_ms + (restarted ? RESTART_MS : SETTLE_MS);
+    if (is_incomplete(e, restarted) && e->now_ms < until_ms) {
         act_wake(e, until_ms);
         return true;
     }
@@ -504,7 +457,7 @@ static bool is_settling(struct sw_engine *e)
     return false;
 }
 
-static void tell(struct sw_engine *e, const struct summary *sum)
+static void report(struct sw_engine *e, const struct summary *sum)
 {
     bool ready = sum->phase == SW_PHASE_READY;
     if (ready && !e->was_ready)
@@ -512,23 +465,10 @@ static void tell(struct sw_engine *e, const struct summary *sum)
     else if (!ready && e->was_ready)
         act_event(e, true, "NotReady", "%s", sum->message);
     if (sum->phase == SW_PHASE_ERRORED && e->spec_fault.code &&
-        !sw_streq(e->told_reason, sum->message))
+        !sw_streq(e->reported_reason, sum->message))
         act_event(e, true, sum->reason, "%s", sum->message);
-    free(e->told_reason);
-    e->told_reason = sw_strdup(sum->phase == SW_PHASE_ERRORED ? sum->message : "");
+    text_set(&e->reported_reason, sum->phase == SW_PHASE_ERRORED ? sum->message : "");
     e->was_ready = ready;
-}
-
-static void mark_listed(struct sw_engine *e, uint64_t serial)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
-            struct object *o = e->states[i]->objects[k];
-            if (!o->listed_in && is_listed(o))
-                o->listed_in = serial;
-            if (o->failed_why && !o->failed_in)
-                o->failed_in = serial;
-        }
 }
 
 static void send(struct sw_engine *e, struct json_object *doc)
@@ -539,13 +479,19 @@ static void send(struct sw_engine *e, struct json_object *doc)
     a->doc = act_keep(e, json_object_get(doc));
     e->writing = doc;
     e->status_ms = e->now_ms;
-    mark_listed(e, a->serial);
+    struct object_iter it = { 0 };
+    for (struct object *o; (o = object_next(e, &it));) {
+        if (!o->listed_in && is_listed(o))
+            o->listed_in = a->serial;
+        if (o->failed_why && !o->failed_in)
+            o->failed_in = a->serial;
+    }
 }
 
 static bool is_due(struct sw_engine *e, const struct summary *sum)
 {
     int64_t due_ms = e->status_ms + e->opts.status_gap_ms;
-    bool turned = sum->phase != e->told_phase || (sum->phase == SW_PHASE_READY) != e->was_ready;
+    bool turned = sum->phase != e->reported_phase || (sum->phase == SW_PHASE_READY) != e->was_ready;
     if (e->status_retry_ms > e->now_ms)
         due_ms = e->status_retry_ms;
     else if (turned || is_urgent(e))
@@ -555,19 +501,6 @@ static bool is_due(struct sw_engine *e, const struct summary *sum)
     return due_ms <= e->now_ms;
 }
 
-/* Phases that are passed before anybody saw them do not count. */
-static void note_phases(struct sw_engine *e)
-{
-    for (size_t i = 0; i < e->n_states; i++) {
-        struct state *s = e->states[i];
-        if (sw_streq(s->shown, phase_shown(state_shown(s))))
-            continue;
-        free(s->shown);
-        s->shown = sw_strdup(phase_shown(state_shown(s)));
-        s->since_ms = s->entered_ms;
-    }
-}
-
 void status_update(struct sw_engine *e)
 {
     if (!e->status_dirty || e->status_serial || is_settling(e))
@@ -575,35 +508,25 @@ void status_update(struct sw_engine *e)
     struct summary sum = explain(e);
     if (!is_due(e, &sum))
         return;
-    note_phases(e);
+    /* a phase that the state has left before a status was written does not count */
+    for (size_t i = 0; i < e->n_states; i++) {
+        struct state *s = e->states[i];
+        if (sw_streq(s->shown, phase_shown(state_shown(s))))
+            continue;
+        text_set(&s->shown, phase_shown(state_shown(s)));
+        s->since_ms = s->entered_ms;
+    }
     struct json_object *doc = make(e, &sum);
     (void)json_object_put(e->conditions);
     e->conditions = json_object_get(sw_json_find(doc, "conditions", NULL));
     e->status_dirty = false;
-    e->told_phase = sum.phase;
-    tell(e, &sum);
-    tell_overlap(e);
+    e->reported_phase = sum.phase;
+    report(e, &sum);
+    report_overlap(e);
     if (sw_json_equal(doc, e->written))
         (void)json_object_put(doc);
     else
         send(e, doc);
-}
-
-static void recorded(struct sw_engine *e, bool written)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
-            struct object *o = e->states[i]->objects[k];
-            if (o->failed_in == e->status_serial) {
-                o->failed_recorded = written;
-                o->failed_in = written ? o->failed_in : 0;
-            }
-            if (o->listed_in != e->status_serial)
-                continue;
-            o->recorded = written;
-            if (!written)
-                o->listed_in = 0;
-        }
 }
 
 void status_answered(struct sw_engine *e, const struct sw_event *event)
@@ -611,7 +534,17 @@ void status_answered(struct sw_engine *e, const struct sw_event *event)
     if (!e->status_serial || event->serial != e->status_serial)
         return;
     bool written = event->code == 0;
-    recorded(e, written);
+    struct object_iter it = { 0 };
+    for (struct object *o; (o = object_next(e, &it));) {
+        if (o->failed_in == e->status_serial) {
+            o->failed_recorded = written;
+            o->failed_in = written ? o->failed_in : 0;
+        }
+        if (o->listed_in == e->status_serial) {
+            o->recorded = written;
+            o->listed_in = written ? o->listed_in : 0;
+        }
+    }
     e->status_serial = 0;
     (void)json_object_put(written ? e->written : e->writing);
     if (written) {

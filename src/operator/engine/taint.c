@@ -1,7 +1,7 @@
 /* Node taints: the resource's own are set on its nodes and taken off again, and no others. Which of
- * a node's taints slipway has set, and for which resources, is written down on the node, in the
- * PATCH that sets them: so a taint that somebody else had set there before stays, whatever happens.
- * Kubernetes keeps one taint for each key and effect. */
+ * a node's taints slipway has set, and for which resources, is recorded in an annotation of the
+ * node by the PATCH that sets them: so a taint that was there before stays. Kubernetes keeps one
+ * taint for each key and effect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +26,15 @@ static const char *effect_of(struct json_object *taint)
 }
 
 /* As `kubectl taint` takes it. */
-static const char *words_of(struct sw_engine *e, struct json_object *taint)
+static const char *taint_text(struct sw_engine *e, struct json_object *taint)
 {
     return sw_arena_printf(e->arena, "%s=%s:%s", key_of(taint), value_of(taint), effect_of(taint));
 }
 
-/* What is written down on the node; a map, the caller's. What cannot be read says nothing. */
+/* The record on the node, a map, the caller's; empty where it cannot be read. */
 static struct json_object *read_record(const struct sw_engine *e, uint32_t node)
 {
-    const char *text = sw_node_set_taint_record(e->roster, node);
+    const char *text = sw_node_set_taint_record(e->nodes, node);
     struct json_object *record = NULL;
     SW_ERR(err);
     if (*text && sw_json_parse(text, strlen(text), NULL, &record, &err) == 0 &&
@@ -46,7 +46,7 @@ static struct json_object *read_record(const struct sw_engine *e, uint32_t node)
 
 bool taint_is_set(struct sw_engine *e, uint32_t node)
 {
-    if (!*sw_node_set_taint_record(e->roster, node))
+    if (!*sw_node_set_taint_record(e->nodes, node))
         return false;
     SW_AUTO_JSON *record = read_record(e, node);
     return sw_json_len(sw_json_get(record, e->name)) > 0;
@@ -58,8 +58,8 @@ bool taint_is_set(struct sw_engine *e, uint32_t node)
 static struct json_object *list_of(const struct sw_engine *e, uint32_t node)
 {
     struct json_object *list = json_object_new_array();
-    for (size_t i = 0; i < sw_node_set_n_taints(e->roster, node); i++) {
-        struct sw_node_set_taint t = sw_node_set_taint(e->roster, node, i);
+    for (size_t i = 0; i < sw_node_set_n_taints(e->nodes, node); i++) {
+        struct sw_node_set_taint t = sw_node_set_taint(e->nodes, node, i);
         struct json_object *doc = json_object_new_object();
         sw_json_set_str(doc, t.key, "key", NULL);
         if (*t.value)
@@ -82,80 +82,80 @@ static struct json_object *find(struct json_object *list, struct json_object *ta
     return NULL;
 }
 
-/* Has another resource had it set? */
-static bool is_shared(const struct sw_engine *e, struct json_object *record, const char *words)
+/* Is it recorded for another resource? */
+static bool is_shared(const struct sw_engine *e, struct json_object *record, const char *text)
 {
     json_object_object_foreach(record, name, list) if (!sw_streq(name, e->name) &&
-                                                       sw_json_has_text(list, words)) return true;
+                                                       sw_json_has_text(list, text)) return true;
     return false;
 }
 
-static bool is_wanted(struct sw_engine *e, const char *words)
+static bool is_own(struct sw_engine *e, const char *text)
 {
     for (size_t i = 0; i < sw_json_len(e->taints); i++)
-        if (sw_streq(words_of(e, sw_json_at(e->taints, i)), words))
+        if (sw_streq(taint_text(e, sw_json_at(e->taints, i)), text))
             return true;
     return false;
 }
 
-/* Without those that were set for this resource and are wanted no more. */
+/* Take off those that were set for this resource; with @set those only that it has no more. */
 static void take_off(struct sw_engine *e, struct json_object *list, struct json_object *record,
-                     bool wanted)
+                     bool set)
 {
     struct json_object *mine = sw_json_get(record, e->name);
     for (size_t i = sw_json_len(list); i-- > 0;) {
-        const char *words = words_of(e, sw_json_at(list, i));
-        if (sw_json_has_text(mine, words) && !(wanted && is_wanted(e, words)) &&
-            !is_shared(e, record, words))
+        const char *text = taint_text(e, sw_json_at(list, i));
+        if (sw_json_has_text(mine, text) && !(set && is_own(e, text)) &&
+            !is_shared(e, record, text))
             (void)json_object_array_del_idx(list, i, 1);
     }
 }
 
-static void tell_clash(struct sw_engine *e, uint32_t node, struct json_object *theirs,
-                       struct json_object *taint)
+static void report_clash(struct sw_engine *e, uint32_t node, struct json_object *theirs,
+                         struct json_object *taint)
 {
-    const char *words = sw_arena_printf(
+    const char *text = sw_arena_printf(
         e->arena, "node %s has taint %s of somebody else's: %s cannot be set",
-        sw_node_set_name(e->roster, node), words_of(e, theirs), words_of(e, taint));
-    if (sw_streq(words, e->told_clash))
+        sw_node_set_name(e->nodes, node), taint_text(e, theirs), taint_text(e, taint));
+    if (sw_streq(text, e->reported_clash))
         return;
-    act_event(e, true, "TaintClash", "%s", words);
-    free(e->told_clash);
-    e->told_clash = sw_strdup(words);
+    act_event(e, true, "TaintClash", "%s", text);
+    free(e->reported_clash);
+    e->reported_clash = sw_strdup(text);
 }
 
-/* With the resource's. @return which of them are slipway's doing, the caller's */
+/* Add the resource's. @return which of them are to be recorded as set by slipway, the caller's */
 static struct json_object *put_on(struct sw_engine *e, uint32_t node, struct json_object *list,
                                   struct json_object *record)
 {
     struct json_object *mine = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(e->taints); i++) {
         struct json_object *taint = sw_json_at(e->taints, i), *there = find(list, taint);
-        const char *words = words_of(e, taint);
+        const char *text = taint_text(e, taint);
         bool same = there && sw_streq(value_of(there), value_of(taint));
         if (there && !same)
-            tell_clash(e, node, there, taint);
+            report_clash(e, node, there, taint);
         if (!there)
             (void)json_object_array_add(list, sw_json_copy(taint));
-        bool ours = sw_json_has_text(sw_json_get(record, e->name), words) ||
-                    is_shared(e, record, words);
+        bool ours = sw_json_has_text(sw_json_get(record, e->name), text) ||
+                    is_shared(e, record, text);
         if (!there || (same && ours))
-            (void)json_object_array_add(mine, json_object_new_string(words));
+            (void)json_object_array_add(mine, json_object_new_string(text));
     }
     return mine;
 }
 
-bool taint_difference(struct sw_engine *e, uint32_t node, bool wanted, struct taint_patch *out)
+bool taint_difference(struct sw_engine *e, uint32_t node, bool set, struct taint_patch *out)
 {
-    const char *before = sw_node_set_taint_record(e->roster, node);
-    if (!*before && !(wanted && sw_json_len(e->taints)))
+    const char *before = sw_node_set_taint_record(e->nodes, node);
+    if (!*before && !(set && sw_json_len(e->taints)))
         return false;
     SW_AUTO_JSON *record = read_record(e, node);
     SW_AUTO_JSON *list = list_of(e, node);
     size_t n_before = sw_json_len(list);
-    take_off(e, list, record, wanted);
+    take_off(e, list, record, set);
     size_t n_kept = sw_json_len(list);
-    struct json_object *mine = wanted ? put_on(e, node, list, record) : json_object_new_array();
+    struct json_object *mine = set ? put_on(e, node, list, record) : json_object_new_array();
     bool differs = n_kept != n_before || sw_json_len(list) != n_kept ||
                    !sw_json_equal(mine, sw_json_get(record, e->name));
     if (sw_json_len(mine)) {

@@ -1,5 +1,5 @@
-/* How a state moves: one table, read from top to bottom. The first row of the phase that a state is
- * in whose signal is given is taken, until none is. */
+/* How a state moves: one table. Of the rows of the state's phase the first one whose signal is
+ * there is taken, until there is none. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "operator/engine/internal.h"
 #include "operator/engine/transitions.h"
 
-/* ---- what is done on the way -------------------------------------------------------------------
+/* ---- what a move does --------------------------------------------------------------------------
  */
 
 static void begin(struct sw_engine *e, struct state *s)
@@ -21,7 +21,7 @@ static void begin(struct sw_engine *e, struct state *s)
         s->ready_ms = 0;
     s->begun = s->digest;
     s->tried_ms = e->now_ms;
-    s->nudged = false;
+    s->changed = false;
 }
 
 static void become_ready(struct sw_engine *e, struct state *s)
@@ -42,18 +42,11 @@ static void gate_shut(struct sw_engine *e, struct state *s)
         s->shut_ms = e->now_ms;
 }
 
-static void calm(struct sw_engine *e, struct state *s)
+static void clear_failures(struct sw_engine *e, struct state *s)
 {
     (void)e;
     s->n_tries = 0;
     state_forget_failure(s);
-}
-
-static void back_off(struct sw_engine *e, struct state *s)
-{
-    unsigned n = s->n_redone > s->n_tries ? s->n_redone : s->n_tries;
-    s->retry_ms = e->now_ms + act_backoff(e, n, s->phase == PH_FAILED);
-    s->n_tries++;
 }
 
 /* Forget what failed; what failed to render is asked for again. */
@@ -69,10 +62,10 @@ static void retry(struct sw_engine *e, struct state *s)
         s->awaited_ms = 0;
     s->late = false;
     s->tried_ms = e->now_ms;
-    s->nudged = false;
+    s->changed = false;
 }
 
-/* It gets another content, and as much time as ever. */
+/* The content is new: everything may be tried as often as at first. */
 static void renew(struct sw_engine *e, struct state *s)
 {
     s->n_redone = 0;
@@ -81,20 +74,20 @@ static void renew(struct sw_engine *e, struct state *s)
     retry(e, s);
 }
 
-static void be_late(struct sw_engine *e, struct state *s)
+static void note_late(struct sw_engine *e, struct state *s)
 {
     deadline_note_late(s);
     gate_shut(e, s);
 }
 
-static void leave(struct sw_engine *e, struct state *s)
+static void begin_removal(struct sw_engine *e, struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++) {
         struct object *o = s->objects[i];
         fault_done(&o->fault);
         o->n_variants = 0;
         object_unrender(e, o);
-        if (!o->looked)
+        if (!o->observed)
             object_watch(e, o);
     }
     for (size_t i = 0; i < s->n_variants; i++) {
@@ -120,51 +113,52 @@ static void forget(struct sw_engine *e, struct state *s)
 
 const struct table_row table_rows[] = {
     /* in, on, to, do, Event, why */
-    { PH_ASKING, SG_REMOVE, PH_REMOVING, leave, NULL, "nothing was begun, or by an earlier run" },
-    { PH_ASKING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
-    { PH_ASKING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
-    { PH_ASKING, SG_RENDERED, PH_LOOKING, NULL, NULL, "its objects are known" },
+    { PH_RENDERING, SG_REMOVE, PH_REMOVING, begin_removal, NULL,
+      "nothing was begun, or by an earlier run" },
+    { PH_RENDERING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_RENDERING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_RENDERING, SG_RENDERED, PH_OBSERVING, NULL, NULL, "its objects are known" },
 
-    { PH_LOOKING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_LOOKING, SG_REFUSED, PH_FAILED, NULL, "StateFailed",
+    { PH_OBSERVING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_OBSERVING, SG_REFUSED, PH_FAILED, NULL, "StateFailed",
       "an object belongs to somebody else" },
-    { PH_LOOKING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
-    { PH_LOOKING, SG_LOOKED, PH_PENDING, NULL, NULL,
+    { PH_OBSERVING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_OBSERVING, SG_OBSERVED, PH_PENDING, NULL, NULL,
       "nothing is done before what is there is known, and what will be is written down" },
 
-    { PH_PENDING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_PENDING, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_PENDING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_PENDING, SG_UNOBSERVED, PH_OBSERVING, NULL, NULL, "it has new objects" },
     { PH_PENDING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
     { PH_PENDING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
-    { PH_PENDING, SG_IN_PLACE, PH_GATED, NULL, NULL, "an earlier run has applied all of it" },
+    { PH_PENDING, SG_IN_PLACE, PH_WAITING, NULL, NULL, "an earlier run has applied all of it" },
     { PH_PENDING, SG_NEEDS_MET, PH_APPLYING, begin, "StateStarted", "what it needs is ready" },
 
-    { PH_APPLYING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_APPLYING, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_APPLYING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_APPLYING, SG_UNOBSERVED, PH_OBSERVING, NULL, NULL, "it has new objects" },
     { PH_APPLYING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "the cluster refuses an object" },
     { PH_APPLYING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "the cluster could not take one" },
     { PH_APPLYING, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
     { PH_APPLYING, SG_NEEDS_LOST, PH_PENDING, NULL, NULL, "what it needs is not ready any more" },
-    { PH_APPLYING, SG_APPLIED, PH_GATED, calm, NULL, "the cluster has all objects" },
+    { PH_APPLYING, SG_APPLIED, PH_WAITING, clear_failures, NULL, "the cluster has all objects" },
     { PH_APPLYING, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
       "a stage failed that others wait for" },
-    { PH_APPLYING, SG_LATE, PH_FAILED, be_late, "StateFailed", "it takes longer than it may" },
+    { PH_APPLYING, SG_LATE, PH_FAILED, note_late, "StateFailed", "it takes longer than it may" },
 
-    { PH_GATED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_GATED, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
-    { PH_GATED, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
-    { PH_GATED, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
-    { PH_GATED, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
-    { PH_GATED, SG_DRIFTED, PH_PENDING, NULL, NULL, "the cluster lost or changed an object" },
-    { PH_GATED, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "the gate opened" },
-    { PH_GATED, SG_GATE_HELD, PH_HELD, gate_shut, "StateHeld",
+    { PH_WAITING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_WAITING, SG_UNOBSERVED, PH_OBSERVING, NULL, NULL, "it has new objects" },
+    { PH_WAITING, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
+    { PH_WAITING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
+    { PH_WAITING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
+    { PH_WAITING, SG_DRIFTED, PH_PENDING, NULL, NULL, "the cluster lost or changed an object" },
+    { PH_WAITING, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "the gate opened" },
+    { PH_WAITING, SG_GATE_HELD, PH_HELD, gate_shut, "StateHeld",
       "it was ready, and what is missing is not slipway's" },
-    { PH_GATED, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
+    { PH_WAITING, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
       "an object says that it failed" },
-    { PH_GATED, SG_LATE, PH_FAILED, be_late, "StateFailed", "it takes longer than it may" },
+    { PH_WAITING, SG_LATE, PH_FAILED, note_late, "StateFailed", "it takes longer than it may" },
 
-    { PH_READY, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_READY, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_READY, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_READY, SG_UNOBSERVED, PH_OBSERVING, NULL, NULL, "it has new objects" },
     { PH_READY, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
     { PH_READY, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
     { PH_READY, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
@@ -174,11 +168,11 @@ const struct table_row table_rows[] = {
       "something that is not slipway's left ready: what runs goes on, nothing new begins" },
     { PH_READY, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
       "an object says that it failed" },
-    { PH_READY, SG_GATE_SHUT, PH_GATED, gate_shut, "StateNotReady",
+    { PH_READY, SG_GATE_SHUT, PH_WAITING, gate_shut, "StateNotReady",
       "it worked once, it does not now" },
 
-    { PH_HELD, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_HELD, SG_UNLOOKED, PH_LOOKING, NULL, NULL, "it has new objects" },
+    { PH_HELD, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_HELD, SG_UNOBSERVED, PH_OBSERVING, NULL, NULL, "it has new objects" },
     { PH_HELD, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
     { PH_HELD, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
     { PH_HELD, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
@@ -186,50 +180,28 @@ const struct table_row table_rows[] = {
     { PH_HELD, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "it is ready again" },
     { PH_HELD, SG_GATE_FAILED, PH_FAILED, NULL, "StateFailed", "an object says that it failed" },
 
-    { PH_RETRYING, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
-    { PH_RETRYING, SG_RETRY, PH_ASKING, retry, NULL, "try again" },
+    { PH_RETRYING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
+    { PH_RETRYING, SG_RETRY, PH_RENDERING, retry, NULL, "try again" },
 
-    { PH_FAILED, SG_REMOVE, PH_REMOVING, leave, NULL, "it is not wanted any more" },
+    { PH_FAILED, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
     { PH_FAILED, SG_RENEWED, PH_PENDING, renew, NULL, "its content is another than what failed" },
     { PH_FAILED, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "what had failed is ready" },
-    { PH_FAILED, SG_GATE_SHUT, PH_GATED, NULL, NULL, "what had failed is under way again" },
-    { PH_FAILED, SG_RETRY, PH_ASKING, retry, NULL, "try again: seldom, or when the cause changed" },
+    { PH_FAILED, SG_GATE_SHUT, PH_WAITING, NULL, NULL, "what had failed is under way again" },
+    { PH_FAILED, SG_RETRY, PH_RENDERING, retry, NULL,
+      "try again: seldom, or when the cause changed" },
 
     { PH_REMOVING, SG_GONE, PH_REMOVED, forget, "StateRemoved", "nothing of it is left" },
 
-    { PH_REMOVED, SG_WANTED, PH_ASKING, NULL, NULL, "it is wanted again" },
+    { PH_REMOVED, SG_LISTED, PH_RENDERING, NULL, NULL, "it is wanted again" },
 };
 const size_t table_n_rows = SW_COUNT(table_rows);
 
-struct phase_words {
-    const char *name;
-    const char *shown;
-    bool (*work)(struct sw_engine *e, struct state *s); /* what goes on while in it */
+/* What is done while a state is in a phase. */
+static bool (*const work[PH_COUNT])(struct sw_engine *e, struct state *s) = {
+    [PH_APPLYING] = apply_next,
+    [PH_READY] = apply_retire,
+    [PH_REMOVING] = apply_remove,
 };
-
-static const struct phase_words phases[PH_COUNT] = {
-    [PH_ASKING] = { "Asking", "Pending", NULL },
-    [PH_LOOKING] = { "Looking", "Pending", NULL },
-    [PH_PENDING] = { "Pending", "Pending", NULL },
-    [PH_APPLYING] = { "Applying", "Applying", apply_next },
-    [PH_GATED] = { "Gated", "Waiting", NULL },
-    [PH_READY] = { "Ready", "Ready", apply_retire },
-    [PH_HELD] = { "Held", "Held", NULL },
-    [PH_RETRYING] = { "Retrying", "Retrying", NULL },
-    [PH_FAILED] = { "Failed", "Failed", NULL },
-    [PH_REMOVING] = { "Removing", "Removing", apply_remove },
-    [PH_REMOVED] = { "Removed", "Removed", NULL },
-};
-
-const char *phase_name(enum phase phase)
-{
-    return phases[phase].name;
-}
-
-const char *phase_shown(enum phase phase)
-{
-    return phases[phase].shown;
-}
 
 /* ---- taking rows -------------------------------------------------------------------------------
  */
@@ -243,37 +215,33 @@ unsigned long table_taken[SW_COUNT(table_rows)];
 
 static bool is_warning(enum phase to)
 {
-    return to == PH_FAILED || to == PH_RETRYING || to == PH_HELD || to == PH_GATED;
+    return to == PH_FAILED || to == PH_RETRYING || to == PH_HELD || to == PH_WAITING;
 }
 
-/* Each thing is told once: not again after a restart, nor at every try. */
-static void tell(struct sw_engine *e, struct state *s, const struct table_row *row)
+/* An Event for each move that is worth one, once: not again after a restart, nor at every try. */
+static void report(struct sw_engine *e, struct state *s, const struct table_row *row)
 {
-    const char *reason = "";
-    const char *why = is_warning(row->to) ? words_state(e, s, &reason) : "";
-    SW_AUTO_CHARS *words = sw_printf("%s %s", row->event, why);
-    bool told = sw_streq(s->told, words) || (row->on == SG_DRIFTED && s->woke) ||
-                (row->on == SG_NEEDS_MET && !s->fresh) ||
-                (row->to == PH_READY && sw_streq(s->told, phase_shown(PH_READY)));
-    if (told || s->hidden)
+    bool warning = is_warning(row->to);
+    const char *reason = "", *why = warning ? state_message(e, s, &reason) : "";
+    SW_AUTO_CHARS *text = sw_printf("%s %s", row->event, why);
+    bool known = sw_streq(s->reported, text) || (row->on == SG_DRIFTED && s->builds_begun) ||
+                 (row->on == SG_NEEDS_MET && !s->fresh) ||
+                 (row->to == PH_READY && sw_streq(s->reported, phase_shown(PH_READY)));
+    if (known || s->hidden)
         return;
-    free(s->told);
-    s->told = SW_TAKE(words);
+    free(s->reported);
+    s->reported = SW_TAKE(text);
     size_t n = 0;
     for (size_t i = 0; i < s->n_objects; i++)
         n += s->objects[i]->text != NULL;
-    if (*why)
-        act_event(e, true, row->event, "state %s: %s", s->name, why);
-    else if (n == 0)
-        act_event(e, is_warning(row->to), row->event, "state %s: %s", s->name, row->why);
-    else
-        act_event(e, is_warning(row->to), row->event, "state %s: %s (%zu object%s)", s->name,
-                  row->why, n, n == 1 ? "" : "s");
+    SW_AUTO_CHARS *objects = n ? sw_printf(" (%zu object%s)", n, n == 1 ? "" : "s") : sw_strdup("");
+    act_event(e, warning, row->event, "state %s: %s%s", s->name, *why ? why : row->why,
+              *why ? "" : objects);
 }
 
 static bool touches_labels(enum phase phase)
 {
-    return phase == PH_GATED || phase == PH_READY || phase == PH_HELD || phase == PH_FAILED ||
+    return phase == PH_WAITING || phase == PH_READY || phase == PH_HELD || phase == PH_FAILED ||
            phase == PH_REMOVED;
 }
 
@@ -283,18 +251,20 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
     if (phase_shown(row->to) != phase_shown(s->phase))
         s->entered_ms = e->now_ms;
     if (touches_labels(s->phase) || touches_labels(row->to))
-        label_all_changed(e);
+        nodes_mark_all(e);
     s->phase = row->to;
     if (row->act)
         row->act(e, s);
     deadline_entered(e, s);
-    if (row->to == PH_RETRYING || row->to == PH_FAILED)
+    if (row->to == PH_RETRYING || row->to == PH_FAILED) {
+        unsigned n = s->n_redone > s->n_tries ? s->n_redone : s->n_tries;
         state_note_failure(e, s);
-    if (row->to == PH_RETRYING || row->to == PH_FAILED)
-        back_off(e, s);
+        s->retry_ms = e->now_ms + act_backoff(e, n, s->phase == PH_FAILED);
+        s->n_tries++;
+    }
     if (row->event)
-        tell(e, s, row);
-    s->woke = s->woke && row->on != SG_DRIFTED;
+        report(e, s, row);
+    s->builds_begun = s->builds_begun && row->on != SG_DRIFTED;
     e->status_dirty = true;
 }
 
@@ -306,33 +276,31 @@ static const struct table_row *find_row(struct sw_engine *e, struct state *s)
     return NULL;
 }
 
-/* Between two events a state passes each phase once or twice; more is a ring in the table. */
+/* Between two events a state passes each phase once or twice; more is a circle in the table. */
 #define MAX_MOVES (4 * PH_COUNT)
 
+/* @return whether it has moved. */
 static bool move(struct sw_engine *e, struct state *s)
 {
-    bool moved = false;
     const struct table_row *row;
-    for (size_t n = 0; (row = find_row(e, s)); n++) {
-        if (n >= MAX_MOVES) {
-            assert(!"the table has a ring");
-            act_wake(e, e->now_ms + e->opts.retry_min_ms);
-            break;
-        }
+    size_t n = 0;
+    for (; (row = find_row(e, s)) && n < MAX_MOVES; n++)
         enter(e, s, row);
-        moved = true;
+    if (row) {
+        assert(!"the table has a circle");
+        act_wake(e, e->now_ms + e->opts.retry_min_ms);
     }
-    return moved;
+    return n > 0;
 }
 
 void table_settle(struct sw_engine *e)
 {
     bool moved = true;
-    /* before the moves: a hook that has failed is remembered as such */
+    /* before the moves: they need to know which hooks have failed */
     for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->phase == PH_APPLYING || e->states[i]->phase == PH_GATED ||
+        if (e->states[i]->phase == PH_APPLYING || e->states[i]->phase == PH_WAITING ||
             e->states[i]->phase == PH_READY || e->states[i]->phase == PH_FAILED)
-            apply_tidy(e, e->states[i]);
+            apply_delete_hooks(e, e->states[i]);
     for (size_t round = 0; moved && round <= e->n_states * PH_COUNT; round++) {
         moved = false;
         spec_refresh(e);
@@ -340,8 +308,8 @@ void table_settle(struct sw_engine *e)
         for (size_t i = 0; i < e->n_states; i++)
             moved = move(e, e->states[i]) || moved;
         for (size_t i = 0; i < e->n_states; i++)
-            if (phases[e->states[i]->phase].work)
-                moved = phases[e->states[i]->phase].work(e, e->states[i]) || moved;
+            if (work[e->states[i]->phase])
+                moved = work[e->states[i]->phase](e, e->states[i]) || moved;
     }
 }
 
@@ -353,11 +321,11 @@ char *sw_engine_diagram(void)
     struct printbuf *out = printbuf_new();
     if (!out)
         abort();
-    sprintbuf(out, "stateDiagram-v2\n    [*] --> %s\n", phases[PH_ASKING].name);
+    sprintbuf(out, "stateDiagram-v2\n    [*] --> %s\n", phase_name(PH_RENDERING));
     for (size_t i = 0; i < table_n_rows; i++)
-        sprintbuf(out, "    %s --> %s : %s\n", phases[table_rows[i].in].name,
-                  phases[table_rows[i].to].name, signal_name(table_rows[i].on));
-    sprintbuf(out, "    %s --> [*]\n", phases[PH_REMOVED].name);
+        sprintbuf(out, "    %s --> %s : %s\n", phase_name(table_rows[i].in),
+                  phase_name(table_rows[i].to), signal_name(table_rows[i].on));
+    sprintbuf(out, "    %s --> [*]\n", phase_name(PH_REMOVED));
     char *text = sw_strdup(out->buf);
     printbuf_free(out);
     return text;

@@ -1,5 +1,5 @@
-/* The pods of a workload and the builds of a BuildConfig: which nodes they are ready on, and what
- * holds them up. */
+/* The pods of a workload and the builds of a BuildConfig: on which nodes they are ready, and why
+ * they are not. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 struct worker {
     char *name;
     uint32_t node;
-    bool ready, dying;
+    bool ready, terminating;
     uint64_t version;
-    uint64_t owner;   /* its owner's uid, hashed; 0: not told */
-    int64_t template; /* -1: not told */
+    uint64_t owner;   /* its owner's uid, hashed; 0: not known */
+    int64_t template; /* generation of its DaemonSet's template; -1: not known */
     int64_t number;   /* of a build */
     struct sw_readiness readiness;
-    bool logged; /* its log matches */
+    bool logged; /* its log matches the pattern */
     uint64_t log_serial;
     unsigned n_log_tries;
     int64_t log_due_ms;
@@ -63,7 +63,7 @@ struct workers *workers_new(struct json_object *manifest)
                       : sw_selector_from_map(sw_json_find(template, "metadata", "labels", NULL),
                                              &w->selector, NULL);
     if (rc < 0 || w->selector.nothing || w->selector.n_reqs == 0) {
-        workers_free(w); /* the server will say what is wrong with it */
+        workers_free(w); /* the server will refuse it with a message */
         return NULL;
     }
     bool owned = sw_streq(sw_obj_label(template, "specialresource.openshift.io/owned"), "true");
@@ -107,14 +107,12 @@ bool workers_are_node_by_node(const struct workers *w)
     return w && w->node_by_node;
 }
 
-bool workers_key(const struct object *o, struct sw_key *key, const char **selector)
+void workers_key(const struct object *o, struct sw_key *key, const char **selector)
 {
-    if (o->workers->builds)
-        *key = (struct sw_key){ "build.openshift.io/v1", "Build", o->key.ns, NULL };
-    else
-        *key = (struct sw_key){ "v1", "Pod", o->key.ns, NULL };
+    bool builds = o->workers->builds;
+    *key = (struct sw_key){ builds ? "build.openshift.io/v1" : "v1", builds ? "Build" : "Pod",
+                            o->key.ns, NULL };
     *selector = o->workers->selector_text;
-    return true;
 }
 
 bool workers_are_known(struct sw_engine *e, const struct object *o)
@@ -154,27 +152,13 @@ static bool pod_belongs(const struct object *o, struct json_object *live)
            sw_selector_matches_object(&o->workers->selector, live);
 }
 
-static bool belongs(const struct object *o, const struct sw_key *key, struct json_object *live)
-{
-    const char *ns = o->key.ns ? o->key.ns : "", *other = key->ns ? key->ns : "";
-    if (!sw_streq(key->kind, o->workers->builds ? "Build" : "Pod") || !sw_streq(ns, other))
-        return false;
-    return !live || (o->workers->builds ? build_belongs(o, live) : pod_belongs(o, live));
-}
-
-static int64_t build_number(struct json_object *live)
-{
-    const char *text = sw_obj_annotation(live, "openshift.io/build.number");
-    const char *dash = strrchr(sw_obj_name(live), '-');
-    return strtoll(text ? text : dash ? dash + 1 : "0", NULL, 10);
-}
-
-/* @return whether anything that is looked at is different. */
-static bool see(struct sw_engine *e, const struct object *o, struct worker *worker,
-                struct json_object *live)
+/* @return whether anything that is read has changed. */
+static bool read_worker(struct sw_engine *e, const struct object *o, struct worker *worker,
+                        struct json_object *live)
 {
     const struct workers *w = o->workers;
     const char *owner = sw_json_str(owner_of(o, live), "", "uid", NULL);
+    const char *template = sw_obj_label(live, "pod-template-generation");
     struct worker old = *worker;
     uint64_t version = strtoull(sw_json_str(live, "0", "metadata", "resourceVersion", NULL), NULL,
                                 10);
@@ -182,17 +166,20 @@ static bool see(struct sw_engine *e, const struct object *o, struct worker *work
         return false;
     worker->version = version;
     worker->owner = *owner ? sw_fnv64a(owner, strlen(owner)) : 0;
-    const char *template = sw_obj_label(live, "pod-template-generation");
     worker->readiness = (struct sw_readiness){ 0 };
-    worker->node = sw_node_set_find(e->roster, sw_json_str(live, NULL, "spec", "nodeName", NULL));
+    worker->node = sw_node_set_find(e->nodes, sw_json_str(live, NULL, "spec", "nodeName", NULL));
     worker->ready = !w->builds && pod_is_ready(live);
-    worker->dying = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
+    worker->terminating = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     worker->template = template ? strtoll(template, NULL, 10) : -1;
-    worker->number = w->builds ? build_number(live) : 0;
+    if (w->builds) {
+        const char *number = sw_obj_annotation(live, "openshift.io/build.number");
+        const char *dash = strrchr(sw_obj_name(live), '-');
+        worker->number = strtoll(number ? number : dash ? dash + 1 : "0", NULL, 10);
+    }
     worker->logged = worker->logged && worker->ready;
     sw_kstatus(live, &worker->readiness);
     bool differs = old.node != worker->node || old.owner != worker->owner ||
-                   old.ready != worker->ready || old.dying != worker->dying ||
+                   old.ready != worker->ready || old.terminating != worker->terminating ||
                    old.template != worker->template ||
                    old.readiness.kind != worker->readiness.kind ||
                    !sw_streq(old.readiness.message, worker->readiness.message);
@@ -200,12 +187,18 @@ static bool see(struct sw_engine *e, const struct object *o, struct worker *work
     return differs;
 }
 
-static struct worker *need(struct workers *w, const char *name)
+static struct worker *find(const struct workers *w, const char *name)
 {
     void *found = NULL;
-    if (lh_table_lookup_ex(w->by_name, name, &found))
-        return found;
-    struct worker *worker = sw_zalloc(1, sizeof *worker);
+    return lh_table_lookup_ex(w->by_name, name, &found) ? found : NULL;
+}
+
+static struct worker *need(struct workers *w, const char *name)
+{
+    struct worker *worker = find(w, name);
+    if (worker)
+        return worker;
+    worker = sw_zalloc(1, sizeof *worker);
     worker->name = sw_strdup(name);
     worker->node = SW_NO_NODE;
     worker->template = -1;
@@ -214,35 +207,28 @@ static struct worker *need(struct workers *w, const char *name)
     return worker;
 }
 
-static bool forget(struct sw_engine *e, struct workers *w, const char *name)
-{
-    void *found = NULL;
-    if (!lh_table_lookup_ex(w->by_name, name, &found))
-        return false;
-    struct worker *worker = found;
-    (void)lh_table_delete(w->by_name, name); /* it was found just now */
-    label_node_changed(e, worker->node);
-    worker_free(worker);
-    return true;
-}
-
 bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,
                      struct json_object *live)
 {
     struct workers *w = o->workers;
-    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod"))
+    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod") || !ns_equal(o->key.ns, key->ns))
         return false;
-    if (!live || !belongs(o, key, live)) {
-        bool ns_fits = sw_streq(o->key.ns ? o->key.ns : "", key->ns ? key->ns : "");
-        return ns_fits && forget(e, w, key->name);
+    if (!live || !(w->builds ? build_belongs(o, live) : pod_belongs(o, live))) {
+        struct worker *gone = find(w, key->name);
+        if (!gone)
+            return false;
+        (void)lh_table_delete(w->by_name, key->name); /* it was found just now */
+        nodes_mark(e, gone->node);
+        worker_free(gone);
+        return true;
     }
     struct worker *worker = need(w, key->name);
     uint32_t before = worker->node;
-    if (!see(e, o, worker, live))
+    if (!read_worker(e, o, worker, live))
         return false;
     o->container_logs.changed = true;
-    label_node_changed(e, before);
-    label_node_changed(e, worker->node);
+    nodes_mark(e, before);
+    nodes_mark(e, worker->node);
     return true;
 }
 
@@ -264,7 +250,7 @@ static bool is_current(const struct object *o, const struct worker *worker)
 
 static bool is_finished(const struct object *o, const struct worker *worker)
 {
-    /* what is upgraded node by node does its work until its turn comes */
+    /* a pod that is upgraded node by node counts until its node's turn comes */
     bool counts = o->gate && o->gate->by_node ? is_its_own(o, worker) : is_current(o, worker);
     return worker->ready && counts && (!o->gate || !o->gate->log_pattern || worker->logged);
 }
@@ -290,9 +276,9 @@ static size_t count_nodes(struct object *o)
     return w->ready.count;
 }
 
-/* Which worker says most about why the whole is not ready: one that failed, then one that waits for
- * more than its turn; among equals by name, so that the words do not jump. */
-static int telling(const struct worker *worker)
+/* How much a worker says about why its object is not ready: 3 where it failed, 1 where it is only
+ * starting, 0 where it is ready. */
+static int severity(const struct worker *worker)
 {
     static const char *const dull[] = { "ContainerCreating", "PodInitializing", "Pending",
                                         "NotReady",          "Running",         "New" };
@@ -306,26 +292,26 @@ static int telling(const struct worker *worker)
     return 2;
 }
 
-static const struct worker *most_telling(const struct object *o)
+static const struct worker *worst_pod(const struct object *o)
 {
-    const struct worker *best = NULL;
+    const struct worker *worst = NULL;
     struct lh_entry *entry;
+    if (!o->workers || o->workers->builds || !o->present)
+        return NULL;
     lh_foreach(o->workers->by_name, entry)
     {
         const struct worker *worker = lh_entry_v(entry);
-        int better = best ? telling(worker) - telling(best) : 1;
-        if (telling(worker) > 0 &&
-            (better > 0 || (better == 0 && strcmp(worker->name, best->name) < 0)))
-            best = worker;
+        int worse = worst ? severity(worker) - severity(worst) : 1;
+        if (severity(worker) > 0 &&
+            (worse > 0 || (worse == 0 && strcmp(worker->name, worst->name) < 0)))
+            worst = worker;
     }
-    return best;
+    return worst;
 }
 
-bool workers_culprit(const struct object *o, const char **pod,
-                     const struct sw_readiness **readiness)
+bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness)
 {
-    bool pods = o->workers && !o->workers->builds && o->present;
-    const struct worker *worker = pods ? most_telling(o) : NULL;
+    const struct worker *worker = worst_pod(o);
     if (!worker)
         return false;
     *pod = worker->name;
@@ -333,14 +319,13 @@ bool workers_culprit(const struct object *o, const char **pod,
     return true;
 }
 
-const char *workers_why(struct sw_engine *e, const struct object *o, const char **reason)
+const char *workers_message(struct sw_engine *e, const struct object *o, const char **reason)
 {
-    bool pods = o->workers && !o->workers->builds && o->present;
-    const struct worker *worker = pods ? most_telling(o) : NULL;
+    const struct worker *worker = worst_pod(o);
     if (!worker)
         return NULL;
-    const char *node = sw_node_set_name(e->roster, worker->node);
-    if (telling(worker) > 1)
+    const char *node = sw_node_set_name(e->nodes, worker->node);
+    if (severity(worker) > 1)
         *reason = worker->readiness.reason;
     return sw_arena_printf(e->arena, "pod %s%s%s: %s", worker->name, node ? " on node " : "",
                            node ? node : "", worker->readiness.message);
@@ -368,9 +353,9 @@ static void judge_pods(struct object *o)
                          "the log of pod %s does not match '%s' yet", quiet->name,
                          o->gate->log_pattern);
     else if (o->readiness.kind == SW_READINESS_READY && o->workers->node_by_node && o->awaited &&
-             (int64_t)n_ready < o->n_wanted)
+             (int64_t)n_ready < o->n_desired)
         sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Progressing",
-                         "%zu of %" PRId64 " pods are ready", n_ready, o->n_wanted);
+                         "%zu of %" PRId64 " pods are ready", n_ready, o->n_desired);
 }
 
 static void judge_builds(struct object *o)
@@ -424,8 +409,8 @@ void workers_mark_drivers(const struct object *o, struct driver_marks *m)
         (void)bitset_put(&m->has, worker->node, true);
         if (!current)
             (void)bitset_put(&m->old, worker->node, true);
-        if (!current || !is_finished(o, worker) || worker->dying)
-            (void)bitset_put(&m->unfit, worker->node, true);
+        if (!current || !is_finished(o, worker) || worker->terminating)
+            (void)bitset_put(&m->not_ready, worker->node, true);
     }
 }
 
@@ -438,7 +423,7 @@ void workers_each_old(const struct object *o, uint32_t node,
     lh_foreach(o->workers->by_name, entry)
     {
         const struct worker *worker = lh_entry_v(entry);
-        if (worker->node == node && !worker->dying && !is_current(o, worker))
+        if (worker->node == node && !worker->terminating && !is_current(o, worker))
             each(o->key.ns, worker->name, arg);
     }
 }
@@ -466,7 +451,7 @@ char *workers_nodes(const struct sw_engine *e, const struct object *o)
     const struct bitset *has = &o->workers->has;
     char *all = sw_strdup("");
     for (uint32_t n = bitset_next(has, 0); n != UINT32_MAX; n = bitset_next(has, n + 1)) {
-        const char *name = sw_node_set_name(e->roster, n);
+        const char *name = sw_node_set_name(e->nodes, n);
         char *longer = sw_printf("%s%s%s", all, *all && name ? "," : "", name ? name : "");
         free(all);
         all = longer;
@@ -483,49 +468,42 @@ void workers_forget_node(struct object *o, uint32_t node)
     {
         struct worker *worker = lh_entry_v(entry);
         if (worker->node == node)
-            worker->node = SW_NO_NODE; /* its pod goes with it, in an event of its own */
+            worker->node = SW_NO_NODE; /* that its pod is gone will be observed */
     }
     (void)bitset_put(&o->workers->has, node, false);
     (void)bitset_put(&o->workers->ready, node, false);
 }
 
-/* ---- workers that are told before what they belong to is rendered ------------------------------
+/* ---- workers that are observed before their object is rendered ---------------------------------
  */
 
-void workers_keep_stray(struct sw_engine *e, const struct sw_key *key, struct json_object *live)
+void workers_keep_early(struct sw_engine *e, const struct sw_key *key, struct json_object *live)
 {
-    SW_GROW(e->strays, e->n_strays, e->cap_strays);
-    e->strays[e->n_strays++] = (struct stray){
-        .key = { sw_strdup(key->api_version), sw_strdup(key->kind),
-                 sw_strdup(key->ns ? key->ns : ""), sw_strdup(key->name) },
-        .live = json_object_get(live),
-    };
+    SW_GROW(e->early_workers, e->n_early_workers, e->cap_early_workers);
+    e->early_workers[e->n_early_workers++] = (struct early_worker){ key_copy(key),
+                                                                    json_object_get(live) };
 }
 
-void workers_take_strays(struct sw_engine *e, struct object *o)
+void workers_take_early(struct sw_engine *e, struct object *o)
 {
-    for (size_t i = 0; i < e->n_strays; i++)
-        (void)workers_observe(e, o, &e->strays[i].key, e->strays[i].live);
+    for (size_t i = 0; i < e->n_early_workers; i++)
+        (void)workers_observe(e, o, &e->early_workers[i].key, e->early_workers[i].live);
 }
 
-void workers_drop_strays(struct sw_engine *e)
+void workers_drop_early(struct sw_engine *e)
 {
-    for (size_t i = 0; i < e->n_strays; i++) {
-        free((char *)e->strays[i].key.api_version);
-        free((char *)e->strays[i].key.kind);
-        free((char *)e->strays[i].key.ns);
-        free((char *)e->strays[i].key.name);
-        (void)json_object_put(e->strays[i].live);
+    for (size_t i = 0; i < e->n_early_workers; i++) {
+        key_done(&e->early_workers[i].key);
+        (void)json_object_put(e->early_workers[i].live);
     }
-    free(e->strays);
-    e->strays = NULL;
-    e->n_strays = e->cap_strays = 0;
+    free(SW_TAKE(e->early_workers));
+    e->n_early_workers = e->cap_early_workers = 0;
 }
 
 /* ---- logs --------------------------------------------------------------------------------------
  */
 
-void workers_logs(struct sw_engine *e, struct object *o)
+void workers_ask_logs(struct sw_engine *e, struct object *o)
 {
     struct lh_entry *entry;
     if (!o->workers || !o->gate || !o->gate->log_pattern)
@@ -548,12 +526,9 @@ void workers_logs(struct sw_engine *e, struct object *o)
 
 bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
-    void *found = NULL;
-    if (!o->workers || !event->key.name ||
-        !lh_table_lookup_ex(o->workers->by_name, event->key.name, &found))
-        return false;
-    struct worker *worker = found;
-    if (worker->log_serial != event->serial)
+    struct worker *worker = o->workers && event->key.name ? find(o->workers, event->key.name)
+                                                          : NULL;
+    if (!worker || worker->log_serial != event->serial)
         return false;
     worker->log_serial = 0;
     worker->logged = event->code == 0 && event->text && o->gate && o->gate->log_pattern &&
@@ -561,7 +536,7 @@ bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_ev
     worker->log_due_ms = e->now_ms + act_backoff(e, worker->n_log_tries++, false);
     if (worker->logged) {
         worker->n_log_tries = 0;
-        label_node_changed(e, worker->node);
+        nodes_mark(e, worker->node);
     }
     return true;
 }

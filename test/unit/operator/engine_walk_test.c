@@ -26,7 +26,7 @@ static void every_phase_is_entered_and_left(void **state)
 {
     (void)state;
     for (enum phase p = 0; p < PH_COUNT; p++) {
-        bool entered = p == PH_ASKING, left = false;
+        bool entered = p == PH_RENDERING, left = false;
         for (size_t i = 0; i < table_n_rows; i++) {
             entered = entered || table_rows[i].to == p;
             left = left || table_rows[i].in == p;
@@ -57,7 +57,6 @@ static void every_signal_is_used_and_explained(void **state)
             used = used || table_rows[i].on == g;
         assert_true(used);
         assert_non_null(signal_name(g));
-        assert_non_null(signal_words(g));
     }
 }
 

@@ -40,7 +40,7 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
         spec->hold = SW_HOLD_ALL;
     else if ((f->stage == DELETION_REMOVING && f->after.n) || f->stage == DELETION_AFTER)
         spec->hold = SW_HOLD_LAST;
-    spec->hold_words = deletion_runs_hooks(f) ? f->message : NULL;
+    spec->hold_message = deletion_runs_hooks(f) ? f->message : NULL;
     spec->hold_failed = f->failed;
 }
 

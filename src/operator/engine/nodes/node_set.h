@@ -17,8 +17,8 @@ struct sw_node_set;
 /** Labels that engines set on nodes. Before <resource>-<state>, "Ready": the state has finished on
  * the node. */
 #define SW_STATE_LABEL "specialresource.openshift.io/state-"
-/** Before 16 hexadecimal digits, the resource's name: its pods of one DaemonSet may stay on the node
- * for the grace period (grace_period.h). */
+/** Before 16 hexadecimal digits, the resource's name: its pods of one DaemonSet may stay on the
+ * node for the grace period (grace_period.h). */
 #define SW_GRACE_PERIOD_LABEL "stay.slipway.dev/"
 
 struct sw_node_set_taint {

@@ -70,7 +70,8 @@ struct sw_gate {
     /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,
      * conditions, @wait_all; Namespaces and CustomResourceDefinitions always. */
     bool awaited;
-    bool observe, hold, dry_run, adopt, replace; /* their annotations; @replace: Jobs and Pods too */
+    bool observe, hold, dry_run, adopt,
+        replace;             /* their annotations; @replace: Jobs and Pods too */
     bool runs_to_completion; /* a Job, or a Pod that does not run for ever */
     char *vendor;            /* SW_ANN_VENDOR; NULL: none */
     bool driver_container;   /* see SW_ANN_STATE */

@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 #include "data/json/path.h"
-#include "operator/engine/readiness/readiness.h"
 #include "operator/engine/readiness/pod.h"
+#include "operator/engine/readiness/readiness.h"
 
 static void ready(struct sw_readiness *out)
 {

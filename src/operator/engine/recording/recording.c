@@ -213,8 +213,8 @@ static struct json_object *redacted(const struct sw_recording *t, struct json_ob
     return copy;
 }
 
-/* A copy of a rendered manifest. An engine compares hashes of contents, and replay will compute them
- * of the redacted content: note both. */
+/* A copy of a rendered manifest. An engine compares hashes of contents, and replay will compute
+ * them of the redacted content: note both. */
 static struct json_object *redacted_manifest(const struct sw_recording *t, struct json_object *doc)
 {
     struct json_object *copy = redacted(t, doc), *read = NULL;
@@ -264,7 +264,7 @@ static struct json_object *spec_doc(const struct sw_recording *t, const struct s
     put_number(out, "deleting", spec->deleting);
     put_number(out, "orphan", spec->orphan);
     put_number(out, "hold", spec->hold);
-    put_text(out, "holdWords", spec->hold_words);
+    put_text(out, "holdWords", spec->hold_message);
     put_number(out, "holdFailed", spec->hold_failed);
     put_number(out, "timeout", spec->timeout_ms);
     put_doc(out, "nodeSelector", json_object_get(spec->node_selector));
@@ -348,8 +348,8 @@ void sw_recording_end(struct sw_recording *recording, uint64_t engine)
     write_line(recording, doc);
 }
 
-void sw_recording_step(struct sw_recording *recording, uint64_t engine, const struct sw_event *event,
-                       const struct sw_actions *actions)
+void sw_recording_step(struct sw_recording *recording, uint64_t engine,
+                       const struct sw_event *event, const struct sw_actions *actions)
 {
     if (!recording || recording->full)
         return;
@@ -422,10 +422,9 @@ static void on_remove(const char *name, void *arg)
 void sw_recording_observe(struct sw_recording *recording, struct sw_node_set *nodes)
 {
     if (recording)
-        sw_node_set_observe(nodes,
-                            &(struct sw_node_set_observer){ .put = on_put,
-                                                            .put_labels = on_put_labels,
-                                                            .put_taints = on_put_taints,
-                                                            .remove = on_remove,
-                                                            .arg = recording });
+        sw_node_set_observe(nodes, &(struct sw_node_set_observer){ .put = on_put,
+                                                                   .put_labels = on_put_labels,
+                                                                   .put_taints = on_put_taints,
+                                                                   .remove = on_remove,
+                                                                   .arg = recording });
 }

@@ -220,7 +220,7 @@ static int read_spec(const struct replay *p, struct json_object *doc, struct bor
         .deleting = number_at(doc, "deleting") != 0,
         .orphan = number_at(doc, "orphan") != 0,
         .hold = (enum sw_hold)hold,
-        .hold_words = text_at(doc, "holdWords"),
+        .hold_message = text_at(doc, "holdWords"),
         .hold_failed = number_at(doc, "holdFailed") != 0,
         .timeout_ms = time_at(doc, "timeout"),
         .node_selector = sw_json_get(doc, "nodeSelector"),
@@ -324,8 +324,9 @@ static const char *recorded_at(struct json_object *recorded, size_t i)
     return json_object_get_string(sw_json_at(recorded, i));
 }
 
-static void compare(struct replay *p, const struct replayed_engine *engine, const struct sw_event *e,
-                    const struct sw_actions *actions, struct json_object *recorded)
+static void compare(struct replay *p, const struct replayed_engine *engine,
+                    const struct sw_event *e, const struct sw_actions *actions,
+                    struct json_object *recorded)
 {
     struct sw_replay_result *result = p->result;
     char **texts = sw_zalloc(actions->n + 1, sizeof *texts);
@@ -346,15 +347,15 @@ static void compare(struct replay *p, const struct replayed_engine *engine, cons
     result->ended_ms = e->now_ms;
     if (p->each)
         p->each(&(struct sw_replay_step){ .line = p->line,
-                                               .now_ms = e->now_ms,
-                                               .resource = engine->resource,
-                                               .event = sw_event_kind_name(e->kind),
-                                               .n_actions = actions->n,
-                                               .actions = (const char *const *)texts,
-                                               .differs = differs,
-                                               .recorded = differs == SIZE_MAX
-                                                            ? NULL
-                                                            : recorded_at(recorded, differs) },
+                                          .now_ms = e->now_ms,
+                                          .resource = engine->resource,
+                                          .event = sw_event_kind_name(e->kind),
+                                          .n_actions = actions->n,
+                                          .actions = (const char *const *)texts,
+                                          .differs = differs,
+                                          .recorded = differs == SIZE_MAX
+                                                          ? NULL
+                                                          : recorded_at(recorded, differs) },
                 p->arg);
     for (size_t i = 0; i < actions->n; i++)
         free(texts[i]);
@@ -375,8 +376,8 @@ static int replay_begin(struct replay *p, struct json_object *doc, struct sw_err
     const char *resource = text_at(doc, "resource");
     SW_GROW(p->engines, p->n_engines, p->cap_engines);
     p->engines[p->n_engines++] = (struct replayed_engine){ sw_engine_new(p->nodes, &p->opts),
-                                                         sw_strdup(resource ? resource : ""),
-                                                         false };
+                                                           sw_strdup(resource ? resource : ""),
+                                                           false };
     return 0;
 }
 
@@ -465,8 +466,8 @@ bool sw_recording_is(const char *text, size_t len)
 }
 
 int sw_replay(const char *text, size_t len, const char *name,
-                      void (*each)(const struct sw_replay_step *step, void *arg), void *arg,
-                      struct sw_replay_result *result, struct sw_err *err)
+              void (*each)(const struct sw_replay_step *step, void *arg), void *arg,
+              struct sw_replay_result *result, struct sw_err *err)
 {
     struct replay p = {
         .name = name, .nodes = sw_node_set_new(), .each = each, .arg = arg, .result = result

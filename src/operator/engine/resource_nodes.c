@@ -1,5 +1,5 @@
-/* Nodes that are not heard of, or lost what made them nodes of the resource: since when. The list
- * goes into the status, so that a restart in the middle neither forgives nor hurries. */
+/* The nodes of the resource: which are its own, which are to be observed at again in this step, and
+ * which it has lost, with the time since then. */
 #include <string.h>
 
 #include <json-c/json.h>
@@ -9,7 +9,34 @@
 #include "data/text/time.h"
 #include "operator/engine/internal.h"
 
-struct lost_node *lost_find(struct sw_engine *e, uint32_t node)
+bool node_selected(const struct sw_engine *e, uint32_t node)
+{
+    return sw_node_set_matches(e->nodes, node, e->node_selector) &&
+           !sw_node_set_is_tainted(e->nodes, node, e->tolerations);
+}
+
+bool node_kept(const struct sw_engine *e, uint32_t node)
+{
+    return sw_node_set_keeps(e->nodes, node, e->node_selector, e->name) &&
+           !sw_node_set_is_tainted(e->nodes, node, e->tolerations);
+}
+
+void nodes_mark(struct sw_engine *e, uint32_t node)
+{
+    if (node != SW_NO_NODE)
+        (void)bitset_put(&e->dirty, node, true);
+}
+
+void nodes_mark_all(struct sw_engine *e)
+{
+    for (uint32_t n = 0; n < sw_node_set_end(e->nodes); n++)
+        (void)bitset_put(&e->dirty, n, true);
+}
+
+/* ---- lost nodes --------------------------------------------------------------------------------
+ */
+
+struct lost_node *lost_find(const struct sw_engine *e, uint32_t node)
 {
     for (size_t i = 0; i < e->n_lost; i++)
         if (e->lost[i].node == node)
@@ -71,13 +98,13 @@ static struct json_object *nodes_since(struct json_object *list, const char *sin
     return sw_json_get(entry, "nodes");
 }
 
-/* Those that were lost together share an entry: a rack may be hundreds. */
+/* Nodes that were lost at the same time share an entry: a rack may have hundreds. */
 struct json_object *lost_doc(const struct sw_engine *e)
 {
     struct json_object *list = NULL;
-    for (uint32_t n = 0; e->n_lost && n < sw_node_set_end(e->roster); n++) {
-        const struct lost_node *l = lost_find((struct sw_engine *)e, n);
-        const char *name = sw_node_set_name(e->roster, n);
+    for (uint32_t n = 0; e->n_lost && n < sw_node_set_end(e->nodes); n++) {
+        const struct lost_node *l = lost_find(e, n);
+        const char *name = sw_node_set_name(e->nodes, n);
         char since[21];
         if (!l || !name || l->expired)
             continue;
@@ -97,7 +124,7 @@ void lost_read(struct sw_engine *e, struct json_object *list)
             continue;
         for (size_t k = 0; k < sw_json_len(nodes); k++) {
             const char *name = json_object_get_string(sw_json_at(nodes, k));
-            uint32_t node = name ? sw_node_set_find(e->roster, name) : SW_NO_NODE;
+            uint32_t node = name ? sw_node_set_find(e->nodes, name) : SW_NO_NODE;
             if (node != SW_NO_NODE)
                 lost_add(e, node, since_ms > e->now_ms ? e->now_ms : since_ms);
         }

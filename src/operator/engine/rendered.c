@@ -1,0 +1,113 @@
+/* One object as its state renders it: taking the content, and watching what is needed to know
+ * whether the cluster has it. */
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "operator/engine/internal.h"
+
+static struct json_object *placement_of(struct json_object *doc)
+{
+    static const char *const fields[] = { "nodeSelector", "affinity", "tolerations" };
+    struct json_object *spec = sw_json_find(doc, "spec", "template", "spec", NULL);
+    if (!spec)
+        return NULL;
+    struct json_object *out = json_object_new_object();
+    for (size_t i = 0; i < SW_COUNT(fields); i++) {
+        struct json_object *value = sw_json_get(spec, fields[i]);
+        if (value)
+            json_object_object_add(out, fields[i], sw_json_copy(value));
+    }
+    return out;
+}
+
+static void take_workers(struct sw_engine *e, struct object *o, struct workers *fresh)
+{
+    if (workers_same(o->workers, fresh)) {
+        if (fresh != o->workers)
+            workers_free(fresh);
+        return;
+    }
+    act_unwatch(e, o->workers_watch);
+    o->workers_watch = 0;
+    workers_free(o->workers);
+    o->workers = fresh;
+}
+
+int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
+                  struct sw_err *err)
+{
+    uint64_t before = o->hash;
+    struct sw_gate *gate = NULL;
+    int rc = sw_gate_new(r->doc, r->awaited, &gate, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *label_before = SW_TAKE(o->grace_label);
+    object_drop_content(o);
+    o->gate = gate;
+    o->text = sw_json_text(r->doc, SW_JSON_SORTED, &o->len);
+    o->hash = sw_fnv64a(o->text, o->len);
+    text_set(&o->missing, r->missing);
+    o->awaited = gate->awaited || o->missing;
+    o->stage = r->stage;
+    o->once = r->once;
+    o->drop_ready = r->drop_ready;
+    o->drop_failed = r->drop_failed;
+    if (o->once && o->done_hash)
+        o->done_hash = o->hash;
+    if (o->failed_why && (o->failed_hash != o->hash || !o->drop_failed))
+        object_fail(o, NULL, 0);
+    o->rank = object_rank(&o->key, gate->dry_run);
+    o->placement = placement_of(r->doc);
+    o->grace_label = sw_grace_period_remove(o->placement);
+    o->grace_placement = o->grace_label ? placement_of(r->doc) : NULL;
+    if (o->grace_label && !sw_streq(o->grace_label, label_before))
+        nodes_mark_all(e);
+    o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
+    o->must_replace = false;
+    fault_done(&o->fault);
+    bool watched = o->awaited || gate->by_node || (gate->driver_container && gate->vendor);
+    take_workers(e, o, watched ? workers_new(r->doc) : NULL);
+    e->has_builds = e->has_builds || object_is_build(o);
+    o->deferred = o->deferred && object_is_build(o);
+    if (o->live) {
+        object_assess(e, o);
+    } else if (o->present && o->hash != before && !object_is_written(o)) {
+        act_unwatch(e, o->watch); /* it is read again: its gate may be another */
+        o->watch = 0;
+        o->observed = false;
+    }
+    object_watch(e, o);
+    object_judge(o);
+    return 0;
+}
+
+void object_unrender(struct sw_engine *e, struct object *o)
+{
+    if (o->gate && o->gate->dry_run)
+        o->observed = true; /* it never existed */
+    object_drop_content(o);
+    free(SW_TAKE(o->missing));
+    o->deferred = false;
+    fault_done(&o->fault);
+    take_workers(e, o, NULL);
+}
+
+void object_watch(struct sw_engine *e, struct object *o)
+{
+    if (!o->watch && !(o->gate && o->gate->dry_run))
+        o->watch = act_watch(e, &o->key, NULL,
+                             o->gate && o->gate->observe ? SW_USE_STATUS : SW_USE_WHOLE);
+    struct sw_key key;
+    const char *selector;
+    if (!o->workers || o->workers_watch)
+        return;
+    workers_key(o, &key, &selector);
+    o->workers_watch = act_watch(e, &key, selector, SW_USE_WORKERS);
+    if (e->preparing)
+        workers_take_early(e, o);
+    else
+        act_watch_again(e, o->workers_watch);
+}

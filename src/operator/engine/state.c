@@ -1,0 +1,202 @@
+/* One state of the graph: its objects, its variants, and what other files ask about them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "operator/engine/internal.h"
+
+/* ---- phases ------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name, *shown;
+} phases[PH_COUNT] = {
+    [PH_RENDERING] = { "Rendering", "Pending" },
+    [PH_OBSERVING] = { "Observing", "Pending" },
+    [PH_PENDING] = { "Pending", "Pending" },
+    [PH_APPLYING] = { "Applying", "Applying" },
+    [PH_WAITING] = { "Waiting", "Waiting" },
+    [PH_READY] = { "Ready", "Ready" },
+    [PH_HELD] = { "Held", "Held" },
+    [PH_RETRYING] = { "Retrying", "Retrying" },
+    [PH_FAILED] = { "Failed", "Failed" },
+    [PH_REMOVING] = { "Removing", "Removing" },
+    [PH_REMOVED] = { "Removed", "Removed" },
+};
+
+const char *phase_name(enum phase phase)
+{
+    return phases[phase].name;
+}
+
+const char *phase_shown(enum phase phase)
+{
+    return phases[phase].shown;
+}
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+struct state *state_find(struct sw_engine *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (sw_streq(e->states[i]->name, name))
+            return e->states[i];
+    return NULL;
+}
+
+struct state *state_need(struct sw_engine *e, const char *name)
+{
+    struct state *s = state_find(e, name);
+    if (s)
+        return s;
+    s = sw_zalloc(1, sizeof *s);
+    s->name = sw_strdup(name);
+    s->phase = PH_RENDERING;
+    s->entered_ms = e->now_ms;
+    SW_GROW(e->states, e->n_states, e->cap_states);
+    e->states[e->n_states++] = s;
+    return s;
+}
+
+void variant_free(struct variant *v)
+{
+    fault_done(&v->fault);
+    free(v->rolled_back);
+    free(v->name);
+    free(v);
+}
+
+void state_free(struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        variant_free(s->variants[i]);
+    free(s->variants);
+    free(s->objects);
+    free(s->needs);
+    state_forget_failure(s);
+    free(s->name);
+    free(s->label);
+    free(s->title);
+    free(s->reported);
+    free(s->shown);
+    bitset_done(&s->done);
+    bitset_done(&s->members);
+    bitset_done(&s->lacking);
+    free(s);
+}
+
+void state_note_change(struct sw_engine *e, struct state *s)
+{
+    s->changed = true;
+    e->status_dirty = true;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct object *x = *(struct object *const *)a, *y = *(struct object *const *)b;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    int order = strcmp(x->key.kind, y->key.kind);
+    if (order == 0)
+        order = strcmp(x->key.ns ? x->key.ns : "", y->key.ns ? y->key.ns : "");
+    return order ? order : strcmp(x->key.name, y->key.name);
+}
+
+void state_sort(struct state *s)
+{
+    if (s->n_objects > 1)
+        qsort(s->objects, s->n_objects, sizeof(struct object *), by_order);
+    s->digest = 0;
+    s->node_by_node = s->affine;
+    s->members_known = false;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (!o->text)
+            continue;
+        s->digest += (o->hash ^ (uint64_t)(int64_t)o->stage) * UINT64_C(0x9e3779b97f4a7c15);
+        s->node_by_node = s->node_by_node || o->gate->n_node_labels ||
+                          (o->awaited && workers_are_node_by_node(o->workers));
+    }
+    if (s->digest == 0)
+        s->digest = 1; /* of an empty state: 0 means unknown */
+}
+
+void state_forget_failure(struct state *s)
+{
+    free(SW_TAKE(s->failed_why));
+    free(SW_TAKE(s->failed_reason));
+}
+
+bool state_is_done(const struct state *s)
+{
+    return s->phase == PH_READY && !state_is_rendering(s);
+}
+
+bool state_is_rendering(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (s->variants[i]->serial || s->variants[i]->stale)
+            return true;
+    return false;
+}
+
+bool state_is_rendered(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (s->variants[i]->fault.code)
+            return false;
+    return !state_is_rendering(s);
+}
+
+bool state_has_node_labels(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
+            return true;
+    return false;
+}
+
+bool state_is_applied(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && !object_is_applied(s->objects[i]))
+            return false;
+    return true;
+}
+
+const char *state_rolled_back(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (s->variants[i]->rolled_back)
+            return s->variants[i]->rolled_back;
+    return NULL;
+}
+
+bool state_is_needed(const struct sw_engine *e, const struct state *s)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_needs; k++)
+            if (e->states[i]->needs[k] == s && e->states[i]->phase != PH_REMOVED)
+                return true;
+    return false;
+}
+
+bool engine_removes_all(const struct sw_engine *e)
+{
+    return e->deleting || e->management == SW_REMOVED;
+}
+
+bool engine_orphans(const struct sw_engine *e)
+{
+    return e->deleting && e->orphan;
+}
+
+struct object *object_next(const struct sw_engine *e, struct object_iter *it)
+{
+    for (; it->state < e->n_states; it->state++, it->at = 0)
+        if (it->at < e->states[it->state]->n_objects)
+            return e->states[it->state]->objects[it->at++];
+    return NULL;
+}
