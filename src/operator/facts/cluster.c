@@ -1,7 +1,8 @@
 /* Facts that single objects of the cluster hold: one row an object, one function that reads it. */
-#include "operator/facts/node_groups.h"
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
+#include "data/json/path.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -86,27 +87,9 @@ void cluster_facts_done(struct cluster_facts *c)
     *c = (struct cluster_facts){ 0 };
 }
 
-/* The value at the end of a path of keys (ends with NULL), or NULL. */
-static struct json_object *dig(struct json_object *at, const char *const *keys)
-{
-    for (; at && *keys; keys++) {
-        struct json_object *next = NULL;
-        if (json_object_is_type(at, json_type_object))
-            (void)json_object_object_get_ex(at, *keys, &next);
-        at = next;
-    }
-    return at;
-}
-#define DIG(object, ...) dig(object, (const char *const[]){ __VA_ARGS__, NULL })
-
 static const char *string_of(struct json_object *value)
 {
     return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
-static size_t length(struct json_object *list)
-{
-    return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 }
 
 /* @return whether it was something else before. NULL and "" are the same. */
@@ -120,37 +103,40 @@ static bool replace(char **field, const char *value)
     return true;
 }
 
-/* History is newest first; an update that is under way is not what runs. */
-static bool put_running(struct cluster_facts *c, struct json_object *object)
-{
-    struct json_object *history = DIG(object, "status", "history");
-    for (size_t i = 0; i < length(history); i++) {
-        struct json_object *h = json_object_array_get_idx(history, i);
-        if (sw_streq(string_of(DIG(h, "state")), "Completed"))
-            return replace(&c->version, string_of(DIG(h, "version")));
-    }
-    return replace(&c->version, string_of(DIG(object, "status", "desired", "version")));
-}
-
 static bool put_version(struct cluster_facts *c, struct json_object *object)
 {
-    bool changed = put_running(c, object);
-    const char *wanted = string_of(DIG(object, "status", "desired", "version"));
-    c->updating = wanted && *wanted && !sw_streq(wanted, c->version ? c->version : "");
+    struct json_object *history = sw_json_find(object, "status", "history", NULL);
+    const char *desired = string_of(sw_json_find(object, "status", "desired", "version", NULL));
+    const char *running = desired;
+    /* newest first; an update that is not completed is not what runs */
+    for (size_t i = 0; i < sw_json_len(history); i++) {
+        struct json_object *h = sw_json_at(history, i);
+        if (sw_streq(string_of(sw_json_get(h, "state")), "Completed")) {
+            running = string_of(sw_json_get(h, "version"));
+            break;
+        }
+    }
+    bool changed = replace(&c->version, running);
+    c->updating = desired && *desired && !sw_streq(desired, c->version ? c->version : "");
     return changed;
 }
 
-/* Is the network's range written in either form: "10.0.0.0/14", {"cidr": "10.0.0.0/14"}? */
+/* Append to a comma-separated list. */
+static void append(char **all, const char *item)
+{
+    char *longer = sw_printf("%s%s%s", *all, **all ? "," : "", item);
+    free(*all);
+    *all = longer;
+}
+
+/* A range is written in either form: "10.0.0.0/14", {"cidr": "10.0.0.0/14"}. */
 static void add_networks(char **all, struct json_object *list)
 {
-    for (size_t i = 0; i < length(list); i++) {
-        struct json_object *item = json_object_array_get_idx(list, i);
-        const char *cidr = string_of(item) ? string_of(item) : string_of(DIG(item, "cidr"));
-        if (!cidr)
-            continue;
-        char *longer = sw_printf("%s%s%s", *all, **all ? "," : "", cidr);
-        free(*all);
-        *all = longer;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *item = sw_json_at(list, i);
+        const char *cidr = string_of(item) ? string_of(item) : string_of(sw_json_get(item, "cidr"));
+        if (cidr)
+            append(all, cidr);
     }
 }
 
@@ -159,16 +145,18 @@ static bool put_network(struct cluster_facts *c, struct json_object *object)
     static const char *const parts[] = { "status", "spec" };
     SW_AUTO_CHARS *all = sw_strdup("");
     for (size_t i = 0; i < SW_COUNT(parts) && !*all; i++) {
-        add_networks(&all, DIG(object, parts[i], "clusterNetwork"));
-        add_networks(&all, DIG(object, parts[i], "serviceNetwork"));
+        add_networks(&all, sw_json_find(object, parts[i], "clusterNetwork", NULL));
+        add_networks(&all, sw_json_find(object, parts[i], "serviceNetwork", NULL));
     }
     return replace(&c->networks, all);
 }
 
-/* Status holds what is in force (NO_PROXY completed by the cluster); spec what was asked for. */
+/* Status has what is in force (with the NO_PROXY that the cluster completes), spec what was asked
+ * for. */
 static bool put_proxy(struct cluster_facts *c, struct json_object *object)
 {
-    struct json_object *spec = DIG(object, "spec"), *status = DIG(object, "status");
+    struct json_object *spec = sw_json_find(object, "spec", NULL),
+                       *status = sw_json_find(object, "status", NULL);
     const struct {
         char **field;
         const char *key;
@@ -177,66 +165,65 @@ static bool put_proxy(struct cluster_facts *c, struct json_object *object)
         { &c->https_proxy, "httpsProxy" },
         { &c->no_proxy, "noProxy" },
     };
-    bool changed = replace(&c->trusted_ca, string_of(DIG(spec, "trustedCA", "name")));
+    bool changed = replace(&c->trusted_ca,
+                           string_of(sw_json_find(spec, "trustedCA", "name", NULL)));
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
-        const char *in_force = string_of(DIG(status, rows[i].key));
-        changed |= replace(rows[i].field, in_force ? in_force : string_of(DIG(spec, rows[i].key)));
+        const char *in_force = string_of(sw_json_find(status, rows[i].key, NULL));
+        changed |= replace(rows[i].field,
+                           in_force ? in_force : string_of(sw_json_find(spec, rows[i].key, NULL)));
     }
     return changed;
 }
 
-static bool put_tls_custom(struct cluster_facts *c, struct json_object *custom)
+static bool set_tls(struct cluster_facts *c, const char *type, const char *min_version,
+                    const char *ciphers)
 {
-    struct json_object *list = DIG(custom, "ciphers");
-    SW_AUTO_CHARS *all = sw_strdup("");
-    for (size_t i = 0; i < length(list); i++) {
-        const char *cipher = string_of(json_object_array_get_idx(list, i));
-        char *longer = sw_printf("%s%s%s", all, *all ? "," : "", cipher ? cipher : "");
-        free(all);
-        all = longer;
-    }
-    const char *version = string_of(DIG(custom, "minTLSVersion"));
-    const bool changed = replace(&c->tls_min_version, version);
-    return replace(&c->tls_ciphers, all) || changed;
+    bool changed = replace(&c->tls_type, type);
+    changed |= replace(&c->tls_min_version, min_version);
+    return replace(&c->tls_ciphers, ciphers) || changed;
 }
 
 static bool put_tls(struct cluster_facts *c, struct json_object *object)
 {
-    struct json_object *profile = DIG(object, "spec", "tlsSecurityProfile");
-    const char *type = string_of(DIG(profile, "type"));
-    size_t row = TLS_DEFAULT;
-    if (!object) { /* there is none: nobody says anything */
-        bool gone = replace(&c->tls_type, NULL);
-        gone |= replace(&c->tls_min_version, NULL);
-        return replace(&c->tls_ciphers, NULL) || gone;
-    }
+    struct json_object *profile = sw_json_find(object, "spec", "tlsSecurityProfile", NULL);
+    const char *type = string_of(sw_json_get(profile, "type"));
+    if (!object)
+        return set_tls(c, NULL, NULL, NULL);
     if (sw_streq(type, "Custom")) {
-        const bool changed = replace(&c->tls_type, type);
-        return put_tls_custom(c, DIG(profile, "custom")) || changed;
+        struct json_object *custom = sw_json_get(profile, "custom"),
+                           *list = sw_json_get(custom, "ciphers");
+        SW_AUTO_CHARS *all = sw_strdup("");
+        for (size_t i = 0; i < sw_json_len(list); i++) {
+            const char *cipher = string_of(sw_json_at(list, i));
+            append(&all, cipher ? cipher : "");
+        }
+        return set_tls(c, type, string_of(sw_json_get(custom, "minTLSVersion")), all);
     }
+    size_t row = TLS_DEFAULT;
     for (size_t i = 0; i < SW_COUNT(tls_profiles); i++)
         if (sw_streq(type, tls_profiles[i].type))
             row = i;
-    bool changed = replace(&c->tls_type, tls_profiles[row].type);
-    changed |= replace(&c->tls_min_version, tls_profiles[row].min_version);
-    return replace(&c->tls_ciphers, tls_profiles[row].ciphers) || changed;
+    return set_tls(c, tls_profiles[row].type, tls_profiles[row].min_version,
+                   tls_profiles[row].ciphers);
 }
 
 static bool put_os_image(struct cluster_facts *c, struct json_object *object)
 {
-    return replace(&c->os_image_url, string_of(DIG(object, "data", "osImageURL")));
+    return replace(&c->os_image_url, string_of(sw_json_find(object, "data", "osImageURL", NULL)));
 }
 
 /* The newest image of each tag (see toolkit.c). */
 static bool put_toolkit(struct cluster_facts *c, struct json_object *object)
 {
-    struct json_object *found = json_object_new_object(), *tags = DIG(object, "status", "tags");
-    for (size_t i = 0; i < length(tags); i++) {
-        struct json_object *tag = json_object_array_get_idx(tags, i), *items = DIG(tag, "items");
-        const char *name = string_of(DIG(tag, "tag"));
-        const char *image = length(items) ? string_of(DIG(json_object_array_get_idx(items, 0),
-                                                          "dockerImageReference"))
-                                          : NULL;
+    struct json_object *found = json_object_new_object(),
+                       *tags = sw_json_find(object, "status", "tags", NULL);
+    for (size_t i = 0; i < sw_json_len(tags); i++) {
+        struct json_object *tag = sw_json_at(tags, i), *items = sw_json_find(tag, "items", NULL);
+        const char *name = string_of(sw_json_find(tag, "tag", NULL));
+        const char *image = sw_json_len(items)
+                                ? string_of(sw_json_find(sw_json_at(items, 0),
+                                                         "dockerImageReference", NULL))
+                                : NULL;
         if (name && image)
             (void)json_object_object_add(found, name, json_object_new_string(image));
     }

@@ -1,7 +1,8 @@
 /* Groups of nodes that one set of values fits, and the labels by which a DaemonSet finds them. */
-#include "operator/facts/node_groups.h"
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
+#include "data/json/path.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 #define OS_VERSION_LABEL "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 
-/* Kernels of Red Hat end in the machine's name, those of Debian in Go's name for it. */
+/* Does the kernel's name say the architecture? Red Hat's end in the machine's name, Debian's in
+ * Go's. */
 static bool names_arch(const char *kernel, const char *arch)
 {
     static const struct {
@@ -34,18 +36,13 @@ char *sw_group_suffix(const char *os_decimal, const char *kernel, const char *ar
     return sw_printf("%016llx", (unsigned long long)sw_fnv64a(text, strlen(text)));
 }
 
-/* Red Hat's kernels are built for one release and say so (".el8_4", ".fc38"). */
-static bool names_system(const char *kernel)
-{
-    return strstr(kernel, ".el") || strstr(kernel, ".fc");
-}
-
 char *sw_group_id(const struct sw_node *node)
 {
     const char *kernel = node->kernel, *system = node->os.major_minor, *arch = node->arch;
     if (!*kernel)
         return sw_strdup("");
-    bool say_system = *system && !names_system(kernel);
+    /* Red Hat's kernels are built for one release and say so (".el8_4", ".fc38") */
+    bool say_system = *system && !strstr(kernel, ".el") && !strstr(kernel, ".fc");
     bool say_arch = !names_arch(kernel, arch) && !sw_streq(arch, "amd64");
     return sw_printf("%s%s%s%s%s", kernel, say_system ? " " : "", say_system ? system : "",
                      say_arch ? " " : "", say_arch ? arch : "");
@@ -121,33 +118,20 @@ const struct sw_group *sw_facts_find_group(const struct sw_facts *facts, const c
     return at < facts->n_groups && sw_streq(facts->groups[at]->id, id) ? facts->groups[at] : NULL;
 }
 
-static void add_label(struct json_object *selector, const char *key, const char *value)
-{
-    (void)json_object_object_add(selector, key, json_object_new_string(value));
-}
-
 /* The kernel alone finds the group, unless another one runs the same. */
 struct json_object *sw_facts_selector(const struct sw_facts *facts, const struct sw_group *group)
 {
     struct json_object *selector = json_object_new_object();
-    add_label(selector, SW_KERNEL_LABEL, group->kernel);
+    sw_json_set_str(selector, group->kernel, SW_KERNEL_LABEL, NULL);
     if (!names_arch(group->kernel, group->arch))
-        add_label(selector, "kubernetes.io/arch", group->arch);
+        sw_json_set_str(selector, group->arch, "kubernetes.io/arch", NULL);
     for (size_t i = 0; i < facts->n_groups; i++) {
         const struct sw_group *o = facts->groups[i];
         if (*group->version_id && sw_streq(o->kernel, group->kernel) &&
             !sw_streq(o->os.major_minor, group->os.major_minor))
-            add_label(selector, OS_VERSION_LABEL, group->version_id);
+            sw_json_set_str(selector, group->version_id, OS_VERSION_LABEL, NULL);
     }
     return selector;
-}
-
-static bool has(const struct sw_groups *groups, const struct sw_group *group)
-{
-    for (size_t i = 0; i < groups->n; i++)
-        if (groups->items[i] == group)
-            return true;
-    return false;
 }
 
 static int by_id(const void *a, const void *b)
@@ -162,7 +146,10 @@ void sw_facts_groups(const struct sw_facts *facts, bool (*takes)(const char *nod
     *out = (struct sw_groups){ .items = sw_alloc(facts->n_groups * sizeof *out->items) };
     for (size_t i = 0; i < facts->n && out->n < facts->n_groups; i++) {
         const struct member *m = &facts->nodes[i];
-        if (!has(out, m->group) && (!takes || takes(m->name, arg)))
+        size_t k = 0;
+        while (k < out->n && out->items[k] != m->group)
+            k++;
+        if (k == out->n && (!takes || takes(m->name, arg)))
             out->items[out->n++] = m->group;
     }
     qsort(out->items, out->n, sizeof *out->items, by_id);

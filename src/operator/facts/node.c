@@ -1,7 +1,8 @@
-/* What is looked at in a Node: one block for the labels, one for the taints. */
-#include "operator/facts/facts.h"
+/* Reading a Node: its labels are one block, its taints another. */
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
+#include "data/json/path.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -21,18 +22,9 @@ const char *const sw_node_fields[] = {
     NULL,
 };
 
-/* A member of an object, or NULL; anything that is no object has no members. */
-static struct json_object *member(struct json_object *object, const char *key)
-{
-    struct json_object *value = NULL;
-    if (json_object_is_type(object, json_type_object))
-        (void)json_object_object_get_ex(object, key, &value);
-    return value;
-}
-
 static const char *text(struct json_object *object, const char *key)
 {
-    struct json_object *value = member(object, key);
+    struct json_object *value = sw_json_get(object, key);
     return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
@@ -71,12 +63,11 @@ static void parse_labels(struct sw_node *node, struct json_object *labels)
 
 static void parse_taints(struct sw_node *node, struct json_object *taints)
 {
-    size_t n = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints) : 0;
-    size_t len = 0;
+    size_t n = json_object_is_type(taints, json_type_array) ? sw_json_len(taints) : 0, len = 0;
     static const char *const fields[] = { "key", "value", "effect", "timeAdded" };
     for (size_t i = 0; i < n; i++)
         for (size_t f = 0; f < SW_COUNT(fields); f++)
-            len += strlen(text(json_object_array_get_idx(taints, i), fields[f])) + 1;
+            len += strlen(text(sw_json_at(taints, i), fields[f])) + 1;
     node->taints = sw_alloc(n * sizeof *node->taints + len);
     node->n_taints = n;
     char *at = (char *)(node->taints + n);
@@ -84,43 +75,44 @@ static void parse_taints(struct sw_node *node, struct json_object *taints)
         const char *copy[SW_COUNT(fields)];
         for (size_t f = 0; f < SW_COUNT(fields); f++) {
             copy[f] = at;
-            at = stpcpy(at, text(json_object_array_get_idx(taints, i), fields[f])) + 1;
+            at = stpcpy(at, text(sw_json_at(taints, i), fields[f])) + 1;
         }
         node->taints[i] = (struct sw_taint){ copy[0], copy[1], copy[2], copy[3] };
     }
 }
 
-static bool is_ready(struct json_object *conditions)
+#define RELEASE "feature.node.kubernetes.io/system-os_release."
+
+void sw_os_detect(const struct sw_node *node, struct sw_os *out)
 {
-    size_t n = json_object_is_type(conditions, json_type_array)
-                   ? json_object_array_length(conditions)
-                   : 0;
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *c = json_object_array_get_idx(conditions, i);
-        if (sw_streq(text(c, "type"), "Ready"))
-            return sw_streq(text(c, "status"), "True");
-    }
-    return false;
+    struct os_release release = { .id = sw_node_label(node, RELEASE "ID"),
+                                  .version_id = sw_node_label(node, RELEASE "VERSION_ID"),
+                                  .ostree_version = sw_node_label(node, RELEASE "OSTREE_VERSION"),
+                                  .rhel_version = sw_node_label(node, RELEASE "RHEL_VERSION") };
+    os_detect(&release, node->os_image, out);
 }
 
 struct sw_node *sw_node_parse(struct json_object *object)
 {
-    struct json_object *meta = member(object, "metadata"), *spec = member(object, "spec"),
-                       *status = member(object, "status"), *info = member(status, "nodeInfo");
+    struct json_object *meta = sw_json_get(object, "metadata"), *spec = sw_json_get(object, "spec"),
+                       *status = sw_json_get(object, "status"),
+                       *info = sw_json_get(status, "nodeInfo");
     if (!*text(meta, "name"))
         return NULL;
     struct sw_node *node = sw_zalloc(1, sizeof *node);
     node->name = sw_strdup(text(meta, "name"));
-    parse_labels(node, member(meta, "labels"));
-    parse_taints(node, member(spec, "taints"));
-    node->taint_record = sw_strdup(text(member(meta, "annotations"), SW_TAINTS_ANNOTATION));
+    parse_labels(node, sw_json_get(meta, "labels"));
+    parse_taints(node, sw_json_get(spec, "taints"));
+    node->taint_record = sw_strdup(text(sw_json_get(meta, "annotations"), SW_TAINTS_ANNOTATION));
     const char *kernel = text(info, "kernelVersion"), *label = sw_node_label(node, SW_KERNEL_LABEL);
     node->kernel = sw_strdup(*kernel || !label ? kernel : label);
     node->arch = sw_strdup(text(info, "architecture"));
     node->os_image = sw_strdup(text(info, "osImage"));
     node->boot_id = sw_strdup(text(info, "bootID"));
-    node->unschedulable = json_object_get_boolean(member(spec, "unschedulable"));
-    node->ready = is_ready(member(status, "conditions"));
+    node->unschedulable = json_object_get_boolean(sw_json_get(spec, "unschedulable"));
+    node->ready = sw_streq(
+        text(sw_json_find_by(sw_json_get(status, "conditions"), "type", "Ready"), "status"),
+        "True");
     sw_os_detect(node, &node->os);
     return node;
 }

@@ -1,5 +1,5 @@
 /* Which nodes there are and what group each is in. */
-#include "operator/facts/node_groups.h"
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
 

@@ -1,14 +1,12 @@
-/* Which operating system a node runs, in the form that recipes use ("rhel8.4"). NFD's os_release
- * labels say it exactly; without them the one line of text in nodeInfo.osImage has to do. */
-#include "operator/facts/facts.h"
+/* Which operating system a node runs, in the form that recipes use ("rhel8.4"): by the os_release
+ * labels of Node Feature Discovery, or without them by the one line of text in nodeInfo.osImage. */
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RELEASE "feature.node.kubernetes.io/system-os_release."
 
 /* osImage begins with; ID of /etc/os-release. Longer names before their prefixes. */
 static const struct {
@@ -104,29 +102,18 @@ static void compose(struct sw_os *os, const char *id, char *decimal, char *build
     os->major = sw_printf("%s%.*s", id, (int)strcspn(decimal, "."), decimal);
 }
 
-static void detect_rhcos(const struct sw_node *node, struct sw_os *out)
+void os_detect(const struct os_release *release, const char *os_image, struct sw_os *out)
 {
-    char *build = guess_version(node->os_image);
-    const char *ostree = sw_node_label(node, RELEASE "OSTREE_VERSION");
-    if (ostree) {
-        free(build);
-        build = sw_strdup(ostree);
-    }
-    const char *rhel = sw_node_label(node, RELEASE "RHEL_VERSION");
-    compose(out, "rhel", rhel ? major_minor(rhel) : rhel_of_build(build), build);
-}
-
-void sw_os_detect(const struct sw_node *node, struct sw_os *out)
-{
-    const char *labelled = sw_node_label(node, RELEASE "ID");
-    SW_AUTO_CHARS *id = labelled ? sw_strdup(labelled) : guess_id(node->os_image);
+    SW_AUTO_CHARS *id = release->id ? sw_strdup(release->id) : guess_id(os_image);
+    SW_AUTO_CHARS *guessed = guess_version(os_image);
     if (sw_streq(id, "rhcos")) {
-        detect_rhcos(node, out);
-        return;
+        const char *build = release->ostree_version ? release->ostree_version : guessed,
+                   *rhel = release->rhel_version;
+        compose(out, "rhel", rhel ? major_minor(rhel) : rhel_of_build(build), sw_strdup(build));
+    } else {
+        compose(out, id, major_minor(release->version_id ? release->version_id : guessed),
+                sw_strdup(""));
     }
-    const char *version = sw_node_label(node, RELEASE "VERSION_ID");
-    SW_AUTO_CHARS *guessed = version ? NULL : guess_version(node->os_image);
-    compose(out, id, major_minor(version ? version : guessed), sw_strdup(""));
 }
 
 char *sw_kernel_patch_version(const char *kernel)

@@ -1,6 +1,6 @@
-/* Which driver toolkit is for which kernel. Releases tag it with the build of RHCOS that it belongs
- * to, which settles it; where no tag says so, what is in the images does. */
-#include "operator/facts/node_groups.h"
+/* Which driver toolkit is for which kernel. OpenShift tags it with the build of RHCOS that it
+ * belongs to; where no tag is that of the node, the files in the images say it. */
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
 #include "data/json/json.h"
@@ -79,7 +79,7 @@ const char *toolkit_find(const struct sw_facts *facts, const struct sw_group *g,
                 image = candidate;
         }
     }
-    if (!image) { /* the newest, as long as nobody can tell that it is for another kernel */
+    if (!image) { /* the newest, unless it is known to be for another kernel */
         struct json_object *latest = sw_json_get(tags, "latest");
         image = latest && !sw_json_get(info_of(facts, latest), "kernel") ? latest : NULL;
     }
@@ -87,7 +87,7 @@ const char *toolkit_find(const struct sw_facts *facts, const struct sw_group *g,
     return image ? json_object_get_string(image) : "";
 }
 
-/* Is there a toolkit that is known to be the one? */
+/* Is the toolkit for the group known for certain? */
 static bool is_settled(const struct sw_facts *facts, const struct sw_group *g)
 {
     struct json_object *info;
@@ -148,23 +148,23 @@ char *sw_facts_lacks_toolkit(const struct sw_facts *facts, const struct sw_group
     struct json_object *info;
     if (!facts->cluster.toolkit_tags || *toolkit_find(facts, group, &info))
         return NULL;
-    char *words = sw_printf("no driver toolkit is for kernel %s; ImageStream "
-                            "openshift/driver-toolkit has",
-                            group->kernel);
+    char *text = sw_printf("no driver toolkit is for kernel %s; ImageStream "
+                           "openshift/driver-toolkit has",
+                           group->kernel);
     int n = 0;
     json_object_object_foreach(facts->cluster.toolkit_tags, tag, image)
     {
         struct json_object *i = info_of(facts, image);
         const char *kernel = sw_json_str(i, NULL, "kernel", NULL);
         const char *why = sw_json_str(i, "not looked into", "why", NULL);
-        char *longer = sw_printf("%s%s tag %s (%s%s)", words, n++ ? "," : "", tag,
+        char *longer = sw_printf("%s%s tag %s (%s%s)", text, n++ ? "," : "", tag,
                                  kernel ? "kernel " : "", kernel ? kernel : why);
-        free(words);
-        words = longer;
+        free(text);
+        text = longer;
     }
     if (n)
-        return words;
-    free(words);
+        return text;
+    free(text);
     return sw_printf("no driver toolkit is for kernel %s: ImageStream openshift/driver-toolkit has "
                      "no images",
                      group->kernel);

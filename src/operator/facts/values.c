@@ -1,5 +1,6 @@
-/* The document that templates see as .Values besides a chart's own. Names and shape are SRO's. */
-#include "operator/facts/node_groups.h"
+/* The document that templates see as .Values besides a chart's own. Its names and form are SRO's.
+ */
+#include "operator/facts/internal.h"
 
 #include "base/base.h"
 #include "data/json/path.h"
@@ -35,12 +36,6 @@ static char *major_minor(const char *version)
     return sw_strndup(version, len);
 }
 
-/* Realtime kernels carry ".rt" in their name. */
-static bool is_realtime(const char *kernel)
-{
-    return strstr(kernel, ".rt") || strstr(kernel, "+rt") || strstr(kernel, "-rt");
-}
-
 static struct json_object *upgrade_info(const struct sw_facts *facts, const struct sw_group *g)
 {
     SW_AUTO_CHARS *cluster = major_minor(facts->cluster.version ? facts->cluster.version : "");
@@ -49,7 +44,8 @@ static struct json_object *upgrade_info(const struct sw_facts *facts, const stru
     put(info, "OSMajor", g->os.major);
     put(info, "OSMajorMinor", g->os.major_minor);
     put(info, "clusterVersion", cluster);
-    bool realtime = is_realtime(g->kernel);
+    bool realtime = strstr(g->kernel, ".rt") || strstr(g->kernel, "+rt") ||
+                    strstr(g->kernel, "-rt");
     struct json_object *known;
     put(toolkit, "imageURL", toolkit_find(facts, g, &known));
     put(toolkit, "kernelFullVersion",
@@ -95,34 +91,15 @@ static void join(char **list, const char *more)
     }
 }
 
-/* What pods must reach without the proxy: what the cluster says, its services, its networks. */
-static char *whole_no_proxy(const struct cluster_facts *c, const char *no_proxy)
-{
-    char *all = sw_strdup(no_proxy);
-    join(&all, ".svc,.cluster.local,localhost,127.0.0.1");
-    join(&all, c->networks ? c->networks : "");
-    return all;
-}
-
-/* What a server is to be told; nothing where the cluster says nothing. */
-static struct json_object *tls_profile(const struct cluster_facts *c)
-{
-    struct json_object *profile = json_object_new_object();
-    put(profile, "type", c->tls_type);
-    put(profile, "minTLSVersion", c->tls_min_version);
-    put(profile, "cipherSuites", c->tls_ciphers);
-    return profile;
-}
-
 /* Both spellings: SRO's own, and the one of OpenShift's Proxy object that recipes were written
  * with. */
 static struct json_object *proxy(const struct sw_facts *facts)
 {
     const struct cluster_facts *c = &facts->cluster;
-    bool told = (c->http_proxy && *c->http_proxy) || (c->https_proxy && *c->https_proxy);
-    const char *http = told ? c->http_proxy : facts->own_proxy[0],
-               *https = told ? c->https_proxy : facts->own_proxy[1],
-               *no = told ? c->no_proxy : facts->own_proxy[2];
+    bool given = (c->http_proxy && *c->http_proxy) || (c->https_proxy && *c->https_proxy);
+    const char *http = given ? c->http_proxy : facts->own_proxy[0],
+               *https = given ? c->https_proxy : facts->own_proxy[1],
+               *no = given ? c->no_proxy : facts->own_proxy[2];
     struct json_object *object = json_object_new_object();
     put(object, "httpProxy", http);
     put(object, "httpsProxy", https);
@@ -133,7 +110,10 @@ static struct json_object *proxy(const struct sw_facts *facts)
     put(object, "NoProxy", no);
     put(object, "TrustedCA", c->trusted_ca);
     if ((http && *http) || (https && *https)) {
-        SW_AUTO_CHARS *whole = whole_no_proxy(c, no ? no : "");
+        /* what pods must reach without it: what the cluster says, its services, its networks */
+        SW_AUTO_CHARS *whole = sw_strdup(no ? no : "");
+        join(&whole, ".svc,.cluster.local,localhost,127.0.0.1");
+        join(&whole, c->networks ? c->networks : "");
         put(object, "wholeNoProxy", whole);
     }
     return object;
@@ -160,8 +140,13 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     put(values, "pushSecretName", ask->push_secret);
     put(values, "osImageURL", facts->cluster.os_image_url);
     (void)json_object_object_add(values, "proxy", proxy(facts));
-    if (facts->cluster.tls_type && *facts->cluster.tls_type)
-        (void)json_object_object_add(values, "tlsSecurityProfile", tls_profile(&facts->cluster));
+    if (facts->cluster.tls_type && *facts->cluster.tls_type) {
+        struct json_object *profile = json_object_new_object();
+        put(profile, "type", facts->cluster.tls_type);
+        put(profile, "minTLSVersion", facts->cluster.tls_min_version);
+        put(profile, "cipherSuites", facts->cluster.tls_ciphers);
+        (void)json_object_object_add(values, "tlsSecurityProfile", profile);
+    }
     for (size_t i = 0; i < SW_COUNT(group_names); i++)
         put(names, group_names[i].key, group_names[i].name);
     (void)json_object_object_add(values, "groupName", names);
