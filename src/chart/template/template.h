@@ -19,7 +19,9 @@
 
 struct sw_template_set;
 
+/** An empty set that can call all functions of funcs/. The caller frees it. */
 struct sw_template_set *sw_template_set_new(void);
+/** @set may be NULL. */
 void sw_template_set_free(struct sw_template_set *set);
 SW_DEFINE_AUTO(sw_template_set, sw_template_set_free)
 
@@ -45,6 +47,7 @@ struct sw_template_out {
     size_t len;
     size_t cap;
 };
+/** Free the text. */
 void sw_template_out_done(struct sw_template_out *out);
 
 /** What `lookup` calls. @name "" asks for the list. Put the object, made in @arena, into @out (nil:
@@ -80,6 +83,7 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
 
 /* ---- the objects of a render: ".", made in the render's arena ---- */
 
+/** What .Release holds. */
 struct sw_template_release {
     const char *name;
     const char *namespace;
@@ -108,8 +112,10 @@ struct sw_template_caps {
  * came later). @return a static list ended by NULL. */
 const char *const *sw_template_default_api_versions(void);
 
+/** .Release, made in @arena. */
 struct sw_value sw_template_release_value(struct sw_arena *arena,
                                           const struct sw_template_release *release);
+/** .Capabilities, made in @arena. */
 struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_template_caps *caps);
 
 /** One chart's root. Subcharts' roots are made first and given to their parent's. */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The length of a hash, and of Blowfish's tables: 18 subkeys and 4 substitution boxes. */
 enum { SW_BCRYPT_LEN = 60, SW_BLOWFISH_WORDS = 18 + 4 * 256 };
 
 extern const uint32_t sw_blowfish_tables[SW_BLOWFISH_WORDS]; /* blowfish_tables.c */

@@ -3,14 +3,6 @@
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
 
-static int64_t truncated(double f)
-{
-    /* what amd64 makes of floats that no int64 holds, NaN among them */
-    if (!(f >= -9223372036854775808.0 && f < 9223372036854775808.0))
-        return INT64_MIN;
-    return (int64_t)f;
-}
-
 int64_t sw_cast_int64(struct sw_value v)
 {
     int64_t i = 0;
@@ -22,7 +14,10 @@ int64_t sw_cast_int64(struct sw_value v)
     case SW_K_UINT:
         return v.as.u > INT64_MAX ? INT64_MAX : v.as.i;
     case SW_K_FLOAT:
-        return truncated(v.as.f);
+        /* what amd64 makes of floats that no int64 holds, NaN among them */
+        if (!(v.as.f >= -9223372036854775808.0 && v.as.f < 9223372036854775808.0))
+            return INT64_MIN;
+        return (int64_t)v.as.f;
     case SW_K_BOOL:
         return v.as.b;
     default:

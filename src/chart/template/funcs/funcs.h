@@ -17,26 +17,26 @@ const struct func_index *sw_func_index(void);
 
 /* ---- the tables, each in the file of its name ---- */
 
-extern const struct func sw_funcs_helm[];
-extern const struct func sw_funcs_strings[];
-extern const struct func sw_funcs_case[];
-extern const struct func sw_funcs_lists[];
-extern const struct func sw_funcs_dicts[];
-extern const struct func sw_funcs_math[];
-extern const struct func sw_funcs_defaults[];
-extern const struct func sw_funcs_encoding[];
-extern const struct func sw_funcs_json[];
-extern const struct func sw_funcs_reflect[];
-extern const struct func sw_funcs_dates[];
-extern const struct func sw_funcs_durations[];
-extern const struct func sw_funcs_regex[];
-extern const struct func sw_funcs_semver[];
-extern const struct func sw_funcs_urls[];
-extern const struct func sw_funcs_paths[];
-extern const struct func sw_funcs_random[];
-extern const struct func sw_funcs_crypto[];
-extern const struct func sw_funcs_certs[];
-extern const struct func sw_funcs_go[];
+extern const struct func sw_funcs_helm[];      /* Helm's: templates within templates, conversions */
+extern const struct func sw_funcs_strings[];   /* texts */
+extern const struct func sw_funcs_case[];      /* upper and lower case */
+extern const struct func sw_funcs_lists[];     /* lists */
+extern const struct func sw_funcs_dicts[];     /* maps */
+extern const struct func sw_funcs_math[];      /* numbers */
+extern const struct func sw_funcs_defaults[];  /* default, empty, ternary, ... */
+extern const struct func sw_funcs_encoding[];  /* base64, base32, checksums */
+extern const struct func sw_funcs_json[];      /* JSON */
+extern const struct func sw_funcs_reflect[];   /* types of values */
+extern const struct func sw_funcs_dates[];     /* times */
+extern const struct func sw_funcs_durations[]; /* durations */
+extern const struct func sw_funcs_regex[];     /* regular expressions */
+extern const struct func sw_funcs_semver[];    /* semantic versions */
+extern const struct func sw_funcs_urls[];      /* URLs */
+extern const struct func sw_funcs_paths[];     /* file paths */
+extern const struct func sw_funcs_random[];    /* random values */
+extern const struct func sw_funcs_crypto[];    /* keys, passwords, encryption */
+extern const struct func sw_funcs_certs[];     /* certificates */
+extern const struct func sw_funcs_go[];        /* those of Go's text/template */
 
 /* ---- methods (methods.c) ---- */
 

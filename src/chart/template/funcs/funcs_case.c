@@ -2,16 +2,11 @@
 #include "chart/template/funcs/funcs.h"
 #include "data/text/unicode.h"
 
-static struct text *begin(struct call *c, size_t *mark)
-{
-    return sw_call_text(c, mark);
-}
-
 static int map_runes(struct call *c, uint32_t (*to)(uint32_t))
 {
     struct sw_value s = c->args[0];
     size_t mark;
-    struct text *t = begin(c, &mark);
+    struct text *t = sw_call_text(c, &mark);
     uint32_t r;
     for (size_t i = 0; i < s.len;) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
@@ -42,7 +37,7 @@ static int fn_title(struct call *c)
 {
     struct sw_value s = c->args[0];
     size_t mark;
-    struct text *t = begin(c, &mark);
+    struct text *t = sw_call_text(c, &mark);
     uint32_t r, before = ' ';
     for (size_t i = 0; i < s.len; before = r) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
@@ -56,7 +51,7 @@ static int fn_untitle(struct call *c)
 {
     struct sw_value s = c->args[0];
     size_t mark;
-    struct text *t = begin(c, &mark);
+    struct text *t = sw_call_text(c, &mark);
     bool first = true;
     uint32_t r;
     for (size_t i = 0; i < s.len;) {
@@ -72,7 +67,7 @@ static int fn_swapcase(struct call *c)
 {
     struct sw_value s = c->args[0];
     size_t mark;
-    struct text *t = begin(c, &mark);
+    struct text *t = sw_call_text(c, &mark);
     bool space = true;
     uint32_t r;
     for (size_t i = 0; i < s.len;) {
@@ -96,7 +91,7 @@ static int fn_initials(struct call *c)
 {
     struct sw_value s = c->args[0];
     size_t mark;
-    struct text *t = begin(c, &mark);
+    struct text *t = sw_call_text(c, &mark);
     bool first = true;
     for (size_t i = 0; i < s.len; i++) {
         unsigned char b = (unsigned char)s.as.s[i];
@@ -128,7 +123,7 @@ static int fn_camelcase(struct call *c)
 {
     struct sw_value s = c->args[0];
     size_t mark, at = 0;
-    struct text *t = begin(c, &mark);
+    struct text *t = sw_call_text(c, &mark);
     uint32_t now = 0, before;
     bool found = false;
     while (at < s.len && !found) { /* connectors in front stay */
@@ -319,9 +314,10 @@ static int fn_snakecase(struct call *c)
 {
     size_t mark;
     const char *s = c->args[0].as.s;
-    struct word_scanner w = {
-        .at = s, .end = s + c->args[0].len, .connector = c->func->variant, .out = begin(c, &mark)
-    };
+    struct word_scanner w = { .at = s,
+                              .end = s + c->args[0].len,
+                              .connector = c->func->variant,
+                              .out = sw_call_text(c, &mark) };
     next_word(&w);
     while (w.at < w.end) {
         enum word_kind kind = w.kind;

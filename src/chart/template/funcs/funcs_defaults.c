@@ -5,18 +5,18 @@
 
 static int fn_default(struct call *c)
 {
-    return sw_return(c, c->n < 2 || sw_cast_empty(c->args[1]) ? c->args[0] : c->args[1]);
+    return sw_return(c, c->n < 2 || sw_value_is_empty(c->args[1]) ? c->args[0] : c->args[1]);
 }
 
 static int fn_empty(struct call *c)
 {
-    return sw_return(c, sw_value_bool(sw_cast_empty(c->args[0])));
+    return sw_return(c, sw_value_bool(sw_value_is_empty(c->args[0])));
 }
 
 static int fn_coalesce(struct call *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        if (!sw_cast_empty(c->args[i]))
+        if (!sw_value_is_empty(c->args[i]))
             return sw_return(c, c->args[i]);
     }
     return sw_return(c, sw_value_nil());
@@ -26,7 +26,7 @@ static int fn_all(struct call *c)
 {
     bool all = true;
     for (size_t i = 0; i < c->n && all; i++)
-        all = !sw_cast_empty(c->args[i]);
+        all = !sw_value_is_empty(c->args[i]);
     return sw_return(c, sw_value_bool(all));
 }
 
@@ -34,7 +34,7 @@ static int fn_any(struct call *c)
 {
     bool any = false;
     for (size_t i = 0; i < c->n && !any; i++)
-        any = !sw_cast_empty(c->args[i]);
+        any = !sw_value_is_empty(c->args[i]);
     return sw_return(c, sw_value_bool(any));
 }
 

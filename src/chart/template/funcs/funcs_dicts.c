@@ -102,11 +102,6 @@ static int fn_omit(struct call *c)
 
 enum { KEEP, OVERWRITE };
 
-static bool is_empty(struct sw_value v)
-{
-    return v.type != SW_T_OBJECT && !sw_value_truth(v);
-}
-
 static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth);
 
 /* One entry of the source. What the destination has stays, unless it is empty or to be
@@ -115,7 +110,7 @@ static int merge_entry(struct call *c, struct sw_map *dst, const struct sw_entry
 {
     bool overwrite = c->func->variant == OVERWRITE;
     struct sw_value src = e->value, *found = sw_map_find_hashed(dst, e->key, e->key_len, e->hash);
-    bool full = found && !is_empty(*found);
+    bool full = found && !sw_value_is_empty(*found);
     if (sw_value_is_nil(src)) {
         if (overwrite)
             sw_map_set(dst, e->key, e->key_len, src);

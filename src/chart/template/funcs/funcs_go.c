@@ -27,11 +27,6 @@ static int bad_comparison(struct call *c)
     return sw_call_fail(c, "invalid type for comparison");
 }
 
-static bool is_nil(struct sw_value v)
-{
-    return sw_value_is_nil(v) || sw_value_is_nil_ref(v);
-}
-
 static const char *sprint_s(struct call *c, struct sw_value v)
 {
     size_t mark, len;
@@ -60,8 +55,8 @@ static int others_equal(struct call *c, struct sw_value a, struct sw_value b, bo
     if (sw_kind(a) != sw_kind(b) && !sw_value_is_nil(a) && !sw_value_is_nil(b))
         return sw_call_fail(c, "non-comparable types %s: %s, %s: %s", sprint_s(c, a),
                             sw_value_type_name(a), sw_value_type_name(b), sprint_s(c, b));
-    if (is_nil(a) || is_nil(b)) {
-        *equal = is_nil(a) == is_nil(b);
+    if (sw_value_is_any_nil(a) || sw_value_is_any_nil(b)) {
+        *equal = sw_value_is_any_nil(a) == sw_value_is_any_nil(b);
         return 0;
     }
     if (!is_comparable(b))
@@ -126,15 +121,10 @@ static int fn_ne(struct call *c)
     return rc < 0 ? rc : sw_return(c, sw_value_bool(!same));
 }
 
-static bool text_less(struct sw_value a, struct sw_value b)
-{
-    int order = memcmp(a.as.s, b.as.s, a.len < b.len ? a.len : b.len);
-    return order < 0 || (order == 0 && a.len < b.len);
-}
-
 static int less(struct call *c, struct sw_value a, struct sw_value b, bool *less)
 {
     enum sw_kind ka = basic_kind(a), kb = basic_kind(b);
+    int order;
     if (ka == SW_K_INVALID || kb == SW_K_INVALID)
         return bad_comparison(c);
     if (ka == SW_K_INT && kb == SW_K_UINT) {
@@ -158,7 +148,8 @@ static int less(struct call *c, struct sw_value a, struct sw_value b, bool *less
         *less = a.as.f < b.as.f;
         return 0;
     case SW_K_STRING:
-        *less = text_less(a, b);
+        order = memcmp(a.as.s, b.as.s, a.len < b.len ? a.len : b.len);
+        *less = order < 0 || (order == 0 && a.len < b.len);
         return 0;
     default:
         return bad_comparison(c);

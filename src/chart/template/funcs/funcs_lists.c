@@ -14,12 +14,7 @@ static int check_slice(struct call *c, struct sw_value v, const char *complaint)
     return sw_call_fail(c, "%s type %s", complaint, sw_value_kind_name(v));
 }
 
-static int return_list(struct call *c, struct sw_list *list)
-{
-    return sw_return(c, sw_value_list(list));
-}
-
-/* Elements @from up to @to as []interface {}. */
+/* Elements @from up to @to as []interface {}, with room for @extra more. */
 static struct sw_list *sublist(struct call *c, struct sw_value v, size_t from, size_t to,
                                size_t extra)
 {
@@ -34,97 +29,7 @@ static int fn_list(struct call *c)
     struct sw_list *list = sw_list_new(c->arena, c->n);
     for (size_t i = 0; i < c->n; i++)
         sw_list_add(list, c->args[i]);
-    return return_list(c, list);
-}
-
-static int fn_push(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot push on");
-    if (rc < 0)
-        return rc;
-    struct sw_list *list = sublist(c, v, 0, sw_value_len(v), 1);
-    sw_list_add(list, c->args[1]);
-    return return_list(c, list);
-}
-
-static int fn_prepend(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot prepend on");
-    if (rc < 0)
-        return rc;
-    size_t n = sw_value_len(v);
-    struct sw_list *list = sw_list_new(c->arena, n + 1);
-    sw_list_add(list, c->args[1]);
-    for (size_t i = 0; i < n; i++)
-        sw_list_add(list, sw_value_at(v, i));
-    return return_list(c, list);
-}
-
-static int fn_first(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find first on");
-    if (rc < 0)
-        return rc;
-    return sw_return(c, sw_value_len(v) ? sw_value_at(v, 0) : sw_value_nil());
-}
-
-static int fn_last(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find last on");
-    if (rc < 0)
-        return rc;
-    size_t n = sw_value_len(v);
-    return sw_return(c, n ? sw_value_at(v, n - 1) : sw_value_nil());
-}
-
-static int fn_rest(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find rest on");
-    if (rc < 0)
-        return rc;
-    size_t n = sw_value_len(v);
-    return return_list(c, n ? sublist(c, v, 1, n, 0) : NULL);
-}
-
-static int fn_initial(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find initial on");
-    if (rc < 0)
-        return rc;
-    size_t n = sw_value_len(v);
-    return return_list(c, n ? sublist(c, v, 0, n - 1, 0) : NULL);
-}
-
-static int fn_reverse(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find reverse on");
-    if (rc < 0)
-        return rc;
-    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
-    for (size_t i = sw_value_len(v); i-- > 0;)
-        sw_list_add(list, sw_value_at(v, i));
-    return return_list(c, list);
-}
-
-static int fn_compact(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot compact on");
-    if (rc < 0)
-        return rc;
-    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
-    for (size_t i = 0; i < sw_value_len(v); i++) {
-        if (!sw_cast_empty(sw_value_at(v, i)))
-            sw_list_add(list, sw_value_at(v, i));
-    }
-    return return_list(c, list);
+    return sw_return(c, sw_value_list(list));
 }
 
 static bool in_values(struct call *c, const struct sw_value *values, size_t n, struct sw_value v)
@@ -136,34 +41,74 @@ static bool in_values(struct call *c, const struct sw_value *values, size_t n, s
     return false;
 }
 
-static int fn_uniq(struct call *c)
-{
-    struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find uniq on");
-    if (rc < 0)
-        return rc;
-    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
-    for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++) {
-        rc = sw_call_charge(c, list->n / 16);
-        if (!in_values(c, list->items, list->n, sw_value_at(v, i)))
-            sw_list_add(list, sw_value_at(v, i));
-    }
-    return rc < 0 ? rc : return_list(c, list);
-}
+enum { PUSH, PREPEND, FIRST, LAST, REST, INITIAL, REVERSE, COMPACT, UNIQ, WITHOUT };
 
-static int fn_without(struct call *c)
+/* The functions whose first argument is a list. */
+static int fn_of_list(struct call *c)
 {
+    static const char *const complaints[] = {
+        [PUSH] = "Cannot push on",
+        [PREPEND] = "Cannot prepend on",
+        [FIRST] = "Cannot find first on",
+        [LAST] = "Cannot find last on",
+        [REST] = "Cannot find rest on",
+        [INITIAL] = "Cannot find initial on",
+        [REVERSE] = "Cannot find reverse on",
+        [COMPACT] = "Cannot compact on",
+        [UNIQ] = "Cannot find uniq on",
+        [WITHOUT] = "Cannot find without on",
+    };
     struct sw_value v = c->args[0];
-    int rc = check_slice(c, v, "Cannot find without on");
+    int rc = check_slice(c, v, complaints[c->func->variant]);
     if (rc < 0)
         return rc;
-    struct sw_list *list = sw_list_new(c->arena, sw_value_len(v));
-    for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++) {
-        rc = sw_call_charge(c, c->n / 16);
-        if (!in_values(c, c->args + 1, c->n - 1, sw_value_at(v, i)))
+    size_t n = sw_value_len(v);
+    struct sw_list *list = NULL;
+    switch (c->func->variant) {
+    case PUSH:
+        list = sublist(c, v, 0, n, 1);
+        sw_list_add(list, c->args[1]);
+        break;
+    case PREPEND:
+        list = sw_list_new(c->arena, n + 1);
+        sw_list_add(list, c->args[1]);
+        for (size_t i = 0; i < n; i++)
             sw_list_add(list, sw_value_at(v, i));
+        break;
+    case FIRST:
+        return sw_return(c, n ? sw_value_at(v, 0) : sw_value_nil());
+    case LAST:
+        return sw_return(c, n ? sw_value_at(v, n - 1) : sw_value_nil());
+    case REST:
+        list = n ? sublist(c, v, 1, n, 0) : NULL;
+        break;
+    case INITIAL:
+        list = n ? sublist(c, v, 0, n - 1, 0) : NULL;
+        break;
+    case REVERSE:
+        list = sw_list_new(c->arena, n);
+        for (size_t i = n; i-- > 0;)
+            sw_list_add(list, sw_value_at(v, i));
+        break;
+    default:
+        list = sw_list_new(c->arena, n);
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            struct sw_value elem = sw_value_at(v, i);
+            bool skip;
+            if (c->func->variant == COMPACT) {
+                skip = sw_value_is_empty(elem);
+            } else if (c->func->variant == UNIQ) {
+                rc = sw_call_charge(c, list->n / 16);
+                skip = in_values(c, list->items, list->n, elem);
+            } else {
+                rc = sw_call_charge(c, c->n / 16);
+                skip = in_values(c, c->args + 1, c->n - 1, elem);
+            }
+            if (!skip)
+                sw_list_add(list, elem);
+        }
     }
-    return rc < 0 ? rc : return_list(c, list);
+    return rc < 0 ? rc : sw_return(c, sw_value_list(list));
 }
 
 static int fn_has(struct call *c)
@@ -178,19 +123,6 @@ static int fn_has(struct call *c)
     for (size_t i = 0; i < sw_value_len(v) && !has; i++)
         has = sw_call_equal(c, needle, sw_value_at(v, i));
     return sw_return(c, sw_value_bool(has));
-}
-
-/* A part of the same type. */
-static struct sw_value slice_of(struct call *c, struct sw_value v, size_t from, size_t to)
-{
-    if (v.type == SW_T_BYTES) {
-        v.as.s += from;
-        v.len = (uint32_t)(to - from);
-        return v;
-    }
-    struct sw_list *list = sublist(c, v, from, to, 0);
-    v.as.list = list;
-    return v;
 }
 
 static int fn_slice(struct call *c)
@@ -210,7 +142,13 @@ static int fn_slice(struct call *c)
         to = sw_cast_int64(c->args[2]);
     if (from < 0 || to < from || to > len)
         return sw_call_fail(c, "reflect.Value.Slice: slice index out of bounds");
-    return sw_return(c, slice_of(c, v, (size_t)from, (size_t)to));
+    if (v.type == SW_T_BYTES) {
+        v.as.s += from;
+        v.len = (uint32_t)(to - from);
+    } else {
+        v.as.list = sublist(c, v, (size_t)from, (size_t)to, 0);
+    }
+    return sw_return(c, v);
 }
 
 static int fn_concat(struct call *c)
@@ -228,7 +166,7 @@ static int fn_concat(struct call *c)
             sw_list_add(list, sw_value_at(v, k));
         }
     }
-    return return_list(c, list);
+    return sw_return(c, sw_value_list(list));
 }
 
 static int fn_chunk(struct call *c)
@@ -273,28 +211,28 @@ static int fn_sort_alpha(struct call *c)
 const struct func sw_funcs_lists[] = {
     { "list", fn_list, "v*", "a list of the arguments", 0, 0 },
     { "tuple", fn_list, "v*", "as list", 0, 0 },
-    { "append", fn_push, "vv", "the list with an element more at its end", 0, 0 },
-    { "push", fn_push, "vv", "as append", 0, 0 },
-    { "mustAppend", fn_push, "vv", "as append", 0, 0 },
-    { "mustPush", fn_push, "vv", "as append", 0, 0 },
-    { "prepend", fn_prepend, "vv", "the list with an element more in front", 0, 0 },
-    { "mustPrepend", fn_prepend, "vv", "as prepend", 0, 0 },
-    { "first", fn_first, "v", "the first element, or nil", 0, 0 },
-    { "mustFirst", fn_first, "v", "as first", 0, 0 },
-    { "last", fn_last, "v", "the last element, or nil", 0, 0 },
-    { "mustLast", fn_last, "v", "as last", 0, 0 },
-    { "rest", fn_rest, "v", "all but the first", 0, 0 },
-    { "mustRest", fn_rest, "v", "as rest", 0, 0 },
-    { "initial", fn_initial, "v", "all but the last", 0, 0 },
-    { "mustInitial", fn_initial, "v", "as initial", 0, 0 },
-    { "reverse", fn_reverse, "v", "from its end to its beginning", 0, 0 },
-    { "mustReverse", fn_reverse, "v", "as reverse", 0, 0 },
-    { "compact", fn_compact, "v", "without empty elements", 0, 0 },
-    { "mustCompact", fn_compact, "v", "as compact", 0, 0 },
-    { "uniq", fn_uniq, "v", "without elements that were there before", 0, 0 },
-    { "mustUniq", fn_uniq, "v", "as uniq", 0, 0 },
-    { "without", fn_without, "vv*", "without the given values", 0, 0 },
-    { "mustWithout", fn_without, "vv*", "as without", 0, 0 },
+    { "append", fn_of_list, "vv", "the list with an element more at its end", PUSH, 0 },
+    { "push", fn_of_list, "vv", "as append", PUSH, 0 },
+    { "mustAppend", fn_of_list, "vv", "as append", PUSH, 0 },
+    { "mustPush", fn_of_list, "vv", "as append", PUSH, 0 },
+    { "prepend", fn_of_list, "vv", "the list with an element more in front", PREPEND, 0 },
+    { "mustPrepend", fn_of_list, "vv", "as prepend", PREPEND, 0 },
+    { "first", fn_of_list, "v", "the first element, or nil", FIRST, 0 },
+    { "mustFirst", fn_of_list, "v", "as first", FIRST, 0 },
+    { "last", fn_of_list, "v", "the last element, or nil", LAST, 0 },
+    { "mustLast", fn_of_list, "v", "as last", LAST, 0 },
+    { "rest", fn_of_list, "v", "all but the first", REST, 0 },
+    { "mustRest", fn_of_list, "v", "as rest", REST, 0 },
+    { "initial", fn_of_list, "v", "all but the last", INITIAL, 0 },
+    { "mustInitial", fn_of_list, "v", "as initial", INITIAL, 0 },
+    { "reverse", fn_of_list, "v", "from its end to its beginning", REVERSE, 0 },
+    { "mustReverse", fn_of_list, "v", "as reverse", REVERSE, 0 },
+    { "compact", fn_of_list, "v", "without empty elements", COMPACT, 0 },
+    { "mustCompact", fn_of_list, "v", "as compact", COMPACT, 0 },
+    { "uniq", fn_of_list, "v", "without elements that were there before", UNIQ, 0 },
+    { "mustUniq", fn_of_list, "v", "as uniq", UNIQ, 0 },
+    { "without", fn_of_list, "vv*", "without the given values", WITHOUT, 0 },
+    { "mustWithout", fn_of_list, "vv*", "as without", WITHOUT, 0 },
     { "has", fn_has, "vv", "whether the value is in the list", 0, 0 },
     { "mustHas", fn_has, "vv", "as has", 0, 0 },
     { "slice", fn_slice, "vv*", "the elements from one position to another", 0, 0 },

@@ -12,24 +12,6 @@ static int fn_hello(struct call *c)
 
 /* ---- trimming, cutting ---- */
 
-static int fn_trim(struct call *c)
-{
-    const char *s = c->args[0].as.s;
-    size_t from = 0, to = c->args[0].len;
-    uint32_t r;
-    for (size_t w; from < to; from += w) {
-        w = sw_rune_decode(s + from, to - from, &r);
-        if (!sw_rune_is_space(r))
-            break;
-    }
-    for (size_t w; to > from; to -= w) {
-        w = sw_rune_decode_last(s + from, to - from, &r);
-        if (!sw_rune_is_space(r))
-            break;
-    }
-    return sw_return(c, sw_value_text(s + from, to - from));
-}
-
 static bool contains_rune(struct sw_value set, uint32_t rune)
 {
     uint32_t r;
@@ -41,20 +23,21 @@ static bool contains_rune(struct sw_value set, uint32_t rune)
     return false;
 }
 
-static int fn_trim_all(struct call *c)
+/* trim and trimAll: without the white space, or the runes of a set, at both ends. */
+static int fn_trim(struct call *c)
 {
-    struct sw_value set = c->args[0];
-    const char *s = c->args[1].as.s;
-    size_t from = 0, to = c->args[1].len;
+    const struct sw_value *set = c->n > 1 ? &c->args[0] : NULL, text = c->args[c->n - 1];
+    const char *s = text.as.s;
+    size_t from = 0, to = text.len;
     uint32_t r;
     for (size_t w; from < to; from += w) {
         w = sw_rune_decode(s + from, to - from, &r);
-        if (!contains_rune(set, r))
+        if (set ? !contains_rune(*set, r) : !sw_rune_is_space(r))
             break;
     }
     for (size_t w; to > from; to -= w) {
         w = sw_rune_decode_last(s + from, to - from, &r);
-        if (!contains_rune(set, r))
+        if (set ? !contains_rune(*set, r) : !sw_rune_is_space(r))
             break;
     }
     return sw_return(c, sw_value_text(s + from, to - from));
@@ -113,33 +96,25 @@ static int fn_trunc(struct call *c)
     return sw_return(c, s);
 }
 
-static int bad_bounds(struct call *c, int64_t from, int64_t to)
-{
-    return sw_call_fail(c, "runtime error: slice bounds out of range [%lld:%lld]", (long long)from,
-                        (long long)to);
-}
-
-static int bad_end(struct call *c, int64_t end, size_t len)
-{
-    if (end < 0)
-        return sw_call_fail(c, "runtime error: slice bounds out of range [:%lld]", (long long)end);
-    return sw_call_fail(c, "runtime error: slice bounds out of range [:%lld] with length %zu",
-                        (long long)end, len);
-}
-
 static int fn_substr(struct call *c)
 {
     int64_t start = c->args[0].as.i, end = c->args[1].as.i;
     struct sw_value s = c->args[2];
     if (start < 0) {
-        if (end < 0 || end > (int64_t)s.len)
-            return bad_end(c, end, s.len);
+        if (end < 0)
+            return sw_call_fail(c, "runtime error: slice bounds out of range [:%lld]",
+                                (long long)end);
+        if (end > (int64_t)s.len)
+            return sw_call_fail(c,
+                                "runtime error: slice bounds out of range [:%lld] with length %u",
+                                (long long)end, s.len);
         return sw_return(c, sw_value_text(s.as.s, (size_t)end));
     }
     if (end < 0 || end > (int64_t)s.len)
         end = s.len;
     if (start > end)
-        return bad_bounds(c, start, end);
+        return sw_call_fail(c, "runtime error: slice bounds out of range [%lld:%lld]",
+                            (long long)start, (long long)end);
     return sw_return(c, sw_value_text(s.as.s + start, (size_t)(end - start)));
 }
 
@@ -278,24 +253,12 @@ static int fn_quote(struct call *c)
     return sw_return_text(c, mark);
 }
 
-static int fn_squote(struct call *c)
-{
-    size_t mark;
-    bool any = false;
-    struct text *t = sw_call_text(c, &mark);
-    for (size_t i = 0; i < c->n; i++) {
-        if (sw_value_is_nil(c->args[i]))
-            continue;
-        sw_text_puts(t, any ? " '" : "'");
-        any = true;
-        sw_print_value(t, c->args[i]);
-        sw_text_char(t, '\'');
-    }
-    return sw_return_text(c, mark);
-}
+enum { SQUOTE, CAT };
 
+/* squote, cat: the texts of all that is not nil, with spaces between. */
 static int fn_cat(struct call *c)
 {
+    const char *quote = c->func->variant == SQUOTE ? "'" : "";
     size_t mark;
     bool any = false;
     struct text *t = sw_call_text(c, &mark);
@@ -305,12 +268,15 @@ static int fn_cat(struct call *c)
         if (any)
             sw_text_char(t, ' ');
         any = true;
+        sw_text_puts(t, quote);
         sw_print_value(t, c->args[i]);
+        sw_text_puts(t, quote);
     }
     return sw_return_text(c, mark);
 }
 
-static int indent(struct call *c, bool newline)
+/* indent, nindent (variant 1: a newline in front). */
+static int fn_indent(struct call *c)
 {
     int64_t spaces = c->args[0].as.i;
     const char *s = c->args[1].as.s, *end = s + c->args[1].len;
@@ -321,7 +287,7 @@ static int indent(struct call *c, bool newline)
     if (rc < 0)
         return rc;
     struct text *t = sw_call_text(c, &mark);
-    if (newline)
+    if (c->func->variant)
         sw_text_char(t, '\n');
     for (const char *nl;; s = nl + 1) {
         nl = memchr(s, '\n', (size_t)(end - s));
@@ -330,16 +296,6 @@ static int indent(struct call *c, bool newline)
         if (!nl)
             return sw_return_text(c, mark);
     }
-}
-
-static int fn_indent(struct call *c)
-{
-    return indent(c, false);
-}
-
-static int fn_nindent(struct call *c)
-{
-    return indent(c, true);
 }
 
 static int fn_repeat(struct call *c)
@@ -356,27 +312,20 @@ static int fn_repeat(struct call *c)
     return rc < 0 ? rc : sw_return_text(c, mark);
 }
 
-/* An empty @old stands before each rune and at the end. */
-static void put_between_runes(struct text *t, struct sw_value new, struct sw_value s)
-{
-    uint32_t r;
-    for (size_t i = 0; i < s.len;) {
-        size_t w = sw_rune_decode(s.as.s + i, s.len - i, &r);
-        sw_text_put(t, new.as.s, new.len);
-        sw_text_put(t, s.as.s + i, w);
-        i += w;
-    }
-    sw_text_put(t, new.as.s, new.len);
-}
-
 static int fn_replace(struct call *c)
 {
     struct sw_value old = c->args[0], new = c->args[1], s = c->args[2];
     const char *at = s.as.s, *end = at + s.len;
     size_t mark;
     struct text *t = sw_call_text(c, &mark);
-    if (old.len == 0) {
-        put_between_runes(t, new, s);
+    if (old.len == 0) { /* it stands before each rune and at the end */
+        uint32_t r;
+        for (size_t w; at < end; at += w) {
+            w = sw_rune_decode(at, (size_t)(end - at), &r);
+            sw_text_put(t, new.as.s, new.len);
+            sw_text_put(t, at, w);
+        }
+        sw_text_put(t, new.as.s, new.len);
         return sw_return_text(c, mark);
     }
     const char *found = memmem(at, s.len, old.as.s, old.len);
@@ -490,8 +439,8 @@ static int fn_atoi(struct call *c)
 const struct func sw_funcs_strings[] = {
     { "hello", fn_hello, "", "\"Hello!\"", 0, 0 },
     { "trim", fn_trim, "s", "without white space around it", 0, 0 },
-    { "trimAll", fn_trim_all, "ss", "without any of the given characters around it", 0, 0 },
-    { "trimall", fn_trim_all, "ss", "as trimAll", 0, 0 },
+    { "trimAll", fn_trim, "ss", "without any of the given characters around it", 0, 0 },
+    { "trimall", fn_trim, "ss", "as trimAll", 0, 0 },
     { "trimPrefix", fn_trim_prefix, "ss", "without the prefix, where it has it", 0, 0 },
     { "trimSuffix", fn_trim_suffix, "ss", "without the suffix, where it has it", 0, 0 },
     { "hasPrefix", fn_has_prefix, "ss", "whether it begins with the first argument", 0, 0 },
@@ -505,10 +454,10 @@ const struct func sw_funcs_strings[] = {
     { "wrap", fn_wrap, "is", "broken into lines at spaces", 0, 0 },
     { "wrapWith", fn_wrap_with, "iss", "broken by a separator, long words too", 0, 0 },
     { "quote", fn_quote, "v*", "each in double quotes, with Go's escapes", 0, 0 },
-    { "squote", fn_squote, "v*", "each in single quotes", 0, 0 },
-    { "cat", fn_cat, "v*", "all, with spaces between", 0, 0 },
+    { "squote", fn_cat, "v*", "each in single quotes", SQUOTE, 0 },
+    { "cat", fn_cat, "v*", "all, with spaces between", CAT, 0 },
     { "indent", fn_indent, "is", "each line indented", 0, 0 },
-    { "nindent", fn_nindent, "is", "a newline, then each line indented", 0, 0 },
+    { "nindent", fn_indent, "is", "a newline, then each line indented", 1, 0 },
     { "repeat", fn_repeat, "is", "so many times", 0, 0 },
     { "replace", fn_replace, "sss", "the second for each of the first, in the third", 0, 0 },
     { "plural", fn_plural, "ssi", "the first where the number is 1, else the second", 0, 0 },

@@ -80,13 +80,6 @@ struct reader {
     struct sw_err *err;
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
-}
-
 static const char *quoted(struct call *c, const char *s, size_t len)
 {
     size_t mark, n;
@@ -104,9 +97,9 @@ static int bad_escape(const struct reader *r, const char *s, size_t len)
 /* One "%XX" at @s. @return its byte, or negative */
 static int read_escape(const struct reader *r, const char *s, size_t len, enum mode mode)
 {
-    if (len < 3 || hex_digit(s[1]) < 0 || hex_digit(s[2]) < 0)
+    if (len < 3 || sw_hex_digit(s[1]) < 0 || sw_hex_digit(s[2]) < 0)
         return bad_escape(r, s, len);
-    int byte = hex_digit(s[1]) << 4 | hex_digit(s[2]);
+    int byte = sw_hex_digit(s[1]) << 4 | sw_hex_digit(s[2]);
     bool percent = byte == '%';
     if (mode == HOST && byte < 0x80 && !percent) /* a host has no ASCII to escape */
         return bad_escape(r, s, 3);
@@ -217,17 +210,6 @@ static int read_user(const struct reader *r, struct span info, struct url *u)
     return rc;
 }
 
-static int read_authority(const struct reader *r, struct span authority, struct url *u)
-{
-    const char *at = memrchr(authority.s, '@', authority.len);
-    size_t user_len = at ? (size_t)(at - authority.s) : 0, skip = at ? user_len + 1 : 0;
-    struct span host = { authority.s + skip, authority.len - skip };
-    int rc = read_host(r, host, &u->host);
-    if (rc == 0 && at)
-        rc = read_user(r, (struct span){ authority.s, user_len }, u);
-    return rc;
-}
-
 /* "http:", taken off @rest. */
 static int read_scheme(const struct reader *r, struct span *rest, struct url *u)
 {
@@ -281,7 +263,15 @@ static int read_rest(const struct reader *r, struct span text, struct url *u)
     if (starts(rest, "//") && (u->scheme.len || !starts(rest, "///"))) {
         const char *slash = memchr(rest.s + 2, '/', rest.len - 2);
         size_t end = slash ? (size_t)(slash - rest.s) : rest.len;
-        rc = read_authority(r, (struct span){ rest.s + 2, end - 2 }, u);
+        struct span user = { rest.s + 2, end - 2 }, host = user;
+        const char *at = memrchr(user.s, '@', user.len);
+        if (at) {
+            user.len = (size_t)(at - user.s);
+            host = (struct span){ at + 1, host.len - user.len - 1 };
+        }
+        rc = read_host(r, host, &u->host);
+        if (rc == 0 && at)
+            rc = read_user(r, user, u);
         rest = (struct span){ rest.s + end, rest.len - end };
     }
     return rc < 0 ? rc : unescape(r, rest, PATH, &u->path);
@@ -319,17 +309,6 @@ static struct sw_value text_of(struct span s)
     return sw_value_text(s.s, s.len);
 }
 
-/* The host without its port and brackets. */
-static struct span hostname(struct span host)
-{
-    const char *close = memrchr(host.s, ']', host.len), *colon = memrchr(host.s, ':', host.len);
-    if (starts(host, "[") && close)
-        return (struct span){ host.s + 1, (size_t)(close - host.s - 1) };
-    if (colon)
-        host.len = (size_t)(colon - host.s);
-    return host;
-}
-
 static int fn_url_parse(struct call *c)
 {
     struct url u;
@@ -344,7 +323,14 @@ static int fn_url_parse(struct call *c)
     struct sw_map *map = sw_map_new(c->arena);
     sw_map_set_cstr(map, "scheme", text_of(u.scheme));
     sw_map_set_cstr(map, "host", text_of(u.host));
-    sw_map_set_cstr(map, "hostname", text_of(hostname(u.host)));
+    const char *close = memrchr(u.host.s, ']', u.host.len);
+    const char *colon = memrchr(u.host.s, ':', u.host.len);
+    struct span hostname = u.host; /* without its port and brackets */
+    if (starts(u.host, "[") && close)
+        hostname = (struct span){ u.host.s + 1, (size_t)(close - u.host.s - 1) };
+    else if (colon)
+        hostname.len = (size_t)(colon - u.host.s);
+    sw_map_set_cstr(map, "hostname", text_of(hostname));
     sw_map_set_cstr(map, "path", text_of(u.path));
     sw_map_set_cstr(map, "query", text_of(u.query));
     sw_map_set_cstr(map, "opaque", text_of(u.opaque));

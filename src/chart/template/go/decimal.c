@@ -55,16 +55,6 @@ static void from_float(struct decimal *d, double f)
         d->exp = 0;
 }
 
-static double to_float(const struct decimal *d)
-{
-    double f = 0;
-    char *digits = BN_bn2dec(d->value);
-    SW_AUTO_CHARS *text = sw_printf("%se%d", digits, d->exp);
-    OPENSSL_free(digits);
-    f = strtod(text, NULL);
-    return f;
-}
-
 static void align(struct machine *m)
 {
     int exp = m->a.exp < m->b.exp ? m->a.exp : m->b.exp;
@@ -148,8 +138,12 @@ int sw_decimal_fold(enum sw_decimal_op op, double *a, const double *b, size_t n,
             rc = apply(&m, op, err);
         }
     }
-    if (rc == 0)
-        *a = to_float(&m.a);
+    if (rc == 0) {
+        char *digits = BN_bn2dec(m.a.value);
+        SW_AUTO_CHARS *text = sw_printf("%se%d", digits, m.a.exp);
+        OPENSSL_free(digits);
+        *a = strtod(text, NULL);
+    }
     BN_free(m.a.value);
     BN_free(m.b.value);
     BN_CTX_free(m.ctx);

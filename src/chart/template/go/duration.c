@@ -42,38 +42,25 @@ static const char *read_digits(const char *p, const char *end, uint64_t *out, bo
     return p;
 }
 
-/* Digits behind the point, as digits / scale; those that do not fit are left out. */
-struct fraction {
-    uint64_t digits;
-    double scale;
-};
-
-static const char *read_fraction_digits(const char *p, const char *end, struct fraction *f)
-{
-    *f = (struct fraction){ 0, 1 };
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (f->digits > (INT64_MAX - 9) / 10)
-            continue;
-        f->digits = f->digits * 10 + (uint64_t)(*p - '0');
-        f->scale *= 10;
-    }
-    return p;
-}
-
 /* "1.5h" at @*p, added to @sum. */
 static int add_term(const char **p, const char *end, const char *s, size_t len, uint64_t *sum,
                     struct sw_err *err)
 {
     uint64_t whole;
-    struct fraction fraction = { 0, 1 };
+    uint64_t fraction = 0; /* the digits behind the point, divided by scale */
+    double scale = 1;
     bool over = false;
     const char *start = *p, *digits_end = read_digits(*p, end, &whole, &over);
     bool any = digits_end > start;
     *p = digits_end;
     if (*p < end && **p == '.') {
-        const char *from = ++*p;
-        *p = read_fraction_digits(from, end, &fraction);
-        any = any || *p > from;
+        for (++*p; *p < end && **p >= '0' && **p <= '9'; ++*p) {
+            any = true;
+            if (fraction > (INT64_MAX - 9) / 10)
+                continue; /* no room for more digits */
+            fraction = fraction * 10 + (uint64_t)(**p - '0');
+            scale *= 10;
+        }
     }
     if (!any || over)
         return bad_duration(err, "invalid duration", s, len, NULL, 0);
@@ -88,9 +75,8 @@ static int add_term(const char **p, const char *end, const char *s, size_t len, 
             continue;
         uint64_t ns;
         if (__builtin_mul_overflow(whole, (uint64_t)units[i].ns, &ns) ||
-            __builtin_add_overflow(
-                ns, (uint64_t)((double)fraction.digits * ((double)units[i].ns / fraction.scale)),
-                &ns) ||
+            __builtin_add_overflow(ns, (uint64_t)((double)fraction * ((double)units[i].ns / scale)),
+                                   &ns) ||
             __builtin_add_overflow(*sum, ns, sum) || *sum > 1ULL << 63)
             return bad_duration(err, "invalid duration", s, len, NULL, 0);
         return 0;

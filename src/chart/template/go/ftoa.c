@@ -7,11 +7,6 @@
 #include "chart/template/go/text.h"
 #include "data/text/number.h"
 
-static void put_exponent(struct text *out, int exp, char e)
-{
-    sw_text_printf(out, "%c%c%02d", e, exp < 0 ? '-' : '+', abs(exp));
-}
-
 static void put_shortest(struct text *out, double f, char verb)
 {
     char buf[SW_FLOAT_LEN];
@@ -33,7 +28,7 @@ static void put_hex(struct text *out, double f, char verb, int prec)
     char *p = strpbrk(buf, "pP");
     int exp = atoi(p + 1);
     sw_text_put(out, buf, (size_t)(p - buf));
-    put_exponent(out, exp, *p);
+    sw_text_printf(out, "%c%c%02d", *p, exp < 0 ? '-' : '+', abs(exp));
 }
 
 static void put_binary(struct text *out, double f)

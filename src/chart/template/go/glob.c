@@ -203,25 +203,6 @@ static bool in_set(const struct state *s, uint32_t rune)
     return s->negated;
 }
 
-/* Whether the state takes the rune, and where it goes. */
-static bool step(const struct state *s, uint32_t rune, bool *stay)
-{
-    *stay = s->op == OP_ANY || s->op == OP_SUPER;
-    switch (s->op) {
-    case OP_CHAR:
-        return rune == s->rune;
-    case OP_SINGLE:
-    case OP_ANY:
-        return rune != '/';
-    case OP_SUPER:
-        return true;
-    case OP_SET:
-        return in_set(s, rune);
-    default:
-        return false;
-    }
-}
-
 bool sw_glob_match(const struct sw_glob *g, const char *s, size_t len)
 {
     size_t *lists = sw_zalloc(g->n * 2, sizeof *lists);
@@ -234,9 +215,13 @@ bool sw_glob_match(const struct sw_glob *g, const char *s, size_t len)
         then.n = 0;
         memset(then.in, 0, g->n);
         for (size_t k = 0; k < now.n; k++) {
-            bool stay;
-            if (step(&g->states[now.list[k]], r, &stay))
-                follow(g, &then, now.list[k] + (stay ? 0 : 1));
+            const struct state *state = &g->states[now.list[k]];
+            bool any = state->op == OP_ANY, super = state->op == OP_SUPER;
+            bool takes = super || (any && r != '/') || (state->op == OP_SINGLE && r != '/') ||
+                         (state->op == OP_CHAR && r == state->rune) ||
+                         (state->op == OP_SET && in_set(state, r));
+            if (takes)
+                follow(g, &then, now.list[k] + (any || super ? 0 : 1));
         }
         struct threads swap = now;
         now = then;

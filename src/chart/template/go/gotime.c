@@ -1,5 +1,6 @@
 #include "chart/template/go/gotime.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,12 +204,8 @@ struct layout_chunk sw_layout_next(const char *layout, size_t len)
 
 static void put_zone(struct text *out, enum layout_element part, int offset)
 {
-    bool iso = part >= LP_ISO;
-    bool colon = part == LP_ZONE_COLON || part == LP_ISO_COLON || part == LP_ZONE_COLON_SECONDS ||
-                 part == LP_ISO_COLON_SECONDS;
-    bool seconds = part == LP_ZONE_SECONDS || part == LP_ISO_SECONDS ||
-                   part == LP_ZONE_COLON_SECONDS || part == LP_ISO_COLON_SECONDS;
-    if (iso && offset == 0) {
+    const char *colon = sw_layout_has_colons(part) ? ":" : "";
+    if (part >= LP_ISO && offset == 0) {
         sw_text_char(out, 'Z');
         return;
     }
@@ -216,9 +213,9 @@ static void put_zone(struct text *out, enum layout_element part, int offset)
     sw_text_printf(out, "%c%02d", offset < 0 ? '-' : '+', abs / 3600);
     if (part == LP_ZONE_SHORT || part == LP_ISO_SHORT)
         return;
-    sw_text_printf(out, "%s%02d", colon ? ":" : "", abs / 60 % 60);
-    if (seconds)
-        sw_text_printf(out, "%s%02d", colon ? ":" : "", abs % 60);
+    sw_text_printf(out, "%s%02d", colon, abs / 60 % 60);
+    if (sw_layout_has_seconds(part))
+        sw_text_printf(out, "%s%02d", colon, abs % 60);
 }
 
 static void put_fraction(struct text *out, const char *part, size_t len, int nsec, bool trim)
@@ -237,24 +234,45 @@ static void put_fraction(struct text *out, const char *part, size_t len, int nse
     sw_text_fill(out, '0', len - 1 > 9 && !trim ? len - 1 - 9 : 0);
 }
 
-static void put_year(struct text *out, int64_t year)
-{
-    sw_text_printf(out, "%s%04lld", year < 0 ? "-" : "", (long long)(year < 0 ? -year : year));
-}
-
-static int hour12(int hour)
-{
-    return hour % 12 == 0 ? 12 : hour % 12;
-}
+/* The parts that are one number of the calendar, with so many digits at least. */
+static const struct {
+    size_t at; /* in struct sw_civil */
+    int width;
+    bool zeros; /* in front, else spaces */
+} numbers[] = {
+    [LP_MONTH] = { offsetof(struct sw_civil, month), 1, false },
+    [LP_MONTH_ZERO] = { offsetof(struct sw_civil, month), 2, true },
+    [LP_DAY] = { offsetof(struct sw_civil, day), 1, false },
+    [LP_DAY_SPACE] = { offsetof(struct sw_civil, day), 2, false },
+    [LP_DAY_ZERO] = { offsetof(struct sw_civil, day), 2, true },
+    [LP_YEARDAY_SPACE] = { offsetof(struct sw_civil, yearday), 3, false },
+    [LP_YEARDAY_ZERO] = { offsetof(struct sw_civil, yearday), 3, true },
+    [LP_HOUR] = { offsetof(struct sw_civil, hour), 2, true },
+    [LP_HOUR12] = { offsetof(struct sw_civil, hour), 1, false },
+    [LP_HOUR12_ZERO] = { offsetof(struct sw_civil, hour), 2, true },
+    [LP_MINUTE] = { offsetof(struct sw_civil, minute), 1, false },
+    [LP_MINUTE_ZERO] = { offsetof(struct sw_civil, minute), 2, true },
+    [LP_SECOND] = { offsetof(struct sw_civil, second), 1, false },
+    [LP_SECOND_ZERO] = { offsetof(struct sw_civil, second), 2, true },
+};
 
 static void put_element(struct text *out, const struct layout_chunk *chunk, const char *text,
                         const struct sw_civil *c, struct sw_gotime t)
 {
     const char *name;
     int offset = sw_zone_offset(t.zone, t.sec, &name);
+    if ((size_t)chunk->part < SW_COUNT(numbers) && numbers[chunk->part].width) {
+        int n = *(const int *)((const char *)c + numbers[chunk->part].at);
+        if (chunk->part == LP_HOUR12 || chunk->part == LP_HOUR12_ZERO)
+            n = n % 12 == 0 ? 12 : n % 12;
+        sw_text_printf(out, numbers[chunk->part].zeros ? "%0*d" : "%*d", numbers[chunk->part].width,
+                       n);
+        return;
+    }
     switch (chunk->part) {
     case LP_YEAR:
-        put_year(out, c->year);
+        sw_text_printf(out, "%s%04lld", c->year < 0 ? "-" : "",
+                       (long long)(c->year < 0 ? -c->year : c->year));
         return;
     case LP_YEAR_SHORT:
         sw_text_printf(out, "%02d", (int)(c->year < 0 ? 0 : c->year % 100));
@@ -265,53 +283,11 @@ static void put_element(struct text *out, const struct layout_chunk *chunk, cons
     case LP_MONTH_SHORT:
         sw_text_put(out, sw_month_names[c->month - 1], 3);
         return;
-    case LP_MONTH:
-        sw_text_printf(out, "%d", c->month);
-        return;
-    case LP_MONTH_ZERO:
-        sw_text_printf(out, "%02d", c->month);
-        return;
     case LP_WEEKDAY_NAME:
         sw_text_puts(out, sw_weekday_names[c->weekday]);
         return;
     case LP_WEEKDAY_SHORT:
         sw_text_put(out, sw_weekday_names[c->weekday], 3);
-        return;
-    case LP_DAY:
-        sw_text_printf(out, "%d", c->day);
-        return;
-    case LP_DAY_SPACE:
-        sw_text_printf(out, "%2d", c->day);
-        return;
-    case LP_DAY_ZERO:
-        sw_text_printf(out, "%02d", c->day);
-        return;
-    case LP_YEARDAY_SPACE:
-        sw_text_printf(out, "%3d", c->yearday);
-        return;
-    case LP_YEARDAY_ZERO:
-        sw_text_printf(out, "%03d", c->yearday);
-        return;
-    case LP_HOUR:
-        sw_text_printf(out, "%02d", c->hour);
-        return;
-    case LP_HOUR12:
-        sw_text_printf(out, "%d", hour12(c->hour));
-        return;
-    case LP_HOUR12_ZERO:
-        sw_text_printf(out, "%02d", hour12(c->hour));
-        return;
-    case LP_MINUTE:
-        sw_text_printf(out, "%d", c->minute);
-        return;
-    case LP_MINUTE_ZERO:
-        sw_text_printf(out, "%02d", c->minute);
-        return;
-    case LP_SECOND:
-        sw_text_printf(out, "%d", c->second);
-        return;
-    case LP_SECOND_ZERO:
-        sw_text_printf(out, "%02d", c->second);
         return;
     case LP_PM:
         sw_text_puts(out, c->hour >= 12 ? "PM" : "AM");

@@ -12,6 +12,7 @@ struct text;
 /** A time zone; NULL is UTC. Lives in an arena. */
 struct sw_zone;
 
+/** A point in time, with the zone that it is shown in. */
 struct sw_gotime {
     int64_t sec;  /* since 1970 */
     int32_t nsec; /* 0 .. 999999999 */
@@ -21,6 +22,7 @@ struct sw_gotime {
 /** Go's zero time: 1 January of the year 1, UTC. */
 #define SW_GOTIME_ZERO_SEC (-62135596800LL)
 
+/** Date and time of day in some zone. */
 struct sw_civil {
     int64_t year;
     int month, day; /* from 1 */
@@ -29,16 +31,25 @@ struct sw_civil {
     int yearday; /* from 1 */
 };
 
+/** English names, January first. */
+extern const char *const sw_month_names[12];
+/** English names, Sunday first. */
+extern const char *const sw_weekday_names[7];
+
+/** The calendar's view of a time, in its zone. */
 struct sw_civil sw_gotime_civil(struct sw_gotime t);
 /** The time that is so in its zone; values beyond their ranges carry over, as in Go's time.Date. */
 struct sw_gotime sw_gotime_make(int64_t year, int64_t month, int64_t day, int64_t hour,
                                 int64_t minute, int64_t second, int64_t nsec,
                                 const struct sw_zone *zone);
+/** @t and @ns nanoseconds. */
 struct sw_gotime sw_gotime_add(struct sw_gotime t, int64_t ns);
 /** In nanoseconds; what is too far apart is as far as possible. */
 int64_t sw_gotime_sub(struct sw_gotime a, struct sw_gotime b);
+/** @return -1, 0 or 1: @a is before, at or after @b */
 int sw_gotime_compare(struct sw_gotime a, struct sw_gotime b);
 
+/** Append @t as time.Time's Format(@layout) does. */
 void sw_gotime_format(struct text *out, struct sw_gotime t, const char *layout, size_t len);
 /** As time.Time's String. */
 void sw_gotime_string(struct text *out, struct sw_gotime t);
@@ -62,6 +73,7 @@ int64_t sw_duration_multiple(int64_t ns, int64_t m, bool round);
 /** A zone by its IANA name; "" and "UTC" are UTC, "Local" is the process's (TZ, else
  * /etc/localtime, else UTC). @return 0 | SW_NOTFOUND */
 int sw_zone_load(struct sw_arena *arena, const char *name, size_t len, const struct sw_zone **out);
+/** A zone that is @offset seconds east of UTC at all times, made in @arena. */
 const struct sw_zone *sw_zone_fixed(struct sw_arena *arena, const char *abbreviation, size_t len,
                                     int offset);
 /** Seconds east of UTC at a time. @abbreviation: "CEST"; "" where the zone has none. */

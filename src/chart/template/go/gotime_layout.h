@@ -1,7 +1,10 @@
 #pragma once
 /* Layouts, between gotime.c and gotime_parse.c. */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+/** What stands for a part of a time in a layout. */
 enum layout_element {
     LP_NONE,
     LP_YEAR,
@@ -48,7 +51,23 @@ struct layout_chunk {
     size_t len;               /* of the part in the layout */
 };
 
+/** The first part of a layout of @len bytes, and the text in front of it. */
 struct layout_chunk sw_layout_next(const char *layout, size_t len);
 
-extern const char *const sw_month_names[12];
-extern const char *const sw_weekday_names[7];
+/** The year has 366 days. */
+static inline bool sw_is_leap_year(int64_t year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+/** Whether a part is an offset from UTC with colons. */
+static inline bool sw_layout_has_colons(enum layout_element part)
+{
+    return part == LP_ZONE_COLON || part == LP_ISO_COLON || part == LP_ZONE_COLON_SECONDS ||
+           part == LP_ISO_COLON_SECONDS;
+}
+/** Whether a part is an offset from UTC with seconds. */
+static inline bool sw_layout_has_seconds(enum layout_element part)
+{
+    return part == LP_ZONE_SECONDS || part == LP_ISO_SECONDS || part == LP_ZONE_COLON_SECONDS ||
+           part == LP_ISO_COLON_SECONDS;
+}

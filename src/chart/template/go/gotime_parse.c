@@ -177,11 +177,7 @@ static bool read_pm(struct reading *r, const char *am, const char *pm)
 static bool read_offset(struct reading *r, enum layout_element part)
 {
     bool is_short = part == LP_ZONE_SHORT || part == LP_ISO_SHORT;
-    bool colon = part == LP_ZONE_COLON || part == LP_ISO_COLON || part == LP_ZONE_COLON_SECONDS ||
-                 part == LP_ISO_COLON_SECONDS;
-    bool seconds = part == LP_ZONE_SECONDS || part == LP_ISO_SECONDS ||
-                   part == LP_ZONE_COLON_SECONDS || part == LP_ISO_COLON_SECONDS;
-    int parts[3] = { 0 }, n = is_short ? 1 : seconds ? 3 : 2;
+    int parts[3] = { 0 }, n = is_short ? 1 : sw_layout_has_seconds(part) ? 3 : 2;
     static const char *const names[] = { "time zone offset hour", "time zone offset minute",
                                          "time zone offset second" };
     if (part >= LP_ISO && left(r) > 0 && *r->v == 'Z') {
@@ -193,7 +189,7 @@ static bool read_offset(struct reading *r, enum layout_element part)
         return false;
     int sign = *r->v++ == '-' ? -1 : 1;
     for (int i = 0; i < n; i++) {
-        if (i > 0 && colon && (left(r) == 0 || *r->v++ != ':'))
+        if (i > 0 && sw_layout_has_colons(part) && (left(r) == 0 || *r->v++ != ':'))
             return false;
         if (!read_number(r, true, &parts[i]))
             return false;
@@ -313,22 +309,17 @@ static bool read_element(struct reading *r, const struct layout_chunk *chunk)
 
 /* ---- the result ---- */
 
-static bool is_leap(int64_t year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
 static int days_in(int month, int64_t year)
 {
     static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+    return month == 2 && sw_is_leap_year(year) ? 29 : days[month - 1];
 }
 
 /* The day of the year, where there is one, has to agree with month and day. */
 static const char *check_day(struct reading *r)
 {
     if (r->yearday >= 0) {
-        if (r->yearday < 1 || r->yearday > 365 + is_leap(r->year))
+        if (r->yearday < 1 || r->yearday > 365 + sw_is_leap_year(r->year))
             return "day-of-year out of range";
         int month = 1, day = r->yearday;
         while (day > days_in(month, r->year))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "chart/template/go/gotime.h"
+#include "chart/template/go/gotime_layout.h"
 
 struct kind {
     int offset;
@@ -247,17 +248,6 @@ static struct sw_zone *load_named(struct sw_arena *arena, const char *name)
     return NULL;
 }
 
-static struct sw_zone *load_local(struct sw_arena *arena)
-{
-    const char *tz = getenv("TZ");
-    if (!tz)
-        return load_file(arena, "/etc/localtime");
-    tz += tz[0] == ':';
-    if (tz[0] == '\0' || strcmp(tz, "UTC") == 0)
-        return NULL;
-    return tz[0] == '/' ? load_file(arena, tz) : load_named(arena, tz);
-}
-
 int sw_zone_load(struct sw_arena *arena, const char *name, size_t len, const struct sw_zone **out)
 {
     SW_AUTO_CHARS *copy = sw_strndup(name, len);
@@ -279,7 +269,10 @@ int sw_zone_load(struct sw_arena *arena, const char *name, size_t len, const str
 
 const struct sw_zone *sw_zone_local(struct sw_arena *arena)
 {
-    struct sw_zone *z = load_local(arena);
+    const char *tz = getenv("TZ"), *path = tz ? tz + (tz[0] == ':') : "/etc/localtime";
+    if (path[0] == '\0' || strcmp(path, "UTC") == 0)
+        return NULL;
+    struct sw_zone *z = path[0] == '/' ? load_file(arena, path) : load_named(arena, path);
     if (z)
         z->name = "Local";
     return z;
@@ -301,22 +294,17 @@ const struct sw_zone *sw_zone_fixed(struct sw_arena *arena, const char *abbrevia
 
 /* ---- asking ---- */
 
-static bool is_leap(int64_t year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
 /* When a rule begins in a year, in seconds of local standard time since the year's beginning. */
 static int64_t rule_start(const struct rule *r, int64_t year, int first_weekday)
 {
     static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365 };
     int64_t day;
     if (r->form == 'J') {
-        day = r->day - 1 + (is_leap(year) && r->day >= 60);
+        day = r->day - 1 + (sw_is_leap_year(year) && r->day >= 60);
     } else if (r->form == 'n') {
         day = r->day;
     } else {
-        int leap = is_leap(year), start = before[r->month - 1] + (r->month > 2 ? leap : 0);
+        int leap = sw_is_leap_year(year), start = before[r->month - 1] + (r->month > 2 ? leap : 0);
         int length = before[r->month] - before[r->month - 1] + (r->month == 2 ? leap : 0);
         int weekday = (first_weekday + start) % 7, offset = (r->day - weekday + 7) % 7;
         offset += 7 * (r->week - 1);

@@ -4,28 +4,6 @@
 #include "chart/template/go/text.h"
 #include "data/text/unicode.h"
 
-static const char *short_escape(uint32_t r)
-{
-    switch (r) {
-    case '\a':
-        return "\\a";
-    case '\b':
-        return "\\b";
-    case '\f':
-        return "\\f";
-    case '\n':
-        return "\\n";
-    case '\r':
-        return "\\r";
-    case '\t':
-        return "\\t";
-    case '\v':
-        return "\\v";
-    default:
-        return NULL;
-    }
-}
-
 static void put_quoted_rune(struct text *out, uint32_t r, char quote, unsigned flags)
 {
     if (r == (uint32_t)quote || r == '\\') {
@@ -37,17 +15,16 @@ static void put_quoted_rune(struct text *out, uint32_t r, char quote, unsigned f
         sw_text_rune(out, r);
         return;
     }
-    const char *escape = short_escape(r);
-    if (escape)
-        sw_text_puts(out, escape);
-    else if (r < ' ' || r == 0x7F)
+    if (r >= '\a' && r <= '\r') {
+        sw_text_char(out, '\\');
+        sw_text_char(out, "abtnvfr"[r - '\a']);
+    } else if (r < ' ' || r == 0x7F) {
         sw_text_printf(out, "\\x%02x", r);
-    else if (r > SW_RUNE_MAX || (r >= 0xD800 && r <= 0xDFFF))
+    } else if (r > SW_RUNE_MAX || (r >= 0xD800 && r <= 0xDFFF)) {
         sw_text_puts(out, "\\ufffd");
-    else if (r < 0x10000)
-        sw_text_printf(out, "\\u%04x", r);
-    else
-        sw_text_printf(out, "\\U%08x", r);
+    } else {
+        sw_text_printf(out, r < 0x10000 ? "\\u%04x" : "\\U%08x", r);
+    }
 }
 
 /* Bytes that stand for themselves in a quoted string. */
@@ -103,45 +80,19 @@ bool sw_can_backquote(const char *s, size_t len)
 
 /* ---- unquoting ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
-/* \xHH, \uHHHH, \UHHHHHHHH: @n digits at @s. */
-static long unquote_hex(const char *s, size_t len, size_t n, uint32_t *rune)
+/* @n digits of a base of 1 << @bits at @s. @return @n, or -1 */
+static long unquote_digits(const char *s, size_t len, size_t n, unsigned bits, uint32_t *rune)
 {
     if (len < n)
         return -1;
-    uint32_t r = 0;
+    *rune = 0;
     for (size_t i = 0; i < n; i++) {
-        int d = hex_digit(s[i]);
-        if (d < 0)
+        int d = sw_hex_digit(s[i]);
+        if (d < 0 || d >> bits)
             return -1;
-        r = r << 4 | (uint32_t)d;
+        *rune = *rune << bits | (uint32_t)d;
     }
-    if (n > 2 && (r > SW_RUNE_MAX || (r >= 0xD800 && r <= 0xDFFF)))
-        return -1;
-    *rune = r;
     return (long)n;
-}
-
-static long unquote_octal(const char *s, size_t len, uint32_t *rune)
-{
-    uint32_t r = 0;
-    if (len < 3)
-        return -1;
-    for (size_t i = 0; i < 3; i++) {
-        if (s[i] < '0' || s[i] > '7')
-            return -1;
-        r = r << 3 | (uint32_t)(s[i] - '0');
-    }
-    *rune = r;
-    return r > 255 ? -1 : 3;
 }
 
 /* After the backslash. */
@@ -160,13 +111,15 @@ static long unquote_escape(const char *s, size_t len, char quote, uint32_t *rune
         return s[0] == quote ? 1 : -1;
     }
     if (s[0] >= '0' && s[0] <= '7')
-        return unquote_octal(s, len, rune);
+        return unquote_digits(s, len, 3, 3, rune) < 0 || *rune > 255 ? -1 : 3;
     size_t digits = s[0] == 'x' ? 2 : s[0] == 'u' ? 4 : s[0] == 'U' ? 8 : 0;
     if (!digits)
         return -1;
     *multibyte = digits > 2;
-    long n = unquote_hex(s + 1, len - 1, digits, rune);
-    return n < 0 ? -1 : n + 1;
+    long n = unquote_digits(s + 1, len - 1, digits, 4, rune);
+    if (n < 0 || (*multibyte && (*rune > SW_RUNE_MAX || (*rune >= 0xD800 && *rune <= 0xDFFF))))
+        return -1;
+    return n + 1;
 }
 
 long sw_unquote_char(const char *s, size_t len, char quote, uint32_t *rune, bool *multibyte)
@@ -182,25 +135,20 @@ long sw_unquote_char(const char *s, size_t len, char quote, uint32_t *rune, bool
     return (long)sw_rune_decode(s, len, rune);
 }
 
-static long unquote_raw(const char *s, size_t len, char *out)
-{
-    long n = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] == '`')
-            return -1;
-        if (s[i] != '\r')
-            out[n++] = s[i];
-    }
-    return n;
-}
-
 long sw_unquote(const char *s, size_t len, char *out)
 {
     if (len < 2 || s[0] != s[len - 1])
         return -1;
-    if (s[0] == '`')
-        return unquote_raw(s + 1, len - 2, out);
     long n = 0;
+    if (s[0] == '`') {
+        for (size_t i = 1; i < len - 1; i++) {
+            if (s[i] == '`')
+                return -1;
+            if (s[i] != '\r')
+                out[n++] = s[i];
+        }
+        return n;
+    }
     for (size_t i = 1; i < len - 1;) {
         uint32_t r = 0;
         bool multibyte;

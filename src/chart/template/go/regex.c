@@ -91,23 +91,14 @@ static bool compile_plus(struct sw_regex *re, const struct regex_node *n, bool l
     return true;
 }
 
-static bool compile_optional(struct sw_regex *re, const struct regex_node *n, bool lazy, bool plus)
-{
-    uint32_t split = emit_split(re);
-    if (plus ? !compile_plus(re, n, lazy) : !compile(re, n))
-        return false;
-    set_split(re, split, split + 1, (uint32_t)re->n, lazy);
-    return true;
-}
-
 static bool compile_star(struct sw_regex *re, const struct regex_node *n, bool lazy)
 {
-    if (matches_empty(n)) /* (x+)? keeps the order of preference right */
-        return compile_optional(re, n, lazy, true);
+    bool as_plus = matches_empty(n); /* (x+)? keeps the order of preference right */
     uint32_t split = emit_split(re);
-    if (!compile(re, n))
+    if (as_plus ? !compile_plus(re, n, lazy) : !compile(re, n))
         return false;
-    emit(re, (struct inst){ .op = OP_JUMP, .x = split });
+    if (!as_plus)
+        emit(re, (struct inst){ .op = OP_JUMP, .x = split });
     set_split(re, split, split + 1, (uint32_t)re->n, lazy);
     return true;
 }
@@ -329,11 +320,6 @@ static bool holds(const struct machine *m, enum regex_kind kind, size_t at)
     }
 }
 
-static bool has_thread(const struct threads *t, uint32_t pc)
-{
-    return t->sparse[pc] < t->n && t->pcs[t->sparse[pc]] == pc;
-}
-
 /* Follow jumps, splits, saves and assertions from @pc. m->now holds the thread's spans. */
 static void add_thread(struct machine *m, struct threads *t, uint32_t pc, size_t at)
 {
@@ -345,8 +331,8 @@ static void add_thread(struct machine *m, struct threads *t, uint32_t pc, size_t
             m->now[p.slot] = p.old;
             continue;
         }
-        if (has_thread(t, p.pc))
-            continue;
+        if (t->sparse[p.pc] < t->n && t->pcs[t->sparse[p.pc]] == p.pc)
+            continue; /* it is there */
         t->sparse[p.pc] = (uint32_t)t->n;
         t->pcs[t->n++] = p.pc;
         const struct inst *i = &m->re->prog[p.pc];
@@ -374,11 +360,6 @@ static void add_thread(struct machine *m, struct threads *t, uint32_t pc, size_t
     }
 }
 
-static bool takes(const struct inst *i, uint32_t rune)
-{
-    return i->op == OP_RUNE ? i->rune == rune : i->op == OP_CLASS && sw_runes_has(i->runes, rune);
-}
-
 /* Move all threads over a rune. @return whether one of them has matched, in @spans; those that come
  * after it are dropped */
 static bool step(struct machine *m, const struct threads *now, struct threads *then, uint32_t rune,
@@ -392,7 +373,8 @@ static bool step(struct machine *m, const struct threads *now, struct threads *t
             memcpy(spans, of_thread, m->slots * sizeof *spans);
             return true;
         }
-        if (at_end || inst->op > OP_CLASS || !takes(inst, rune))
+        if (at_end || inst->op > OP_CLASS ||
+            !(inst->op == OP_RUNE ? inst->rune == rune : sw_runes_has(inst->runes, rune)))
             continue;
         memcpy(m->now, of_thread, m->slots * sizeof *m->now);
         add_thread(m, then, inst->x, next_at);
@@ -419,31 +401,29 @@ static void machine_init(struct machine *m, const struct sw_regex *re, const cha
     }
 }
 
-static size_t skip_to_prefix(const struct sw_regex *re, const char *s, size_t len, size_t at)
+bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t from, long *spans)
 {
-    const char *found = memmem(s + at, len - at, re->prefix, re->prefix_len);
-    return found ? (size_t)(found - s) : len;
-}
-
-static bool run(struct machine *m, size_t from, long *spans)
-{
-    const struct sw_regex *re = m->re;
-    struct threads *now = &m->lists[0], *then = &m->lists[1];
+    struct machine m;
+    struct threads *now = &m.lists[0], *then = &m.lists[1];
     bool matched = false;
+    if (re->anchored && from > 0)
+        return false;
+    machine_init(&m, re, s, len);
     for (size_t at = from;;) {
         if (now->n == 0) {
             if (matched || (re->anchored && at > 0))
                 break;
-            if (re->prefix_len)
-                at = skip_to_prefix(re, m->s, m->len, at);
+            const char *next = re->prefix_len ? memmem(s + at, len - at, re->prefix, re->prefix_len)
+                                              : s + at;
+            at = next ? (size_t)(next - s) : len;
         }
         if (!matched) {
-            memset(m->now, -1, m->slots * sizeof *m->now);
-            add_thread(m, now, 0, at);
+            memset(m.now, -1, m.slots * sizeof *m.now);
+            add_thread(&m, now, 0, at);
         }
         uint32_t rune = 0;
-        size_t w = sw_rune_decode(m->s + at, m->len - at, &rune);
-        matched = step(m, now, then, rune, w == 0, at + w, spans) || matched;
+        size_t w = sw_rune_decode(s + at, len - at, &rune);
+        matched = step(&m, now, then, rune, w == 0, at + w, spans) || matched;
         if (w == 0)
             break;
         at += w;
@@ -451,16 +431,6 @@ static bool run(struct machine *m, size_t from, long *spans)
         now = then;
         then = swap;
     }
-    return matched;
-}
-
-bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t from, long *spans)
-{
-    struct machine m;
-    if (re->anchored && from > 0)
-        return false;
-    machine_init(&m, re, s, len);
-    bool matched = run(&m, from, spans);
     free(m.memory);
     return matched;
 }

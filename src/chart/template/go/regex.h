@@ -12,6 +12,7 @@ struct sw_regex;
  * Source: Go's regexp/syntax documentation. Pinned by test/unit/chart/template_regex_test.c. */
 int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out,
                      struct sw_err *err) SW_CHECKED;
+/** @re may be NULL. */
 void sw_regex_free(struct sw_regex *re);
 SW_DEFINE_AUTO(sw_regex, sw_regex_free)
 

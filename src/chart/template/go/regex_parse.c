@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,19 +21,6 @@ static struct regex_node *literal(struct regex_parser *p, uint32_t rune)
     sw_runes_add(&n->runes, p->arena, rune, rune);
     if (p->flags & FOLD)
         sw_runes_fold(&n->runes, p->arena);
-    return n;
-}
-
-static struct regex_node *dot(struct regex_parser *p)
-{
-    struct regex_node *n = sw_regex_new_node(p, RE_CLASS);
-    p->at++;
-    if (p->flags & DOT_ALL) {
-        sw_runes_add(&n->runes, p->arena, 0, SW_RUNE_MAX);
-    } else {
-        sw_runes_add(&n->runes, p->arena, 0, '\n' - 1);
-        sw_runes_add(&n->runes, p->arena, '\n' + 1, SW_RUNE_MAX);
-    }
     return n;
 }
 
@@ -117,31 +105,19 @@ static struct regex_node *capture(struct regex_parser *p, const char *name, size
     return n->first ? n : NULL;
 }
 
-static bool valid_name(const char *s, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
-            s[i] != '_')
-            return false;
-    }
-    return len > 0;
-}
-
 /* "(?P<name>" or "(?<name>" at @start; p->at is after the "<". */
 static struct regex_node *named_capture(struct regex_parser *p, const char *start)
 {
     const char *close = memchr(p->at, '>', (size_t)(p->end - p->at)), *name = p->at;
     if (!close)
         return sw_regex_fail(p, "invalid named capture", start, p->end);
-    if (!valid_name(name, (size_t)(close - name)))
+    const char *p_name = name;
+    while (p_name < close && (isalnum((unsigned char)*p_name) || *p_name == '_'))
+        p_name++;
+    if (close == name || p_name < close)
         return sw_regex_fail(p, "invalid named capture", start, close + 1);
     p->at = close + 1;
     return capture(p, name, (size_t)(close - name));
-}
-
-static unsigned flag_of(char c)
-{
-    return c == 'i' ? FOLD : c == 'm' ? MULTILINE : c == 's' ? DOT_ALL : c == 'U' ? SWAP_LAZY : 0;
 }
 
 /* "(?i)", "(?i-s:...)" at @start; p->at is after the "?". */
@@ -152,7 +128,11 @@ static struct regex_node *flags_group(struct regex_parser *p, const char *start)
     while (p->at < p->end) {
         char c = *p->at;
         sw_regex_next_rune(p);
-        unsigned flag = flag_of(c);
+        unsigned flag = c == 'i'   ? FOLD
+                        : c == 'm' ? MULTILINE
+                        : c == 's' ? DOT_ALL
+                        : c == 'U' ? SWAP_LAZY
+                                   : 0;
         if (flag) {
             flags = clear ? flags & ~flag : flags | flag;
             any = true;
@@ -295,6 +275,7 @@ static struct regex_node *repetitions(struct regex_parser *p, struct regex_node 
 static struct regex_node *single(struct regex_parser *p)
 {
     int min, max;
+    struct regex_node *n;
     const char *start = p->at;
     switch (*p->at) {
     case '(':
@@ -302,7 +283,14 @@ static struct regex_node *single(struct regex_parser *p)
     case '[':
         return sw_regex_class_node(p);
     case '.':
-        return dot(p);
+        p->at++;
+        n = sw_regex_new_node(p, RE_CLASS);
+        sw_runes_add(&n->runes, p->arena, 0, SW_RUNE_MAX);
+        if (!(p->flags & DOT_ALL)) {
+            n->runes.ranges[0].hi = '\n' - 1;
+            sw_runes_add(&n->runes, p->arena, '\n' + 1, SW_RUNE_MAX);
+        }
+        return n;
     case '^':
         return assertion(p, 1, p->flags & MULTILINE ? RE_BEGIN_LINE : RE_BEGIN_TEXT);
     case '$':

@@ -4,11 +4,13 @@
  * that Go quotes. */
 #include "chart/template/go/regex_ast.h"
 
+/** Limits of an expression. */
 enum {
     DEEPEST = 1000,
     MAX_REPEAT = 1000, /* all repetitions within each other multiplied */
 };
 
+/** The flags of "(?imsU)". */
 enum flags {
     FOLD = 1,      /* i */
     MULTILINE = 2, /* m */
@@ -16,6 +18,7 @@ enum flags {
     SWAP_LAZY = 8, /* U */
 };
 
+/** The state of parsing one expression. */
 struct regex_parser {
     struct sw_arena *arena;
     const char *start, *at, *end;
@@ -25,9 +28,13 @@ struct regex_parser {
     struct sw_err *err;
 };
 
+/** Set the error @code, which quotes the expression from @from to @to. @return NULL */
 void *sw_regex_fail(struct regex_parser *p, const char *code, const char *from, const char *to);
+/** An empty node, in the arena. */
 struct regex_node *sw_regex_new_node(struct regex_parser *p, enum regex_kind kind);
+/** Whether @text comes next. */
 bool sw_regex_is_at(const struct regex_parser *p, const char *text);
+/** The next rune, which is passed. */
 uint32_t sw_regex_next_rune(struct regex_parser *p);
 
 /** A backslash and what stands for one rune. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "chart/template/go/regex_parse.h"
+#include "chart/template/go/strconv.h"
 
 void *sw_regex_fail(struct regex_parser *p, const char *code, const char *from, const char *to)
 {
@@ -171,26 +172,19 @@ static int posix_class(struct regex_parser *p, struct sw_runes *set)
     return sw_regex_fail(p, "invalid character class range", p->at, close + 2), -1;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
-}
-
 /* After "\x": two digits, or any number of them in braces. */
 static bool hex_escape(struct regex_parser *p, uint32_t *rune)
 {
     *rune = 0;
     if (p->at < p->end && *p->at == '{') {
         const char *start = ++p->at;
-        while (p->at < p->end && hex_digit(*p->at) >= 0 && *rune <= SW_RUNE_MAX)
-            *rune = *rune * 16 + (uint32_t)hex_digit(*p->at++);
+        while (p->at < p->end && sw_hex_digit(*p->at) >= 0 && *rune <= SW_RUNE_MAX)
+            *rune = *rune * 16 + (uint32_t)sw_hex_digit(*p->at++);
         return p->at > start && p->at < p->end && *p->at++ == '}' && *rune <= SW_RUNE_MAX;
     }
-    if (p->end - p->at < 2 || hex_digit(p->at[0]) < 0 || hex_digit(p->at[1]) < 0)
+    if (p->end - p->at < 2 || sw_hex_digit(p->at[0]) < 0 || sw_hex_digit(p->at[1]) < 0)
         return false;
-    *rune = (uint32_t)(hex_digit(p->at[0]) * 16 + hex_digit(p->at[1]));
+    *rune = (uint32_t)(sw_hex_digit(p->at[0]) * 16 + sw_hex_digit(p->at[1]));
     p->at += 2;
     return true;
 }

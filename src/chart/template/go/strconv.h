@@ -6,10 +6,19 @@
 
 struct text;
 
+/** The value of a hexadecimal digit; -1: it is none. */
+static inline int sw_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
 /** As Go's strconv.FormatFloat(f, verb, prec, 64): verb one of e E f g G b x X; @prec -1: shortest.
  */
 void sw_float_format(struct text *out, double f, char verb, int prec);
 
+/** SW_QUOTE_ASCII: escape all that is not ASCII, as %+q does. */
 enum sw_quote_flags { SW_QUOTE_ASCII = 1 };
 /** strconv.Quote: in double quotes, with Go's escapes. */
 void sw_quote(struct text *out, const char *s, size_t len, unsigned flags);
@@ -25,10 +34,12 @@ long sw_unquote(const char *s, size_t len, char *out);
 /** strconv.UnquoteChar: one character or escape. @return bytes read, or -1 */
 long sw_unquote_char(const char *s, size_t len, char quote, uint32_t *rune, bool *multibyte);
 
+/** What is wrong with a number: strconv.ErrSyntax, strconv.ErrRange. */
 enum sw_parse_error { SW_PARSE_OK, SW_PARSE_SYNTAX, SW_PARSE_RANGE };
 /** strconv.ParseUint / ParseInt. Base 0: from the prefix, underscores allowed.
  * On SW_PARSE_RANGE @out holds the nearest value. */
 enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out);
+/** The same for a number with a sign. */
 enum sw_parse_error sw_parse_int(const char *s, size_t len, int base, int64_t *out);
 /** strconv.ParseFloat(s, 64). */
 enum sw_parse_error sw_parse_float(const char *s, size_t len, double *out);

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 
+/** A growing buffer; zero-initialise all but @limit. free() its @p. */
 struct text {
     char *p;
     size_t len, cap;
@@ -16,11 +17,14 @@ struct text {
 
 /** Room for @n more bytes. @return false: over the limit */
 bool sw_text_grow(struct text *t, size_t n);
+/** Append formatted text. */
 void sw_text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** Append @rune as UTF-8. */
 void sw_text_rune(struct text *t, uint32_t rune);
 /** @n times @c. */
 void sw_text_fill(struct text *t, char c, size_t n);
 
+/** Append @n bytes. */
 static inline void sw_text_put(struct text *t, const char *s, size_t n)
 {
     if (t->cap - t->len <= n && !sw_text_grow(t, n))
@@ -30,6 +34,7 @@ static inline void sw_text_put(struct text *t, const char *s, size_t n)
     t->len += n;
 }
 
+/** Append one byte. */
 static inline void sw_text_char(struct text *t, char c)
 {
     if (t->cap - t->len <= 1 && !sw_text_grow(t, 1))
@@ -37,6 +42,7 @@ static inline void sw_text_char(struct text *t, char c)
     t->p[t->len++] = c;
 }
 
+/** Append a string. */
 static inline void sw_text_puts(struct text *t, const char *s)
 {
     sw_text_put(t, s, strlen(s));

@@ -8,14 +8,6 @@
 
 /* ---- numbers ---- */
 
-static void take_rune(struct node_number *n, uint32_t r)
-{
-    n->is_int = n->is_uint = n->is_float = true;
-    n->i = r;
-    n->u = r;
-    n->f = r;
-}
-
 /* What of a float is also a whole number. */
 static void integers_of_float(struct node_number *n)
 {
@@ -120,7 +112,8 @@ int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, s
         if ((size_t)used + 2 != n->text_len)
             return sw_err_set(err, SW_INVALID, "malformed character constant: %.*s",
                               (int)n->text_len, n->text);
-        take_rune(n, r);
+        n->is_int = n->is_uint = n->is_float = true;
+        n->f = n->i = n->u = r;
     } else if (is_complex) {
         rc = parse_complex(n, err);
     } else if (n->text[n->text_len - 1] == 'i' &&
@@ -201,12 +194,6 @@ static void put_template(struct text *out, const struct node_template *t)
     sw_text_puts(out, "}}");
 }
 
-static void put_list(struct text *out, const struct node_list *l)
-{
-    for (uint32_t i = 0; i < l->n; i++)
-        sw_node_print(out, l->nodes[i]);
-}
-
 static void put_command(struct text *out, const struct node_command *c)
 {
     for (uint32_t i = 0; i < c->n; i++) {
@@ -230,7 +217,8 @@ void sw_node_print(struct text *out, const struct node *node)
         sw_text_puts(out, "}}");
         break;
     case N_LIST:
-        put_list(out, (const struct node_list *)node);
+        for (uint32_t i = 0; i < ((const struct node_list *)node)->n; i++)
+            sw_node_print(out, ((const struct node_list *)node)->nodes[i]);
         break;
     case N_IF:
     case N_WITH:

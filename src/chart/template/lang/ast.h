@@ -7,6 +7,7 @@ struct func;
 struct func_index;
 struct text;
 
+/** What a node is; each kind has its struct below. */
 enum node_kind {
     N_TEXT,
     N_ACTION,
@@ -39,29 +40,34 @@ struct name {
     uint32_t hash;
 };
 
+/** What all nodes begin with. */
 struct node {
     uint8_t kind;
     uint32_t pos; /* byte offset in the text */
 };
 
+/** Text outside actions. */
 struct node_text {
     struct node node;
     const char *s;
     size_t len;
 };
 
+/** What is executed in order. */
 struct node_list {
     struct node node;
     struct node **nodes;
     uint32_t n, cap;
 };
 
+/** An operand, or a function and its arguments. */
 struct node_command {
     struct node node;
     struct node **args;
     uint32_t n, cap;
 };
 
+/** Commands with | between them, and the variables that get the result. */
 struct node_pipe {
     struct node node;
     bool is_assign;
@@ -71,6 +77,7 @@ struct node_pipe {
     uint32_t n, cap;
 };
 
+/** {{pipeline}} */
 struct node_action {
     struct node node;
     struct node_pipe *pipe;
@@ -83,29 +90,34 @@ struct node_branch { /* if, with, range */
     struct node_list *else_list; /* or NULL */
 };
 
+/** {{template "name" pipeline}} */
 struct node_template {
     struct node node;
     struct name name;
     struct node_pipe *pipe; /* or NULL */
 };
 
+/** A function's name. */
 struct node_ident {
     struct node node;
     const struct func *func;
 };
 
+/** $x, $x.a.b */
 struct node_var {
     struct node node;
     struct name *names; /* "$x", then fields */
     uint32_t n;
 };
 
+/** .a.b */
 struct node_field {
     struct node node;
     struct name *names;
     uint32_t n;
 };
 
+/** (pipeline).a.b */
 struct node_chain {
     struct node node;
     struct node *base;
@@ -113,11 +125,13 @@ struct node_chain {
     uint32_t n, cap;
 };
 
+/** true, false */
 struct node_bool {
     struct node node;
     bool value;
 };
 
+/** A number or character, as each type that it fits. */
 struct node_number {
     struct node node;
     const char *text;
@@ -130,6 +144,7 @@ struct node_number {
     struct sw_value ideal; /* as an interface {}; SW_T_INVALID: it overflows int */
 };
 
+/** A quoted string. */
 struct node_string {
     struct node node;
     const char *quoted;
@@ -164,11 +179,13 @@ void sw_node_print(struct text *out, const struct node *node);
 /** Number literals; lex.c's token text. @return 0, or -1 with what is wrong in @err */
 int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, struct sw_err *err);
 
+/** @s is borrowed. */
 static inline struct name sw_name(const char *s, size_t len)
 {
     return (struct name){ s, (uint32_t)len, sw_name_hash(s, len) };
 }
 
+/** Whether two names are the same. */
 static inline bool sw_name_equal(const struct name *a, const struct name *b)
 {
     return a->hash == b->hash && a->len == b->len && __builtin_memcmp(a->s, b->s, a->len) == 0;

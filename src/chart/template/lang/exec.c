@@ -101,23 +101,9 @@ static int range_map(struct exec *x, const struct loop *l, struct sw_value v)
     return rc;
 }
 
-static int range_int(struct exec *x, const struct loop *l, struct sw_value v)
-{
-    if (l->range->pipe->n_decl > 1) {
-        size_t mark = x->text.len, len;
-        sw_print_value(&x->text, v);
-        const char *s = sw_text_take(&x->text, mark, x->arena, &len);
-        return sw_exec_fail(x, "can't use %s to iterate over more than one variable", s);
-    }
-    int rc = 0;
-    struct sw_value i = v;
-    for (i.as.u = 0; i.as.u < v.as.u && rc == 0; i.as.u++)
-        rc = iterate(x, l, (struct sw_value){ 0 }, i);
-    return rc;
-}
-
 static int range_value(struct exec *x, const struct loop *l, struct sw_value v, bool *ran)
 {
+    int rc = 0;
     *ran = true;
     switch (sw_kind(v)) {
     case SW_K_INT:
@@ -126,7 +112,13 @@ static int range_value(struct exec *x, const struct loop *l, struct sw_value v, 
             break;
         if (v.as.u == 0)
             break;
-        return range_int(x, l, v);
+        if (l->range->pipe->n_decl > 1)
+            return sw_exec_fail(x, "can't use %s to iterate over more than one variable",
+                                sw_value_print(x->arena, v));
+        for (struct sw_value i = { .type = v.type, .extra = v.extra }; i.as.u < v.as.u && rc == 0;
+             i.as.u++)
+            rc = iterate(x, l, (struct sw_value){ 0 }, i);
+        return rc;
     case SW_K_SLICE:
         if (sw_value_len(v) == 0)
             break;
@@ -166,13 +158,9 @@ static int walk_template(struct exec *x, struct sw_value dot, const struct node_
     struct sw_value v = { 0 };
     x->frame->node = &t->node;
     const struct tmpl *tmpl = sw_scope_find(x->scope, &t->name);
-    if (!tmpl) {
-        struct text name = { .limit = 1 << 20 };
-        sw_quote(&name, t->name.s, t->name.len, 0);
-        int rc = sw_exec_fail(x, "template %.*s not defined", (int)name.len, name.p);
-        free(name.p);
-        return rc;
-    }
+    if (!tmpl)
+        return sw_exec_fail(x, "template %s not defined",
+                            sw_exec_quoted(x, t->name.s, t->name.len));
     int rc = t->pipe ? sw_eval_pipe(x, dot, t->pipe, &v) : 0;
     return rc < 0 ? rc : sw_exec_tmpl(x, tmpl, v);
 }
@@ -246,12 +234,9 @@ int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot)
     const struct tmpl *tmpl = sw_scope_find(x->scope, name);
     if (tmpl)
         return sw_exec_tmpl(x, tmpl, dot);
-    struct text t = { .limit = 1 << 20 };
-    sw_quote(&t, name->s, name->len, 0);
-    sw_err_set(x->err, SW_NOTFOUND, "template: no template %.*s associated with template \"gotpl\"",
-               (int)t.len, t.p);
-    free(t.p);
-    return SW_NOTFOUND;
+    return sw_err_set(x->err, SW_NOTFOUND,
+                      "template: no template %s associated with template \"gotpl\"",
+                      sw_exec_quoted(x, name->s, name->len));
 }
 
 static const char no_value[] = "<no value>";

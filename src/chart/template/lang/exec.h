@@ -5,6 +5,7 @@
 #include "chart/template/lang/scope.h"
 #include "chart/template/template.h"
 
+/** A variable of a template. */
 struct var {
     struct name name;
     struct sw_value value;
@@ -17,6 +18,7 @@ struct frame {
     size_t vars;             /* its first variable */
 };
 
+/** The execution of a template of a set. */
 struct exec {
     struct sw_arena *arena;
     struct sw_template_opts opts;   /* defaults filled in */
@@ -39,36 +41,47 @@ struct exec {
 /** An error at the current node: "template: NAME:LINE:COL: executing ...: <formatted>". */
 int sw_exec_fail(struct exec *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** @s in Go's quotes, in the arena. */
+const char *sw_exec_quoted(struct exec *x, const char *s, size_t len);
+
 /** The same of a text, with a code of its own. */
 int sw_exec_fail_at(struct exec *x, int code, const char *what);
 /** Spend @n steps. */
 int sw_exec_charge(struct exec *x, uint64_t n);
-/** Whether x->text has passed its limit; whether there is room for a template within this one. */
+/** Fail when x->text has passed its limit. */
 int sw_exec_check_output(struct exec *x);
+/** Fail when there is no room for a template within this one. */
 int sw_exec_check_depth(struct exec *x);
-/** Whether there is room for a control structure or an expression within this one. */
+/** Fail when the C stack has no room for a control structure or an expression within this one. */
 int sw_exec_check_stack(struct exec *x);
 
-/** Execute a template into x->text, as Go's ExecuteTemplate does. On failure the text is cut back.
- */
+/** Execute the template that @name means into x->text, as Go's ExecuteTemplate does.
+ * @return 0 | SW_NOTFOUND | SW_INVALID, what was written stays */
 int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot);
+/** The same for a template. */
 int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot);
 
-/** Helm's way with what is in x->text since @mark: no "<no value>" stays. */
+/** Remove each "<no value>" from what is in x->text since @mark, as Helm does. */
 void sw_exec_strip_no_value(struct exec *x, size_t mark);
-/** Helm's rewording of an execution error. */
+/** Reword the error of an execution as Helm does. @return @rc */
 int sw_exec_clean_error(struct sw_err *err, int rc, const char *file);
+/** Reword the error of parsing as Helm does. @return @rc */
 int sw_parse_clean_error(struct sw_err *err, int rc, const char *file);
 
-/* exec_eval.c */
+/** Declare a variable (exec_eval.c). */
 void sw_exec_push_var(struct exec *x, struct name name, struct sw_value v);
+/** Assign to a variable that was declared. */
 int sw_exec_set_var(struct exec *x, const struct name *name, struct sw_value v);
+/** The value of a pipeline; its variables are declared or assigned. */
 int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pipe,
                  struct sw_value *out);
-/* exec_field.c: .Name of a value. @args, @final: for methods */
+/** .Name of @receiver: a field, a key of a map, or a method that is called with @args and @final
+ * (exec_field.c). */
 int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
                   const struct node *node, struct node *const *args, size_t n_args,
                   const struct sw_value *final, struct sw_value receiver, struct sw_value *out);
+/** Call @f with the values of @args (the first is the function itself) and of @final, which may
+ * be NULL. @self: a method's receiver. */
 int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, const char *name,
                  const struct node *node, struct node *const *args, size_t n_args,
                  const struct sw_value *final, struct sw_value self, struct sw_value *out);

@@ -19,6 +19,13 @@ static void put_location(struct text *out, const struct source *source, uint32_t
     sw_text_printf(out, "%s:%zu:%zu", source->name, line, pos - start);
 }
 
+const char *sw_exec_quoted(struct exec *x, const char *s, size_t len)
+{
+    size_t mark = x->text.len;
+    sw_quote(&x->text, s, len, 0);
+    return sw_text_take(&x->text, mark, x->arena, &len);
+}
+
 int sw_exec_fail_at(struct exec *x, int code, const char *what)
 {
     const struct frame *f = x->frame;

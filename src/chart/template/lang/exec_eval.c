@@ -36,23 +36,19 @@ int sw_exec_set_var(struct exec *x, const struct name *name, struct sw_value v)
 
 /* ---- commands ---- */
 
-static int eval_variable(struct exec *x, struct sw_value dot, const struct node_var *v,
-                         struct node *const *args, size_t n_args, const struct sw_value *final,
-                         struct sw_value *out);
+static const char *node_text(struct exec *x, const struct node *n)
+{
+    size_t mark = x->text.len, len;
+    sw_node_print(&x->text, n);
+    return sw_text_take(&x->text, mark, x->arena, &len);
+}
 
 static int not_a_function(struct exec *x, struct node *const *args, size_t n_args,
                           const struct sw_value *final)
 {
     if (n_args <= 1 && !final)
         return 0;
-    struct text t = { .limit = 1 << 20 };
-    if (args[0]->kind == N_PIPE)
-        sw_node_print(&t, args[0]);
-    else
-        sw_node_print(&t, args[0]);
-    int rc = sw_exec_fail(x, "can't give argument to non-function %.*s", (int)t.len, t.p);
-    free(t.p);
-    return rc;
+    return sw_exec_fail(x, "can't give argument to non-function %s", node_text(x, args[0]));
 }
 
 /* .a.b.c: all but the last without arguments. */
@@ -124,15 +120,6 @@ static int eval_variable(struct exec *x, struct sw_value dot, const struct node_
                        out);
 }
 
-static int eval_number(struct exec *x, const struct node_number *n, struct sw_value *out)
-{
-    x->frame->node = &n->node;
-    *out = n->ideal;
-    if (n->ideal.type == SW_T_INVALID)
-        return sw_exec_fail(x, "%.*s overflows int", (int)n->text_len, n->text);
-    return 0;
-}
-
 static int eval_constant(struct exec *x, struct sw_value dot, const struct node *word,
                          struct sw_value *out)
 {
@@ -144,7 +131,11 @@ static int eval_constant(struct exec *x, struct sw_value dot, const struct node 
         *out = dot;
         return 0;
     case N_NUMBER:
-        return eval_number(x, (const struct node_number *)word, out);
+        x->frame->node = word;
+        *out = ((const struct node_number *)word)->ideal;
+        if (out->type == SW_T_INVALID)
+            return sw_exec_fail(x, "%s overflows int", node_text(x, word));
+        return 0;
     case N_STRING:
         *out = ((const struct node_string *)word)->value;
         return 0;
@@ -215,80 +206,49 @@ int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pi
 
 /* ---- arguments ---- */
 
-static bool can_be_nil(char param)
+static const struct func_param *type_of(char param)
 {
-    return strchr("vrmlSyVx", param) != NULL;
+    return &sw_func_params[(unsigned char)param];
 }
 
 /* The zero of a type that can be nil. */
 static struct sw_value nil_of(char param)
 {
-    switch (param) {
-    case 'm':
-        return sw_value_typed_map(SW_T_MAP, NULL);
-    case 'V':
-        return sw_value_typed_map(SW_T_VALUES, NULL);
-    case 'l':
-        return sw_value_typed_list(SW_T_LIST, NULL);
-    case 'S':
-        return sw_value_typed_list(SW_T_STRINGS, NULL);
-    case 'y':
-        return (struct sw_value){ .type = SW_T_BYTES };
-    default:
-        return sw_value_nil();
-    }
+    uint8_t type = type_of(param)->type;
+    return (struct sw_value){ .type = type == SW_T_OBJECT ? SW_T_NIL : type };
 }
 
 /* Go's assignability, for the types that parameters have. */
 static bool assignable(struct sw_value v, char param)
 {
-    switch (param) {
-    case 'v':
-    case 'r':
+    const struct func_param *to = type_of(param);
+    switch (to->type) {
+    case SW_T_NIL:
         return true;
-    case 's':
-        return v.type == SW_T_STRING;
-    case 'b':
-        return v.type == SW_T_BOOL;
-    case 'i':
-        return v.type == SW_T_INT;
-    case 'I':
-        return v.type == SW_T_INT64;
-    case 'f':
-        return v.type == SW_T_FLOAT64;
-    case 'm':
-    case 'V':
+    case SW_T_MAP:
+    case SW_T_VALUES:
         return v.type == SW_T_MAP || v.type == SW_T_VALUES;
-    case 'l':
-        return v.type == SW_T_LIST;
-    case 'S':
+    case SW_T_STRINGS:
         return v.type == SW_T_STRINGS || v.type == SW_T_VERSIONS;
-    case 'y':
-        return v.type == SW_T_BYTES;
-    case 'd':
-        return v.type == SW_T_DURATION;
-    case 'M':
-        return v.type == SW_T_MONTH;
-    case 'u':
-        return v.type == SW_T_UINT32;
+    case SW_T_OBJECT:
+        return v.type == SW_T_OBJECT && strcmp(v.as.object->type->name, to->name) == 0;
     default:
-        return v.type == SW_T_OBJECT &&
-               strcmp(v.as.object->type->name, sw_param_type_name(param)) == 0;
+        return v.type == to->type;
     }
 }
 
 static int validate(struct exec *x, char param, struct sw_value *v)
 {
     if (v->type == SW_T_INVALID) {
-        if (!can_be_nil(param))
-            return sw_exec_fail(x, "invalid value; expected %s", sw_param_type_name(param));
+        if (!type_of(param)->can_be_nil)
+            return sw_exec_fail(x, "invalid value; expected %s", type_of(param)->name);
         *v = nil_of(param);
         return 0;
     }
     if (!assignable(*v, param)) {
         const char *got = v->type == SW_T_NIL ? "interface {}" : sw_value_type_name(*v);
-        return sw_exec_fail(x, "wrong type for value; expected %s; got %s",
-                            sw_param_type_name(param), got);
+        return sw_exec_fail(x, "wrong type for value; expected %s; got %s", type_of(param)->name,
+                            got);
     }
     v->extra &= (uint8_t)~SW_V_IFACE;
     return 0;
@@ -296,21 +256,7 @@ static int validate(struct exec *x, char param, struct sw_value *v)
 
 static int wrong_constant(struct exec *x, const char *expected, const struct node *n)
 {
-    struct text t = { .limit = 1 << 20 };
-    sw_node_print(&t, n);
-    int rc = sw_exec_fail(x, "expected %s; found %.*s", expected, (int)t.len, t.p);
-    free(t.p);
-    return rc;
-}
-
-static int unhandled_constant(struct exec *x, char param, const struct node *n)
-{
-    struct text t = { .limit = 1 << 20 };
-    sw_node_print(&t, n);
-    int rc = sw_exec_fail(x, "can't handle %.*s for arg of type %s", (int)t.len, t.p,
-                          sw_param_type_name(param));
-    free(t.p);
-    return rc;
+    return sw_exec_fail(x, "expected %s; found %s", expected, node_text(x, n));
 }
 
 /* A literal where a parameter of type @param is wanted. */
@@ -323,13 +269,9 @@ static int eval_literal(struct exec *x, struct sw_value dot, char param, const s
     case 'r':
         return eval_constant(x, dot, n, out);
     case 's':
-        if (n->kind != N_STRING)
-            return wrong_constant(x, "string", n);
-        return eval_constant(x, dot, n, out);
+        return n->kind == N_STRING ? eval_constant(x, dot, n, out) : wrong_constant(x, "string", n);
     case 'b':
-        if (n->kind != N_BOOL)
-            return wrong_constant(x, "bool", n);
-        return eval_constant(x, dot, n, out);
+        return n->kind == N_BOOL ? eval_constant(x, dot, n, out) : wrong_constant(x, "bool", n);
     case 'i':
     case 'I':
     case 'd':
@@ -351,7 +293,8 @@ static int eval_literal(struct exec *x, struct sw_value dot, char param, const s
         *out = sw_value_float(num->f);
         return 0;
     default:
-        return unhandled_constant(x, param, n);
+        return sw_exec_fail(x, "can't handle %s for arg of type %s", node_text(x, n),
+                            type_of(param)->name);
     }
 }
 
@@ -366,8 +309,8 @@ static int eval_arg(struct exec *x, struct sw_value dot, char param, struct node
         rc = 0;
         break;
     case N_NIL:
-        if (!can_be_nil(param))
-            return sw_exec_fail(x, "cannot assign nil to %s", sw_param_type_name(param));
+        if (!type_of(param)->can_be_nil)
+            return sw_exec_fail(x, "cannot assign nil to %s", type_of(param)->name);
         *out = nil_of(param);
         return 0;
     case N_FIELD:
@@ -392,14 +335,6 @@ static int eval_arg(struct exec *x, struct sw_value dot, char param, struct node
 }
 
 /* ---- calls ---- */
-
-/* What a function says went wrong, with the call's place in front; its code is kept. */
-static int call_failed(struct exec *x, const struct node *node, const char *name, int code)
-{
-    SW_AUTO_CHARS *what = sw_printf("error calling %s: %s", name, sw_err_text(x->err));
-    x->frame->node = node;
-    return sw_exec_fail_at(x, code, what);
-}
 
 /* and, or: no more arguments than decide. */
 static int eval_and_or(struct exec *x, struct sw_value dot, const struct func *f,
@@ -447,13 +382,6 @@ static int eval_args(struct exec *x, struct sw_value dot, const struct func *f,
     return validate(x, f->params[n_args < fixed ? n_args : fixed], &argv[n_args]);
 }
 
-static const char *node_text(struct exec *x, const struct node *n)
-{
-    size_t mark = x->text.len, len;
-    sw_node_print(&x->text, n);
-    return sw_text_take(&x->text, mark, x->arena, &len);
-}
-
 int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, const char *name,
                  const struct node *node, struct node *const *args, size_t n_args,
                  const struct sw_value *final, struct sw_value self, struct sw_value *out)
@@ -483,8 +411,11 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
     if (f->special == FUNC_CALL)
         c.self = sw_value_cstr(n_args ? node_text(x, args[0]) : "<value>");
     rc = f->fn(&c);
-    if (rc < 0)
-        return call_failed(x, node, name, rc);
+    if (rc < 0) { /* its message, with the call's place in front; its code is kept */
+        SW_AUTO_CHARS *what = sw_printf("error calling %s: %s", name, sw_err_text(x->err));
+        x->frame->node = node;
+        return sw_exec_fail_at(x, rc, what);
+    }
     *out = c.result;
     return sw_exec_check_output(x);
 }

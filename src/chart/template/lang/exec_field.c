@@ -21,21 +21,13 @@ static const struct func *method_of(const struct exec *x, struct sw_value v,
     return NULL;
 }
 
-static int no_entry(struct exec *x, const char *what, const struct name *name)
-{
-    struct text t = { .limit = 1 << 20 };
-    sw_quote(&t, name->s, name->len, 0);
-    int rc = sw_exec_fail(x, "%s %.*s", what, (int)t.len, t.p);
-    free(t.p);
-    return rc;
-}
-
 static int map_field(struct exec *x, const struct name *name, struct sw_value map,
                      struct sw_value *out)
 {
     const struct sw_value *found = sw_map_find_hashed(map.as.map, name->s, name->len, name->hash);
     if (!found && x->missing_key_error)
-        return no_entry(x, "map has no entry for key", name);
+        return sw_exec_fail(x, "map has no entry for key %s",
+                            sw_exec_quoted(x, name->s, name->len));
     *out = found ? *found : sw_value_zero_elem(map);
     if (sw_types[map.type].elem == SW_T_NIL)
         out->extra |= SW_V_IFACE;
@@ -65,7 +57,8 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
     bool has_args = n_args > 1 || final;
     if (receiver.type == SW_T_INVALID) {
         if (x->missing_key_error)
-            return no_entry(x, "nil data; no entry for key", name);
+            return sw_exec_fail(x, "nil data; no entry for key %s",
+                                sw_exec_quoted(x, name->s, name->len));
         *out = receiver;
         return 0;
     }

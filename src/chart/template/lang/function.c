@@ -24,49 +24,26 @@ const struct func *sw_func_find(const struct func_index *index, const char *name
     return NULL;
 }
 
-const char *sw_param_type_name(char param)
-{
-    switch (param) {
-    case 'v':
-        return "interface {}";
-    case 'r':
-        return "reflect.Value";
-    case 's':
-        return "string";
-    case 'b':
-        return "bool";
-    case 'i':
-        return "int";
-    case 'I':
-        return "int64";
-    case 'f':
-        return "float64";
-    case 'm':
-        return "map[string]interface {}";
-    case 'l':
-        return "[]interface {}";
-    case 'S':
-        return "[]string";
-    case 'y':
-        return "[]uint8";
-    case 't':
-        return "time.Time";
-    case 'd':
-        return "time.Duration";
-    case 'M':
-        return "time.Month";
-    case 'V':
-        return "chartutil.Values";
-    case 'x':
-        return "*semver.Version";
-    case 'u':
-        return "uint32";
-    case 'c':
-        return "sprig.certificate";
-    default:
-        return "?";
-    }
-}
+const struct func_param sw_func_params[128] = {
+    ['v'] = { "interface {}", SW_T_NIL, true },
+    ['r'] = { "reflect.Value", SW_T_NIL, true },
+    ['s'] = { "string", SW_T_STRING, false },
+    ['b'] = { "bool", SW_T_BOOL, false },
+    ['i'] = { "int", SW_T_INT, false },
+    ['I'] = { "int64", SW_T_INT64, false },
+    ['f'] = { "float64", SW_T_FLOAT64, false },
+    ['m'] = { "map[string]interface {}", SW_T_MAP, true },
+    ['l'] = { "[]interface {}", SW_T_LIST, true },
+    ['S'] = { "[]string", SW_T_STRINGS, true },
+    ['y'] = { "[]uint8", SW_T_BYTES, true },
+    ['t'] = { "time.Time", SW_T_OBJECT, false },
+    ['d'] = { "time.Duration", SW_T_DURATION, false },
+    ['M'] = { "time.Month", SW_T_MONTH, false },
+    ['V'] = { "chartutil.Values", SW_T_VALUES, true },
+    ['x'] = { "*semver.Version", SW_T_OBJECT, true },
+    ['u'] = { "uint32", SW_T_UINT32, false },
+    ['c'] = { "sprig.certificate", SW_T_OBJECT, false },
+};
 
 void sw_func_signature(struct text *out, const struct func *f)
 {
@@ -78,7 +55,7 @@ void sw_func_signature(struct text *out, const struct func *f)
             sw_text_puts(out, ", ");
         if (i == fixed)
             sw_text_puts(out, "...");
-        sw_text_puts(out, sw_param_type_name(f->params[i]));
+        sw_text_puts(out, sw_func_params[(unsigned char)f->params[i]].name);
     }
     sw_text_char(out, ')');
 }

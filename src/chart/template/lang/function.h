@@ -28,6 +28,7 @@ typedef int func_fn(struct call *c);
  *   m map[string]interface {}   l []interface {}   S []string   y []uint8
  *   t time.Time   d time.Duration   M time.Month   V chartutil.Values   x *semver.Version
  *   u uint32   c sprig.certificate */
+/** A function or method that templates can call. */
 struct func {
     const char *name;
     func_fn *fn;
@@ -37,6 +38,7 @@ struct func {
     uint8_t special;  /* enum func_special */
 };
 
+/** Functions that the evaluator calls in a way of its own. */
 enum func_special {
     FUNC_PLAIN,
     FUNC_AND, /* its arguments are evaluated one after another, until one decides */
@@ -44,6 +46,7 @@ enum func_special {
     FUNC_CALL, /* gets the text of its first argument besides */
 };
 
+/** The size of an index. */
 enum { SW_FUNC_SLOTS = 1024 };
 
 /** The functions and methods of a template set, which borrows them. */
@@ -69,8 +72,13 @@ static inline size_t sw_func_arity(const struct func *f, bool *variadic)
     return *variadic ? n - 2 : n;
 }
 
-/** The Go type that a parameter letter stands for. */
-const char *sw_param_type_name(char param);
+/** What a parameter letter stands for. */
+struct func_param {
+    const char *name; /* the Go type */
+    uint8_t type;     /* enum sw_type; SW_T_NIL: any */
+    bool can_be_nil;
+};
+extern const struct func_param sw_func_params[128]; /* by letter */
 /** "(string, ...interface {})" */
 void sw_func_signature(struct text *out, const struct func *f);
 
@@ -82,6 +90,7 @@ int sw_call_fail(struct call *c, const char *fmt, ...) __attribute__((format(pri
 /** A method that Go calls through a nil interface or pointer. */
 int sw_call_nil_deref(struct call *c);
 
+/** Leave @v as the result. */
 static inline int sw_return(struct call *c, struct sw_value v)
 {
     c->result = v;
@@ -94,8 +103,10 @@ static inline struct text *sw_call_text(struct call *c, size_t *mark)
     *mark = c->text->len;
     return c->text;
 }
+/** Leave what was appended since @mark as the result, a string. */
 int sw_return_text(struct call *c, size_t mark);
 
+/** Leave a copy of @s as the result. */
 static inline int sw_return_str(struct call *c, const char *s, size_t len)
 {
     return sw_return(c, sw_value_str(c->arena, s, len));
@@ -105,5 +116,5 @@ static inline int sw_return_str(struct call *c, const char *s, size_t len)
 bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b);
 /** Work beyond the usual: @n steps of fuel. @return 0 | SW_INVALID */
 int sw_call_charge(struct call *c, uint64_t n);
-/** Refuse to make something of @bytes. */
+/** Fail when something of @bytes would be larger than the output may be. @return 0 | SW_INVALID */
 int sw_call_check_size(struct call *c, double bytes);

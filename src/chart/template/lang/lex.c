@@ -325,17 +325,6 @@ static struct token lex_quoted(struct lexer *l, int32_t quote, enum token_kind k
     }
 }
 
-static struct token lex_raw_quoted(struct lexer *l)
-{
-    for (;;) {
-        int32_t r = next(l);
-        if (r == '`')
-            return emit(l, TOK_RAW_STRING);
-        if (r == END)
-            return fail_text(l, "unterminated raw quoted string");
-    }
-}
-
 static bool accept(struct lexer *l, const char *set)
 {
     int32_t r = peek(l);
@@ -403,20 +392,6 @@ static struct token lex_number(struct lexer *l)
     return emit(l, TOK_COMPLEX);
 }
 
-static struct token lex_paren(struct lexer *l, int32_t r)
-{
-    l->parens += r == '(' ? 1 : -1;
-    if (l->parens < 0)
-        return fail_text(l, "unexpected right paren");
-    return emit(l, r == '(' ? TOK_LEFT_PAREN : TOK_RIGHT_PAREN);
-}
-
-static struct token unrecognized(struct lexer *l, int32_t r)
-{
-    return fail_text(
-        l, sw_arena_printf(l->arena, "unrecognized character in action: U+%04X", (unsigned)r));
-}
-
 static struct token lex_action(struct lexer *l)
 {
     bool trim;
@@ -453,16 +428,25 @@ static struct token lex_action(struct lexer *l)
     case '\'':
         return lex_quoted(l, '\'', TOK_CHAR_CONSTANT, "unterminated character constant");
     case '`':
-        return lex_raw_quoted(l);
+        do
+            r = next(l);
+        while (r != '`' && r != END);
+        return r == '`' ? emit(l, TOK_RAW_STRING) : fail_text(l, "unterminated raw quoted string");
     case '$':
         return lex_name(l, TOK_VARIABLE);
     case '.':
         return lex_name(l, TOK_FIELD);
     case '(':
     case ')':
-        return lex_paren(l, r);
+        l->parens += r == '(' ? 1 : -1;
+        if (l->parens < 0)
+            return fail_text(l, "unexpected right paren");
+        return emit(l, r == '(' ? TOK_LEFT_PAREN : TOK_RIGHT_PAREN);
     default:
-        return r < 0x80 && sw_rune_is_print((uint32_t)r) ? emit(l, TOK_CHAR) : unrecognized(l, r);
+        if (r < 0x80 && sw_rune_is_print((uint32_t)r))
+            return emit(l, TOK_CHAR);
+        return fail_text(
+            l, sw_arena_printf(l->arena, "unrecognized character in action: U+%04X", (unsigned)r));
     }
 }
 

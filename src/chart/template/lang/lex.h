@@ -2,6 +2,7 @@
 /* Template text to tokens. */
 #include "base/base.h"
 
+/** What a token is. */
 enum token_kind {
     TOK_ERROR, /* s: what is wrong */
     TOK_BOOL,
@@ -39,6 +40,7 @@ enum token_kind {
     TOK_WITH,
 };
 
+/** A piece of a template's text. */
 struct token {
     enum token_kind kind;
     const char *s; /* in the text, or for errors in the arena */
@@ -47,6 +49,7 @@ struct token {
     uint32_t line;
 };
 
+/** The state of reading one text. */
 struct lexer {
     struct sw_arena *arena;
     const char *in;
@@ -57,5 +60,7 @@ struct lexer {
     bool inside;
 };
 
+/** @text is borrowed; error messages are made in @arena. */
 void sw_lex_init(struct lexer *l, struct sw_arena *arena, const char *text, size_t len);
+/** The next token; after TOK_EOF or TOK_ERROR there is none. */
 struct token sw_lex_next(struct lexer *l);

@@ -52,10 +52,9 @@ static bool else_branch(struct parser *p, struct node_branch *b, struct node *el
     b->else_list = item_list(p, &end);
     if (!b->else_list)
         return false;
-    if (end->kind == N_END)
-        return true;
-    sw_parse_fail(p, "expected end; found {{else}}");
-    return false;
+    if (end->kind != N_END)
+        return sw_parse_fail(p, "expected end; found {{else}}"), false;
+    return true;
 }
 
 static struct node *branch_body(struct parser *p, enum node_kind kind, const char *context)
@@ -100,9 +99,7 @@ static struct node *loop_exit(struct parser *p, enum node_kind kind, struct toke
 static struct node *else_control(struct parser *p)
 {
     struct token t = sw_parse_peek_item(p);
-    if (t.kind == TOK_IF || t.kind == TOK_WITH)
-        return sw_parse_small_node(p, N_ELSE, t.pos);
-    if (!sw_parse_expect(p, TOK_RIGHT_DELIM, "else", &t))
+    if (t.kind != TOK_IF && t.kind != TOK_WITH && !sw_parse_expect(p, TOK_RIGHT_DELIM, "else", &t))
         return NULL;
     return sw_parse_small_node(p, N_ELSE, t.pos);
 }
@@ -111,10 +108,8 @@ static bool template_name(struct parser *p, struct token t, const char *context,
 {
     const char *s;
     uint32_t len;
-    if (t.kind != TOK_STRING && t.kind != TOK_RAW_STRING) {
-        sw_parse_unexpected(p, t, context);
-        return false;
-    }
+    if (t.kind != TOK_STRING && t.kind != TOK_RAW_STRING)
+        return sw_parse_unexpected(p, t, context), false;
     if (!sw_parse_unquote(p, t, &s, &len))
         return false;
     *name = sw_name(s, len);
@@ -200,10 +195,8 @@ static bool definition(struct parser *p, struct name name, const char *context)
 {
     struct tree own = { 0 }, *outer = p->tree;
     struct node *end = NULL;
-    if (sw_parse_too_deep(p)) {
-        sw_parse_fail(p, "max nesting depth exceeded");
-        return false;
-    }
+    if (sw_parse_too_deep(p))
+        return sw_parse_fail(p, "max nesting depth exceeded"), false;
     uint32_t action_line = p->action_line;
     p->tree = &own;
     p->action_line = 0;
@@ -216,10 +209,8 @@ static bool definition(struct parser *p, struct name name, const char *context)
     free(own.vars);
     if (!root)
         return false;
-    if (end->kind != N_END) {
-        sw_parse_fail(p, "unexpected {{else}} in %s", context);
-        return false;
-    }
+    if (end->kind != N_END)
+        return sw_parse_fail(p, "unexpected {{else}} in %s", context), false;
     return add_template(p, name, root);
 }
 

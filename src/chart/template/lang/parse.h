@@ -5,11 +5,13 @@
 #include "chart/template/lang/function.h"
 #include "chart/template/lang/lex.h"
 
+/** Limits of parsing. */
 enum {
     MAX_DEPTH = 1000, /* of parentheses, and of control structures, in each other */
     LOOKAHEAD = 3,
 };
 
+/** The state of parsing one text. */
 struct parser {
     struct sw_arena *arena;
     const struct func_index *funcs;
@@ -24,34 +26,45 @@ struct parser {
     struct sw_err *err;
 };
 
-/* What a define starts anew. */
+/** What a define begins anew: the variables in reach. */
 struct tree {
     struct name *vars;
     size_t n_vars, cap_vars;
     unsigned range_depth;
 };
 
-/* Tokens, with Go's three of lookahead; an item is a token that is no space. */
+/** The next token, with up to three of lookahead, as in Go. */
 struct token sw_parse_next(struct parser *p);
+/** Back before the token that was read last. */
 void sw_parse_backup(struct parser *p);
 /** Back before the next token, and @t1, which came before it. */
 void sw_parse_backup2(struct parser *p, struct token t1);
+/** The next token, which stays the next one. */
 struct token sw_parse_peek(struct parser *p);
+/** The next token that is no space. */
 struct token sw_parse_next_item(struct parser *p);
+/** The next token that is no space, which stays the next one; spaces before it are passed. */
 struct token sw_parse_peek_item(struct parser *p);
 
-/** What is wrong, with the place in front. @return NULL */
+/** Set the error, with the place in front. @return NULL */
 void *sw_parse_fail(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** Set the error for a token that may not stand in @context. @return NULL */
 void *sw_parse_unexpected(struct parser *p, struct token t, const char *context);
 /** The next item, which must be of a kind. @return whether it is */
 bool sw_parse_expect(struct parser *p, enum token_kind kind, const char *context,
                      struct token *out);
+/** @s in Go's quotes, in the arena. */
 const char *sw_parse_quoted(struct parser *p, const char *s, size_t len);
+/** The node as Go prints it, in the arena. */
 const char *sw_parse_node_text(struct parser *p, const struct node *n);
 
+/** An empty node of @size bytes, in the arena. */
 void *sw_parse_new_node(struct parser *p, enum node_kind kind, uint32_t pos, size_t size);
+/** A node that has nothing but kind and position. */
 struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t pos);
+/** Add @n to a list. */
 void sw_parse_append(struct parser *p, struct node_list *l, struct node *n);
+/** Declare a variable. */
 void sw_parse_push_var(struct parser *p, struct name name);
 /** What a string literal stands for. @return false: failed */
 bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len);

@@ -29,13 +29,6 @@ void sw_parse_backup2(struct parser *p, struct token t1)
     p->peeked = 2;
 }
 
-static void backup3(struct parser *p, struct token t2, struct token t1)
-{
-    p->token[1] = t1;
-    p->token[2] = t2;
-    p->peeked = 3;
-}
-
 struct token sw_parse_peek(struct parser *p)
 {
     if (p->peeked > 0)
@@ -113,8 +106,7 @@ bool sw_parse_expect(struct parser *p, enum token_kind kind, const char *context
     *out = sw_parse_next_item(p);
     if (out->kind == kind)
         return true;
-    sw_parse_unexpected(p, *out, context);
-    return false;
+    return sw_parse_unexpected(p, *out, context), false;
 }
 
 /* ---- nodes ---- */
@@ -190,10 +182,8 @@ bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t
 {
     char *buf = sw_arena_alloc(p->arena, (size_t)t.len * 3 + 1);
     long n = sw_unquote(t.s, t.len, buf);
-    if (n < 0) {
-        sw_parse_fail(p, "invalid syntax");
-        return false;
-    }
+    if (n < 0)
+        return sw_parse_fail(p, "invalid syntax"), false;
     *s = buf;
     *len = (uint32_t)n;
     return true;
@@ -266,10 +256,8 @@ static bool term(struct parser *p, struct node **out)
         *out = new_number(p, t);
         break;
     case TOK_LEFT_PAREN:
-        if (sw_parse_too_deep(p)) {
-            sw_parse_fail(p, "max expression depth exceeded");
-            return false;
-        }
+        if (sw_parse_too_deep(p))
+            return sw_parse_fail(p, "max expression depth exceeded"), false;
         p->depth++;
         *out = (struct node *)sw_parse_pipeline(p, "parenthesized pipeline", TOK_RIGHT_PAREN);
         p->depth--;
@@ -408,43 +396,30 @@ static bool declarations(struct parser *p, struct node_pipe *pipe, const char *c
         if (t.kind == TOK_CHAR && t.s[0] == ',') {
             sw_parse_next_item(p);
             declare(p, pipe, v);
-            if (strcmp(context, "range") != 0 || pipe->n_decl >= 2) {
-                sw_parse_fail(p, "too many declarations in %s", context);
-                return false;
-            }
+            if (strcmp(context, "range") != 0 || pipe->n_decl >= 2)
+                return sw_parse_fail(p, "too many declarations in %s", context), false;
             enum token_kind kind = sw_parse_peek_item(p).kind;
-            if (kind != TOK_VARIABLE && kind != TOK_RIGHT_DELIM && kind != TOK_RIGHT_PAREN) {
-                sw_parse_fail(p, "range can only initialize variables");
-                return false;
-            }
+            if (kind != TOK_VARIABLE && kind != TOK_RIGHT_DELIM && kind != TOK_RIGHT_PAREN)
+                return sw_parse_fail(p, "range can only initialize variables"), false;
             continue;
         }
+        sw_parse_backup2(p, after.kind == TOK_SPACE ? after : v);
         if (after.kind == TOK_SPACE)
-            backup3(p, v, after);
-        else
-            sw_parse_backup2(p, v);
+            p->token[p->peeked++] = v;
         return true;
     }
 }
 
+/* Whether there is a command, and those behind the first are no constants. */
 static bool check_pipeline(struct parser *p, const struct node_pipe *pipe, const char *context)
 {
-    if (pipe->n == 0) {
-        sw_parse_fail(p, "missing value for %s", context);
-        return false;
-    }
+    if (pipe->n == 0)
+        return sw_parse_fail(p, "missing value for %s", context), false;
     for (uint32_t i = 1; i < pipe->n; i++) {
-        switch ((enum node_kind)pipe->cmds[i]->args[0]->kind) {
-        case N_BOOL:
-        case N_DOT:
-        case N_NIL:
-        case N_NUMBER:
-        case N_STRING:
-            sw_parse_fail(p, "non executable command in pipeline stage %u", i + 1);
-            return false;
-        default:
-            break;
-        }
+        enum node_kind kind = pipe->cmds[i]->args[0]->kind;
+        if (kind == N_BOOL || kind == N_DOT || kind == N_NIL || kind == N_NUMBER ||
+            kind == N_STRING)
+            return sw_parse_fail(p, "non executable command in pipeline stage %u", i + 1), false;
     }
     return true;
 }

@@ -100,11 +100,6 @@ static bool is_table(struct sw_value v)
     return sw_kind(v) == SW_K_MAP && v.as.map;
 }
 
-static bool is_nil(struct sw_value v)
-{
-    return sw_value_is_nil(v) || sw_value_is_nil_ref(v);
-}
-
 /* @*tables: all elements are. Nil elements are refused, as they have no form in TOML. */
 static int check_list(struct writer *w, struct sw_value v, bool *tables, int depth)
 {
@@ -115,7 +110,7 @@ static int check_list(struct writer *w, struct sw_value v, bool *tables, int dep
     for (size_t i = 0; i < n; i++) {
         struct sw_value elem = sw_value_at(v, i);
         bool ignored;
-        if (is_nil(elem))
+        if (sw_value_is_any_nil(elem))
             return fail(w, "cannot encode array with nil element");
         if (sw_kind(elem) == SW_K_SLICE) {
             int rc = check_list(w, elem, &ignored, depth + 1);
@@ -223,7 +218,7 @@ static int write_inline(struct writer *w, struct sw_value table, int depth)
         struct key key = { .depth = 1 };
         struct sw_value v;
         for (size_t i = 0; next_entry(&e, &key, &v); i++) {
-            if (is_nil(v))
+            if (sw_value_is_any_nil(v))
                 continue;
             put_key(w, &key);
             sw_text_puts(w->out, " = ");
@@ -316,7 +311,7 @@ static int write_entries(struct writer *w, const struct key *parent, struct sw_v
         struct key key = { .parent = parent, .depth = parent ? parent->depth + 1 : 1 };
         struct sw_value v;
         while (next_entry(&e, &key, &v)) {
-            int rc = is_nil(v) ? 0 : write_node(w, &key, v);
+            int rc = sw_value_is_any_nil(v) ? 0 : write_node(w, &key, v);
             if (rc < 0)
                 return rc;
         }

@@ -15,4 +15,5 @@ struct sw_toml_time {
     const char *layout; /* NULL: the table's end */
     const char *zone;   /* NULL: any */
 };
+/** All forms, ended by one without a layout. */
 extern const struct sw_toml_time sw_toml_times[];

@@ -2,15 +2,18 @@
 /* Reading TOML, between toml_scalar.c (what stands on one line, and strings) and toml_read.c. */
 #include "chart/template/toml/toml.h"
 
+/** How deep tables, arrays and keys may be nested. */
 enum { SW_TOML_DEEPEST = 200 };
 
 struct table;
 
+/** A key or string, not NUL-terminated. */
 struct toml_key {
     const char *s;
     size_t len;
 };
 
+/** The state of reading one document. */
 struct toml_reader {
     const char *p, *end, *start;
     const char *full_end; /* behind end: a character that no TOML may hold, and what follows it */
@@ -40,10 +43,15 @@ int sw_toml_fail_rune_or_end(struct toml_reader *r, const char *before, const ch
 /** @s in Go's quotes, in the arena. */
 const char *sw_toml_quoted(struct toml_reader *r, const char *s, size_t len);
 
+/** Whether @s comes next. */
 bool sw_toml_at(const struct toml_reader *r, const char *s);
+/** Whether @s comes next; if so it is passed. */
 bool sw_toml_take(struct toml_reader *r, const char *s);
+/** Whether a line end comes next. */
 bool sw_toml_at_newline(const struct toml_reader *r);
+/** Pass spaces and tabs. */
 void sw_toml_skip_blanks(struct toml_reader *r);
+/** Pass a comment, up to the line end. */
 void sw_toml_skip_comment(struct toml_reader *r);
 /** Blanks, comments and line ends. */
 void sw_toml_skip_space(struct toml_reader *r);
@@ -52,5 +60,5 @@ void sw_toml_skip_space(struct toml_reader *r);
 int sw_toml_string(struct toml_reader *r, struct toml_key *out);
 /** A string of the two kinds that keys may be. */
 int sw_toml_line_string(struct toml_reader *r, struct toml_key *out);
-/** Any other value without parts: number, bool, time. */
+/** A number, boolean or time. */
 int sw_toml_word(struct toml_reader *r, struct sw_value *out);

@@ -14,11 +14,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_hex(char c)
-{
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 static char at(const struct toml_reader *r, size_t i)
 {
     return (size_t)(r->end - r->p) > i ? r->p[i] : '\0';
@@ -42,7 +37,7 @@ static bool underscores_ok(const char *s, size_t len)
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '_' && !accept)
             return false;
-        accept = is_hex(s[i]);
+        accept = sw_hex_digit(s[i]) >= 0;
     }
     return accept;
 }

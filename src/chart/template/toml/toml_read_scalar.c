@@ -1,6 +1,7 @@
 /* TOML's lower half: places and strings. */
 #include <string.h>
 
+#include "chart/template/go/strconv.h"
 #include "chart/template/toml/toml_read.h"
 #include "data/text/unicode.h"
 
@@ -58,18 +59,6 @@ struct string {
     bool bad_blank;
 };
 
-static bool hex_digits(struct toml_reader *r, int n, uint32_t *rune)
-{
-    *rune = 0;
-    for (int i = 0; i < n; i++, r->p++) {
-        if (r->p >= r->end || *r->p == '\0' || !strchr("0123456789abcdefABCDEF", *r->p))
-            return false;
-        int c = *r->p | 0x20;
-        *rune = *rune << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    return true;
-}
-
 static int not_hex(struct toml_reader *r, const struct string *s, char c)
 {
     uint32_t rune;
@@ -107,8 +96,13 @@ static int read_escape(struct toml_reader *r, struct string *s)
         return bad_escape(r, c);
     r->p++;
     const char *digits = r->p;
-    if (!hex_digits(r, c == 'u' ? 4 : c == 'U' ? 8 : 2, &rune))
-        return not_hex(r, s, c);
+    rune = 0;
+    for (int i = 0, n = c == 'u' ? 4 : c == 'U' ? 8 : 2; i < n; i++, r->p++) {
+        int digit = r->p < r->end ? sw_hex_digit(*r->p) : -1;
+        if (digit < 0)
+            return not_hex(r, s, c);
+        rune = rune << 4 | (uint32_t)digit;
+    }
     if ((rune > SW_RUNE_MAX || (rune >= 0xD800 && rune <= 0xDFFF)) && !s->bad) {
         s->bad = digits;
         s->bad_len = (size_t)(r->p - digits);

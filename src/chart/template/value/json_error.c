@@ -80,11 +80,6 @@ static bool scan_number(struct scan *s)
     return true;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 static bool scan_escape(struct scan *s)
 {
     if (s->at == s->end || !*s->at || !strchr("\"\\/bfnrtu", *s->at))
@@ -92,7 +87,7 @@ static bool scan_escape(struct scan *s)
     if (*s->at++ != 'u')
         return true;
     for (int i = 0; i < 4; i++, s->at++)
-        if (s->at == s->end || !is_hex(*s->at))
+        if (s->at == s->end || sw_hex_digit(*s->at) < 0)
             return complain(s, "in \\u hexadecimal character escape");
     return true;
 }

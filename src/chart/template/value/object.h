@@ -7,6 +7,7 @@ struct exec;
 struct func;
 struct text;
 
+/** A field of a Go struct. */
 struct sw_field {
     const char *name; /* Go's; in small letters: templates cannot reach it, fmt prints it */
     const char *json; /* its name in JSON; NULL: not there */
@@ -14,6 +15,7 @@ struct sw_field {
     bool embedded; /* its fields are the outer struct's too */
 };
 
+/** A Go struct, or a pointer to one. */
 struct sw_object_type {
     const char *name; /* as %T prints it */
     bool pointer;     /* a pointer to a struct */
@@ -30,27 +32,32 @@ struct sw_object_type {
     bool (*equal)(const struct sw_object *a, const struct sw_object *b);
 };
 
+/** A value of such a type. */
 struct sw_object {
     const struct sw_object_type *type;
     struct sw_value *fields; /* as many as the type has */
     void *data;              /* the type's own */
 };
 
+/** The value that @o is. */
 static inline struct sw_value sw_value_object(struct sw_object *o)
 {
     return (struct sw_value){ .type = SW_T_OBJECT, .as.object = o };
 }
 
+/** Whether @v is an object of @type. */
 static inline bool sw_value_is_object(struct sw_value v, const struct sw_object_type *type)
 {
     return v.type == SW_T_OBJECT && v.as.object->type == type;
 }
 
+/** Whether templates can use the field. */
 static inline bool sw_field_is_exported(const struct sw_field *f)
 {
     return f->name[0] >= 'A' && f->name[0] <= 'Z';
 }
 
+/** An object with zero fields, made in @arena; @type is borrowed. */
 struct sw_object *sw_object_new(struct sw_arena *arena, const struct sw_object_type *type);
 /** A field by name, embedded structs' fields included, or NULL. */
 struct sw_value *sw_object_field(const struct sw_object *o, const char *name, size_t len);

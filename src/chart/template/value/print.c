@@ -1,7 +1,8 @@
-#include "chart/template/value/print.h"
+#include "chart/template/value/printer.h"
 
 #include <stdlib.h>
 
+#include "chart/template/go/gotime.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
 #include "data/text/unicode.h"
@@ -9,12 +10,6 @@
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
 
 /* ---- String methods ---- */
-
-static const char *const months[] = { "January",   "February", "March",    "April",
-                                      "May",       "June",     "July",     "August",
-                                      "September", "October",  "November", "December" };
-static const char *const weekdays[] = { "Sunday",   "Monday", "Tuesday", "Wednesday",
-                                        "Thursday", "Friday", "Saturday" };
 
 /* 1h2m3.5s: time.Duration's String. */
 static void put_duration(struct text *out, int64_t ns)
@@ -70,10 +65,10 @@ bool sw_value_stringer(struct text *out, struct sw_value v)
         put_duration(out, v.as.i);
         return true;
     case SW_T_MONTH:
-        sw_text_puts(out, v.as.i >= 1 && v.as.i <= 12 ? months[v.as.i - 1] : "%!Month()");
+        sw_text_puts(out, v.as.i >= 1 && v.as.i <= 12 ? sw_month_names[v.as.i - 1] : "%!Month()");
         return true;
     case SW_T_WEEKDAY:
-        sw_text_puts(out, v.as.i >= 0 && v.as.i <= 6 ? weekdays[v.as.i] : "%!Weekday()");
+        sw_text_puts(out, v.as.i >= 0 && v.as.i <= 6 ? sw_weekday_names[v.as.i] : "%!Weekday()");
         return true;
     default:
         return false;
@@ -101,33 +96,28 @@ static void bad_verb(struct printer *p, uint32_t verb)
 
 static void print_integer(struct printer *p, uint64_t u, bool is_signed, uint32_t verb)
 {
+    bool sharp = p->sharp;
+    unsigned base = 10;
     switch (verb) {
     case 'v':
         if (p->sharp_v && !is_signed) {
-            bool sharp = p->sharp;
             p->sharp = true;
-            sw_printer_integer(p, u, 16, is_signed, verb, false);
-            p->sharp = sharp;
-            return;
+            base = 16;
         }
-        sw_printer_integer(p, u, 10, is_signed, verb, false);
-        return;
+        break;
     case 'd':
-        sw_printer_integer(p, u, 10, is_signed, verb, false);
-        return;
+        break;
     case 'b':
-        sw_printer_integer(p, u, 2, is_signed, verb, false);
-        return;
+        base = 2;
+        break;
     case 'o':
     case 'O':
-        sw_printer_integer(p, u, 8, is_signed, verb, false);
-        return;
+        base = 8;
+        break;
     case 'x':
-        sw_printer_integer(p, u, 16, is_signed, verb, false);
-        return;
     case 'X':
-        sw_printer_integer(p, u, 16, is_signed, verb, true);
-        return;
+        base = 16;
+        break;
     case 'c':
         sw_printer_rune(p, u);
         return;
@@ -139,7 +129,10 @@ static void print_integer(struct printer *p, uint64_t u, bool is_signed, uint32_
         return;
     default:
         bad_verb(p, verb);
+        return;
     }
+    sw_printer_integer(p, u, base, is_signed, verb);
+    p->sharp = sharp;
 }
 
 /* The verb of C and Go's strconv for a float's %-verb, or 0. */
@@ -218,42 +211,22 @@ static void print_string(struct printer *p, const char *s, size_t len, uint32_t 
     }
 }
 
-static void print_bytes(struct printer *p, struct sw_value v, uint32_t verb)
+/* "[]string" and a brace in Go's syntax. @return false: it is nil, and all has been written */
+static bool begin_composite(struct printer *p, struct sw_value v, const char *open)
 {
-    if (verb != 'v' && verb != 'd') {
-        print_string(p, v.as.s, v.len, verb);
-        return;
+    if (!p->sharp_v) {
+        sw_text_puts(p->out, open);
+        return true;
     }
-    if (p->sharp_v) {
-        sw_text_puts(p->out, sw_value_type_name(v));
-        if (!v.as.s) {
-            sw_text_puts(p->out, "(nil)");
-            return;
-        }
-    }
-    sw_text_char(p->out, p->sharp_v ? '{' : '[');
-    for (size_t i = 0; i < v.len; i++) {
-        if (i > 0)
-            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
-        unsigned char c = (unsigned char)v.as.s[i];
-        if (p->sharp_v)
-            sw_text_printf(p->out, "0x%x", c);
-        else
-            sw_printer_integer(p, c, 10, false, verb, false);
-    }
-    sw_text_char(p->out, p->sharp_v ? '}' : ']');
+    sw_text_puts(p->out, sw_value_type_name(v));
+    sw_text_puts(p->out, sw_value_is_nil_ref(v) ? "(nil)" : "{");
+    return !sw_value_is_nil_ref(v);
 }
 
 static void print_list(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
-    if (p->sharp_v) {
-        sw_text_puts(p->out, sw_value_type_name(v));
-        if (sw_value_is_nil_ref(v)) {
-            sw_text_puts(p->out, "(nil)");
-            return;
-        }
-    }
-    sw_text_char(p->out, p->sharp_v ? '{' : '[');
+    if (!begin_composite(p, v, "["))
+        return;
     for (size_t i = 0; i < sw_value_len(v); i++) {
         if (i > 0)
             sw_text_puts(p->out, p->sharp_v ? ", " : " ");
@@ -264,16 +237,8 @@ static void print_list(struct printer *p, struct sw_value v, uint32_t verb, int 
 
 static void print_map(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
-    if (p->sharp_v) {
-        sw_text_puts(p->out, sw_value_type_name(v));
-        if (sw_value_is_nil_ref(v)) {
-            sw_text_puts(p->out, "(nil)");
-            return;
-        }
-        sw_text_char(p->out, '{');
-    } else {
-        sw_text_puts(p->out, "map[");
-    }
+    if (!begin_composite(p, v, "map["))
+        return;
     const struct sw_entry *e = sw_map_sorted(v.as.map);
     for (size_t i = 0; i < sw_map_count(v.as.map); i++) {
         if (i > 0)
@@ -281,6 +246,26 @@ static void print_map(struct printer *p, struct sw_value v, uint32_t verb, int d
         print_nested(p, sw_value_text(e[i].key, e[i].key_len), verb, depth + 1);
         sw_text_char(p->out, ':');
         print_nested(p, e[i].value, verb, depth + 1);
+    }
+    sw_text_char(p->out, p->sharp_v ? '}' : ']');
+}
+
+static void print_bytes(struct printer *p, struct sw_value v, uint32_t verb)
+{
+    if (verb != 'v' && verb != 'd') {
+        print_string(p, v.as.s, v.len, verb);
+        return;
+    }
+    if (!begin_composite(p, v, "["))
+        return;
+    for (size_t i = 0; i < v.len; i++) {
+        if (i > 0)
+            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
+        unsigned char c = (unsigned char)v.as.s[i];
+        if (p->sharp_v)
+            sw_text_printf(p->out, "0x%x", c);
+        else
+            sw_printer_integer(p, c, 10, false, verb);
     }
     sw_text_char(p->out, p->sharp_v ? '}' : ']');
 }
@@ -298,17 +283,6 @@ static void print_fields(struct printer *p, const struct sw_object *o, uint32_t 
         print_nested(p, o->fields[i], verb, depth + 1);
     }
     sw_text_char(p->out, '}');
-}
-
-static void print_struct(struct printer *p, const struct sw_object *o, uint32_t verb, int depth)
-{
-    if (o->type->pointer && depth > 0) { /* fmt prints an address, which means nothing to anyone */
-        sw_text_puts(p->out, "0xc000000000");
-        return;
-    }
-    if (o->type->pointer)
-        sw_text_char(p->out, '&');
-    print_fields(p, o, verb, depth);
 }
 
 /* fmt's handleMethods: whether a String, Error or (%#v) GoString method wrote it. */
@@ -370,10 +344,15 @@ static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, i
         print_map(p, v, verb, depth);
         return;
     case SW_K_STRUCT:
-        if (v.type == SW_T_OBJECT)
-            print_struct(p, v.as.object, verb, depth);
-        else
+        if (v.type != SW_T_OBJECT) {
             sw_text_printf(p->out, "&{%.*s}", (int)v.len, v.as.s);
+        } else if (v.as.object->type->pointer && depth > 0) {
+            sw_text_puts(p->out, "0xc000000000"); /* fmt prints an address, which means nothing */
+        } else {
+            if (v.as.object->type->pointer)
+                sw_text_char(p->out, '&');
+            print_fields(p, v.as.object, verb, depth);
+        }
         return;
     }
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
-#include "chart/template/value/print.h"
+#include "chart/template/value/printer.h"
 #include "data/text/unicode.h"
 
 static void pad_around(struct printer *p, const char *s, size_t len, size_t width)
@@ -46,39 +46,9 @@ void sw_printer_bool(struct printer *p, bool b)
         sw_printer_pad(p, "false", 5);
 }
 
-/* Digits of @u from the end of @buf backwards. @return where they start */
-static char *digits_back(char *end, uint64_t u, unsigned base, bool upper)
+void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_signed, uint32_t verb)
 {
-    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-    while (u >= base) {
-        *--end = digits[u % base];
-        u /= base;
-    }
-    *--end = digits[u];
-    return end;
-}
-
-static char *prefix_back(char *at, unsigned base, uint32_t verb, bool sharp, bool upper)
-{
-    if (sharp && base == 2) {
-        *--at = 'b';
-        *--at = '0';
-    } else if (sharp && base == 8 && *at != '0') {
-        *--at = '0';
-    } else if (sharp && base == 16) {
-        *--at = upper ? 'X' : 'x';
-        *--at = '0';
-    }
-    if (verb == 'O') {
-        *--at = 'o';
-        *--at = '0';
-    }
-    return at;
-}
-
-void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_signed, uint32_t verb,
-                        bool upper)
-{
+    const char *digits = verb == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
     bool negative = is_signed && (int64_t)u < 0;
     if (negative)
         u = 0 - u;
@@ -103,10 +73,22 @@ void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_si
         if ((negative || p->plus || p->space) && prec > 0)
             prec--; /* room for the sign */
     }
-    at = digits_back(end, u, base, upper);
+    at = end; /* written backwards */
+    do {
+        *--at = digits[u % base];
+        u /= base;
+    } while (u > 0);
     while ((size_t)(end - at) < prec)
         *--at = '0';
-    at = prefix_back(at, base, verb, p->sharp, upper);
+    if (p->sharp && (base == 2 || base == 16 || (base == 8 && *at != '0'))) {
+        if (base != 8)
+            *--at = base == 2 ? 'b' : verb == 'X' ? 'X' : 'x';
+        *--at = '0';
+    }
+    if (verb == 'O') {
+        *--at = 'o';
+        *--at = '0';
+    }
     if (negative || p->plus || p->space)
         *--at = negative ? '-' : p->plus ? '+' : ' ';
     bool zero = p->zero;

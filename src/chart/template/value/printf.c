@@ -1,4 +1,4 @@
-#include "chart/template/value/print.h"
+#include "chart/template/value/printer.h"
 #include "data/text/unicode.h"
 
 /* Where fmt.Sprintf stands in its format and its operands. */
@@ -45,7 +45,7 @@ static bool arg_number(struct formatter *s)
     s->at = to + 1;
     if (!ok || index < 1 || (size_t)index > s->n) {
         s->good_index = false;
-        return ok && i == to ? true : false;
+        return ok;
     }
     s->next = (size_t)index - 1;
     return true;
@@ -117,7 +117,7 @@ static void parse_width(struct formatter *s, bool *after_index)
 static void parse_precision(struct formatter *s, bool *after_index)
 {
     struct printer *p = &s->p;
-    if (s->at + 1 > s->end || s->at >= s->end || s->f[s->at] != '.')
+    if (s->at >= s->end || s->f[s->at] != '.')
         return;
     s->at++;
     if (*after_index)
@@ -149,17 +149,6 @@ static void put_complaint(struct printer *p, uint32_t verb, const char *text)
     sw_text_puts(p->out, text);
 }
 
-static void print_operand(struct formatter *s, uint32_t verb)
-{
-    struct printer *p = &s->p;
-    if (verb == 'v') {
-        p->sharp_v = p->sharp;
-        p->plus_v = p->plus;
-        p->sharp = p->plus = false;
-    }
-    sw_printer_arg(p, s->args[s->next++], verb);
-}
-
 /* One "%..." directive; the % is past. */
 static void format_directive(struct formatter *s)
 {
@@ -183,8 +172,15 @@ static void format_directive(struct formatter *s)
         put_complaint(&s->p, verb, "(BADINDEX)");
     else if (s->next >= s->n)
         put_complaint(&s->p, verb, "(MISSING)");
-    else
-        print_operand(s, verb);
+    else {
+        struct printer *p = &s->p;
+        if (verb == 'v') {
+            p->sharp_v = p->sharp;
+            p->plus_v = p->plus;
+            p->sharp = p->plus = false;
+        }
+        sw_printer_arg(p, s->args[s->next++], verb);
+    }
 }
 
 static void put_extra(struct formatter *s)

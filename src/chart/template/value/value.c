@@ -105,25 +105,6 @@ struct sw_value sw_value_map(struct sw_map *map)
     return sw_value_typed_map(SW_T_MAP, map);
 }
 
-static struct sw_value list_from_json(struct sw_arena *arena, const struct json_object *json)
-{
-    size_t n = json_object_array_length(json);
-    struct sw_list *list = sw_list_new(arena, n);
-    for (size_t i = 0; i < n; i++)
-        sw_list_add(list, sw_value_from_json(arena, json_object_array_get_idx(json, i)));
-    return sw_value_list(list);
-}
-
-static struct sw_value map_from_json(struct sw_arena *arena, const struct json_object *json)
-{
-    struct sw_map *map = sw_map_new(arena);
-    json_object_object_foreach(json, key, val)
-    {
-        sw_map_set(map, key, strlen(key), sw_value_from_json(arena, val));
-    }
-    return sw_value_map(map);
-}
-
 struct sw_value sw_value_from_json(struct sw_arena *arena, const struct json_object *json)
 {
     switch (json_object_get_type(json)) {
@@ -139,41 +120,28 @@ struct sw_value sw_value_from_json(struct sw_arena *arena, const struct json_obj
         return sw_value_str(arena, json_object_get_string(s),
                             (size_t)json_object_get_string_len(json));
     }
-    case json_type_array:
-        return list_from_json(arena, json);
-    case json_type_object:
-        return map_from_json(arena, json);
+    case json_type_array: {
+        size_t n = json_object_array_length(json);
+        struct sw_list *list = sw_list_new(arena, n);
+        for (size_t i = 0; i < n; i++)
+            sw_list_add(list, sw_value_from_json(arena, json_object_array_get_idx(json, i)));
+        return sw_value_list(list);
+    }
+    case json_type_object: {
+        struct sw_map *map = sw_map_new(arena);
+        json_object_object_foreach(json, key, val)
+        {
+            sw_map_set_cstr(map, key, sw_value_from_json(arena, val));
+        }
+        return sw_value_map(map);
+    }
     }
     return sw_value_nil();
 }
 
-static struct json_object *list_to_json(struct sw_value v)
-{
-    struct json_object *json = json_object_new_array();
-    for (size_t i = 0; i < sw_value_len(v); i++)
-        json_object_array_add(json, sw_value_to_json(sw_value_at(v, i)));
-    return json;
-}
-
-static struct json_object *map_to_json(struct sw_value v)
-{
-    struct json_object *json = json_object_new_object();
-    const struct sw_entry *e = sw_map_sorted(v.as.map);
-    for (size_t i = 0; i < sw_map_count(v.as.map); i++)
-        json_object_object_add(json, e[i].key, sw_value_to_json(e[i].value));
-    return json;
-}
-
-/* A whole number is an integer to json-c: 3.0 in values is the schema's and the cluster's 3. */
-static struct json_object *float_to_json(double f)
-{
-    if (f >= -9007199254740992.0 && f <= 9007199254740992.0 && f == (double)(int64_t)f)
-        return json_object_new_int64((int64_t)f);
-    return json_object_new_double(f);
-}
-
 struct json_object *sw_value_to_json(struct sw_value v)
 {
+    struct json_object *json;
     switch (sw_kind(v)) {
     case SW_K_BOOL:
         return json_object_new_boolean(v.as.b);
@@ -182,15 +150,28 @@ struct json_object *sw_value_to_json(struct sw_value v)
     case SW_K_UINT:
         return json_object_new_uint64(v.as.u);
     case SW_K_FLOAT:
-        return float_to_json(v.as.f);
+        /* a whole number is an integer to json-c: 3.0 in values is the schema's and the cluster's 3
+         */
+        if (v.as.f >= -9007199254740992.0 && v.as.f <= 9007199254740992.0 &&
+            v.as.f == (double)(int64_t)v.as.f)
+            return json_object_new_int64((int64_t)v.as.f);
+        return json_object_new_double(v.as.f);
     case SW_K_STRING:
         return json_object_new_string_len(v.as.s, (int)v.len);
     case SW_K_SLICE:
         if (v.type == SW_T_BYTES)
             return json_object_new_string_len(v.as.s, (int)v.len);
-        return list_to_json(v);
-    case SW_K_MAP:
-        return map_to_json(v);
+        json = json_object_new_array();
+        for (size_t i = 0; i < sw_value_len(v); i++)
+            json_object_array_add(json, sw_value_to_json(sw_value_at(v, i)));
+        return json;
+    case SW_K_MAP: {
+        const struct sw_entry *e = sw_map_sorted(v.as.map);
+        json = json_object_new_object();
+        for (size_t i = 0; i < sw_map_count(v.as.map); i++)
+            json_object_object_add(json, e[i].key, sw_value_to_json(e[i].value));
+        return json;
+    }
     default:
         return NULL;
     }

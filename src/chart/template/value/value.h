@@ -54,6 +54,7 @@ struct sw_list;
 struct sw_map;
 struct sw_object;
 
+/** A value of any type. */
 struct sw_value {
     uint8_t type;  /* enum sw_type */
     uint8_t extra; /* the type's own */
@@ -73,13 +74,19 @@ struct sw_value {
 
 /* ---- making them ---- */
 
+/** A nil interface {}. */
 struct sw_value sw_value_nil(void);
+/** A bool. */
 struct sw_value sw_value_bool(bool b);
-struct sw_value sw_value_int(int64_t i); /* Go's int */
+/** Go's int. */
+struct sw_value sw_value_int(int64_t i);
+/** Go's int64. */
 struct sw_value sw_value_int64(int64_t i);
+/** Go's float64. */
 struct sw_value sw_value_float(double f);
 /** Borrows @s: it must live as long as the value. */
 struct sw_value sw_value_text(const char *s, size_t len);
+/** The same for a NUL-terminated string. */
 struct sw_value sw_value_cstr(const char *s);
 /** Copies @s into @arena. */
 struct sw_value sw_value_str(struct sw_arena *arena, const char *s, size_t len);
@@ -113,6 +120,7 @@ bool sw_value_is_nil(struct sw_value v);    /* nil or invalid */
 bool sw_value_is_map(struct sw_value v);    /* any of the map types */
 bool sw_value_is_list(struct sw_value v);   /* any of the list types, not bytes */
 bool sw_value_is_string(struct sw_value v); /* SW_T_STRING */
+/** An integer or float of any size. */
 bool sw_value_is_number(struct sw_value v);
 /** Truth as `if` sees it. */
 bool sw_value_truth(struct sw_value v);
@@ -125,6 +133,7 @@ struct sw_value sw_value_path(struct sw_value v, const char *dotted);
 
 /* ---- lists ---- */
 
+/** A growing list of values. */
 struct sw_list {
     struct sw_value *items;
     size_t n;
@@ -132,11 +141,14 @@ struct sw_list {
     struct sw_arena *arena;
 };
 
+/** An empty list in @arena with room for @cap values. */
 struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap);
+/** Append @v. */
 void sw_list_add(struct sw_list *list, struct sw_value v);
 
 /* ---- maps ---- */
 
+/** A key of a map with its value. */
 struct sw_entry {
     const char *key; /* NUL-terminated, in the map's arena or borrowed */
     uint32_t key_len;
@@ -146,18 +158,24 @@ struct sw_entry {
 
 struct sw_map;
 
+/** An empty map in @arena. */
 struct sw_map *sw_map_new(struct sw_arena *arena);
 /** Add or replace; the key is copied into the map's arena. */
 void sw_map_set(struct sw_map *map, const char *key, size_t key_len, struct sw_value v);
+/** The same for a NUL-terminated key. */
 void sw_map_set_cstr(struct sw_map *map, const char *key, struct sw_value v);
 /** As sw_map_set, but @key is borrowed for the map's life. */
 void sw_map_set_borrowed(struct sw_map *map, const char *key, size_t key_len, struct sw_value v);
 /** @return the value, borrowed until the map changes, or NULL. */
 struct sw_value *sw_map_find(const struct sw_map *map, const char *key, size_t key_len);
+/** The same for a NUL-terminated key. */
 struct sw_value *sw_map_find_cstr(const struct sw_map *map, const char *key);
+/** @return whether the key was there */
 bool sw_map_remove(struct sw_map *map, const char *key, size_t key_len);
+/** The number of entries; 0 for NULL. */
 size_t sw_map_count(const struct sw_map *map);
 /** All entries in the byte order of their keys, as Go prints and ranges over maps; borrowed until
  * the map changes. */
 const struct sw_entry *sw_map_sorted(struct sw_map *map);
+/** The arena of the map. */
 struct sw_arena *sw_map_arena(const struct sw_map *map);

@@ -5,14 +5,17 @@
 
 struct sw_yaml_opts;
 
+/** YAML text to a value made in @arena. @return 0 | SW_INVALID, as sw_yaml_read() */
 int sw_value_read_yaml(struct sw_arena *arena, const char *text, size_t len,
                        const struct sw_yaml_opts *opts, struct sw_value *out, struct sw_err *err);
+/** JSON text to a value made in @arena. @return 0 | SW_INVALID: what Go's encoding/json says */
 int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
                        struct sw_err *err);
 
 /** Append what Go's encoding/json says of a text that is no JSON. @return whether it is none */
 bool sw_json_go_error(const char *text, size_t len, struct text *out);
 
+/** Flags of sw_value_write_json(). */
 enum sw_value_json_style {
     SW_VALUE_JSON_HTML = 1,   /* <, > and & escaped, as json.Marshal */
     SW_VALUE_JSON_PRETTY = 2, /* two spaces a level, as json.MarshalIndent(v, "", "  ") */

@@ -24,18 +24,13 @@ enum { DEEPEST = 1000 };
 
 /* ---- structs ---- */
 
-static bool is_empty(struct sw_value v)
-{
-    return v.type != SW_T_OBJECT && !sw_value_truth(v);
-}
-
 static void add_fields(struct sw_arena *arena, struct sw_map *map, const struct sw_object *o)
 {
     for (size_t i = 0; i < o->type->n_fields; i++) {
         const struct sw_field *f = &o->type->fields[i];
         if (f->embedded)
             add_fields(arena, map, o->fields[i].as.object);
-        else if (f->json && !(f->omit_empty && is_empty(o->fields[i])))
+        else if (f->json && !(f->omit_empty && sw_value_is_empty(o->fields[i])))
             sw_map_set_borrowed(map, f->json, strlen(f->json), o->fields[i]);
     }
 }
@@ -67,48 +62,35 @@ struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v)
 static int write_json(struct text *out, struct sw_value v, unsigned style, int depth,
                       struct sw_err *err);
 
-/* What of a string needs no escape; most do not need any. */
-static size_t plain_json(const char *s, size_t len, unsigned style)
-{
-    size_t i = 0;
-    for (; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
-            break;
-        if (style & SW_VALUE_JSON_HTML && (c == '<' || c == '>' || c == '&'))
-            break;
-    }
-    return i;
-}
-
-static void put_json_rune(struct text *out, const char *s, size_t width, uint32_t r, unsigned style)
-{
-    static const char letters[] = "\b\f\n\r\t\"\\", names[] = "bfnrt\"\\";
-    const char *letter = r && r < 0x80 ? strchr(letters, (int)r) : NULL;
-    if (letter)
-        sw_text_printf(out, "\\%c", names[letter - letters]);
-    else if (r < 0x20 || (style & SW_VALUE_JSON_HTML && (r == '<' || r == '>' || r == '&')) ||
-             r == 0x2028 || r == 0x2029)
-        sw_text_printf(out, "\\u%04x", r);
-    else if (r == SW_RUNE_ERROR && width == 1)
-        sw_text_puts(out, "\\ufffd");
-    else
-        sw_text_put(out, s, width);
-}
-
 static void write_json_string(struct text *out, const char *s, size_t len, unsigned style)
 {
+    static const char letters[] = "\b\f\n\r\t\"\\", names[] = "bfnrt\"\\";
+    bool html = style & SW_VALUE_JSON_HTML;
     sw_text_char(out, '"');
-    for (size_t i = 0; i < len;) {
-        size_t plain = plain_json(s + i, len - i, style);
-        sw_text_put(out, s + i, plain);
-        i += plain;
-        if (i == len)
-            break;
+    for (size_t i = 0, w; i < len; i += w) {
+        size_t plain = i;
+        for (; plain < len; plain++) { /* most strings need no escape */
+            unsigned char c = (unsigned char)s[plain];
+            if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\' ||
+                (html && (c == '<' || c == '>' || c == '&')))
+                break;
+        }
+        sw_text_put(out, s + i, plain - i);
+        i = plain;
         uint32_t r;
-        size_t w = sw_rune_decode(s + i, len - i, &r);
-        put_json_rune(out, s + i, w, r, style);
-        i += w;
+        w = sw_rune_decode(s + i, len - i, &r);
+        if (w == 0)
+            break;
+        const char *letter = r && r < 0x80 ? strchr(letters, (int)r) : NULL;
+        if (letter)
+            sw_text_printf(out, "\\%c", names[letter - letters]);
+        else if (r < 0x20 || (html && (r == '<' || r == '>' || r == '&')) || r == 0x2028 ||
+                 r == 0x2029)
+            sw_text_printf(out, "\\u%04x", r);
+        else if (r == SW_RUNE_ERROR && w == 1)
+            sw_text_puts(out, "\\ufffd");
+        else
+            sw_text_put(out, s + i, w);
     }
     sw_text_char(out, '"');
 }
@@ -188,7 +170,7 @@ static int write_json_fields(struct text *out, const struct sw_object *o, size_t
         const struct sw_field *f = &o->type->fields[i];
         if (f->embedded)
             rc = write_json_fields(out, o->fields[i].as.object, n, style, depth, err);
-        else if (f->json && !(f->omit_empty && is_empty(o->fields[i])))
+        else if (f->json && !(f->omit_empty && sw_value_is_empty(o->fields[i])))
             rc = write_json_entry(out, f->json, strlen(f->json), o->fields[i], (*n)++ == 0, style,
                                   depth, err);
     }
@@ -211,21 +193,10 @@ static int write_json_object(struct text *out, const struct sw_object *o, unsign
     return rc;
 }
 
-static int write_json_float(struct text *out, double f, struct sw_err *err)
-{
-    char buf[SW_FLOAT_LEN];
-    if (!isfinite(f))
-        return sw_err_set(err, SW_INVALID, "json: unsupported value: %s",
-                          isnan(f) ? "NaN"
-                          : f < 0  ? "-Inf"
-                                   : "+Inf");
-    sw_text_put(out, buf, sw_float_json(f, buf));
-    return 0;
-}
-
 static int write_json(struct text *out, struct sw_value v, unsigned style, int depth,
                       struct sw_err *err)
 {
+    char buf[SW_FLOAT_LEN];
     if (depth > DEEPEST || out->over || !sw_stack_has_room()) {
         out->over = true;
         return sw_err_set(err, SW_INVALID, "json: nested too deeply or too large");
@@ -244,7 +215,13 @@ static int write_json(struct text *out, struct sw_value v, unsigned style, int d
         sw_text_printf(out, "%llu", (unsigned long long)v.as.u);
         return 0;
     case SW_K_FLOAT:
-        return write_json_float(out, v.as.f, err);
+        if (!isfinite(v.as.f))
+            return sw_err_set(err, SW_INVALID, "json: unsupported value: %s",
+                              isnan(v.as.f) ? "NaN"
+                              : v.as.f < 0  ? "-Inf"
+                                            : "+Inf");
+        sw_text_put(out, buf, sw_float_json(v.as.f, buf));
+        return 0;
     case SW_K_COMPLEX:
         return sw_err_set(err, SW_INVALID, "json: unsupported type: complex128");
     case SW_K_STRING:
