@@ -189,6 +189,8 @@ void sw_log_write(const char *lines, size_t len_bytes);
  */
 int64_t sw_now_ms(void);
 int64_t sw_monotonic_ms(void);
+/** Seconds since some fixed point, to nanoseconds: to measure how long something took. */
+double sw_monotonic_s(void);
 /** "2026-01-02T03:04:05Z" as Kubernetes' metav1.Time writes it. @buf holds 21 bytes. */
 char *sw_time_rfc3339(int64_t ms, char buf[static 21]);
 

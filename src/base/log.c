@@ -120,6 +120,13 @@ int64_t sw_monotonic_ms(void)
     return clock_ms(CLOCK_BOOTTIME); /* goes on while the machine sleeps */
 }
 
+double sw_monotonic_s(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
 char *sw_time_rfc3339(int64_t ms, char buf[static 21])
 {
     time_t t = (time_t)(ms / 1000);

@@ -1,6 +1,8 @@
 /* counts: how many requests of each sort were sent. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "data/text/metrics.h"
 #include "kube/internal.h"
 
 struct sw_kube_counts {
@@ -48,6 +50,17 @@ void sw_kube_each_count(const struct sw_kube *k,
 {
     for (size_t i = 0; i < k->counts->n_rows; i++)
         each(&k->counts->rows[i], arg);
+}
+
+void sw_kube_put_counts(const struct sw_kube *k, struct sw_metrics *out, const char *name)
+{
+    for (size_t i = 0; i < k->counts->n_rows; i++) {
+        const struct sw_kube_count *row = &k->counts->rows[i];
+        char code[12];
+        (void)snprintf(code, sizeof code, "%d", row->http_status);
+        sw_metrics_add(out, name, row->n, "verb", row->verb, "resource", row->resource, "code",
+                       code, NULL);
+    }
 }
 
 uint64_t sw_kube_n_requests(const struct sw_kube *k, const char *verb, const char *resource)

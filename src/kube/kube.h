@@ -336,6 +336,8 @@ struct json_object *sw_kube_event_doc(const struct sw_kube_event *e);
 /* ---- counts ------------------------------------------------------------------------------------
  */
 
+struct sw_metrics;
+
 /** Requests sent (each try counts; so does each start of a watch), for metrics and tests. */
 struct sw_kube_count {
     const char *verb; /* get list watch create update patch delete; raw: the method, lower case */
@@ -345,6 +347,8 @@ struct sw_kube_count {
 };
 void sw_kube_each_count(const struct sw_kube *k,
                         void (*each)(const struct sw_kube_count *count, void *arg), void *arg);
+/** Write each of them as a sample of metric @name, with the labels verb, resource and code. */
+void sw_kube_put_counts(const struct sw_kube *k, struct sw_metrics *out, const char *name);
 /** One of the last requests, answered or given up. */
 struct sw_kube_traced {
     int64_t wall_ms, took_ms; /* when it was over; 0: a watch, which goes on */

@@ -7,6 +7,7 @@
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "cli/simulate/recorder.h"
+#include "data/text/metrics.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
 #include "net/serve/serve.h"
@@ -219,7 +220,7 @@ static bool leads(const struct operator* op)
 /* @text is taken. */
 static void answer(struct sw_serve_reply *reply, int status, char *text)
 {
-    sw_serve_answer(reply, status, "text/plain; version=0.0.4; charset=utf-8", text, strlen(text));
+    sw_serve_answer(reply, status, SW_METRICS_CONTENT_TYPE "; charset=utf-8", text, strlen(text));
     free(text);
 }
 
@@ -230,14 +231,15 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
     struct operator* op = arg;
     SW_AUTO_CHARS *work = leads(op) ? sw_controller_metrics(op->controller) : sw_strdup("");
     const char *release = getenv("RELEASE_VERSION"); /* of the cluster that it came with */
-    char *text = sw_printf(
-        "# HELP slipway_build_info 1; the labels are the version and $RELEASE_VERSION\n"
-        "# TYPE slipway_build_info gauge\n"
-        "slipway_build_info{version=\"%s\",release=\"%s\"} 1\n"
-        "# HELP slipway_leader 1 for the replica that looks after the resources\n"
-        "# TYPE slipway_leader gauge\n"
-        "slipway_leader %d\n%s",
-        sw_version, release ? release : "", leads(op), work);
+    struct sw_metrics out = { .prefix = "slipway_" };
+    sw_metrics_head(&out, "build_info", "gauge",
+                    "1; the labels are the version and $RELEASE_VERSION");
+    sw_metrics_add(&out, "build_info", 1, "version", sw_version, "release", release ? release : "",
+                   NULL);
+    sw_metrics_one(&out, "leader", "gauge", "1 for the replica that looks after the resources",
+                   leads(op));
+    sw_buffer_put(&out.text, work, strlen(work));
+    char *text = sw_metrics_take(&out, NULL);
     answer(reply, 200, text);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /* buffer: a growing text. json-c's printbuf counts in int and checks on each byte; the writers put
- * whole runs. Internal to data. */
+ * whole runs. */
 #include <stddef.h>
 #include <string.h>
 

@@ -150,7 +150,7 @@ void capabilities_node_patched(struct resource *r, const char *node, int code)
     EACH(node_patched, r, node, code);
 }
 
-void capabilities_metrics(struct sw_controller *c, struct printbuf *out)
+void capabilities_metrics(struct sw_controller *c, struct sw_metrics *out)
 {
     EACH(metrics, c, out);
 }

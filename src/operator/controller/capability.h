@@ -19,7 +19,6 @@
 #include <stdint.h>
 
 struct json_object;
-struct printbuf;
 struct render;
 struct resource;
 struct sw_action;
@@ -28,6 +27,7 @@ struct sw_err;
 struct sw_facts_ask;
 struct sw_group;
 struct sw_hook_env;
+struct sw_metrics;
 struct sw_rendered_object;
 struct sw_spec;
 
@@ -181,7 +181,7 @@ struct capability {
     /* ---- metrics ---------------------------------------------------------------------------- */
 
     /** Write the row's metrics, with their heads (metrics.h). */
-    void (*metrics)(struct sw_controller *c, struct printbuf *out);
+    void (*metrics)(struct sw_controller *c, struct sw_metrics *out);
 };
 
 #define CAPABILITY(name) extern const struct capability capability_##name;

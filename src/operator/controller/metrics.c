@@ -1,30 +1,10 @@
 /* SRO's metrics under their names, read off the statuses at the moment of the question. */
-#include "operator/controller/metrics.h"
-#include "operator/controller/private.h"
+#include "data/text/metrics.h"
 
-#include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Prometheus' label values: backslash, quote and newline are escaped. */
-void metric_label(struct printbuf *out, const char *name, const char *value)
-{
-    sprintbuf(out, "%s=\"", name);
-    for (; *value; value++) {
-        if (*value == '\n')
-            (void)printbuf_memappend(out, "\\n", 2);
-        else if (*value == '"' || *value == '\\')
-            sprintbuf(out, "\\%c", *value);
-        else
-            (void)printbuf_memappend(out, value, 1);
-    }
-    (void)printbuf_memappend(out, "\"", 1);
-}
-
-void metric_head(struct printbuf *out, const char *name, const char *type, const char *help)
-{
-    sprintbuf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
+#include "operator/controller/private.h"
 
 static size_t count_resources(const struct sw_controller *c)
 {
@@ -34,13 +14,10 @@ static size_t count_resources(const struct sw_controller *c)
     return n;
 }
 
-static void put_state(struct printbuf *out, const char *resource, const char *state, bool ready)
+static void put_state(struct sw_metrics *out, const char *resource, const char *state, bool ready)
 {
-    (void)printbuf_memappend(out, "sro_states_completed_info{", 26);
-    metric_label(out, "specialresource", resource);
-    (void)printbuf_memappend(out, ",", 1);
-    metric_label(out, "state", state);
-    sprintbuf(out, "} %d\n", ready);
+    sw_metrics_add(out, "sro_states_completed_info", ready, "specialresource", resource, "state",
+                   state, NULL);
 }
 
 /* SRO's states are numbered templates of the chart itself, and known by their path in it:
@@ -52,7 +29,7 @@ static bool is_numbered(const char *path)
     return strspn(base, "0123456789") == 4 && (base[4] == '-' || base[4] == '_');
 }
 
-static void put_states(struct printbuf *out, const struct resource *r, struct json_object *status)
+static void put_states(struct sw_metrics *out, const struct resource *r, struct json_object *status)
 {
     struct json_object *states = sw_json_get(status, "states");
     for (size_t i = 0; i < sw_json_len(states); i++) {
@@ -71,41 +48,28 @@ static void put_states(struct printbuf *out, const struct resource *r, struct js
 }
 
 struct workload_out {
-    struct printbuf *out;
+    struct sw_metrics *out;
     const struct resource *r;
 };
 
 static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
 {
     const struct workload_out *w = arg;
-    const struct {
-        const char *name, *value;
-    } labels[] = { { "cr", w->r->name },
-                   { "kind", key->kind },
-                   { "name", key->name },
-                   { "namespace", key->ns ? key->ns : "" },
-                   { "nodes", nodes } };
-    (void)printbuf_memappend(w->out, "sro_used_nodes{", 15);
-    for (size_t i = 0; i < SW_COUNT(labels); i++) {
-        if (i)
-            (void)printbuf_memappend(w->out, ",", 1);
-        metric_label(w->out, labels[i].name, labels[i].value);
-    }
     size_t n = *nodes != '\0';
     for (const char *c = nodes; *c; c++)
         n += *c == ',';
-    sprintbuf(w->out, "} %zu\n", n);
+    sw_metrics_add(w->out, "sro_used_nodes", n, "cr", w->r->name, "kind", key->kind, "name",
+                   key->name, "namespace", key->ns ? key->ns : "", "nodes", nodes, NULL);
 }
 
 /* An update of the cluster brings other kernels: what is made for each kernel has to follow. */
-static void put_alert(struct printbuf *out, const struct resource *r)
+static void put_alert(struct sw_metrics *out, const struct resource *r)
 {
     bool affine = false;
     for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
         affine = affine || sw_plan_state(r->plan, i)->kernel_affine;
-    (void)printbuf_memappend(out, "sro_upgrade_alert{", 18);
-    metric_label(out, "cr", r->name);
-    sprintbuf(out, "} %d\n", affine && sw_facts_is_updating(r->c->facts));
+    sw_metrics_add(out, "sro_upgrade_alert", affine && sw_facts_is_updating(r->c->facts), "cr",
+                   r->name, NULL);
 }
 
 static bool state_is_ready(struct json_object *status, const char *name)
@@ -115,86 +79,69 @@ static bool state_is_ready(struct json_object *status, const char *name)
 }
 
 /* The inventory, one series an object: what is of a Ready state is completed. */
-static void put_objects(struct printbuf *out, const char *resource, struct json_object *status)
+static void put_objects(struct sw_metrics *out, const char *resource, struct json_object *status)
 {
     struct json_object *list = sw_json_get(status, "inventory");
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *o = sw_json_at(list, i);
-        (void)printbuf_memappend(out, "sro_kind_completed_info{", 24);
-        metric_label(out, "specialresource", resource);
-        (void)printbuf_memappend(out, ",", 1);
-        metric_label(out, "kind", sw_json_str(o, "", "kind", NULL));
-        (void)printbuf_memappend(out, ",", 1);
-        metric_label(out, "name", sw_json_str(o, "", "name", NULL));
-        (void)printbuf_memappend(out, ",", 1);
-        metric_label(out, "namespace", sw_json_str(o, "", "namespace", NULL));
-        sprintbuf(out, "} %d\n", state_is_ready(status, sw_json_str(o, "", "state", NULL)));
+        sw_metrics_add(out, "sro_kind_completed_info",
+                       state_is_ready(status, sw_json_str(o, "", "state", NULL)), "specialresource",
+                       resource, "kind", sw_json_str(o, "", "kind", NULL), "name",
+                       sw_json_str(o, "", "name", NULL), "namespace",
+                       sw_json_str(o, "", "namespace", NULL), NULL);
     }
 }
 
 /* One series a condition, so that an alert can name the resource that failed. */
-static void put_conditions(struct printbuf *out, const char *resource, struct json_object *status)
+static void put_conditions(struct sw_metrics *out, const char *resource, struct json_object *status)
 {
     static const char *const types[] = { "Ready", "Progressing", "Errored" };
     struct json_object *list = sw_json_get(status, "conditions");
     for (size_t i = 0; i < SW_COUNT(types); i++) {
         struct json_object *found = sw_json_find_by(list, "type", types[i]);
-        (void)printbuf_memappend(out, "slipway_resource_condition{", 27);
-        metric_label(out, "specialresource", resource);
-        (void)printbuf_memappend(out, ",", 1);
-        metric_label(out, "condition", types[i]);
-        sprintbuf(out, "} %d\n", sw_streq(sw_json_str(found, "", "status", NULL), "True"));
+        sw_metrics_add(out, "slipway_resource_condition",
+                       sw_streq(sw_json_str(found, "", "status", NULL), "True"), "specialresource",
+                       resource, "condition", types[i], NULL);
     }
-}
-
-static void put_request(const struct sw_kube_count *count, void *arg)
-{
-    struct printbuf *out = arg;
-    (void)printbuf_memappend(out, "slipway_requests_total{", 23);
-    metric_label(out, "verb", count->verb);
-    (void)printbuf_memappend(out, ",", 1);
-    metric_label(out, "resource", count->resource);
-    sprintbuf(out, ",code=\"%d\"} %llu\n", count->http_status, (unsigned long long)count->n);
 }
 
 char *sw_controller_metrics(struct sw_controller *c)
 {
-    struct printbuf *out = printbuf_new(), *objects = printbuf_new();
-    metric_head(out, "sro_managed_resources_total", "gauge",
-                "SpecialResources that are looked after");
-    sprintbuf(out, "sro_managed_resources_total %zu\n", count_resources(c));
-    metric_head(out, "sro_states_completed_info", "gauge",
-                "1 for a state that is Ready, 0 for others");
-    metric_head(objects, "sro_kind_completed_info", "gauge",
-                "1 for an applied object whose state is Ready");
+    struct sw_metrics text = { .prefix = "" }, *out = &text;
+    struct sw_metrics more = { .prefix = "" }, *objects = &more; /* what follows the states */
+    sw_metrics_one(out, "sro_managed_resources_total", "gauge",
+                   "SpecialResources that are looked after", count_resources(c));
+    sw_metrics_head(out, "sro_states_completed_info", "gauge",
+                    "1 for a state that is Ready, 0 for others");
+    sw_metrics_head(objects, "sro_kind_completed_info", "gauge",
+                    "1 for an applied object whose state is Ready");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_states(out, r, status);
         put_objects(objects, r->name, status);
     }
-    metric_head(objects, "sro_used_nodes", "gauge",
-                "Nodes that the pods of an applied workload are on: how many, and their names");
+    sw_metrics_head(objects, "sro_used_nodes", "gauge",
+                    "Nodes that the pods of an applied workload are on: how many, and their names");
     for (struct resource *r = c->resources; r; r = r->next)
         sw_engine_each_workload(r->engine, put_workload, &(struct workload_out){ objects, r });
-    metric_head(
+    sw_metrics_head(
         objects, "sro_upgrade_alert", "gauge",
         "1 while the cluster is being updated and the resource has parts made for a kernel");
     for (struct resource *r = c->resources; r; r = r->next)
         put_alert(objects, r);
-    metric_head(objects, "slipway_resource_condition", "gauge",
-                "1 where the resource's condition is True");
+    sw_metrics_head(objects, "slipway_resource_condition", "gauge",
+                    "1 where the resource's condition is True");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_conditions(objects, r->name, status);
     }
     capabilities_metrics(c, objects);
-    (void)printbuf_memappend(out, objects->buf, objects->bpos);
-    metric_head(out, "slipway_nodes", "gauge", "Nodes of the cluster");
-    sprintbuf(out, "slipway_nodes %zu\n", sw_node_set_count(c->nodes));
-    metric_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
-    sw_kube_each_count(c->kube, put_request, out);
-    char *text = sw_strndup(out->buf, (size_t)out->bpos);
-    printbuf_free(out);
-    printbuf_free(objects);
-    return text;
+    size_t len;
+    SW_AUTO_CHARS *rest = sw_metrics_take(objects, &len);
+    sw_buffer_put(&out->text, rest, len);
+    sw_metrics_one(out, "slipway_nodes", "gauge", "Nodes of the cluster",
+                   sw_node_set_count(c->nodes));
+    sw_metrics_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
+    sw_kube_put_counts(c->kube, out, "slipway_requests_total");
+    return sw_metrics_take(out, NULL);
 }

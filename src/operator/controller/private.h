@@ -84,7 +84,7 @@ void capabilities_node_observed(struct sw_controller *c, uint32_t node,
                                 const struct sw_group *group);
 void capabilities_node_patch(struct resource *r, const char *node, struct json_object *patch);
 void capabilities_node_patched(struct resource *r, const char *node, int code);
-void capabilities_metrics(struct sw_controller *c, struct printbuf *out);
+void capabilities_metrics(struct sw_controller *c, struct sw_metrics *out);
 void prerequisite_done(struct prerequisite *p);
 
 /* ---- resources (resource.c)

@@ -7,6 +7,7 @@
 
 #include "base/loglevel.h"
 #include "data/flags/flags.h"
+#include "data/text/metrics.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
 #include "net/serve/serve.h"
@@ -137,7 +138,7 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
     const struct process *p = arg;
     size_t len;
     SW_AUTO_CHARS *text = sw_device_plugin_metrics(p->plugin, &len);
-    sw_serve_answer(reply, 200, "text/plain; version=0.0.4", text, len);
+    sw_serve_answer(reply, 200, SW_METRICS_CONTENT_TYPE, text, len);
 }
 
 static const struct sw_serve_route routes[] = {

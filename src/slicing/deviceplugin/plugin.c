@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "slicing/deviceplugin/broker/files.h"
@@ -15,13 +14,6 @@ enum { LOOK_FOR_GPUS_MS = 30 * 1000, LOOK_AT_HEALTH_MS = 1000, SETTLED_MS = 5000
 int64_t dp_plugin_now(const struct sw_device_plugin *p)
 {
     return sw_loop_now_ms(p->loop);
-}
-
-static double seconds(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 /* ---- actions -----------------------------------------------------------------------------------
@@ -60,7 +52,7 @@ static void on_step_done(struct dp_job *job, void *tag, void *arg)
     struct step_tag *t = tag;
     const struct dp_step_result r = dp_job_result(job);
     p->n.steps++;
-    p->n.nvml_s += seconds() - t->began;
+    p->n.nvml_s += sw_monotonic_s() - t->began;
     p->n.step_errors += r.code < 0 && r.code != SW_NOTFOUND;
     dp_broker_on_step(p->broker, t->grant_id, t->i, job->step, &r, dp_plugin_now(p));
     free(t);
@@ -90,7 +82,7 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     const size_t id_len = strlen(a->grant_id);
     struct step_tag *t = sw_zalloc(1, sizeof *t + id_len + 1);
     t->i = a->i;
-    t->began = seconds();
+    t->began = sw_monotonic_s();
     memcpy(t->grant_id, a->grant_id, id_len);
     if (!p->driver) { /* the GPUs have gone: nothing can be made, nothing is left */
         job.code = a->step == DP_STEP_REMOVE ? SW_UNAVAILABLE : SW_INVALID;

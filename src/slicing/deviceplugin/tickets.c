@@ -1,7 +1,6 @@
 /* Calls of kubelet's that wait for the broker: one ticket for each container of a request. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "net/grpc/grpc.h"
 #include "slicing/deviceplugin/messages.h"
@@ -20,13 +19,6 @@ struct dp_ticket {
     char text[SW_MIG_NAME_LEN]; /* of the profile, as in resources */
     double began;
 };
-
-static double seconds(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void free_ticket(struct dp_ticket *t)
 {
@@ -55,7 +47,7 @@ static struct dp_ticket *new_ticket(struct sw_device_plugin *p, struct sw_grpc_c
     t->first = p->last_ticket + 1;
     t->n = t->n_open = n;
     t->grant_ids = sw_zalloc(n + 1, sizeof *t->grant_ids);
-    t->began = seconds();
+    t->began = sw_monotonic_s();
     p->last_ticket += n;
     (void)!sw_mig_profile_parse(profile, strlen(profile), &parsed, NULL); /* it is a resource's */
     (void)sw_mig_resource_text(&parsed, t->text);
@@ -135,7 +127,7 @@ static void finish_allocate(struct sw_device_plugin *p, struct dp_ticket *t)
     free(m.bytes);
     sw_grpc_call_end(t->call, SW_GRPC_OK, NULL);
     p->n.allocated++;
-    p->n.allocate_s += seconds() - t->began;
+    p->n.allocate_s += sw_monotonic_s() - t->began;
 }
 
 static void fail(struct sw_device_plugin *p, struct dp_ticket *t, const struct dp_action *a)

@@ -81,13 +81,11 @@ static void answer(struct bind *b)
 static void count(struct bind *b, int64_t now_ms)
 {
     struct metrics *m = &b->s->metrics;
-    sched_metrics_observe(&m->took[METRICS_BIND], (double)(now_ms - b->started_ms) / 1e3,
-                          sched_metrics_quick);
+    sched_metrics_answered(m, METRICS_BIND, (double)(now_ms - b->started_ms) / 1e3);
     m->bound += !b->why;
     m->bind_failed += b->why != NULL;
     if (!b->why && b->pod && b->pod->asked_ms)
-        sched_metrics_observe(&m->waited, (double)(now_ms - b->pod->asked_ms) / 1e3,
-                              sched_metrics_slow);
+        sched_metrics_waited(m, (double)(now_ms - b->pod->asked_ms) / 1e3);
 }
 
 static void log_end(const struct bind *b)

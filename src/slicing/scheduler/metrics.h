@@ -2,20 +2,21 @@
 /* metrics: what the scheduler counts. Internal to scheduler. */
 #include <stdint.h>
 
+#include "data/text/metrics.h"
+
+/** The extender's verbs, whose answers are timed. */
 enum metrics_verb { METRICS_FILTER, METRICS_PRIORITIZE, METRICS_PREEMPT, METRICS_BIND };
-enum { METRICS_N_VERBS = METRICS_BIND + 1, METRICS_N_BUCKETS = 10 };
+enum { METRICS_N_VERBS = METRICS_BIND + 1 };
 
-struct metrics_histogram {
-    uint64_t buckets[METRICS_N_BUCKETS + 1]; /* the last: longer than all */
-    double sum_s;
-};
-
+/** Zero at first. */
 struct metrics {
-    struct metrics_histogram took[METRICS_N_VERBS]; /* to answer */
-    struct metrics_histogram waited;                /* from a pod's first filter to its Binding */
+    struct sw_histogram took[METRICS_N_VERBS]; /* seconds to answer */
+    struct sw_histogram waited; /* seconds from a pod's first filter to its Binding */
     uint64_t bad_requests, bound, bind_failed, undone, unschedulable;
     uint64_t collected, touched, sent_again, evicted, evictions_refused;
 };
 
-void sched_metrics_observe(struct metrics_histogram *h, double seconds, const double *bounds);
-extern const double sched_metrics_quick[METRICS_N_BUCKETS], sched_metrics_slow[METRICS_N_BUCKETS];
+/** An answer to @verb took so many @seconds. */
+void sched_metrics_answered(struct metrics *m, enum metrics_verb verb, double seconds);
+/** A pod was bound so many @seconds after its first filter. */
+void sched_metrics_waited(struct metrics *m, double seconds);

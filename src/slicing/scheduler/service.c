@@ -2,7 +2,6 @@
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "data/data.h"
 #include "slicing/scheduler/internal.h"
@@ -17,13 +16,6 @@ enum {
 
 /* ---- questions ---------------------------------------------------------------------------------
  */
-
-static double seconds(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void refuse(struct sw_scheduler *s, struct sw_serve_reply *reply, const struct sw_err *err)
 {
@@ -54,7 +46,7 @@ static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
                 struct extender_told *told)
 {
     SW_ERR(err);
-    const double begin = seconds();
+    const double begin = sw_monotonic_s();
     struct printbuf *out = s->answer;
     printbuf_reset(out);
     const int rc = fn(s->extender, r->body, r->body_len, sw_loop_now_ms(s->loop), out, told, &err);
@@ -62,7 +54,7 @@ static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
         refuse(s, reply, &err);
     else
         sw_serve_json(reply, out->buf, (size_t)out->bpos);
-    sched_metrics_observe(&s->metrics.took[verb], seconds() - begin, sched_metrics_quick);
+    sched_metrics_answered(&s->metrics, verb, sw_monotonic_s() - begin);
     return rc == 0;
 }
 
@@ -186,7 +178,7 @@ static void on_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_ser
                        void *arg)
 {
     SW_AUTO_CHARS *text = sw_scheduler_metrics(arg);
-    sw_serve_answer(reply, 200, "text/plain; version=0.0.4", text, strlen(text));
+    sw_serve_answer(reply, 200, SW_METRICS_CONTENT_TYPE, text, strlen(text));
 }
 
 /* clang-format off */

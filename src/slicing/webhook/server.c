@@ -1,6 +1,5 @@
 /* What the webhook answers; src/serve does the rest. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "slicing/webhook/metrics.h"
 #include "slicing/webhook/webhook.h"
@@ -13,13 +12,6 @@ struct sw_webhook_server {
     struct sw_serve *serve;
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
 {
     struct sw_webhook_server *s = arg;
@@ -30,14 +22,14 @@ static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply
         sw_serve_text(reply, 415, "expected Content-Type: application/json\n");
         return;
     }
-    const uint64_t begin = now_ns();
+    const double begin = sw_monotonic_s();
     if (sw_webhook_read(s->reader, r->body, r->body_len, &a, &err) < 0) {
         s->metrics.bad_requests++;
         (void)sw_err_wrap(&err, SW_INVALID, "bad request");
         sw_serve_text(reply, 400, sw_err_text(&err));
         return;
     }
-    sw_webhook_metrics_observe(&s->metrics, now_ns() - begin);
+    sw_webhook_metrics_observe(&s->metrics, sw_monotonic_s() - begin);
     s->metrics.outcomes[a.outcome]++;
     sw_serve_json(reply, a.text, a.len_bytes);
     if (a.outcome == SW_WEBHOOK_MUTATED)
@@ -69,7 +61,7 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
     sw_serve_count(s->serve, &counts);
     size_t len;
     SW_AUTO_CHARS *text = sw_webhook_metrics_text(&s->metrics, &counts, &len);
-    sw_serve_answer(reply, 200, "text/plain; version=0.0.4", text, len);
+    sw_serve_answer(reply, 200, SW_METRICS_CONTENT_TYPE, text, len);
 }
 
 static const struct sw_serve_route routes[] = {

@@ -4,12 +4,11 @@
  * depend on each other nothing is said: they are meant to share. */
 #include "operator/manifests/overlap.h"
 #include "operator/controller/core.h"
-#include "operator/controller/metrics.h"
-
-#include <json-c/printbuf.h>
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/text/metrics.h"
 
 enum { SETTLE_MS = 50, MAX_NAMES = 3, BITS = 64 };
 
@@ -216,19 +215,16 @@ static void stop(struct sw_controller *c)
     sw_timer_free(SW_TAKE(c->state[CAPABILITY_overlap]));
 }
 
-static void metrics(struct sw_controller *c, struct printbuf *out)
+static void metrics(struct sw_controller *c, struct sw_metrics *out)
 {
-    metric_head(out, "slipway_overlapping_nodes", "gauge",
-                "Nodes that another resource selects as well, with no dependency between the two");
+    sw_metrics_head(
+        out, "slipway_overlapping_nodes", "gauge",
+        "Nodes that another resource selects as well, with no dependency between the two");
     for (const struct resource *r = c->resources; r; r = r->next) {
         const struct overlap_outcome *o = &overlap_of(r)->outcome;
-        for (size_t i = 0; i < o->n; i++) {
-            (void)printbuf_memappend(out, "slipway_overlapping_nodes{", 26);
-            metric_label(out, "specialresource", r->name);
-            (void)printbuf_memappend(out, ",", 1);
-            metric_label(out, "other", o->items[i].other);
-            sprintbuf(out, "} %zu\n", o->items[i].n_nodes);
-        }
+        for (size_t i = 0; i < o->n; i++)
+            sw_metrics_add(out, "slipway_overlapping_nodes", o->items[i].n_nodes, "specialresource",
+                           r->name, "other", o->items[i].other, NULL);
     }
 }
 

@@ -1,15 +1,15 @@
 /* Drivers are replaced node by node: what operator/engine/upgrade/upgrade.h decides is carried out,
  * and told. All that must be known after a crash is on the nodes. */
 #include "operator/controller/core.h"
-#include "operator/controller/metrics.h"
 #include "operator/controller/upgrades/drain.h"
 #include "operator/engine/upgrade/upgrade.h"
 
 #include <inttypes.h>
-#include <json-c/printbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/text/metrics.h"
 
 #define IT_FAILED "it failed: "
 
@@ -581,21 +581,18 @@ static bool finalize(struct resource *r)
     return false;
 }
 
-static void metrics(struct sw_controller *c, struct printbuf *out)
+static void metrics(struct sw_controller *c, struct sw_metrics *out)
 {
     static const char *const steps[] = { "upToDate", "inProgress", "waiting", "failed" };
-    metric_head(out, "slipway_upgrade_nodes", "gauge",
-                "Nodes by how far the replacement of their driver is");
+    sw_metrics_head(out, "slipway_upgrade_nodes", "gauge",
+                    "Nodes by how far the replacement of their driver is");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         struct json_object *upgrade = sw_json_get(status, "upgrade");
-        for (size_t i = 0; upgrade && i < SW_COUNT(steps); i++) {
-            (void)printbuf_memappend(out, "slipway_upgrade_nodes{", 22);
-            metric_label(out, "specialresource", r->name);
-            (void)printbuf_memappend(out, ",", 1);
-            metric_label(out, "step", steps[i]);
-            sprintbuf(out, "} %d\n", (int)sw_json_int(upgrade, 0, steps[i], NULL));
-        }
+        for (size_t i = 0; upgrade && i < SW_COUNT(steps); i++)
+            sw_metrics_add(out, "slipway_upgrade_nodes",
+                           (uint64_t)sw_json_int(upgrade, 0, steps[i], NULL), "specialresource",
+                           r->name, "step", steps[i], NULL);
     }
 }
 
