@@ -255,7 +255,7 @@ static void on_step(size_t round, const struct sw_upgrade_node *node,
     default:
         doc = json_object_new_object();
         sw_json_set_str(doc, node->name, "node", NULL);
-        sw_json_set_str(doc, sw_upgrade_why_words(d->why), "why", NULL);
+        sw_json_set_str(doc, sw_upgrade_why_text(d->why), "why", NULL);
         (void)json_object_array_add(p->waiting, doc);
         break;
     }

@@ -125,7 +125,7 @@ static void on_file(const struct sw_registry_answer *a, void *arg)
         settle(p, "True", "image %s is for kernel %s", image, p->kernel);
 }
 
-static void look(struct sw_driver_images *p)
+static void inspect(struct sw_driver_images *p)
 {
     struct sw_registry_ask ask = {
         .image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL),
@@ -146,7 +146,7 @@ static void on_access(int code, const char *message, struct sw_registry *registr
     if (code < 0)
         settle(p, "Error", "%s", message);
     else
-        look(p);
+        inspect(p);
 }
 
 static void next(struct sw_driver_images *p)
@@ -161,7 +161,7 @@ static void next(struct sw_driver_images *p)
     else if (!p->registry)
         p->access = sw_access_open(p->registries, p->ns, SW_ACCESS_ALL, on_access, p);
     else
-        look(p);
+        inspect(p);
 }
 
 static void on_timer(void *arg)

@@ -100,7 +100,7 @@ static void log_end(const struct bind *b)
 
 /* Its claims are anybody's to look after. Where nobody knows of one, none is believed in: should it
  * be there all the same, the watch tells. */
-static void let_go(struct cache *p, const struct pod *pod, int64_t now_ms)
+static void release_claims(struct cache *p, const struct pod *pod, int64_t now_ms)
 {
     for (struct claim *c = pod->claims, *next; c; c = next) {
         next = c->pod_next;
@@ -120,7 +120,7 @@ static void finish(struct bind *b)
     log_end(b);
     answer(b);
     if (pod) {
-        let_go(s->cache, pod, now_ms);
+        release_claims(s->cache, pod, now_ms);
         if (!b->why)
             cache_pod_bound(s->cache, pod, b->ask.node);
         cache_bind_ended(s->cache, pod);
@@ -515,7 +515,7 @@ static bool is_elsewhere(struct bind *b, const char *node)
 }
 
 /* Another scheduler may have bound it a moment ago, and then the claims are not left over. */
-static void on_looked(const struct sw_kube_answer *a, void *arg)
+static void on_pod_read(const struct sw_kube_answer *a, void *arg)
 {
     struct bind *b = arg;
     b->n_open--;
@@ -552,7 +552,7 @@ static void begin(struct bind *b)
     if (!b->pod->pod_request.n)
         bind_pod(b); /* it wants no slices: it passes */
     else if (is_anything_left(b))
-        read_pod_node(b, on_looked);
+        read_pod_node(b, on_pod_read);
     else
         clear(b);
 }

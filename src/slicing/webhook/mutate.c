@@ -433,7 +433,7 @@ static bool is_among(const char *name, const char *names)
     return false;
 }
 
-static int look_at(struct mutation *m, struct json_object *request)
+static int mutate_request(struct mutation *m, struct json_object *request)
 {
     const bool created = is_pod(request, "CREATE", "");
     struct json_object *pod = sw_json_get(request, "object");
@@ -466,7 +466,7 @@ static int check_review(struct json_object *review, struct sw_err *err)
 static void answer_request(struct mutation *m, struct json_object *request, bool v1,
                            struct json_object *response, enum sw_webhook_outcome *outcome)
 {
-    const int rc = look_at(m, request);
+    const int rc = mutate_request(m, request);
     const bool changed = rc == 0 && m->n_ops > 0;
     *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
     add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));

@@ -49,7 +49,7 @@ static bool is_extended(const char *name)
 enum { MAX_KEYS = 256 };
 
 /* @wanted: the keys of taints, as a map */
-static void look_at(const char *rules, struct json_object *map, struct json_object *wanted)
+static void add_wanted(const char *rules, struct json_object *map, struct json_object *wanted)
 {
     if (!json_object_is_type(map, json_type_object))
         return;
@@ -96,8 +96,8 @@ struct json_object *webhook_tolerations(const char *rules, struct json_object *s
         struct json_object *list = sw_json_get(spec, lists[l]);
         for (size_t i = 0; i < sw_json_len(list); i++) {
             struct json_object *resources = sw_json_get(sw_json_at(list, i), "resources");
-            look_at(rules, sw_json_get(resources, "limits"), wanted);
-            look_at(rules, sw_json_get(resources, "requests"), wanted);
+            add_wanted(rules, sw_json_get(resources, "limits"), wanted);
+            add_wanted(rules, sw_json_get(resources, "requests"), wanted);
         }
     }
     if (!json_object_object_length(wanted) || !leave_missing(spec, wanted))

@@ -249,7 +249,7 @@ static void one_node_is_decided_for(void **state)
         if (d.what != r->what || d.why != r->why || d.cordon != r->cordon ||
             d.uncordon != r->uncordon || (r->next && d.next != r->next))
             fail_msg("row %zu: %s, %s, %s%s%s", i, sw_upgrade_do_name(d.what),
-                     sw_upgrade_why_words(d.why), sw_upgrade_step_name(d.next),
+                     sw_upgrade_why_text(d.why), sw_upgrade_step_name(d.next),
                      d.cordon ? ", cordon" : "", d.uncordon ? ", uncordon" : "");
     }
     policy_of("");
@@ -259,7 +259,7 @@ static void words_are_there_for_all(void **state)
 {
     (void)state;
     for (int i = 0; i < SW_UPWHY_COUNT; i++)
-        assert_non_null(sw_upgrade_why_words(i));
+        assert_non_null(sw_upgrade_why_text(i));
     for (int i = 0; i < SW_UPDO_COUNT; i++)
         assert_non_null(sw_upgrade_do_name(i));
     for (int i = 0; i < SW_UP_COUNT; i++)

@@ -321,7 +321,7 @@ static const char *node_message(const struct upgrade *u, const struct sw_upgrade
 {
     struct node_drain *drain = find_drain(u, node->name);
     const char *message = drain ? drain_message(drain->drain) : "";
-    return *message ? message : sw_upgrade_why_words(d->why);
+    return *message ? message : sw_upgrade_why_text(d->why);
 }
 
 static struct news *news_of(const struct upgrade *u, const struct sw_upgrade_node *node,

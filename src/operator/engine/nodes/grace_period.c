@@ -25,7 +25,7 @@ bool sw_is_feature_label(const char *key)
     return sw_starts_with(key, "feature.node.kubernetes.io/");
 }
 
-static const char *stay_key_of(struct json_object *term)
+static const char *grace_key_of(struct json_object *term)
 {
     struct json_object *list = sw_json_get(term, "matchExpressions");
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -42,7 +42,7 @@ char *sw_grace_period_remove(struct json_object *pod_spec)
                                              NULL);
     char *found = NULL;
     for (size_t i = sw_json_len(terms); i-- > 0;) {
-        const char *key = stay_key_of(sw_json_at(terms, i));
+        const char *key = grace_key_of(sw_json_at(terms, i));
         if (!key)
             continue;
         found = found ? found : sw_strdup(key);
@@ -56,7 +56,7 @@ struct search {
     bool found;
 };
 
-static void look_at_label(const char *key, const char *value, void *arg)
+static void find_grace_label(const char *key, const char *value, void *arg)
 {
     struct search *s = arg;
     s->found = s->found ||
@@ -77,6 +77,6 @@ bool sw_node_set_keeps(const struct sw_node_set *roster, uint32_t node,
             return false;
     }
     struct search s = { .resource = resource };
-    sw_node_set_each_label(roster, node, look_at_label, &s);
+    sw_node_set_each_label(roster, node, find_grace_label, &s);
     return s.found;
 }

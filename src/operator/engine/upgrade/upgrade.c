@@ -62,7 +62,7 @@ const char *sw_upgrade_do_name(enum sw_upgrade_do what)
     return do_names[what];
 }
 
-const char *sw_upgrade_why_words(enum sw_upgrade_why why)
+const char *sw_upgrade_why_text(enum sw_upgrade_why why)
 {
     return why_words[why];
 }

@@ -98,7 +98,7 @@ enum sw_upgrade_why {
     SW_UPWHY_COUNT
 };
 /** For people: "as many nodes are being upgraded as maxParallel allows". */
-const char *sw_upgrade_why_words(enum sw_upgrade_why why);
+const char *sw_upgrade_why_text(enum sw_upgrade_why why);
 
 struct sw_upgrade_decision {
     enum sw_upgrade_do what;

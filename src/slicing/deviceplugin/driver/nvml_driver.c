@@ -99,7 +99,7 @@ static void free_driver(struct dp_driver *d)
 
 static const struct dp_driver_ops real_ops = { run, next_xid, free_driver };
 
-static int look_at(struct real *r, size_t i, struct sw_err *err)
+static int read_gpu(struct real *r, size_t i, struct sw_err *err)
 {
     struct sw_nvml_gpu *g = &r->gpus[i];
     struct dp_gpu *out = &r->base.gpus[i];
@@ -127,7 +127,7 @@ int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *e
     r->gpus = sw_zalloc(n, sizeof *r->gpus);
     d->gpus = sw_zalloc(n, sizeof *d->gpus);
     for (d->n_gpus = 0; d->n_gpus < n && rc == 0;) {
-        rc = look_at(r, d->n_gpus, err);
+        rc = read_gpu(r, d->n_gpus, err);
         d->n_gpus++;
     }
     if (rc < 0)
