@@ -12,7 +12,7 @@
 #include "emulator/api/rest.h"
 #include "emulator/controllers/controllers.h"
 #include "emulator/faults/faults.h"
-#include "emulator/schema/crd.h"
+#include "emulator/write/crds.h"
 #include "emulator/write/gc.h"
 #include "emulator/write/seed.h"
 

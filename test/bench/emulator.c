@@ -7,6 +7,7 @@
 #include "base/loop.h"
 #include "data/yaml/yaml.h"
 #include "emulator/store/store.h"
+#include "emulator/write/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

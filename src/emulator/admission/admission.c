@@ -6,10 +6,11 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/admission/admission.h"
 #include "emulator/admission/defaults.h"
 #include "emulator/admission/quota.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-#include "emulator/store/write.h"
 
 static bool is_pod(const struct sw_write *w)
 {

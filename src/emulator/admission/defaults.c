@@ -1,11 +1,12 @@
 #include "emulator/admission/defaults.h"
+#include "emulator/admission/admission.h"
 
 #include <string.h>
 
 #include "base/base.h"
 #include "data/data.h"
 #include "data/text/base64.h"
-#include "emulator/store/write.h"
+#include "emulator/store/change.h"
 
 static json_object *spec_of(struct sw_write *w)
 {
@@ -81,7 +82,7 @@ static void default_daemon_set(struct sw_write *w)
     if (strcmp(sw_json_str(strategy, "", "type", NULL), "RollingUpdate") == 0) {
         json_object *rolling = sw_json_need_map(strategy, "rollingUpdate", NULL);
         sw_default_int(rolling, "maxUnavailable", 1);
-        if (w->store->minor >= 22)
+        if (sw_store_minor(w->store) >= 22)
             sw_default_int(rolling, "maxSurge", 0);
     }
     default_template(spec);
@@ -103,7 +104,7 @@ static void default_stateful_set(struct sw_write *w)
     sw_default_str(strategy, "type", "RollingUpdate");
     if (strcmp(sw_json_str(strategy, "", "type", NULL), "RollingUpdate") == 0)
         sw_default_int(sw_json_need_map(strategy, "rollingUpdate", NULL), "partition", 0);
-    if (w->store->minor >= 27) {
+    if (sw_store_minor(w->store) >= 27) {
         json_object *policy = sw_json_need_map(spec, "persistentVolumeClaimRetentionPolicy", NULL);
         sw_default_str(policy, "whenDeleted", "Retain");
         sw_default_str(policy, "whenScaled", "Retain");
@@ -123,7 +124,7 @@ static void default_job_selector(struct sw_write *w, json_object *spec)
     const char *uid = sw_obj_uid(w->doc), *name = sw_obj_name(w->doc);
     if (w->op != SW_OP_CREATE || sw_json_bool(spec, false, "manualSelector", NULL))
         return;
-    bool prefixed = w->store->minor >= 27;
+    bool prefixed = sw_store_minor(w->store) >= 27;
     json_object *labels = sw_json_need_map(spec, "template", "metadata", "labels", NULL);
     sw_default_str(labels, "controller-uid", uid);
     sw_default_str(labels, "job-name", name);
@@ -144,7 +145,7 @@ static void default_job_spec(struct sw_write *w, json_object *spec)
     }
     sw_default_int(spec, "parallelism", 1);
     sw_default_int(spec, "backoffLimit", 6);
-    if (w->store->minor >= 22) {
+    if (sw_store_minor(w->store) >= 22) {
         sw_default_str(spec, "completionMode", "NonIndexed");
         sw_default_bool(spec, "suspend", false);
     }
@@ -175,7 +176,7 @@ static void default_cron_job(struct sw_write *w)
 
 static void default_namespace(struct sw_write *w)
 {
-    if (w->store->minor >= 21)
+    if (sw_store_minor(w->store) >= 21)
         sw_json_set_str(w->doc, w->name, "metadata", "labels", "kubernetes.io/metadata.name", NULL);
     if (w->op != SW_OP_CREATE)
         return;
@@ -216,7 +217,8 @@ static void default_service(struct sw_write *w)
     json_object *spec = spec_of(w);
     sw_default_str(spec, "sessionAffinity", "None");
     sw_default_str(spec, "type", "ClusterIP");
-    if (w->store->minor >= 22 && strcmp(sw_json_str(spec, "", "type", NULL), "ExternalName") != 0)
+    if (sw_store_minor(w->store) >= 22 &&
+        strcmp(sw_json_str(spec, "", "type", NULL), "ExternalName") != 0)
         sw_default_str(spec, "internalTrafficPolicy", "Cluster");
     default_service_ports(sw_json_get(spec, "ports"));
     if (w->op == SW_OP_CREATE)

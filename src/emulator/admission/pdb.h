@@ -1,6 +1,6 @@
 #pragma once
 /* pdb: PodDisruptionBudgets, as far as the Eviction API asks for them. */
-#include "emulator/store/store_internal.h"
+#include "emulator/store/objects.h"
 
 /** May @pod be evicted now? @return 0 | SW_UNAVAILABLE (429: its budget is used up; 500: it has
  * more than one) */

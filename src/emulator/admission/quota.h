@@ -1,6 +1,6 @@
 #pragma once
 /* quota: LimitRanges and ResourceQuotas of a namespace. */
-#include "emulator/store/write.h"
+#include "emulator/store/change.h"
 
 /** Admission: fill in and check container resources by the namespace's LimitRanges. */
 int sw_limit_ranger(struct sw_write *w);

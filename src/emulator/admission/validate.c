@@ -5,9 +5,10 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/admission/admission.h"
 #include "emulator/schema/crd.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-#include "emulator/store/write.h"
 
 /* ---- metadata -----------------------------------------------------------------------------------
  */

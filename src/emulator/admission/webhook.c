@@ -28,10 +28,8 @@ int sw_webhook_address(struct sw_store *store, const char *text, struct sw_err *
         return sw_err_set(err, SW_INVALID,
                           "'%s' is no webhook's address: expected NAMESPACE/SERVICE=HOST:PORT",
                           text);
-    if (!store->webhook_addresses)
-        store->webhook_addresses = json_object_new_object();
     SW_AUTO_CHARS *service = sw_strndup(text, (size_t)(equals - text));
-    json_object_object_add(store->webhook_addresses, service, json_object_new_string(equals + 1));
+    sw_store_set_webhook_address(store, service, equals + 1);
     return 0;
 }
 
@@ -71,7 +69,7 @@ static enum way find_way(struct sw_write *w, struct hook *hook, struct sw_err *e
     hook->where = sw_printf("https://%s.%s.svc:%d%s?timeout=%ds", name, ns,
                             (int)sw_json_int(config, 443, "service", "port", NULL), path,
                             hook->timeout_s);
-    hook->address = sw_json_str(w->store->webhook_addresses, NULL, key, NULL);
+    hook->address = sw_store_webhook_address(w->store, key);
     if (!hook->address)
         hook->address = sw_json_str(service, NULL, "metadata", "annotations", SW_WEBHOOK_ADDRESS,
                                     NULL);
@@ -170,7 +168,7 @@ static int failed(struct sw_write *w, const struct hook *hook, const char *words
         return 0;
     return sw_status_set(w->status, 500, "InternalError",
                          "Internal error occurred: failed calling webhook \"%s\": %s%s", hook->name,
-                         w->store->minor >= 22 ? "failed to call webhook: " : "", words);
+                         sw_store_minor(w->store) >= 22 ? "failed to call webhook: " : "", words);
 }
 
 static int refused(struct sw_write *w, const struct hook *hook, json_object *response)
@@ -213,7 +211,10 @@ static int take_patch(struct sw_write *w, const struct hook *hook, json_object *
     json_object_put(patch);
     if (rc < 0)
         return failed(w, hook, sw_err_text(&err));
-    return sw_write_redecode(w, doc);
+    if (w->redecode)
+        return w->redecode(w, doc);
+    json_object_put(doc); /* a deletion changes nothing in the object */
+    return 0;
 }
 
 /* @uid: of the question; an answer to another one is none. */

@@ -7,7 +7,7 @@
  * Service); one without is answered by emulated pods: they admit everything while one is ready.
  * Source: Kubernetes "Dynamic Admission Control". Pinned by
  * test/emulator/emulator/api_webhook_test.c. */
-#include "emulator/store/write.h"
+#include "emulator/store/change.h"
 
 struct sw_session;
 

@@ -236,14 +236,13 @@ void sw_session_begin(struct sw_session *s)
     if (!s)
         return;
     s->cursor = 0;
-    s->saved = s->store->random;
-    s->store->random = s->seed;
+    s->saved = sw_store_set_random(s->store, s->seed);
 }
 
 void sw_session_end(struct sw_session *s)
 {
     if (s)
-        s->store->random = s->saved;
+        (void)sw_store_set_random(s->store, s->saved);
 }
 
 /* Answers about an older state of the object are worth nothing. */

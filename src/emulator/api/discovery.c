@@ -22,7 +22,7 @@ struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name)
 {
     struct sw_api_group g = { .name = name };
     const struct sw_emu_kind *kind;
-    for (size_t k = 0; (kind = sw_kinds_nth(store->kinds, k)); k++) {
+    for (size_t k = 0; (kind = sw_kinds_nth(sw_store_kinds(store), k)); k++) {
         if (!kind->served || strcmp(kind->group, name) != 0)
             continue;
         for (size_t v = 0; kind->versions[v] && g.n < SW_COUNT(g.versions); v++)
@@ -35,9 +35,9 @@ struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name)
 
 bool sw_discovery_is_first(struct sw_store *store, size_t at)
 {
-    const struct sw_emu_kind *kind = sw_kinds_nth(store->kinds, at), *other;
+    const struct sw_emu_kind *kind = sw_kinds_nth(sw_store_kinds(store), at), *other;
     for (size_t i = 0; i < at; i++) {
-        other = sw_kinds_nth(store->kinds, i);
+        other = sw_kinds_nth(sw_store_kinds(store), i);
         if (other->served && strcmp(other->group, kind->group) == 0)
             return false;
     }
@@ -84,7 +84,7 @@ static void send_groups(struct sw_req *req)
     json_object *doc = json_object_new_object();
     json_object *groups = sw_json_need_list(doc, "groups", NULL);
     const struct sw_emu_kind *kind;
-    for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++) {
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
         if (!kind->group[0] || !sw_discovery_is_first(req->store, i))
             continue;
         struct sw_api_group g = sw_discovery_group(req->store, kind->group);
@@ -177,7 +177,7 @@ static json_object *resource_doc(const struct sw_emu_kind *kind, const char *sub
 
 static void fix_eviction_version(struct sw_store *store, json_object *doc)
 {
-    if (store->minor < 22 && strcmp(sw_json_str(doc, "", "kind", NULL), "Eviction") == 0)
+    if (sw_store_minor(store) < 22 && strcmp(sw_json_str(doc, "", "kind", NULL), "Eviction") == 0)
         sw_json_set_str(doc, "v1beta1", "version", NULL);
 }
 
@@ -203,7 +203,7 @@ json_object *sw_discovery_resources(struct sw_store *store, const char *group, c
 {
     json_object *list = json_object_new_array();
     const struct sw_emu_kind *kind;
-    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(store), i)); i++)
         if (kind->served && kind != but && strcmp(kind->group, group) == 0 &&
             sw_kind_serves(kind, version))
             add_resources(store, kind, list);
@@ -214,7 +214,7 @@ json_object *sw_discovery_resources(struct sw_store *store, const char *group, c
 static const struct sw_emu_kind *newest_kind(struct sw_store *store, const char *group)
 {
     const struct sw_emu_kind *kind, *newest = NULL;
-    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(store), i)); i++)
         if (kind->served && kind->crd && strcmp(kind->group, group) == 0)
             newest = kind;
     return newest;
@@ -245,7 +245,7 @@ static void send_version(struct sw_req *req)
 {
     json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *git = sw_printf("v%s.0", sw_rest_version(req->rest));
-    SW_AUTO_CHARS *minor = sw_printf("%d", req->store->minor);
+    SW_AUTO_CHARS *minor = sw_printf("%d", sw_store_minor(req->store));
     sw_json_set_str(doc, "1", "major", NULL);
     sw_json_set_str(doc, minor, "minor", NULL);
     sw_json_set_str(doc, git, "gitVersion", NULL);

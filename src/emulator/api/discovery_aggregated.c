@@ -92,7 +92,8 @@ static const char *choose(const struct sw_req *req)
         accept += len;
         if (!strstr(one, "as=APIGroupDiscoveryList"))
             continue;
-        if (strstr(one, "v=v2beta1") ? req->store->minor >= 27 : req->store->minor >= 30)
+        if (strstr(one, "v=v2beta1") ? sw_store_minor(req->store) >= 27
+                                     : sw_store_minor(req->store) >= 30)
             return strstr(one, "v=v2beta1") ? "v2beta1" : "v2";
     }
     return NULL;
@@ -106,7 +107,7 @@ bool sw_discovery_aggregated(struct sw_req *req, bool core)
     json_object *doc = json_object_new_object(), *items = json_object_new_array();
     const struct sw_emu_kind *kind;
     SW_AUTO_CHARS *api_version = sw_printf("apidiscovery.k8s.io/%s", version);
-    for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++)
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
         if (!kind->group[0] == core && sw_discovery_is_first(req->store, i))
             json_object_array_add(items, group_doc(req->store, kind->group));
     sw_json_set_str(doc, "APIGroupDiscoveryList", "kind", NULL);

@@ -24,7 +24,7 @@ static void send_index(struct sw_req *req)
 {
     json_object *doc = json_object_new_object();
     const struct sw_emu_kind *kind;
-    for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++) {
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
         for (size_t v = 0; kind->served && kind->versions[v]; v++) {
             SW_AUTO_CHARS *path = group_path(kind->group, kind->versions[v]);
             SW_AUTO_CHARS *url = sw_printf("/openapi/v3/%s?hash=%llx", path,
@@ -93,7 +93,7 @@ static json_object *patch_operation(const struct sw_req *req, const struct sw_em
     json_object *parameters = sw_json_need_list(op, "parameters", NULL);
     json_object_array_add(parameters, parameter("dryRun"));
     json_object_array_add(parameters, parameter("fieldManager"));
-    if (req->store->minor >= 25)
+    if (sw_store_minor(req->store) >= 25)
         json_object_array_add(parameters, parameter("fieldValidation"));
     sw_json_set(op, json_object_new_object(), "requestBody", "content",
                 "application/merge-patch+json", NULL);
@@ -121,7 +121,7 @@ static bool send_group_version(struct sw_req *req, const char *wanted)
     sw_json_set_str(doc, "3.0.0", "openapi", NULL);
     sw_json_set_str(doc, "Kubernetes", "info", "title", NULL);
     sw_json_set_str(doc, sw_rest_version(req->rest), "info", "version", NULL);
-    for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++) {
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
         for (size_t v = 0; kind->served && kind->versions[v]; v++) {
             SW_AUTO_CHARS *path = group_path(kind->group, kind->versions[v]);
             if (strcmp(path, wanted) != 0)
@@ -140,7 +140,7 @@ static bool send_group_version(struct sw_req *req, const char *wanted)
 void sw_openapi_v3(struct sw_req *req)
 {
     const char *path = req->path + strlen("/openapi/v3");
-    if (req->store->minor < 24) /* alpha before */
+    if (sw_store_minor(req->store) < 24) /* alpha before */
         path = NULL;
     else if (path[0] == '\0' || path[1] == '\0') {
         send_index(req);

@@ -119,7 +119,7 @@ static void send_protobuf(struct sw_req *req)
     put_text(part, INFO_TITLE, "Kubernetes");
     put_text(part, INFO_VERSION, sw_rest_version(req->rest));
     put_message(document, DOCUMENT_INFO, part);
-    for (size_t i = 0; (kind = sw_kinds_nth(req->store->kinds, i)); i++)
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
         for (size_t v = 0; kind->served && kind->versions[v]; v++)
             put_kind(part, kind, kind->versions[v]);
     put_message(document, DOCUMENT_PATHS, part);

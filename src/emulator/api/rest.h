@@ -3,7 +3,7 @@
  * through the hooks (counting, faults), and to the function that answers its verb. Every answer is
  * given through sw_rest_*, which know the representations (JSON, YAML, Table, partial metadata). */
 #include "emulator/emulator.h"
-#include "emulator/store/store_internal.h"
+#include "emulator/store/objects.h"
 #include "net/serve/serve.h"
 
 struct sw_rest;

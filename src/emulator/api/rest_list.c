@@ -173,7 +173,8 @@ static int plan_page(struct page *p, struct sw_status *status)
     const struct sw_shelf *shelf = sw_store_shelf(req->kind);
     if (asked && sw_streq(match, "Exact"))
         p->rv = asked;
-    else if (req->fault.type == SW_FAULT_STALE && shelf && shelf->changed > req->store->born &&
+    else if (req->fault.type == SW_FAULT_STALE && shelf &&
+             shelf->changed > sw_store_first_version(req->store) &&
              shelf->changed - 1 >= shelf->compacted && shelf->changed - 1 >= asked)
         p->rv = shelf->changed - 1;
     return 0;

@@ -10,6 +10,7 @@
 #include "emulator/api/rest.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/status.h"
+#include "emulator/write/write.h"
 
 /* ---- scale --------------------------------------------------------------------------------------
  */
@@ -215,9 +216,8 @@ static void log_text(struct sw_req *req, struct sw_object *object)
     const char *container = pick_container(req, pod, &status);
     const char *lines = sw_req_param(req, "tailLines");
     int rc = !container ? SW_INVALID : 0;
-    if (rc == 0 && req->store->logs.fn)
-        rc = req->store->logs.fn(req->store->logs.arg, pod, container, sw_req_flag(req, "previous"),
-                                 &text);
+    if (rc == 0)
+        rc = sw_store_logs(req->store, pod, container, sw_req_flag(req, "previous"), &text);
     if (container && rc == SW_PENDING)
         (void)sw_status_bad_request(&status,
                                     "container \"%s\" in pod \"%s\" is waiting to start: "
@@ -245,7 +245,7 @@ static int check_eviction(struct sw_req *req, json_object *body, struct sw_statu
     const char *version = sw_obj_api_version(body);
     bool v1 = strcmp(version, "policy/v1") == 0, beta = strcmp(version, "policy/v1beta1") == 0;
     /* v1beta1 of this subresource was never taken away */
-    if ((v1 && req->store->minor >= 22) || beta || !version[0])
+    if ((v1 && sw_store_minor(req->store) >= 22) || beta || !version[0])
         return 0;
     return sw_status_bad_request(status,
                                  "Eviction in version \"%s\" cannot be handled as a Eviction: no "

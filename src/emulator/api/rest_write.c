@@ -8,8 +8,9 @@
 #include "emulator/admission/webhook.h"
 #include "emulator/api/rest.h"
 #include "emulator/formats/protobuf.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-#include "emulator/store/write.h"
+#include "emulator/write/write.h"
 
 /* ---- the body -----------------------------------------------------------------------------------
  */
@@ -118,9 +119,9 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
         .version = req->version,
         .dry_run = sw_req_flag(req, "dryRun"),
         .force = sw_req_flag(req, "force"),
-        .field_validation = validation && validation[0] ? validation
-                            : req->store->minor >= 25   ? "Warn"
-                                                        : "Ignore",
+        .field_validation = validation && validation[0]        ? validation
+                            : sw_store_minor(req->store) >= 25 ? "Warn"
+                                                               : "Ignore",
     };
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/apply/apply.h"
 #include "emulator/apply/fieldset.h"
 #include "emulator/apply/managed_fields.h"
 #include "emulator/apply/unknown_fields.h"
@@ -73,8 +74,8 @@ static int check_config(struct sw_write *w, json_object *config, const struct sw
     if (sw_json_find(config, "metadata", "managedFields", NULL))
         return sw_status_bad_request(w->status, "metadata.managedFields must be nil");
     /* Clusters before 1.21 know no default for a port's protocol, and name no object. */
-    bool modern = w->store->minor > 20;
-    SW_AUTO_CHARS *unknown = sw_unknown_fields_find(w->kind, w->store->minor, config);
+    bool modern = sw_store_minor(w->store) > 20;
+    SW_AUTO_CHARS *unknown = sw_unknown_fields_find(w->kind, sw_store_minor(w->store), config);
     SW_AUTO_CHARS *fault = unknown ? sw_printf("%s: field not declared in schema", unknown)
                                    : find_fault(config, root, "", modern);
     if (!fault)

@@ -3,8 +3,9 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/apply/apply.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-#include "emulator/store/write.h"
 
 /* Kinds whose status a client may give when it creates them. */
 static bool keeps_status(const struct sw_write *w)

@@ -1,4 +1,5 @@
 #include "emulator/apply/managed_fields.h"
+#include "emulator/apply/apply.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 /* managed: metadata.managedFields, who owns which field. An update's changes go to its manager and
  * are taken from all others; a server-side apply owns what it says. */
-#include "emulator/store/write.h"
+#include "emulator/store/change.h"
 
 /** Remove from a set what nobody owns (apiVersion, metadata.name...). Takes @set; may give NULL. */
 json_object *sw_managed_strip(json_object *set);

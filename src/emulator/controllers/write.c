@@ -1,4 +1,5 @@
 #include "emulator/controllers/core.h"
+#include "emulator/write/write.h"
 
 #include <stdarg.h>
 #include <stdio.h>

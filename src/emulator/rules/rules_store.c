@@ -1,4 +1,5 @@
 #include "emulator/rules/rules_store.h"
+#include "emulator/write/write.h"
 
 #include "data/json/path.h"
 

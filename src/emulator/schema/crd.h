@@ -2,7 +2,7 @@
 /* crd: kinds that CustomResourceDefinitions declare. Each served version has a structural schema by
  * which documents are pruned, filled with defaults and checked. A CRD is accepted, established and
  * served in the turn of the loop after it was created, as a cluster's controllers do it. */
-#include "emulator/store/write.h"
+#include "emulator/store/change.h"
 
 struct sw_field_errors;
 
@@ -21,7 +21,5 @@ json_object *sw_crd_schema(const struct sw_emu_kind *kind, const char *version);
 /** spec.versions[] of that version, borrowed: columns, scale paths. */
 json_object *sw_crd_version(const struct sw_emu_kind *kind, const char *version);
 
-/** What serves CRDs: follows the CRDs of a store. */
-struct sw_crds;
-struct sw_crds *sw_crds_new(struct sw_store *store);
-void sw_crds_free(struct sw_crds *crds);
+/** @kind is declared by @crd (counted here) from now on; NULL: by none. */
+void sw_crd_set(struct sw_emu_kind *kind, json_object *crd);

@@ -3,8 +3,8 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-#include "emulator/store/write.h"
 
 /* metadata's fields in the order in which they are kept; others are not known and dropped. */
 static const struct {

@@ -9,72 +9,9 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
-#include "emulator/store/write.h"
-
-/* ---- versions -----------------------------------------------------------------------------------
- */
-
-struct sw_version *sw_version_ref(struct sw_version *v)
-{
-    v->refs++;
-    return v;
-}
-
-void sw_version_unref(struct sw_version *v)
-{
-    if (!v || --v->refs > 0)
-        return;
-    json_object_put(v->doc);
-    free(v->text);
-    free(v);
-}
-
-const char *sw_version_text(struct sw_version *v, size_t *len)
-{
-    if (!v->text)
-        v->text = sw_json_text(v->doc, SW_JSON_PLAIN, &v->text_len);
-    if (len)
-        *len = v->text_len;
-    return v->text;
-}
-
-json_object *sw_version_doc(struct sw_version *v)
-{
-    if (v->doc)
-        return json_object_get(v->doc);
-    json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(v->text, v->text_len, NULL, &doc, &err) < 0)
-        abort(); /* we wrote it ourselves */
-    return doc;
-}
 
 /* ---- shelves ------------------------------------------------------------------------------------
  */
-
-static int compare(const struct sw_object *object, const char *ns, const char *name)
-{
-    int order = strcmp(object->ns, ns);
-    return order ? order : strcmp(object->name, name);
-}
-
-size_t sw_shelf_seek(const struct sw_shelf *shelf, const char *ns, const char *name)
-{
-    size_t low = 0, high = shelf->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (compare(shelf->objects[mid], ns, name) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-const struct sw_shelf *sw_store_shelf(const struct sw_emu_kind *kind)
-{
-    return kind->stored_as ? kind->stored_as->shelf : kind->shelf;
-}
 
 /* A kind's shelf is the store's to change, whoever holds the kind as const. */
 static struct sw_shelf *need_shelf(const struct sw_emu_kind *kind)
@@ -83,17 +20,6 @@ static struct sw_shelf *need_shelf(const struct sw_emu_kind *kind)
     if (!own->shelf)
         own->shelf = sw_zalloc(1, sizeof *own->shelf);
     return own->shelf;
-}
-
-struct sw_object *sw_store_object(struct sw_store *store SW_UNUSED, const struct sw_emu_kind *kind,
-                                  const char *ns, const char *name)
-{
-    const struct sw_shelf *shelf = kind ? sw_store_shelf(kind) : NULL;
-    if (!shelf)
-        return NULL;
-    size_t i = sw_shelf_seek(shelf, ns ? ns : "", name);
-    return i < shelf->n && compare(shelf->objects[i], ns ? ns : "", name) == 0 ? shelf->objects[i]
-                                                                               : NULL;
 }
 
 static void shelve(struct sw_shelf *shelf, struct sw_object *object)
@@ -244,8 +170,6 @@ static void object_free(struct sw_object *object)
 void sw_store_remove(struct sw_store *store, struct sw_object *object, json_object *last)
 {
     struct sw_shelf *shelf = need_shelf(object->kind);
-    if (!last)
-        last = sw_meta_copy(object->now->doc);
     unshelve(shelf, object);
     index_owners(store, object, object->now->doc, false);
     (void)lh_table_delete(store->by_uid, object->uid);
@@ -328,6 +252,46 @@ char *sw_store_time(struct sw_store *store, char buf[static 21])
     return sw_time_rfc3339(sw_loop_now_ms(store->loop), buf);
 }
 
+uint64_t sw_store_set_random(struct sw_store *store, uint64_t state)
+{
+    uint64_t before = store->random;
+    store->random = state;
+    return before;
+}
+
+int sw_store_minor(const struct sw_store *store)
+{
+    return store->minor;
+}
+
+struct sw_kinds *sw_store_kinds(struct sw_store *store)
+{
+    return store->kinds;
+}
+
+uint64_t sw_store_first_version(const struct sw_store *store)
+{
+    return store->born;
+}
+
+void sw_store_set_webhook_address(struct sw_store *store, const char *service, const char *address)
+{
+    if (!store->webhook_addresses)
+        store->webhook_addresses = json_object_new_object();
+    json_object_object_add(store->webhook_addresses, service, json_object_new_string(address));
+}
+
+const char *sw_store_webhook_address(const struct sw_store *store, const char *service)
+{
+    return sw_json_str(store->webhook_addresses, NULL, service, NULL);
+}
+
+int sw_store_logs(struct sw_store *store, json_object *pod, const char *container, bool previous,
+                  char **text)
+{
+    return store->logs.fn ? store->logs.fn(store->logs.arg, pod, container, previous, text) : 0;
+}
+
 void sw_store_born(struct sw_store *store)
 {
     store->born = store->rv;
@@ -357,12 +321,6 @@ json_object *sw_store_get(struct sw_store *store, const struct sw_emu_kind *kind
 {
     struct sw_object *object = sw_store_object(store, kind, ns, name);
     return object ? object->now->doc : NULL;
-}
-
-json_object *sw_store_copy(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                           const char *name)
-{
-    return sw_json_copy(sw_store_get(store, kind, ns, name));
 }
 
 json_object *sw_store_find_uid(struct sw_store *store, const char *uid,

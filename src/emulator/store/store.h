@@ -7,7 +7,7 @@
  * conventions; pinned by test/emulator/api_*_test.c.
  *
  * Documents are immutable once stored: what is handed out is borrowed or counted, never changed.
- * Who wants to change one takes a copy (sw_store_copy) or gives a function (sw_store_modify). */
+ * To change one, give a function (sw_store_modify in write/write.h) or update it by a copy. */
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,9 +83,6 @@ json_object *sw_store_get(struct sw_store *store, const struct sw_emu_kind *kind
                           const char *name);
 json_object *sw_store_find_uid(struct sw_store *store, const char *uid,
                                const struct sw_emu_kind **kind);
-/** A deep copy that the caller may change and owns, NULL: none. */
-json_object *sw_store_copy(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                           const char *name);
 /** Number of objects of the kind in @ns (NULL: everywhere). */
 size_t sw_store_count(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns);
 
@@ -111,10 +108,10 @@ uint64_t sw_store_version(const struct sw_store *store);
 void sw_store_born(struct sw_store *store);
 struct sw_loop *sw_store_loop(struct sw_store *store);
 
-/* ---- writing: all that an API server does, admission included
- * ------------------------------------
+/* ---- writing (the calls: write/write.h) ---------------------------------------------------------
  */
 
+/** Of a write; zero is the default of each. Borrowed for the call. */
 struct sw_store_opts {
     const char *subresource; /* NULL: the object itself; "status", "ephemeralcontainers"... */
     const char *manager;     /* field manager; NULL: "kube-controller-manager" */
@@ -130,32 +127,8 @@ struct sw_store_opts {
     struct sw_session *session;   /* webhooks are asked without waiting (webhook.h); or NULL */
 };
 
-/** @opts may be NULL everywhere. @doc is the caller's and is not kept (only copied from). @out: may
- * be NULL; else the stored object, counted, the caller's to put. @status may be NULL.
- * @return 0 | SW_CONFLICT (exists, or changed since) | SW_NOTFOUND | SW_INVALID | SW_FORBIDDEN
- *         (admission) | SW_UNAVAILABLE (try again later) */
-int sw_store_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
-                    struct sw_status *status);
-/** Replace the object named in @doc. A resourceVersion in @doc must be the current one. */
-int sw_store_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
-                    struct sw_status *status);
-/** Copy, let @edit change the copy (nonzero from it ends without a change and is returned), and
- * update: with nothing else between, it cannot conflict. */
-int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                    const char *name, const struct sw_store_opts *opts,
-                    int (*edit)(json_object *doc, void *arg), void *arg, struct sw_status *status);
-
+/** The formats of a patch: merge, JSON, strategic merge, server-side apply. */
 enum sw_patch_type { SW_PATCH_MERGE, SW_PATCH_JSON, SW_PATCH_STRATEGIC, SW_PATCH_APPLY };
-int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                   const char *name, enum sw_patch_type type, json_object *patch,
-                   const struct sw_store_opts *opts, json_object **out, struct sw_status *status);
-/** Marks it (finalizers, foreground, a pod's grace period) or removes it. An object that is only
- * marked stays until its finalizers are gone; a pod until sw_store_delete with grace 0. */
-int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                    const char *name, const struct sw_store_opts *opts, json_object **out,
-                    struct sw_status *status);
 
 /* ---- changes ------------------------------------------------------------------------------------
  */

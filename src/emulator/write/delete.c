@@ -3,9 +3,11 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/admission/admission.h"
 #include "emulator/admission/webhook.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-#include "emulator/store/write.h"
+#include "emulator/write/write.h"
 
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
@@ -71,7 +73,7 @@ static void mark(struct sw_write *w, int64_t grace_s)
     int64_t before = sw_json_int(w->old, 0, "metadata", "deletionGracePeriodSeconds", NULL);
     if (!first && grace_s >= before)
         return; /* it may be hastened, not given more time */
-    int64_t at = sw_loop_now_ms(w->store->loop) + grace_s * 1000;
+    int64_t at = sw_loop_now_ms(sw_store_loop(w->store)) + grace_s * 1000;
     if (first || grace_s < before) {
         sw_json_set_str(meta, sw_time_rfc3339(at, when), "deletionTimestamp", NULL);
         sw_json_set(meta, json_object_new_int64(grace_s), "deletionGracePeriodSeconds", NULL);

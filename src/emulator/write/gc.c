@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 #include "data/data.h"
-#include "emulator/store/write.h"
+#include "emulator/store/change.h"
+#include "emulator/write/write.h"
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
@@ -168,7 +169,7 @@ static void create_account(struct sw_gc *gc, const char *ns)
 static void create_root_ca(struct sw_gc *gc, const char *ns)
 {
     const struct sw_emu_kind *kind = sw_store_kind(gc->store, "", "ConfigMap");
-    if (gc->store->minor < 20 || sw_store_get(gc->store, kind, ns, "kube-root-ca.crt"))
+    if (sw_store_minor(gc->store) < 20 || sw_store_get(gc->store, kind, ns, "kube-root-ca.crt"))
         return;
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, "kube-root-ca.crt", "metadata", "name", NULL);
@@ -181,7 +182,7 @@ static bool empty(struct sw_gc *gc, const char *ns)
 {
     const struct sw_emu_kind *kind;
     bool left = false;
-    for (size_t k = 0; (kind = sw_kinds_nth(gc->store->kinds, k)); k++) {
+    for (size_t k = 0; (kind = sw_kinds_nth(sw_store_kinds(gc->store), k)); k++) {
         if (!kind->served || !kind->namespaced || kind->stored_as ||
             sw_store_count(gc->store, kind, ns) == 0)
             continue;

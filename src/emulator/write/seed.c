@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/write/write.h"
 
 static const struct {
     const char *group, *kind, *ns, *text;

@@ -1,5 +1,5 @@
 #pragma once
 /* seed: what every cluster has from its first moment on. */
-#include "emulator/store/store_internal.h"
+#include "emulator/store/objects.h"
 
 void sw_seed(struct sw_store *store);

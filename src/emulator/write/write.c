@@ -1,55 +1,17 @@
-#include "emulator/store/write.h"
+#include "emulator/write/write.h"
 
 #include <string.h>
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/admission/admission.h"
 #include "emulator/admission/webhook.h"
+#include "emulator/apply/apply.h"
 #include "emulator/apply/field_types.h"
 #include "emulator/apply/unknown_fields.h"
 #include "emulator/schema/crd.h"
+#include "emulator/store/change.h"
 #include "emulator/store/status.h"
-
-void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_emu_kind *kind,
-                   const char *ns, const struct sw_store_opts *opts, struct sw_status *status)
-{
-    static const struct sw_store_opts none;
-    *w = (struct sw_write){ .store = store,
-                            .kind = kind->stored_as ? kind->stored_as : kind,
-                            .opts = opts ? opts : &none,
-                            .status = status,
-                            .ns = ns ? ns : "",
-                            .name = "" };
-    w->subresource = w->opts->subresource;
-}
-
-void sw_write_done(struct sw_write *w)
-{
-    json_object_put(SW_TAKE(w->doc));
-}
-
-const char *sw_write_manager(const struct sw_write *w)
-{
-    return w->opts->manager ? w->opts->manager : "kube-controller-manager";
-}
-
-bool sw_write_is(const struct sw_write *w, const char *group, const char *kind)
-{
-    return strcmp(w->kind->kind, kind) == 0 && strcmp(w->kind->group, group) == 0;
-}
-
-int sw_write_find(struct sw_write *w, const char *name)
-{
-    w->op = SW_OP_UPDATE;
-    w->name = name;
-    w->object = sw_store_object(w->store, w->kind, w->kind->namespaced ? w->ns : "", name);
-    if (!w->object)
-        return sw_status_not_found(w->status, w->kind, name);
-    w->old = w->object->now->doc;
-    w->ns = w->object->ns;
-    w->name = w->object->name;
-    return 0;
-}
 
 /* Typed kinds forget null fields when they are decoded. */
 static void drop_nulls(json_object *value)
@@ -89,33 +51,12 @@ static int decode(struct sw_write *w, json_object *doc)
     if (w->kind->crd)
         return sw_crd_decode(w);
     drop_nulls(w->doc);
-    sw_unknown_fields_drop(w->kind, w->store->minor, w->doc);
+    sw_unknown_fields_drop(w->kind, sw_store_minor(w->store), w->doc);
     return 0;
 }
 
-int sw_write_prepare(struct sw_write *w, json_object *doc)
-{
-    int rc = decode(w, doc);
-    if (rc < 0)
-        return rc;
-    rc = w->op == SW_OP_CREATE ? sw_meta_create(w) : sw_meta_update(w);
-    if (rc < 0)
-        return rc;
-    rc = w->op == SW_OP_CREATE ? sw_strategy_create(w) : sw_strategy_update(w);
-    if (rc < 0)
-        return rc;
-    if (w->kind->crd && w->op == SW_OP_CREATE)
-        sw_crd_default(w);
-    sw_defaults(w);
-    rc = sw_admit_mutate(w);
-    if (rc == 0)
-        rc = sw_webhooks_mutate(w);
-    sw_strategy_generation(w);
-    return rc;
-}
-
-/* A webhook may change what it likes, but for what says which object it is. */
-int sw_write_redecode(struct sw_write *w, json_object *doc)
+/* Take what a webhook made of the document, but for what says which object it is. */
+static int redecode(struct sw_write *w, json_object *doc)
 {
     static const char *const fixed[] = { "name", "namespace", "uid", "creationTimestamp" };
     json_object *had = json_object_get(w->doc);
@@ -130,6 +71,28 @@ int sw_write_redecode(struct sw_write *w, json_object *doc)
     json_object_put(had);
     if (rc == 0)
         sw_defaults(w);
+    return rc;
+}
+
+static int prepare(struct sw_write *w, json_object *doc)
+{
+    int rc = decode(w, doc);
+    if (rc < 0)
+        return rc;
+    rc = w->op == SW_OP_CREATE ? sw_meta_create(w) : sw_meta_update(w);
+    if (rc < 0)
+        return rc;
+    rc = w->op == SW_OP_CREATE ? sw_strategy_create(w) : sw_strategy_update(w);
+    if (rc < 0)
+        return rc;
+    if (w->kind->crd && w->op == SW_OP_CREATE)
+        sw_crd_default(w);
+    sw_defaults(w);
+    w->redecode = redecode;
+    rc = sw_admit_mutate(w);
+    if (rc == 0)
+        rc = sw_webhooks_mutate(w);
+    sw_strategy_generation(w);
     return rc;
 }
 
@@ -204,7 +167,7 @@ int sw_write_store_update(struct sw_write *w, json_object **out)
     return give(w->object->now->doc, out);
 }
 
-int sw_write_finish(struct sw_write *w, json_object **out)
+static int finish(struct sw_write *w, json_object **out)
 {
     int rc = sw_validate(w);
     if (rc < 0)
@@ -219,10 +182,10 @@ int sw_write_finish(struct sw_write *w, json_object **out)
     return w->op == SW_OP_CREATE ? finish_create(w, out) : sw_write_store_update(w, out);
 }
 
-int sw_write_run(struct sw_write *w, json_object *doc, json_object **out)
+static int run(struct sw_write *w, json_object *doc, json_object **out)
 {
-    int rc = sw_write_prepare(w, doc);
-    return rc < 0 ? rc : sw_write_finish(w, out);
+    int rc = prepare(w, doc);
+    return rc < 0 ? rc : finish(w, out);
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------
@@ -234,7 +197,7 @@ int sw_write_create(struct sw_store *store, const struct sw_emu_kind *kind, cons
 {
     struct sw_write w;
     sw_write_init(&w, store, kind, ns, opts, status);
-    int rc = sw_write_run(&w, doc, out);
+    int rc = run(&w, doc, out);
     sw_write_done(&w);
     return rc;
 }
@@ -255,7 +218,7 @@ int sw_write_update(struct sw_store *store, const struct sw_emu_kind *kind, cons
     w.doc = doc;
     int rc = sw_write_find(&w, sw_obj_name(doc));
     if (rc == 0)
-        rc = sw_write_run(&w, SW_TAKE(w.doc), out);
+        rc = run(&w, SW_TAKE(w.doc), out);
     sw_write_done(&w);
     return rc;
 }
@@ -279,7 +242,7 @@ int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, cons
     SW_AUTO_JSON *doc = sw_meta_copy(w.old);
     rc = edit(doc, arg);
     if (rc == 0)
-        rc = sw_write_run(&w, SW_TAKE(doc), NULL);
+        rc = run(&w, SW_TAKE(doc), NULL);
     sw_write_done(&w);
     return rc;
 }
@@ -361,7 +324,7 @@ int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const
         rc = patched(&w, type, patch, &doc);
     }
     if (rc == 0)
-        rc = sw_write_run(&w, SW_TAKE(doc), out);
+        rc = run(&w, SW_TAKE(doc), out);
     sw_write_done(&w);
     return rc;
 }

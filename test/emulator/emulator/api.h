@@ -16,7 +16,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
-#include "emulator/store/store_internal.h"
+#include "emulator/store/objects.h"
 
 struct api {
     struct sw_loop *loop;

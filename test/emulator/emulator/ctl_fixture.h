@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "emulator/emulator.h"
 #include "emulator/store/store.h"
+#include "emulator/write/write.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,10 +7,11 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
-#include "emulator/schema/crd.h"
 #include "emulator/store/status.h"
+#include "emulator/write/crds.h"
 #include "emulator/write/gc.h"
 #include "emulator/write/seed.h"
+#include "emulator/write/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

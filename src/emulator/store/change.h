@@ -1,0 +1,57 @@
+#pragma once
+/* change: one change on its way through the API server (struct sw_write): decode, default, admit,
+ * validate, store. The stages are functions of the folders above, each of which takes it; write/
+ * calls them in order. */
+#include "emulator/store/objects.h"
+
+enum sw_write_op { SW_OP_CREATE, SW_OP_UPDATE, SW_OP_DELETE };
+
+/** One change under way. */
+struct sw_write {
+    struct sw_store *store;
+    const struct sw_emu_kind *kind; /* the one that is stored */
+    const struct sw_store_opts *opts;
+    struct sw_status *status;
+    enum sw_write_op op;
+    const char *subresource;  /* NULL: the object itself */
+    const char *ns, *name;    /* "": none; borrowed from doc, or from the caller */
+    struct sw_object *object; /* UPDATE, DELETE */
+    json_object *old;         /* its document, borrowed */
+    json_object *doc;         /* what it shall become; owned */
+    json_object *patch;       /* a server-side apply: the configuration; borrowed */
+    /** What a webhook made of it (taken) becomes doc, decoded and defaulted again; NULL: DELETE. */
+    int (*redecode)(struct sw_write *w, json_object *doc);
+};
+/** Free what it owns. */
+void sw_write_done(struct sw_write *w);
+
+/** Set up a change of @kind; @opts may be NULL. */
+void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_emu_kind *kind,
+                   const char *ns, const struct sw_store_opts *opts, struct sw_status *status);
+/** Look up @name for an UPDATE or DELETE. @return 0 | SW_NOTFOUND */
+int sw_write_find(struct sw_write *w, const char *name);
+/** The field manager that writes. */
+const char *sw_write_manager(const struct sw_write *w);
+/** Is it an object of this group and kind? */
+bool sw_write_is(const struct sw_write *w, const char *group, const char *kind);
+
+/* ---- metadata (meta.c) --------------------------------------------------------------------------
+ */
+
+/** Fill in the metadata of a new object. @return 0 | SW_INVALID (no name, another namespace) */
+int sw_meta_create(struct sw_write *w);
+/** Keep the metadata that a client may not change. @return 0 | SW_CONFLICT | SW_INVALID */
+int sw_meta_update(struct sw_write *w);
+/** @doc as a new map with apiVersion and kind first (what is in the store has it so). Takes @doc.
+ */
+json_object *sw_meta_order_root(json_object *doc, const char *api_version, const char *kind);
+/** A copy that may be changed, but for managedFields, which it shares (they are never changed, only
+ * replaced, and are a large part of most documents). */
+json_object *sw_meta_copy(json_object *doc);
+/** @doc without managedFields, sharing all the rest. */
+json_object *sw_meta_without_managed(json_object *doc);
+/** Has it a deletionTimestamp? */
+bool sw_meta_is_deleted(json_object *doc);
+bool sw_meta_has_finalizer(json_object *doc, const char *finalizer);
+void sw_meta_add_finalizer(json_object *doc, const char *finalizer);
+void sw_meta_drop_finalizer(json_object *doc, const char *finalizer);

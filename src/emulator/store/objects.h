@@ -1,0 +1,135 @@
+#pragma once
+/* objects: what the API server's own files see of the store, beyond store.h. Objects are versions
+ * that never change; a change makes a new version, numbers it, adds it to the history, and calls
+ * watchers (at once, they only write to their sockets) and subscribers (in a later turn). */
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emulator/store/kinds.h"
+#include "emulator/store/store.h"
+
+/** One state of an object, counted. Has a document, a text, or both. */
+struct sw_version {
+    unsigned refs;
+    uint64_t rv;
+    json_object *doc; /* NULL: only in history, parse the text */
+    char *text;       /* JSON, apiVersion and kind first; NULL: not written yet */
+    size_t text_len;
+};
+/** Count one user more; returns @v. */
+struct sw_version *sw_version_ref(struct sw_version *v);
+/** Count one user less, and free it after the last. NULL is accepted. */
+void sw_version_unref(struct sw_version *v);
+/** The JSON text, which is kept from the first call on. Borrowed. */
+const char *sw_version_text(struct sw_version *v, size_t *len);
+/** The document, counted: the caller's to put. */
+json_object *sw_version_doc(struct sw_version *v);
+
+/** A stored object. */
+struct sw_object {
+    const struct sw_emu_kind *kind;
+    char *ns, *name, *uid;
+    struct sw_version *now;
+};
+
+/** Borrowed for the call that gets it. */
+struct sw_change {
+    enum sw_store_event_type type;
+    const struct sw_emu_kind *kind;
+    struct sw_version *now, *old; /* old: NULL for ADDED */
+};
+
+/** Called for each change of a kind, inside the call that makes it; must not call the store. */
+struct sw_watcher {
+    void (*cb)(const struct sw_change *change, void *arg);
+    void *arg;
+    struct sw_watcher *next, *prev;
+};
+
+/** All objects of a kind, sorted by namespace and name. */
+struct sw_shelf {
+    struct sw_object **objects;
+    size_t n, cap;
+    uint64_t compacted; /* changes of this kind up to this number are forgotten */
+    uint64_t changed;   /* the last change */
+    struct sw_watcher *watchers;
+};
+
+/** Strings and the loop are borrowed. */
+struct sw_store_config {
+    struct sw_loop *loop;
+    int minor;     /* 29 for 1.29 */
+    uint64_t seed; /* 0: from the system */
+};
+/** An empty store with the built-in kinds of that Kubernetes release. */
+struct sw_store *sw_store_new(const struct sw_store_config *config);
+/** Subscriptions must be gone. NULL is accepted. */
+void sw_store_free(struct sw_store *store);
+
+/* ---- shelves --------------------------------------------------------------------------
+ */
+
+/** @ns: "" or NULL for cluster-scoped kinds. @return borrowed, NULL: none */
+struct sw_object *sw_store_object(struct sw_store *store, const struct sw_emu_kind *kind,
+                                  const char *ns, const char *name);
+/** Index of the first object of @kind at or after (ns, name). */
+size_t sw_shelf_seek(const struct sw_shelf *shelf, const char *ns, const char *name);
+/** All objects of @kind; NULL: there never was one. */
+const struct sw_shelf *sw_store_shelf(const struct sw_emu_kind *kind);
+
+/** Put @doc (taken) on the shelf as a new object, or as the new version of one; the store numbers
+ * it. No checks. @return the object, borrowed. */
+struct sw_object *sw_store_commit(struct sw_store *store, const struct sw_emu_kind *kind,
+                                  struct sw_object *old, json_object *doc);
+/** Remove it; watchers get @last (taken), its last document, with a new resourceVersion. */
+void sw_store_remove(struct sw_store *store, struct sw_object *object, json_object *last);
+
+/** The next random number, by xorshift. */
+uint64_t sw_store_random(struct sw_store *store);
+/** Set the generator's state. @return the one that it had */
+uint64_t sw_store_set_random(struct sw_store *store, uint64_t state);
+/** A new version 4 UUID. */
+char *sw_store_uid(struct sw_store *store, char buf[static 37]);
+/** The minor number of the Kubernetes release: 29 for 1.29. */
+int sw_store_minor(const struct sw_store *store);
+/** The registry of kinds; the store's. */
+struct sw_kinds *sw_store_kinds(struct sw_store *store);
+/** The resourceVersion when the cluster was up: no client has seen an earlier one. */
+uint64_t sw_store_first_version(const struct sw_store *store);
+/** The time on the loop's clock in RFC 3339, whole seconds. */
+char *sw_store_time(struct sw_store *store, char buf[static 21]);
+
+/** Where the admission webhooks of a service ("namespace/service") really are ("host:port"); both
+ * are copied. */
+void sw_store_set_webhook_address(struct sw_store *store, const char *service, const char *address);
+/** @return borrowed, NULL: nothing was set */
+const char *sw_store_webhook_address(const struct sw_store *store, const char *service);
+/** A container's log (heap, the caller's), by the function of sw_store_set_logs(): @return as that
+ * does; 0 and no text where none was set */
+int sw_store_logs(struct sw_store *store, json_object *pod, const char *container, bool previous,
+                  char **text);
+
+/* ---- history (history.c) ------------------------------------------------------------------------
+ */
+
+/** Replay the changes of @kind after @rv, oldest first. @return 0 | SW_GONE (some are forgotten) */
+int sw_history_replay(struct sw_store *store, const struct sw_emu_kind *kind, uint64_t rv,
+                      void (*cb)(const struct sw_change *change, void *arg), void *arg);
+/** The objects of @kind as they were at @rv. @return 0 | SW_GONE */
+struct sw_snapshot {
+    struct sw_version **versions; /* counted, sorted by namespace and name */
+    size_t n, cap;
+};
+int sw_history_snapshot(struct sw_store *store, const struct sw_emu_kind *kind, uint64_t rv,
+                        struct sw_snapshot *out);
+/** Free what it holds. */
+void sw_snapshot_done(struct sw_snapshot *snapshot);
+/** Forget all changes so far, as etcd's compaction does: older watches get 410. */
+void sw_store_compact(struct sw_store *store);
+
+/** @watcher is the caller's, and on the list until it is removed. */
+void sw_watcher_add(struct sw_store *store, const struct sw_emu_kind *kind,
+                    struct sw_watcher *watcher);
+/** Not called any more. */
+void sw_watcher_remove(const struct sw_emu_kind *kind, struct sw_watcher *watcher);
