@@ -108,9 +108,8 @@ static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
 
 static void note_url(struct sw_emulator *emu)
 {
-    SW_AUTO_CHARS *address = sw_rest_address(emu->rest);
     free(emu->url);
-    emu->url = sw_printf("http://%s", address);
+    emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
 }
 
 int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
@@ -133,7 +132,7 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
     }
     note_url(emu);
     if (emu->faults)
-        sw_faults_start(emu->faults, loop, emu);
+        sw_emulator_start_faults(emu, emu->faults);
     *out = emu;
     return 0;
 }
@@ -165,6 +164,16 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu)
 void sw_emulator_drop(struct sw_emulator *emu)
 {
     sw_rest_drop(emu->rest);
+}
+
+static void drop(void *arg)
+{
+    sw_emulator_drop(arg);
+}
+
+void sw_emulator_start_faults(struct sw_emulator *emu, struct sw_faults *faults)
+{
+    sw_faults_start(faults, emu->store, drop, emu);
 }
 
 void sw_emulator_accept(struct sw_emulator *emu)

@@ -15,6 +15,7 @@
 
 struct sw_emulator;
 struct sw_err;
+struct sw_faults;
 struct sw_store;
 
 enum sw_emu_platform { SW_EMU_OPENSHIFT, SW_EMU_KUBERNETES };
@@ -116,6 +117,9 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu);
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu);
 /** Reset every connection, as a server that dies; it goes on listening. */
 void sw_emulator_drop(struct sw_emulator *emu);
+/** The time of a plan of faults (faults/faults.h) begins; free it before the emulator. Its
+ * `on_request` hook is the caller's to set. */
+void sw_emulator_start_faults(struct sw_emulator *emu, struct sw_faults *faults);
 /** Whoever has connected is taken in now, not in the next turn of the loop. Not from a callback. */
 void sw_emulator_accept(struct sw_emulator *emu);
 /** fork(), not from a callback. In the child, the cluster and its loop are the child's own: at

@@ -282,7 +282,7 @@ static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err 
         return rc;
     w->began_ms = sw_loop_now_ms(w->conn.loop);
     if (w->faults)
-        sw_faults_start(w->faults, w->conn.loop, w->conn.emulator);
+        sw_emulator_start_faults(w->conn.emulator, w->faults);
     rc = give_birth(w, err);
     int64_t calm_ms = w->began_ms + calm_after(w);
     if (rc == 0)

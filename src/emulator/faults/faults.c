@@ -31,7 +31,9 @@ struct sw_faults {
     size_t n_rules;
     uint64_t rng, n_spoilt;
     struct sw_loop *loop;
-    struct sw_emulator *emu;
+    struct sw_store *store;
+    void (*drop)(void *arg);
+    void *drop_arg;
     int64_t began_ms;
 };
 
@@ -369,8 +371,8 @@ static const char *kind_of(const struct sw_faults *f, const struct sw_emu_reques
 {
     if (!req->resource)
         return NULL;
-    const struct sw_emu_kind *kind = sw_store_find_resource(sw_emulator_store(f->emu), req->group,
-                                                            req->version, req->resource);
+    const struct sw_emu_kind *kind = sw_store_find_resource(f->store, req->group, req->version,
+                                                            req->resource);
     return kind ? kind->kind : req->resource;
 }
 
@@ -431,15 +433,18 @@ static void on_time(void *arg)
 {
     struct rule *r = arg;
     if (r->down_ms)
-        sw_emulator_drop(r->faults->emu);
+        r->faults->drop(r->faults->drop_arg);
     if (r->clock_ms)
         sw_loop_set_wall(r->faults->loop, r->clock_ms);
 }
 
-void sw_faults_start(struct sw_faults *f, struct sw_loop *loop, struct sw_emulator *emu)
+void sw_faults_start(struct sw_faults *f, struct sw_store *store, void (*drop)(void *arg),
+                     void *arg)
 {
-    f->loop = loop;
-    f->emu = emu;
+    struct sw_loop *loop = f->loop = sw_store_loop(store);
+    f->store = store;
+    f->drop = drop;
+    f->drop_arg = arg;
     f->began_ms = sw_loop_now_ms(loop);
     for (size_t i = 0; i < f->n_rules; i++) {
         struct rule *r = &f->rules[i];

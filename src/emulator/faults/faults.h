@@ -11,9 +11,8 @@
 struct json_object;
 struct sw_emu_fault;
 struct sw_emu_request;
-struct sw_emulator;
 struct sw_faults;
-struct sw_loop;
+struct sw_store;
 
 /** @plan is borrowed; @name is for messages.
  * @return 0 | SW_INVALID: "NAME: faults[2].answer: ..." */
@@ -28,8 +27,10 @@ SW_DEFINE_AUTO(sw_faults, sw_faults_free)
 /** The `on_request` hook of an emulator, @arg being the struct sw_faults. Nothing goes wrong before
  * sw_faults_start(). */
 void sw_faults_on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg);
-/** The plan's time begins. Both are borrowed; free the faults before them. */
-void sw_faults_start(struct sw_faults *faults, struct sw_loop *loop, struct sw_emulator *emu);
+/** The plan's time begins. @store says which kinds there are; @drop closes all connections of the
+ * server. All are borrowed; free the faults before them. */
+void sw_faults_start(struct sw_faults *faults, struct sw_store *store, void (*drop)(void *arg),
+                     void *arg);
 /** How many requests were spoilt so far. */
 uint64_t sw_faults_count(const struct sw_faults *faults);
 

@@ -25,7 +25,7 @@ static void open_world(struct world *w, const char *plan)
     assert_int_equal(sw_emulator_open(w->loop, &opts, &w->emu, &err), 0);
     if (sw_faults_new(doc, "plan", &w->faults, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    sw_faults_start(w->faults, w->loop, w->emu);
+    sw_emulator_start_faults(w->emu, w->faults);
 }
 
 static void close_world(struct world *w)
