@@ -192,12 +192,6 @@ static void create_pending(void *arg)
         rules->backend.begun(rules->backend.self);
 }
 
-void sw_rules_retry_pending(struct sw_rules *rules)
-{
-    if (rules->pending && !sw_timer_is_set(rules->later))
-        sw_timer_set(rules->later, 0);
-}
-
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
@@ -234,7 +228,6 @@ int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
 void sw_rules_start(struct sw_rules *rules)
 {
     sw_watch_start(rules);
-    sw_rules_retry_pending(rules);
 }
 
 void sw_rules_close(struct sw_rules *rules)

@@ -4,12 +4,15 @@
  *   rules_load.c   YAML to the structures below, with all that can be wrong with it (rules_read.c,
  *                  rules_clause.c)
  *   rules_text.c   templates: strings and bodies to documents
+ *   rules_instance.c instances, and what each depends on
  *   rules_match.c  clauses: does an object match, which objects do
- *   rules_watch.c  who looks at what: changes to the instances that must be looked at again
- *   rules_run.c    an instance's round: conditions, delays, actions
  *   rules_act.c    actions: what should be, compared with what is
  *   rules_ask.c    images, schedulers, pods: what the controllers ask
- *   rules.c        life, and the objects of the start */
+ *   rules_run.c    an instance's round: conditions, delays, actions
+ *   rules_watch.c  changes to the instances that must be run again
+ *   rules.c        life, and the objects of the start
+ *
+ * Each file calls those above it only. */
 #include "emulator/rules/rules.h"
 #include "emulator/store/document.h"
 
@@ -191,7 +194,9 @@ int sw_clause_find(const struct clause *clause, struct scope *scope, size_t limi
 int sw_clauses_hold(const struct clause *clauses, size_t n, struct scope *scope,
                     struct sw_err *err);
 
-/* rules_watch.c */
+/* rules_instance.c */
+void sw_instances_open(struct sw_rules *rules);
+void sw_instances_close(struct sw_rules *rules);
 struct instance *sw_instance_new(struct sw_rules *rules, const struct rule *rule);
 void sw_instance_free(struct sw_rules *rules, struct instance *instance);
 struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *ns,
@@ -203,9 +208,14 @@ void sw_instance_dirty(struct sw_rules *rules, struct instance *instance);
 void sw_instance_depend(struct sw_rules *rules, struct instance *instance);
 void sw_depend_on(struct sw_rules *rules, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/** The instances that depend on this key are run in the next turn. */
+void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* rules_watch.c */
 void sw_watch_open(struct sw_rules *rules);
 void sw_watch_close(struct sw_rules *rules);
-/** Ask the backend for the changes of every kind that a rule speaks of. */
+/** Ask the backend for the changes of every kind that a rule names. */
 void sw_watch_start(struct sw_rules *rules);
 
 /* rules_run.c */
@@ -225,10 +235,6 @@ bool sw_object_is_whole(struct sw_rules *rules, json_object *doc);
 typedef int sw_each_fn(struct scope *scope, void *arg, struct sw_err *err);
 int sw_each_run(const struct each *each, struct scope *scope, sw_each_fn *fn, void *arg,
                 struct sw_err *err);
-
-/* rules.c */
-/** A kind may be served now: try to create what waits for one. */
-void sw_rules_retry_pending(struct sw_rules *rules);
 
 /* rules_ask.c */
 void sw_image_run(struct sw_rules *rules, struct instance *instance);

@@ -1,0 +1,235 @@
+#include "emulator/rules/rules_internal.h"
+
+#include <json-c/linkhash.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The instances that depend on a key. */
+struct dep {
+    struct instance **items;
+    size_t n, cap;
+};
+
+char *sw_rules_kind_key(const char *api_version, const char *kind)
+{
+    const char *slash = strchr(api_version, '/');
+    return sw_printf("%.*s/%s", slash ? (int)(slash - api_version) : 0, api_version, kind);
+}
+
+/* ---- instances ----------------------------------------------------------------------------------
+ */
+
+static size_t number_of(const struct sw_rules *rules, const struct rule *rule)
+{
+    return (size_t)(rule - rules->set.rules);
+}
+
+static void on_timer(void *arg)
+{
+    struct instance *i = arg;
+    if (i->held)
+        i->matured = true;
+    sw_instance_dirty(i->rules, i);
+}
+
+struct instance *sw_instance_new(struct sw_rules *rules, const struct rule *rule)
+{
+    struct instance *i = sw_zalloc(1, sizeof *i), **head;
+    i->rules = rules;
+    i->rule = rule;
+    head = &rules->instances[number_of(rules, rule)];
+    i->next = *head;
+    i->link = head;
+    if (*head)
+        (*head)->link = &i->next;
+    *head = i;
+    return i;
+}
+
+void sw_instance_wait(struct instance *i, int64_t in_ms)
+{
+    if (!i->timer)
+        i->timer = sw_timer_new(i->rules->loop, on_timer, i);
+    sw_timer_set(i->timer, in_ms);
+}
+
+static char *object_key(const struct sw_rules *rules, const struct rule *rule, const char *ns,
+                        const char *name)
+{
+    return sw_printf("%zu#%s/%s", number_of(rules, rule), ns, name);
+}
+
+struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *ns,
+                                const char *name, bool make)
+{
+    char *key = object_key(rules, rule, ns, name);
+    struct lh_entry *entry = lh_table_lookup_entry(rules->by_object, key);
+    if (entry || !make) {
+        free(key);
+        return entry ? lh_entry_v(entry) : NULL;
+    }
+    struct instance *i = sw_instance_new(rules, rule);
+    i->ns = sw_strdup(ns);
+    i->name = sw_strdup(name);
+    (void)lh_table_insert(rules->by_object, key, i);
+    return i;
+}
+
+static void undepend(struct sw_rules *rules, struct instance *i, const char *key)
+{
+    struct lh_entry *entry = lh_table_lookup_entry(rules->deps, key);
+    struct dep *dep = entry ? lh_entry_v(entry) : NULL;
+    for (size_t k = 0; dep && k < dep->n; k++) {
+        if (dep->items[k] != i)
+            continue;
+        dep->items[k] = dep->items[--dep->n];
+        break;
+    }
+    if (dep && !dep->n)
+        (void)lh_table_delete(rules->deps, key);
+}
+
+static void forget_deps(struct sw_rules *rules, struct instance *i)
+{
+    for (size_t k = 0; k < i->n_deps; k++) {
+        undepend(rules, i, i->deps[k]);
+        free(i->deps[k]);
+    }
+    i->n_deps = 0;
+}
+
+void sw_instance_free(struct sw_rules *rules, struct instance *i)
+{
+    if (i->name) {
+        SW_AUTO_CHARS *key = object_key(rules, i->rule, i->ns, i->name);
+        (void)lh_table_delete(rules->by_object, key);
+    }
+    for (size_t k = 0; i->dirty && k < rules->n_dirty; k++)
+        if (rules->dirty[k] == i)
+            rules->dirty[k] = NULL;
+    forget_deps(rules, i);
+    sw_timer_free(i->timer);
+    *i->link = i->next;
+    if (i->next)
+        i->next->link = i->link;
+    free(i->deps);
+    free(i->ns);
+    free(i->name);
+    free(i->image);
+    free(i);
+}
+
+void sw_instance_dirty(struct sw_rules *rules, struct instance *i)
+{
+    if (i->dirty)
+        return;
+    i->dirty = true;
+    SW_GROW(rules->dirty, rules->n_dirty, rules->cap_dirty);
+    rules->dirty[rules->n_dirty++] = i;
+    if (!sw_timer_is_set(rules->turn))
+        sw_timer_set(rules->turn, 0);
+}
+
+/* ---- dependencies -------------------------------------------------------------------------------
+ */
+
+void sw_depend_on(struct sw_rules *rules, const char *fmt, ...)
+{
+    struct dependencies *l = &rules->dependencies;
+    va_list ap;
+    va_start(ap, fmt);
+    char *key = sw_vprintf(fmt, ap);
+    va_end(ap);
+    for (size_t i = 0; i < l->n; i++) {
+        if (sw_streq(l->keys[i], key)) {
+            free(key);
+            return;
+        }
+    }
+    SW_GROW(l->keys, l->n, l->cap);
+    l->keys[l->n++] = key;
+}
+
+static void depend(struct sw_rules *rules, struct instance *i, const char *key)
+{
+    struct lh_entry *entry = lh_table_lookup_entry(rules->deps, key);
+    struct dep *dep = entry ? lh_entry_v(entry) : NULL;
+    if (!dep) {
+        dep = sw_zalloc(1, sizeof *dep);
+        (void)lh_table_insert(rules->deps, sw_strdup(key), dep);
+    }
+    SW_GROW(dep->items, dep->n, dep->cap);
+    dep->items[dep->n++] = i;
+}
+
+static bool has_same_dependencies(const struct instance *i, const struct dependencies *l)
+{
+    bool same = i->n_deps == l->n;
+    for (size_t k = 0; same && k < l->n; k++)
+        same = sw_streq(i->deps[k], l->keys[k]);
+    return same;
+}
+
+void sw_instance_depend(struct sw_rules *rules, struct instance *i)
+{
+    struct dependencies *l = &rules->dependencies;
+    if (!has_same_dependencies(i, l)) {
+        forget_deps(rules, i);
+        for (size_t k = 0; k < l->n; k++) {
+            SW_GROW(i->deps, i->n_deps, i->cap_deps);
+            i->deps[i->n_deps++] = sw_strdup(l->keys[k]);
+            depend(rules, i, l->keys[k]);
+        }
+    }
+    for (size_t k = 0; k < l->n; k++)
+        free(l->keys[k]);
+    l->n = 0;
+}
+
+void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *key = sw_vprintf(fmt, ap);
+    va_end(ap);
+    struct lh_entry *entry = lh_table_lookup_entry(rules->deps, key);
+    const struct dep *dep = entry ? lh_entry_v(entry) : NULL;
+    for (size_t i = 0; dep && i < dep->n; i++)
+        sw_instance_dirty(rules, dep->items[i]);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+static void free_dep(struct lh_entry *entry)
+{
+    struct dep *dep = lh_entry_v(entry);
+    free(dep->items);
+    free(dep);
+    free(lh_entry_k(entry));
+}
+
+static void free_key(struct lh_entry *entry)
+{
+    free(lh_entry_k(entry));
+}
+
+void sw_instances_open(struct sw_rules *rules)
+{
+    rules->instances = sw_zalloc(rules->set.n + 1, sizeof(struct instance *));
+    rules->by_object = lh_kchar_table_new(64, free_key);
+    rules->deps = lh_kchar_table_new(64, free_dep);
+}
+
+void sw_instances_close(struct sw_rules *rules)
+{
+    for (size_t i = 0; rules->instances && i < rules->set.n; i++)
+        while (rules->instances[i])
+            sw_instance_free(rules, rules->instances[i]);
+    free(rules->instances);
+    lh_table_free(rules->by_object);
+    lh_table_free(rules->deps);
+    free(rules->dirty);
+    free(rules->dependencies.keys);
+}
