@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
-#include "emulator/api/render.h"
+#include "emulator/api/convert.h"
 
 /* ---- events: core's v1 and events.k8s.io's ------------------------------------------------------
  */

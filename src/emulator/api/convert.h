@@ -1,13 +1,19 @@
 #pragma once
-/* render: the text of stored objects in the version and representation that was asked for. The text
+/* convert: stored objects in the version and representation that was asked for. The text
  * of an object is written once; only its beginning differs between versions and between a list and
  * a watch. */
 #include <json-c/printbuf.h>
 
-#include "emulator/api/rest.h"
+#include "emulator/api/request.h"
 
 /** Append the object's JSON. @typed: with apiVersion and kind (the built-in kinds' lists leave them
  * out). */
 void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct printbuf *out);
 /** What a field of the request's version is called in what is stored, dotted; heap. */
 char *sw_rest_stored_field(const struct sw_emu_kind *kind, const char *field);
+/** The object in the version that was asked for; taken and given. */
+json_object *sw_rest_to_version(const struct sw_emu_kind *kind, const char *version,
+                                json_object *doc);
+/** The other way, for what comes in. */
+json_object *sw_rest_from_version(const struct sw_emu_kind *kind, const char *version,
+                                  json_object *doc);

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/api/answer.h"
 #include "emulator/api/discovery.h"
 #include "emulator/api/openapi.h"
 
@@ -100,7 +101,7 @@ static void send_core_versions(struct sw_req *req)
     json_object *doc = json_object_new_object(), *cidr = json_object_new_object();
     json_object_array_add(sw_json_need_list(doc, "versions", NULL), json_object_new_string("v1"));
     sw_json_set_str(cidr, "0.0.0.0/0", "clientCIDR", NULL);
-    sw_json_set_str(cidr, sw_rest_address(req->rest), "serverAddress", NULL);
+    sw_json_set_str(cidr, req->address, "serverAddress", NULL);
     json_object_array_add(sw_json_need_list(doc, "serverAddressByClientCIDRs", NULL), cidr);
     sw_rest_send_doc(req, 200, typed(doc, "APIVersions", "v1"));
 }
@@ -244,7 +245,7 @@ static bool send_resources(struct sw_req *req)
 static void send_version(struct sw_req *req)
 {
     json_object *doc = json_object_new_object();
-    SW_AUTO_CHARS *git = sw_printf("v%s.0", sw_rest_version(req->rest));
+    SW_AUTO_CHARS *git = sw_printf("v%s.0", req->kube_version);
     SW_AUTO_CHARS *minor = sw_printf("%d", sw_store_minor(req->store));
     sw_json_set_str(doc, "1", "major", NULL);
     sw_json_set_str(doc, minor, "minor", NULL);

@@ -1,7 +1,7 @@
 #pragma once
 /* discovery: what is served, for discovery.c (one document for each question) and
  * discovery_aggregated.c (all of it in two). */
-#include "emulator/api/rest.h"
+#include "emulator/api/request.h"
 
 /** A group's versions, the preferred first. */
 struct sw_api_group {
@@ -20,3 +20,7 @@ json_object *sw_discovery_resources(struct sw_store *store, const char *group, c
 /** Answer /api (@core) or /apis with all kinds in it, where the client takes that and the release
  * has it (1.27: v2beta1, 1.30: v2). @return false: it is to be answered as ever */
 bool sw_discovery_aggregated(struct sw_req *req, bool core);
+
+/** Everything that is no resource: discovery, OpenAPI, /version, /healthz. @return false: no such
+ * path */
+bool sw_rest_nonresource(struct sw_req *req);

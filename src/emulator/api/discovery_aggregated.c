@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/api/answer.h"
 #include "emulator/api/discovery.h"
 
 static json_object *kind_of(json_object *resource, const char *group, const char *version)

@@ -1,5 +1,6 @@
 /* The third version, as JSON: for each group version its kinds, with the schemas of custom ones. */
 #include "emulator/api/openapi.h"
+#include "emulator/api/answer.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ static bool send_group_version(struct sw_req *req, const char *wanted)
     bool any = false;
     sw_json_set_str(doc, "3.0.0", "openapi", NULL);
     sw_json_set_str(doc, "Kubernetes", "info", "title", NULL);
-    sw_json_set_str(doc, sw_rest_version(req->rest), "info", "version", NULL);
+    sw_json_set_str(doc, req->kube_version, "info", "version", NULL);
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
         for (size_t v = 0; kind->served && kind->versions[v]; v++) {
             SW_AUTO_CHARS *path = group_path(kind->group, kind->versions[v]);

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/api/answer.h"
 #include "emulator/api/openapi.h"
 
 /* Numbers of the fields that are used. */
@@ -117,7 +118,7 @@ static void send_protobuf(struct sw_req *req)
     const struct sw_emu_kind *kind;
     put_text(document, DOCUMENT_SWAGGER, "2.0");
     put_text(part, INFO_TITLE, "Kubernetes");
-    put_text(part, INFO_VERSION, sw_rest_version(req->rest));
+    put_text(part, INFO_VERSION, req->kube_version);
     put_message(document, DOCUMENT_INFO, part);
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
         for (size_t v = 0; kind->served && kind->versions[v]; v++)
@@ -138,7 +139,7 @@ void sw_openapi_v2(struct sw_req *req)
     json_object *doc = json_object_new_object();
     sw_json_set_str(doc, "2.0", "swagger", NULL);
     sw_json_set_str(doc, "Kubernetes", "info", "title", NULL);
-    sw_json_set_str(doc, sw_rest_version(req->rest), "info", "version", NULL);
+    sw_json_set_str(doc, req->kube_version, "info", "version", NULL);
     sw_json_set(doc, json_object_new_object(), "paths", NULL);
     sw_rest_send_doc(req, 200, doc);
 }

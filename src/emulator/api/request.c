@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "emulator/admission/webhook.h"
-#include "emulator/api/rest_request.h"
+#include "emulator/api/request.h"
 
 static int hex(char c)
 {
@@ -254,7 +254,6 @@ void sw_req_free(struct sw_req *req)
     free(req->manager);
     sw_timer_free(req->timer);
     sw_session_free(req->session);
-    sw_rest_proxy_done(req);
     free(req->behind);
     free(req);
 }

@@ -7,12 +7,10 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/api/discovery.h"
 #include "emulator/api/fork.h"
-#include "emulator/api/rest_request.h"
-#include "emulator/api/table.h"
+#include "emulator/api/verbs.h"
 #include "emulator/store/status.h"
-
-#define NO_CACHE "Cache-Control: no-cache, private\r\n"
 
 enum {
     MAX_HEAD = 64 * 1024,            /* bytes; a body: 3 MiB, as kube-apiserver has it */
@@ -22,7 +20,8 @@ enum {
 struct sw_rest {
     struct sw_rest_config config;
     struct sw_serve *serve;
-    char *host; /* that it listens on */
+    char *host;    /* that it listens on */
+    char *address; /* with the port */
     char *version;
     uint64_t n_requests;
 };
@@ -42,101 +41,22 @@ void sw_rest_accept(struct sw_rest *rest)
     sw_serve_accept(rest->serve);
 }
 
+static void note_address(struct sw_rest *rest)
+{
+    free(rest->address);
+    rest->address = sw_printf(strchr(rest->host, ':') ? "[%s]:%d" : "%s:%d", rest->host,
+                              sw_serve_port(rest->serve));
+}
+
 void sw_rest_after_fork(struct sw_rest *rest)
 {
     sw_fork_sockets(sw_serve_socket(rest->serve));
+    note_address(rest);
 }
 
-char *sw_rest_address(const struct sw_rest *rest)
+const char *sw_rest_address(const struct sw_rest *rest)
 {
-    return sw_printf(strchr(rest->host, ':') ? "[%s]:%d" : "%s:%d", rest->host,
-                     sw_serve_port(rest->serve));
-}
-
-const char *sw_rest_version(const struct sw_rest *rest)
-{
-    return rest->version;
-}
-
-/* ---- answers ------------------------------------------------------------------------------------
- */
-
-static void note_answer(struct sw_req *req, int code)
-{
-    if (req->rest->config.on_answer)
-        req->rest->config.on_answer(&req->info, code, req->rest->config.arg);
-}
-
-void sw_rest_begin_stream(struct sw_req *req, const char *type)
-{
-    note_answer(req, 200);
-    sw_serve_begin(req->reply, 200, type, NO_CACHE);
-}
-
-/* Warning: 299 - "text", as RFC 7234 has them; quotes and backslashes escaped. */
-static char *warning_headers(const char *warnings)
-{
-    char *all = sw_strdup("");
-    while (warnings && *warnings) {
-        size_t len = strcspn(warnings, "\n");
-        SW_AUTO_CHARS *line = sw_strndup(warnings, len), *quoted = sw_status_quote(line);
-        SW_AUTO_CHARS *before = all;
-        all = sw_printf("%sWarning: 299 - %s\r\n", before, quoted);
-        warnings += len + (warnings[len] == '\n');
-    }
-    return all;
-}
-
-static void send_with(struct sw_req *req, int code, const char *type, const char *extra,
-                      const char *text, size_t len)
-{
-    SW_AUTO_CHARS *warnings = warning_headers(req->warnings);
-    SW_AUTO_CHARS *headers = sw_printf("%s%s%s", NO_CACHE, warnings, extra ? extra : "");
-    note_answer(req, code);
-    if (req->fault.type == SW_FAULT_LOST)
-        sw_serve_abort(req->reply, false);
-    else
-        sw_serve_answer_with(req->reply, code, type, headers, text, len);
-}
-
-void sw_rest_send(struct sw_req *req, int code, const char *type, const char *text, size_t len)
-{
-    send_with(req, code, type, NULL, text, len);
-}
-
-void sw_rest_send_doc(struct sw_req *req, int code, json_object *doc)
-{
-    size_t len;
-    bool yaml = req->form == SW_FORM_YAML;
-    SW_AUTO_CHARS *text = yaml ? sw_yaml_text(doc, &len) : sw_json_text(doc, SW_JSON_PLAIN, &len);
-    json_object_put(doc);
-    sw_rest_send(req, code, yaml ? "application/yaml" : "application/json", text, len);
-}
-
-void sw_rest_send_status(struct sw_req *req, const struct sw_status *status)
-{
-    json_object *doc = sw_status_doc(status);
-    int64_t retry_s = sw_json_int(doc, 0, "details", "retryAfterSeconds", NULL);
-    SW_AUTO_CHARS *extra = retry_s ? sw_printf("Retry-After: %lld\r\n", (long long)retry_s) : NULL;
-    size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
-    json_object_put(doc);
-    send_with(req, status->code, "application/json", extra, text, len);
-}
-
-void sw_rest_send_object(struct sw_req *req, int code, json_object *doc)
-{
-    if (req->form == SW_FORM_TABLE) {
-        sw_rest_send_doc(req, code, sw_table_of_one(req, doc));
-        return;
-    }
-    json_object *out = sw_rest_to_version(req->kind, req->version, json_object_get(doc));
-    if (req->form == SW_FORM_PARTIAL) {
-        json_object *partial = sw_table_partial(out);
-        json_object_put(out);
-        out = partial;
-    }
-    sw_rest_send_doc(req, code, out);
+    return rest->address;
 }
 
 /* ---- the way of a request -----------------------------------------------------------------------
@@ -310,11 +230,11 @@ static void proceed(void *arg)
         answer_fault(req);
         break;
     case SW_FAULT_RESET:
-        note_answer(req, 0);
+        sw_rest_note_answer(req, 0);
         sw_serve_abort(req->reply, true);
         break;
     case SW_FAULT_HANG:
-        note_answer(req, 0);
+        sw_rest_note_answer(req, 0);
         break; /* until the client has enough of it */
     default:
         answer(req);
@@ -325,6 +245,7 @@ static void on_over(void *arg)
 {
     struct sw_req *req = arg;
     sw_rest_watch_done(req);
+    sw_rest_proxy_done(req);
     sw_req_free(req);
 }
 
@@ -333,7 +254,10 @@ static void on_request(const struct sw_serve_request *request, struct sw_serve_r
 {
     struct sw_rest *rest = arg;
     struct sw_req *req = sw_req_new(request, reply);
-    req->rest = rest;
+    req->kube_version = rest->version;
+    req->address = rest->address;
+    req->on_answer = rest->config.on_answer;
+    req->on_answer_arg = rest->config.arg;
     req->store = rest->config.store;
     req->info.n = ++rest->n_requests;
     sw_serve_on_close(reply, on_over, req);
@@ -376,6 +300,7 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
         sw_rest_close(rest);
         return rc;
     }
+    note_address(rest);
     *out = rest;
     return 0;
 }
@@ -386,6 +311,7 @@ void sw_rest_close(struct sw_rest *rest)
         return;
     sw_serve_close(rest->serve);
     free(rest->host);
+    free(rest->address);
     free(rest->version);
     free(rest);
 }

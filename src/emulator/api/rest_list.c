@@ -7,9 +7,10 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+#include "emulator/api/convert.h"
 #include "emulator/api/field_selectors.h"
-#include "emulator/api/render.h"
 #include "emulator/api/table.h"
+#include "emulator/api/verbs.h"
 #include "emulator/store/status.h"
 
 void sw_rest_get(struct sw_req *req)

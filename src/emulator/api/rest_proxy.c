@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
-#include "emulator/api/rest.h"
+#include "emulator/api/verbs.h"
 #include "emulator/store/status.h"
 #include "net/http/http.h"
 

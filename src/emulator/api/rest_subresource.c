@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/admission/pdb.h"
-#include "emulator/api/rest.h"
+#include "emulator/api/verbs.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/status.h"
 #include "emulator/write/write.h"

@@ -7,8 +7,9 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
-#include "emulator/api/render.h"
+#include "emulator/api/convert.h"
 #include "emulator/api/table.h"
+#include "emulator/api/verbs.h"
 #include "emulator/store/status.h"
 
 enum {

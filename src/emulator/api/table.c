@@ -1,4 +1,5 @@
 #include "emulator/api/table.h"
+#include "emulator/api/convert.h"
 
 #include <stdio.h>
 #include <string.h>

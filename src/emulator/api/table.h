@@ -1,14 +1,15 @@
 #pragma once
 /* table: what `kubectl get` shows: the server's meta.k8s.io/v1 Table. The columns of the built-in
  * kinds are one table (table_columns.c); a CRD brings its own (additionalPrinterColumns). */
-#include "emulator/api/rest.h"
+#include "emulator/api/request.h"
 
 /** An empty table with the columns of the request's kind; takes @meta (a list's), may be NULL. */
 json_object *sw_table_new(struct sw_req *req, json_object *meta);
 /** Add a row for @doc (borrowed), with what includeObject asks for. */
 void sw_table_add(struct sw_req *req, json_object *table, json_object *doc);
+/** A table of one object (borrowed). */
 json_object *sw_table_of_one(struct sw_req *req, json_object *doc);
-/** PartialObjectMetadata. */
+/** Its PartialObjectMetadata; a new document. */
 json_object *sw_table_partial(json_object *doc);
 
 /* ---- columns ------------------------------------------------------------------------------------
@@ -21,12 +22,14 @@ struct sw_cell {
     const char *path; /* the column's own: dotted, for plain fields */
 };
 
+/** A column of a table. */
 struct sw_column {
     const char *name, *type; /* "string", "integer", "boolean", "date" */
     int priority;            /* 0: always shown, 1: with -o wide */
     const char *path;
     json_object *(*cell)(const struct sw_cell *c);
 };
+/** The columns of a kind. */
 struct sw_columns {
     const char *group, *kind;
     const struct sw_column *columns; /* after "Name", ended by an empty row */
