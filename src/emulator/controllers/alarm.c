@@ -2,6 +2,20 @@
 
 #include <stdlib.h>
 
+int64_t sw_ctl_now(const struct sw_ctl *ctl)
+{
+    return sw_loop_now_ms(ctl->loop);
+}
+
+/* xorshift64*: small, seeded, good enough for delays and names. */
+uint32_t sw_ctl_random(struct sw_ctl *ctl, uint32_t below)
+{
+    ctl->rng ^= ctl->rng >> 12;
+    ctl->rng ^= ctl->rng << 25;
+    ctl->rng ^= ctl->rng >> 27;
+    return (uint32_t)((ctl->rng * 0x2545f4914f6cdd1dULL) >> 32) % below;
+}
+
 /* A binary heap, the next alarm at heap[1], over one timer of the loop. */
 struct sw_ctl_alarms {
     struct sw_alarm **heap;

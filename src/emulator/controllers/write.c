@@ -1,24 +1,10 @@
-#include "emulator/controllers/core.h"
 #include "emulator/write/write.h"
+#include "emulator/controllers/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int64_t sw_ctl_now(const struct sw_ctl *ctl)
-{
-    return sw_loop_now_ms(ctl->loop);
-}
-
-/* xorshift64*: small, seeded, good enough for delays and names. */
-uint32_t sw_ctl_random(struct sw_ctl *ctl, uint32_t below)
-{
-    ctl->rng ^= ctl->rng >> 12;
-    ctl->rng ^= ctl->rng << 25;
-    ctl->rng ^= ctl->rng >> 27;
-    return (uint32_t)((ctl->rng * 0x2545f4914f6cdd1dULL) >> 32) % below;
-}
 
 static void follow(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc)
 {
