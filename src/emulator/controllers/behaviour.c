@@ -1,4 +1,4 @@
-#include "emulator/controllers/kubelet.h"
+#include "emulator/controllers/pod_run.h"
 
 #include <stdlib.h>
 #include <string.h>

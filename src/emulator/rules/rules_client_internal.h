@@ -2,7 +2,7 @@
 /* rules_client_impl: what rules_client.c (kinds, objects) and rules_client_write.c share. */
 #include "base/base.h"
 #include "base/loop.h"
-#include "emulator/rules/rules_client.h"
+#include "emulator/rules/rules.h"
 #include "emulator/store/document.h"
 #include "kube/kube.h"
 

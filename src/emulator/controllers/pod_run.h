@@ -1,10 +1,10 @@
 #pragma once
-/* ctl_kubelet: what the parts of the emulated kubelet share: when a pod does what (kubelet.c),
- * what its containers do (behaviour.c), and how that is written in its status (podstatus.c). */
+/* pod_run: what the files of the emulated kubelet share: when a pod does what (kubelet.c), what its
+ * containers do (behaviour.c), and how its status says so (podstatus.c). */
 #include "emulator/controllers/core.h"
 #include "emulator/rules/rules.h"
 
-/** What is to become of a pod's containers; made anew whenever it is asked. */
+/** What a pod's containers will do; computed anew each time. */
 struct sw_run {
     struct sw_pod_plan *plans; /* of spec.containers */
     size_t n_plans;
@@ -16,7 +16,9 @@ struct sw_run {
     bool never_ready;
     int worst_exit_code;
 };
+/** Compute it for @pod, by annotations and the rules. */
 void sw_run_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_run *run);
+/** Free what it holds. */
 void sw_run_done(struct sw_run *run);
 
 /** The pod's status as its step has it; new. */
