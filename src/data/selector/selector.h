@@ -53,11 +53,6 @@ int sw_selector_from_object(struct json_object *object, struct sw_selector *out,
 int sw_selector_from_map(struct json_object *map, struct sw_selector *out,
                          struct sw_err *err) SW_CHECKED;
 
-/** The matchExpressions of a NodeSelectorTerm (In, NotIn, Exists, DoesNotExist, Gt, Lt); likewise
- * its matchFields, whose key is metadata.name. */
-int sw_selector_from_expressions(struct json_object *list, struct sw_selector *out,
-                                 struct sw_err *err) SW_CHECKED;
-
 /** Does a map of labels (NULL: none) match? */
 bool sw_selector_matches(const struct sw_selector *selector, struct json_object *labels);
 /** The labels of an object's metadata. */
@@ -65,10 +60,23 @@ bool sw_selector_matches_object(const struct sw_selector *selector, struct json_
 /** A field selector: the values at dotted paths; what is missing is the empty text. */
 bool sw_field_selector_matches(const struct sw_selector *selector, struct json_object *object);
 
-/** A NodeSelector ({nodeSelectorTerms: [{matchExpressions, matchFields}]}): any term must match; an
- * empty term matches nothing. @return 1 matches, 0 does not, or SW_INVALID */
-int sw_node_selector_matches(struct json_object *node_selector, struct json_object *node,
-                             struct sw_err *err) SW_CHECKED;
+/** A NodeSelector, read once for many nodes. Zero-initialise. */
+struct sw_node_selector {
+    struct sw_node_selector_term {
+        struct sw_selector labels, fields; /* matchExpressions, matchFields */
+    } * terms;
+    size_t n_terms;
+    bool everything;
+};
+/** {nodeSelectorTerms: [{matchExpressions, matchFields}]}: any term must match; NULL selects
+ * everything. A term that is empty or not well-formed selects nothing (the API server refuses the
+ * latter). @doc is borrowed for the call.
+ * Source: Kubernetes "Assigning Pods to Nodes". Pinned by test/unit/data/data_selector_test.c. */
+void sw_node_selector_init(struct sw_node_selector *selector, struct json_object *doc);
+/** Free what it holds; harmless on a zeroed one. */
+void sw_node_selector_done(struct sw_node_selector *selector);
+/** Does it select this Node? */
+bool sw_node_selector_matches(const struct sw_node_selector *selector, struct json_object *node);
 
 /** The selector's text, canonical (sorted by key): "a=b,e in (x,y)". The caller's. */
 char *sw_selector_text(const struct sw_selector *selector) SW_CHECKED;

@@ -132,13 +132,6 @@ int sw_selector_from_map(struct json_object *map, struct sw_selector *out, struc
     return finish(add_map(map, &s, err), &s, out);
 }
 
-int sw_selector_from_expressions(struct json_object *list, struct sw_selector *out,
-                                 struct sw_err *err)
-{
-    struct sw_selector s = { 0 };
-    return finish(add_expressions(list, NODE_LABELS, &s, err), &s, out);
-}
-
 int sw_selector_from_object(struct json_object *object, struct sw_selector *out, struct sw_err *err)
 {
     struct sw_selector s = { .nothing = object == NULL };
@@ -153,40 +146,40 @@ int sw_selector_from_object(struct json_object *object, struct sw_selector *out,
     return finish(rc, &s, out);
 }
 
-/* @return 1, 0, or an error */
-static int term_matches(struct json_object *term, struct json_object *node, struct sw_err *err)
+/* ---- node selectors ----------------------------------------------------------------------------
+ */
+
+void sw_node_selector_init(struct sw_node_selector *s, struct json_object *doc)
 {
-    struct json_object *expressions = sw_json_get(term, "matchExpressions");
-    struct json_object *fields = sw_json_get(term, "matchFields");
-    if (sw_json_len(expressions) == 0 && sw_json_len(fields) == 0)
-        return 0;
-    struct sw_selector by_label = { 0 }, by_field = { 0 };
-    int rc = add_expressions(expressions, NODE_LABELS, &by_label, err);
-    if (rc < 0)
-        rc = sw_err_wrap(err, rc, "matchExpressions");
-    if (rc == 0) {
-        rc = add_expressions(fields, NODE_FIELDS, &by_field, err);
-        if (rc < 0)
-            rc = sw_err_wrap(err, rc, "matchFields");
+    struct json_object *terms = sw_json_get(doc, "nodeSelectorTerms");
+    *s = (struct sw_node_selector){ .n_terms = sw_json_len(terms), .everything = !doc };
+    s->terms = sw_zalloc(s->n_terms + 1, sizeof *s->terms);
+    for (size_t i = 0; i < s->n_terms; i++) {
+        struct sw_node_selector_term *t = &s->terms[i];
+        struct json_object *term = sw_json_at(terms, i);
+        if (add_expressions(sw_json_get(term, "matchExpressions"), NODE_LABELS, &t->labels, NULL) <
+                0 ||
+            add_expressions(sw_json_get(term, "matchFields"), NODE_FIELDS, &t->fields, NULL) < 0 ||
+            t->labels.n_reqs + t->fields.n_reqs == 0)
+            t->labels.nothing = true;
     }
-    if (rc == 0)
-        rc = sw_selector_matches_object(&by_label, node) &&
-             sw_field_selector_matches(&by_field, node);
-    sw_selector_done(&by_label);
-    sw_selector_done(&by_field);
-    return rc;
 }
 
-int sw_node_selector_matches(struct json_object *node_selector, struct json_object *node,
-                             struct sw_err *err)
+void sw_node_selector_done(struct sw_node_selector *s)
 {
-    struct json_object *terms = sw_json_get(node_selector, "nodeSelectorTerms");
-    for (size_t i = 0; i < sw_json_len(terms); i++) {
-        int rc = term_matches(sw_json_at(terms, i), node, err);
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "nodeSelectorTerms[%zu]", i);
-        if (rc > 0)
-            return 1;
+    for (size_t i = 0; i < s->n_terms; i++) {
+        sw_selector_done(&s->terms[i].labels);
+        sw_selector_done(&s->terms[i].fields);
     }
-    return 0;
+    free(s->terms);
+    *s = (struct sw_node_selector){ 0 };
+}
+
+bool sw_node_selector_matches(const struct sw_node_selector *s, struct json_object *node)
+{
+    for (size_t i = 0; i < s->n_terms; i++)
+        if (sw_selector_matches_object(&s->terms[i].labels, node) &&
+            sw_field_selector_matches(&s->terms[i].fields, node))
+            return true;
+    return s->everything;
 }
