@@ -134,7 +134,7 @@ make_archive() {
     local static zstd symbols cc=${CROSS_CC:-$(tool gcc)$([ "$sysroot" = / ] || echo " --sysroot=$sysroot")}
     static=$(find_library libarchive.a) || { say "no libarchive.a here: the shared library goes into the image"; return 0; }
     zstd=$(find_library libzstd.so.1) || die "libzstd.so.1 is not there"
-    symbols=$(grep -rh '{ "archive_' "$here/src" --include='*.c' | sed -n 's/.*{ "\(archive_[a-z0-9_]*\)", .*/\1/p' | sort -u)
+    symbols=$(sed -n 's/^ *X(\(archive_[a-z0-9_]*\), .*/\1/p' "$here/src/chart/archive/libarchive.h" | sort -u)
     [ -n "$symbols" ] || die "no function of libarchive is used any more: mend make_archive"
     { echo '{ global:'; sed 's/$/;/' <<<"$symbols"; echo 'local: *; };'; } >"$work/archive.map"
     # shellcheck disable=SC2046

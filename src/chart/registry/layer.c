@@ -1,17 +1,14 @@
 /* One file out of a layer that streams by. libarchive pulls its bytes and would block, so it works
  * on a thread of its own; the loop puts pieces into a small queue between the two. */
-#include <archive.h>
-#include <archive_entry.h>
 #include <event2/event.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/library.h"
 #include "base/loop.h"
+#include "chart/archive/libarchive.h"
 #include "chart/registry/internal.h"
 
 enum { QUEUE_BYTES = 256 << 10, MAX_ENTRIES = 2000000 };
@@ -42,48 +39,6 @@ struct layer {
     /* the loop's own */
     bool told;
 };
-
-/* ---- libarchive --------------------------------------------------------------------------------
- */
-
-struct library {
-    __typeof__(&archive_read_new) read_new;
-    __typeof__(&archive_read_free) read_free;
-    __typeof__(&archive_read_support_format_tar) format_tar;
-    __typeof__(&archive_read_support_format_empty) format_empty;
-    __typeof__(&archive_read_support_filter_gzip) filter_gzip;
-    __typeof__(&archive_read_support_filter_zstd) filter_zstd;
-    __typeof__(&archive_read_open) open;
-    __typeof__(&archive_read_next_header) next_header;
-    __typeof__(&archive_read_data) read_data;
-    __typeof__(&archive_error_string) error_string;
-    __typeof__(&archive_entry_pathname) pathname;
-    __typeof__(&archive_entry_filetype) filetype;
-};
-
-static const struct sw_archive_symbol symbols[] = {
-    { "archive_read_new", offsetof(struct library, read_new) },
-    { "archive_read_free", offsetof(struct library, read_free) },
-    { "archive_read_support_format_tar", offsetof(struct library, format_tar) },
-    { "archive_read_support_format_empty", offsetof(struct library, format_empty) },
-    { "archive_read_support_filter_gzip", offsetof(struct library, filter_gzip) },
-    { "archive_read_support_filter_zstd", offsetof(struct library, filter_zstd) },
-    { "archive_read_open", offsetof(struct library, open) },
-    { "archive_read_next_header", offsetof(struct library, next_header) },
-    { "archive_read_data", offsetof(struct library, read_data) },
-    { "archive_error_string", offsetof(struct library, error_string) },
-    { "archive_entry_pathname", offsetof(struct library, pathname) },
-    { "archive_entry_filetype", offsetof(struct library, filetype) },
-};
-
-static struct library lib;
-static bool lib_loaded;
-static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
-
-static void load_library(void)
-{
-    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
-}
 
 /* ---- the thread --------------------------------------------------------------------------------
  */
@@ -136,11 +91,12 @@ static void read_file(struct layer *l, struct archive *a)
             cap *= 2;
             bytes = sw_realloc(bytes, cap + 1, 1);
         }
-        la_ssize_t n = lib.read_data(a, bytes + len, cap - len);
+        la_ssize_t n = sw_archive.read_data(a, bytes + len, cap - len);
         len += n > 0 ? (size_t)n : 0;
         if (n < 0 || len > l->max_bytes) {
             free(bytes);
-            settle(l, SW_INVALID, n < 0 ? lib.error_string(a) : "the file is too large", NULL, 0);
+            settle(l, SW_INVALID, n < 0 ? sw_archive.error_string(a) : "the file is too large",
+                   NULL, 0);
             return;
         }
         if (n == 0)
@@ -168,12 +124,12 @@ static void search(struct layer *l, struct archive *a)
     struct archive_entry *entry;
     int rc = ARCHIVE_OK;
     for (int n = 0; n < MAX_ENTRIES; n++) {
-        rc = lib.next_header(a, &entry);
+        rc = sw_archive.read_header(a, &entry);
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
             break;
-        const char *name = lib.pathname(entry);
+        const char *name = sw_archive.entry_pathname(entry);
         name = plain_name(name ? name : "");
-        if (sw_streq(name, l->path) && lib.filetype(entry) == AE_IFREG) {
+        if (sw_streq(name, l->path) && sw_archive.entry_filetype(entry) == AE_IFREG) {
             read_file(l, a);
             return;
         }
@@ -185,23 +141,23 @@ static void search(struct layer *l, struct archive *a)
     if (rc == ARCHIVE_EOF)
         settle(l, SW_NOTFOUND, "the layer has no such file", NULL, 0);
     else
-        settle(l, SW_INVALID, lib.error_string(a) ? lib.error_string(a) : "too many files", NULL,
-               0);
+        settle(l, SW_INVALID,
+               sw_archive.error_string(a) ? sw_archive.error_string(a) : "too many files", NULL, 0);
 }
 
 static void *work(void *arg)
 {
     struct layer *l = arg;
-    struct archive *a = lib.read_new();
-    (void)lib.format_tar(a);
-    (void)lib.format_empty(a);
-    (void)lib.filter_gzip(a);
-    (void)lib.filter_zstd(a);
-    if (lib.open(a, l, NULL, next_piece, NULL) != ARCHIVE_OK)
-        settle(l, SW_INVALID, lib.error_string(a), NULL, 0);
+    struct archive *a = sw_archive.read_new();
+    (void)sw_archive.read_tar(a);
+    (void)sw_archive.read_empty(a);
+    (void)sw_archive.read_gzip(a);
+    (void)sw_archive.read_zstd(a);
+    if (sw_archive.read_open(a, l, NULL, next_piece, NULL) != ARCHIVE_OK)
+        settle(l, SW_INVALID, sw_archive.error_string(a), NULL, 0);
     else
         search(l, a);
-    (void)lib.read_free(a);
+    (void)sw_archive.read_free(a);
     return NULL;
 }
 
@@ -251,10 +207,10 @@ struct layer *layer_open(struct sw_loop *loop, const char *path, size_t max_byte
     (void)pthread_cond_init(&l->changed, NULL);
     l->wake = event_new(sw_loop_base(loop), l->wake_fd, EV_READ | EV_PERSIST, on_wake, l);
     (void)event_add(l->wake, NULL);
-    (void)pthread_once(&lib_once, load_library);
-    if (!lib_loaded || pthread_create(&l->thread, NULL, work, l) != 0) {
+    bool is_loaded = sw_archive_load();
+    if (!is_loaded || pthread_create(&l->thread, NULL, work, l) != 0) {
         l->thread = 0;
-        settle(l, SW_INVALID, lib_loaded ? "no thread to read it with" : "libarchive is not here",
+        settle(l, SW_INVALID, is_loaded ? "no thread to read it with" : "libarchive is not here",
                NULL, 0);
     }
     return l;

@@ -1,58 +1,11 @@
 /* Packaged charts as a source: tar, plain or packed with gzip or zstd, read by libarchive in
- * memory. libarchive is loaded when the first archive is read: with it come libxml2, ICU and a
- * C++ runtime, several times the start-up of a program that renders a directory. */
-#include "base/library.h"
+ * memory. */
 #include "chart/recipe/load/files.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct library {
-    __typeof__(&archive_read_new) read_new;
-    __typeof__(&archive_read_free) read_free;
-    __typeof__(&archive_read_support_format_tar) format_tar;
-    __typeof__(&archive_read_support_filter_gzip) filter_gzip;
-    __typeof__(&archive_read_support_filter_zstd) filter_zstd;
-    __typeof__(&archive_read_open_memory) open_memory;
-    __typeof__(&archive_read_next_header) next_header;
-    __typeof__(&archive_read_data) read_data;
-    __typeof__(&archive_error_string) error_string;
-    __typeof__(&archive_filter_bytes) filter_bytes;
-    __typeof__(&archive_entry_pathname) pathname;
-    __typeof__(&archive_entry_pathname_utf8) pathname_utf8;
-    __typeof__(&archive_entry_filetype) filetype;
-    __typeof__(&archive_entry_hardlink) hardlink;
-};
-
-static const struct sw_archive_symbol symbols[] = {
-    { "archive_read_new", offsetof(struct library, read_new) },
-    { "archive_read_free", offsetof(struct library, read_free) },
-    { "archive_read_support_format_tar", offsetof(struct library, format_tar) },
-    { "archive_read_support_filter_gzip", offsetof(struct library, filter_gzip) },
-    { "archive_read_support_filter_zstd", offsetof(struct library, filter_zstd) },
-    { "archive_read_open_memory", offsetof(struct library, open_memory) },
-    { "archive_read_next_header", offsetof(struct library, next_header) },
-    { "archive_read_data", offsetof(struct library, read_data) },
-    { "archive_error_string", offsetof(struct library, error_string) },
-    { "archive_filter_bytes", offsetof(struct library, filter_bytes) },
-    { "archive_entry_pathname", offsetof(struct library, pathname) },
-    { "archive_entry_pathname_utf8", offsetof(struct library, pathname_utf8) },
-    { "archive_entry_filetype", offsetof(struct library, filetype) },
-    { "archive_entry_hardlink", offsetof(struct library, hardlink) },
-};
-
-static struct library lib;
-static bool lib_loaded;
-static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
-
-static void load_library(void)
-{
-    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
-}
+#include "chart/archive/libarchive.h"
 
 struct reader {
     struct archive *archive;
@@ -96,7 +49,7 @@ static int check_unpacked(const struct reader *r, struct sw_err *err)
 {
     const struct sw_recipe_opts *limits = &r->files->limits;
     uint64_t most = limits->max_bytes + 4096 * (uint64_t)limits->max_files;
-    int64_t unpacked = lib.filter_bytes(r->archive, 0);
+    int64_t unpacked = sw_archive.filter_bytes(r->archive, 0);
     if (unpacked > 0 && (uint64_t)unpacked > most)
         return sw_err_set(err, SW_INVALID, "unpacks to more than %zu bytes", limits->max_bytes);
     if (r->n_entries > 2 * limits->max_files)
@@ -114,9 +67,9 @@ static int read_entry(struct reader *r, const char *name, struct sw_err *err)
             cap *= 2;
             bytes = sw_realloc(bytes, cap + 1, 1);
         }
-        ssize_t n = lib.read_data(r->archive, bytes + len, cap - len);
+        ssize_t n = sw_archive.read_data(r->archive, bytes + len, cap - len);
         if (n < 0)
-            return sw_err_set(err, SW_INVALID, "%s: %s", name, lib.error_string(r->archive));
+            return sw_err_set(err, SW_INVALID, "%s: %s", name, sw_archive.error_string(r->archive));
         if (n == 0)
             break;
         len += (size_t)n;
@@ -134,19 +87,20 @@ static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err
     int rc = check_unpacked(r, err);
     if (rc < 0)
         return rc;
-    const char *raw = lib.pathname(entry);
-    raw = raw ? raw : lib.pathname_utf8(entry);
+    const char *raw = sw_archive.entry_pathname(entry);
+    raw = raw ? raw : sw_archive.entry_pathname_utf8(entry);
     if (!raw)
         return sw_err_set(err, SW_INVALID, "entry %zu: its name is no UTF-8", r->n_entries);
-    unsigned type = lib.filetype(entry);
+    unsigned type = sw_archive.entry_filetype(entry);
     if (type == AE_IFDIR)
         return 0;
     SW_AUTO_CHARS *name = inner_name(raw, err);
     if (!name)
         return SW_INVALID;
-    if (type != AE_IFREG || lib.hardlink(entry))
+    if (type != AE_IFREG || sw_archive.entry_hardlink(entry))
         return sw_err_set(err, SW_INVALID, "'%s': %s", raw,
-                          type == AE_IFLNK || lib.hardlink(entry) ? "a link" : "not a file");
+                          type == AE_IFLNK || sw_archive.entry_hardlink(entry) ? "a link"
+                                                                               : "not a file");
     return read_entry(r, name, err);
 }
 
@@ -178,20 +132,20 @@ static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_e
     if (len < 65536 && is_chart_yaml(bytes, len))
         return sw_err_set(err, SW_INVALID,
                           "not a packaged chart: of a chart as a folder, name the folder");
-    (void)lib.format_tar(r->archive); /* what cannot be had shows when the archive is opened */
-    (void)lib.filter_gzip(r->archive);
-    (void)lib.filter_zstd(r->archive);
-    if (lib.open_memory(r->archive, bytes, len) != ARCHIVE_OK)
+    (void)sw_archive.read_tar(r->archive); /* what cannot be had shows when the archive is opened */
+    (void)sw_archive.read_gzip(r->archive);
+    (void)sw_archive.read_zstd(r->archive);
+    if (sw_archive.read_open_memory(r->archive, bytes, len) != ARCHIVE_OK)
         return sw_err_set(err, SW_INVALID, "not a packaged chart: %s",
-                          lib.error_string(r->archive));
+                          sw_archive.error_string(r->archive));
     for (;;) {
         struct archive_entry *entry;
-        int status = lib.next_header(r->archive, &entry);
+        int status = sw_archive.read_header(r->archive, &entry);
         if (status == ARCHIVE_EOF)
             return r->n_entries ? 0 : sw_err_set(err, SW_INVALID, "an empty archive");
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
             return sw_err_set(err, SW_INVALID, "not a packaged chart: %s",
-                              lib.error_string(r->archive));
+                              sw_archive.error_string(r->archive));
         int rc = on_entry(r, entry, err);
         if (rc < 0)
             return rc;
@@ -201,15 +155,14 @@ static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_e
 int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
                           struct sw_err *err)
 {
-    (void)pthread_once(&lib_once, load_library);
-    if (!lib_loaded)
+    if (!sw_archive_load())
         return sw_err_set(err, SW_UNAVAILABLE, "%s: reading it needs libarchive (libarchive.so.13)",
                           origin);
-    struct reader r = { .archive = lib.read_new(), .files = files };
+    struct reader r = { .archive = sw_archive.read_new(), .files = files };
     if (!r.archive)
         return sw_err_set(err, SW_UNAVAILABLE, "%s: no memory for libarchive", origin);
     int rc = read_all(&r, bytes, len, err);
-    (void)lib.read_free(r.archive);
+    (void)sw_archive.read_free(r.archive);
     if (rc == 0)
         rc = sw_files_sort(files, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", origin) : 0;

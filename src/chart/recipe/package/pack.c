@@ -1,15 +1,10 @@
-/* A recipe as a packaged chart, written by libarchive in memory. The library is loaded when it is
- * needed, as in archive.c. */
+/* A recipe as a packaged chart, written by libarchive in memory. */
 #include "chart/recipe/package/pack.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/library.h"
+#include "chart/archive/libarchive.h"
 #include "chart/recipe/load/chart.h"
 
 /* ---- which files --------------------------------------------------------------------------------
@@ -120,62 +115,6 @@ int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files,
     return 0;
 }
 
-/* ---- the library --------------------------------------------------------------------------------
- */
-
-struct library {
-    __typeof__(&archive_write_new) write_new;
-    __typeof__(&archive_write_free) write_free;
-    __typeof__(&archive_write_close) write_close;
-    __typeof__(&archive_write_set_format_pax_restricted) format_pax;
-    __typeof__(&archive_write_set_format_option) format_option;
-    __typeof__(&archive_write_add_filter_gzip) filter_gzip;
-    __typeof__(&archive_write_set_filter_option) filter_option;
-    __typeof__(&archive_write_set_bytes_in_last_block) last_block;
-    __typeof__(&archive_write_open) write_open;
-    __typeof__(&archive_write_header) write_header;
-    __typeof__(&archive_write_data) write_data;
-    __typeof__(&archive_error_string) error_string;
-    __typeof__(&archive_entry_new) entry_new;
-    __typeof__(&archive_entry_free) entry_free;
-    __typeof__(&archive_entry_set_pathname) set_pathname;
-    __typeof__(&archive_entry_set_filetype) set_filetype;
-    __typeof__(&archive_entry_set_perm) set_perm;
-    __typeof__(&archive_entry_set_size) set_size;
-    __typeof__(&archive_entry_set_mtime) set_mtime;
-};
-
-static const struct sw_archive_symbol symbols[] = {
-    { "archive_write_new", offsetof(struct library, write_new) },
-    { "archive_write_free", offsetof(struct library, write_free) },
-    { "archive_write_close", offsetof(struct library, write_close) },
-    { "archive_write_set_format_pax_restricted", offsetof(struct library, format_pax) },
-    { "archive_write_set_format_option", offsetof(struct library, format_option) },
-    { "archive_write_add_filter_gzip", offsetof(struct library, filter_gzip) },
-    { "archive_write_set_filter_option", offsetof(struct library, filter_option) },
-    { "archive_write_set_bytes_in_last_block", offsetof(struct library, last_block) },
-    { "archive_write_open", offsetof(struct library, write_open) },
-    { "archive_write_header", offsetof(struct library, write_header) },
-    { "archive_write_data", offsetof(struct library, write_data) },
-    { "archive_error_string", offsetof(struct library, error_string) },
-    { "archive_entry_new", offsetof(struct library, entry_new) },
-    { "archive_entry_free", offsetof(struct library, entry_free) },
-    { "archive_entry_set_pathname", offsetof(struct library, set_pathname) },
-    { "archive_entry_set_filetype", offsetof(struct library, set_filetype) },
-    { "archive_entry_set_perm", offsetof(struct library, set_perm) },
-    { "archive_entry_set_size", offsetof(struct library, set_size) },
-    { "archive_entry_set_mtime", offsetof(struct library, set_mtime) },
-};
-
-static struct library lib;
-static bool lib_loaded;
-static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
-
-static void load_library(void)
-{
-    lib_loaded = sw_archive_load(symbols, SW_COUNT(symbols), &lib);
-}
-
 /* ---- the archive --------------------------------------------------------------------------------
  */
 
@@ -208,17 +147,17 @@ static time_t time_of_files(void)
 static bool write_file(struct archive *a, const char *folder, const struct sw_recipe_file *f)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", folder, f->name);
-    struct archive_entry *e = lib.entry_new();
+    struct archive_entry *e = sw_archive.entry_new();
     if (!e)
         return false;
-    lib.set_pathname(e, path);
-    lib.set_filetype(e, AE_IFREG);
-    lib.set_perm(e, 0644);
-    lib.set_size(e, (int64_t)f->len);
-    lib.set_mtime(e, time_of_files(), 0);
-    bool ok = lib.write_header(a, e) == ARCHIVE_OK &&
-              lib.write_data(a, f->bytes, f->len) == (ssize_t)f->len;
-    lib.entry_free(e);
+    sw_archive.entry_set_pathname(e, path);
+    sw_archive.entry_set_filetype(e, AE_IFREG);
+    sw_archive.entry_set_perm(e, 0644);
+    sw_archive.entry_set_size(e, (int64_t)f->len);
+    sw_archive.entry_set_mtime(e, time_of_files(), 0);
+    bool ok = sw_archive.write_header(a, e) == ARCHIVE_OK &&
+              sw_archive.write_data(a, f->bytes, f->len) == (ssize_t)f->len;
+    sw_archive.entry_free(e);
     return ok;
 }
 
@@ -236,21 +175,21 @@ static bool set_charset(struct archive *a, const struct sw_files *files)
     bool ascii = true;
     for (size_t i = 0; i < files->n; i++)
         ascii &= is_ascii(files->items[i].name);
-    return ascii || lib.format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK;
+    return ascii || sw_archive.write_format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK;
 }
 
 static bool write_all(struct archive *a, const char *folder, const struct sw_files *files,
                       struct output *out)
 {
-    bool ok = lib.format_pax(a) == ARCHIVE_OK && set_charset(a, files) &&
-              lib.filter_gzip(a) == ARCHIVE_OK &&
-              lib.filter_option(a, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
-              lib.filter_option(a, "gzip", "compression-level", "9") == ARCHIVE_OK &&
-              lib.last_block(a, 1) == ARCHIVE_OK &&
-              lib.write_open(a, out, NULL, on_bytes, NULL) == ARCHIVE_OK;
+    bool ok = sw_archive.write_pax(a) == ARCHIVE_OK && set_charset(a, files) &&
+              sw_archive.write_gzip(a) == ARCHIVE_OK &&
+              sw_archive.write_filter_option(a, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
+              sw_archive.write_filter_option(a, "gzip", "compression-level", "9") == ARCHIVE_OK &&
+              sw_archive.write_last_block(a, 1) == ARCHIVE_OK &&
+              sw_archive.write_open(a, out, NULL, on_bytes, NULL) == ARCHIVE_OK;
     for (size_t i = 0; i < files->n && ok; i++)
         ok = write_file(a, folder, &files->items[i]);
-    return ok && lib.write_close(a) == ARCHIVE_OK;
+    return ok && sw_archive.write_close(a) == ARCHIVE_OK;
 }
 
 char *sw_recipe_archive_name(const struct sw_recipe *recipe)
@@ -261,19 +200,18 @@ char *sw_recipe_archive_name(const struct sw_recipe *recipe)
 int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes, size_t *len,
                   struct sw_err *err)
 {
-    (void)pthread_once(&lib_once, load_library);
-    if (!lib_loaded)
+    if (!sw_archive_load())
         return sw_err_set(err, SW_UNAVAILABLE, "packing needs libarchive (libarchive.so.13)");
     struct output out = { 0 };
-    struct archive *a = lib.write_new();
+    struct archive *a = sw_archive.write_new();
     int rc = 0;
     if (!a || !write_all(a, folder, files, &out)) {
-        const char *why = a ? lib.error_string(a) : NULL;
+        const char *why = a ? sw_archive.error_string(a) : NULL;
         rc = sw_err_set(err, SW_UNAVAILABLE, "%s: cannot be packed: %s", folder,
                         why ? why : "no memory");
     }
     if (a)
-        (void)lib.write_free(a); /* closed above, or not worth closing */
+        (void)sw_archive.write_free(a); /* closed above, or not worth closing */
     if (rc < 0) {
         free(out.bytes);
         return rc;
