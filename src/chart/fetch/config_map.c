@@ -2,8 +2,10 @@
  * index.yaml in its data and packed charts in its binaryData. */
 #include <string.h>
 
-#include "chart/fetch/common/internal.h"
+#include "chart/fetch/common/fetcher.h"
 #include "chart/fetch/index.h"
+#include "chart/fetch/sources.h"
+#include "chart/recipe/package/config_map.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/base64.h"

@@ -4,11 +4,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "chart/fetch/common/internal.h"
-#include "chart/fetch/provenance.h"
+#include "chart/fetch/common/fetcher.h"
+#include "chart/fetch/common/provenance.h"
+#include "chart/fetch/git/git.h"
+#include "chart/fetch/sources.h"
 #include "net/http/http.h"
 
-/* Every source by the start of its name. */
+enum { MAX_GETS = 256 }; /* charts of one recipe */
+
+/* Every source by the start of its URL. */
 static const struct source {
     const char *scheme;
     int (*get)(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
@@ -96,59 +100,8 @@ void sw_fetcher_free(struct sw_fetcher *f)
     free(f);
 }
 
-/* ---- what all sources share --------------------------------------------------------------------
+/* ---- getting -----------------------------------------------------------------------------------
  */
-
-int fetch_time_left(struct sw_fetcher *f, int64_t *ms, struct sw_err *err)
-{
-    int64_t now_ms = sw_monotonic_ms();
-    if (!f->deadline_ms)
-        f->deadline_ms = now_ms + f->opts.timeout_ms;
-    *ms = f->deadline_ms - now_ms;
-    return *ms > 0 ? 0
-                   : sw_err_set(err, SW_UNAVAILABLE, "not done within %lld s",
-                                (long long)(f->opts.timeout_ms + 999) / 1000);
-}
-
-bool fetch_is_trusted(struct sw_fetcher *f, const char *host)
-{
-    if (!f->first_host)
-        f->first_host = sw_strdup(host);
-    return f->opts.auth.pass_credentials || sw_streq(f->first_host, host);
-}
-
-char *fetch_redact(const char *url)
-{
-    const char *host = strstr(url, "://");
-    size_t len = host ? strcspn(host + 3, "/?#") : 0;
-    const char *at = host ? memrchr(host + 3, '@', len) : NULL;
-    const char *colon = at ? memchr(host + 3, ':', (size_t)(at - host - 3)) : NULL;
-    return colon ? sw_printf("%.*s:***%s", (int)(colon - url), url, at) : sw_strdup(url);
-}
-
-int fetch_take_archive(const char *origin, const char *digest, char *bytes, size_t len,
-                       struct sw_recipe_got *got, struct sw_err *err)
-{
-    SW_AUTO_CHARS *owned = bytes;
-    SW_AUTO_CHARS *is = sw_digest_of(owned, len);
-    SW_AUTO_CHARS *want = sw_starts_with(digest, "sha256:") ? sw_strdup(digest)
-                                                            : sw_printf("sha256:%s", digest);
-    if (*digest && !sw_streq(want, is))
-        return sw_err_set(err, SW_INVALID, "%s: its digest is %s, expected %s", origin, is, want);
-    got->archive = SW_TAKE(owned);
-    got->archive_len = len;
-    got->origin = sw_strdup(origin);
-    got->digest = SW_TAKE(is);
-    return 0;
-}
-
-int fetch_verify(struct sw_fetcher *f, struct sw_provenance *p, struct sw_err *err)
-{
-    p->keyring = f->opts.keyring;
-    sw_chars_auto(&f->signer);
-    f->signer = NULL;
-    return sw_provenance_check(p, &f->signer, err);
-}
 
 static void note_got(struct sw_fetcher *f, const char *origin, const char *digest)
 {
@@ -156,11 +109,6 @@ static void note_got(struct sw_fetcher *f, const char *origin, const char *diges
     SW_GROW(f->got, f->n_got, f->cap_got);
     f->got[f->n_got++] = (struct sw_fetched){ sw_strdup(origin), sw_strdup(digest), signer,
                                               f->cached };
-}
-
-const char *fetch_asked_by(const struct sw_fetcher *f)
-{
-    return f->opts.asked_by ? f->opts.asked_by : "--verify";
 }
 
 static int only_packed(const struct sw_fetcher *f, const char *source, struct sw_err *err)

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "base/loop.h"
-#include "chart/fetch/common/internal.h"
+#include "chart/fetch/common/fetcher.h"
+#include "chart/fetch/common/provenance.h"
 #include "chart/fetch/index.h"
-#include "chart/fetch/provenance.h"
+#include "chart/fetch/sources.h"
 #include "chart/registry/registry.h"
 #include "data/json/json.h"
 #include "data/json/path.h"

@@ -1,9 +1,10 @@
 /* A Helm repository, or one packaged chart, over http(s)://. */
 #include <string.h>
 
-#include "chart/fetch/common/internal.h"
+#include "chart/fetch/common/fetcher.h"
+#include "chart/fetch/common/provenance.h"
 #include "chart/fetch/index.h"
-#include "chart/fetch/provenance.h"
+#include "chart/fetch/sources.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 

@@ -1,11 +1,10 @@
 /* One GET, with who we are, whom we trust, and what is known already. */
-#include "net/http/http.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "chart/fetch/common/internal.h"
+#include "chart/fetch/common/fetcher.h"
+#include "net/http/http.h"
 
 enum { IDLE_MS = 30000, REDIRECTS = 10 };
 
@@ -17,7 +16,8 @@ void fetch_answer_done(struct fetch_answer *a)
     *a = (struct fetch_answer){ 0 };
 }
 
-int fetch_tls(struct sw_fetcher *f, const struct sw_http_tls **out, struct sw_err *err)
+/* The certificates that the options name, read once. */
+static int get_tls(struct sw_fetcher *f, const struct sw_http_tls **out, struct sw_err *err)
 {
     const struct sw_fetch_auth *auth = &f->opts.auth;
     const char *const files[] = { auth->ca_file, auth->cert_file, auth->key_file };
@@ -114,7 +114,7 @@ int fetch_http_get(struct sw_fetcher *f, const char *url, const char *etag,
     if (rc == 0)
         rc = set_user(f, url, &opts, err);
     if (rc == 0)
-        rc = fetch_tls(f, &opts.tls, err);
+        rc = get_tls(f, &opts.tls, err);
     if (rc < 0)
         return rc;
     const struct sw_http_spec spec = {

@@ -3,18 +3,27 @@
  * What talks to the server runs in a process of its own, since libgit2 has no limit to how long it
  * waits: when the time is over that process ends, whatever it does. It leaves the objects in a
  * folder, from which the chart's files are read here. */
-#include "chart/fetch/common/internal.h"
-#include "chart/fetch/git/gitchild.h"
-#include "chart/fetch/git/giturl.h"
+#include "chart/fetch/git/git.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/fetch/common/fetcher.h"
+#include "chart/fetch/git/gitchild.h"
 #include "chart/fetch/git/gittree.h"
+#include "chart/fetch/git/giturl.h"
 #include "chart/recipe/load/files.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+
+/* A git repository as far as it was fetched: objects in a folder of its own. All is owned. */
+struct git_store {
+    char *remote; /* as in struct sw_git_url */
+    char *commit; /* 40 digits; NULL: not known yet */
+    char *dir;
+    bool is_complete; /* the commit's tree is there */
+    struct git_store *next;
+};
 
 void fetch_git_done(struct sw_fetcher *f)
 {

@@ -1,4 +1,4 @@
-#include "chart/fetch/provenance.h"
+#include "chart/fetch/common/provenance.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,17 @@
+#pragma once
+/* sources: the sources of charts that have no folder of their own. Each fetches @ask from @f's
+ * cache or the network into @got, puts the source in front of its messages, and returns as
+ * sw_fetcher_get() does. */
+#include "chart/recipe/recipe.h"
+
+struct sw_fetcher;
+
+/** http://, https://: a Helm repository (index.yaml), or one packaged chart. */
+int fetch_repository(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
+                     struct sw_recipe_got *got, struct sw_err *err);
+/** oci://: a chart in a registry. */
+int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+              struct sw_err *err);
+/** cm://: a ConfigMap, by sw_fetch_opts.config_map. */
+int fetch_config_map(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
+                     struct sw_recipe_got *got, struct sw_err *err);
