@@ -102,20 +102,6 @@ static int open_file_url(const char *url, const struct sw_recipe_opts *opts, str
     return open_path(url + strlen("file://"), opts, out, err);
 }
 
-void sw_recipe_got_done(struct sw_recipe_got *got)
-{
-    for (size_t i = 0; i < got->n_files; i++) {
-        free((char *)got->files[i].name);
-        free((char *)got->files[i].bytes);
-    }
-    free(got->files);
-    free(got->archive);
-    free(got->origin);
-    free(got->digest);
-    free(got->version);
-    *got = (struct sw_recipe_got){ 0 };
-}
-
 /* What is neither a path nor a file:// URL: whoever opens the recipe knows how to get it. */
 static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
                           struct sw_recipe **out, struct sw_err *err)

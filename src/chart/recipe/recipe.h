@@ -92,19 +92,6 @@ int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files,
                          const struct sw_recipe_opts *opts, struct sw_recipe **out,
                          struct sw_err *err) SW_CHECKED;
 
-/** A recipe from a ConfigMap whose keys are files. Keys cannot hold '/', so those that are no file
- * of the chart's top (Chart.yaml, values.yaml, values.schema.json, README.md, ...) but end in
- * .yaml, .yml or .tpl, and NOTES.txt, are its templates/. Without Chart.yaml the ConfigMap's name
- * is the chart's, its version 0.0.0.
- * @return as sw_recipe_open */
-int sw_recipe_from_config_map(const struct json_object *config_map,
-                              const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                              struct sw_err *err) SW_CHECKED;
-
-/** Its files alone, the caller's with their names and bytes. @return 0 | SW_INVALID */
-int sw_recipe_config_map_files(const struct json_object *config_map, struct sw_recipe_file **files,
-                               size_t *n, struct sw_err *err) SW_CHECKED;
-
 /** A packaged chart in memory (.tgz, .tar.zst), for sources that download one. @return as above */
 int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
                            const struct sw_recipe_opts *opts, struct sw_recipe **out,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "chart/recipe/package/pack.h"
+#include "chart/recipe/package/config_map.h"
 #include "cli/recipe/source_flags.h"
 #include "data/json/json.h"
 #include "data/yaml/yaml.h"

@@ -8,6 +8,7 @@
 
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
+#include "chart/recipe/package/config_map.h"
 #include "operator/controller/fetch.h"
 #include "operator/controller/secret.h"
 

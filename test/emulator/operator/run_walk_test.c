@@ -3,7 +3,7 @@
 #include "operator/facts/facts.h"
 #include "run_world.h"
 
-#include "chart/recipe/package/pack.h"
+#include "chart/recipe/package/config_map.h"
 #include "operator/registries/registries.h"
 
 #include <unistd.h>

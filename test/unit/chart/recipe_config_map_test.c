@@ -1,7 +1,7 @@
 /* A recipe as a ConfigMap: in which form, and that it is read back as it was. */
 #include "recipe_util.h"
 
-#include "chart/recipe/package/pack.h"
+#include "chart/recipe/package/config_map.h"
 #include "data/text/base64.h"
 
 static struct json_object *map_or_fail(const struct sw_recipe *recipe)

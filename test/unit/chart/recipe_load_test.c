@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "chart/recipe/package/config_map.h"
+
 #define LOAD_ERROR(words, ...)                                                                     \
     expect_load_error((const struct sw_recipe_file[]){ __VA_ARGS__, { 0 } }, words)
 #define CHART_TEXT(text)                                                                           \

@@ -5,8 +5,8 @@
 #include "chart/recipe/load/glob.h"
 #include "chart/recipe/load/ignore.h"
 #include "chart/recipe/plan/cycle.h"
+#include "chart/recipe/plan/split.h"
 #include "chart/recipe/render/order.h"
-#include "chart/recipe/render/split.h"
 
 /* ---- patterns -----------------------------------------------------------------------------------
  */

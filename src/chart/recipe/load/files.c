@@ -68,3 +68,17 @@ int sw_files_sort(struct sw_files *files, struct sw_err *err)
                               files->items[i].name);
     return 0;
 }
+
+void sw_recipe_got_done(struct sw_recipe_got *got)
+{
+    for (size_t i = 0; i < got->n_files; i++) {
+        free((char *)got->files[i].name);
+        free((char *)got->files[i].bytes);
+    }
+    free(got->files);
+    free(got->archive);
+    free(got->origin);
+    free(got->digest);
+    free(got->version);
+    *got = (struct sw_recipe_got){ 0 };
+}

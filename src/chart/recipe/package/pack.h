@@ -1,17 +1,14 @@
 #pragma once
-/* pack: a recipe as something to give away - a packaged chart, a ConfigMap. What is made here is
- * what recipe.h reads: the recipe that comes out renders as the one that went in. */
+/* pack: a recipe as a packaged chart, which sw_recipe_open() reads again: the recipe that comes out
+ * renders as the one that went in. */
 #include <stddef.h>
 
 #include "base/base.h"
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/recipe.h"
 
-struct json_object;
-
 /** All files of a recipe: its own, and under charts/<name>/ those of dependencies that lie
- * elsewhere
- * (`repository: file://...`), so that nothing outside is needed any more. In the order in which
+ * elsewhere (`repository: file://...`), so that the recipe is complete. In the order in which
  * `helm package` writes them: Chart.yaml, Chart.lock, values, schema, templates/, the rest,
  * charts/.
  * @files: initialised by the caller, done by it in any case.
@@ -33,17 +30,3 @@ int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes
  * Source: Helm 3.7.1 pkg/chartutil/save.go. Pinned by test/unit/chart/recipe_pack_test.c. */
 int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len,
                    struct sw_err *err) SW_CHECKED;
-
-enum { SW_CONFIG_MAP_MAX = 1024 * 1024 }; /* bytes of all values: the API server's limit */
-
-/** The recipe as a ConfigMap's manifest. Where it is one chart of plain text files whose paths
- * follow from keys, each file is a key of `data`, to be read and edited in place. Else, since keys
- * cannot hold '/', it is a Helm repository as SRO's users write it: `index.yaml` in `data`, the
- * packaged chart in `binaryData`.
- * @name NULL: the recipe's; @ns NULL: none is written. @*out is the caller's.
- * @return 0 | SW_INVALID: over SW_CONFIG_MAP_MAX; names that no ConfigMap may have | as
- *         sw_recipe_pack()
- * Read by sw_recipe_from_config_map() and the controller's cm:// URLs. Pinned by
- * test/unit/chart/recipe_config_map_test.c and test/emulator/cli/tools_test.sh. */
-int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, const char *ns,
-                            struct json_object **out, struct sw_err *err) SW_CHECKED;

@@ -1,5 +1,6 @@
 /* The states of a plan and what they need: numbered templates, resource groups, subcharts. */
-#include <ctype.h>
+#include "chart/recipe/plan/graph.h"
+
 #include <stdlib.h>
 #include <string.h>
 

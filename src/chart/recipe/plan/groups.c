@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
-#include <json-c/json_object.h>
-
+#include "chart/recipe/load/names.h"
+#include "chart/recipe/plan/execute.h"
+#include "chart/recipe/plan/split.h"
+#include "data/json/json.h"
 #include "data/json/path.h"
 
 /* @return the group's number, added where it is new; -1 with @err set. */
@@ -22,14 +24,22 @@ static int find_group(struct sw_resource_groups *gs, const char *name, const cha
     return (int)gs->n++;
 }
 
-static int on_group(void *arg, const char *path, int line, const char *group,
-                    struct json_object *needs, struct sw_err *err)
+/* One document: its group, and what the group needs. Hooks are in no group. */
+static int read_document(struct sw_resource_groups *gs, struct json_object *object,
+                         const char *path, int line, struct sw_err *err)
 {
-    struct sw_resource_groups *gs = arg;
+    if (!object || sw_obj_annotation(object, "helm.sh/hook"))
+        return 0;
+    const char *group = sw_obj_annotation(object, SW_ANN_GROUP);
     if (!group) {
         gs->rest = true;
         return 0;
     }
+    struct json_object *value = sw_json_find(object, "metadata", "annotations", SW_ANN_GROUP_NEEDS,
+                                             NULL);
+    SW_AUTO_JSON *needs = value ? sw_recipe_names(value, err) : NULL;
+    if (value && !needs)
+        return sw_err_wrap(err, SW_INVALID, "%s:%d: %s", path, line, SW_ANN_GROUP_NEEDS);
     int i = find_group(gs, group, path, line, err);
     if (i < 0)
         return SW_INVALID;
@@ -43,6 +53,31 @@ static int on_group(void *arg, const char *path, int line, const char *group,
     return 0;
 }
 
+static bool is_grouped_of(const void *part, const struct sw_plan_template *t)
+{
+    return t->grouped && t->part == part;
+}
+
+static int read_groups(struct sw_resource_groups *gs, const struct sw_plan *plan,
+                       const struct sw_plan_chart *part, const struct sw_render_env *env,
+                       struct sw_err *err)
+{
+    struct sw_outputs run = { 0 };
+    int rc = sw_plan_run(plan, env, is_grouped_of, part, &run, err);
+    for (size_t i = 0; i < run.n_files && rc == 0; i++) {
+        const struct sw_output *file = &run.files[i];
+        struct sw_split split = { .text = run.out.text + file->start, .len = file->len };
+        while (rc == 0 && sw_split_next(&split)) {
+            SW_AUTO_JSON *object = NULL;
+            rc = sw_split_parse(&split, file->tmpl->path, &object, err);
+            if (rc == 0)
+                rc = read_document(gs, object, file->tmpl->path, split.line, err);
+        }
+    }
+    sw_outputs_done(&run);
+    return rc;
+}
+
 static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
 {
     const char *names[SW_MAX_GROUPS];
@@ -50,8 +85,7 @@ static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
     for (size_t i = 0; i < gs->n; i++) {
         names[i] = gs->all[i].name;
         if (!gs->all[i].exists)
-            return sw_err_set(err, SW_INVALID,
-                              "%s: helm.sh/depends-on/resource-groups: there is no group '%s'",
+            return sw_err_set(err, SW_INVALID, "%s: " SW_ANN_GROUP_NEEDS ": there is no group '%s'",
                               gs->all[i].where, gs->all[i].name);
     }
     struct sw_needs used = sw_needs_init(gs->n);
@@ -61,9 +95,7 @@ static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
                 sw_needs_add(&used, i, j);
     int rc = sw_needs_sort(&used, names, order, err);
     sw_needs_done(&used);
-    return rc < 0 ? sw_err_wrap(err, rc, "%s: helm.sh/depends-on/resource-groups",
-                                gs->all[order[0]].where)
-                  : 0;
+    return rc < 0 ? sw_err_wrap(err, rc, "%s: " SW_ANN_GROUP_NEEDS, gs->all[order[0]].where) : 0;
 }
 
 int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
@@ -73,7 +105,7 @@ int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_cha
     SW_AUTO(sw_resource_groups) *gs = sw_zalloc(1, sizeof *gs);
     gs->arena = plan->arena;
     gs->needs = sw_needs_init(SW_MAX_GROUPS);
-    int rc = sw_plan_each_group(plan, part, env, on_group, gs, err);
+    int rc = read_groups(gs, plan, part, env, err);
     if (rc == 0)
         rc = check_groups(gs, err);
     if (rc == 0)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/recipe/plan/execute.h"
+#include "chart/recipe/plan/graph.h"
 #include "chart/recipe/plan/user_values.h"
 #include "chart/recipe/schema/schema.h"
 #include "data/json/json.h"
@@ -15,47 +17,6 @@ static const char default_kube_version[] = "v1.22.0"; /* Helm 3.7.1's */
 
 /* ---- values -------------------------------------------------------------------------------------
  */
-
-/* Facts over one chart's values, where they win; see struct sw_render_env. */
-static void add_facts(struct sw_arena *arena, struct sw_map *values, struct sw_map *facts)
-{
-    size_t n = sw_map_count(facts);
-    const struct sw_entry *all = sw_map_sorted(facts);
-    for (size_t i = 0; i < n; i++) {
-        struct sw_value *there = sw_map_find(values, all[i].key, all[i].key_len);
-        struct sw_value fact = sw_value_copy(arena, all[i].value, false);
-        bool is_table = sw_value_is_map(fact);
-        if (there && !sw_value_is_nil(*there)) {
-            if (sw_value_is_map(*there) != is_table)
-                continue;
-            if (is_table)
-                sw_coalesce_tables(fact.as.map, there->as.map);
-        }
-        sw_map_set(values, all[i].key, all[i].key_len, fact);
-    }
-}
-
-/* Facts for the part and all below. */
-static void add_facts_everywhere(struct sw_arena *arena, const struct sw_plan_chart *part,
-                                 struct sw_value values, struct sw_map *facts)
-{
-    for (size_t i = 0; i < part->n_parts; i++) {
-        struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
-        if (sub && sw_value_is_map(*sub))
-            add_facts_everywhere(arena, part->parts[i], *sub, facts);
-    }
-    add_facts(arena, values.as.map, facts);
-}
-
-struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
-                                      const struct json_object *facts)
-{
-    struct sw_value values = sw_value_copy(arena, plan->values, false);
-    struct sw_value f = facts ? sw_value_from_json(arena, facts) : sw_value_nil();
-    if (sw_value_is_map(f))
-        add_facts_everywhere(arena, plan->root, values, f.as.map);
-    return values;
-}
 
 static int check_schema(const struct sw_plan_chart *part, struct sw_value values,
                         struct sw_err *err)

@@ -8,6 +8,10 @@
 #include "chart/recipe/recipe.h"
 #include "chart/template/template.h"
 
+/* HIP-0025's annotations: an object's resource group, and the groups that it needs. */
+#define SW_ANN_GROUP "helm.sh/resource-group"
+#define SW_ANN_GROUP_NEEDS "helm.sh/depends-on/resource-groups"
+
 /** The parsed templates of one set of enabled charts; shared by plans. */
 struct sw_template_cache {
     struct sw_template_set *set;
@@ -49,19 +53,3 @@ struct sw_plan {
  * @return 0 | SW_INVALID: a template does not parse */
 int sw_plan_find_templates(struct sw_plan *plan, struct sw_err *err) SW_CHECKED;
 void sw_template_cache_unref(struct sw_template_cache *cache);
-
-/** Find the states and their needs, in order. @return as sw_recipe_plan */
-int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env,
-                        struct sw_err *err) SW_CHECKED;
-
-/** The resource group and needs of each document that @part's grouped templates render to now.
- * Called back for each but hooks, @group NULL where it is in none; ends at the first failure. */
-typedef int sw_plan_group_fn(void *arg, const char *path, int line, const char *group,
-                             struct json_object *needs, struct sw_err *err);
-int sw_plan_each_group(const struct sw_plan *plan, const struct sw_plan_chart *part,
-                       const struct sw_render_env *env, sw_plan_group_fn *fn, void *arg,
-                       struct sw_err *err) SW_CHECKED;
-
-/** The root's values for one render: a copy, with the facts in it and in all subcharts' values. */
-struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
-                                      const struct json_object *facts);

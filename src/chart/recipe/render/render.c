@@ -2,17 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/recipe/load/names.h"
+#include "chart/recipe/plan/execute.h"
+#include "chart/recipe/plan/split.h"
 #include "chart/recipe/render/hook.h"
 #include "chart/recipe/render/order.h"
-#include "chart/recipe/render/split.h"
-#include "chart/recipe/render/stage.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
-#include "data/yaml/yaml.h"
-
-static const char ann_group[] = "helm.sh/resource-group";
-static const char ann_group_needs[] = "helm.sh/depends-on/resource-groups";
 
 /* When a document comes within its state; hooks of other events come after all states. */
 enum phase { PHASE_CRDS, PHASE_BEFORE, PHASE_OBJECTS, PHASE_AFTER, PHASE_OTHER };
@@ -56,19 +51,6 @@ static enum phase phase_of(const struct doc *d, const struct sw_render_env *env)
 
 /* ---- documents ----------------------------------------------------------------------------------
  */
-
-static int parse_doc(const char *path, int line, const char *text, size_t len,
-                     struct json_object **object, struct sw_err *err)
-{
-    struct sw_yaml_opts opts = { .file = path, .first_line = line, .allow_duplicate = true };
-    int rc = sw_yaml_parse(text, len, &opts, object, err);
-    if (rc < 0)
-        return rc;
-    if (!*object || json_object_is_type(*object, json_type_object))
-        return 0;
-    (void)json_object_put(SW_TAKE(*object));
-    return sw_err_set(err, SW_INVALID, "%s:%d: not a manifest: expected a map", path, line);
-}
 
 static bool is_list(struct json_object *object)
 {
@@ -136,7 +118,7 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
     struct sw_split split = { .text = r->run.out.text + file->start, .len = file->len };
     while (sw_split_next(&split)) {
         SW_AUTO_JSON *object = NULL;
-        int rc = parse_doc(t->path, split.line, split.doc, split.doc_len, &object, err);
+        int rc = sw_split_parse(&split, t->path, &object, err);
         if (rc == 0 && object)
             rc = check_head(t->path, split.line, object, err);
         if (rc < 0)
@@ -146,14 +128,14 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
         d->kernel_affine = t->kernel_affine;
         bool left_out = !sw_helm_hook_read(d->object, &d->hook);
         d->doc.hook_events = d->hook.events;
-        const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, ann_group);
+        const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, SW_ANN_GROUP);
         d->doc.state = state_of(plan, t, group, phase_of(d, env) == PHASE_BEFORE);
         if (left_out || (only != SW_ALL_STATES && d->doc.state != only)) {
             (void)json_object_put(d->object);
             r->n_docs--;
             continue;
         }
-        (void)sw_json_del(d->object, "metadata", "annotations", ann_group_needs, NULL);
+        (void)sw_json_del(d->object, "metadata", "annotations", SW_ANN_GROUP_NEEDS, NULL);
         place_doc(plan, env, d);
     }
     return 0;
@@ -168,7 +150,7 @@ static int read_crd(struct sw_rendered *r, const struct sw_plan *plan,
     struct sw_split split = { .text = file->bytes, .len = file->len };
     while (sw_split_next(&split)) {
         SW_AUTO_JSON *object = NULL;
-        int rc = parse_doc(path, split.line, split.doc, split.doc_len, &object, err);
+        int rc = sw_split_parse(&split, path, &object, err);
         if (rc == 0 && object)
             rc = check_head(path, split.line, object, err);
         if (rc < 0)
@@ -426,46 +408,4 @@ size_t sw_rendered_n_files(const struct sw_rendered *r)
 const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *r, size_t i)
 {
     return &r->files[i];
-}
-
-/* ---- resource groups, for the graph -------------------------------------------------------------
- */
-
-static bool is_grouped_of(const void *arg, const struct sw_plan_template *t)
-{
-    return t->grouped && t->part == arg;
-}
-
-static int report_group(struct json_object *object, const char *path, int line,
-                        sw_plan_group_fn *fn, void *arg, struct sw_err *err)
-{
-    if (!object || sw_obj_annotation(object, "helm.sh/hook"))
-        return 0;
-    const char *group = sw_obj_annotation(object, ann_group);
-    struct json_object *value = sw_json_find(object, "metadata", "annotations", ann_group_needs,
-                                             NULL);
-    SW_AUTO_JSON *needs = NULL;
-    if (group && value && !(needs = sw_recipe_names(value, err)))
-        return sw_err_wrap(err, SW_INVALID, "%s:%d: %s", path, line, ann_group_needs);
-    return fn(arg, path, line, group, needs, err);
-}
-
-int sw_plan_each_group(const struct sw_plan *plan, const struct sw_plan_chart *part,
-                       const struct sw_render_env *env, sw_plan_group_fn *fn, void *arg,
-                       struct sw_err *err)
-{
-    struct sw_outputs run = { 0 };
-    int rc = sw_plan_run(plan, env, is_grouped_of, part, &run, err);
-    for (size_t i = 0; i < run.n_files && rc == 0; i++) {
-        const struct sw_output *file = &run.files[i];
-        struct sw_split split = { .text = run.out.text + file->start, .len = file->len };
-        while (rc == 0 && sw_split_next(&split)) {
-            SW_AUTO_JSON *object = NULL;
-            rc = parse_doc(file->tmpl->path, split.line, split.doc, split.doc_len, &object, err);
-            if (rc == 0)
-                rc = report_group(object, file->tmpl->path, split.line, fn, arg, err);
-        }
-    }
-    sw_outputs_done(&run);
-    return rc;
 }

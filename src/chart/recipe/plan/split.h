@@ -1,7 +1,11 @@
 #pragma once
-/* split: a template's output cut into YAML documents. */
+/* split: a template's output split into YAML documents. */
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/base.h"
+
+struct json_object;
 
 /** A document being looked at. Start with .text and .len set, the rest 0. */
 struct sw_split {
@@ -19,3 +23,8 @@ struct sw_split {
  * Source: Helm 3.7.1 releaseutil.SplitManifests: split at "---" at the start of a line, whatever
  * follows it. Pinned by test/unit/chart/recipe_parts_test.c. */
 bool sw_split_next(struct sw_split *split);
+
+/** The document as an object, the caller's; NULL: nothing but comments. @path: of the template, for
+ * messages. @return 0 | SW_INVALID: "path:line: ...", malformed YAML or not a map */
+int sw_split_parse(const struct sw_split *split, const char *path, struct json_object **object,
+                   struct sw_err *err) SW_CHECKED;

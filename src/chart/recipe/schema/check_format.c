@@ -1,14 +1,10 @@
-#include "chart/recipe/schema/schema_format.h"
+/* The keyword format: the forms of text that schemas name. */
+#include "chart/recipe/schema/check.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/base.h"
-
-/* ---- formats ------------------------------------------------------------------------------------
- */
 
 static bool is_ipv4(const char *s)
 {
@@ -138,10 +134,21 @@ static const struct {
     { "json-pointer", is_json_pointer },
 };
 
-bool sw_schema_format(const char *format, const char *text)
+/* A format that is not in the table fits all. */
+static bool has_format(const char *text, const char *format)
 {
     for (size_t i = 0; i < SW_COUNT(formats); i++)
         if (strcmp(formats[i].name, format) == 0)
             return formats[i].is(text);
     return true;
+}
+
+bool sw_check_format(struct check *c, struct sw_value want, struct sw_value v)
+{
+    if (!sw_value_is_string(v) || !sw_value_is_string(want))
+        return true;
+    const char *format = sw_arena_strndup(c->arena, want.as.s, want.len);
+    const char *text = sw_arena_strndup(c->arena, v.as.s, v.len);
+    return (strlen(text) == v.len && has_format(text, format)) ||
+           sw_check_problem(c, "%s is no %s", sw_check_shown(c, v), format);
 }

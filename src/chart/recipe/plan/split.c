@@ -1,6 +1,9 @@
-#include "chart/recipe/render/split.h"
+#include "chart/recipe/plan/split.h"
 
 #include <string.h>
+
+#include "data/json/json.h"
+#include "data/yaml/yaml.h"
 
 static bool is_blank(char c)
 {
@@ -61,4 +64,15 @@ bool sw_split_next(struct sw_split *s)
         return true;
     }
     return false;
+}
+
+int sw_split_parse(const struct sw_split *s, const char *path, struct json_object **object,
+                   struct sw_err *err)
+{
+    struct sw_yaml_opts opts = { .file = path, .first_line = s->line, .allow_duplicate = true };
+    int rc = sw_yaml_parse(s->doc, s->doc_len, &opts, object, err);
+    if (rc < 0 || !*object || json_object_is_type(*object, json_type_object))
+        return rc;
+    (void)json_object_put(SW_TAKE(*object));
+    return sw_err_set(err, SW_INVALID, "%s:%d: not a manifest: expected a map", path, s->line);
 }

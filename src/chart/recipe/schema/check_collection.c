@@ -1,5 +1,5 @@
 /* Keywords about what is in lists and maps. */
-#include "chart/recipe/schema/schema_check.h"
+#include "chart/recipe/schema/check.h"
 
 /* ---- lists --------------------------------------------------------------------------------------
  */

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "chart/recipe/schema/schema_check.h"
-#include "chart/recipe/schema/schema_format.h"
+#include "chart/recipe/schema/check.h"
 #include "data/text/number.h"
 
 /* ---- types --------------------------------------------------------------------------------------
@@ -88,7 +87,7 @@ bool sw_check_same(struct sw_value a, struct sw_value b)
     return sw_value_equal(a, b);
 }
 
-static const char *shown(struct check *c, struct sw_value v)
+const char *sw_check_shown(struct check *c, struct sw_value v)
 {
     if (sw_value_is_string(v))
         return sw_arena_printf(c->arena, "'%.*s'", (int)v.len, v.as.s);
@@ -105,15 +104,15 @@ bool sw_check_enum(struct check *c, struct sw_value want, struct sw_value v)
             return true;
         if (i < 20)
             words = sw_arena_printf(c->arena, "%s%s%s", words, i ? ", " : "",
-                                    shown(c, want.as.list->items[i]));
+                                    sw_check_shown(c, want.as.list->items[i]));
     }
-    return sw_check_problem(c, "%s is not one of %s", shown(c, v), words);
+    return sw_check_problem(c, "%s is not one of %s", sw_check_shown(c, v), words);
 }
 
 bool sw_check_const(struct check *c, struct sw_value want, struct sw_value v)
 {
     return sw_check_same(want, v) ||
-           sw_check_problem(c, "%s is not %s", shown(c, v), shown(c, want));
+           sw_check_problem(c, "%s is not %s", sw_check_shown(c, v), sw_check_shown(c, want));
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------
@@ -247,16 +246,6 @@ bool sw_check_pattern(struct check *c, struct sw_value want, struct sw_value v)
     if (!sw_value_is_string(v) || !sw_value_is_string(want))
         return true;
     return sw_check_matches(c, want, v.as.s, v.len) ||
-           (!c->gave_up &&
-            sw_check_problem(c, "%s does not match '%.*s'", shown(c, v), (int)want.len, want.as.s));
-}
-
-bool sw_check_format(struct check *c, struct sw_value want, struct sw_value v)
-{
-    if (!sw_value_is_string(v) || !sw_value_is_string(want))
-        return true;
-    const char *format = sw_arena_strndup(c->arena, want.as.s, want.len);
-    const char *text = sw_arena_strndup(c->arena, v.as.s, v.len);
-    return (strlen(text) == v.len && sw_schema_format(format, text)) ||
-           sw_check_problem(c, "%s is no %s", shown(c, v), format);
+           (!c->gave_up && sw_check_problem(c, "%s does not match '%.*s'", sw_check_shown(c, v),
+                                            (int)want.len, want.as.s));
 }

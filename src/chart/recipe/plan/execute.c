@@ -1,12 +1,59 @@
-#include "chart/recipe/render/stage.h"
+#include "chart/recipe/plan/execute.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/json/json.h"
 
-/* A run: the roots that templates see, made in an arena of its own. */
-struct stage {
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+/* Facts over one chart's values, where they win; see struct sw_render_env. */
+static void add_facts(struct sw_arena *arena, struct sw_map *values, struct sw_map *facts)
+{
+    size_t n = sw_map_count(facts);
+    const struct sw_entry *all = sw_map_sorted(facts);
+    for (size_t i = 0; i < n; i++) {
+        struct sw_value *there = sw_map_find(values, all[i].key, all[i].key_len);
+        struct sw_value fact = sw_value_copy(arena, all[i].value, false);
+        bool is_table = sw_value_is_map(fact);
+        if (there && !sw_value_is_nil(*there)) {
+            if (sw_value_is_map(*there) != is_table)
+                continue;
+            if (is_table)
+                sw_coalesce_tables(fact.as.map, there->as.map);
+        }
+        sw_map_set(values, all[i].key, all[i].key_len, fact);
+    }
+}
+
+/* Facts for the part and all below. */
+static void add_facts_everywhere(struct sw_arena *arena, const struct sw_plan_chart *part,
+                                 struct sw_value values, struct sw_map *facts)
+{
+    for (size_t i = 0; i < part->n_parts; i++) {
+        struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
+        if (sub && sw_value_is_map(*sub))
+            add_facts_everywhere(arena, part->parts[i], *sub, facts);
+    }
+    add_facts(arena, values.as.map, facts);
+}
+
+struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
+                                      const struct json_object *facts)
+{
+    struct sw_value values = sw_value_copy(arena, plan->values, false);
+    struct sw_value f = facts ? sw_value_from_json(arena, facts) : sw_value_nil();
+    if (sw_value_is_map(f))
+        add_facts_everywhere(arena, plan->root, values, f.as.map);
+    return values;
+}
+
+/* ---- what templates see -------------------------------------------------------------------------
+ */
+
+/* The objects that templates see as ".", in an arena of their own. */
+struct execution {
     const struct sw_plan *plan;
     const struct sw_render_env *env;
     struct sw_arena *arena;
@@ -26,7 +73,7 @@ static int on_lookup(void *arg, const char *api_version, const char *kind, const
     return rc;
 }
 
-static struct sw_value caps_of(struct stage *s)
+static struct sw_value caps_of(struct execution *s)
 {
     const struct sw_render_env *env = s->env;
     struct sw_template_caps caps = {
@@ -49,7 +96,7 @@ static struct sw_value caps_of(struct stage *s)
     return sw_template_caps_value(s->arena, &caps);
 }
 
-static struct sw_value make_root(struct stage *s, const struct sw_plan_chart *part,
+static struct sw_value make_root(struct execution *s, const struct sw_plan_chart *part,
                                  struct sw_value values)
 {
     struct sw_map *subcharts = sw_map_new(s->arena);
@@ -75,7 +122,7 @@ static struct sw_value make_root(struct stage *s, const struct sw_plan_chart *pa
     return v;
 }
 
-static void set_stage(struct stage *s)
+static void set_up(struct execution *s)
 {
     const struct sw_render_env *env = s->env;
     struct sw_template_release release = {
@@ -98,7 +145,7 @@ static bool is_blank(const char *text, size_t len)
     return true;
 }
 
-static int run_one(struct stage *s, const struct sw_plan_template *t, struct sw_outputs *run,
+static int run_one(struct execution *s, const struct sw_plan_template *t, struct sw_outputs *run,
                    struct sw_err *err)
 {
     struct sw_template_opts opts = {
@@ -134,8 +181,8 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
                 struct sw_err *err)
 {
     SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct stage s = { .plan = plan, .env = env, .arena = arena };
-    set_stage(&s);
+    struct execution s = { .plan = plan, .env = env, .arena = arena };
+    set_up(&s);
     for (size_t i = 0; i < plan->n_templates; i++) {
         const struct sw_plan_template *t = &plan->templates[i];
         int rc = t->is_partial || !filter(arg, t) ? 0 : run_one(&s, t, run, err);

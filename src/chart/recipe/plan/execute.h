@@ -1,5 +1,5 @@
 #pragma once
-/* stage: a plan's templates run with what holds now. */
+/* execute: run a plan's templates with what holds now. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,3 +29,7 @@ typedef bool sw_plan_filter_fn(const void *arg, const struct sw_plan_template *t
 int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
                 sw_plan_filter_fn *filter, const void *arg, struct sw_outputs *run,
                 struct sw_err *err) SW_CHECKED;
+
+/** The root's values for one render: a copy, with the facts in it and in all subcharts' values. */
+struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
+                                      const struct json_object *facts);

@@ -10,7 +10,10 @@
 #include "chart/template/go/regex.h"
 #include "chart/template/value/value.h"
 
-enum { SW_CHECK_MAX_STEPS = 1 << 20 }; /* anyOf in anyOf doubles the schemas to visit each time */
+enum {
+    SW_CHECK_MAX_STEPS = 1 << 20, /* anyOf in anyOf doubles the schemas to visit each time */
+    SW_CHECK_MAX_PROBLEMS = 20,   /* that are listed */
+};
 
 struct pattern {
     const char *text; /* in the schema: the address is the pattern */
@@ -65,11 +68,14 @@ bool sw_check_at_least(struct check *c, struct sw_value want, size_t n, const ch
 bool sw_check_at_most(struct check *c, struct sw_value want, size_t n, const char *what);
 /** Equal as JSON: 1 is 1.0. */
 bool sw_check_same(struct sw_value a, struct sw_value b);
+/** A value as messages show it, strings in quotes; in the check's arena. */
+const char *sw_check_shown(struct check *c, struct sw_value v);
 
-/* ---- keywords: schema_value.c, schema_collection.c
- * ---------------------------------------------------
+/* ---- keywords ---------------------------------------------------------------------------------
  */
 
+/* Each is one keyword of JSON Schema: whether value @v fits @want, what stands behind the keyword.
+ * check_value.c: about one value by itself. */
 bool sw_check_type(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_enum(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_const(struct check *c, struct sw_value want, struct sw_value v);
@@ -81,7 +87,9 @@ bool sw_check_multiple(struct check *c, struct sw_value want, struct sw_value v)
 bool sw_check_min_length(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_max_length(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_pattern(struct check *c, struct sw_value want, struct sw_value v);
+/* check_format.c */
 bool sw_check_format(struct check *c, struct sw_value want, struct sw_value v);
+/* check_collection.c: what is in lists and maps */
 bool sw_check_items(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_prefix_items(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_contains(struct check *c, struct sw_value want, struct sw_value v);
