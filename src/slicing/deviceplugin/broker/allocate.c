@@ -174,7 +174,7 @@ static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t n
     g = new_grant(b, pod, container, now_ms);
     dp_grant_serve(g, w->profile, (const char *const *)w->ids, w->n_ids);
     g->ticket = w->ticket;
-    grant_begin(b, g, now_ms);
+    grant_begin(b, g);
     return true;
 }
 
@@ -209,15 +209,6 @@ void broker_allocate_all(struct dp_broker *b, int64_t now_ms)
         if (over)
             waiting_free(w);
     }
-}
-
-void dp_broker_allocate(struct dp_broker *b, uint64_t ticket, const char *profile,
-                        const char *const *ids, size_t n_ids, int64_t now_ms)
-{
-    struct waiting *w = waiting_new(&b->allocating, ticket, profile, ids, n_ids);
-    w->deadline_ms = now_ms + b->wait_ms;
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
 }
 
 void dp_broker_cancel(struct dp_broker *b, uint64_t ticket)

@@ -1,182 +1,10 @@
-/* The tables, the queue of actions, and what is done when something has happened. */
+/* What the broker does when something has happened. */
 #include "slicing/deviceplugin/broker/broker.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "slicing/deviceplugin/broker/broker_internal.h"
-
-/* ---- memory ------------------------------------------------------------------------------------
- */
-
-void dp_ref_done(struct dp_ref *ref)
-{
-    free(SW_TAKE(ref->ns));
-    free(SW_TAKE(ref->name));
-    free(SW_TAKE(ref->uid));
-}
-
-struct dp_ref dp_ref_copy(const struct dp_ref *ref)
-{
-    return (struct dp_ref){ sw_strdup(ref->ns), sw_strdup(ref->name), sw_strdup(ref->uid) };
-}
-
-static void free_texts(char **texts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(texts[i]);
-    free(texts);
-}
-
-static char **copy_texts(const char *const *texts, size_t n)
-{
-    char **out = sw_zalloc(n + 1, sizeof *out);
-    for (size_t i = 0; i < n; i++)
-        out[i] = sw_strdup(texts[i]);
-    return out;
-}
-
-void dp_pod_free(struct dp_pod *pod)
-{
-    if (!pod)
-        return;
-    for (size_t i = 0; i < pod->n_containers; i++) {
-        free(pod->containers[i].name);
-        free(pod->containers[i].wants);
-    }
-    free(pod->containers);
-    dp_ref_done(&pod->ref);
-    free(pod);
-}
-
-void dp_claim_free(struct dp_claim *claim)
-{
-    if (!claim)
-        return;
-    free(claim->ns);
-    free(claim->name);
-    free(claim->gpu);
-    dp_ref_done(&claim->pod);
-    free(claim);
-}
-
-struct dp_grant *dp_grant_new(void)
-{
-    return sw_zalloc(1, sizeof(struct dp_grant));
-}
-
-void dp_grant_free(struct dp_grant *grant)
-{
-    if (!grant)
-        return;
-    for (size_t i = 0; i < grant->n_slices; i++) {
-        struct dp_slice *s = &grant->slices[i];
-        free(s->claim_ns);
-        free(s->claim);
-        free(s->gpu);
-        free(s->uuid);
-        free(s->old_uuid);
-    }
-    dp_grant_unserve(grant);
-    free(grant->slices);
-    dp_ref_done(&grant->pod);
-    free(grant->id);
-    free(grant->container);
-    free(grant->boot_id);
-    free(grant->why);
-    free(grant);
-}
-
-struct dp_slice *dp_grant_add_slice(struct dp_grant *grant)
-{
-    grant->slices = sw_realloc(grant->slices, grant->n_slices + 1, sizeof *grant->slices);
-    struct dp_slice *s = &grant->slices[grant->n_slices++];
-    *s = (struct dp_slice){ 0 };
-    return s;
-}
-
-void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,
-                    size_t n_ids)
-{
-    grant->served = sw_realloc(grant->served, grant->n_served + 1, sizeof *grant->served);
-    struct dp_served *s = &grant->served[grant->n_served++];
-    *s = (struct dp_served){ .ids = copy_texts(ids, n_ids), .n_ids = n_ids };
-    (void)strncpy(s->profile, profile, sizeof s->profile - 1);
-}
-
-void dp_grant_unserve(struct dp_grant *grant)
-{
-    for (size_t i = 0; i < grant->n_served; i++)
-        free_texts(grant->served[i].ids, grant->served[i].n_ids);
-    free(SW_TAKE(grant->served));
-    grant->n_served = 0;
-}
-
-void waiting_free(struct waiting *w)
-{
-    LIST_REMOVE(w, link);
-    free_texts(w->ids, w->n_ids);
-    free(w);
-}
-
-struct waiting *waiting_new(struct waiting_list *list, uint64_t ticket, const char *profile,
-                            const char *const *ids, size_t n_ids)
-{
-    struct waiting *w = sw_zalloc(1, sizeof *w), *last = NULL, *at;
-    w->ticket = ticket;
-    w->ids = copy_texts(ids, n_ids);
-    w->n_ids = n_ids;
-    (void)strncpy(w->profile, profile, sizeof w->profile - 1);
-    LIST_FOREACH(at, list, link)
-    last = at;
-    if (last) /* who came first is served first */
-        LIST_INSERT_AFTER(last, w, link);
-    else
-        LIST_INSERT_HEAD(list, w, link);
-    return w;
-}
-
-/* ---- actions -----------------------------------------------------------------------------------
- */
-
-struct dp_action *broker_act(struct dp_broker *b, enum dp_act act)
-{
-    struct dp_action *a = sw_zalloc(1, sizeof *a);
-    a->act = act;
-    STAILQ_INSERT_TAIL(&b->actions, a, link);
-    return a;
-}
-
-struct dp_action *broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
-{
-    struct dp_action *a = broker_act(b, DP_ACT_TELL);
-    va_list ap;
-    va_start(ap, fmt);
-    a->words = sw_vprintf(fmt, ap);
-    va_end(ap);
-    a->code = code;
-    return a;
-}
-
-struct dp_action *dp_broker_next(struct dp_broker *b)
-{
-    struct dp_action *a = STAILQ_FIRST(&b->actions);
-    if (a)
-        STAILQ_REMOVE_HEAD(&b->actions, link);
-    return a;
-}
-
-void dp_action_free(struct dp_action *a)
-{
-    if (!a)
-        return;
-    free(a->grant_id);
-    free(a->profile);
-    free(a->words);
-    dp_ref_done(&a->ref);
-    free(a);
-}
 
 /* ---- the broker --------------------------------------------------------------------------------
  */
@@ -222,42 +50,6 @@ void dp_broker_free(struct dp_broker *b)
     free(b);
 }
 
-struct dp_pod *broker_pod(const struct dp_broker *b, const char *uid)
-{
-    struct dp_pod *p;
-    LIST_FOREACH(p, &b->pods, link)
-    if (sw_streq(p->ref.uid, uid))
-        return p;
-    return NULL;
-}
-
-struct dp_pod *broker_pod_named(const struct dp_broker *b, const char *ns, const char *name)
-{
-    struct dp_pod *p;
-    LIST_FOREACH(p, &b->pods, link)
-    if (sw_streq(p->ref.ns, ns) && sw_streq(p->ref.name, name))
-        return p;
-    return NULL;
-}
-
-struct dp_grant *dp_broker_grant(const struct dp_broker *b, const char *id)
-{
-    struct dp_grant *g;
-    LIST_FOREACH(g, &b->grants, link)
-    if (sw_streq(g->id, id))
-        return g;
-    return NULL;
-}
-
-struct dp_claim *dp_broker_claim(const struct dp_broker *b, const char *ns, const char *name)
-{
-    struct dp_claim *c;
-    LIST_FOREACH(c, &b->claims, link)
-    if (sw_streq(c->name, name) && sw_streq(c->ns, ns))
-        return c;
-    return NULL;
-}
-
 void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, void *arg),
                     void *arg)
 {
@@ -283,12 +75,11 @@ void dp_broker_count(const struct dp_broker *b, struct dp_counts *out)
     out->n_waiting++;
 }
 
-int64_t broker_backoff_ms(unsigned n_failed)
+/* After every event: what waits may be possible now, and the claims follow the grants. */
+static void proceed(struct dp_broker *b, int64_t now_ms)
 {
-    int64_t ms = RETRY_FIRST_MS;
-    for (unsigned i = 1; i < n_failed && ms < RETRY_MOST_MS; i++)
-        ms *= 2;
-    return ms < RETRY_MOST_MS ? ms : RETRY_MOST_MS;
+    broker_allocate_all(b, now_ms);
+    broker_settle(b, now_ms);
 }
 
 /* ---- time --------------------------------------------------------------------------------------
@@ -325,10 +116,9 @@ void dp_broker_tick(struct dp_broker *b, int64_t now_ms)
     for (g = LIST_FIRST(&b->grants); g; g = next) {
         next = LIST_NEXT(g, link);
         if (g->retry_ms && g->retry_ms <= now_ms)
-            grant_retry(b, g, now_ms);
+            grant_retry(b, g);
     }
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
+    proceed(b, now_ms);
     if (b->look_ms >= 0 && b->look_ms <= now_ms && !b->looking) {
         b->look_ms = -1;
         b->looking = true;
@@ -339,16 +129,16 @@ void dp_broker_tick(struct dp_broker *b, int64_t now_ms)
 /* ---- pods --------------------------------------------------------------------------------------
  */
 
-static void review_pod(struct dp_broker *b, const char *uid, int64_t now_ms)
+/* Review the grants of the pod of @uid; NULL: all grants. */
+static void review(struct dp_broker *b, const char *uid, int64_t now_ms)
 {
     struct dp_grant *g, *next;
-    for (g = LIST_FIRST(&b->grants); g; g = next) {
+    for (g = LIST_FIRST(&b->grants); g && b->pods_synced; g = next) {
         next = LIST_NEXT(g, link);
-        if (sw_streq(g->pod.uid, uid))
+        if (!uid || sw_streq(g->pod.uid, uid))
             grant_review(b, g, now_ms);
     }
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
+    proceed(b, now_ms);
 }
 
 void dp_broker_on_pod(struct dp_broker *b, struct dp_pod *pod, int64_t now_ms)
@@ -360,7 +150,7 @@ void dp_broker_on_pod(struct dp_broker *b, struct dp_pod *pod, int64_t now_ms)
         dp_pod_free(old);
     }
     LIST_INSERT_HEAD(&b->pods, pod, link);
-    review_pod(b, pod->ref.uid, now_ms);
+    review(b, pod->ref.uid, now_ms);
 }
 
 void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms)
@@ -373,7 +163,7 @@ void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms)
     if (!p)
         return;
     LIST_REMOVE(p, link);
-    review_pod(b, uid, now_ms);
+    review(b, uid, now_ms);
     dp_pod_free(p);
 }
 
@@ -422,8 +212,7 @@ void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now
         claim->seq = ++b->n_claims;
     }
     LIST_INSERT_HEAD(&b->claims, claim, link);
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
+    proceed(b, now_ms);
 }
 
 void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *name, int64_t now_ms)
@@ -440,25 +229,55 @@ void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *na
     broker_settle(b, now_ms);
 }
 
-static void review_all(struct dp_broker *b, int64_t now_ms)
-{
-    struct dp_grant *g, *next;
-    for (g = LIST_FIRST(&b->grants); g && b->pods_synced; g = next) {
-        next = LIST_NEXT(g, link);
-        grant_review(b, g, now_ms);
-    }
-    broker_settle(b, now_ms);
-}
-
 void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms)
 {
     b->pods_synced |= pods;
     b->claims_synced |= claims;
-    review_all(b, now_ms);
+    review(b, NULL, now_ms);
 }
 
 void dp_broker_on_gpus(struct dp_broker *b, int64_t now_ms)
 {
     b->has_gpus = true;
-    review_all(b, now_ms);
+    review(b, NULL, now_ms);
+}
+
+/* ---- calls and steps ---------------------------------------------------------------------------
+ */
+
+void dp_broker_allocate(struct dp_broker *b, uint64_t ticket, const char *profile,
+                        const char *const *ids, size_t n_ids, int64_t now_ms)
+{
+    waiting_new(&b->allocating, ticket, profile, ids, n_ids)->deadline_ms = now_ms + b->wait_ms;
+    proceed(b, now_ms);
+}
+
+void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
+                       const struct dp_step_result *result, int64_t now_ms)
+{
+    struct dp_grant *g = dp_broker_grant(b, grant_id);
+    if (!g || !g->busy || i >= g->n_slices)
+        return;
+    grant_stepped(b, g, i, step, result, now_ms);
+    proceed(b, now_ms);
+}
+
+void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *words,
+                         int64_t now_ms)
+{
+    struct dp_grant *g = dp_broker_grant(b, grant_id);
+    if (!g || g->state != DP_MAKING)
+        return;
+    grant_committed(b, g, code, words, now_ms);
+    proceed(b, now_ms);
+}
+
+void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
+                          enum dp_claim_state state, int code, uint64_t version, int64_t now_ms)
+{
+    struct dp_claim *c = dp_broker_claim(b, ns, name);
+    if (!c || !c->writing)
+        return;
+    claim_written(c, act, state, code, version, now_ms);
+    proceed(b, now_ms);
 }

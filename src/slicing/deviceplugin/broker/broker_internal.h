@@ -37,39 +37,60 @@ struct dp_broker {
     uint64_t n_claims; /* ever, for their order */
 };
 
-/* broker.c */
+/* tables.c */
+/** A new action at the end of the queue, borrowed. */
 struct dp_action *broker_act(struct dp_broker *b, enum dp_act act);
+/** DP_ACT_TELL with that text. */
 struct dp_action *broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/** The pod of that uid, or of that name; NULL: not known. */
 struct dp_pod *broker_pod(const struct dp_broker *b, const char *uid);
 struct dp_pod *broker_pod_named(const struct dp_broker *b, const char *ns, const char *name);
 void dp_ref_done(struct dp_ref *ref);
+/** The texts of the copy are the caller's. */
 struct dp_ref dp_ref_copy(const struct dp_ref *ref);
+/** How long to wait after so many failures in a row. */
 int64_t broker_backoff_ms(unsigned n_failed);
+/** Take it off its list. */
 void waiting_free(struct waiting *w);
+/** A call at the end of @list, which owns it; @ids are copied. */
 struct waiting *waiting_new(struct waiting_list *list, uint64_t ticket, const char *profile,
                             const char *const *ids, size_t n_ids);
 
 /* allocate.c */
-/** Try the calls that wait once more; those whose time is up are refused. */
+/** Try the calls that wait once more; those whose deadline has passed are refused. */
 void broker_allocate_all(struct dp_broker *b, int64_t now_ms);
-/** Whether the container wants exactly @count of @profile. */
+/** Whether the container requests exactly @count of @profile. */
 bool container_requests(const struct dp_container *c, const char *profile, size_t count);
+/** NULL: it has no such container with slices. */
 struct dp_container *pod_container(const struct dp_pod *pod, const char *name);
 
 /* grant.c */
-void grant_begin(struct dp_broker *b, struct dp_grant *g, int64_t now_ms);
-/** Take it down; @why for people. */
-void grant_undo(struct dp_broker *b, struct dp_grant *g, int64_t now_ms, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-void grant_retry(struct dp_broker *b, struct dp_grant *g, int64_t now_ms);
-/** Pods are known: look at what was adopted, and whether pods are still there. */
+/** Begin to make its slices. */
+void grant_begin(struct dp_broker *b, struct dp_grant *g);
+/** A step of slice @i has ended. The grant may be gone after it. */
+void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
+                   const struct dp_step_result *result, int64_t now_ms);
+/** Its CDI file and record were written, or (@code, @words) not. */
+void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *words,
+                     int64_t now_ms);
+/** Take its slices down, after the step that is under way; the reason is for people. The grant may
+ * be gone after it. */
+void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/** Its retry_ms has come. */
+void grant_retry(struct dp_broker *b, struct dp_grant *g);
+/** With all pods known: undo it where its pod has ended; decide about an adopted one. */
 void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms);
 
 /* claims.c */
-/** Bring the claims' objects in line with the grants. */
+/** Write the claims that do not say what the grants are. */
 void broker_settle(struct dp_broker *b, int64_t now_ms);
+/** A write of @c has ended. */
+void claim_written(struct dp_claim *c, enum dp_act act, enum dp_claim_state state, int code,
+                   uint64_t version, int64_t now_ms);
 
 /* held_devices.c */
+/** The newest grant for which kubelet holds all of @ids; NULL: none. */
 struct dp_grant *grant_of_ids(const struct dp_broker *b, const char *profile,
                               const char *const *ids, size_t n_ids);

@@ -69,12 +69,9 @@ void broker_settle(struct dp_broker *b, int64_t now_ms)
     }
 }
 
-void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
-                          enum dp_claim_state state, int code, uint64_t version, int64_t now_ms)
+void claim_written(struct dp_claim *c, enum dp_act act, enum dp_claim_state state, int code,
+                   uint64_t version, int64_t now_ms)
 {
-    struct dp_claim *c = dp_broker_claim(b, ns, name);
-    if (!c || !c->writing)
-        return;
     c->writing = false;
     if (code == SW_NOTFOUND || (code == 0 && act == DP_ACT_CLAIM_DELETE)) {
         c->retry_ms = now_ms + RETRY_MOST_MS; /* the watch tells when it is gone */
@@ -91,6 +88,4 @@ void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, 
         c->state = state;
     else
         c->pod_changed = false;
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
 }

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "data/data.h"
-#include "slicing/deviceplugin/broker/journal.h"
 
 static int fail(struct sw_err *err, const char *path)
 {

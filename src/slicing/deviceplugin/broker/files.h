@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+enum { DP_RECORD_BYTES = 256 * 1024 }; /* at most, of a record or CDI file */
+
 /** Whole or not at all, as far as processes see it (no fsync). */
 int dp_file_write(const char *dir, const char *name, struct json_object *doc,
                   struct sw_err *err) SW_CHECKED;

@@ -38,7 +38,7 @@ static void make_next(struct dp_broker *b, struct dp_grant *g)
     ask(b, g, g->at, next[g->slices[g->at].step]);
 }
 
-void grant_begin(struct dp_broker *b, struct dp_grant *g, int64_t now_ms SW_UNUSED)
+void grant_begin(struct dp_broker *b, struct dp_grant *g)
 {
     g->state = DP_MAKING;
     g->at = 0;
@@ -58,13 +58,6 @@ static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char
     g->ticket = 0;
 }
 
-static void evict(struct dp_broker *b, const struct dp_grant *g)
-{
-    struct dp_action *a = broker_act(b, DP_ACT_EVICT);
-    a->ref = dp_ref_copy(&g->pod);
-    a->words = sw_strdup(g->why ? g->why : "");
-}
-
 /* After a reboot containers come back with the environment they had: it must still be true. */
 static bool same_uuids(const struct dp_grant *g)
 {
@@ -74,19 +67,16 @@ static bool same_uuids(const struct dp_grant *g)
     return true;
 }
 
-void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *words,
-                         int64_t now_ms)
+void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *words,
+                     int64_t now_ms)
 {
-    struct dp_grant *g = dp_broker_grant(b, grant_id);
-    if (!g || g->state != DP_MAKING)
-        return;
     g->busy = false;
     if (code < 0) {
-        grant_undo(b, g, now_ms, "%s", words);
+        grant_undo(b, g, "%s", words);
     } else if (g->undo_next) {
-        grant_undo(b, g, now_ms, "its pod has ended");
+        grant_undo(b, g, "its pod has ended");
     } else if (g->remaking && !same_uuids(g)) {
-        grant_undo(b, g, now_ms, "the node was booted anew and its slices have other UUIDs now");
+        grant_undo(b, g, "the node was booted anew and its slices have other UUIDs now");
     } else {
         g->state = DP_READY;
         answer(b, g, 0, NULL);
@@ -95,12 +85,10 @@ void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, co
         if (b->look_ms < 0 || b->look_ms > now_ms + LOOK_SOON_MS)
             b->look_ms = now_ms + LOOK_SOON_MS;
     }
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
 }
 
 static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, enum dp_step step,
-                 const struct dp_step_result *r, int64_t now_ms)
+                 const struct dp_step_result *r)
 {
     if (step == DP_STEP_PROBE && r->code == SW_NOTFOUND) {
         s->step = DP_INTENT;
@@ -115,27 +103,19 @@ static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, en
     } else {
         if (step == DP_STEP_MAKE_GI && r->code == SW_CONFLICT)
             s->step = DP_NOTHING; /* somebody was faster: what lies there is not ours */
-        grant_undo(b, g, now_ms, "slice %s at %u of %s: %s", s->profile, s->place.start, s->gpu,
+        grant_undo(b, g, "slice %s at %u of %s: %s", s->profile, s->place.start, s->gpu,
                    step == DP_STEP_PROBE && r->code == 0 ? "there is a GPU instance already"
                                                          : r->words);
         return;
     }
     if (g->undo_next)
-        grant_undo(b, g, now_ms, "its pod has ended");
+        grant_undo(b, g, "its pod has ended");
     else
         make_next(b, g);
 }
 
 /* ---- undoing -----------------------------------------------------------------------------------
  */
-
-static void let_claims_go(struct dp_broker *b, const struct dp_grant *g)
-{
-    struct dp_claim *c;
-    LIST_FOREACH(c, &b->claims, link)
-    if (c->grant == g)
-        c->grant = NULL;
-}
 
 /* The last slice first. */
 static void undo_next(struct dp_broker *b, struct dp_grant *g)
@@ -148,12 +128,15 @@ static void undo_next(struct dp_broker *b, struct dp_grant *g)
     broker_tell(b, 0, "slices of pod %s/%s, container %s are gone", g->pod.ns, g->pod.name,
                 g->container);
     act_on(b, g, DP_ACT_FORGET);
-    let_claims_go(b, g);
+    struct dp_claim *c;
+    LIST_FOREACH(c, &b->claims, link)
+    if (c->grant == g)
+        c->grant = NULL;
     LIST_REMOVE(g, link);
     dp_grant_free(g);
 }
 
-void grant_undo(struct dp_broker *b, struct dp_grant *g, int64_t now_ms, const char *fmt, ...)
+void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
 {
     if (g->state == DP_UNDOING)
         return;
@@ -174,11 +157,13 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, int64_t now_ms, const c
                                          g->pod.ns, g->pod.name, g->container, g->why);
     told->ref = dp_ref_copy(&g->pod);
     answer(b, g, SW_UNAVAILABLE, g->why);
-    if (g->remaking && broker_pod(b, g->pod.uid))
-        evict(b, g);
+    if (g->remaking && broker_pod(b, g->pod.uid)) {
+        struct dp_action *evict = broker_act(b, DP_ACT_EVICT);
+        evict->ref = dp_ref_copy(&g->pod);
+        evict->words = sw_strdup(g->why);
+    }
     g->remaking = false;
     act_on(b, g, DP_ACT_UNCDI);
-    (void)now_ms;
     undo_next(b, g);
 }
 
@@ -198,26 +183,21 @@ static void removed(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s,
     g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
 }
 
-void grant_retry(struct dp_broker *b, struct dp_grant *g, int64_t now_ms SW_UNUSED)
+void grant_retry(struct dp_broker *b, struct dp_grant *g)
 {
     g->retry_ms = 0;
     if (g->state == DP_UNDOING && !g->busy)
         undo_next(b, g);
 }
 
-void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
-                       const struct dp_step_result *result, int64_t now_ms)
+void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
+                   const struct dp_step_result *result, int64_t now_ms)
 {
-    struct dp_grant *g = dp_broker_grant(b, grant_id);
-    if (!g || !g->busy || i >= g->n_slices)
-        return;
     g->busy = false;
     if (g->state == DP_UNDOING)
         removed(b, g, &g->slices[i], result, now_ms);
     else
-        made(b, g, &g->slices[i], step, result, now_ms);
-    broker_allocate_all(b, now_ms);
-    broker_settle(b, now_ms);
+        made(b, g, &g->slices[i], step, result);
 }
 
 /* ---- another life's ----------------------------------------------------------------------------
@@ -254,15 +234,15 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         act_on(b, g, DP_ACT_UNCDI);
         undo_next(b, g);
     } else if (g->state == DP_MAKING) {
-        grant_undo(b, g, now_ms, "the plugin ended while they were made");
+        grant_undo(b, g, "the plugin ended while they were made");
     } else if (!alive) {
-        grant_undo(b, g, now_ms, "its pod has ended");
+        grant_undo(b, g, "its pod has ended");
     } else if (rebooted) {
         broker_tell(b, 0, "the node was booted anew: making the slices of pod %s/%s again",
                     g->pod.ns, g->pod.name);
         act_on(b, g, DP_ACT_UNCDI); /* of the slices it had */
         g->remaking = true;
-        grant_begin(b, g, now_ms);
+        grant_begin(b, g);
     } else if (b->look_ms < 0) {
         b->look_ms = now_ms + LOOK_SOON_MS;
     }
@@ -279,5 +259,5 @@ void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
     }
     const struct dp_pod *pod = broker_pod(b, g->pod.uid);
     if (!pod || pod->ended)
-        grant_undo(b, g, now_ms, "its pod has ended");
+        grant_undo(b, g, "its pod has ended");
 }

@@ -131,7 +131,7 @@ static bool move_grant(struct dp_broker *b, struct dp_grant *g, const struct dp_
     return true;
 }
 
-static void check_line(struct dp_broker *b, const struct dp_held *h, int64_t now_ms)
+static void check_line(struct dp_broker *b, const struct dp_held *h)
 {
     struct dp_grant *g = grant_of_ids(b, h->profile, (const char *const *)h->ids, h->n_ids);
     const struct dp_pod *pod = broker_pod_named(b, h->ns, h->pod);
@@ -144,9 +144,8 @@ static void check_line(struct dp_broker *b, const struct dp_held *h, int64_t now
         g->confirmed = true;
         return;
     }
-    grant_undo(b, g, now_ms,
-               "kubelet gave them to pod %s/%s, container %s, which has no claim on them", h->ns,
-               h->pod, h->container);
+    grant_undo(b, g, "kubelet gave them to pod %s/%s, container %s, which has no claim on them",
+               h->ns, h->pod, h->container);
 }
 
 /* ---- PreStartContainer -------------------------------------------------------------------------
@@ -186,7 +185,7 @@ void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held
 {
     b->looking = false;
     for (size_t i = 0; code == 0 && i < n_held; i++)
-        check_line(b, &held[i], now_ms);
+        check_line(b, &held[i]);
     answer_starts(b);
     if (any_unconfirmed(b) && b->look_ms < 0)
         b->look_ms = now_ms + LOOK_AGAIN_MS;

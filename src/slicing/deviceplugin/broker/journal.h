@@ -6,8 +6,6 @@
 
 #include "slicing/deviceplugin/broker/broker.h"
 
-enum { DP_RECORD_BYTES = 256 * 1024 }; /* at most, of a record or CDI file */
-
 /** The caller's. */
 struct json_object *dp_record_make(const struct dp_grant *grant) SW_CHECKED;
 /** @return 0 | SW_INVALID "slices[1].gpu: ..." */
