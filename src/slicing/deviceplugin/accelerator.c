@@ -1,10 +1,11 @@
 /* The NodeAccelerator: what this node has, for the scheduler. Read first, written where it says
  * something else. */
+#include "slicing/deviceplugin/accelerator.h"
+
 #include <stdlib.h>
 
 #include "data/data.h"
 #include "slicing/deviceplugin/broker/kinds.h"
-#include "slicing/deviceplugin/plugin.h"
 
 enum { AGAIN_MS = 5000 };
 
@@ -43,8 +44,8 @@ static struct json_object *condition(const struct dp_accelerator *a, struct json
     sw_json_set_str(c, status, "status", NULL);
     sw_json_set_str(c, ill ? "GPUUnhealthy" : reason, "reason", NULL);
     sw_json_set_str(c, ill ? ill : message, "message", NULL);
-    sw_json_set_str(c, *since ? since : sw_time_rfc3339(dp_plugin_now(p), now),
-                    "lastTransitionTime", NULL);
+    sw_json_set_str(c, *since ? since : sw_time_rfc3339(dp_now_ms(p), now), "lastTransitionTime",
+                    NULL);
     return c;
 }
 

@@ -1,11 +1,12 @@
 /* Pods and claims as they come, and what is written of them. */
+#include "slicing/deviceplugin/cluster.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/data.h"
 #include "net/grpc/grpc.h"
 #include "slicing/deviceplugin/broker/kinds.h"
-#include "slicing/deviceplugin/plugin.h"
 
 #define GROUP "inference.redhat.com"
 
@@ -119,7 +120,7 @@ static void log_trouble(const struct sw_watch_event *e)
 static void on_pod(const struct sw_watch_event *e, void *arg)
 {
     struct sw_device_plugin *p = arg;
-    const int64_t now_ms = dp_plugin_now(p);
+    const int64_t now_ms = dp_now_ms(p);
     switch (e->type) {
     case SW_WATCH_ADDED:
     case SW_WATCH_MODIFIED:
@@ -135,7 +136,7 @@ static void on_pod(const struct sw_watch_event *e, void *arg)
         log_trouble(e);
         break;
     }
-    dp_plugin_perform(p);
+    p->perform(p);
 }
 
 /* ---- claims ------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ static struct dp_claim *read_claim(const struct sw_device_plugin *p, struct json
 static void on_claim(const struct sw_watch_event *e, void *arg)
 {
     struct sw_device_plugin *p = arg;
-    const int64_t now_ms = dp_plugin_now(p);
+    const int64_t now_ms = dp_now_ms(p);
     struct dp_claim *c;
     switch (e->type) {
     case SW_WATCH_ADDED:
@@ -202,7 +203,7 @@ static void on_claim(const struct sw_watch_event *e, void *arg)
         log_trouble(e);
         break;
     }
-    dp_plugin_perform(p);
+    p->perform(p);
 }
 
 /* ---- writes ------------------------------------------------------------------------------------
@@ -235,9 +236,9 @@ static void on_written(const struct sw_kube_answer *answer, void *arg)
         sw_log(SW_LOG_WARN, "write failed", "error", sw_err_text(answer->err), NULL);
     if (w->act != DP_ACT_EVICT)
         dp_broker_on_written(p->broker, w->act, w->ns, w->name, w->state, answer->code, version,
-                             dp_plugin_now(p));
+                             dp_now_ms(p));
     free_write(w);
-    dp_plugin_perform(p);
+    p->perform(p);
 }
 
 static const char *state_message(enum dp_claim_state state)
@@ -256,7 +257,7 @@ static struct json_object *state_patch(const struct sw_device_plugin *p, enum dp
     sw_json_set_str(c, "True", "status", NULL);
     sw_json_set_str(c, dp_claim_state_text(state), "reason", NULL);
     sw_json_set_str(c, state_message(state), "message", NULL);
-    sw_json_set_str(c, sw_time_rfc3339(dp_plugin_now(p), now), "lastTransitionTime", NULL);
+    sw_json_set_str(c, sw_time_rfc3339(dp_now_ms(p), now), "lastTransitionTime", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), c);
     return doc;
 }
@@ -319,9 +320,8 @@ static void on_event(const struct sw_kube_answer *answer, void *arg SW_UNUSED)
 void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, const char *reason,
                       const char *words)
 {
-    SW_AUTO_CHARS *id = sw_printf("%s.%llx", pod->name,
-                                  (unsigned long long)dp_plugin_now(p) * 1000000 +
-                                      p->n.events++ % 1000000);
+    SW_AUTO_CHARS *id = sw_printf(
+        "%s.%llx", pod->name, (unsigned long long)dp_now_ms(p) * 1000000 + p->n.events++ % 1000000);
     SW_AUTO_JSON *doc = sw_kube_event_doc(
         &(struct sw_kube_event){ .id = id,
                                  .ns = pod->ns,
@@ -335,7 +335,7 @@ void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, cons
                                  .warning = true,
                                  .component = "slipway-device-plugin",
                                  .host = p->opts.node,
-                                 .at_ms = dp_plugin_now(p) });
+                                 .at_ms = dp_now_ms(p) });
     (void)sw_kube_create(p->kube, &dp_kind_event, pod->ns, NULL, doc, NULL, on_event, p);
 }
 

@@ -7,7 +7,7 @@
  *   driver.h    the GPUs: real, by NVML, or made up
  *   journal.h   records of what may be there, and CDI files
  *   inventory.h resources, devices, the NodeAccelerator
- *   plugin.h    the shell around them: kubelet's sockets, the cluster, time
+ *   state.h     the shell around them: kubelet's sockets, the cluster, time
  *
  * What it leaves to others: where a slice lies (the scheduler), who may ask for one (the webhook),
  * whether a GPU is in MIG mode (the GPU operator).

@@ -1,10 +1,12 @@
 /* One resource: a socket in kubelet's folder, the DevicePlugin service on it, its registration. */
+#include "slicing/deviceplugin/endpoint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/grpc/grpc.h"
 #include "slicing/deviceplugin/messages.h"
-#include "slicing/deviceplugin/plugin.h"
+#include "slicing/deviceplugin/tickets.h"
 
 /* A kubelet that restarts is back, mostly, before its streams' end is taken for something else. */
 enum { REGISTER_AGAIN_MS = 1000, LOST_MS = 3000, REGISTER_TIMEOUT_MS = 10 * 1000 };

@@ -1,9 +1,10 @@
 /* Nothing is offered before something else is ready: any object, any condition. */
+#include "slicing/deviceplugin/gate.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/data.h"
-#include "slicing/deviceplugin/plugin.h"
 
 enum { ASK_AGAIN_MS = 5000, MAX_CONDITIONS = 8 };
 
@@ -43,7 +44,7 @@ static void turn(struct dp_gate *g, bool ready, const char *state)
     g->ready = ready;
     p->shut_again = !ready && p->open && !p->opts.keep_when_shut;
     p->open |= ready;
-    dp_plugin_changed(p);
+    p->changed(p);
 }
 
 static void on_object(const struct sw_watch_event *e, void *arg)

@@ -1,4 +1,6 @@
 /* kubelet's folder: when kubelet starts it empties it and makes its socket anew. */
+#include "slicing/deviceplugin/kubelet.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "slicing/deviceplugin/plugin.h"
+#include "slicing/deviceplugin/endpoint.h"
 
 enum { LOOK_AGAIN_MS = 5000, SETTLE_MS = 50 };
 

@@ -1,6 +1,6 @@
 #include "data/text/metrics.h"
 
-#include "slicing/deviceplugin/plugin.h"
+#include "slicing/deviceplugin/endpoint.h"
 
 char *sw_device_plugin_metrics(const struct sw_device_plugin *p, size_t *len_bytes)
 {

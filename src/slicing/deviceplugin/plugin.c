@@ -1,20 +1,22 @@
-/* Opening, closing, and carrying out what the broker wants done. */
-#include "slicing/deviceplugin/plugin.h"
+/* The plugin: its start and end, the GPUs, and the actions that the broker queues. */
+#include "slicing/deviceplugin/deviceplugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "slicing/deviceplugin/accelerator.h"
 #include "slicing/deviceplugin/broker/files.h"
 #include "slicing/deviceplugin/broker/journal.h"
+#include "slicing/deviceplugin/cluster.h"
+#include "slicing/deviceplugin/endpoint.h"
+#include "slicing/deviceplugin/gate.h"
+#include "slicing/deviceplugin/kubelet.h"
+#include "slicing/deviceplugin/pod_resources.h"
+#include "slicing/deviceplugin/tickets.h"
 
 enum { LOOK_FOR_GPUS_MS = 30 * 1000, LOOK_AT_HEALTH_MS = 1000, SETTLED_MS = 5000 };
-
-int64_t dp_plugin_now(const struct sw_device_plugin *p)
-{
-    return sw_loop_now_ms(p->loop);
-}
 
 /* ---- actions -----------------------------------------------------------------------------------
  */
@@ -46,6 +48,8 @@ struct step_tag {
     char grant_id[]; /* one block: the worker may drop it */
 };
 
+static void perform(struct sw_device_plugin *p);
+
 static void on_step_done(struct dp_job *job, void *tag, void *arg)
 {
     struct sw_device_plugin *p = arg;
@@ -54,9 +58,9 @@ static void on_step_done(struct dp_job *job, void *tag, void *arg)
     p->n.steps++;
     p->n.nvml_s += sw_monotonic_s() - t->began;
     p->n.step_errors += r.code < 0 && r.code != SW_NOTFOUND;
-    dp_broker_on_step(p->broker, t->grant_id, t->i, job->step, &r, dp_plugin_now(p));
+    dp_broker_on_step(p->broker, t->grant_id, t->i, job->step, &r, dp_now_ms(p));
     free(t);
-    dp_plugin_perform(p);
+    perform(p);
 }
 
 static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
@@ -69,7 +73,7 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
         log_error(p, "record not written", &err);
         if (a->step != DP_STEP_REMOVE) {
             const struct dp_step_result r = { .code = SW_UNAVAILABLE, .words = sw_err_text(&err) };
-            dp_broker_on_step(p->broker, a->grant_id, a->i, a->step, &r, dp_plugin_now(p));
+            dp_broker_on_step(p->broker, a->grant_id, a->i, a->step, &r, dp_now_ms(p));
             return;
         }
     }
@@ -106,7 +110,7 @@ static void do_commit(struct sw_device_plugin *p, const struct dp_action *a)
         rc = dp_cdi_write(p->opts.cdi_dir, g, &err);
     if (rc < 0)
         log_error(p, "slices not committed", &err);
-    dp_broker_on_commit(p->broker, a->grant_id, rc, sw_err_text(&err), dp_plugin_now(p));
+    dp_broker_on_commit(p->broker, a->grant_id, rc, sw_err_text(&err), dp_now_ms(p));
 }
 
 static void do_record(struct sw_device_plugin *p, const struct dp_action *a)
@@ -148,7 +152,7 @@ static void do_tell(struct sw_device_plugin *p, const struct dp_action *a)
 
 static void do_ask_held(struct sw_device_plugin *p, const struct dp_action *a SW_UNUSED)
 {
-    dp_held_ask(p);
+    dp_held_request(p);
 }
 
 static void (*const doers[])(struct sw_device_plugin *p, const struct dp_action *a) = {
@@ -167,7 +171,7 @@ static void (*const doers[])(struct sw_device_plugin *p, const struct dp_action 
     [DP_ACT_TELL] = do_tell,
 };
 
-void dp_plugin_perform(struct sw_device_plugin *p)
+static void perform(struct sw_device_plugin *p)
 {
     if (p->performing) /* the outer one goes on */
         return;
@@ -183,7 +187,7 @@ void dp_plugin_perform(struct sw_device_plugin *p)
     if (next_ms < 0)
         sw_timer_stop(p->tick);
     else
-        sw_timer_set(p->tick, next_ms > dp_plugin_now(p) ? next_ms - dp_plugin_now(p) : 0);
+        sw_timer_set(p->tick, next_ms > dp_now_ms(p) ? next_ms - dp_now_ms(p) : 0);
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_refresh(p->endpoints[i]);
 }
@@ -196,14 +200,14 @@ static void on_settled(void *arg SW_UNUSED)
 static void on_tick(void *arg)
 {
     struct sw_device_plugin *p = arg;
-    dp_broker_tick(p->broker, dp_plugin_now(p));
-    dp_plugin_perform(p);
+    dp_broker_tick(p->broker, dp_now_ms(p));
+    perform(p);
 }
 
 /* ---- GPUs --------------------------------------------------------------------------------------
  */
 
-void dp_plugin_changed(struct sw_device_plugin *p)
+static void changed(struct sw_device_plugin *p)
 {
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_refresh(p->endpoints[i]);
@@ -219,7 +223,7 @@ static void use_driver(struct sw_device_plugin *p, struct dp_driver *d)
     for (size_t i = 0; i < p->n_resources; i++)
         p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
     p->worker = dp_worker_new(p->loop, d, on_step_done, p);
-    dp_broker_on_gpus(p->broker, dp_plugin_now(p));
+    dp_broker_on_gpus(p->broker, dp_now_ms(p));
     char count[24], profiles[24];
     (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
     (void)snprintf(profiles, sizeof profiles, "%zu", p->n_resources);
@@ -264,15 +268,15 @@ static void check_for_gpus(struct sw_device_plugin *p)
     const int rc = find_gpus(p, &err);
     if (rc < 0)
         say_no_gpu(p, rc == SW_NOTFOUND ? "NoGPU" : "NVMLFailed", sw_err_text(&err));
-    dp_plugin_changed(p);
-    dp_plugin_perform(p);
+    changed(p);
+    perform(p);
 }
 
 static void check_health(struct sw_device_plugin *p)
 {
     size_t gpu;
     uint64_t xid;
-    bool changed = false;
+    bool failed = false;
     while (p->driver->ops->next_xid(p->driver, &gpu, &xid) == 0) {
         char number[24];
         (void)snprintf(number, sizeof number, "%llu", (unsigned long long)xid);
@@ -281,12 +285,12 @@ static void check_health(struct sw_device_plugin *p)
                gpu < p->driver->n_gpus ? p->driver->gpus[gpu].uuid : "(all)", "xid", number, NULL);
         for (size_t i = 0; ill && i < p->driver->n_gpus; i++)
             if (i == gpu || gpu == SIZE_MAX) {
-                changed |= !p->driver->gpus[i].xid;
+                failed |= !p->driver->gpus[i].xid;
                 p->driver->gpus[i].xid = xid;
             }
     }
-    if (changed)
-        dp_plugin_changed(p);
+    if (failed)
+        changed(p);
 }
 
 static void on_check(void *arg)
@@ -411,6 +415,8 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
                           struct sw_err *err)
 {
     struct sw_device_plugin *p = sw_zalloc(1, sizeof *p);
+    p->perform = perform;
+    p->changed = changed;
     p->lock = -1;
     p->loop = loop;
     p->kube = kube;
@@ -437,8 +443,8 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
     sw_timer_set(p->look, 0);
-    dp_plugin_changed(p);
-    dp_plugin_perform(p);
+    changed(p);
+    perform(p);
     *out = p;
     return 0;
 }

@@ -1,9 +1,10 @@
 /* PodResources: kubelet is asked who holds what. */
+#include "slicing/deviceplugin/pod_resources.h"
+
 #include <stdlib.h>
 
 #include "net/grpc/grpc.h"
 #include "slicing/deviceplugin/messages.h"
-#include "slicing/deviceplugin/plugin.h"
 
 enum { TIMEOUT_MS = 5000 };
 
@@ -16,7 +17,7 @@ static void on_message(const uint8_t *bytes, size_t len, void *arg)
     const int rc = dp_message_read_held(bytes, len, &held, &n, &err);
     if (rc < 0)
         sw_log(SW_LOG_WARN, "PodResources", "error", sw_err_text(&err), NULL);
-    dp_broker_on_held(p->broker, rc, held, n, dp_plugin_now(p));
+    dp_broker_on_held(p->broker, rc, held, n, dp_now_ms(p));
     dp_held_free(held, n);
 }
 
@@ -26,17 +27,17 @@ static void on_done(int status, const char *words, void *arg)
     p->held_request = NULL;
     if (status == SW_GRPC_UNIMPLEMENTED && !p->held_alpha) {
         p->held_alpha = true; /* kubelet 1.19 and older */
-        dp_held_ask(p);
+        dp_held_request(p);
         return;
     }
     if (status != SW_GRPC_OK) {
         sw_log(SW_LOG_DEBUG, "PodResources", "error", words, NULL);
-        dp_broker_on_held(p->broker, SW_UNAVAILABLE, NULL, 0, dp_plugin_now(p));
+        dp_broker_on_held(p->broker, SW_UNAVAILABLE, NULL, 0, dp_now_ms(p));
     }
-    dp_plugin_perform(p);
+    p->perform(p);
 }
 
-void dp_held_ask(struct sw_device_plugin *p)
+void dp_held_request(struct sw_device_plugin *p)
 {
     sw_grpc_request_cancel(p->held_request);
     p->held_request = sw_grpc_request_start(

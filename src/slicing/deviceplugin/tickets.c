@@ -1,10 +1,11 @@
 /* Calls of kubelet's that wait for the broker: one ticket for each container of a request. */
+#include "slicing/deviceplugin/tickets.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/grpc/grpc.h"
 #include "slicing/deviceplugin/messages.h"
-#include "slicing/deviceplugin/plugin.h"
 
 enum { MAX_CONTAINERS = 64, MAX_IDS = 256 };
 
@@ -80,10 +81,10 @@ void dp_ticket_allocate(struct sw_device_plugin *p, struct sw_grpc_call *call, c
         const uint64_t first = new_ticket(p, call, profile, n)->first;
         for (size_t i = 0; i < n; i++)
             dp_broker_allocate(p->broker, first + i, profile, (const char *const *)lists[i].ids,
-                               lists[i].n, dp_plugin_now(p));
+                               lists[i].n, dp_now_ms(p));
     }
     dp_id_lists_free(lists, n);
-    dp_plugin_perform(p);
+    p->perform(p);
 }
 
 void dp_ticket_start(struct sw_device_plugin *p, struct sw_grpc_call *call, const char *profile,
@@ -96,10 +97,10 @@ void dp_ticket_start(struct sw_device_plugin *p, struct sw_grpc_call *call, cons
     } else {
         const uint64_t number = new_ticket(p, call, profile, 1)->first;
         dp_broker_start(p->broker, number, profile, (const char *const *)list->ids, list->n,
-                        dp_plugin_now(p));
+                        dp_now_ms(p));
     }
     dp_id_lists_free(list, 1);
-    dp_plugin_perform(p);
+    p->perform(p);
 }
 
 static struct dp_ticket *find_ticket(const struct sw_device_plugin *p, uint64_t number)

@@ -1,0 +1,11 @@
+#pragma once
+/* accelerator: this node's NodeAccelerator, which tells the scheduler what the node has. Internal
+ * to deviceplugin. */
+#include "slicing/deviceplugin/state.h"
+
+struct dp_accelerator *dp_accelerator_new(struct sw_device_plugin *p);
+/** Cancel what is under way. NULL is accepted. */
+void dp_accelerator_free(struct dp_accelerator *a);
+/** Read it, and write it where it differs; failures are retried. Does nothing before the GPUs have
+ * been looked for. NULL is accepted. */
+void dp_accelerator_publish(struct dp_accelerator *a);

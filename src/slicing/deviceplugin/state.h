@@ -1,0 +1,82 @@
+#pragma once
+/* state: the plugin that runs, as its parts share it. A part has a header of its own and knows
+ * this one; plugin.c opens all of them and is the only one that knows them all:
+ *
+ *   endpoint.h       one resource's DevicePlugin service
+ *   tickets.h        kubelet's calls that wait for the broker
+ *   kubelet.h        kubelet's folder, registration
+ *   pod_resources.h  kubelet's PodResources
+ *   cluster.h        watches and writes of pods and claims
+ *   accelerator.h    the NodeAccelerator
+ *   gate.h           what must be ready before anything is offered
+ *
+ * Internal to deviceplugin. */
+#include <sys/queue.h>
+
+#include "kube/kube.h"
+#include "slicing/deviceplugin/broker/broker.h"
+#include "slicing/deviceplugin/deviceplugin.h"
+#include "slicing/deviceplugin/driver/driver.h"
+#include "slicing/deviceplugin/driver/worker.h"
+#include "slicing/deviceplugin/inventory.h"
+
+struct dp_endpoint;
+struct dp_gate;
+struct dp_accelerator;
+struct dp_kubelet;
+struct dp_ticket;
+struct sw_grpc_call;
+struct sw_grpc_request;
+
+struct sw_device_plugin {
+    /* plugin.c's, for its parts. perform: carry out the actions that the broker has queued, after
+     * each input to it. changed: the gate opened or shut, GPUs were found or failed; kubelet and
+     * the NodeAccelerator follow. */
+    void (*perform)(struct sw_device_plugin *p);
+    void (*changed)(struct sw_device_plugin *p);
+
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    struct sw_device_plugin_opts opts;
+    char *plugins_dir, *held_socket; /* under kubelet's folder */
+    int lock;                        /* of the records: nobody else is at work on this node */
+
+    struct dp_driver *driver; /* NULL: no GPU yet */
+    char *no_gpu;             /* why not */
+    const char *no_gpu_reason;
+    struct dp_worker *worker;
+    struct dp_resource *resources;
+    struct dp_endpoint **endpoints;
+    size_t n_resources;
+
+    struct dp_broker *broker;
+    struct sw_timer *tick; /* the broker's */
+    bool performing;
+
+    struct dp_kubelet *kubelet;
+    struct sw_grpc_request *held_request;
+    bool held_alpha; /* kubelet knows v1alpha1 only */
+    LIST_HEAD(dp_tickets, dp_ticket) tickets;
+    uint64_t last_ticket;
+
+    struct sw_kube_watch *pods, *claims;
+    LIST_HEAD(dp_writes, dp_write) writes;
+    struct dp_accelerator *accelerator;
+    struct dp_gate *gate;
+    bool open;             /* the gate is, or has been and what is shut is kept */
+    bool shut_again;       /* withdrawn for new pods */
+    struct sw_timer *look; /* for GPUs, then at their health */
+    struct sw_timer *settled;
+
+    struct {
+        uint64_t allocated, refused, steps, step_errors, registrations, evictions;
+        uint64_t swaps, journal_errors, events;
+        double allocate_s, nvml_s;
+    } n;
+};
+
+/** The loop's time, which the broker gets with every input. */
+static inline int64_t dp_now_ms(const struct sw_device_plugin *p)
+{
+    return sw_loop_now_ms(p->loop);
+}
