@@ -126,8 +126,7 @@ static void finish(struct bind *b)
         cache_bind_ended(s->cache, pod);
     }
     free_bind(b);
-    sched_release_filters(s);
-    sched_tidy_check(s);
+    s->changed(s);
 }
 
 static void fail(struct bind *b, const char *what, const struct sw_err *err)

@@ -1,5 +1,7 @@
 /* The verb filter: which nodes have room for a pod, what is missing on the others, and where it
  * could go instead. */
+#include "slicing/scheduler/extender.h"
+
 #include <json-c/arraylist.h>
 #include <json-c/linkhash.h>
 #include <json-c/printbuf.h>
@@ -259,9 +261,9 @@ static void advise(struct extender *x, struct pod *pod, struct reasons *r,
 
 static void need_node_fits(struct extender *x, size_t n)
 {
-    if (n <= x->n_verdicts)
+    if (n <= x->n_fits)
         return;
-    x->n_verdicts = n;
+    x->n_fits = n;
     x->node_fits = sw_realloc(x->node_fits, n, sizeof *x->node_fits);
 }
 

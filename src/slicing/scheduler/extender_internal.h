@@ -1,8 +1,11 @@
 #pragma once
 /* What the files of the extender share: extender.c reads questions and answers prioritize and bind,
  * extender_filter.c filter, extender_preempt.c preempt. */
-#include "slicing/scheduler/extender.h"
+#include "slicing/scheduler/cache/cache.h"
 #include "slicing/scheduler/extender_args.h"
+
+struct extender_told;
+struct printbuf;
 
 enum { MAX_LIKELY = 64 };
 
@@ -21,7 +24,7 @@ struct extender {
     struct sw_projection *projection;
     struct question question;
     struct node_fit *node_fits;
-    size_t n_verdicts;
+    size_t n_fits;
     size_t nodes_to_score; /* named at most, of those that fit; 0: all */
     bool preempts;         /* others may be sent away for slices */
     size_t turn;           /* where nodes were looked at last */

@@ -1,5 +1,7 @@
 /* The verb preempt: kube-scheduler would send pods away from some nodes; who has to go besides, so
  * that there are slices, too. */
+#include "slicing/scheduler/extender.h"
+
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>

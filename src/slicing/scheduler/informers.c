@@ -125,7 +125,7 @@ static void on_event(const struct sw_watch_event *e, void *arg)
         set_trouble(f, NULL);
     else
         sources[f->source].tell(f->s, e);
-    sched_tidy_check(f->s);
+    f->s->changed(f->s);
 }
 
 static void watch(struct informer *f)

@@ -3,8 +3,8 @@
 #include "kube/kube.h"
 #include "kube/lease.h"
 #include "slicing/scheduler/cache/cache.h"
+#include "slicing/scheduler/counters.h"
 #include "slicing/scheduler/extender.h"
-#include "slicing/scheduler/metrics.h"
 #include "slicing/scheduler/scheduler.h"
 
 #define CLAIM_API "inference.redhat.com/v1alpha1"
@@ -34,6 +34,9 @@ struct bind;
 struct evict;
 
 struct sw_scheduler {
+    /* service.c's, for the files below it: an object was observed, or a bind has ended. Filters
+     * that are held back and the collector may go on. */
+    void (*changed)(struct sw_scheduler *s);
     struct sw_loop *loop;
     struct sw_scheduler_opts opts;
     struct sw_kube *kube;
@@ -77,10 +80,6 @@ void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod);
  * so nobody else needs to go, and the room there is kept for it. */
 void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name);
 void sched_evict_close(struct sw_scheduler *s);
-
-/* service.c */
-/** A bind has ended: who was held back may be asked again. */
-void sched_release_filters(struct sw_scheduler *s);
 
 /* collect.c: claims left behind, and waking pods that wait. For the leader alone. */
 int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,

@@ -1,4 +1,4 @@
-#include "slicing/scheduler/metrics.h"
+#include "slicing/scheduler/counters.h"
 
 #include <json-c/linkhash.h>
 

@@ -93,7 +93,7 @@ static void hold(struct sw_scheduler *s, const struct sw_serve_request *r,
     *end = h;
 }
 
-void sched_release_filters(struct sw_scheduler *s)
+static void on_change(struct sw_scheduler *s)
 {
     while (s->held && s->n_binds < MAX_BINDS) {
         struct held_filter *h = s->held;
@@ -104,6 +104,7 @@ void sched_release_filters(struct sw_scheduler *s)
         free(h->body);
         free(h);
     }
+    sched_tidy_check(s);
 }
 
 static void abandon_filters(struct sw_scheduler *s)
@@ -299,6 +300,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
                       struct sw_err *err)
 {
     struct sw_scheduler *s = sw_zalloc(1, sizeof *s);
+    s->changed = on_change;
     s->loop = loop;
     s->opts = *opts;
     s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;

@@ -1,7 +1,6 @@
 /* Which GPUs a node has: NodeAccelerators. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 

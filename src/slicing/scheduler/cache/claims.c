@@ -1,7 +1,6 @@
 /* Claims: what takes slices, as the API server tells it. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 

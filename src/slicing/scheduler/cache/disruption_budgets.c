@@ -1,7 +1,6 @@
 /* PodDisruptionBudgets, and the labels of pods that they look at. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Nodes, and what of their GPUs is taken. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 

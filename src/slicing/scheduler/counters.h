@@ -1,5 +1,6 @@
 #pragma once
-/* metrics: what the scheduler counts. Internal to scheduler. */
+/* counters: what the scheduler counts; metrics.c writes it for Prometheus. Internal to scheduler.
+ */
 #include <stdint.h>
 
 #include "data/text/metrics.h"
