@@ -93,6 +93,8 @@ char *sw_printf(const char *fmt, ...)
     __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 char *sw_vprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0), returns_nonnull));
+/** Append to the heap text @*text, which may move; NULL counts as "". */
+void sw_append(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** Whether this thread's stack has room for one more level of a recursion whose depth input
  * decides: at least a quarter of the stack is left. A walk that counts its levels asks this

@@ -69,6 +69,17 @@ char *sw_printf(const char *fmt, ...)
     return p;
 }
 
+void sw_append(char **text, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *more = sw_vprintf(fmt, ap);
+    va_end(ap);
+    size_t old_len = *text ? strlen(*text) : 0, more_len = strlen(more);
+    *text = sw_realloc(*text, old_len + more_len + 1, 1);
+    memcpy(*text + old_len, more, more_len + 1);
+}
+
 void sw_chars_auto(char **p)
 {
     free(*p);

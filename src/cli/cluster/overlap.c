@@ -32,9 +32,7 @@ static void warn_of(const struct sw_connection *conn, struct json_object *resour
         if (!sw_overlap_selects(resource, node) || !sw_overlap_selects(other, node) ||
             n++ >= MAX_NAMES)
             continue;
-        char *longer = sw_printf("%s%s%s", names, *names ? ", " : "", sw_obj_name(node));
-        free(names);
-        names = longer;
+        sw_append(&names, "%s%s", *names ? ", " : "", sw_obj_name(node));
     }
     if (n == 0)
         return;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "data/json/json.h"
+
 const struct sw_flag sw_no_flags[] = { { 0 } };
 
 const struct sw_command *sw_command_find(const struct sw_command *const *all, const char *name)
@@ -23,7 +25,10 @@ int sw_cli_parse(const struct sw_call *call, void *opts, size_t max, struct sw_o
                                      .details = c->details,
                                      .flags = c->flags,
                                      .max_operands = max };
-    return sw_flags_parse(&set, call->argc, call->argv, opts, rest);
+    int rc = sw_flags_parse(&set, call->argc, call->argv, opts, rest);
+    if (rc == 0 && rest->n == 0 && c->missing)
+        return 1 + sw_flags_usage(program, "%s", c->missing);
+    return rc;
 }
 
 int sw_cli_usage(const char *command, const char *fmt, ...)
@@ -51,4 +56,12 @@ int sw_cli_print(const char *text, size_t len_bytes)
 {
     bool ok = fwrite(text, 1, len_bytes, stdout) == len_bytes && fflush(stdout) == 0;
     return ok ? SW_EXIT_OK : SW_EXIT_FAILED;
+}
+
+int sw_cli_print_json(struct json_object *doc)
+{
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
+    text[len++] = '\n'; /* in place of the final NUL */
+    return sw_cli_print(text, len);
 }

@@ -5,6 +5,8 @@
  * stderr, exit codes enum sw_exit, colours only on a terminal and never with NO_COLOR set. */
 #include "data/flags/flags.h"
 
+struct json_object;
+
 /** What the process ends with. Pinned by test/emulator/cli/run_cli_test.c. */
 enum sw_exit {
     SW_EXIT_OK = 0,
@@ -22,6 +24,7 @@ struct sw_call;
 struct sw_command {
     const char *name;
     const char *args;    /* what stands behind the options: "RECIPE", "[NAME]", "" */
+    const char *missing; /* the message where there is no operand; NULL: none is needed */
     const char *summary; /* one line, for the list of commands */
     const char *details; /* the text of --help, between usage and options; may be NULL */
     const struct sw_flag *flags;
@@ -57,8 +60,12 @@ int sw_cli_fail(const char *command, const struct sw_err *err);
 /** May output on @fd be coloured: a terminal, no NO_COLOR, TERM not "dumb". */
 bool sw_cli_colours(int fd);
 
-/** Whole text to stdout; a reader that went away is a failure. @return enum sw_exit. */
+/** Print text on stdout and flush it. @return SW_EXIT_OK | SW_EXIT_FAILED: it could not be written.
+ * Other output is flushed and checked by main(). */
 int sw_cli_print(const char *text, size_t len_bytes);
+
+/** Print @doc as indented JSON and a line end, like sw_cli_print(). */
+int sw_cli_print_json(struct json_object *doc);
 
 /** This very program, whatever became of its file: to start it again as a helper. */
 #define SW_SELF "/proc/self/exe"

@@ -174,9 +174,7 @@ static char *image_lines(struct json_object *images)
     json_object_object_foreach(images, image, entry)
     {
         SW_AUTO_CHARS *pin = pinned(image, entry);
-        char *longer = sw_printf("%s%s\n", text, pin);
-        free(text);
-        text = longer;
+        sw_append(&text, "%s\n", pin);
     }
     return text;
 }
@@ -195,11 +193,10 @@ static char *mirror_lines(const struct bundle_opts *o, struct json_object *image
     {
         SW_AUTO_CHARS *pin = pinned(image, entry);
         SW_AUTO_CHARS *to = mirrored(o, image);
-        char *longer = to ? sw_printf("%sskopeo copy --all \"$@\" docker://%s docker://%s\n", text,
-                                      pin, to)
-                          : sw_printf("%s# no mirror is named for %s\n", text, pin);
-        free(text);
-        text = longer;
+        if (to)
+            sw_append(&text, "skopeo copy --all \"$@\" docker://%s docker://%s\n", pin, to);
+        else
+            sw_append(&text, "# no mirror is named for %s\n", pin);
     }
     return text;
 }
@@ -243,16 +240,13 @@ static char *policy(const struct bundle_opts *o)
     SW_ERR(err); /* read_mirrors has read the rules */
     for (size_t k = 0; k < SW_COUNT(kinds); k++) {
         struct sw_mirror_rule rule;
-        char *longer = sw_printf("%s%sapiVersion: config.openshift.io/v1\nkind: %s\nmetadata:\n"
-                                 "  name: slipway\nspec:\n  %s:\n",
-                                 text, k ? "---\n" : "", kinds[k][0], kinds[k][1]);
-        free(text);
-        text = longer;
+        sw_append(&text,
+                  "%sapiVersion: config.openshift.io/v1\nkind: %s\nmetadata:\n"
+                  "  name: slipway\nspec:\n  %s:\n",
+                  k ? "---\n" : "", kinds[k][0], kinds[k][1]);
         for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, &err) > 0;) {
-            longer = sw_printf("%s  - source: %.*s\n    mirrors: [%.*s]\n", text,
-                               (int)rule.from_len, rule.from, (int)rule.to_len, rule.to);
-            free(text);
-            text = longer;
+            sw_append(&text, "  - source: %.*s\n    mirrors: [%.*s]\n", (int)rule.from_len,
+                      rule.from, (int)rule.to_len, rule.to);
         }
     }
     return text;
@@ -266,9 +260,7 @@ static int read_mirrors(struct bundle_opts *o, struct sw_err *err)
 {
     o->rules = sw_strdup("");
     for (size_t i = 0; i < o->mirrors.n; i++) {
-        char *longer = sw_printf("%s,%s", o->rules, o->mirrors.items[i]);
-        free(o->rules);
-        o->rules = longer;
+        sw_append(&o->rules, ",%s", o->mirrors.items[i]);
     }
     struct sw_mirror_rule rule;
     const char *at = o->rules;
@@ -349,8 +341,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
-    } else if (rest.n < 1) {
-        rc = sw_cli_usage("bundle", "which recipe? A directory or a packaged chart is needed");
     } else {
         struct sw_opened_recipe opened = { 0 };
         SW_ERR(err);
@@ -367,6 +357,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_bundle = {
     .name = "bundle",
     .args = "RECIPE",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "pack a recipe and the list of its images, for a site without a network",
     .details = "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies and "
                "images.txt, a line an\n"

@@ -198,13 +198,11 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, NULL, 1, &rest);
     if (rc)
         return rc - 1;
-    for (size_t i = 0; rest.n && i < SW_COUNT(shells); i++)
+    for (size_t i = 0; i < SW_COUNT(shells); i++)
         if (sw_streq(rest.items[0], shells[i].shell)) {
             shells[i].print(call->all);
             return SW_EXIT_OK;
         }
-    if (!rest.n)
-        return sw_cli_usage("completion", "which shell: bash, zsh or fish?");
     return sw_cli_usage("completion", "no completion for '%s', only for bash, zsh and fish",
                         rest.items[0]);
 }
@@ -212,6 +210,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_completion = {
     .name = "completion",
     .args = "bash|zsh|fish",
+    .missing = "which shell: bash, zsh or fish?",
     .summary = "print a shell's completion script",
     .details = "To try it in bash: source <(slipway completion bash)",
     .flags = sw_no_flags,

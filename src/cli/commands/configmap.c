@@ -46,8 +46,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
-    if (rest.n < 1)
-        return sw_cli_usage("configmap", "which recipe? A directory or a packaged chart is needed");
     SW_ERR(err);
     SW_AUTO_CHARS *text = NULL;
     size_t len = 0;
@@ -59,6 +57,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_configmap = {
     .name = "configmap",
     .args = "RECIPE",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "print a ConfigMap that carries a recipe",
     .details =
         "For spec.chart.repository.url: cm://<namespace>/<name>. A single chart is written one key "

@@ -248,10 +248,8 @@ static void add_traced(const struct sw_kube_traced *t, void *arg)
     char **text = arg;
     char when[21];
     (void)sw_time_rfc3339(t->wall_ms, when);
-    char *longer = sw_printf("%s%s %s %s %d %lld ms\n", *text, when, t->verb, t->path,
-                             t->http_status, (long long)t->took_ms);
-    free(*text);
-    *text = longer;
+    sw_append(text, "%s %s %s %d %lld ms\n", when, t->verb, t->path, t->http_status,
+              (long long)t->took_ms);
 }
 
 /* For `slipway gather`: the last requests to the API server. */

@@ -36,9 +36,7 @@ static char *fill(const char *text, const char *name)
         const char *mark = strstr(text, SW_SKELETON_NAME);
         int len = mark ? (int)(mark - text) : (int)strlen(text);
         hole = mark ? mark + strlen(SW_SKELETON_NAME) : text + len;
-        char *longer = sw_printf("%s%.*s%s", out, len, text, mark ? name : "");
-        sw_chars_auto(&out);
-        out = longer;
+        sw_append(&out, "%.*s%s", len, text, mark ? name : "");
     }
     return out;
 }
@@ -99,8 +97,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, NULL, 1, &rest);
     if (rc)
         return rc - 1;
-    if (rest.n < 1)
-        return sw_cli_usage("create", "what is the recipe to be called?");
     SW_ERR(err);
     if (create(rest.items[0], &err) < 0)
         return sw_cli_fail("create", &err);
@@ -112,6 +108,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_create = {
     .name = "create",
     .args = "NAME",
+    .missing = "what is the recipe to be called?",
     .summary = "begin a new recipe",
     .details = "Writes the folder NAME: a chart of two states that renders, lints and walks, to be "
                "changed\n"

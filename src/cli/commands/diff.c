@@ -194,8 +194,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &w.opts, 1, &rest);
     if (rc) {
         rc--;
-    } else if (rest.n < 1) {
-        rc = sw_cli_usage("diff", "which recipe? A directory or a packaged chart is needed");
     } else if (diff(&w, rest.items[0], &err) < 0) {
         (void)sw_cli_fail("diff", &err);
         rc = TROUBLE;
@@ -211,6 +209,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_diff = {
     .name = "diff",
     .args = "RECIPE",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "show what applying a recipe would change on the cluster",
     .details =
         "Each manifest is applied as a dry run and compared with what is there. Templates see the\n"

@@ -78,12 +78,8 @@ static void tell(const struct teller *t, struct json_object *link, int depth)
 
 static int print_chain(struct json_object *chain, bool json)
 {
-    if (json) {
-        size_t len;
-        SW_AUTO_CHARS *text = sw_json_text(chain, SW_JSON_PRETTY, &len);
-        int rc = sw_cli_print(text, len);
-        return rc ? rc : sw_cli_print("\n", 1);
-    }
+    if (json)
+        return sw_cli_print_json(chain);
     struct teller t = { .style = sw_style_of(STDOUT_FILENO),
                         .now_ms = sw_now_ms(),
                         .out = printbuf_new() };
@@ -123,8 +119,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &opts, 2, &rest);
     if (rc)
         return rc - 1;
-    if (rest.n == 0)
-        return sw_cli_usage("explain", "which resource? 'slipway status' lists them");
     rc = sw_connection_init(&conn, "explain", &opts.connect, &err) < 0
              ? sw_cli_fail("explain", &err)
              : explain(&conn, &opts, &rest);
@@ -135,6 +129,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_explain = {
     .name = "explain",
     .args = "NAME [STATE]",
+    .missing = "which resource? 'slipway status' lists them",
     .summary = "say why a SpecialResource is where it is",
     .details =
         "The chain from the resource through its states, their objects and pods down to what all\n"

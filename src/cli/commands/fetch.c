@@ -60,16 +60,12 @@ static char *text_of(struct json_object *doc)
         struct json_object *one = sw_json_at(got, i);
         const char *digest = sw_json_str(one, "", "digest", NULL);
         const char *signer = sw_json_str(one, "", "signer", NULL);
-        char *more = sw_printf("%s%s%s%s%s%s%s\n", text, sw_json_str(one, "", "origin", NULL),
-                               *digest ? " " : "", digest, *signer ? " signed by " : "", signer,
-                               sw_json_bool(one, false, "cached", NULL) ? " (cached)" : "");
-        free(text);
-        text = more;
+        sw_append(&text, "%s%s%s%s%s%s\n", sw_json_str(one, "", "origin", NULL), *digest ? " " : "",
+                  digest, *signer ? " signed by " : "", signer,
+                  sw_json_bool(one, false, "cached", NULL) ? " (cached)" : "");
     }
     if (*sw_json_str(doc, "", "file", NULL)) {
-        char *more = sw_printf("%swrote %s\n", text, sw_json_str(doc, "", "file", NULL));
-        free(text);
-        text = more;
+        sw_append(&text, "wrote %s\n", sw_json_str(doc, "", "file", NULL));
     }
     return text;
 }
@@ -114,8 +110,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
-    if (rest.n < 1)
-        return sw_cli_usage("fetch", "which recipe? A URL is needed");
     SW_ERR(err);
     if (sw_streq(rest.items[0], "-"))
         return sw_fetch_serve(stdin, stdout, &err) < 0 ? sw_cli_fail("fetch", &err) : SW_EXIT_OK;
@@ -128,6 +122,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_fetch = {
     .name = "fetch",
     .args = "SOURCE",
+    .missing = "which recipe? A URL is needed",
     .summary = "get a recipe with what it depends on, and say what was got",
     .details =
         "SOURCE is a URL: https://host/x-1.0.0.tgz, oci://host/x:1.0.0, cm://namespace/name,\n"

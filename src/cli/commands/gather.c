@@ -51,9 +51,7 @@ struct gather {
 
 static void note(struct gather *g, const char *what, const char *why)
 {
-    char *longer = sw_printf("%s%s: %s\n", g->notes ? g->notes : "", what, why);
-    free(g->notes);
-    g->notes = longer;
+    sw_append(&g->notes, "%s: %s\n", what, why);
 }
 
 /* Takes @bytes. */
@@ -200,13 +198,11 @@ static void gather_events(struct gather *g, const char *ns)
     for (size_t i = first; i < n; i++) {
         struct json_object *e = sw_json_at(items, i);
         const char *when = sw_json_str(e, "", "lastTimestamp", NULL);
-        char *longer = sw_printf(
-            "%s%s %s %s/%s %s: %s\n", text, *when ? when : sw_json_str(e, "-", "eventTime", NULL),
+        sw_append(
+            &text, "%s %s %s/%s %s: %s\n", *when ? when : sw_json_str(e, "-", "eventTime", NULL),
             sw_json_str(e, "", "type", NULL), sw_json_str(e, "", "involvedObject", "kind", NULL),
             sw_json_str(e, "", "involvedObject", "name", NULL), sw_json_str(e, "", "reason", NULL),
             sw_json_str(e, "", "message", NULL));
-        free(text);
-        text = longer;
     }
     sw_redact_text(text);
     put(g, path, text, strlen(text));
@@ -302,9 +298,7 @@ static char *redact_manifest(const char *text)
     for (size_t i = 0; i < docs.n_docs; i++) {
         sw_redact_object(docs.docs[i].object);
         SW_AUTO_CHARS *one = docs.docs[i].object ? sw_yaml_text(docs.docs[i].object, NULL) : NULL;
-        char *longer = sw_printf("%s%s%s", all, one ? "---\n" : "", one ? one : "");
-        free(all);
-        all = longer;
+        sw_append(&all, "%s%s", one ? "---\n" : "", one ? one : "");
     }
     sw_yaml_docs_done(&docs);
     return all;
@@ -457,7 +451,7 @@ static int gather(struct gather *g)
     gather_all(g);
     if (write_archive(g, &err) < 0)
         return sw_cli_fail("gather", &err);
-    return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
+    return SW_EXIT_OK;
 }
 
 static int execute(const struct sw_call *call)

@@ -197,15 +197,11 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
-    } else if (rest.n < 1) {
-        rc = sw_cli_usage("graph", "which recipe? A directory or a packaged chart is needed");
     } else {
         struct sw_opened_recipe opened = { 0 };
         SW_ERR(err);
         rc = draw(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("graph", &err) : SW_EXIT_OK;
         sw_opened_recipe_done(&opened);
-        if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
-            rc = SW_EXIT_FAILED;
     }
     sw_recipe_flags_done(&o.recipe);
     return rc;
@@ -214,6 +210,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_graph = {
     .name = "graph",
     .args = "RECIPE",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "draw a recipe's states and what they need",
     .flags = flags,
     .execute = execute,

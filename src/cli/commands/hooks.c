@@ -33,10 +33,7 @@ static int print_json(void)
         sw_json_set_str(row, h->doc, "doc", NULL);
         (void)json_object_array_add(list, row);
     }
-    size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(list, SW_JSON_PRETTY, &len);
-    int rc = sw_cli_print(text, len);
-    return rc ? rc : sw_cli_print("\n", 1);
+    return sw_cli_print_json(list);
 }
 
 static int print_text(void)
@@ -44,7 +41,7 @@ static int print_text(void)
     for (const struct sw_hook *h = sw_hooks; h->name; h++)
         (void)printf("%s%s\n    %s; %s\n    %s\n", h == sw_hooks ? "" : "\n", h->name,
                      phase_name(h->phase), h->kinds, h->doc);
-    return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
+    return SW_EXIT_OK;
 }
 
 static int execute(const struct sw_call *call)

@@ -47,8 +47,7 @@ static void print_json(const struct sw_problems *found)
         json_object_object_add(doc, "text", json_object_new_string(p->text));
         (void)json_object_array_add(list, doc);
     }
-    SW_AUTO_CHARS *text = sw_json_text(list, SW_JSON_PRETTY, NULL);
-    (void)printf("%s\n", text);
+    (void)sw_cli_print_json(list); /* main() checks what was written */
 }
 
 /* Why a recipe did not render. Where its templates did: what is wrong with the YAML of each. */
@@ -123,7 +122,7 @@ static int lint(const struct lint_opts *o, const char *source)
                 rc = SW_EXIT_FAILED;
     }
     sw_problems_done(&found);
-    return rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)) ? SW_EXIT_FAILED : rc;
+    return rc;
 }
 
 static int execute(const struct sw_call *call)
@@ -133,8 +132,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         rc--;
-    else if (rest.n < 1)
-        rc = sw_cli_usage("lint", "which recipe? A directory or a packaged chart is needed");
     else
         rc = lint(&o, rest.items[0]);
     sw_recipe_flags_done(&o.recipe);
@@ -144,6 +141,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_lint = {
     .name = "lint",
     .args = "RECIPE|FILE.yaml",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "say what is wrong or doubtful in a recipe, or in manifests",
     .details = "Nothing is asked of a cluster. Lines are those of what a template renders to; of a "
                "file of\n"

@@ -44,8 +44,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
-    if (rest.n < 1)
-        return sw_cli_usage("package", "which recipe? The folder of a chart is needed");
     if (!*o.destination)
         return sw_cli_usage("package", "--destination: '' is no folder");
     SW_ERR(err);
@@ -59,6 +57,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_package = {
     .name = "package",
     .args = "RECIPE",
+    .missing = "which recipe? The folder of a chart is needed",
     .summary = "pack a recipe into an archive",
     .details = "Writes <name>-<version>.tgz as `helm package` does, dependencies included. Equal "
                "recipes give\n"

@@ -248,10 +248,7 @@ static int print_json(const struct plan *p)
     sw_json_set(doc, json_object_new_int64((int64_t)n->n_drivers), "nodes", NULL);
     sw_json_set(doc, json_object_get(n->actions), "actions", NULL);
     sw_json_set(doc, json_object_get(n->waiting), "waiting", NULL);
-    size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
-    int rc = sw_cli_print(text, len);
-    return rc ? rc : sw_cli_print("\n", 1);
+    return sw_cli_print_json(doc);
 }
 
 static void put_pods(struct printbuf *out, struct json_object *pods)
@@ -350,8 +347,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &p.opts, 1, &rest);
     if (rc)
         rc--;
-    else if (rest.n == 0)
-        rc = sw_cli_usage("plan", "of what? A recipe, or a resource: 'slipway status' lists them");
     else
         rc = plan(&p, rest.items[0]);
     sw_node_plan_done(&p.nodes);
@@ -364,6 +359,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_plan = {
     .name = "plan",
     .args = "RECIPE|NAME",
+    .missing = "of what? A recipe, or a resource: 'slipway status' lists them",
     .summary = "print every action on a node before it is done",
     .details = "Of a recipe as applying it would be, or of a SpecialResource as it is: which "
                "taints and labels\n"

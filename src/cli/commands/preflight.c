@@ -242,11 +242,9 @@ static int check(struct flight *f, struct sw_err *err)
 
 static int print(struct flight *f)
 {
-    size_t len;
     const char *status = sw_json_str(f->report, "", "verificationStatus", NULL);
-    SW_AUTO_CHARS *json = sw_json_text(f->report, SW_JSON_PRETTY, &len);
     if (sw_streq(f->opts.output, "json")) {
-        (void)printf("%s\n", json);
+        (void)sw_cli_print_json(f->report); /* main() checks what was written */
     } else {
         (void)printf("kernel %s%s%s: %s: %s\n", f->kernel, f->version ? ", OpenShift " : "",
                      f->version ? f->version : "", status,
@@ -259,8 +257,6 @@ static int print(struct flight *f)
                          sw_json_str(image, "", "reason", NULL));
         }
     }
-    if (fflush(stdout) != 0)
-        return SW_EXIT_FAILED;
     return sw_streq(status, "True") ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
@@ -314,8 +310,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &f.opts, 1, &rest);
     if (rc != 0) {
         rc--; /* --help, or bad usage */
-    } else if (rest.n != 1) {
-        rc = sw_cli_usage("preflight", "expected one recipe, or the name of a SpecialResource");
     } else if ((!f.opts.kernel && !f.opts.image && !f.opts.toolkit) ||
                sw_streq(f.opts.kernel, "")) {
         rc = sw_cli_usage("preflight", "expected --kernel, --image or --toolkit");
@@ -333,6 +327,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_preflight = {
     .name = "preflight",
     .args = "RECIPE|NAME",
+    .missing = "expected one recipe, or the name of a SpecialResource",
     .summary = "check a recipe's driver containers against another kernel",
     .details = "Renders the recipe, or that of a SpecialResource on the cluster, for the kernel, "
                "and looks into\n"

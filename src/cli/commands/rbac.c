@@ -87,16 +87,12 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
-    } else if (rest.n < 1) {
-        rc = sw_cli_usage("rbac", "which recipe? A directory or a packaged chart is needed");
     } else {
         struct sw_opened_recipe opened = { 0 };
         SW_ERR(err);
         rc = print_rights(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("rbac", &err)
                                                                 : SW_EXIT_OK;
         sw_opened_recipe_done(&opened);
-        if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
-            rc = SW_EXIT_FAILED;
     }
     sw_recipe_flags_done(&o.recipe);
     return rc;
@@ -105,6 +101,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_rbac = {
     .name = "rbac",
     .args = "RECIPE",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "print the rights that the operator needs for a recipe",
     .details = "Roles and bindings for what the recipe renders to, besides what every operator "
                "has; and what\n"

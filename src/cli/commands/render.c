@@ -209,8 +209,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 2, &rest);
     if (rc) {
         rc--;
-    } else if (rest.n < 1) {
-        rc = sw_cli_usage("render", "which recipe? A directory or a packaged chart is needed");
     } else {
         struct sw_opened_recipe opened = { 0 };
         SW_ERR(err);
@@ -219,8 +217,6 @@ static int execute(const struct sw_call *call)
         rc = render(&o, rest.items[rest.n - 1], &opened, &err) < 0 ? sw_cli_fail("render", &err)
                                                                    : SW_EXIT_OK;
         sw_opened_recipe_done(&opened);
-        if (rc == SW_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
-            rc = SW_EXIT_FAILED;
     }
     sw_recipe_flags_done(&o.recipe);
     sw_list_arg_done(&o.show_only);
@@ -230,6 +226,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_render = {
     .name = "render",
     .args = "[NAME] RECIPE",
+    .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "print the manifests that a recipe gives",
     .details = "As `helm template`, in the order in which slipway applies them.",
     .flags = flags,

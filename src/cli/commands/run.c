@@ -140,10 +140,7 @@ static void on_event(const struct sw_controller_event *e, void *arg)
 static int print_json(const struct sw_report *report)
 {
     SW_AUTO_JSON *doc = sw_report_json(report);
-    size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, &len);
-    int rc = sw_cli_print(text, len);
-    return rc ? rc : sw_cli_print("\n", 1);
+    return sw_cli_print_json(doc);
 }
 
 static int print_text(const struct sw_report *report, bool tables)
@@ -376,8 +373,6 @@ static int make_resource(struct run *run, const char *recipe, struct sw_err *err
 static int run_recipe(struct run *run, const struct sw_operands *rest)
 {
     SW_ERR(err);
-    if (rest->n == 0)
-        return sw_cli_usage("run", "which recipe? A folder or an archive of a chart, or a URL");
     const struct sw_connect_opts *c = &run->opts.connect;
     if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules || c->faults))
         return sw_cli_usage(
@@ -423,6 +418,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_run = {
     .name = "run",
     .args = "RECIPE",
+    .missing = "which recipe? A folder or an archive of a chart, or a URL",
     .summary = "walk a recipe's states to Ready, and report",
     .details = "RECIPE is the folder or the archive of a chart. A SpecialResource for it is "
                "applied, walked\n"

@@ -152,11 +152,7 @@ static int print_json(struct status_run *status_run)
         struct sw_report report = report_of(status_run, sw_json_at(status_run->resources, i));
         (void)json_object_array_add(list, sw_report_json(&report));
     }
-    size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(status_run->name ? sw_json_at(list, 0) : list,
-                                       SW_JSON_PRETTY, &len);
-    int rc = sw_cli_print(text, len);
-    return rc ? rc : sw_cli_print("\n", 1);
+    return sw_cli_print_json(status_run->name ? sw_json_at(list, 0) : list);
 }
 
 static int print_text(struct status_run *status_run)
@@ -174,7 +170,7 @@ static int print_text(struct status_run *status_run)
     }
     if (!n)
         (void)printf("There is no SpecialResource on this cluster.\n");
-    return fflush(stdout) == 0 ? SW_EXIT_OK : SW_EXIT_FAILED;
+    return SW_EXIT_OK;
 }
 
 static int read_resources(struct status_run *status_run)

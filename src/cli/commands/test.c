@@ -80,8 +80,6 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &t.opts, 1, &rest);
     if (rc)
         return rc - 1;
-    if (rest.n == 0)
-        return sw_cli_usage("test", "which resource? 'slipway status' lists them");
     rc = sw_connection_init(&t.conn, "test", &t.opts.connect, &err) < 0 ? sw_cli_fail("test", &err)
                                                                         : test(&t, rest.items[0]);
     sw_hook_run_done(&t.run);
@@ -93,6 +91,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_test = {
     .name = "test",
     .args = "NAME",
+    .missing = "which resource? 'slipway status' lists them",
     .summary = "run the tests of a SpecialResource's release, as `helm test` does",
     .details =
         "The hooks `test` of the release that is recorded last, by weight, one after the other: "

@@ -420,8 +420,6 @@ static int uninstall(struct uninstall *u)
     }
     if (!u->n_done && !u->n_stay)
         (void)printf("nothing of slipway's is here\n");
-    if (fflush(stdout) != 0)
-        return SW_EXIT_FAILED;
     return u->n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
 }
 

@@ -134,11 +134,8 @@ static void check_enum(const struct check *c, struct json_object *list, struct j
         if (sw_json_equal(sw_json_at(list, i), value))
             return;
         const char *one = json_object_get_string(sw_json_at(list, i));
-        char *longer = one && *one ? sw_printf("%s%s%s", choices, *choices ? ", " : "", one) : NULL;
-        if (longer) {
-            free(choices);
-            choices = longer;
-        }
+        if (one && *one)
+            sw_append(&choices, "%s%s", *choices ? ", " : "", one);
     }
     tell(c, path, "'%s' is none of %s", json_object_get_string(value), choices);
 }
@@ -154,9 +151,7 @@ static char *values_of_pattern(const char *pattern)
     char *words = sw_strdup("");
     for (const char *at = pattern + 2, *end = at + len; at < end;) {
         size_t n = strcspn(at, "|)");
-        char *longer = sw_printf("%s%s%.*s", words, *words ? ", " : "", (int)n, at);
-        free(words);
-        words = longer;
+        sw_append(&words, "%s%.*s", *words ? ", " : "", (int)n, at);
         at += n + 1;
     }
     return words;

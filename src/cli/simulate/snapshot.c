@@ -195,14 +195,10 @@ static void add(struct painter *p, json_object *doc)
     const char *ns = sw_obj_namespace(doc);
     char *key = sw_printf("%s %s%s%s", sw_obj_kind(doc), ns, *ns ? "/" : "", sw_obj_name(copy));
     if (sw_json_find(doc, "metadata", "generateName", NULL)) {
-        char *more = sw_printf("%s on %s", key, sw_json_str(copy, "", "spec", "nodeName", NULL));
-        free(key);
-        key = more;
+        sw_append(&key, " on %s", sw_json_str(copy, "", "spec", "nodeName", NULL));
     }
     for (int i = 2; json_object_object_get_ex(p->picture, key, NULL); i++) {
-        char *more = sw_printf("%s #%d", key, i);
-        free(key);
-        key = more;
+        sw_append(&key, " #%d", i);
     }
     json_object_object_add(p->picture, key, copy);
     free(key);

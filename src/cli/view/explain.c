@@ -170,9 +170,7 @@ static void explain_container(struct sw_connection *conn, struct json_object *po
     for (size_t i = 0; i < SW_COUNT(parts); i++) {
         if (!parts[i] || !*parts[i])
             continue;
-        char *more = sw_printf("%s%s%s", why, *why ? "; " : "", parts[i]);
-        free(why);
-        why = more;
+        sw_append(&why, "%s%s", *why ? "; " : "", parts[i]);
     }
     struct json_object *leaf = link_new(failed ? "Failed" : "Waiting", what);
     set(leaf, "why", why);
@@ -222,10 +220,7 @@ static char *pods_selector(struct json_object *object)
         return NULL;
     json_object_object_foreach(labels, key, value)
     {
-        char *more = sw_printf("%s%s%s=%s", text ? text : "", text ? "," : "", key,
-                               json_object_get_string(value));
-        free(text);
-        text = more;
+        sw_append(&text, "%s%s=%s", text ? "," : "", key, json_object_get_string(value));
     }
     return text;
 }

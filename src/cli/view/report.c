@@ -117,10 +117,8 @@ char *sw_report_trouble(const struct sw_report *report)
         if (!*message || sw_streq(sw_json_str(state, "", "phase", NULL), "Ready") ||
             !sw_json_get(state, "startedAt"))
             continue;
-        char *more = sw_printf("%s%sstate '%s': %s", text, *text ? "\n" : "",
-                               sw_json_str(state, "", "name", NULL), message);
-        sw_chars_auto(&text);
-        text = more;
+        sw_append(&text, "%sstate '%s': %s", *text ? "\n" : "",
+                  sw_json_str(state, "", "name", NULL), message);
     }
     if (*text)
         return text;

@@ -238,11 +238,8 @@ static char *states_of(struct json_object *labels, const char *resource)
     json_object_object_foreach(labels, key, value)
     {
         const char *state = key + strlen(prefix), *said = json_object_get_string(value);
-        char *more = sw_printf("%s%s%s%s%s", text, *text ? " " : "", state,
-                               sw_streq(said, "Ready") ? "" : "=",
-                               sw_streq(said, "Ready") ? "" : said);
-        free(text);
-        text = more;
+        sw_append(&text, "%s%s%s%s", *text ? " " : "", state, sw_streq(said, "Ready") ? "" : "=",
+                  sw_streq(said, "Ready") ? "" : said);
     }
     return text;
 }
