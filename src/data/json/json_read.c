@@ -1,4 +1,4 @@
-/* JSON text into a sink. */
+/* Reads JSON text and sends its events to a sink. */
 #include "data/json/json.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ int sw_json_read(const char *text, size_t len_bytes, const struct sw_json_opts *
     if (rc == 0)
         rc = sw_json_scan_end(&scan, err);
     if (rc == SW_UNAVAILABLE)
-        rc = SW_INVALID; /* there is no more to come */
+        rc = SW_INVALID; /* there are no more pieces */
     sw_json_scan_done(&scan);
     sw_keyset_done(&keys);
     if (rc < 0)

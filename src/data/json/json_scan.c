@@ -19,17 +19,17 @@ static const char *const expectations[] = {
     [NOTHING] = "nothing more",
 };
 
-/* ---- mistakes ----------------------------------------------------------------------------------
+/* ---- errors ------------------------------------------------------------------------------------
  */
 
-/* The mistake is byte @at, counted from the beginning of all pieces. */
+/* An error at byte @at, counted from the beginning of the first piece. */
 static int fail(struct sw_json_scan *s, size_t at, struct sw_err *err, const char *what)
 {
     s->offset = at + 1;
     return sw_err_set(err, SW_INVALID, "%s", what);
 }
 
-/* The character @p is not what may come. */
+/* An error: the grammar does not allow the character @p here. */
 static int unexpected(struct sw_json_scan *s, size_t at, const char *p, const char *end,
                       struct sw_err *err)
 {
@@ -56,8 +56,9 @@ static const unsigned char string_class[256] = {
     [0x80 ... 0xff] = HIGH,
 };
 
-/* The first byte from @p on that is not PLAIN. Eight at a time: a byte's highest bit is set in what
- * is made of it where it is none, and the first such byte is never wrong (borrows go upwards). */
+/* The first byte from @p on that is not PLAIN. Eight bytes are tested at a time: the arithmetic
+ * sets the highest bit of each byte that is not PLAIN. Borrows only affect later bytes, so the
+ * first byte marked is always correct. */
 static const char *skip_plain(const char *p, const char *end)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -77,8 +78,8 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-/* Within a string from @p on: up to its last quote, a control character, or the piece's end.
- * @plain: neither escapes nor letters beyond ASCII were met. */
+/* Skip the characters of a string from @p to its closing quote, a control character, or the end of
+ * the piece. @plain is cleared when an escape or a character outside ASCII is found. */
 static const char *find_quote(struct sw_json_scan *s, const char *p, const char *end, bool *plain)
 {
     if (s->escaped && p < end) {
@@ -116,7 +117,7 @@ static int hex4(const char *p, const char *end)
     return v;
 }
 
-/* \uXXXX, with the one behind it where the two are a pair. @return the character behind, or NULL */
+/* Decode \uXXXX, and the next escape too if both are a surrogate pair. @return the end, or NULL */
 static const char *unescape_rune(struct sw_buffer *out, const char *p, const char *end)
 {
     int rune = hex4(p + 2, end);
@@ -135,7 +136,7 @@ static const char *unescape_rune(struct sw_buffer *out, const char *p, const cha
     return p;
 }
 
-/* One escape. @return the character behind it, or NULL */
+/* Decode one escape. @return its end, or NULL */
 static const char *unescape_one(struct sw_buffer *out, const char *p, const char *end)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -150,8 +151,8 @@ static const char *unescape_one(struct sw_buffer *out, const char *p, const char
     return p + 2;
 }
 
-/* A string between its quotes: its bytes are looked at, its escapes resolved into s->text. @at: the
- * offset of its first byte. */
+/* Check the text between the quotes of a string and resolve its escapes into s->text. @at: the
+ * offset of the first byte. */
 static int unescape(struct sw_json_scan *s, const char *text, size_t len, size_t at,
                     struct sw_err *err)
 {
@@ -206,7 +207,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* @return NULL, or where it stops being a number (RFC 8259, section 6) */
+/* Check a number (RFC 8259, section 6). @return NULL, or the first character that is wrong */
 static const char *find_mistake(const char *p, const char *end)
 {
     const char *digits = p + (*p == '-');
@@ -271,7 +272,7 @@ static int close_container(struct sw_json_scan *s, bool map, struct sw_err *err)
 /* ---- pieces ------------------------------------------------------------------------------------
  */
 
-/* What a character begins, or is. */
+/* The classes of characters. */
 enum { OTHER, BLANK, STRING, BARE, MAP, LIST, END_MAP, END_LIST, COMMA, IS, N_CLASSES };
 
 static const unsigned char token_class[256] = {
@@ -281,7 +282,7 @@ static const unsigned char token_class[256] = {
     [']'] = END_LIST,     [','] = COMMA,  [':'] = IS,
 };
 
-/* The grammar: what to do where a character of a class comes and something is expected. */
+/* The grammar: the action for each expected token and class of the next character. */
 enum { REFUSE, SKIP, TEXT, WORD, OPEN_MAP, OPEN_LIST, CLOSE, TO_VALUE, TO_KEY };
 
 static const unsigned char grammar[][N_CLASSES] = {
@@ -298,9 +299,9 @@ static const unsigned char grammar[][N_CLASSES] = {
 #undef ANY_VALUE
 };
 
-/* A string or bare token whose first byte is in s->part or is @p itself, from @p on. @return where
- * it ends, with @whole set; without it, the piece is at its end (or a string has a control
- * character, which is there) */
+/* Skip to the end of a string or bare token. Its first byte is in s->part, or is @p. @return its
+ * end, with @whole set; if @whole is not set, the end of the piece or the control character in the
+ * string */
 static const char *find_end(struct sw_json_scan *s, bool string, const char *p, const char *end,
                             bool *plain, bool *whole)
 {
@@ -315,7 +316,8 @@ static const char *find_end(struct sw_json_scan *s, bool string, const char *p, 
     return p;
 }
 
-/* A string or a bare token at @p, or what is missing of one. @*next: behind it. */
+/* Read a string or a bare token at @p, or the rest of one that began in an earlier piece. @*next is
+ * set to its end. */
 static int take_token(struct sw_json_scan *s, const char *bytes, const char *p, const char *end,
                       const char **next, struct sw_err *err)
 {
@@ -337,7 +339,7 @@ static int take_token(struct sw_json_scan *s, const char *bytes, const char *p, 
     return string ? take_string(s, token, len, plain, err) : take_bare(s, token, len, err);
 }
 
-/* The string at @p. Most are whole and plain. */
+/* Read the string at @p. The fast path is for strings without escapes that lie in one piece. */
 static int take_text(struct sw_json_scan *s, const char *bytes, const char *p, const char *end,
                      const char **next, struct sw_err *err)
 {
@@ -349,7 +351,7 @@ static int take_text(struct sw_json_scan *s, const char *bytes, const char *p, c
     return give_string(s, p + 1, (size_t)(stop - p) - 1, err);
 }
 
-/* Text made for people is indented: eight at a time. */
+/* Skip indentation, eight blanks at a time. */
 static const char *skip_blanks(const char *p, const char *end)
 {
     while (end - p >= 8 && memcmp(p, "        ", 8) == 0)

@@ -85,7 +85,7 @@ static int walk_list(const struct walk *w, struct json_object *list)
     return rc < 0 ? rc : w->sink->ops->end_list(w->sink->arg, w->err);
 }
 
-/* json-c does not tell a uint64 from an int64; only the former are larger than INT64_MAX. */
+/* json-c's type does not distinguish uint64 from int64; only a uint64 exceeds INT64_MAX. */
 static int walk_integer(const struct walk *w, struct json_object *value)
 {
     uint64_t u = json_object_get_uint64(value);
@@ -94,8 +94,8 @@ static int walk_integer(const struct walk *w, struct json_object *value)
     return w->sink->ops->integer(w->sink->arg, json_object_get_int64(value), w->err);
 }
 
-/* The text of a double from json_object_new_double_s() is its serialisation; one that was made
- * without text would give %.17g instead. */
+/* A double from json_object_new_double_s() serialises to the text that it was created with; a
+ * double that was created without text would serialise as %.17g. */
 static int walk_real(const struct walk *w, struct json_object *value)
 {
     double d = json_object_get_double(value);
@@ -192,14 +192,14 @@ struct json_object *sw_json_copy(struct json_object *doc)
     }
 }
 
-/* A table is made for 16 keys: 640 bytes for the one or two that most maps have. Beyond two thirds
- * it would grow again at once. */
+/* json-c allocates a table for 16 keys (640 bytes), but most maps have one or two. A table that is
+ * more than two thirds full would grow with the next key. */
 static void pack_map(struct json_object *map)
 {
     struct lh_table *table = json_object_get_object(map);
     int fits = lh_table_length(table) * 3 / 2 + 2;
     if (fits < table->size)
-        (void)lh_table_resize(table, fits); /* without memory it stays as it is */
+        (void)lh_table_resize(table, fits); /* if the allocation fails, the table stays as it is */
     json_object_object_foreach(map, key, value)
     {
         (void)key;

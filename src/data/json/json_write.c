@@ -14,7 +14,7 @@ struct sw_json_writer {
     unsigned style;
     struct sw_buffer out;
     int depth;
-    bool fresh;     /* nothing is in the innermost map or list yet */
+    bool fresh;     /* the innermost map or list is empty so far */
     bool after_key; /* the next value follows its key */
 };
 
@@ -24,7 +24,7 @@ static void new_line(struct sw_json_writer *w)
     sw_buffer_fill(&w->out, ' ', 2 * (size_t)w->depth);
 }
 
-/* What stands between this value or key and the one before it. */
+/* Write the separator between this value or key and the previous one. */
 static void separate(struct sw_json_writer *w)
 {
     if (w->after_key || w->depth == 0) {
@@ -38,13 +38,13 @@ static void separate(struct sw_json_writer *w)
     w->fresh = false;
 }
 
-/* Bytes that a JSON string cannot hold as they are (1), or not safely in HTML (2). Texts are mostly
- * others: a look into a table a byte. */
+/* Bytes that must be escaped in a JSON string (1), or only in HTML (2). Most bytes are neither, so
+ * the test is one table lookup a byte. */
 static const unsigned char special[256] = {
     [0 ... 0x1f] = 1, ['"'] = 1, ['\\'] = 1, ['<'] = 2, ['>'] = 2, ['&'] = 2, [0xe2] = 2,
 };
 
-/* What begins like a line separator (U+2028, U+2029) and is none. */
+/* Bytes that begin like U+2028 and U+2029 but are another character. */
 static bool is_other(const unsigned char *p, const unsigned char *end)
 {
     return *p == 0xe2 && !(end - p > 2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9));
@@ -249,7 +249,7 @@ char *sw_json_writer_take(struct sw_json_writer *writer, size_t *len_bytes)
 char *sw_json_text(struct json_object *doc, unsigned style, size_t *len_bytes)
 {
     SW_AUTO(sw_json_writer) *w = sw_json_writer_new(style);
-    /* the writer never fails, nor does a walk by itself */
+    /* neither the writer nor the walk can fail */
     (void)sw_json_walk(doc, style & SW_JSON_SORTED ? sw_json_key_cmp : NULL, &w->sink, NULL);
     return sw_json_writer_take(w, len_bytes);
 }

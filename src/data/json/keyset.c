@@ -65,7 +65,7 @@ bool sw_keyset_add(struct sw_keyset *set, const char *text, size_t len_bytes)
     if (set->n * 2 >= set->cap)
         grow(set);
     uint32_t map = set->open[set->n_open - 1];
-    /* the map's number spread over the word, so that the same key in many maps does not cluster */
+    /* multiply the map's number so that the same key in many maps does not cluster */
     uint64_t hash = sw_fnv64a(text, len_bytes) ^ map * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 32;
     hash += hash == 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Paths longer than this are nobody's. */
+/* No caller uses longer paths. */
 enum { MAX_KEYS = 32 };
 
 struct keys {
@@ -121,7 +121,7 @@ bool sw_json_has_text(struct json_object *list, const char *text)
 /* ---- setters -----------------------------------------------------------------------------------
  */
 
-/* The value of @key in @map, which becomes a @type if it is none. */
+/* The value of @key in @map; replaced by an empty @type if it has another type. */
 static struct json_object *need(struct json_object *map, const char *key, enum json_type type)
 {
     struct json_object *v = sw_json_get(map, key);

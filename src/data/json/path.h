@@ -1,6 +1,6 @@
 #pragma once
-/* path: borrowed looks into a document, and changes to it, by a path of keys. Nothing here fails on
- * a document of another shape: what is not there, or is not of the kind asked for, is the default.
+/* path: reading and changing the values of a document by a path of keys. No getter fails: for a
+ * value that is missing or has another type it returns the default.
  *
  *     const char *node = sw_json_str(pod, "", "spec", "nodeName", NULL);
  *     struct json_object *tpl = sw_json_find(ds, "spec", "template", NULL); */
@@ -12,21 +12,24 @@
 
 #include "base/base.h"
 
-/** The value at a path of keys ended by NULL, borrowed; NULL where a key is missing, a value on the
- * way is no map, or the value is null. @doc may be NULL. */
+/** The value at a path of keys (char *) that ends with NULL, borrowed. NULL if a key is missing, a
+ * value on the path is not a map, or the value is null. @doc may be NULL. */
 struct json_object *sw_json_find(struct json_object *doc, ...) __attribute__((sentinel));
+/** As sw_json_find(), with the path as an array. */
 struct json_object *sw_json_find_at(struct json_object *doc, const char *const *keys,
                                     size_t n_keys);
 
-/** The value of one key; NULL as above. The fast case of sw_json_find(). */
+/** The value of one key, borrowed; as sw_json_find() with one key, but faster. */
 struct json_object *sw_json_get(struct json_object *map, const char *key);
 
-/** The text at a path, borrowed; @otherwise where there is none or it is no string. */
+/** The string at a path, borrowed; @otherwise if it is missing or not a string. */
 const char *sw_json_str(struct json_object *doc, const char *otherwise, ...)
     __attribute__((sentinel));
-/** An integer, or a float without a fraction. */
+/** The integer at a path; a float without a fraction counts as one. @otherwise if it is missing or
+ * not an integer. */
 int64_t sw_json_int(struct json_object *doc, int64_t otherwise, ...) __attribute__((sentinel));
-/* int: a bool cannot stand before "..." */
+/** The boolean at a path; @otherwise if it is missing or not a boolean. @otherwise is an int since
+ * C does not allow a bool as the last parameter before "...". */
 bool sw_json_bool(struct json_object *doc, int otherwise, ...) __attribute__((sentinel));
 
 /** Number of elements of a list or map; 0 for anything else. */
@@ -35,42 +38,52 @@ size_t sw_json_len(struct json_object *doc);
 struct json_object *sw_json_at(struct json_object *list, size_t i);
 /** The element of @list whose string @key is @value (a container by its name), borrowed or NULL. */
 struct json_object *sw_json_find_by(struct json_object *list, const char *key, const char *value);
-/** Is @text one of the texts in @list? */
+/** Whether @list contains the string @text. */
 bool sw_json_has_text(struct json_object *list, const char *text);
 
-/** Put @value (taken; NULL: null) at a path, making the maps on the way. What is on the way and is
- * no map is replaced by one. @doc must be a map. */
+/** Set the value at a path to @value, which is taken (NULL: null). Missing maps on the path are
+ * created; a value on the path that is not a map is replaced by one. @doc must be a map. */
 void sw_json_set(struct json_object *doc, struct json_object *value, ...) __attribute__((sentinel));
+/** As sw_json_set(), with the path as an array. */
 void sw_json_set_at(struct json_object *doc, struct json_object *value, const char *const *keys,
                     size_t n_keys);
+/** As sw_json_set(), with a copy of the string @value. */
 void sw_json_set_str(struct json_object *doc, const char *value, ...) __attribute__((sentinel));
-/** Remove what is at a path. @return whether something was there */
+/** Remove the value at a path. @return whether the key was there */
 bool sw_json_del(struct json_object *doc, ...) __attribute__((sentinel));
 
-/** The map (or list) at a path, borrowed, made where it is missing or of another kind. */
+/** The map at a path, borrowed. A value that is missing or has another type is replaced by an empty
+ * map. @doc must be a map. */
 struct json_object *sw_json_need_map(struct json_object *doc, ...) __attribute__((sentinel));
+/** As sw_json_need_map(), for a list. */
 struct json_object *sw_json_need_list(struct json_object *doc, ...) __attribute__((sentinel));
 
 /* ---- Kubernetes objects ------------------------------------------------------------------------
  */
 
-/** metadata.name and so on, borrowed; "" where missing. */
+/** metadata.name, borrowed; "" if it is missing. */
 const char *sw_obj_name(struct json_object *obj);
+/** metadata.namespace, borrowed; "" if it is missing. */
 const char *sw_obj_namespace(struct json_object *obj);
+/** kind, borrowed; "" if it is missing. */
 const char *sw_obj_kind(struct json_object *obj);
+/** apiVersion, borrowed; "" if it is missing. */
 const char *sw_obj_api_version(struct json_object *obj);
+/** metadata.uid, borrowed; "" if it is missing. */
 const char *sw_obj_uid(struct json_object *obj);
-/** The value of a label or annotation, borrowed; NULL where missing. */
+/** The value of the label @key, borrowed; NULL if it is missing. */
 const char *sw_obj_label(struct json_object *obj, const char *key);
+/** The value of the annotation @key, borrowed; NULL if it is missing. */
 const char *sw_obj_annotation(struct json_object *obj, const char *key);
 
-/** The element of status.conditions of that type, borrowed or NULL. */
+/** The element of status.conditions whose type is @type, borrowed; NULL if it is missing. */
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type);
 
 /* ---- JSON pointers -----------------------------------------------------------------------------
  */
 
-/** RFC 6901: the value at @pointer ("" is @doc itself, "/a~1b/0"). @*out is borrowed and may be
- * NULL (null). @return 0 | SW_NOTFOUND | SW_INVALID (not a pointer) */
+/** The value at a JSON pointer, "" for @doc itself or as in "/a~1b/0". @*out is borrowed and may be
+ * NULL (null). Source: RFC 6901.
+ * @return 0 | SW_NOTFOUND | SW_INVALID: @pointer is not a JSON pointer */
 int sw_json_pointer(struct json_object *doc, const char *pointer, struct json_object **out,
                     struct sw_err *err) SW_CHECKED;

@@ -13,7 +13,7 @@ void sw_pointer_done(struct sw_pointer *pointer)
     *pointer = (struct sw_pointer){ 0 };
 }
 
-/* "a~1b" is "a/b", "~0" is "~". @return NULL: another '~' */
+/* Unescape a token: "~1" is "/", "~0" is "~". @return NULL: another character follows '~' */
 static char *unescape(const char *text, size_t len)
 {
     char *out = sw_strndup(text, len), *to = out;

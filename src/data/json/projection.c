@@ -41,8 +41,8 @@ static void done(struct sw_field_node *node)
     free(node->key);
 }
 
-/* What stands in brackets: a quoted key, or [*] for all elements, which needs no saying.
- * @return the character behind, or NULL */
+/* Parse a bracket: a quoted key, or [*] for all elements, which is the default and has no effect.
+ * @return the end, or NULL */
 static const char *read_brackets(const char *p, struct sw_buffer *key)
 {
     if (p[1] == '*' && p[2] == ']')
@@ -58,7 +58,7 @@ static const char *read_brackets(const char *p, struct sw_buffer *key)
     return key->len > 0 && *p == quote && p[1] == ']' ? p + 2 : NULL;
 }
 
-/* One key at @p. @return the character behind, or NULL: it is none */
+/* Parse one key at @p. @return its end, or NULL: there is no key */
 static const char *read_key(const char *p, struct sw_buffer *key)
 {
     if (*p == '[')
@@ -95,7 +95,7 @@ static int add_path(struct sw_field_node *root, const char *path, struct sw_err 
     return 0;
 }
 
-/* What is kept is kept with all that is in it. */
+/* Keep the whole subtree: paths below it that keep are redundant. */
 static void inherit(struct sw_field_node *node)
 {
     for (size_t i = 0; i < node->n_children; i++) {
@@ -172,7 +172,7 @@ static struct sw_projector_frame *top(const struct sw_projector *p)
     return p->n_frames ? &p->frames[p->n_frames - 1] : NULL;
 }
 
-/* What is wanted of the value that comes now: lists are looked through. */
+/* The node for the next value: an element of a list has the node of the list. */
 static const struct sw_field_node *wanted(const struct sw_projector *p)
 {
     const struct sw_projector_frame *f = top(p);
@@ -229,7 +229,7 @@ int sw_projector_key(struct sw_projector *p, const char *key, size_t key_len, st
     return 0;
 }
 
-/* The last member of a map that was added is @value: take it out again. */
+/* Remove @value, the member that was added to the map last. */
 static void remove_last(struct json_object *map, const struct json_object *value)
 {
     struct lh_entry *last = json_object_get_object(map)->tail;
@@ -251,7 +251,7 @@ void sw_projector_end(struct sw_projector *p)
         remove_last(f->value, closed.value);
 }
 
-/* ---- the same of a tree ------------------------------------------------------------------------
+/* ---- projections of trees ----------------------------------------------------------------------
  */
 
 static struct json_object *project(const struct sw_field_node *node, struct json_object *doc);

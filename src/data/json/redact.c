@@ -12,7 +12,7 @@ static const char *const secret_words[] = { "password",    "passwd",   "token", 
                                             "apikey",      "api_key",  "credential", "privatekey",
                                             "private_key", "certfile", "keyfile" };
 
-/* Names that hold such a word and are no secret themselves: references to one. */
+/* Names that contain such a word but refer to a secret instead of holding one. */
 static const char *const harmless[] = { "secretname",
                                         "secretref",
                                         "secretkeyref",
@@ -46,7 +46,7 @@ static bool is_secret_name(const char *name)
     return false;
 }
 
-/* With a salt equal values have equal marks, so that it can be seen which of them change. */
+/* With a salt, equal values have equal marks, so that a reader can see which values change. */
 static struct json_object *mark(struct json_object *value, const char *salt)
 {
     int len = json_object_get_string_len(value);
@@ -131,7 +131,8 @@ static bool is_value(char c)
     return c > ' ' && !strchr("\"',;)}]&", c);
 }
 
-/* Behind the word: perhaps quotes, ':' or '=', blanks; then the value. @return where it ends. */
+/* Redact the value after a word: optional quotes, ':' or '=', and blanks precede it.
+ * @return its end */
 static char *blank_value(char *at, bool needs_sign)
 {
     bool sign = false;

@@ -1,15 +1,18 @@
 #pragma once
-/* redact: take out of what is handed on what nobody else should read. */
+/* redact: removes secrets from objects and logs before they leave the cluster (support bundles,
+ * debug output). */
 struct json_object;
 
-/** In place: data of Secrets; values under keys that are named like a secret (password, token,
- * ...), environment variables of such names included; what kubectl and the server keep beside an
- * object (last-applied-configuration, managedFields). Lengths are kept: "<12 bytes redacted>".
+/** Redact @object in place: the data of Secrets; values whose key is named like a secret (password,
+ * token, ...), including environment variables with such names; and what kubectl and the API server
+ * store in metadata (last-applied-configuration, managedFields). The replacement states the length
+ * of the value: "<12 bytes redacted>".
  * Pinned by test/emulator/deploy/support_test.sh. */
 void sw_redact_object(struct json_object *object);
-/** The same with marks that tell values apart: "<12 bytes redacted, 1f0c22aa>", of a hash with
- * @salt, which nobody else knows. */
+/** As sw_redact_object(), but the replacement contains a hash of the value and @salt, so that
+ * different values can be distinguished: "<12 bytes redacted, 1f0c22aa>". Keep @salt secret:
+ * without it the value cannot be guessed from the hash. */
 void sw_redact_salted(struct json_object *object, const char *salt);
-/** In a log's text: what follows "Bearer ", "Basic " or a name like password= or "token":. The
- * text's length stays. */
+/** Redact the text of a log in place: the values that follow "Bearer ", "Basic " or a name such as
+ * password= or "token":. The length of the text does not change. */
 void sw_redact_text(char *text);

@@ -11,14 +11,14 @@
 
 static const size_t default_max_item_bytes = (size_t)16 << 20;
 
-/* Where in the envelope the next value stands. */
+/* The position of the next value in the envelope. */
 enum place {
     AT_ROOT,  /* before the list, event or object */
-    IN_ROOT,  /* in its map: a key says what comes */
-    AT_ITEMS, /* the list's items are to come */
+    IN_ROOT,  /* in the outermost map: a key comes next */
+    AT_ITEMS, /* the list of items comes next */
     IN_ITEMS, /* between two of them */
     IN_ITEM,  /* the projector has it */
-    IN_TOP,   /* likewise, what else stands at the top */
+    IN_TOP,   /* the same for another field at the top */
 };
 
 struct sw_stream {
@@ -29,12 +29,12 @@ struct sw_stream {
     enum place place;
     bool ended; /* the list or object is complete */
     struct sw_projector item;
-    struct json_object *top; /* what stands at the top besides items; owned */
-    char *key;               /* of the top's value that is read; owned */
+    struct json_object *top; /* the top's fields except items; owned */
+    char *key;               /* of the top's field that is being read; owned */
     char *type;              /* of the event; owned */
     size_t n_items;
     size_t boundary; /* where the last item ended */
-    int code;        /* of the error that ended it */
+    int code;        /* of the error that ended the stream */
     struct sw_err err;
 };
 
@@ -56,7 +56,7 @@ static const struct sw_field_node *root_node(const struct sw_stream *s)
     return whole ? &sw_field_all : &s->opts.projection->root;
 }
 
-/* The projector has its value complete. */
+/* The projector has completed a value. */
 static int item_complete(struct sw_stream *s)
 {
     struct json_object *value = sw_projector_take(&s->item);
@@ -76,7 +76,7 @@ static int item_complete(struct sw_stream *s)
         s->ended = true;
         return deliver(s, json_object_get(value));
     }
-    /* an event's object is delivered at the event's end: its type may stand behind it */
+    /* an event's object is delivered at the end of the event: "type" may come after "object" */
     (void)json_object_object_add(s->top, "object", value);
     s->place = IN_ROOT;
     return 0;
@@ -165,7 +165,7 @@ static int on_end(void *arg, bool map SW_UNUSED, struct sw_err *err SW_UNUSED)
     }
 }
 
-/* A key of the outermost map: what is to become of its value? */
+/* Decide by a key of the outermost map how its value is read. */
 static int on_top_key(struct sw_stream *s, const char *key, size_t len)
 {
     free(s->key);
@@ -189,7 +189,7 @@ static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
     return sw_projector_key(&s->item, key, len, err);
 }
 
-/* Whether a scalar that comes now is to be made. @return 1, 0, or an error */
+/* Whether the next scalar is kept. @return 1, 0, or an error */
 static int keeps_scalar(struct sw_stream *s)
 {
     switch (s->place) {
@@ -202,7 +202,7 @@ static int keeps_scalar(struct sw_stream *s)
     }
 }
 
-/* A value at the top that is no map: null items and objects are none. */
+/* A value at the top that is not a map. null as items or object counts as missing. */
 static int add_top_scalar(struct sw_stream *s, struct json_object *value)
 {
     if (s->place == IN_TOP) {
@@ -229,7 +229,7 @@ static int add_scalar(struct sw_stream *s, struct json_object *value)
     return 0;
 }
 
-/* ---- scalars: made only if they are wanted ----------------------------------------------------
+/* ---- scalars: created only if kept ------------------------------------------------------------
  */
 
 static int on_word(void *arg, enum sw_json_word word, struct sw_err *err SW_UNUSED)

@@ -1,7 +1,7 @@
 #pragma once
-/* stream: lists and watches read while their bytes arrive, keeping of each object only the fields
- * that were declared. All other values are skipped without an allocation, so that 5,000 nodes cost
- * what their few fields cost. */
+/* stream: reads lists and watches while their bytes arrive and keeps only the fields of each object
+ * that a projection names. All other values are skipped without an allocation, so that the memory
+ * for 5,000 nodes is that of the fields that are used. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,65 +11,77 @@
 
 /** The fields to keep of each object, as dotted paths: "metadata.labels" (the whole subtree),
  * "status.nodeInfo.kernelVersion", "metadata.annotations['a.b/c']" or
- * "metadata.annotations.a\.b/c". Lists are looked through: "spec.taints[*].key" and
- * "spec.taints.key" both keep the key of each element. "!metadata.managedFields" leaves a subtree
- * out; without any path that keeps, all else is kept, so that no paths at all keep whole objects. A
- * map that nothing of is kept is left out. Shared by any number of streams.
- * @return 0 | SW_INVALID "'a..b' is no path: ..." Pinned by test/unit/data/data_stream_test.c. */
+ * "metadata.annotations.a\.b/c". A path applies to each element of a list: "spec.taints[*].key" and
+ * "spec.taints.key" both keep the key of each taint. "!metadata.managedFields" drops a subtree. If
+ * all paths begin with '!', everything else is kept; without any path, whole objects are kept. A
+ * map of which nothing is kept is dropped. One projection can serve any number of streams. */
 struct sw_projection;
+/** Compile @paths. @*out is the caller's: sw_projection_free().
+ * @return 0 | SW_INVALID "'a..b' is no path: ..." Pinned by test/unit/data/data_stream_test.c. */
 int sw_projection_compile(const char *const *paths, size_t n_paths, struct sw_projection **out,
                           struct sw_err *err) SW_CHECKED;
+/** Free the projection; no stream may use it any more. NULL is allowed. */
 void sw_projection_free(struct sw_projection *projection);
 SW_DEFINE_AUTO(sw_projection, sw_projection_free)
 
-/** The same on a document that is there already: a new, small document, the caller's. */
+/** A new document with only the fields of @doc that @projection keeps, which the caller owns. */
 struct json_object *sw_projection_of(const struct sw_projection *projection,
                                      struct json_object *doc) SW_CHECKED;
 
+/** What the bytes of a stream contain. */
 enum sw_stream_kind {
     SW_STREAM_LIST,   /* one List object: {"metadata":{...},"items":[...]} */
     SW_STREAM_WATCH,  /* {"type":"ADDED","object":{...}} one after another */
     SW_STREAM_OBJECT, /* one object */
 };
 
-/** One item of a list, or one event. @object is borrowed for the call: json_object_get() keeps it.
- * @type: NULL in lists, else "ADDED", "MODIFIED", "DELETED", "BOOKMARK" or "ERROR". The object of
- * ERROR (a Status) is whole; in lists apiVersion and kind are those of the item where it has them.
- * A negative code ends the stream with it. */
+/** Called for each item of a list and each event of a watch. @object is borrowed for the call; use
+ * json_object_get() to keep it. @type: NULL in lists, else "ADDED", "MODIFIED", "DELETED",
+ * "BOOKMARK" or "ERROR". The projection does not apply to the object of ERROR (a Status). An item
+ * of a list has apiVersion and kind only if the server sent them with the item.
+ * A negative return value ends the stream with that error. */
 typedef int sw_stream_item(void *arg, const char *type, struct json_object *object,
                            struct sw_err *err);
 
+/** How to read a stream. Zero selects the default of each field. */
 struct sw_stream_opts {
     enum sw_stream_kind kind;
     const struct sw_projection
         *projection;       /* borrowed for the stream's life; NULL: whole objects */
-    size_t max_item_bytes; /* of text of one item or event; 0: 16 MiB */
+    size_t max_item_bytes; /* length of the text of one item or event; 0: 16 MiB */
     int max_depth;         /* at most, and 0: 512 */
 };
 
+/** A list, watch or object that is being read. */
 struct sw_stream;
+/** A new stream, which the caller owns: sw_stream_free(). @opts is borrowed for the call; @cb is
+ * called with @arg from sw_stream_feed(). */
 struct sw_stream *sw_stream_new(const struct sw_stream_opts *opts, sw_stream_item *cb, void *arg);
+/** Free the stream; not from within its callback. NULL is allowed. */
 void sw_stream_free(struct sw_stream *stream);
 SW_DEFINE_AUTO(sw_stream, sw_stream_free)
 
-/** Feed bytes as they come. After an error the stream only repeats it.
+/** Read the next bytes, which are borrowed for the call. After an error each further call returns
+ * the same error.
  * @return 0 | SW_INVALID "at byte N: reason" | what the callback returned */
 int sw_stream_feed(struct sw_stream *stream, const char *bytes, size_t len_bytes,
                    struct sw_err *err) SW_CHECKED;
-/** The bytes are at their end. @return 0 | SW_UNAVAILABLE (cut off in the middle) */
+/** End the stream: there are no more bytes.
+ * @return 0 | SW_UNAVAILABLE: the text is incomplete | the error of sw_stream_feed() */
 int sw_stream_end(struct sw_stream *stream, struct sw_err *err) SW_CHECKED;
 
-/** The list's metadata as far as it has been read: "" where there is none. Borrowed. With an API
- * server it comes before the items, but not with every server: ask after the end. */
+/** metadata.resourceVersion of the list, borrowed from the stream; "" if it has not been read. The
+ * API server sends the metadata before the items, other servers may send it after them: call this
+ * after sw_stream_end(). */
 const char *sw_stream_resource_version(const struct sw_stream *stream);
+/** metadata.continue of the list, as sw_stream_resource_version(). */
 const char *sw_stream_continue(const struct sw_stream *stream);
-/** The kind and apiVersion of the list, or of the one object where its projection keeps them; ""
- * else.
- */
+/** The kind of the list, or of the object if the projection keeps its kind; else "". Borrowed. */
 const char *sw_stream_top_kind(const struct sw_stream *stream);
+/** The apiVersion of the list, or of the object if the projection keeps it; else "". Borrowed. */
 const char *sw_stream_top_api_version(const struct sw_stream *stream);
-/** What came was the server's Status (kind "Status") instead: whole, or for SW_STREAM_OBJECT what
- * the projection kept of it; NULL if it was none. */
+/** The object of kind Status that the server sent instead of what was requested, borrowed; NULL if
+ * it sent none. For SW_STREAM_OBJECT the projection applies to it. */
 struct json_object *sw_stream_status(const struct sw_stream *stream);
 /** Items or events delivered so far. */
 size_t sw_stream_n_items(const struct sw_stream *stream);
