@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MIN_MS = 500, RETRY_MAX_MS = 30000, SETTLE_MS = 20, RECHECK_MS = 10 };
+enum { RETRY_MIN_MS = 500, RETRY_MAX_MS = 30000 };
 
 static const char *const crd_fields[] = {
     "spec.group",        "spec.names", "spec.versions[*].name", "spec.versions[*].served",
@@ -46,13 +46,6 @@ static void read_kinds(struct sw_controller *c)
     sw_facts_set_openshift(c->facts, sw_kube_serves(c->kube, "config.openshift.io"));
 }
 
-/* Changes come in crowds (an operator's ten CRDs, a rack of nodes): answer the crowd. */
-void facts_changed(struct sw_controller *c)
-{
-    if (!sw_timer_is_set(c->own->facts_timer))
-        sw_timer_set(c->own->facts_timer, SETTLE_MS);
-}
-
 static void on_facts_timer(void *arg)
 {
     struct sw_controller *c = arg;
@@ -68,17 +61,6 @@ static void on_facts_timer(void *arg)
 /* ---- prerequisites ------------------------------------------------------------------------------
  */
 
-void recheck_soon(struct sw_controller *c)
-{
-    if (c->own->recheck_timer && !sw_timer_is_set(c->own->recheck_timer))
-        sw_timer_set(c->own->recheck_timer, RECHECK_MS);
-}
-
-void recheck_in(struct sw_controller *c, int64_t in_ms)
-{
-    sw_timer_set(c->own->recheck_timer, in_ms);
-}
-
 static void on_recheck_timer(void *arg)
 {
     struct sw_controller *c = arg;
@@ -91,17 +73,6 @@ static void on_recheck_timer(void *arg)
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
-
-void node_changed(struct sw_controller *c, uint32_t node)
-{
-    recheck_soon(c); /* a selector may match now, or not any more */
-    capabilities_node_changed(c, node);
-    for (struct resource *r = c->resources, *next; r; r = next) {
-        next = r->next;
-        if (r->started && sw_engine_concerns_node(r->engine, node))
-            resource_step(r, &(struct sw_event){ .kind = SW_EV_NODE, .node = node });
-    }
-}
 
 static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
 {
@@ -117,7 +88,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     if (groups_changed)
         facts_changed(c);
     if (changed)
-        node_changed(c, number);
+        cluster_node_changed(c, number);
     const struct sw_group *observed = changed && *group ? sw_facts_find_group(c->facts, group)
                                                         : NULL;
     if (observed)
@@ -137,7 +108,7 @@ static void on_node(const struct sw_watch_event *w, void *arg)
         if (sw_facts_remove_node(c->facts, w->name))
             facts_changed(c);
         if (number != SW_NO_NODE)
-            node_changed(c, number);
+            cluster_node_changed(c, number);
         break;
     }
     case SW_WATCH_SYNCED:
@@ -250,15 +221,6 @@ static void discover(void *arg)
                                       on_version, c);
 }
 
-void controller_trouble(struct sw_controller *c, int code, const char *why)
-{
-    if (c->own->trouble == code || code == SW_UNAVAILABLE)
-        return; /* that the server is down, the client tells */
-    c->own->trouble = code;
-    if (c->opts.on_trouble)
-        c->opts.on_trouble(code, why, c->opts.arg);
-}
-
 /* The variable in either spelling. */
 static const char *setting(const char *upper, const char *lower)
 {
@@ -274,7 +236,7 @@ void cluster_open(struct sw_controller *c)
     c->own->retry_timer = sw_timer_new(c->loop, discover, c);
     c->own->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);
     c->own->recheck_timer = sw_timer_new(c->loop, on_recheck_timer, c);
-    kinds_open(c);
+    kinds_open(c, cluster_kinds_changed);
     discover(c);
 }
 

@@ -113,6 +113,7 @@ struct op {
     unsigned n_tries;
     void (*begin)(struct op *op, const struct sw_kind *kind);
     void (*failed)(struct op *op, int code, const char *message);
+    void (*apply)(struct op *op, const struct sw_kind *kind); /* apply: after begin is done */
     void *more; /* of the file that made it; freed by release() */
     void (*release)(void *more);
 };
@@ -165,7 +166,7 @@ bool resource_is_rolled_back(const struct resource *r);
 /** Facts changed: plan every resource again, once this settles. */
 void facts_changed(struct sw_controller *c);
 /** What the node set says of @node is new: tells capabilities and engines. */
-void node_changed(struct sw_controller *c, uint32_t node);
+void cluster_node_changed(struct sw_controller *c, uint32_t node);
 /** Check the prerequisites of every resource, soon. */
 void recheck_soon(struct sw_controller *c);
 /** The same in @in_ms, instead of what was set. */

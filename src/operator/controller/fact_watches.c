@@ -73,7 +73,7 @@ bool fact_source_ready(struct sw_controller *c, const char *word)
     return ready;
 }
 
-bool facts_ready(struct resource *r)
+bool fact_watches_ready(struct resource *r)
 {
     struct sw_controller *c = r->c;
     bool ready = true;

@@ -91,7 +91,7 @@ static void on_handed_over(const struct sw_kube_answer *a, void *arg)
     if (a->code < 0) /* what a recipe drops later stays then; the apply itself does not suffer */
         sw_log(SW_LOG_WARN, "fields not taken over", "resource", op->r->name, "object",
                op->key.name, "error", sw_err_text(a->err), NULL);
-    request_begin_apply(op, op->more);
+    op->apply(op, op->more);
 }
 
 static struct json_object *replace(const char *path, struct json_object *value)
@@ -110,7 +110,7 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
     op->req = NULL;
     struct json_object *fields = a->code < 0 ? NULL : inherit_managed_fields(a->object, "slipway");
     if (!fields) {
-        request_begin_apply(op, kind);
+        op->apply(op, kind);
         return;
     }
     const char *version = sw_json_str(a->object, "", "metadata", "resourceVersion", NULL);

@@ -90,7 +90,7 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
     if (code != SW_UNAVAILABLE && !early && !is_doubtful(c, s->api_version))
         forget(s);
     if (!is_discovering(c))
-        cluster_kinds_changed(c);
+        c->own->on_kinds(c);
 }
 
 static void ask(struct stale *s)
@@ -175,7 +175,7 @@ static void on_news(void *arg)
 {
     struct sw_controller *c = arg;
     if (!c->own->discovery && !is_discovering(c))
-        cluster_kinds_changed(c);
+        c->own->on_kinds(c);
 }
 
 static void note_news(void *arg)
@@ -262,8 +262,9 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
     }
 }
 
-void kinds_open(struct sw_controller *c)
+void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller *c))
 {
+    c->own->on_kinds = on_changed;
     c->own->kinds_timer = sw_timer_new(c->loop, on_kinds_timer, c);
     c->own->kinds_news = sw_timer_new(c->loop, on_news, c);
     c->own->kinds_retry_ms = RETRY_MS;

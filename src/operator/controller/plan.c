@@ -123,13 +123,13 @@ static void tell_trouble(struct resource *r)
 {
     SW_AUTO_CHARS *message = r->plan ? NULL : kinds_trouble(r);
     if (message && !sw_streq(message, r->fault_message))
-        resource_refuse(r, SW_UNAVAILABLE, message);
+        r->own->driver->refuse(r, SW_UNAVAILABLE, message);
 }
 
 static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
-    w->waits_for_facts = !facts_ready(w->r) || !capabilities_plan_ready(w->r);
+    w->waits_for_facts = !fact_watches_ready(w->r) || !capabilities_plan_ready(w->r);
     if (w->waits_for_facts) {
         tell_trouble(w->r);
         return;
@@ -149,21 +149,13 @@ static void try_plan(void *arg)
 
 static void load(struct plan_work *w);
 
-void plan_resume(struct resource *r)
+static void resume(struct resource *r)
 {
     struct plan_work *w = r->own->plan_work;
     if (w && w->waits_for_facts && w->is_loaded)
         try_plan(w);
     else if (w && w->waits_for_facts)
         load(w);
-}
-
-void plan_resume_all(struct sw_controller *c)
-{
-    for (struct resource *r = c->resources, *next; r; r = next) {
-        next = r->next;
-        plan_resume(r);
-    }
 }
 
 bool resource_is_planning(const struct resource *r)
@@ -233,7 +225,7 @@ static void on_source(int code, struct sw_recipe *recipe, const char *message, v
 static void load(struct plan_work *w)
 {
     struct resource *r = w->r;
-    w->waits_for_facts = resolve_is_needed(r->seen) && !facts_ready(r);
+    w->waits_for_facts = resolve_is_needed(r->seen) && !fact_watches_ready(r);
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
@@ -257,6 +249,7 @@ void plan_start(struct resource *r, plan_fn *done)
     struct plan_work *w = r->own->plan_work = sw_zalloc(1, sizeof *w);
     *w = (struct plan_work){ .r = r, .done = done };
     w->lookups = lookups_new(r, try_plan, w);
+    r->own->resume_plan = resume;
     load(w);
 }
 

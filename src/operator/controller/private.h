@@ -12,6 +12,7 @@ struct controller_private {
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
     struct sw_timer *retry_timer, *facts_timer, *recheck_timer, *kinds_timer, *kinds_news;
     int64_t retry_ms, kinds_retry_ms;
+    void (*on_kinds)(struct sw_controller *c); /* the server serves other kinds */
     bool nodes_synced;
     bool paused; /* it reads, and writes nothing */
     size_t apis_cap;
@@ -26,9 +27,19 @@ struct render_request {
     char *state, *variant;
 };
 
+/** What lower files of the core call of higher ones; there is one, in resource.c. */
+struct resource_driver {
+    void (*perform)(struct resource *r, const struct sw_action *a); /* an action of the engine */
+    void (*render)(struct resource *r, const char *state, const char *variant, uint64_t serial);
+    void (*refuse)(struct resource *r, int code, const char *message); /* resource_refuse() */
+    void (*replan)(struct resource *r);                                /* resource_replan() */
+};
+
 struct resource_private {
-    uint64_t recording;     /* its number in c->opts.recording */
-    struct sw_timer *timer; /* the engine's */
+    const struct resource_driver *driver;
+    void (*resume_plan)(struct resource *r); /* of plan.c; NULL: nothing was planned yet */
+    uint64_t recording;                      /* its number in c->opts.recording */
+    struct sw_timer *timer;                  /* the engine's */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
     struct op *ops;              /* requests under way */
@@ -94,6 +105,16 @@ void prerequisite_done(struct prerequisite *p);
 void resource_free_all(struct sw_controller *c);
 /** It cannot even be begun: say so in its status. */
 void resource_refuse(struct resource *r, int code, const char *message);
+/** document.c: has @doc, a SpecialResource, slipway's finalizer? */
+bool document_has_finalizer(struct json_object *doc);
+/** The same, or that of an early SRO. */
+bool document_is_held(struct json_object *doc);
+bool document_is_deleting(struct json_object *doc);
+
+/** step.c: render, after this step, what SW_ACT_RENDER asks for. */
+void render_queue_add(struct resource *r, const struct sw_action *a);
+void render_queue_free(struct resource *r);
+
 /** Does a finalizer of slipway's, an old one too, keep the resource from going? */
 bool resource_is_held(const struct resource *r);
 void resource_set_fault(struct resource *r, int code, const char *message);
@@ -151,9 +172,7 @@ void render_free(struct render *w);
 /** Step the engine with the answer; the op is gone. */
 void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *message,
                struct json_object *object, const char *text);
-/** Go on with an apply whose kind is known. */
-void request_begin_apply(struct op *op, const struct sw_kind *kind);
-/** The same after the fields that SRO wrote were taken over. */
+/** Take over the fields that SRO wrote, then call op->apply. */
 void inherit_begin(struct op *op, const struct sw_kind *kind);
 /** @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has
  * none there. */
@@ -189,7 +208,8 @@ void cluster_kinds_changed(struct sw_controller *c);
 bool cluster_selects_any(struct resource *r);
 void controller_trouble(struct sw_controller *c, int code, const char *why);
 
-void kinds_open(struct sw_controller *c);
+/** @on_changed is called when the server serves other kinds. */
+void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller *c));
 void kinds_close(struct sw_controller *c);
 /** Ask again, after a pause, for group versions that nobody answered for. */
 void kinds_recheck(struct sw_controller *c);
@@ -203,5 +223,5 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
 
 /** Watch what the resource and (once it is loaded) r->recipe mention. @return false: not all of it
  * is known yet; plan_resume() will be called. */
-bool facts_ready(struct resource *r);
+bool fact_watches_ready(struct resource *r);
 void fact_watches_close(struct sw_controller *c);

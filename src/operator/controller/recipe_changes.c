@@ -48,7 +48,7 @@ static void load_again(void *arg)
 {
     struct refresh *f = arg;
     f->r->own->recipe_is_old = true;
-    resource_replan(f->r);
+    f->r->own->driver->replan(f->r);
 }
 
 /* Not inside the watch's own callback: looking again may close it. */

@@ -6,86 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRIES = 2, AGAIN_MS = 1000 };
+enum { RETRIES = 2 };
 
 static char *copy_of(const char *s)
 {
     return s ? sw_strdup(s) : NULL;
-}
-
-struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial)
-{
-    struct op *op = sw_zalloc(1, sizeof *op);
-    *op = (struct op){ .r = r, .next = r->own->ops, .prev = &r->own->ops, .serial = serial };
-    if (key)
-        op->key = (struct sw_key){ copy_of(key->api_version), copy_of(key->kind), copy_of(key->ns),
-                                   copy_of(key->name) };
-    if (r->own->ops)
-        r->own->ops->prev = &op->next;
-    r->own->ops = op;
-    return op;
-}
-
-void op_free(struct op *op)
-{
-    *op->prev = op->next;
-    if (op->next)
-        op->next->prev = op->prev;
-    sw_kube_cancel(op->req);
-    sw_timer_free(op->timer);
-    free((char *)op->key.api_version);
-    free((char *)op->key.kind);
-    free((char *)op->key.ns);
-    free((char *)op->key.name);
-    json_object_put(op->doc);
-    free(op->uid);
-    free(op->dropped);
-    free(op->propagation);
-    if (op->release)
-        op->release(op->more);
-    free(op);
-}
-
-struct op *op_find(const struct resource *r, void (*begin)(struct op *, const struct sw_kind *),
-                   const char *ns, const char *name)
-{
-    for (struct op *op = r->own->ops; op; op = op->next)
-        if (op->begin == begin && (!name || sw_streq(op->key.name, name)) &&
-            (!ns || sw_streq(op->key.ns, ns)))
-            return op;
-    return NULL;
-}
-
-static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
-{
-    struct op *op = arg;
-    op->req = NULL;
-    if (code < 0)
-        op->failed(op, code, sw_err_text(err));
-    else
-        op->begin(op, kind);
-}
-
-static void on_again(void *arg)
-{
-    op_with_kind(arg);
-}
-
-void op_again(struct op *op)
-{
-    sw_timer_free(op->timer);
-    op->timer = sw_timer_new(op->r->c->loop, on_again, op);
-    sw_timer_set(op->timer, AGAIN_MS);
-}
-
-void op_with_kind(struct op *op)
-{
-    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
-                                                   op->key.kind);
-    if (kind)
-        op->begin(op, kind);
-    else
-        op->req = sw_kube_kind(op->r->c->kube, op->key.api_version, op->key.kind, on_kind, op);
 }
 
 /* Tell the engine the answer, after the op that waited for it is gone. */
@@ -169,7 +94,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     op_answer(op, SW_EV_APPLIED, a->code, answer_message(a), a->object, NULL);
 }
 
-void request_begin_apply(struct op *op, const struct sw_kind *kind)
+static void begin_apply(struct op *op, const struct sw_kind *kind)
 {
     SW_AUTO_CHARS *account = resource_account(op->r);
     const char *ns = kind->namespaced ? op->key.ns : NULL;
@@ -191,7 +116,8 @@ void request_apply(struct resource *r, const struct sw_action *a)
     op->doc = json_object_get(a->doc);
     op->force = a->force;
     op->dry_run = a->dry_run;
-    op->begin = a->inherit ? inherit_begin : request_begin_apply;
+    op->apply = begin_apply;
+    op->begin = a->inherit ? inherit_begin : begin_apply;
     op->failed = apply_failed;
     op_with_kind(op);
 }
@@ -317,7 +243,7 @@ static void on_reread(const struct sw_kube_answer *a, void *arg)
     op_answer(op, SW_EV_LABELED, a->code < 0 ? a->code : SW_CONFLICT, answer_message(a), NULL,
               NULL);
     if (changed)
-        node_changed(c, node);
+        cluster_node_changed(c, node);
 }
 
 static void on_labeled(const struct sw_kube_answer *a, void *arg)
@@ -335,7 +261,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
     op_answer(op, SW_EV_LABELED, a->code, answer_message(a), NULL, NULL);
     if (changed) /* others' labels, too: the watch will bring nothing that is new then */
-        node_changed(c, node);
+        cluster_node_changed(c, node);
 }
 
 static void begin_label(struct op *op, const struct sw_kind *kind)
@@ -471,7 +397,7 @@ static void finalizer_answered(struct op *op, int code, const char *message)
     }
     op_free(op);
     if (code < 0 && code != SW_NOTFOUND)
-        resource_refuse(r, code, copy);
+        r->own->driver->refuse(r, code, copy);
 }
 
 static void on_finalizer(const struct sw_kube_answer *a, void *arg)

@@ -6,57 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void run_queue(struct resource *r);
 static void send_spec(struct resource *r);
-
-struct resource *resource_find(struct sw_controller *c, const char *name)
-{
-    for (struct resource *r = c->resources; r; r = r->next)
-        if (sw_streq(r->name, name))
-            return r;
-    return NULL;
-}
-
-const char *resource_namespace(const struct resource *r)
-{
-    const char *ns = sw_json_str(r->doc, "", "spec", "namespace", NULL);
-    return *ns ? ns : r->name;
-}
-
-void resource_set_fault(struct resource *r, int code, const char *message)
-{
-    char *copy = message ? sw_strdup(message) : NULL; /* may be what it replaces */
-    free(r->fault_message);
-    r->fault = code;
-    r->fault_message = copy;
-    r->own->fault_of_render = false;
-}
 
 /* ---- what the engine wants ---------------------------------------------------------------------
  */
-
-static struct render_request *queue_render(struct resource *r)
-{
-    struct render_request *t = sw_zalloc(1, sizeof *t);
-    *r->own->queue_end = t;
-    r->own->queue_end = &t->next;
-    return t;
-}
-
-static void render_request_free(struct render_request *t)
-{
-    free(t->state);
-    free(t->variant);
-    free(t);
-}
-
-static void do_render(struct resource *r, const struct sw_action *a)
-{
-    struct render_request *t = queue_render(r);
-    t->state = sw_strdup(a->state);
-    t->variant = a->variant ? sw_strdup(a->variant) : NULL;
-    t->serial = a->serial;
-}
 
 static void on_informed(const struct informer_event *event, void *arg, uint64_t watch)
 {
@@ -139,62 +92,14 @@ static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
 }
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
-    [SW_ACT_RENDER] = do_render,       [SW_ACT_WATCH] = do_watch,
-    [SW_ACT_UNWATCH] = do_unwatch,     [SW_ACT_APPLY] = do_apply,
-    [SW_ACT_DELETE] = request_delete,  [SW_ACT_LABEL] = request_label,
-    [SW_ACT_STATUS] = request_status,  [SW_ACT_EVENT] = event_report,
-    [SW_ACT_TIMER] = do_timer,         [SW_ACT_LOGS] = request_logs,
-    [SW_ACT_FINALIZED] = do_finalized, [SW_ACT_RELEASE] = request_release,
+    [SW_ACT_RENDER] = render_queue_add, [SW_ACT_WATCH] = do_watch,
+    [SW_ACT_UNWATCH] = do_unwatch,      [SW_ACT_APPLY] = do_apply,
+    [SW_ACT_DELETE] = request_delete,   [SW_ACT_LABEL] = request_label,
+    [SW_ACT_STATUS] = request_status,   [SW_ACT_EVENT] = event_report,
+    [SW_ACT_TIMER] = do_timer,          [SW_ACT_LOGS] = request_logs,
+    [SW_ACT_FINALIZED] = do_finalized,  [SW_ACT_RELEASE] = request_release,
     [SW_ACT_EMPTIED] = do_emptied,
 };
-
-static void step_once(struct resource *r, struct sw_event *event)
-{
-    event->now_ms = sw_loop_now_ms(r->c->loop);
-    r->own->stepping = true;
-    const struct sw_actions *actions = sw_engine_step(r->engine, event);
-    sw_recording_step(r->c->opts.recording, r->own->recording, event, actions);
-    for (size_t i = 0; i < actions->n; i++)
-        performers[actions->items[i].kind](r, &actions->items[i]);
-    r->own->stepping = false;
-}
-
-void resource_step(struct resource *r, struct sw_event *event)
-{
-    assert(!r->own->stepping);
-    step_once(r, event);
-    run_queue(r);
-    capabilities_stepped(r);
-    if (r->c->opts.on_change)
-        r->c->opts.on_change(r->name, r->c->opts.arg);
-}
-
-/* Renders are answered at once, but not inside the step that asked for them. */
-static void run_queue(struct resource *r)
-{
-    if (r->own->draining)
-        return; /* the loop below goes on with it */
-    r->own->draining = true;
-    while (r->own->queue) {
-        struct render_request *t = r->own->queue;
-        r->own->queue = t->next;
-        if (!r->own->queue)
-            r->own->queue_end = &r->own->queue;
-        render_start(r, t->state, t->variant, t->serial);
-        render_request_free(t);
-    }
-    r->own->draining = false;
-}
-
-void resource_render_again(struct resource *r)
-{
-    resource_step(r, &(struct sw_event){ .kind = SW_EV_FACTS });
-}
-
-bool resource_is_rendering(const struct resource *r)
-{
-    return r->own->renders || r->own->queue;
-}
 
 static void on_timer(void *arg)
 {
@@ -204,16 +109,14 @@ static void on_timer(void *arg)
 /* ---- life --------------------------------------------------------------------------------------
  */
 
-struct json_object *resource_as_owner(const struct resource *r)
+static void perform(struct resource *r, const struct sw_action *a)
 {
-    struct json_object *owner = json_object_new_object(), *list = json_object_new_array();
-    sw_json_set_str(owner, SW_GROUP_VERSION, "apiVersion", NULL);
-    sw_json_set_str(owner, "SpecialResource", "kind", NULL);
-    sw_json_set_str(owner, r->name, "name", NULL);
-    sw_json_set_str(owner, r->uid, "uid", NULL);
-    (void)json_object_array_add(list, owner);
-    return list;
+    performers[a->kind](r, a);
 }
+
+static const struct resource_driver driver = {
+    .perform = perform, .render = render_start, .refuse = resource_refuse, .replan = resource_replan
+};
 
 static struct resource *resource_new(struct sw_controller *c, const char *name, const char *uid)
 {
@@ -231,6 +134,7 @@ static struct resource *resource_new(struct sw_controller *c, const char *name, 
         .timer = sw_timer_new(c->loop, on_timer, r),
         .queue_end = &r->own->queue,
         .finalizing = N_CAPABILITIES + 1,
+        .driver = &driver,
     };
     capabilities_open_resource(r);
     c->resources = r;
@@ -247,11 +151,7 @@ static void resource_free(struct resource *r)
     informer_unsubscribe_all(r->c->informer, r);
     while (r->own->ops)
         op_free(r->own->ops);
-    while (r->own->queue) {
-        struct render_request *t = r->own->queue;
-        r->own->queue = t->next;
-        render_request_free(t);
-    }
+    render_queue_free(r);
     while (r->own->renders)
         render_free(r->own->renders);
     capabilities_close_resource(r);
@@ -282,38 +182,6 @@ void resource_free_all(struct sw_controller *c)
         resource_free(c->resources);
 }
 
-/* ---- the resource's own document ---------------------------------------------------------------
- */
-
-static bool has_name(struct json_object *list, const char *name)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(list, i)), name))
-            return true;
-    return false;
-}
-
-static bool has_finalizer(struct json_object *doc)
-{
-    return has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_FINALIZER);
-}
-
-static bool is_held(struct json_object *doc)
-{
-    return has_finalizer(doc) ||
-           has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_OLD_FINALIZER);
-}
-
-bool resource_is_held(const struct resource *r)
-{
-    return is_held(r->doc);
-}
-
-static bool is_deleting(struct json_object *doc)
-{
-    return sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
-}
-
 /* Everything that the engine or a template could see of it, but for its status. */
 static bool differs(struct json_object *a, struct json_object *b)
 {
@@ -322,8 +190,9 @@ static bool differs(struct json_object *a, struct json_object *b)
                           sw_json_find(b, "metadata", "labels", NULL)) ||
            !sw_json_equal(sw_json_find(a, "metadata", "annotations", NULL),
                           sw_json_find(b, "metadata", "annotations", NULL)) ||
-           is_deleting(a) != is_deleting(b) || has_finalizer(a) != has_finalizer(b) ||
-           is_held(a) != is_held(b);
+           document_is_deleting(a) != document_is_deleting(b) ||
+           document_has_finalizer(a) != document_has_finalizer(b) ||
+           document_is_held(a) != document_is_held(b);
 }
 
 static int management_of(struct resource *r, enum sw_management *out, struct sw_err *err)
@@ -399,7 +268,7 @@ static void send_spec(struct resource *r)
         .name = r->name,
         .uid = r->uid,
         .generation = sw_json_int(r->doc, 0, "metadata", "generation", NULL),
-        .deleting = is_deleting(r->doc),
+        .deleting = document_is_deleting(r->doc),
         .node_selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL),
         .status = r->status,
         .code = r->fault,
@@ -462,30 +331,6 @@ void resource_refuse(struct resource *r, int code, const char *message)
     on_plan(r, code, message);
 }
 
-char *resource_account(const struct resource *r)
-{
-    const char *parents = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
-    const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
-    if (parents)
-        return sw_strdup(parents);
-    return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
-}
-
-bool resource_is_deleting(const struct resource *r)
-{
-    return is_deleting(r->doc);
-}
-
-bool resource_is_removed(const struct resource *r)
-{
-    return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
-}
-
-bool resource_is_unmanaged(const struct resource *r)
-{
-    return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Unmanaged");
-}
-
 static bool is_walked(const struct resource *r)
 {
     return !resource_is_removed(r) && !resource_is_unmanaged(r);
@@ -493,7 +338,7 @@ static bool is_walked(const struct resource *r)
 
 void resource_tell_if_walked(struct resource *r)
 {
-    if (r->started && !is_deleting(r->doc) && is_walked(r))
+    if (r->started && !document_is_deleting(r->doc) && is_walked(r))
         send_spec(r);
 }
 
@@ -527,7 +372,7 @@ static void resource_changed(struct resource *r)
     if (intent != INTENT_WALK) {
         if (may_be_told)
             send_spec(r);
-    } else if (!r->c->opts.one_shot && !has_finalizer(r->doc)) {
+    } else if (!r->c->opts.one_shot && !document_has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */
     } else {
         plan_start(r, on_plan);
@@ -547,7 +392,7 @@ static void on_replan(struct resource *r, int code, const char *message)
 
 void resource_replan(struct resource *r)
 {
-    if (r->started && !is_deleting(r->doc) && (r->plan || r->fault))
+    if (r->started && !document_is_deleting(r->doc) && (r->plan || r->fault))
         plan_start(r, on_replan);
 }
 
@@ -576,14 +421,14 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
         resource_free(r);
         r = NULL;
     }
-    if (!r && is_deleting(w->object) && !is_held(w->object))
+    if (!r && document_is_deleting(w->object) && !document_is_held(w->object))
         return; /* held by somebody else's finalizer; our part is done */
     bool is_new = !r;
     if (is_new)
         r = resource_new(c, w->name, w->uid);
     bool changed = is_new || differs(r->seen, w->object);
     take_doc(r, w->object);
-    if (changed && is_deleting(r->doc) && !is_held(r->doc))
+    if (changed && document_is_deleting(r->doc) && !document_is_held(r->doc))
         resource_free(r); /* all was removed */
     else if (changed)
         resource_changed(r);

@@ -107,19 +107,3 @@ int resolve_spec(struct json_object *doc, struct json_object *values, struct jso
     }
     return 0;
 }
-
-int resource_resolve(struct resource *r, struct sw_err *err)
-{
-    struct json_object *resolved = NULL;
-    json_object_put(r->doc);
-    r->doc = json_object_get(r->seen);
-    if (!resolve_is_needed(r->seen))
-        return 0;
-    SW_AUTO_JSON *values = resource_values(r, NULL);
-    int rc = resolve_spec(r->seen, values, &resolved, err);
-    if (rc < 0)
-        return rc;
-    json_object_put(r->doc);
-    r->doc = resolved;
-    return 0;
-}

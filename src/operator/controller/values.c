@@ -93,3 +93,19 @@ bool resource_mentions(const struct resource *r, const char *const *words)
 {
     return mentions(r, whole_values) || mentions(r, words);
 }
+
+int resource_resolve(struct resource *r, struct sw_err *err)
+{
+    struct json_object *resolved = NULL;
+    json_object_put(r->doc);
+    r->doc = json_object_get(r->seen);
+    if (!resolve_is_needed(r->seen))
+        return 0;
+    SW_AUTO_JSON *values = resource_values(r, NULL);
+    int rc = resolve_spec(r->seen, values, &resolved, err);
+    if (rc < 0)
+        return rc;
+    json_object_put(r->doc);
+    r->doc = resolved;
+    return 0;
+}

@@ -57,7 +57,7 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
     }
     op_free(op);
     if (changed) /* the watch will bring nothing that is new then */
-        node_changed(c, node);
+        cluster_node_changed(c, node);
 }
 
 static void begin(struct op *op, const struct sw_kind *kind)

@@ -1,6 +1,6 @@
 /* Looking for objects by name, in as few questions as will do: where a namespace is not there,
  * nothing in it is. */
-#include "operator/informer/internal.h"
+#include "operator/informer/subscription.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #pragma once
-/* What the files of modules share: modules.c has their life, module_watch.c what is watched for
+/* What the files of modules share: module.c has their life, module_watch.c what is watched for
  * versions, module_version.c one version after the other, module_objects.c its objects. */
 #include "net/http/http.h"
 #include "operator/controller/core.h"
@@ -66,15 +66,15 @@ static inline struct modules *modules_of(const struct sw_controller *c)
     return c->state[CAPABILITY_modules];
 }
 
-/** modules.c: spec.namespace, else its name. */
+/** module.c: spec.namespace, else its name. */
 const char *module_namespace(const struct module *m);
-/** modules.c: give up what the round has begun. */
+/** module.c: give up what the round has begun. */
 void module_stop_round(struct module *m);
-/** modules.c: begin a round anew in @in_ms. */
+/** module.c: begin a round anew in @in_ms. */
 void module_begin_soon(struct module *m, int64_t in_ms);
-/** modules.c: write what has changed of the status. */
+/** module.c: write what has changed of the status. */
 void module_write_status(struct module *m);
-/** modules.c: say @message, give the round up, begin anew later. */
+/** module.c: say @message, give the round up, begin anew later. */
 void module_fail(struct module *m, const char *message);
 
 /** module_watch.c: watch what spec.watch names; the watches there were are closed. */

@@ -1,6 +1,7 @@
 #pragma once
-/* The inside of the informer: informer.c (subscriptions), watch.c (watches on the server, and what
- * subscribers are notified of), absent.c (objects read by name, and what is known to be absent). */
+/* The inside of the informer: subscription.c (subscriptions), subscription_watch.c (watches on the
+ * server, and what subscribers are notified of), subscription_absent.c (objects read by name, and
+ * what is known to be absent). */
 #include "operator/informer/informer.h"
 
 #include "base/base.h"
@@ -68,7 +69,7 @@ void informer_retry_later(struct informer *informer);
 /* Free what ended, once nobody iterates. */
 void informer_free_ended(struct informer *informer);
 
-/* watch.c */
+/* subscription_watch.c */
 void subscription_join(struct subscription *s, const struct sw_kind *kind);
 void subscription_leave(struct subscription *s);
 /* Is there a watch for it already? */
@@ -79,7 +80,7 @@ void subscription_notify_object(struct subscription *s, struct json_object *obje
 void subscription_notify_fault(struct subscription *s, int code, const char *message);
 void shared_watch_close(struct shared_watch *f);
 
-/* absent.c */
+/* subscription_absent.c */
 /* The owner's watch does not show it: is it somebody else's? Ask, and tell. */
 void subscription_get(struct subscription *s);
 /* Join a watch of @kind and tell what is known; first find out whether its namespace is there,

@@ -5,8 +5,8 @@
  *
  * The hooks are those of the newest record of the release. Which have succeeded is noted on the
  * record before anything follows from it, so a controller that is killed in between runs none of
- * them twice. deletion.c has the stages, hooks.c runs the hooks of one, records.c removes the owner
- * from Helm's records. */
+ * them twice. stages.c has the stages, stages_hooks.c runs the hooks of one, stages_records.c
+ * removes the owner from Helm's records. */
 #include "operator/controller/core.h"
 #include "operator/release/hooks.h"
 

@@ -1,5 +1,5 @@
 /* Shared watches: what one watch shows, and whom it is told. */
-#include "operator/informer/internal.h"
+#include "operator/informer/subscription.h"
 
 #include <stdlib.h>
 #include <string.h>

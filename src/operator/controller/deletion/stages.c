@@ -1,5 +1,5 @@
-/* The stages of a deletion or removal; see deletion.h. */
-#include "operator/controller/deletion/deletion.h"
+/* The stages of a deletion or removal; see stages.h. */
+#include "operator/controller/deletion/stages.h"
 #include "operator/release/record.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Who needs a child that was made for a dependency: its owners. The API server takes it away with
  * the last of them, and so do we where the last one needs it no more; a child that somebody wrote
  * himself has none. */
-#include "operator/controller/dependencies/dependencies.h"
+#include "operator/controller/dependencies/dependency.h"
 
 #include <string.h>
 

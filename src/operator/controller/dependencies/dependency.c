@@ -1,6 +1,6 @@
 /* What a resource depends on: other resources, made from the entries of spec.dependencies where
  * they are not there, that have to be Ready first, one after the other. */
-#include "operator/controller/dependencies/dependencies.h"
+#include "operator/controller/dependencies/dependency.h"
 
 #include <stdlib.h>
 #include <string.h>

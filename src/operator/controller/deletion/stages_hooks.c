@@ -1,7 +1,7 @@
 /* The hooks of one stage, one after the other: made, watched to their end, noted on the release's
  * record, and deleted where they say so. */
+#include "operator/controller/deletion/stages.h"
 #include "operator/manifests/hooks.h"
-#include "operator/controller/deletion/deletion.h"
 
 #include <stdlib.h>
 

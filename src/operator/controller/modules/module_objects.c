@@ -1,6 +1,6 @@
 /* The objects of one version of a SpecialResourceModule: state by state, applied one after another
  * and waited for. */
-#include "operator/controller/modules/modules.h"
+#include "operator/controller/modules/module.h"
 
 #define MODULE_OWNED "specialresourcemodule.openshift.io/owned"
 

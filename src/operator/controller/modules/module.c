@@ -1,7 +1,7 @@
 /* SpecialResourceModules: a chart applied once for each OpenShift version that is found at the
  * watched paths. One step after another; whatever changes begins it anew, and what is as it should
  * be is applied without effect. */
-#include "operator/controller/modules/modules.h"
+#include "operator/controller/modules/module.h"
 
 #include <stdlib.h>
 

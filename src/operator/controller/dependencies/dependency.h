@@ -1,6 +1,7 @@
 #pragma once
-/* dependencies: spec.dependencies, other resources that have to be Ready first. dependencies.c
- * follows them, child.c makes those that are not there, owners.c keeps their owner references. */
+/* dependencies: spec.dependencies, other resources that have to be Ready first. dependency.c
+ * follows them, dependency_child.c makes those that are not there, dependency_owners.c keeps
+ * their owner references. */
 #include "operator/controller/core.h"
 
 #define ANN_PARENT "slipway.dev/dependency-of"
@@ -29,19 +30,20 @@ const char *depend_name(struct json_object *entry);
 bool depend_needs(const struct resource *r, const char *name);
 void depend_fault_done(struct prerequisite *o);
 
-/** owners.c: see that @r is one of the owners of @child, which was made for a
+/** dependency_owners.c: see that @r is one of the owners of @child, which was made for a
  * dependency.
  */
 void depend_own(struct resource *r, struct resource *child);
 /** See that @r owns no child that it has no entry for any more; one that nobody else needs goes. */
 void depend_prune(struct resource *r);
 
-/** child.c: make the child of @entry, or bring it to @digest (of the entry), where
+/** dependency_child.c: make the child of @entry, or bring it to @digest (of the entry), where
  * that is not being done already; what fails stands in dependencies_of(r)->creation_fault until the
  * next try. */
 void depend_create_child(struct resource *r, struct json_object *entry, const char *digest);
 /** Give up, where nothing is on its way to the server yet. */
 void depend_stop_creating(struct resource *r);
-/** owners.c: everything of @r is removed or left behind. With deletionPolicy orphan, so are the
- * children that were made for its dependencies. @return false: finalize_done() will be called */
+/** dependency_owners.c: everything of @r is removed or left behind. With deletionPolicy orphan,
+ * so are the children that were made for its dependencies. @return false: finalize_done() will be
+ * called */
 bool depend_finalize(struct resource *r);

@@ -1,4 +1,4 @@
-#include "operator/informer/internal.h"
+#include "operator/informer/subscription.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Making a child: the chart of an entry of spec.dependencies is read, the parent is written down,
  * the child is applied. Who made what is also written into SRO's ConfigMap
  * special-resource-dependencies (child: parent), for people and for SRO. */
-#include "operator/controller/dependencies/dependencies.h"
+#include "operator/controller/dependencies/dependency.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Helm's records of objects that are left behind: they outlive the resource, which owned them. */
-#include "operator/controller/deletion/deletion.h"
+#include "operator/controller/deletion/stages.h"
 #include "operator/manifests/ownership.h"
 #include "operator/release/record.h"
 

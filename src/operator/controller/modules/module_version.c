@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/text/semver.h"
-#include "operator/controller/modules/modules.h"
+#include "operator/controller/modules/module.h"
 
 #define GRAPH "https://api.openshift.com/api/upgrades_info/v1/graph"
 

@@ -1,6 +1,6 @@
 /* What a SpecialResourceModule watches for versions: the objects of spec.watch, the paths in them.
  */
-#include "operator/controller/modules/modules.h"
+#include "operator/controller/modules/module.h"
 
 /* "$.a.b" and "{.a.b}" are ".a.b". */
 static int find_values(const char *path, struct json_object *doc, struct sw_json_list *out,

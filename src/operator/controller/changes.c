@@ -1,0 +1,43 @@
+/* Something changed that concerns every resource: it is dealt with once changes settle (cluster.c).
+ */
+#include "operator/controller/private.h"
+
+enum { SETTLE_MS = 20, RECHECK_MS = 10 };
+
+/* Changes come together (an operator's ten CRDs, a rack of nodes), and are answered once. */
+void facts_changed(struct sw_controller *c)
+{
+    if (!sw_timer_is_set(c->own->facts_timer))
+        sw_timer_set(c->own->facts_timer, SETTLE_MS);
+}
+
+void recheck_soon(struct sw_controller *c)
+{
+    if (c->own->recheck_timer && !sw_timer_is_set(c->own->recheck_timer))
+        sw_timer_set(c->own->recheck_timer, RECHECK_MS);
+}
+
+void recheck_in(struct sw_controller *c, int64_t in_ms)
+{
+    sw_timer_set(c->own->recheck_timer, in_ms);
+}
+
+void cluster_node_changed(struct sw_controller *c, uint32_t node)
+{
+    recheck_soon(c); /* a selector may match now, or not any more */
+    capabilities_node_changed(c, node);
+    for (struct resource *r = c->resources, *next; r; r = next) {
+        next = r->next;
+        if (r->started && sw_engine_concerns_node(r->engine, node))
+            resource_step(r, &(struct sw_event){ .kind = SW_EV_NODE, .node = node });
+    }
+}
+
+void controller_trouble(struct sw_controller *c, int code, const char *why)
+{
+    if (c->own->trouble == code || code == SW_UNAVAILABLE)
+        return; /* that the server is down, the client tells */
+    c->own->trouble = code;
+    if (c->opts.on_trouble)
+        c->opts.on_trouble(code, why, c->opts.arg);
+}

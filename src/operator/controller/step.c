@@ -1,0 +1,89 @@
+/* A step of the engine: its actions are begun by the driver, and the renders that it asks for after
+ * it. */
+#include "operator/controller/private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- renders, in a queue ------------------------------------------------------------------------
+ */
+
+void render_queue_add(struct resource *r, const struct sw_action *a)
+{
+    struct render_request *request = sw_zalloc(1, sizeof *request);
+    *request = (struct render_request){ .state = sw_strdup(a->state),
+                                        .variant = a->variant ? sw_strdup(a->variant) : NULL,
+                                        .serial = a->serial };
+    *r->own->queue_end = request;
+    r->own->queue_end = &request->next;
+}
+
+static struct render_request *queue_take(struct resource *r)
+{
+    struct render_request *first = r->own->queue;
+    r->own->queue = first->next;
+    if (!r->own->queue)
+        r->own->queue_end = &r->own->queue;
+    return first;
+}
+
+static void render_request_free(struct render_request *request)
+{
+    free(request->state);
+    free(request->variant);
+    free(request);
+}
+
+void render_queue_free(struct resource *r)
+{
+    while (r->own->queue)
+        render_request_free(queue_take(r));
+}
+
+/* Renders are answered at once, but not inside the step that asked for them. */
+static void run_queue(struct resource *r)
+{
+    if (r->own->draining)
+        return; /* the loop below goes on with it */
+    r->own->draining = true;
+    while (r->own->queue) {
+        struct render_request *request = queue_take(r);
+        r->own->driver->render(r, request->state, request->variant, request->serial);
+        render_request_free(request);
+    }
+    r->own->draining = false;
+}
+
+bool resource_is_rendering(const struct resource *r)
+{
+    return r->own->renders || r->own->queue;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------
+ */
+
+static void step_once(struct resource *r, struct sw_event *event)
+{
+    event->now_ms = sw_loop_now_ms(r->c->loop);
+    r->own->stepping = true;
+    const struct sw_actions *actions = sw_engine_step(r->engine, event);
+    sw_recording_step(r->c->opts.recording, r->own->recording, event, actions);
+    for (size_t i = 0; i < actions->n; i++)
+        r->own->driver->perform(r, &actions->items[i]);
+    r->own->stepping = false;
+}
+
+void resource_step(struct resource *r, struct sw_event *event)
+{
+    assert(!r->own->stepping);
+    step_once(r, event);
+    run_queue(r);
+    capabilities_stepped(r);
+    if (r->c->opts.on_change)
+        r->c->opts.on_change(r->name, r->c->opts.arg);
+}
+
+void resource_render_again(struct resource *r)
+{
+    resource_step(r, &(struct sw_event){ .kind = SW_EV_FACTS });
+}
