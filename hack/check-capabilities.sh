@@ -1,8 +1,7 @@
 #!/bin/bash
 # check-capabilities.sh [ROW...]: is each capability of the operator's controller one that can be left
 # out? For each row (default: all; --random: one, by $SEED or a new seed, which is printed) build a
-# slipway without its folder and its line in capabilities.def, and walk charts/example/simple-kmod
-# with it. NAME,NAME leaves out both.
+# slipway without its folder and its line in capabilities.def, and walk a recipe to Ready with it. NAME,NAME leaves out both.
 set -eu
 cd "$(dirname "$0")/.."
 core=src/operator/controller
@@ -33,8 +32,10 @@ without() { # ROW[,ROW...]
         sed -i "/^CAPABILITY($row)\$/d" "$dir/$core/capabilities.def"
     done
     make -s -C "$dir" -j"$(nproc)" VERSION=without RELEASE='-O0 -g0' build/slipway || return 1
-    timeout 120 "$dir/build/slipway" run charts/example/simple-kmod --emulate >"$dir/log" 2>&1 || true
-    tail -n 1 "$dir/log" | grep -q 'simple-kmod: Ready$' || { tail -n 5 "$dir/log"; return 1; }
+    recipe=charts/example/simple-kmod
+    case $1 in *kernels*) recipe=recipes/nvidia-mig ;; esac # nothing in it is for one kernel
+    timeout 120 "$dir/build/slipway" run "$recipe" --emulate >"$dir/log" 2>&1 || true
+    tail -n 1 "$dir/log" | grep -q ': Ready$' || { tail -n 5 "$dir/log"; return 1; }
     timeout 20 "$dir/build/slipway" controller --help >/dev/null || return 1
     rm -rf "$dir"
 }
