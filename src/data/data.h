@@ -3,8 +3,8 @@
  * NULL pointer); this module reads and writes them as JSON and YAML the way Kubernetes' own tools
  * do, finds and changes what is in them, patches, compares, hashes and selects them.
  *
- * It knows no kind and no cluster: what a field means is for others, save for the merge keys of
- * strategic merge patches. It does no I/O.
+ * It does not know the meaning of fields, except for the merge keys of strategic merge patches. It
+ * does no I/O.
  *
  *   sink.h      the events that readers give and writers take; below json-c
  *   json.h      JSON text <-> documents, ownership, equality

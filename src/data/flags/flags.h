@@ -1,6 +1,6 @@
 #pragma once
 /* flags: command lines. A program, or one command of a program, has a table of flags; from it come
- * the parser, --help, manual pages and shell completions. What a flag means is for others. */
+ * the parser, --help, manual pages and shell completions. The program acts on the flags. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@ struct sw_pointer {
     size_t n, cap;
 };
 
-/** Split a JSON pointer into its tokens. @out is the caller's, also after an error.
+/** Split a JSON pointer into its tokens. @out is untouched after an error.
  * @return 0 | SW_INVALID: @text is not empty and does not begin with '/', or has a '~' that is not
  * "~0" or "~1" */
 int sw_pointer_parse(const char *text, struct sw_pointer *out, struct sw_err *err);

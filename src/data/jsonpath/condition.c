@@ -12,8 +12,8 @@ struct sw_condition {
     char *text;
     struct sw_jsonpath *path;
     enum jp_op op;
-    char *value; /* as it was written, without quotes */
-    bool quoted; /* it is a text, whatever it looks like */
+    char *value; /* the text of the value, without quotes */
+    bool quoted; /* it was quoted: a string, even if it looks like a number */
 };
 
 void sw_condition_free(struct sw_condition *condition)
@@ -34,8 +34,8 @@ const char *sw_condition_text(const struct sw_condition *condition)
 /* ---- compiling ---------------------------------------------------------------------------------
  */
 
-/* Where the path ends: behind the brace that closes it; without braces, before the operator. Quotes
- * and brackets may hold either. */
+/* The end of the path: after its closing brace or, without braces, before the operator. Braces and
+ * operators inside quotes and brackets do not count. */
 static const char *end_of_path(const char *p)
 {
     bool braces = *p == '{';
@@ -68,7 +68,7 @@ static const char *skip_spaces(const char *p)
     return p + strspn(p, " \t\r\n");
 }
 
-/* The rest of the condition without blanks around it, and without quotes if both are there. */
+/* The rest of the condition, without surrounding blanks and without a pair of quotes. */
 static int read_value(struct sw_condition *c, const char *p, struct sw_err *err)
 {
     p = skip_spaces(p);
@@ -110,7 +110,7 @@ int sw_condition_compile(const char *text, struct sw_condition **out, struct sw_
 /* ---- evaluating --------------------------------------------------------------------------------
  */
 
-/* The condition's value as what a document would hold: NULL (null), a number, a boolean, a text. */
+/* The condition's value as a JSON value: NULL (null), a number, a boolean, a string. */
 static struct json_object *value_of(const struct sw_condition *c)
 {
     struct json_object *value = NULL;
@@ -123,7 +123,7 @@ static struct json_object *value_of(const struct sw_condition *c)
     return value;
 }
 
-/* Amounts in texts ("80Gi") and numbers, by value. @return false: one is no amount */
+/* Compare numbers and quantities ("80Gi") by value. @return false: one of them is neither */
 static bool compare_amounts(struct json_object *a, struct json_object *b, int *out)
 {
     struct sw_quantity x, y;

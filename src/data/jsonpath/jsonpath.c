@@ -1,4 +1,4 @@
-/* What JSONPaths are for: finding values, and printing them. */
+/* Finding values by a JSONPath, and printing them. */
 #include "data/jsonpath/jsonpath.h"
 
 #include <string.h>

@@ -13,12 +13,15 @@
 
 #include "base/base.h"
 
+/** A compiled JSONPath; never changed, so that it can be evaluated any number of times. */
 struct sw_jsonpath;
 
-/** @return 0 | SW_INVALID with the column and what was expected.
+/** Compile @text. @*out is the caller's: sw_jsonpath_free().
+ * @return 0 | SW_INVALID with the column and what was expected.
  * Source: Kubernetes "JSONPath Support" and k8s.io/client-go/util/jsonpath. Pinned by
  * test/unit/data/data_jsonpath_test.c. */
 int sw_jsonpath_compile(const char *text, struct sw_jsonpath **out, struct sw_err *err) SW_CHECKED;
+/** Free the path and its literals. NULL is allowed. */
 void sw_jsonpath_free(struct sw_jsonpath *path);
 SW_DEFINE_AUTO(sw_jsonpath, sw_jsonpath_free)
 
@@ -29,20 +32,22 @@ struct sw_json_list {
     size_t n_values;
     size_t cap;
 };
+/** Free the array; the values are borrowed. */
 void sw_json_list_done(struct sw_json_list *list);
 
-/** All values that the path's expressions find (text between them and `range` aside); none is no
- * error. @out is replaced. What is missing or of another shape finds nothing; slices are cut to the
- * list. @return 0 | SW_INVALID: more than 100,000 values */
+/** Find all values of the path's expressions; text between expressions and `range` are ignored.
+ * @out is replaced. It is not an error to find no value: missing keys and values of another type
+ * are skipped, slices are limited to the length of the list.
+ * @return 0 | SW_INVALID: more than 100,000 values */
 int sw_jsonpath_find(const struct sw_jsonpath *path, struct json_object *doc,
                      struct sw_json_list *out, struct sw_err *err) SW_CHECKED;
 
 /** The first value found, borrowed, or NULL. */
 struct json_object *sw_jsonpath_first(const struct sw_jsonpath *path, struct json_object *doc);
 
-/** As `kubectl get -o jsonpath=`: the values' text, several of one expression separated by a space,
- * strings bare, maps and lists as JSON, with the text between. NUL-terminated, the caller's.
- * @allow_missing: a key that nothing has prints nothing; else it is SW_NOTFOUND.
+/** Print @doc as `kubectl get -o jsonpath=` does: several values of one expression are separated by
+ * a space, strings are not quoted, maps and lists are JSON. @*out is NUL-terminated; the caller
+ * frees it. @allow_missing: a missing key prints nothing; otherwise it is SW_NOTFOUND.
  * @return 0 | SW_NOTFOUND | SW_INVALID: an index out of range, a list expected and none found */
 int sw_jsonpath_print(const struct sw_jsonpath *path, struct json_object *doc, bool allow_missing,
                       char **out, struct sw_err *err) SW_CHECKED;
@@ -50,20 +55,21 @@ int sw_jsonpath_print(const struct sw_jsonpath *path, struct json_object *doc, b
 /* ---- conditions --------------------------------------------------------------------------------
  */
 
-/** "{.phase} == Running": a path (braces may be left out), one of ==, !=, <, <=, >, >=, and a value
- * (bare, quoted, a number, true, false, null). Equality of a text is by its bytes; order is by
- * value where both are numbers or quantities ("80Gi"), else by bytes.
+/** "{.phase} == Running": a path (its braces are optional), one of ==, !=, <, <=, >, >=, and a
+ * value (a bare or quoted string, a number, true, false, null). == and != compare strings by bytes;
+ * the order is numeric if both sides are numbers or quantities ("80Gi"), else by bytes. */
+struct sw_condition;
+/** Compile a condition. @*out is the caller's: sw_condition_free().
  * @return 0 | SW_INVALID. Pinned by test/unit/data/data_jsonpath_test.c.
  * Source: HIP-0025, readiness-success and readiness-failure. */
-struct sw_condition;
 int sw_condition_compile(const char *text, struct sw_condition **out,
                          struct sw_err *err) SW_CHECKED;
+/** Free the condition. NULL is allowed. */
 void sw_condition_free(struct sw_condition *condition);
 SW_DEFINE_AUTO(sw_condition, sw_condition_free)
 
-/** True if any value that the path finds satisfies it; nothing found satisfies nothing, not even
- * !=.
- */
+/** Whether at least one value that the path finds satisfies the condition. If the path finds no
+ * value, the condition does not hold, also for !=. */
 bool sw_condition_holds(const struct sw_condition *condition, struct json_object *doc);
-/** As it was written. Borrowed. */
+/** The text that the condition was compiled from, borrowed. */
 const char *sw_condition_text(const struct sw_condition *condition);

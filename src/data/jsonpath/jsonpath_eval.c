@@ -38,7 +38,7 @@ static bool is_list(struct json_object *doc)
     return json_object_is_type(doc, json_type_array);
 }
 
-/* Something is not of the shape that a step needs. @return 0 where that finds nothing */
+/* A value does not have the type that a step needs. @return 0 unless that is an error */
 static int misfit(const struct eval *e, const char *what)
 {
     return e->strict.shapes ? sw_err_set(e->err, SW_INVALID, "%s", what) : 0;
@@ -76,7 +76,7 @@ static int eval_wildcard(const struct eval *e, struct json_object *in, struct sw
     return rc;
 }
 
-/* The value and all that is in it, as far as it holds something; to kubectl, texts do. */
+/* The value and all its descendants. As in kubectl, empty values are skipped. */
 static int eval_recursive(const struct eval *e, struct json_object *in, struct sw_json_list *out)
 {
     bool text = json_object_is_type(in, json_type_string) && json_object_get_string_len(in) > 0;
@@ -142,12 +142,12 @@ static int eval_slice(const struct eval *e, const struct jp_step *step, struct j
     return rc;
 }
 
-/* The one value of a filter's side. @return 1, 0: there is none, or an error */
+/* The value of one side of a filter. @return 1, 0: there is none, or an error */
 static int eval_side(const struct eval *e, const struct jp_path *side, struct json_object *item,
                      struct json_object **out)
 {
     struct sw_json_list found = { 0 };
-    /* elements without the field do not match; that they have none is no error */
+    /* elements without the field do not match; a missing field is not an error here */
     struct eval lenient = { .err = e->err };
     int rc = eval_path(&lenient, side, item, &found);
     if (rc == 0 && found.n_values > 1)
@@ -220,7 +220,7 @@ static int eval_one(const struct eval *e, const struct jp_step *step, struct jso
 static int eval_step(const struct eval *e, const struct jp_step *step,
                      const struct sw_json_list *in, struct sw_json_list *out);
 
-/* All of a path from @in on. */
+/* Apply all steps of a path to @in. */
 static int eval_from(const struct eval *e, const struct jp_path *path,
                      const struct sw_json_list *in, struct sw_json_list *out)
 {
@@ -278,7 +278,7 @@ static bool is_number(struct json_object *v)
     return json_object_is_type(v, json_type_int) || json_object_is_type(v, json_type_double);
 }
 
-/* @return false: they have no order */
+/* @return false: the values have no order */
 static bool order(struct json_object *a, struct json_object *b, int *out)
 {
     if (is_number(a) && is_number(b)) {

@@ -1,10 +1,11 @@
 #pragma once
-/* jsonpath_in: comparisons, which filters and conditions share. Internal to data. */
+/* jsonpath_in: comparisons in filters and conditions. Internal to data. */
 #include <stdbool.h>
 #include <stddef.h>
 
 struct json_object;
 
+/** An operator: ==, !=, <, <=, >, >=. */
 enum sw_compare {
     SW_COMPARE_NONE,
     SW_COMPARE_EQ,
@@ -15,12 +16,14 @@ enum sw_compare {
     SW_COMPARE_GE,
 };
 
-/** Take an operator and the blanks behind it; SW_COMPARE_NONE: there is none, nothing is taken. */
+/** Read an operator at @*at and skip it and the blanks after it. @return SW_COMPARE_NONE: there is
+ * no operator, and @*at is unchanged */
 enum sw_compare sw_compare_read(const char **at);
 
-/** A bare word as a value: true, false, null, a number, else a text; the caller's. */
+/** An unquoted word as a value: true, false, null (NULL), a number, else a string. The caller owns
+ * it. */
 struct json_object *sw_compare_value(const char *text, size_t len);
 
-/** Numbers and quantities by value, true and false only by == and !=, other texts by bytes. What
- * cannot be compared is only !=. */
+/** Whether @left @op @right holds. Numbers and quantities compare by value, booleans only by == and
+ * !=, other strings by bytes. For values that cannot be compared only != holds. */
 bool sw_compare_holds(enum sw_compare op, struct json_object *left, struct json_object *right);

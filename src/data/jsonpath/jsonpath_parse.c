@@ -1,4 +1,4 @@
-/* JSONPath's text to a tree. Source: k8s.io/client-go/util/jsonpath, parser.go. */
+/* Parses the text of a JSONPath. Source: k8s.io/client-go/util/jsonpath, parser.go. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct parser {
     struct sw_jsonpath *out;
     struct sw_err *err;
     int depth;   /* of filters and ranges */
-    int filters; /* in how many filters: there, operators and ')' end a path */
+    int filters; /* number of enclosing filters; inside one, operators and ')' end a path */
 };
 
 static int fail(struct parser *p, const char *what)
@@ -95,7 +95,7 @@ static int read_quoted(struct parser *p, char **out)
     return 0;
 }
 
-/* A name up to what ends it; a backslash takes the next character as it is. */
+/* A name up to the character that ends it; a backslash escapes the next character. */
 static const char *read_name(struct parser *p)
 {
     struct sw_buffer name = { 0 };
@@ -167,8 +167,8 @@ static void skip_spaces(struct parser *p)
         p->p++;
 }
 
-/* 'key' or 'a.b': to kubectl the latter is a path; where a map has "a.b" itself, that is meant
- * here. A backslash takes the next character as it is. */
+/* 'key' or 'a.b'. kubectl reads the latter as a path; here a map's own key "a.b" takes precedence.
+ * A backslash escapes the next character. */
 static int read_quoted_key(struct parser *p, struct jp_step ***tail)
 {
     char quote = *p->p++;
@@ -235,7 +235,7 @@ static int read_slice(struct parser *p, struct jp_step *step)
     return step->by > 0 ? 0 : fail(p, "a step must be greater than 0");
 }
 
-/* One element of what stands in brackets. */
+/* One element of a bracket. */
 static int read_selector(struct parser *p, struct jp_path *out)
 {
     struct jp_step **tail = &out->first;
@@ -363,7 +363,8 @@ static int read_step(struct parser *p, struct jp_step ***tail)
     return is_word(c) ? read_identifier(p, tail) : fail(p, "unexpected character");
 }
 
-/* Up to what ends a path: '}', the end, and in a filter an operator or ')'. */
+/* Parse steps until the end of the path: '}', the end of the text, and in a filter an operator or
+ * ')'. */
 static int parse_path(struct parser *p, struct jp_path *out)
 {
     struct jp_step **tail = &out->first;
@@ -392,7 +393,7 @@ static bool takes_word(struct parser *p, const char *word)
 
 static int parse_parts(struct parser *p, struct jp_node **tail, bool in_range);
 
-/* What stands in braces, behind the first of them. @return 1: it was {end} */
+/* The content of braces; the opening brace has been read. @return 1: it was {end} */
 static int parse_action(struct parser *p, struct jp_node **tail, bool in_range)
 {
     skip_spaces(p);

@@ -1,6 +1,6 @@
 #pragma once
-/* merge: patches. Each apply leaves the target alone and gives a new document that may share
- * unchanged parts with neither target nor patch. */
+/* merge: patches of documents. No function changes the target; each returns a new document that
+ * shares nothing with target and patch. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,12 +11,12 @@
 /* ---- RFC 7386, application/merge-patch+json ----------------------------------------------------
  */
 
-/** @target with @patch merged in; never fails. The caller's. */
+/** @target with @patch merged into it; the caller owns the result. Never fails. */
 struct json_object *sw_merge_apply(struct json_object *target,
                                    struct json_object *patch) SW_CHECKED;
 
-/** The smallest merge patch that turns @from into @to (an empty map: they are equal). What @to sets
- * to null cannot be said in a merge patch; it is left out there. The caller's. */
+/** The smallest merge patch that turns @from into @to, an empty map if they are equal. A merge
+ * patch cannot set a field to null; such fields of @to are left out. The caller owns the result. */
 struct json_object *sw_merge_create(struct json_object *from, struct json_object *to) SW_CHECKED;
 
 /* ---- RFC 6902, application/json-patch+json ------------------------------------------------------
@@ -24,7 +24,7 @@ struct json_object *sw_merge_create(struct json_object *from, struct json_object
 
 /** Apply a JSON patch (a list of operations), all or nothing.
  * @return 0 | SW_INVALID (the patch is malformed) | SW_NOTFOUND (a path is missing) | SW_CONFLICT
- * (a test failed); the words name the operation's index, its op and path. */
+ * (a test failed); the message names the operation's index, its op and path. */
 int sw_jsonpatch_apply(struct json_object *target, struct json_object *patch,
                        struct json_object **out, struct sw_err *err) SW_CHECKED;
 

@@ -1,13 +1,14 @@
 #pragma once
-/* strategic_table: which lists of the built-in kinds merge, and by what. Internal to data. */
+/* strategic_table: the lists of the built-in kinds that merge, with their merge keys. Internal to
+ * data. */
 #include <stdbool.h>
 
-/** What is known of one field of a type. */
+/** The rule for one field of a type. */
 struct sw_merge_rule {
     const char *type; /* a kind, or a name of this table's own for a type within kinds */
     const char *field;
-    bool merge;          /* a list whose elements merge; else it is only a way to @element */
-    const char *key;     /* what tells the elements apart; NULL: they are scalars */
+    bool merge;          /* a list whose elements merge; else the row only names @element */
+    const char *key;     /* the merge key; NULL: the elements are scalars */
     const char *element; /* the type of the field, or of the list's elements; NULL: nothing in it */
 };
 

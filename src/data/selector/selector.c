@@ -1,4 +1,4 @@
-/* What a selector is, and whether it matches. */
+/* Building, matching and printing selectors. */
 #include "data/selector/selector.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #pragma once
-/* selector: which objects are meant. Label selectors (text and object form), field selectors, and
- * node affinity terms are all a list of requirements that must all hold. */
+/* selector: selects objects by labels and fields. Label selectors (text and object form), field
+ * selectors and node affinity terms are lists of requirements that must all hold. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -8,17 +8,19 @@
 
 #include "base/base.h"
 
+/** The operator of a requirement. */
 enum sw_selector_op {
-    SW_SEL_EQUALS, /* exactly one value */
+    SW_SEL_EQUALS, /* has exactly one value */
     SW_SEL_NOT_EQUALS,
     SW_SEL_IN,
     SW_SEL_NOT_IN,
     SW_SEL_EXISTS,
     SW_SEL_NOT_EXISTS,
-    SW_SEL_GREATER, /* both integers */
+    SW_SEL_GREATER, /* this and SW_SEL_LESS compare integers */
     SW_SEL_LESS,
 };
 
+/** One requirement; the selector owns its strings. */
 struct sw_requirement {
     char *key; /* a label's key; for field selectors a dotted path */
     enum sw_selector_op op;
@@ -33,34 +35,39 @@ struct sw_selector {
     size_t cap;
     bool nothing; /* selects nothing, whatever the requirements (a null LabelSelector) */
 };
+/** Free the requirements; harmless on a zeroed selector. */
 void sw_selector_done(struct sw_selector *selector);
 
-/** "a=b,c!=d,e in (x,y),f notin (z),g,!h,i>4". Empty text selects everything.
+/** Parse a label selector: "a=b,c!=d,e in (x,y),f notin (z),g,!h,i>4". Empty text selects
+ * everything. @out is the caller's: sw_selector_done(); so it is below.
  * @return 0 | SW_INVALID with what was found and expected.
  * Source: Kubernetes "Labels and Selectors", k8s.io/apimachinery/pkg/labels. */
 int sw_selector_parse(const char *text, struct sw_selector *out, struct sw_err *err) SW_CHECKED;
 
-/** "metadata.name=x,spec.nodeName!=y" (=, ==, !=; `\` escapes `,`, `=` and `\` in values). */
+/** Parse a field selector: "metadata.name=x,spec.nodeName!=y" (operators =, ==, !=; `\` escapes
+ * `,`, `=` and `\` in values). @return 0 | SW_INVALID
+ * Source: k8s.io/apimachinery/pkg/fields. */
 int sw_field_selector_parse(const char *text, struct sw_selector *out,
                             struct sw_err *err) SW_CHECKED;
 
-/** A LabelSelector: {matchLabels, matchExpressions}. NULL selects nothing, {} everything. */
+/** Read a LabelSelector: {matchLabels, matchExpressions}. NULL selects nothing, {} everything.
+ * @return 0 | SW_INVALID */
 int sw_selector_from_object(struct json_object *object, struct sw_selector *out,
                             struct sw_err *err) SW_CHECKED;
 
-/** A map such as spec.nodeSelector: each key must have that value. NULL or {} selects everything.
- */
+/** Read a map such as spec.nodeSelector: each label must have the given value. NULL or {} selects
+ * everything. @return 0 | SW_INVALID */
 int sw_selector_from_map(struct json_object *map, struct sw_selector *out,
                          struct sw_err *err) SW_CHECKED;
 
-/** Does a map of labels (NULL: none) match? */
+/** Whether the selector matches a map of labels (NULL: no labels). */
 bool sw_selector_matches(const struct sw_selector *selector, struct json_object *labels);
-/** The labels of an object's metadata. */
+/** Whether the selector matches the labels in the metadata of @object. */
 bool sw_selector_matches_object(const struct sw_selector *selector, struct json_object *object);
-/** A field selector: the values at dotted paths; what is missing is the empty text. */
+/** Whether a field selector matches @object. A missing field counts as "". */
 bool sw_field_selector_matches(const struct sw_selector *selector, struct json_object *object);
 
-/** A NodeSelector, read once for many nodes. Zero-initialise. */
+/** A parsed NodeSelector, to be matched with many nodes. Zero-initialise. */
 struct sw_node_selector {
     struct sw_node_selector_term {
         struct sw_selector labels, fields; /* matchExpressions, matchFields */
@@ -68,22 +75,27 @@ struct sw_node_selector {
     size_t n_terms;
     bool everything;
 };
-/** {nodeSelectorTerms: [{matchExpressions, matchFields}]}: any term must match; NULL selects
- * everything. A term that is empty or not well-formed selects nothing (the API server refuses the
- * latter). @doc is borrowed for the call.
+/** Read {nodeSelectorTerms: [{matchExpressions, matchFields}]}: it selects a node if at least one
+ * term matches. NULL selects everything. A term that is empty or malformed selects nothing (the API
+ * server rejects malformed ones). @doc is borrowed for the call.
  * Source: Kubernetes "Assigning Pods to Nodes". Pinned by test/unit/data/data_selector_test.c. */
 void sw_node_selector_init(struct sw_node_selector *selector, struct json_object *doc);
 /** Free what it holds; harmless on a zeroed one. */
 void sw_node_selector_done(struct sw_node_selector *selector);
-/** Does it select this Node? */
+/** Whether the selector selects the object @node. */
 bool sw_node_selector_matches(const struct sw_node_selector *selector, struct json_object *node);
 
-/** The selector's text, canonical (sorted by key): "a=b,e in (x,y)". The caller's. */
+/** The selector as canonical text, sorted by key: "a=b,e in (x,y)". The caller frees it. */
 char *sw_selector_text(const struct sw_selector *selector) SW_CHECKED;
 
-/** Kubernetes' rules for names, each giving NULL or what is wrong (static text). */
+/** Check a label's key, with or without a prefix. @return NULL, or what is wrong (static text).
+ * Source: Kubernetes "Labels and Selectors", syntax and character set; so is the next. */
 const char *sw_label_key_fault(const char *key);
+/** Check a label's value. @return NULL, or what is wrong (static text) */
 const char *sw_label_value_fault(const char *value);
-/** An object's name (RFC 1123 subdomain, 253 bytes); a namespace's or label's part (63 bytes). */
+/** Check an object's name: an RFC 1123 subdomain of at most 253 bytes.
+ * @return NULL, or what is wrong (static text). Source: Kubernetes "Object Names and IDs". */
 const char *sw_dns_subdomain_fault(const char *name);
+/** Check the name of a namespace or another RFC 1123 label: at most 63 bytes.
+ * @return NULL, or what is wrong (static text) */
 const char *sw_dns_label_fault(const char *name);

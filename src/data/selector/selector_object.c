@@ -5,7 +5,8 @@
 #include "data/selector/selector.h"
 #include "data/selector/selector_build.h"
 
-/* Whose expressions: label selectors know no Gt and Lt, the keys of fields are no labels. */
+/* The source of expressions: label selectors do not allow Gt and Lt, and the keys of matchFields
+ * are not labels. */
 enum dialect { LABELS, NODE_LABELS, NODE_FIELDS };
 
 static const struct {

@@ -44,7 +44,7 @@ static bool is_word(const struct lexer *l, const char *word)
     return l->len == strlen(word) && memcmp(l->text, word, l->len) == 0;
 }
 
-/* @as_value: `in` and `notin` are words like any other */
+/* @as_value: `in` and `notin` have no special meaning */
 static void next(struct lexer *l, bool as_value)
 {
     l->p += strspn(l->p, " \t\r\n");
@@ -88,7 +88,7 @@ static int fail_expected(struct lexer *l, const char *expected)
                       (int)l->len, l->text, expected);
 }
 
-/* "(a,b,)" after `in`: nothing between commas is the empty value. */
+/* "(a,b,)" after `in`: an empty element is the empty value. */
 static int read_values(struct lexer *l, struct sw_requirement *r)
 {
     next(l, true);
@@ -114,7 +114,7 @@ static int read_values(struct lexer *l, struct sw_requirement *r)
     return 0;
 }
 
-/* What stands behind '=': a word, or nothing. */
+/* The value after '=': a word, or nothing. */
 static void read_value(struct lexer *l, struct sw_requirement *r)
 {
     next(l, true);

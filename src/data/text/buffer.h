@@ -1,16 +1,18 @@
 #pragma once
-/* buffer: a growing text. json-c's printbuf counts in int and checks on each byte; the writers put
- * whole runs. */
+/* buffer: a growing text, for writers that append many bytes at once. json-c's printbuf is limited
+ * to INT_MAX bytes and checks its size for each append. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"
 
+/** A growing text. Zero-initialise; the owner frees text. */
 struct sw_buffer {
     char *text;
     size_t len, cap;
 };
 
+/** Make room for @more bytes and a NUL. */
 static inline void sw_buffer_need(struct sw_buffer *b, size_t more)
 {
     if (b->cap - b->len <= more) {
@@ -19,6 +21,7 @@ static inline void sw_buffer_need(struct sw_buffer *b, size_t more)
     }
 }
 
+/** Append @len bytes of @text. */
 static inline void sw_buffer_put(struct sw_buffer *b, const char *text, size_t len)
 {
     sw_buffer_need(b, len);
@@ -26,12 +29,14 @@ static inline void sw_buffer_put(struct sw_buffer *b, const char *text, size_t l
     b->len += len;
 }
 
+/** Append the byte @c. */
 static inline void sw_buffer_char(struct sw_buffer *b, char c)
 {
     sw_buffer_need(b, 1);
     b->text[b->len++] = c;
 }
 
+/** Append the byte @c @n times. */
 static inline void sw_buffer_fill(struct sw_buffer *b, char c, size_t n)
 {
     sw_buffer_need(b, n);
@@ -39,7 +44,8 @@ static inline void sw_buffer_fill(struct sw_buffer *b, char c, size_t n)
     b->len += n;
 }
 
-/** The text, NUL-terminated, the caller's; the buffer is empty. */
+/** The text, NUL-terminated; the caller frees it. The buffer is empty then. @len_bytes may be NULL.
+ */
 static inline char *sw_buffer_take(struct sw_buffer *b, size_t *len_bytes)
 {
     sw_buffer_need(b, 0);

@@ -1,7 +1,7 @@
 #pragma once
-/* metrics: Prometheus' text format 0.0.4, what a program answers at /metrics. A metric is its
- * heading and then its samples. Nothing is registered: the caller keeps its counters and writes
- * them when they are asked for. Source:
+/* metrics: writes Prometheus' text format 0.0.4, which a program serves at /metrics. A metric is a
+ * heading followed by its samples. There is no registry: the caller keeps its counters and writes
+ * them for each request. Source:
  * https://prometheus.io/docs/instrumenting/exposition_formats/ Pinned by
  * test/unit/data/data_metrics_test.c. */
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 #define SW_METRICS_CONTENT_TYPE "text/plain; version=0.0.4"
 
-/** A text that grows. Zero but for @prefix, which every metric's name begins with ("" for none;
- * borrowed). sw_metrics_take() empties it. */
+/** The text that is being written. Zero-initialise and set @prefix, which every metric's name
+ * begins with ("" for none; borrowed). sw_metrics_take() empties it. */
 struct sw_metrics {
     const char *prefix;
     struct sw_buffer text;
@@ -35,6 +35,7 @@ void sw_metrics_add_real(struct sw_metrics *m, const char *name, int decimals, d
 void sw_metrics_one(struct sw_metrics *m, const char *name, const char *type, const char *help,
                     uint64_t value);
 
+/** The largest number of bounds of a histogram, without +Inf. */
 enum { SW_HISTOGRAM_MAX_BOUNDS = 10 };
 
 /** The upper bounds of a histogram's buckets, ascending; +Inf is implied. */

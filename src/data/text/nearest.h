@@ -1,5 +1,5 @@
 #pragma once
-/* nearest: what a misspelt name was meant to be. */
+/* nearest: suggests the correct name for a misspelt one. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -16,14 +16,16 @@ size_t sw_float_go(double value, char verb, int bits, char buf[static SW_FLOAT_L
  * only. @return the length. */
 size_t sw_float_json(double value, char buf[static SW_FLOAT_LEN]);
 
-/** A JSON number, already known to be well-formed. */
+/** The type that holds a JSON number exactly. */
 enum sw_number_kind { SW_NUMBER_INT, SW_NUMBER_UINT, SW_NUMBER_REAL, SW_NUMBER_RANGE };
+/** The value of a JSON number. */
 struct sw_number {
-    enum sw_number_kind kind; /* UINT: larger than INT64_MAX; RANGE: no double is so large */
+    enum sw_number_kind kind; /* UINT: larger than INT64_MAX; RANGE: too large for a double */
     int64_t i;
     uint64_t u;
     double d; /* set for REAL */
 };
+/** Read the text of a JSON number, which must be well-formed. Does not depend on the locale. */
 struct sw_number sw_number_classify(const char *text, size_t len_bytes);
 
 /** Read a decimal floating point number, whatever the locale. @return false: too large */

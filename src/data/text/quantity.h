@@ -1,6 +1,6 @@
 #pragma once
-/* quantity: Kubernetes' amounts of resources: "100m", "1Gi", "2e3", "1.5". Held exactly, in
- * nano-units, in 128 bits; what is finer is rounded up, as Kubernetes does. */
+/* quantity: Kubernetes' resource quantities: "100m", "1Gi", "2e3", "1.5". The value is held in
+ * nano-units in 128 bits; a finer value is rounded up, as in Kubernetes. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,34 +9,40 @@
 
 #include "base/base.h"
 
+/** The family of suffixes that a quantity is printed with. */
 enum sw_quantity_format {
     SW_QUANTITY_DECIMAL_SI,  /* m, k, M, G, T, P, E */
     SW_QUANTITY_BINARY_SI,   /* Ki, Mi, Gi, Ti, Pi, Ei */
     SW_QUANTITY_DECIMAL_EXP, /* e3, E6 */
 };
 
+/** A resource quantity; a plain value. */
 struct sw_quantity {
     __int128 nano;
     enum sw_quantity_format format; /* how it is printed */
 };
 
-/** @return 0 | SW_INVALID. More than 2^63-1 units is cut down to that, as Kubernetes does.
+/** Parse a quantity. A value above 2^63-1 units is limited to that, as in Kubernetes.
+ * @return 0 | SW_INVALID
  * Source: k8s.io/apimachinery/pkg/api/resource. Pinned by test/unit/data/data_quantity_test.c. */
 int sw_quantity_parse(const char *text, struct sw_quantity *out, struct sw_err *err) SW_CHECKED;
-/** A field's value: a string or a number. */
+/** Read a field's value: a string or a number. @return 0 | SW_INVALID */
 int sw_quantity_from_json(struct json_object *value, struct sw_quantity *out,
                           struct sw_err *err) SW_CHECKED;
 
-/** <0, 0, >0. */
+/** Compare two quantities by value. @return <0, 0, >0 */
 int sw_quantity_cmp(const struct sw_quantity *a, const struct sw_quantity *b);
-/** @a += @b, -= @b; the format stays @a's (zero takes @b's). */
+/** Add @b to @a. @a keeps its format, unless it is zero: then it takes the format of @b. */
 void sw_quantity_add(struct sw_quantity *a, const struct sw_quantity *b);
+/** Subtract @b from @a; the format as in sw_quantity_add(). */
 void sw_quantity_sub(struct sw_quantity *a, const struct sw_quantity *b);
+/** The quantity of @units whole units. */
 struct sw_quantity sw_quantity_from_int(int64_t units);
 
-/** In units and thousandths, rounded up, cut down to 64 bits. */
+/** The value in units, rounded up and limited to 64 bits. */
 int64_t sw_quantity_value(const struct sw_quantity *q);
+/** The value in thousandths of a unit, rounded up and limited to 64 bits. */
 int64_t sw_quantity_milli(const struct sw_quantity *q);
 
-/** Canonical text: no fraction, the largest suffix that allows it. @buf holds 64 bytes. */
+/** The canonical text: the largest suffix that needs no fraction. @return @buf */
 char *sw_quantity_text(const struct sw_quantity *q, char buf[static 64]);

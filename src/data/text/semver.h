@@ -1,6 +1,6 @@
 #pragma once
-/* semver: semantic versions and constraints on them, as github.com/Masterminds/semver/v3 3.1.1 has
- * them, which Helm uses for semverCompare and for the versions of dependencies. */
+/* semver: semantic versions and constraints, as in github.com/Masterminds/semver/v3 3.1.1, which
+ * Helm uses for semverCompare and for the versions of dependencies. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,18 +20,21 @@ struct sw_semver {
  * @return 0 | SW_INVALID. Pinned by test/unit/data/data_semver_test.c. */
 int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, struct sw_err *err);
 
-/** By the specification's precedence: build metadata does not count. @return <0, 0, >0 */
+/** Compare by the precedence of the specification; build metadata is ignored. @return <0, 0, >0 */
 int sw_semver_compare(const struct sw_semver *a, const struct sw_semver *b);
 
-/** "1.2.3-rc.1+b5", the caller's. */
+/** The version's text, "1.2.3-rc.1+b5"; the caller frees it. */
 char *sw_semver_text(const struct sw_semver *v) SW_CHECKED;
 
-/** What versions have to satisfy: "^1.2", "~1.2.3", ">=1.2, <2.0 || 3.x", "1.0 - 2.3", "*".
- * A prerelease satisfies nothing that names no prerelease itself. */
+/** A constraint on versions: "^1.2", "~1.2.3", ">=1.2, <2.0 || 3.x", "1.0 - 2.3", "*".
+ * A prerelease only satisfies constraints that name a prerelease. */
 struct sw_semver_range;
-/** @return 0 | SW_INVALID "improper constraint: ..." */
+/** Parse a constraint. @*out is the caller's: sw_semver_range_free().
+ * @return 0 | SW_INVALID "improper constraint: ..." */
 int sw_semver_range_parse(const char *text, size_t len_bytes, struct sw_semver_range **out,
                           struct sw_err *err) SW_CHECKED;
+/** Free the constraint. NULL is allowed. */
 void sw_semver_range_free(struct sw_semver_range *range);
 SW_DEFINE_AUTO(sw_semver_range, sw_semver_range_free)
+/** Whether the version @v satisfies the constraint. */
 bool sw_semver_range_has(const struct sw_semver_range *range, const struct sw_semver *v);

@@ -4,10 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** U+FFFD: the result of decoding invalid UTF-8. */
 enum { SW_RUNE_ERROR = 0xfffd };
 
-/** The rune at @p (@p < @end); what is no UTF-8 is one byte of SW_RUNE_ERROR. @return its length;
- * @valid may be NULL. */
+/** Decode the rune at @text (@text < @end). An invalid byte is SW_RUNE_ERROR of length 1 and clears
+ * @valid, which may be NULL. @return the length in bytes */
 static inline size_t sw_utf8_decode(const char *text, const char *end, uint32_t *rune, bool *valid)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -35,15 +36,16 @@ static inline size_t sw_utf8_decode(const char *text, const char *end, uint32_t 
     return n;
 }
 
-/** How much of it, from its beginning, is UTF-8. */
+/** The number of bytes before the first one that is not valid UTF-8. */
 size_t sw_utf8_valid_len(const char *text, size_t len_bytes);
 
-/** Whether all of it is UTF-8. */
+/** Whether the whole text is valid UTF-8. */
 bool sw_utf8_valid(const char *text, size_t len_bytes);
 
-/** The bytes of @rune; what is none (half surrogates, for one) is SW_RUNE_ERROR. @return how many
- */
+/** Encode @rune; a value that is not a rune (such as half a surrogate pair) is encoded as
+ * SW_RUNE_ERROR. @return the number of bytes */
 size_t sw_utf8_encode(uint32_t rune, char out[static 4]);
 
-/** A copy in which each byte that is no UTF-8 is U+FFFD, NUL-terminated, the caller's. */
+/** A copy in which U+FFFD replaces each byte that is not valid UTF-8; NUL-terminated, the caller
+ * frees it. */
 char *sw_utf8_mend(const char *text, size_t len_bytes, size_t *out_len);

@@ -1,7 +1,7 @@
 #pragma once
 /* yaml: YAML text to documents and back, as sigs.k8s.io/yaml 1.3 does (gopkg.in/yaml.v2 2.4.0), so
  * that a manifest means here what it means to kubectl and Helm. Reading is libyaml's events;
- * writing is our own, since libyaml's emitter quotes otherwise. */
+ * writing does not use libyaml's emitter, which quotes other strings than yaml.v2. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,7 +13,7 @@
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-/** Zero is the default of each. */
+/** How to read YAML. Zero selects the default of each field. */
 struct sw_yaml_opts {
     const char *file;     /* for messages; NULL: only line and column */
     size_t max_bytes;     /* 0: 16 MiB */
@@ -25,61 +25,73 @@ struct sw_yaml_opts {
                            * refused. What overrides a merged (<<) key is no duplicate. */
 };
 
-/** Read the first document of @text (what follows it is not looked at, as in Go); no document at
- * all is null. YAML 1.1 scalars as yaml.v2 resolves them; keys that are integers, floats or
- * booleans become text; anchors, aliases and merges are expanded, in bounds.
+/** Read the first document of @text; as in Go, the rest is ignored. Text without a document is
+ * null. YAML 1.1 scalars are resolved as in yaml.v2; keys that are integers, floats or booleans
+ * become strings; anchors, aliases and merges are expanded within limits. @*out is the caller's.
  * @return 0 | SW_INVALID "file:line:column: reason"
  * Source: sigs.k8s.io/yaml 1.3.0 YAMLToJSON. Pinned by test/unit/data/data_yaml_read_test.c. */
 int sw_yaml_parse(const char *text, size_t len_bytes, const struct sw_yaml_opts *opts,
                   struct json_object **out, struct sw_err *err) SW_CHECKED;
 
-/** The same, given to a sink. */
+/** As sw_yaml_parse(), but the events of the document go to @sink.
+ * @return 0 | SW_INVALID | what a function of @sink returned, with the place in @err */
 int sw_yaml_read(const char *text, size_t len_bytes, const struct sw_yaml_opts *opts,
                  const struct sw_sink *sink, struct sw_err *err) SW_CHECKED;
 
+/** One document of a stream. */
 struct sw_yaml_doc {
     struct json_object *object; /* owned */
-    int line;                   /* where its first node begins */
+    int line;                   /* of its first node, from 1 */
 };
 
-/** All documents of a stream that are not null (nothing but comments, `---` twice). */
+/** The documents of a stream. Documents that are null (only comments, or empty between two `---`)
+ * are left out. */
 struct sw_yaml_docs {
     struct sw_yaml_doc *docs; /* owned */
     size_t n_docs;
 };
 
+/** Read all documents of @text, each as sw_yaml_parse() does. @out is the caller's:
+ * sw_yaml_docs_done(). @return 0 | SW_INVALID "file:line:column: reason" */
 int sw_yaml_parse_all(const char *text, size_t len_bytes, const struct sw_yaml_opts *opts,
                       struct sw_yaml_docs *out, struct sw_err *err) SW_CHECKED;
+/** Free the documents. */
 void sw_yaml_docs_done(struct sw_yaml_docs *docs);
 
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-/** The document as yaml.v2 prints it, keys in its order, a line end last; NUL-terminated, the
- * caller's. @len_bytes may be NULL. Never fails: what YAML may not hold is escaped. */
+/** The document as yaml.v2 prints it, with keys in yaml.v2's order and a newline at the end.
+ * NUL-terminated; the caller frees it. @len_bytes may be NULL. Never fails: characters that YAML
+ * does not allow are escaped. */
 char *sw_yaml_text(struct json_object *doc, size_t *len_bytes) SW_CHECKED;
 
-/** Exactly sigs.k8s.io/yaml.Marshal, which goes through JSON and YAML once more and therefore
- * refuses a few texts (DEL, C1 controls, U+FFFE) and folds U+0085. For templates' toYaml.
+/** The same text as sigs.k8s.io/yaml.Marshal, for toYaml in templates. Marshal converts the
+ * document to JSON and reads that as YAML; therefore it rejects some characters (DEL, C1 controls,
+ * U+FFFE) and folds U+0085. @*out is the caller's.
  * @return 0 | SW_INVALID. Pinned by test/unit/data/data_yaml_write_test.c. */
 int sw_yaml_marshal(struct json_object *doc, char **out, size_t *len_bytes,
                     struct sw_err *err) SW_CHECKED;
 
-/** A sink that writes one YAML document. Map keys must come in the wanted order: walk a map sorted
- * by sw_yaml_key_cmp() to get Go's. */
+/** A sink that writes one YAML document, with keys in the order of the events. For yaml.v2's order
+ * use sw_json_walk() with sw_yaml_key_cmp(). */
 struct sw_yaml_writer;
+/** How to write YAML. Zero selects the default of each field. */
 struct sw_yaml_writer_opts {
     bool as_marshal;  /* refuse and fold as sw_yaml_marshal() */
     bool pretty;      /* as yaml.v3 with an indent of two: lists stand indented under their key,
                        * numbers as Go prints them, lines of any length */
     size_t max_bytes; /* more is SW_INVALID: deep documents are mostly indentation; 0: no limit */
 };
+/** A writer without text; sw_yaml_writer_free() frees it. */
 struct sw_yaml_writer *sw_yaml_writer_new(const struct sw_yaml_writer_opts *opts);
+/** Free the writer and the text that was not taken. NULL is allowed. */
 void sw_yaml_writer_free(struct sw_yaml_writer *writer);
 SW_DEFINE_AUTO(sw_yaml_writer, sw_yaml_writer_free)
+/** The sink that feeds the writer, borrowed from it. */
 const struct sw_sink *sw_yaml_writer_sink(struct sw_yaml_writer *writer);
-/** What was written, NUL-terminated, with a line end last, now the caller's; the writer is as new.
- */
+/** The text written so far, NUL-terminated, with a newline at the end; the caller frees it. The
+ * writer can be used again. */
 char *sw_yaml_writer_take(struct sw_yaml_writer *writer, size_t *len_bytes) SW_CHECKED;
 
 /** The order in which yaml.v2 prints keys: letters after other characters, runs of digits by value.

@@ -1,6 +1,7 @@
 #pragma once
-/* yaml_source: libyaml's events of one stream, with what go-yaml would have said of them; nodes
- * that carry an anchor are kept, so that an alias can play them again. Internal to data. */
+/* yaml_source: the events of one YAML stream, from libyaml, with the differences between libyaml
+ * and go-yaml corrected. The events of nodes with an anchor are recorded so that an alias can
+ * repeat them. Internal to data. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include "base/base.h"
 #include "data/text/place.h"
 
+/** The tag of a node. */
 enum sw_yaml_tag {
     SW_TAG_NONE,
     SW_TAG_STR,
@@ -20,19 +22,22 @@ enum sw_yaml_tag {
     SW_TAG_TIMESTAMP,
     SW_TAG_BINARY,
     SW_TAG_MERGE,
-    SW_TAG_OTHER, /* "!" too: whatever it is on is a string */
+    SW_TAG_OTHER, /* also "!": the scalar is a string */
 };
 
+/** One event of the stream. */
 struct sw_yaml_event {
     yaml_event_type_t type;
     enum sw_yaml_tag tag;
-    bool plain;       /* a scalar without quotes, or with a tag that says so */
+    bool plain;       /* a scalar without quotes, or with a tag that makes it count as plain */
     const char *text; /* of a scalar; valid until the next event unless recorded */
     size_t len;
-    size_t anchor; /* ALIAS: which one; else the one it opened, counted from 1, or 0 */
+    size_t
+        anchor; /* ALIAS: the anchor it refers to; else the anchor of the node; from 1; 0: none */
     struct sw_place place;
 };
 
+/** An anchor of the current document. */
 struct sw_yaml_anchor {
     const char *name;
     uint64_t hash;
@@ -40,21 +45,22 @@ struct sw_yaml_anchor {
     yaml_event_type_t type;
 };
 
+/** The state of reading one stream. */
 struct sw_yaml_source {
     yaml_parser_t parser;
-    yaml_event_t event;          /* the live one, to be deleted before the next */
-    struct sw_yaml_event *quick; /* all events, of ordinary text: there is no parser then */
+    yaml_event_t event;          /* the parser's last one, to be deleted before the next */
+    struct sw_yaml_event *quick; /* all events, if yaml_quick could read the text; no parser then */
     size_t quick_at, n_quick;
     char *bytes; /* owned: what the quick events point into, or what the parser reads instead of the
                     caller's text */
     const char *text, *file;
     size_t len;
     int first_line;
-    bool go_words; /* errors as go-yaml has them */
-    bool failed;   /* where go-yaml would have stopped reading */
+    bool go_words; /* errors have go-yaml's text */
+    bool failed;   /* go-yaml would have stopped reading here */
     struct {
-        bool bangs, slashes;    /* the text holds a '!', a "\/": worth a look */
-        size_t character, byte; /* the same place: libyaml's marks count characters */
+        bool bangs, slashes;    /* the text contains a '!', a "\/" */
+        size_t character, byte; /* one place in both units: libyaml's marks count characters */
     } look;
     struct sw_arena *arena; /* recorded texts and names of this document */
     struct sw_yaml_event *recorded;
@@ -62,33 +68,35 @@ struct sw_yaml_source {
     struct sw_yaml_anchor *anchors;
     size_t n_anchors, cap_anchors;
     int flow_depth;
-    int recording;    /* how many wishes to record are open */
-    size_t replay_at; /* next recorded event; SIZE_MAX: live */
+    int recording;    /* number of open nodes that are being recorded */
+    size_t replay_at; /* the next recorded event; SIZE_MAX: events come from the parser */
     struct sw_err *err;
 };
 
-/** @text: the caller's, until sw_yaml_source_done(). */
+/** Begin to read @text, which is borrowed until sw_yaml_source_done(); so are @file and @err.
+ * @first_line: the number of the text's first line. */
 void sw_yaml_source_init(struct sw_yaml_source *s, const char *text, size_t len_bytes,
                          const char *file, int first_line, struct sw_err *err);
-/** The same, by libyaml in any case: what the quick reader is compared with. */
+/** As sw_yaml_source_init(), but always with libyaml: tests compare yaml_quick with it. */
 void sw_yaml_source_init_slow(struct sw_yaml_source *s, const char *text, size_t len_bytes,
                               const char *file, int first_line, struct sw_err *err);
+/** Free all events, anchors and the parser. */
 void sw_yaml_source_done(struct sw_yaml_source *s);
 
-/** Whether reading has failed, so that there are no more events. */
+/** Whether reading has failed: there are no more events. */
 bool sw_yaml_source_is_broken(const struct sw_yaml_source *s);
 
-/** The next event, live or played again. */
+/** The next event, from the parser or a recorded one. @return 0 | SW_INVALID */
 int sw_yaml_source_next(struct sw_yaml_source *s, struct sw_yaml_event *out);
 /** The node that @event began is complete. */
 void sw_yaml_source_close(struct sw_yaml_source *s, const struct sw_yaml_event *event);
-/** Forget the anchors: another document begins. */
+/** A new document begins: drop the anchors. */
 void sw_yaml_source_reset(struct sw_yaml_source *s);
 
-/** Record the events of the node that @event began (and the event itself must have been read while
- * recording was on) without looking at them, up to its end. */
+/** Record the events of the node that @event began, up to its end, without decoding them. @event
+ * itself must have been read while recording. @return 0 | SW_INVALID */
 int sw_yaml_source_skip(struct sw_yaml_source *s, const struct sw_yaml_event *event, int max_depth);
 
-/** An error at an event's place. */
+/** Set the error with the place of @event. @return SW_INVALID */
 int sw_yaml_source_fail(struct sw_yaml_source *s, const struct sw_yaml_event *event,
                         const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -1,8 +1,9 @@
 #pragma once
-/* yaml_style: how a string can be written in YAML. Internal to data. */
+/* yaml_style: chooses how a string is written in YAML. Internal to data. */
 #include <stdbool.h>
 #include <stddef.h>
 
+/** The styles of scalars. */
 enum sw_yaml_style { SW_STYLE_PLAIN, SW_STYLE_SINGLE, SW_STYLE_DOUBLE, SW_STYLE_LITERAL };
 
 /** The style that yaml.v2's encoder and emitter choose for a string (UTF-8) in block context.
@@ -13,5 +14,6 @@ enum sw_yaml_style sw_yaml_choose_style(const char *text, size_t len_bytes, bool
 
 /** Length of the line break at @p (CR, LF, NEL, LS, PS), or 0. */
 size_t sw_yaml_break_len(const char *p, const char *end);
-/** Whether the emitter writes the character at @p as it is (4-byte ones it does not). */
+/** Whether the emitter writes the character at @p without an escape. It escapes all characters of
+ * four bytes. */
 bool sw_yaml_is_printable(const char *p);
