@@ -18,6 +18,7 @@ struct sw_err;
 struct sw_faults;
 struct sw_store;
 
+/** Whose CRDs and objects are there from the start. */
 enum sw_emu_platform { SW_EMU_OPENSHIFT, SW_EMU_KUBERNETES };
 
 /** How long things take in the cluster; zero: at once. A human pace is sw_emu_delays_human. */
@@ -31,6 +32,7 @@ struct sw_emu_delays {
     int rule_percent; /* of the delays written in the YAML rules that are waited; 100: as written */
     int jitter_percent; /* each delay is longer by up to this much, by the seed */
 };
+/** The delays of `--delays 1`: as slow as a person can follow. */
 extern const struct sw_emu_delays sw_emu_delays_human;
 
 /** Read a factor of the human pace as a person writes it: "0" (at once), "0.5", "1".
@@ -56,6 +58,7 @@ struct sw_emu_request {
     size_t body_len;
 };
 
+/** What happens to a request instead of its answer. */
 enum sw_emu_fault_type {
     SW_FAULT_NONE,
     SW_FAULT_ERROR,    /* answer with @code, nothing was done */

@@ -8,6 +8,9 @@ void sw_default_pod_spec(json_object *spec, int is_pod);
 
 /** Set @key unless it is there; the value is taken. */
 void sw_default(json_object *map, const char *key, json_object *value);
+/** sw_default() with a string. */
 void sw_default_str(json_object *map, const char *key, const char *value);
+/** sw_default() with an integer. */
 void sw_default_int(json_object *map, const char *key, int value);
+/** sw_default() with a boolean. */
 void sw_default_bool(json_object *map, const char *key, int value);

@@ -26,6 +26,7 @@ void sw_session_free(struct sw_session *session);
 /** Around each try of the write: generated names and uids are the same each time. NULL is accepted.
  */
 void sw_session_begin(struct sw_session *session);
+/** The end of the try that sw_session_begin() began. NULL is accepted. */
 void sw_session_end(struct sw_session *session);
 
 /** Ask the mutating webhooks about w->doc and take their patches. @return 0 | SW_PENDING (session)
@@ -53,6 +54,7 @@ struct outcome {
     char *words;
     json_object *response;
 };
+/** Free what it holds; harmless on a zeroed one. */
 void sw_outcome_done(struct outcome *o);
 /** @return 0 and @out (borrowed from a session, or into @own) | SW_PENDING */
 int sw_webhook_ask(struct sw_write *w, const struct hook *hook, json_object *review,

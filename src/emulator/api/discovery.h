@@ -9,6 +9,7 @@ struct sw_api_group {
     const char *versions[16];
     size_t n;
 };
+/** The served versions of the group @name, which is borrowed. */
 struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name);
 /** Is this kind the first of its group? So that each group comes once. */
 bool sw_discovery_is_first(struct sw_store *store, size_t at);

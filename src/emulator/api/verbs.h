@@ -2,15 +2,23 @@
 /* verbs: what answers a request, shared by the rest_*.c files. */
 #include "emulator/api/answer.h"
 
-/* Verbs (rest_*.c) */
+/** Answer a GET of one object. */
 void sw_rest_get(struct sw_req *req);
+/** Answer a list, a page of it, as it is now or was. */
 void sw_rest_list(struct sw_req *req);
+/** Begin to stream changes. */
 void sw_rest_watch(struct sw_req *req);
-void sw_rest_watch_done(struct sw_req *req); /* from the request's end */
+/** Free what the watch holds; when the request ends. */
+void sw_rest_watch_done(struct sw_req *req);
+/** Answer a POST. */
 void sw_rest_create(struct sw_req *req);
+/** Answer a PUT. */
 void sw_rest_update(struct sw_req *req);
+/** Answer a PATCH, in any of the four formats. */
 void sw_rest_patch(struct sw_req *req);
+/** Answer a DELETE of one object. */
 void sw_rest_delete(struct sw_req *req);
+/** Answer a DELETE of all objects that the selectors select. */
 void sw_rest_delete_collection(struct sw_req *req);
 /** Answer it once more: a struct sw_req whose write waited for a webhook. */
 void sw_rest_again(void *req);
@@ -19,7 +27,8 @@ void sw_rest_again(void *req);
 bool sw_rest_subresource(struct sw_req *req);
 /** .../proxy of pods and services; it answers later. */
 void sw_rest_proxy(struct sw_req *req);
-void sw_rest_proxy_done(struct sw_req *req); /* from the request's end */
+/** Cancel what is under way; when the request ends. */
+void sw_rest_proxy_done(struct sw_req *req);
 /** Kinds that are questions (TokenReview...). */
 void sw_rest_virtual(struct sw_req *req);
 /** Read the body as JSON or YAML. @return 0 | SW_INVALID (@status is filled) */
@@ -31,6 +40,10 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
 struct sw_filter {
     struct sw_selector *labels, *fields; /* NULL: all */
 };
+/** Read the selectors of the query. @out is freed with sw_filter_done().
+ * @return 0 | SW_INVALID (@status is filled) */
 int sw_rest_filter(struct sw_req *req, struct sw_filter *out, struct sw_status *status);
+/** Free what it holds; harmless on a zeroed one. */
 void sw_filter_done(struct sw_filter *filter);
+/** Does @doc, as it is stored, match both? */
 bool sw_filter_matches(const struct sw_filter *filter, json_object *doc);

@@ -11,6 +11,7 @@
 
 /** All leaves of @value. @dots: containers that are no struct are in it too, as in an update's. */
 json_object *sw_fields_of(json_object *value, const struct sw_cursor *at, bool dots);
+/** Paths that are in @a or in @b. */
 json_object *sw_fields_union(json_object *a, json_object *b);
 /** Paths of @a that are not in @b. */
 json_object *sw_fields_minus(json_object *a, json_object *b);

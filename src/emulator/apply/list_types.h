@@ -5,6 +5,7 @@
  * structType notes of Kubernetes' API reference. */
 #include "emulator/store/store.h"
 
+/** How a value is merged. */
 enum sw_list_type {
     SW_LIST_TYPE_GRANULAR, /* a map, field by field */
     SW_LIST_TYPE_ATOMIC,   /* a scalar, or anything that is replaced as a whole */
@@ -12,6 +13,7 @@ enum sw_list_type {
     SW_LIST_TYPE_SET_LIST, /* a list of distinct scalars */
 };
 
+/** The most keys that elements of a map list have, and a NULL. */
 enum { SW_LIST_TYPE_KEYS = 4 };
 
 /** A place in a document's type. Copied freely; borrows names and schema. */
@@ -28,8 +30,11 @@ struct sw_list_type_info {
     const char *keys[SW_LIST_TYPE_KEYS]; /* of a map list, ended by NULL, sorted */
 };
 
+/** The place of a whole document. */
 struct sw_cursor sw_cursor_root(const struct sw_emu_kind *kind, const char *version);
+/** The place of a field of the map at @at. */
 struct sw_cursor sw_cursor_field(const struct sw_cursor *at, const char *name);
+/** The place of each element of the list at @list. */
 struct sw_cursor sw_cursor_item(const struct sw_cursor *list);
 /** The shape of @value there. */
 struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value);

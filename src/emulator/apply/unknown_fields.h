@@ -5,4 +5,5 @@
 
 /** @return the path of the first such field (".spec.a.b"), heap; NULL: none. */
 char *sw_unknown_fields_find(const struct sw_emu_kind *kind, int minor, json_object *doc);
+/** Remove all such fields from @doc. */
 void sw_unknown_fields_drop(const struct sw_emu_kind *kind, int minor, json_object *doc);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The type of a field, where JSON and protobuf differ by it. */
 enum sw_protobuf_type {
     SW_PB_BOOL,
     SW_PB_INT,
@@ -17,6 +18,7 @@ enum sw_protobuf_type {
     SW_PB_RAW, /* JSON as bytes */
 };
 
+/** More about a field. */
 enum sw_protobuf_flags {
     SW_PB_REPEATED = 1,
     SW_PB_MAP = 2,
@@ -25,6 +27,7 @@ enum sw_protobuf_flags {
     SW_PB_INLINE = 16, /* its fields are the message's own in JSON */
 };
 
+/** A field of a message. */
 struct sw_protobuf_field {
     uint16_t number;
     uint8_t type, flags;
@@ -38,10 +41,13 @@ struct sw_protobuf_message {
     size_t n_fields;
 };
 
+/** The message of a kind. */
 struct sw_protobuf_kind {
     const char *api_version, *kind;
     const struct sw_protobuf_message *message;
 };
 
+/** The message of this number, as sw_protobuf_field.message has it; static. */
 const struct sw_protobuf_message *sw_protobuf_message(unsigned number);
+/** All kinds, *@n of them; static. */
 const struct sw_protobuf_kind *sw_protobuf_kinds(size_t *n);

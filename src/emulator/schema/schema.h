@@ -21,4 +21,5 @@ void sw_structural_check(json_object *schema, const char *path, struct sw_field_
 /** The schema of a property (also through additionalProperties) or of a list's elements; borrowed,
  * NULL: not declared. */
 json_object *sw_structural_property(json_object *schema, const char *key);
+/** The schema of a list's elements; borrowed, NULL: not declared. */
 json_object *sw_structural_items(json_object *schema);

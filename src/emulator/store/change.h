@@ -4,6 +4,7 @@
  * calls them in order. */
 #include "emulator/store/objects.h"
 
+/** What is done to the object. */
 enum sw_write_op { SW_OP_CREATE, SW_OP_UPDATE, SW_OP_DELETE };
 
 /** One change under way. */
@@ -52,6 +53,9 @@ json_object *sw_meta_copy(json_object *doc);
 json_object *sw_meta_without_managed(json_object *doc);
 /** Has it a deletionTimestamp? */
 bool sw_meta_is_deleted(json_object *doc);
+/** Is it among metadata.finalizers? */
 bool sw_meta_has_finalizer(json_object *doc, const char *finalizer);
+/** Add it, unless it is there. */
 void sw_meta_add_finalizer(json_object *doc, const char *finalizer);
+/** Remove it, if it is there. */
 void sw_meta_drop_finalizer(json_object *doc, const char *finalizer);

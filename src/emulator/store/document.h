@@ -12,8 +12,11 @@
 json_object *sw_doc_new(const char *key, ...) __attribute__((sentinel));
 /** A new array of values ended by NULL; takes them. */
 json_object *sw_doc_list(json_object *first, ...) __attribute__((sentinel));
+/** A new string. */
 json_object *sw_str(const char *s);
+/** A new integer. */
 json_object *sw_int(int64_t i);
+/** A new boolean. */
 json_object *sw_bool(bool b);
 /** A time as Kubernetes writes it. */
 json_object *sw_time(int64_t ms);

@@ -6,6 +6,7 @@
 
 #include "emulator/store/store.h"
 
+/** What a built-in kind has. */
 enum sw_builtin_flags {
     SW_K_NAMESPACED = 1 << 0,
     SW_K_STATUS = 1 << 1,     /* status subresource */
@@ -21,35 +22,45 @@ struct sw_builtin {
     unsigned flags;
     const char *subresources; /* besides status and scale: "log,eviction", or NULL */
 };
+/** The table of the built-in kinds. */
 extern const struct sw_builtin sw_builtins[];
+/** Its number of rows. */
 extern const size_t sw_n_builtins;
 
 /** A registry of kinds. */
 struct sw_kinds;
 /** @minor: the Kubernetes release, 29 for 1.29. */
 struct sw_kinds *sw_kinds_new(int minor);
+/** NULL is accepted. */
 void sw_kinds_free(struct sw_kinds *kinds);
 
 const struct sw_builtin *sw_kind_builtin(const struct sw_emu_kind *kind); /* NULL for CRDs */
+/** Is it a question that is answered and never stored (TokenReview...)? */
 bool sw_kind_is_virtual(const struct sw_emu_kind *kind);
+/** Does metadata.generation count changes of its spec? */
 bool sw_kind_has_generation(const struct sw_emu_kind *kind);
+/** Is it served in @version? */
 bool sw_kind_serves(const struct sw_emu_kind *kind, const char *version);
 /** "group/version", or "version" for core; @version NULL: the storage version. Heap. */
 char *sw_kind_api_version(const struct sw_emu_kind *kind, const char *version);
 /** "deployments.apps", "pods": as error messages name the type. Heap. */
 char *sw_kind_resource(const struct sw_emu_kind *kind);
 
+/** A served kind by its name; @version may be NULL for any. NULL: none. */
 struct sw_emu_kind *sw_kinds_by_kind(struct sw_kinds *kinds, const char *group, const char *version,
                                      const char *kind);
+/** The same by the plural that stands in paths. */
 struct sw_emu_kind *sw_kinds_by_plural(struct sw_kinds *kinds, const char *group,
                                        const char *version, const char *plural);
-struct sw_emu_kind *sw_kinds_nth(struct sw_kinds *kinds, size_t i); /* served or not; or NULL */
+/** The kind at index @i in the order of discovery, served or not; NULL behind the last. */
+struct sw_emu_kind *sw_kinds_nth(struct sw_kinds *kinds, size_t i);
 /** What a CRD declares: a new kind, or the one that an earlier CRD of that name had. */
 struct sw_emu_kind *sw_kinds_add(struct sw_kinds *kinds, const char *group, const char *plural);
 /** (Re)set the names, all copied. */
 struct sw_kind_names {
     const char *kind, *list_kind, *singular, *short_names, *categories;
 };
+/** Set its names; all are copied. */
 void sw_kind_rename(struct sw_emu_kind *kind, const struct sw_kind_names *names);
 /** Replace the served versions: @n of them, copied. */
 void sw_kind_set_versions(struct sw_emu_kind *kind, const char *const *versions, size_t n,

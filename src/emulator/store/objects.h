@@ -121,6 +121,8 @@ struct sw_snapshot {
     struct sw_version **versions; /* counted, sorted by namespace and name */
     size_t n, cap;
 };
+/** The objects of @kind as they were at @rv; free @out with sw_snapshot_done().
+ * @return 0 | SW_GONE */
 int sw_history_snapshot(struct sw_store *store, const struct sw_emu_kind *kind, uint64_t rv,
                         struct sw_snapshot *out);
 /** Free what it holds. */

@@ -4,17 +4,22 @@
  * returns the enum sw_code that goes with it. */
 #include "emulator/store/store.h"
 
+/** Any status: @reason is static, the message is formatted. */
 int sw_status_set(struct sw_status *st, int http_code, const char *reason, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/** 404. @return SW_NOTFOUND */
 int sw_status_not_found(struct sw_status *st, const struct sw_emu_kind *kind, const char *name);
+/** 409: it exists already. @return SW_CONFLICT */
 int sw_status_exists(struct sw_status *st, const struct sw_emu_kind *kind, const char *name);
 /** "Operation cannot be fulfilled on <resource> "<name>": <why>". */
 int sw_status_conflict(struct sw_status *st, const struct sw_emu_kind *kind, const char *name,
                        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/** 409: the object has been modified. @return SW_CONFLICT */
 int sw_status_modified(struct sw_status *st, const struct sw_emu_kind *kind, const char *name);
 /** "<resource> "<name>" is forbidden: <why>". */
 int sw_status_forbidden(struct sw_status *st, const struct sw_emu_kind *kind, const char *name,
                         const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/** 400. @return SW_INVALID */
 int sw_status_bad_request(struct sw_status *st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /** Add {name, group, kind} to the details. */
@@ -33,6 +38,7 @@ int sw_status_code_of(int http_code);
 /* ---- field errors -------------------------------------------------------------------------------
  */
 
+/** What is wrong with a field: the types of k8s.io/apimachinery's field.Error. */
 enum sw_field_error {
     SW_FIELD_REQUIRED,
     SW_FIELD_INVALID,
@@ -55,6 +61,7 @@ struct sw_field_errors {
 };
 #define SW_FIELD_ERRORS(name)                                                                      \
     __attribute__((cleanup(sw_field_errors_done))) struct sw_field_errors name = { 0 }
+/** Free what it holds; harmless on a zeroed one. */
 void sw_field_errors_done(struct sw_field_errors *errors);
 /** @value is printed after "Invalid value: " and the like; NULL and not needed for REQUIRED and
  * FORBIDDEN. @fmt may be NULL: no detail. */

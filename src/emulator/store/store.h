@@ -20,6 +20,7 @@ struct sw_store;
 /* ---- kinds --------------------------------------------------------------------------------------
  */
 
+/** The most versions that a kind is served in, and a NULL. */
 enum { SW_KIND_VERSIONS = 8 };
 
 /** One resource type. Lives as long as the store, also when its CRD is deleted (then !served). All
@@ -62,8 +63,8 @@ const struct sw_emu_kind *sw_store_nth_kind(struct sw_store *store, size_t i);
  * -----------------------------------------------------------------
  */
 
-/** What went wrong in an API server's words. Zero-initialise; owned text. */
 struct sw_session;
+/** What an API server's Status says of an error. Zero-initialise; the texts are owned. */
 struct sw_status {
     int code;             /* 404, 409, 422... */
     const char *reason;   /* "NotFound", "Invalid"...; static */
@@ -71,6 +72,7 @@ struct sw_status {
     json_object *details; /* {name, group, kind, causes: [...]}, or NULL; owned */
     char *warnings;       /* Warning headers to send, one a line, or NULL; also on success */
 };
+/** Free what it holds; harmless on a zeroed one. */
 void sw_status_done(struct sw_status *status);
 /** Declare an empty one that frees itself at the end of its scope. */
 #define SW_STATUS(name) __attribute__((cleanup(sw_status_done))) struct sw_status name = { 0 }
@@ -81,6 +83,7 @@ void sw_status_done(struct sw_status *status);
 /** @ns NULL or "" for cluster-scoped kinds. @return borrowed until the next change, NULL: none. */
 json_object *sw_store_get(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                           const char *name);
+/** By metadata.uid; *@kind (may be NULL) is its kind. @return borrowed, NULL: none */
 json_object *sw_store_find_uid(struct sw_store *store, const char *uid,
                                const struct sw_emu_kind **kind);
 /** Number of objects of the kind in @ns (NULL: everywhere). */
@@ -93,6 +96,7 @@ struct sw_store_list {
 };
 #define SW_STORE_LIST(name)                                                                        \
     __attribute__((cleanup(sw_store_list_done))) struct sw_store_list name = { 0 }
+/** Free what it holds; harmless on a zeroed one. */
 void sw_store_list_done(struct sw_store_list *list);
 /** @ns NULL: everywhere. */
 void sw_store_list(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
@@ -106,6 +110,7 @@ const struct sw_emu_kind *sw_store_kind_of(struct sw_store *store, json_object *
 uint64_t sw_store_version(const struct sw_store *store);
 /** The cluster is up as it is now: no list is older than that, not even one that is late. */
 void sw_store_born(struct sw_store *store);
+/** The loop whose clock the cluster has; borrowed. */
 struct sw_loop *sw_store_loop(struct sw_store *store);
 
 /* ---- writing (the calls: write/write.h) ---------------------------------------------------------
@@ -133,6 +138,7 @@ enum sw_patch_type { SW_PATCH_MERGE, SW_PATCH_JSON, SW_PATCH_STRATEGIC, SW_PATCH
 /* ---- changes ------------------------------------------------------------------------------------
  */
 
+/** What happened to an object. */
 enum sw_store_event_type { SW_STORE_ADDED, SW_STORE_MODIFIED, SW_STORE_DELETED };
 
 /** Borrowed for the call. @old is NULL for ADDED. */
@@ -160,4 +166,5 @@ void sw_store_unsubscribe(struct sw_subscription *sub);
  * SW_NOTFOUND (no such container) | SW_PENDING (waiting to start: 400, as kubelet answers) */
 typedef int sw_store_logs_fn(void *arg, json_object *pod, const char *container, bool previous,
                              char **text);
+/** Set the function that knows what containers printed; NULL: none. */
 void sw_store_set_logs(struct sw_store *store, sw_store_logs_fn *fn, void *arg);

@@ -4,6 +4,7 @@
 
 #include "emulator/store/objects.h"
 
+/** The most that the history holds; the texts count as bytes. */
 enum { SW_HISTORY_CHANGES = 4096, SW_HISTORY_BYTES = 4 * 1024 * 1024 };
 
 /** The last changes of all kinds, a ring. */
@@ -14,6 +15,7 @@ struct sw_history {
 
 struct sw_pending; /* subscribe.c: an event that was not delivered yet */
 
+/** All that there is of a cluster. */
 struct sw_store {
     struct sw_loop *loop;
     struct sw_kinds *kinds;
@@ -40,10 +42,15 @@ struct sw_store {
 };
 
 /* history.c */
+/** Note a change; the oldest are forgotten where there are too many. */
 void sw_history_add(struct sw_store *store, const struct sw_change *change);
+/** Free what it holds. */
 void sw_history_done(struct sw_store *store);
 
 /* subscribe.c */
+/** Make the timer of the deliveries. */
 void sw_subs_init(struct sw_store *store);
+/** Free what it holds. */
 void sw_subs_done(struct sw_store *store);
+/** Note a change; subscribers get it in a later turn. */
 void sw_subs_add(struct sw_store *store, const struct sw_change *change);

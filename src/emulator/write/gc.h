@@ -5,5 +5,7 @@
 #include "emulator/store/objects.h"
 
 struct sw_gc;
+/** Follow the objects of @store, which must outlive it. */
 struct sw_gc *sw_gc_new(struct sw_store *store);
+/** NULL is accepted. */
 void sw_gc_free(struct sw_gc *gc);

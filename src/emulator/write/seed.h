@@ -1,5 +1,6 @@
 #pragma once
-/* seed: what every cluster has from its first moment on. */
+/* seed: the objects that every cluster has from the start. */
 #include "emulator/store/objects.h"
 
+/** Create them: namespaces, the Service kubernetes, priority classes. */
 void sw_seed(struct sw_store *store);

@@ -35,6 +35,7 @@ int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, cons
 int sw_write_create(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                     json_object *doc, const struct sw_store_opts *opts, json_object **out,
                     struct sw_status *status);
+/** The same for an update. */
 int sw_write_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                     json_object *doc, const struct sw_store_opts *opts, json_object **out,
                     struct sw_status *status);

@@ -6,8 +6,10 @@
 
 #include <openssl/ssl.h>
 
+/** CLOSED: by the other side, or by an error. */
 enum sw_conn_result { SW_CONN_OK, SW_CONN_WANT_READ, SW_CONN_WANT_WRITE, SW_CONN_CLOSED };
 
+/** Bytes that came, or that are to be sent. */
 struct sw_conn_buffer {
     char *bytes;
     size_t at, len, cap; /* at: what is done with */
@@ -19,6 +21,7 @@ struct sw_conn_spare {
     struct sw_conn_buffer in, out;
 };
 
+/** One connection. */
 struct sw_conn {
     int fd;
     SSL *ssl; /* NULL: plain */
@@ -30,8 +33,10 @@ struct sw_conn {
 void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx, struct sw_conn_spare *spare);
 /** Closes the socket too. */
 void sw_conn_done(struct sw_conn *c);
+/** Free what it holds. */
 void sw_conn_spare_done(struct sw_conn_spare *spare);
 
+/** Go on with the handshake of TLS; plain connections have none. */
 enum sw_conn_result sw_conn_handshake(struct sw_conn *c);
 /** Read once, at most 16 KiB, behind what is in @in. */
 enum sw_conn_result sw_conn_read(struct sw_conn *c);
@@ -40,6 +45,7 @@ enum sw_conn_result sw_conn_flush(struct sw_conn *c);
 /** Whether bytes wait that the socket no longer knows of. */
 bool sw_conn_has_more(const struct sw_conn *c);
 
+/** Append to @out; sw_conn_flush() sends it. */
 void sw_conn_put(struct sw_conn *c, const char *bytes, size_t len_bytes);
 /** Forget the first bytes of @in; give the buffer back when nothing is left. */
 void sw_conn_consume(struct sw_conn *c, size_t len_bytes);

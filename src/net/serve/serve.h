@@ -65,9 +65,11 @@ void sw_serve_on_close(struct sw_serve_reply *reply, void (*on_close)(void *arg)
 /* A streamed answer, of a reply with sw_serve_on_close(): begin, write, ..., end. What is written
  * goes out in the next turn of the loop. */
 void sw_serve_begin(struct sw_serve_reply *reply, int status, const char *type, const char *extra);
+/** Send these bytes as they are; empty is nothing. */
 void sw_serve_write(struct sw_serve_reply *reply, const char *bytes, size_t len_bytes);
 /** Bytes that the client has not taken yet. They are not bounded here. */
 size_t sw_serve_backlog(const struct sw_serve_reply *reply);
+/** The answer is complete. The reply is the server's again. */
 void sw_serve_end(struct sw_serve_reply *reply);
 /** End the connection instead of the answer: at once by a TCP reset (@hard), or after what was
  * written. The reply is the server's again. */
@@ -165,4 +167,5 @@ struct sw_serve_counts {
     unsigned open_conns;
     time_t not_after; /* of the certificate; 0: none */
 };
+/** Copy the counts. */
 void sw_serve_count(const struct sw_serve *server, struct sw_serve_counts *out);

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 
+/** Zero-initialise, and set the three files (borrowed). */
 struct sw_serve_tls {
     const char *cert_file, *key_file, *ca_file;
     int min_version;  /* TLS1_2_VERSION ... */
@@ -27,6 +28,7 @@ struct sw_serve_tls {
  * @return 0 | SW_INVALID (an unknown version or suite is named) */
 int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
                       struct sw_err *err) SW_CHECKED;
+/** Free what it holds; harmless on a zeroed one. */
 void sw_serve_tls_done(struct sw_serve_tls *t);
 
 /** Read the files if they changed since the last attempt, or if that failed. A certificate that
