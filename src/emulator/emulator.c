@@ -48,7 +48,7 @@ static int parse_version(const char *text, int *minor, struct sw_err *err)
 }
 
 /* The caller's hook sees, and may change, what the plan says. */
-static void spoil(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
+static void plan_fault(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
 {
     struct sw_emulator *emu = arg;
     sw_faults_on_request(req, fault, emu->faults);
@@ -75,8 +75,8 @@ static int read_addresses(struct sw_store *store, const char *list, struct sw_er
     return rc;
 }
 
-static int open_parts(struct sw_emulator *emu, struct sw_loop *loop,
-                      const struct sw_emulator_opts *opts, struct sw_err *err)
+static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
+                        const struct sw_emulator_opts *opts, struct sw_err *err)
 {
     int minor = 0;
     const char *version = opts->kube_version ? opts->kube_version : "1.29";
@@ -120,12 +120,12 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
     int rc = opts->faults ? sw_faults_load(opts->faults, &emu->faults, err) : 0;
     if (emu->faults) {
         emu->opts = *opts;
-        inner.on_request = spoil;
+        inner.on_request = plan_fault;
         inner.on_answer = pass_on;
         inner.arg = emu;
     }
     if (rc == 0)
-        rc = open_parts(emu, loop, &inner, err);
+        rc = open_modules(emu, loop, &inner, err);
     if (rc < 0) {
         sw_emulator_close(emu);
         return rc;

@@ -39,8 +39,8 @@ static int namespace_lifecycle(struct sw_write *w)
                                  "unable to create new content in namespace %s because it is "
                                  "being terminated",
                                  w->ns);
-    SW_AUTO_CHARS *words = sw_printf("namespace %s is being terminated", w->ns);
-    sw_status_cause(w->status, "NamespaceTerminating", words, "metadata.namespace");
+    SW_AUTO_CHARS *message = sw_printf("namespace %s is being terminated", w->ns);
+    sw_status_cause(w->status, "NamespaceTerminating", message, "metadata.namespace");
     return rc;
 }
 

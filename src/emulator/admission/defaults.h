@@ -1,6 +1,6 @@
 #pragma once
-/* defaults: what an API server fills into objects of the built-in kinds, so that readers need not
- * guess. Source: the defaults of Kubernetes' API reference; only what clients look at. */
+/* defaults: what an API server fills into objects of the built-in kinds, of which only
+ * those that clients read. Source: the defaults of Kubernetes' API reference. */
 #include <json-c/json_object.h>
 
 /** A PodSpec, in a pod (@is_pod) or in a template. */

@@ -1,5 +1,5 @@
 #pragma once
-/* pdb: PodDisruptionBudgets, as far as the Eviction API asks for them. */
+/* pdb: PodDisruptionBudgets, as far as the Eviction API needs them. */
 #include "emulator/store/objects.h"
 
 /** May @pod be evicted now? @return 0 | SW_UNAVAILABLE (429: its budget is used up; 500: it has

@@ -95,10 +95,10 @@ static void check_meta(struct sw_write *w, struct sw_field_errors *e)
         const char *each = json_object_get_string(sw_json_at(finalizers, i));
         if (!sw_meta_is_deleted(w->old) || sw_meta_has_finalizer(w->old, each))
             continue;
-        SW_AUTO_CHARS *words = sw_printf("no new finalizers can be added if the object is being "
-                                         "deleted, found new finalizers []string{\"%s\"}",
-                                         each);
-        sw_field_error_raw(e, SW_FIELD_FORBIDDEN, "metadata.finalizers", NULL, words);
+        SW_AUTO_CHARS *message = sw_printf("no new finalizers can be added if the object is being "
+                                           "deleted, found new finalizers []string{\"%s\"}",
+                                           each);
+        sw_field_error_raw(e, SW_FIELD_FORBIDDEN, "metadata.finalizers", NULL, message);
     }
 }
 

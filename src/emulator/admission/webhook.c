@@ -162,13 +162,13 @@ static const char *review_version(const struct hook *hook)
  */
 
 /* It could not be asked, or answered nonsense: its failurePolicy decides. */
-static int failed(struct sw_write *w, const struct hook *hook, const char *words)
+static int failed(struct sw_write *w, const struct hook *hook, const char *message)
 {
     if (sw_streq(sw_json_str(hook->doc, "Fail", "failurePolicy", NULL), "Ignore"))
         return 0;
     return sw_status_set(w->status, 500, "InternalError",
                          "Internal error occurred: failed calling webhook \"%s\": %s%s", hook->name,
-                         sw_store_minor(w->store) >= 22 ? "failed to call webhook: " : "", words);
+                         sw_store_minor(w->store) >= 22 ? "failed to call webhook: " : "", message);
 }
 
 static int refused(struct sw_write *w, const struct hook *hook, json_object *response)
@@ -218,11 +218,11 @@ static int take_patch(struct sw_write *w, const struct hook *hook, json_object *
 }
 
 /* @uid: of the question; an answer to another one is none. */
-static int heed(struct sw_write *w, const struct hook *hook, const struct outcome *o,
-                const char *uid)
+static int take_answer(struct sw_write *w, const struct hook *hook, const struct outcome *o,
+                       const char *uid)
 {
     if (o->code < 0)
-        return failed(w, hook, o->words);
+        return failed(w, hook, o->message);
     if (!sw_streq(sw_json_str(o->response, "", "uid", NULL), uid))
         return failed(w, hook, "expected response.uid to be that of the request");
     keep_warnings(w, sw_json_get(o->response, "warnings"));
@@ -249,7 +249,7 @@ static int call(struct sw_write *w, struct hook *hook, json_object *request)
     int rc = sw_webhook_ask(w, hook, review, &own, &o);
     json_object_put(review);
     if (rc == 0)
-        rc = heed(w, hook, o, uid);
+        rc = take_answer(w, hook, o, uid);
     sw_outcome_done(&own);
     return rc;
 }
@@ -323,7 +323,7 @@ static int ask_all(struct sw_write *w, bool mutating)
     if (!kind || is_exempt(w))
         return 0;
     sw_store_list(w->store, kind, NULL, &list);
-    json_object *seen = json_object_new_array(); /* what each left behind, in their order */
+    json_object *before = json_object_new_array(); /* what each left behind, in their order */
     for (int round = 0; rc == 0 && round < (mutating ? 2 : 1); round++) {
         size_t n = 0;
         for (size_t i = 0; rc == 0 && i < list.n; i++) {
@@ -332,15 +332,15 @@ static int ask_all(struct sw_write *w, bool mutating)
                 struct hook hook = hook_of(sw_json_at(hooks, k), mutating);
                 bool again = sw_streq(sw_json_str(hook.doc, "Never", "reinvocationPolicy", NULL),
                                       "IfNeeded") &&
-                             !sw_json_equal(sw_json_at(seen, n), w->doc);
+                             !sw_json_equal(sw_json_at(before, n), w->doc);
                 if (round == 0 || again)
                     rc = ask(w, &hook);
                 if (round == 0 && mutating)
-                    json_object_array_add(seen, json_object_get(w->doc));
+                    json_object_array_add(before, json_object_get(w->doc));
             }
         }
     }
-    json_object_put(seen);
+    json_object_put(before);
     return rc;
 }
 

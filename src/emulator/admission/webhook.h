@@ -1,8 +1,8 @@
 #pragma once
-/* webhook: admission webhooks, called for real: configurations are read from the store, and what
- * they name is asked over HTTPS. A write from outside has a session: the call is begun, the write
- * is given up with SW_PENDING, and done again from the start when the answer is there, with the
- * answers so far at hand. A write of the emulator's own controllers waits for the answer.
+/* webhook: admission webhooks, called for real: configurations are read from the store, and
+ * each webhook is called over HTTPS. A client's write has a session: the call is begun, the write
+ * fails with SW_PENDING, and is done again from the start when the answer is there, with all
+ * answers so far. A write of the emulator's own controllers waits for the answer.
  * A service is found by an address given for it (--webhook-address, or an annotation on the
  * Service); one without is answered by emulated pods: they admit everything while one is ready.
  * Source: Kubernetes "Dynamic Admission Control". Pinned by
@@ -19,7 +19,7 @@ int sw_webhook_address(struct sw_store *store, const char *text, struct sw_err *
 
 /** Is there any configuration? Most clusters have none, and most writes need no session. */
 bool sw_webhooks_exist(struct sw_store *store);
-/** @ready: the answer that the write gave up for is there. */
+/** @ready is called when the answer that a write waits for is there. */
 struct sw_session *sw_session_new(struct sw_store *store, void (*ready)(void *arg), void *arg);
 /** Cancels what is under way. NULL is accepted. */
 void sw_session_free(struct sw_session *session);
@@ -51,7 +51,7 @@ struct hook {
 /** webhook_call.c: what came back. */
 struct outcome {
     int code; /* 0: an AdmissionReview */
-    char *words;
+    char *message;
     json_object *response;
 };
 /** Free what it holds; harmless on a zeroed one. */
@@ -60,7 +60,7 @@ void sw_outcome_done(struct outcome *o);
 int sw_webhook_ask(struct sw_write *w, const struct hook *hook, json_object *review,
                    struct outcome *own, struct outcome **out);
 
-/** webhook_match.c: @return 1, 0, or an error with @err's words (a condition that cannot be
+/** webhook_match.c: @return 1, 0, or an error with @err's message (a condition that cannot be
  * evaluated) */
 int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *request,
                        struct sw_err *err);

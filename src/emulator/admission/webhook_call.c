@@ -29,7 +29,7 @@ struct sw_session {
 
 void sw_outcome_done(struct outcome *o)
 {
-    free(SW_TAKE(o->words));
+    free(SW_TAKE(o->message));
     json_object_put(SW_TAKE(o->response));
 }
 
@@ -71,17 +71,17 @@ static void read_answer(struct outcome *o, const char *where, int http_status, c
     json_object *doc = NULL;
     if (http_status != 200) {
         o->code = SW_UNAVAILABLE;
-        o->words = sw_printf("Post \"%s\": an error on the server (\"%.*s\") has prevented the "
-                             "request from succeeding (HTTP %d)",
-                             where, (int)(len > 200 ? 200 : len), body ? body : "", http_status);
+        o->message = sw_printf("Post \"%s\": an error on the server (\"%.*s\") has prevented the "
+                               "request from succeeding (HTTP %d)",
+                               where, (int)(len > 200 ? 200 : len), body ? body : "", http_status);
         return;
     }
     if (sw_json_parse(body ? body : "", len, &(struct sw_json_opts){ .max_depth = 256 }, &doc,
                       &err) < 0 ||
         !sw_json_get(doc, "response")) {
         o->code = SW_INVALID;
-        o->words = sw_printf("Post \"%s\": it answered no AdmissionReview%s%s", where,
-                             sw_err_text(&err)[0] ? ": " : "", sw_err_text(&err));
+        o->message = sw_printf("Post \"%s\": it answered no AdmissionReview%s%s", where,
+                               sw_err_text(&err)[0] ? ": " : "", sw_err_text(&err));
     } else {
         o->response = json_object_get(sw_json_get(doc, "response"));
     }
@@ -91,7 +91,7 @@ static void read_answer(struct outcome *o, const char *where, int http_status, c
 static void could_not(struct outcome *o, const char *where, const struct sw_err *err)
 {
     o->code = SW_UNAVAILABLE;
-    o->words = sw_printf("Post \"%s\": %s", where, sw_err_text(err));
+    o->message = sw_printf("Post \"%s\": %s", where, sw_err_text(err));
 }
 
 static int ask_now(const struct hook *hook, const char *body, size_t len, struct outcome *o)

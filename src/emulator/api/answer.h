@@ -10,7 +10,7 @@ void sw_rest_note_answer(struct sw_req *req, int code);
 void sw_rest_send(struct sw_req *req, int code, const char *type, const char *text, size_t len);
 /** A document, taken. */
 void sw_rest_send_doc(struct sw_req *req, int code, json_object *doc);
-/** Begin a reply in parts. */
+/** Begin a streamed answer, status 200. */
 void sw_rest_begin_stream(struct sw_req *req, const char *type);
 /** A refusal. */
 void sw_rest_send_status(struct sw_req *req, const struct sw_status *status);

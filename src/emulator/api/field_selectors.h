@@ -1,5 +1,5 @@
 #pragma once
-/* fields: which fields a field selector may name, by kind. */
+/* field_selectors: which fields a field selector may name, by kind. */
 #include "emulator/store/store.h"
 
 /** metadata.name and metadata.namespace always; others as the API reference lists them, and a

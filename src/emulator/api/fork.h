@@ -1,6 +1,6 @@
 #pragma once
-/* part: the sockets of a process that holds both ends of its connections, after fork(). Parent and
- * child have the same ones then: what one reads, the other misses. */
+/* fork: the sockets of a process that holds both ends of its connections, after fork(). Parent and
+ * child share them then: what one reads, the other does not get. */
 
 /** In the child, while the parent waits: every TCP socket gives its number to one of the child's
  * own. @listening listens at another port of its address; a connection that it accepted still holds

@@ -24,7 +24,7 @@ struct sw_watch {
     struct sw_watcher watcher;
     bool watching; /* the watcher is on the kind's list */
     struct sw_filter filter;
-    uint64_t seen; /* changes up to this one are known to the client */
+    uint64_t sent_rv; /* changes up to this one are known to the client */
     int64_t ends_ms;
     bool bookmarks;
     bool defined; /* a table's columns were sent */
@@ -76,7 +76,7 @@ static void schedule(struct sw_watch *w)
  */
 
 /* Each line counts for the fault that was asked for. @return false: the stream is over. */
-static bool spoil(struct sw_watch *w, const char *line, size_t len)
+static bool apply_fault(struct sw_watch *w, const char *line, size_t len)
 {
     static const char expired[] =
         "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\","
@@ -119,7 +119,7 @@ static void write_line(struct sw_watch *w, const char *line, size_t len)
     struct sw_emu_fault *fault = &w->req->fault;
     w->n_events++;
     if (fault->type != SW_FAULT_NONE && w->n_events == (fault->after ? fault->after : 1)) {
-        if (!spoil(w, line, len))
+        if (!apply_fault(w, line, len))
             return;
     } else {
         sw_serve_write(w->req->reply, line, len);
@@ -177,7 +177,7 @@ static void write_bookmark(struct sw_watch *w, bool initial_end)
 {
     struct sw_req *req = w->req;
     json_object *object = json_object_new_object();
-    SW_AUTO_CHARS *rv = sw_printf("%" PRIu64, w->seen);
+    SW_AUTO_CHARS *rv = sw_printf("%" PRIu64, w->sent_rv);
     SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
     sw_json_set_str(object, req->kind->kind, "kind", NULL);
     sw_json_set_str(object, api_version, "apiVersion", NULL);
@@ -212,9 +212,9 @@ static bool matches(const struct sw_watch *w, struct sw_version *v)
 static void on_change(const struct sw_change *change, void *arg)
 {
     struct sw_watch *w = arg;
-    if (change->now->rv <= w->seen || w->over)
+    if (change->now->rv <= w->sent_rv || w->over)
         return;
-    w->seen = change->now->rv;
+    w->sent_rv = change->now->rv;
     bool is = matches(w, change->now);
     bool was = change->old && (change->type == SW_STORE_DELETED ? is : matches(w, change->old));
     if (change->type == SW_STORE_DELETED && is)
@@ -231,7 +231,7 @@ static void send_existing(struct sw_watch *w)
     for (size_t i = 0; shelf && i < shelf->n; i++)
         if (matches(w, shelf->objects[i]->now))
             write_event(w, names[SW_STORE_ADDED], shelf->objects[i]->now);
-    w->seen = sw_store_version(w->req->store);
+    w->sent_rv = sw_store_version(w->req->store);
 }
 
 /* ---- time ---------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ static void on_time(void *arg)
         write_held(w);
     } else if (w->bookmarks && !w->over) {
         uint64_t now = sw_store_version(w->req->store);
-        w->seen = now > w->seen ? now : w->seen; /* nothing of this kind is outstanding */
+        w->sent_rv = now > w->sent_rv ? now : w->sent_rv; /* nothing of this kind is outstanding */
         write_bookmark(w, false);
     }
     if (!last)
@@ -272,7 +272,7 @@ static void start(struct sw_watch *w, uint64_t from, bool initial)
     req->timer = sw_timer_new(sw_store_loop(req->store), on_time, req);
     schedule(w);
     sw_rest_begin_stream(req, "application/json");
-    w->seen = from;
+    w->sent_rv = from;
     if (initial)
         send_existing(w);
     else if (sw_history_replay(req->store, req->kind, from, on_change, w) < 0) {

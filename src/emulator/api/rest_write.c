@@ -128,7 +128,8 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
 }
 
 /* As for sw_rest_write_opts(), by a verb that can be tried again when webhooks have answered. */
-static int patient_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw_status *status)
+static int opts_with_session(struct sw_req *req, struct sw_store_opts *opts,
+                             struct sw_status *status)
 {
     int rc = sw_rest_write_opts(req, opts, status);
     if (rc == 0 && !req->session && sw_webhooks_exist(req->store))
@@ -181,7 +182,7 @@ void sw_rest_create(struct sw_req *req)
     SW_STATUS(status);
     SW_AUTO_JSON *doc = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = patient_opts(req, &opts, &status);
+    int rc = opts_with_session(req, &opts, &status);
     if (rc == 0)
         rc = sw_rest_body(req, &doc, &status);
     if (rc == 0)
@@ -200,7 +201,7 @@ void sw_rest_update(struct sw_req *req)
     SW_STATUS(status);
     SW_AUTO_JSON *doc = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = patient_opts(req, &opts, &status);
+    int rc = opts_with_session(req, &opts, &status);
     if (rc == 0)
         rc = sw_rest_body(req, &doc, &status);
     if (rc == 0)
@@ -302,7 +303,7 @@ void sw_rest_patch(struct sw_req *req)
     SW_AUTO_JSON *patch = NULL, *out = NULL;
     struct sw_store_opts opts;
     enum sw_patch_type type = SW_PATCH_MERGE;
-    int rc = patient_opts(req, &opts, &status);
+    int rc = opts_with_session(req, &opts, &status);
     if (rc == 0)
         rc = patch_type(req, &type, &status);
     if (rc == 0)

@@ -15,7 +15,7 @@ json_object *sw_table_partial(json_object *doc);
 /* ---- columns ------------------------------------------------------------------------------------
  */
 
-/** What a cell may look at besides the document. */
+/** What a cell is made of. */
 struct sw_cell {
     json_object *doc;
     int64_t now_ms;

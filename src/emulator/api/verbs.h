@@ -22,7 +22,7 @@ void sw_rest_delete(struct sw_req *req);
 void sw_rest_delete_collection(struct sw_req *req);
 /** Answer it once more: a struct sw_req whose write waited for a webhook. */
 void sw_rest_again(void *req);
-/** Subresources that are no part of the object (log, scale, eviction, binding, token...).
+/** Subresources that are not fields of the object (log, scale, eviction, binding, token...).
  * @return false: not one of them */
 bool sw_rest_subresource(struct sw_req *req);
 /** .../proxy of pods and services; it answers later. */

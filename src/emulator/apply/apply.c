@@ -39,7 +39,7 @@ static char *find_list_fault(json_object *list, const struct sw_list_type_info *
                 return sw_printf("%s: duplicate entries for key [%s]", path, element + 2);
         }
         SW_AUTO_CHARS *at_item = sw_printf("%s[%s]", path, element + 2);
-        char *fault = info->shape == SW_LIST_TYPE_MAP_LIST
+        char *fault = info->type == SW_LIST_TYPE_MAP_LIST
                           ? find_fault(item, &item_at, at_item, defaults)
                           : NULL;
         if (fault)
@@ -52,9 +52,9 @@ static char *find_fault(json_object *value, const struct sw_cursor *at, const ch
                         bool defaults)
 {
     struct sw_list_type_info info = sw_cursor_list_type(at, value);
-    if (info.shape == SW_LIST_TYPE_MAP_LIST || info.shape == SW_LIST_TYPE_SET_LIST)
+    if (info.type == SW_LIST_TYPE_MAP_LIST || info.type == SW_LIST_TYPE_SET_LIST)
         return find_list_fault(value, &info, at, path, defaults);
-    if (info.shape != SW_LIST_TYPE_GRANULAR)
+    if (info.type != SW_LIST_TYPE_GRANULAR)
         return NULL;
     json_object_object_foreach(value, key, child)
     {
@@ -160,10 +160,10 @@ static json_object *merge(json_object *live, json_object *config, const struct s
 {
     struct sw_list_type_info info = sw_cursor_list_type(at, config);
     if (!live || json_object_get_type(live) != json_object_get_type(config) ||
-        info.shape == SW_LIST_TYPE_ATOMIC)
+        info.type == SW_LIST_TYPE_ATOMIC)
         return json_object_get(config);
-    return info.shape == SW_LIST_TYPE_GRANULAR ? merge_maps(live, config, at)
-                                               : merge_lists(live, config, &info, at);
+    return info.type == SW_LIST_TYPE_GRANULAR ? merge_maps(live, config, at)
+                                              : merge_lists(live, config, &info, at);
 }
 
 /* ---- what the caller has given up ---------------------------------------------------------------
@@ -216,7 +216,7 @@ static json_object *prune_list(json_object *list, const struct sw_list_type_info
         if (!item_gone)
             json_object_array_add(out, json_object_get(item));
         else if (!goes(item_gone, item_kept))
-            json_object_array_add(out, info->shape == SW_LIST_TYPE_MAP_LIST
+            json_object_array_add(out, info->type == SW_LIST_TYPE_MAP_LIST
                                            ? prune_map(item, &item_at, item_gone, item_kept)
                                            : json_object_get(item));
     }
@@ -230,10 +230,10 @@ static json_object *prune(json_object *value, const struct sw_cursor *at, json_o
                           json_object *kept)
 {
     struct sw_list_type_info info = sw_cursor_list_type(at, value);
-    if (!gone || info.shape == SW_LIST_TYPE_ATOMIC)
+    if (!gone || info.type == SW_LIST_TYPE_ATOMIC)
         return json_object_get(value);
-    return info.shape == SW_LIST_TYPE_GRANULAR ? prune_map(value, at, gone, kept)
-                                               : prune_list(value, &info, at, gone, kept);
+    return info.type == SW_LIST_TYPE_GRANULAR ? prune_map(value, at, gone, kept)
+                                              : prune_list(value, &info, at, gone, kept);
 }
 
 /* ---- conflicts ----------------------------------------------------------------------------------

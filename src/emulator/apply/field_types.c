@@ -6,14 +6,14 @@
 #include "data/data.h"
 #include "emulator/store/status.h"
 
-enum want { TEXT, INT, BOOL, MAP, LIST, TEXTS, TEXT_MAP };
+enum type { TEXT, INT, BOOL, MAP, LIST, TEXTS, TEXT_MAP };
 
 /* Fields by the name of the map that they are in and their own. The first row that fits counts. */
 static const struct {
     const char *kind;   /* NULL: any */
     const char *parent; /* NULL: any */
     const char *name;
-    enum want want;
+    enum type type;
     const char *owner, *go; /* the Go struct, and for maps and lists the type in Go; NULL: none */
 } rows[] = {
     { NULL, "metadata", "name", TEXT, "ObjectMeta", NULL },
@@ -127,12 +127,12 @@ static int check_value(const struct check *c, size_t row, json_object *value, co
         [TEXTS] = { json_type_array, "[]string" },
         [TEXT_MAP] = { json_type_object, "map[string]string" },
     };
-    enum want want = rows[row].want;
-    if (!json_object_is_type(value, types[want].json))
-        return refuse(c, row, path, value, types[want].go ? types[want].go : rows[row].go);
-    if (want == TEXTS)
+    enum type type = rows[row].type;
+    if (!json_object_is_type(value, types[type].json))
+        return refuse(c, row, path, value, types[type].go ? types[type].go : rows[row].go);
+    if (type == TEXTS)
         return check_texts(c, row, value, path);
-    return want == TEXT_MAP ? check_text_map(c, row, value, path) : 0;
+    return type == TEXT_MAP ? check_text_map(c, row, value, path) : 0;
 }
 
 static int check_field(const struct check *c, const char *parent, const char *name,

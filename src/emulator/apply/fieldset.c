@@ -53,7 +53,7 @@ static void add(json_object *children, const char *key, json_object *child)
 
 char *sw_fields_item(const struct sw_list_type_info *info, json_object *item)
 {
-    if (info->shape == SW_LIST_TYPE_SET_LIST) {
+    if (info->type == SW_LIST_TYPE_SET_LIST) {
         SW_AUTO_CHARS *value = sw_json_text(item, SW_JSON_PLAIN, NULL);
         return sw_printf("v:%s", value);
     }
@@ -103,10 +103,10 @@ static json_object *fields_of_list(json_object *list, const struct sw_cursor *at
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *item = sw_json_at(list, i);
         SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        json_object *child = info->shape == SW_LIST_TYPE_SET_LIST
+        json_object *child = info->type == SW_LIST_TYPE_SET_LIST
                                  ? json_object_new_object()
                                  : fields_of_map(item, &item_at, dots);
-        if (info->shape == SW_LIST_TYPE_MAP_LIST && !sw_fields_is_member(child))
+        if (info->type == SW_LIST_TYPE_MAP_LIST && !sw_fields_is_member(child))
             json_object_object_add(child, DOT, leaf());
         json_object_object_add(children, element, child);
     }
@@ -116,7 +116,7 @@ static json_object *fields_of_list(json_object *list, const struct sw_cursor *at
 json_object *sw_fields_of(json_object *value, const struct sw_cursor *at, bool dots)
 {
     struct sw_list_type_info info = sw_cursor_list_type(at, value);
-    switch (info.shape) {
+    switch (info.type) {
     case SW_LIST_TYPE_GRANULAR:
         return fields_of_map(value, at, dots);
     case SW_LIST_TYPE_MAP_LIST:
@@ -242,14 +242,14 @@ static json_object *find_item(json_object *list, const struct sw_list_type_info 
 static void diff_item(const struct sw_list_type_info *info, const char *element, json_object *from,
                       json_object *to, const struct sw_cursor *at, struct diff *d)
 {
-    if (info->shape == SW_LIST_TYPE_SET_LIST && from && to)
+    if (info->type == SW_LIST_TYPE_SET_LIST && from && to)
         return; /* equal, or they would not have met */
     if (from && to) {
         note(d, element, from, to, at);
         return;
     }
     add(d->touched, element, leaf());
-    if (to && info->shape == SW_LIST_TYPE_SET_LIST)
+    if (to && info->type == SW_LIST_TYPE_SET_LIST)
         add(d->added, element, leaf());
     else if (to)
         add(d->added, element, node(true, fields_of_map(to, at, true)));
@@ -280,13 +280,13 @@ void sw_fields_diff(json_object *from, json_object *to, const struct sw_cursor *
     *added = *touched = NULL;
     if (sw_json_equal(from, to))
         return;
-    if (!from || !to || info.shape == SW_LIST_TYPE_ATOMIC || before.shape != info.shape) {
+    if (!from || !to || info.type == SW_LIST_TYPE_ATOMIC || before.type != info.type) {
         *touched = leaf();
         *added = to ? sw_fields_of(to, at, true) : NULL;
         return;
     }
     struct diff d = { json_object_new_object(), json_object_new_object() };
-    if (info.shape == SW_LIST_TYPE_GRANULAR)
+    if (info.type == SW_LIST_TYPE_GRANULAR)
         diff_maps(from, to, at, &d);
     else
         diff_lists(from, to, &info, at, &d);

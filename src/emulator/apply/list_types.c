@@ -13,7 +13,7 @@ static const struct {
     const char *kind;   /* NULL: any */
     const char *parent; /* NULL: any */
     const char *name;
-    enum sw_list_type shape;
+    enum sw_list_type type;
     const char *keys[SW_LIST_TYPE_KEYS];
 } rows[] = {
     { NULL, "metadata", "finalizers", SW_LIST_TYPE_SET_LIST, { 0 } },
@@ -88,20 +88,20 @@ struct sw_cursor sw_cursor_item(const struct sw_cursor *list)
 
 static struct sw_list_type_info from_schema(json_object *schema, json_object *value)
 {
-    struct sw_list_type_info info = { .shape = SW_LIST_TYPE_ATOMIC };
+    struct sw_list_type_info info = { .type = SW_LIST_TYPE_ATOMIC };
     if (json_object_is_type(value, json_type_object)) {
         const char *type = sw_json_str(schema, "granular", "x-kubernetes-map-type", NULL);
         if (strcmp(type, "atomic") != 0)
-            info.shape = SW_LIST_TYPE_GRANULAR;
+            info.type = SW_LIST_TYPE_GRANULAR;
         return info;
     }
     const char *type = sw_json_str(schema, "atomic", "x-kubernetes-list-type", NULL);
     json_object *keys = sw_json_get(schema, "x-kubernetes-list-map-keys");
     if (strcmp(type, "set") == 0)
-        info.shape = SW_LIST_TYPE_SET_LIST;
+        info.type = SW_LIST_TYPE_SET_LIST;
     if (strcmp(type, "map") != 0 || sw_json_len(keys) == 0)
         return info;
-    info.shape = SW_LIST_TYPE_MAP_LIST;
+    info.type = SW_LIST_TYPE_MAP_LIST;
     for (size_t i = 0; i < sw_json_len(keys) && i < SW_LIST_TYPE_KEYS - 1; i++) {
         const char *key = json_object_get_string(sw_json_at(keys, i));
         size_t at = i; /* sorted, as they stand in field paths */
@@ -120,21 +120,20 @@ static struct sw_list_type_info from_names(const struct sw_cursor *at, json_obje
             (rows[i].parent && !sw_streq(rows[i].parent, at->parent)) ||
             (rows[i].kind && strcmp(rows[i].kind, at->kind->kind) != 0))
             continue;
-        if (!list && rows[i].shape != SW_LIST_TYPE_ATOMIC)
+        if (!list && rows[i].type != SW_LIST_TYPE_ATOMIC)
             continue; /* a map of that name, by chance */
-        struct sw_list_type_info info = { .shape = rows[i].shape };
+        struct sw_list_type_info info = { .type = rows[i].type };
         memcpy(info.keys, rows[i].keys, sizeof info.keys);
         return info;
     }
-    return (struct sw_list_type_info){ .shape = list ? SW_LIST_TYPE_ATOMIC
-                                                     : SW_LIST_TYPE_GRANULAR };
+    return (struct sw_list_type_info){ .type = list ? SW_LIST_TYPE_ATOMIC : SW_LIST_TYPE_GRANULAR };
 }
 
 struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value)
 {
     if (!json_object_is_type(value, json_type_object) &&
         !json_object_is_type(value, json_type_array))
-        return (struct sw_list_type_info){ .shape = SW_LIST_TYPE_ATOMIC };
+        return (struct sw_list_type_info){ .type = SW_LIST_TYPE_ATOMIC };
     if (at->schema)
         return from_schema(at->schema, value);
     if (at->kind->builtin || at->in_meta)

@@ -1,7 +1,7 @@
 #pragma once
-/* shape: how the parts of a document are owned and merged: field by field, as a whole, by the keys
- * of a list's elements. Custom resources say it in their schema (x-kubernetes-list-type and
- * friends); for the built-in kinds it is a table of names. Source: the listType, mapType and
+/* list_types: how the fields of a document are owned and merged: one by one, as a whole, by the
+ * keys of a list's elements. Custom resources say it in their schema (x-kubernetes-list-type and
+ * the like); for the built-in kinds it is a table of names. Source: the listType, mapType and
  * structType notes of Kubernetes' API reference. */
 #include "emulator/store/store.h"
 
@@ -19,14 +19,14 @@ enum { SW_LIST_TYPE_KEYS = 4 };
 /** A place in a document's type. Copied freely; borrows names and schema. */
 struct sw_cursor {
     const struct sw_emu_kind *kind;
-    json_object *schema; /* custom resources; NULL: undeclared */
+    json_object *schema; /* custom resources; NULL: not declared */
     const char *parent, *name;
     bool in_meta;
 };
 
 /** What is known of a place. */
 struct sw_list_type_info {
-    enum sw_list_type shape;
+    enum sw_list_type type;
     const char *keys[SW_LIST_TYPE_KEYS]; /* of a map list, ended by NULL, sorted */
 };
 
@@ -36,7 +36,7 @@ struct sw_cursor sw_cursor_root(const struct sw_emu_kind *kind, const char *vers
 struct sw_cursor sw_cursor_field(const struct sw_cursor *at, const char *name);
 /** The place of each element of the list at @list. */
 struct sw_cursor sw_cursor_item(const struct sw_cursor *list);
-/** The shape of @value there. */
+/** The type of @value there. */
 struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value);
 /** The value of a list element's key, with its default; borrowed, NULL: missing. */
 json_object *sw_list_type_key(json_object *item, const char *key);

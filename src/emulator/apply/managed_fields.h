@@ -1,9 +1,10 @@
 #pragma once
-/* managed: metadata.managedFields, who owns which field. An update's changes go to its manager and
- * are taken from all others; a server-side apply owns what it says. */
+/* managed_fields: metadata.managedFields: which manager owns which field. An update's changes go to
+ * its manager and are taken from all others; a server-side apply owns the fields that it sets. */
 #include "emulator/store/change.h"
 
-/** Remove from a set what nobody owns (apiVersion, metadata.name...). Takes @set; may give NULL. */
+/** Remove from a set the fields without an owner (apiVersion, metadata.name...). Takes @set; may
+ * give NULL. */
 json_object *sw_managed_strip(json_object *set);
 /** The entry of managedFields with this identity; borrowed, NULL: none. */
 json_object *sw_managed_find(json_object *doc, const char *manager, const char *operation,

@@ -1,6 +1,6 @@
 #pragma once
-/* undeclared: fields that newer manifests have and an old cluster's API does not know. Server-side
- * apply is refused for them, other writes lose them without a word. */
+/* unknown_fields: fields of newer manifests that an older release does not have. Server-side apply
+ * refuses them, other writes drop them silently. */
 #include "emulator/store/store.h"
 
 /** @return the path of the first such field (".spec.a.b"), heap; NULL: none. */

@@ -29,7 +29,7 @@ struct sw_faults {
     struct json_object *plan;
     struct rule *rules;
     size_t n_rules;
-    uint64_t rng, n_spoilt;
+    uint64_t rng, n_changed;
     struct sw_loop *loop;
     struct sw_store *store;
     void (*drop)(void *arg);
@@ -415,7 +415,7 @@ void sw_faults_on_request(const struct sw_emu_request *req, struct sw_emu_fault 
     int64_t at_ms = sw_loop_now_ms(f->loop) - f->began_ms;
     if (is_down(f, at_ms)) {
         *fault = (struct sw_emu_fault){ .type = SW_FAULT_RESET };
-        f->n_spoilt++;
+        f->n_changed++;
         return;
     }
     for (size_t i = 0; i < f->n_rules; i++) {
@@ -423,7 +423,7 @@ void sw_faults_on_request(const struct sw_emu_request *req, struct sw_emu_fault 
         if (!matches(f, r, req, at_ms) || !strikes(f, r))
             continue;
         r->n_done++;
-        f->n_spoilt++;
+        f->n_changed++;
         *fault = r->fault;
         return;
     }
@@ -468,5 +468,5 @@ int64_t sw_faults_end_ms(const struct sw_faults *f)
 
 uint64_t sw_faults_count(const struct sw_faults *f)
 {
-    return f->n_spoilt;
+    return f->n_changed;
 }

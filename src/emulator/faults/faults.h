@@ -31,7 +31,7 @@ void sw_faults_on_request(const struct sw_emu_request *req, struct sw_emu_fault 
  * server. All are borrowed; free the faults before them. */
 void sw_faults_start(struct sw_faults *faults, struct sw_store *store, void (*drop)(void *arg),
                      void *arg);
-/** How many requests were spoilt so far. */
+/** How many requests it changed so far. */
 uint64_t sw_faults_count(const struct sw_faults *faults);
 
 /** When the last of them is over, from the start; one without an `until` counts as over at once, as

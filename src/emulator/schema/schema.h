@@ -8,7 +8,7 @@
 struct sw_field_errors;
 
 /** Remove what @schema does not declare, unless it says x-kubernetes-preserve-unknown-fields.
- * @unknown (may be NULL) is told the path of each thing removed. */
+ * @unknown (may be NULL) is called with the path of each field removed. */
 void sw_structural_prune(json_object *value, json_object *schema, bool is_root,
                          void (*unknown)(const char *path, void *arg), void *arg);
 /** Fill in defaults; null where null is not allowed and there is a default counts as missing. */

@@ -1,5 +1,5 @@
 #pragma once
-/* schema_impl: shared by the files of schema.h. */
+/* Shared by the files that implement schema.h. */
 #include "emulator/schema/schema.h"
 
 /** Is this boolean of @schema there and true? */

@@ -61,9 +61,9 @@ static bool check_type(const struct subject *s)
     return false;
 }
 
-static void complain(const struct subject *s, const char *fmt, ...)
+static void add_error(const struct subject *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static void complain(const struct subject *s, const char *fmt, ...)
+static void add_error(const struct subject *s, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -108,11 +108,11 @@ static void check_string(const struct subject *s)
         sw_field_error(s->errors, SW_FIELD_TOO_LONG, s->path, NULL, "may not be longer than %lld",
                        (long long)most);
     if (len < least)
-        complain(s, "should be at least %lld chars long", (long long)least);
+        add_error(s, "should be at least %lld chars long", (long long)least);
     if (pattern && !sw_pattern_matches(pattern, text))
-        complain(s, "should match '%s'", pattern);
+        add_error(s, "should match '%s'", pattern);
     if (strcmp(format, "date-time") == 0 && sw_time_parse(text, &ms, NULL) < 0)
-        complain(s, "must be of type date-time: \"%s\"", text);
+        add_error(s, "must be of type date-time: \"%s\"", text);
 }
 
 static void check_number(const struct subject *s)
@@ -125,13 +125,13 @@ static void check_number(const struct subject *s)
     bool above = sw_structural_flag(s->schema, "exclusiveMinimum");
     double max = json_object_get_double(most), min = json_object_get_double(least);
     if (most && (value > max || (below && value == max)))
-        complain(s, "should be less than %s%s", below ? "" : "or equal to ",
-                 json_object_get_string(most));
+        add_error(s, "should be less than %s%s", below ? "" : "or equal to ",
+                  json_object_get_string(most));
     if (least && (value < min || (above && value == min)))
-        complain(s, "should be greater than %s%s", above ? "" : "or equal to ",
-                 json_object_get_string(least));
+        add_error(s, "should be greater than %s%s", above ? "" : "or equal to ",
+                  json_object_get_string(least));
     if (step && json_object_get_double(step) > 0 && fmod(value, json_object_get_double(step)) != 0)
-        complain(s, "should be a multiple of %s", json_object_get_string(step));
+        add_error(s, "should be a multiple of %s", json_object_get_string(step));
 }
 
 /* The keys of a list's elements may not repeat where the list is a map or a set. */
@@ -176,7 +176,7 @@ static void check_array(const struct subject *s)
         sw_field_error_raw(s->errors, SW_FIELD_TOO_MANY, s->path, count, detail);
     }
     if (n < least)
-        complain(s, "should have at least %lld items", (long long)least);
+        add_error(s, "should have at least %lld items", (long long)least);
     check_duplicates(s);
     json_object *items = sw_structural_items(s->schema);
     for (size_t i = 0; items && i < sw_json_len(s->value); i++) {
@@ -202,9 +202,9 @@ static void check_object(const struct subject *s)
     int64_t most = sw_json_int(s->schema, INT64_MAX, "maxProperties", NULL);
     int64_t least = sw_json_int(s->schema, 0, "minProperties", NULL);
     if (n > most)
-        complain(s, "should have at most %lld properties", (long long)most);
+        add_error(s, "should have at most %lld properties", (long long)most);
     if (n < least)
-        complain(s, "should have at least %lld properties", (long long)least);
+        add_error(s, "should have at least %lld properties", (long long)least);
     check_required(s);
     json_object_object_foreach(s->value, key, child)
     {

@@ -1,6 +1,5 @@
 #pragma once
-/* ctl_doc: what the controllers build and compare in Kubernetes documents, beyond data/json/path.h.
- */
+/* document: building and comparing Kubernetes documents, beyond data/json/path.h. */
 #include "data/json/json.h"
 #include "data/json/path.h"
 

@@ -12,7 +12,7 @@ enum sw_builtin_flags {
     SW_K_STATUS = 1 << 1,     /* status subresource */
     SW_K_SCALE = 1 << 2,      /* scale subresource */
     SW_K_GENERATION = 1 << 3, /* metadata.generation counts changes of the spec */
-    SW_K_VIRTUAL = 1 << 4,    /* a question that is answered, never stored */
+    SW_K_VIRTUAL = 1 << 4,    /* answered, never stored: TokenReview... */
 };
 
 /** A row. The versions, the preferred first, each with the minor releases that served it:

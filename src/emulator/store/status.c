@@ -181,7 +181,7 @@ json_object *sw_status_doc(const struct sw_status *st)
  */
 
 static const struct {
-    const char *words, *reason;
+    const char *text, *reason;
 } field_errors[] = {
     [SW_FIELD_REQUIRED] = { "Required value", "FieldValueRequired" },
     [SW_FIELD_INVALID] = { "Invalid value", "FieldValueInvalid" },
@@ -235,7 +235,7 @@ void sw_field_error_raw(struct sw_field_errors *errors, enum sw_field_error type
     errors->items[errors->n].type = type;
     errors->items[errors->n].field = sw_strdup(field);
     errors->items[errors->n++].body = sw_printf(
-        "%s%s%s%s%s", field_errors[type].words, valued ? ": " : "", valued ? value : "",
+        "%s%s%s%s%s", field_errors[type].text, valued ? ": " : "", valued ? value : "",
         detail && detail[0] ? ": " : "", detail ? detail : "");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/* status: what an API server says when it refuses, in its own words (metav1.Status and the field
- * errors of k8s.io/apimachinery's validation). Every function fills @st (which may be NULL) and
- * returns the enum sw_code that goes with it. */
+/* status: the errors of an API server, with its messages (metav1.Status, and the field errors of
+ * k8s.io/apimachinery's validation). Every function fills @st (which may be NULL) and returns the
+ * enum sw_code that goes with it. */
 #include "emulator/store/store.h"
 
 /** Any status: @reason is static, the message is formatted. */

@@ -13,15 +13,15 @@ struct sw_history {
     size_t first, n, bytes;
 };
 
-struct sw_pending; /* subscribe.c: an event that was not delivered yet */
+struct sw_pending; /* subscribe.c: events that are not delivered yet */
 
-/** All that there is of a cluster. */
+/** A cluster's objects. */
 struct sw_store {
     struct sw_loop *loop;
     struct sw_kinds *kinds;
     int minor; /* of the Kubernetes version */
     uint64_t rv;
-    uint64_t born;           /* rv when the cluster was up: nobody has seen it earlier */
+    uint64_t born;           /* rv when the cluster was up: no client has seen an earlier one */
     uint64_t random;         /* state of the generator */
     struct lh_table *by_uid; /* uid -> struct sw_object */
     struct lh_table *owned;  /* owner's uid -> struct sw_owned */

@@ -12,11 +12,11 @@ enum sw_conn_result { SW_CONN_OK, SW_CONN_WANT_READ, SW_CONN_WANT_WRITE, SW_CONN
 /** Bytes that came, or that are to be sent. */
 struct sw_conn_buffer {
     char *bytes;
-    size_t at, len, cap; /* at: what is done with */
+    size_t at, len, cap; /* at: the bytes before it are used up */
 };
 
-/* Between requests a connection holds no buffers: hundreds of idle ones cost what their TLS state
- * costs. What the last one gave back is kept for the next, here. */
+/* Between requests a connection holds no buffers, so that an idle one costs its TLS state only. The
+ * buffers given back last are kept here for the next connection that needs some. */
 struct sw_conn_spare {
     struct sw_conn_buffer in, out;
 };
@@ -42,7 +42,7 @@ enum sw_conn_result sw_conn_handshake(struct sw_conn *c);
 enum sw_conn_result sw_conn_read(struct sw_conn *c);
 /** Write @out until it is empty. */
 enum sw_conn_result sw_conn_flush(struct sw_conn *c);
-/** Whether bytes wait that the socket no longer knows of. */
+/** Has OpenSSL read bytes from the socket that were not read from it? */
 bool sw_conn_has_more(const struct sw_conn *c);
 
 /** Append to @out; sw_conn_flush() sends it. */

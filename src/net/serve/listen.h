@@ -11,5 +11,5 @@
 int sw_serve_listen(struct sw_loop *loop, const char *address, int port,
                     evconnlistener_cb on_accept, void *arg, struct evconnlistener **out,
                     struct sw_err *err) SW_CHECKED;
-/** Where it is; 0: nobody knows. */
+/** Its port; 0: unknown. */
 int sw_serve_listener_port(struct evconnlistener *listener);

@@ -127,7 +127,7 @@ void sw_serve_tls_done(struct sw_serve_tls *t)
  * program leaves unloaded. */
 static const struct {
     int lib, reason;
-    const char *words;
+    const char *text;
 } reasons[] = {
     { ERR_LIB_PEM, PEM_R_NO_START_LINE, "there is no PEM block in it" },
     { ERR_LIB_PEM, PEM_R_BAD_BASE64_DECODE, "its PEM block is damaged" },
@@ -141,26 +141,26 @@ static const struct {
     { ERR_LIB_SSL, SSL_R_NO_CIPHER_MATCH, "none of them is available" },
 };
 
-/* The first error that there are words for: what is on top of it often says only where. */
+/* The first error with a known text: those above it often say only where it happened. */
 static const char *find_reason(unsigned long *code)
 {
-    const char *words = NULL;
-    while (!words && (*code = ERR_get_error()))
-        for (size_t i = 0; !words && i < SW_COUNT(reasons); i++)
+    const char *found = NULL;
+    while (!found && (*code = ERR_get_error()))
+        for (size_t i = 0; !found && i < SW_COUNT(reasons); i++)
             if (ERR_GET_LIB(*code) == reasons[i].lib && ERR_GET_REASON(*code) == reasons[i].reason)
-                words = reasons[i].words;
-    return words;
+                found = reasons[i].text;
+    return found;
 }
 
 static int openssl_error(struct sw_err *err, const char *what, const char *text)
 {
     unsigned long last = ERR_peek_last_error(), code;
-    const char *words = find_reason(&code);
+    const char *why = find_reason(&code);
     ERR_clear_error();
-    return words ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, text, words)
-                 : sw_err_set(err, SW_INVALID,
-                              "%s '%s': OpenSSL error %08lX (`openssl errstr` says it)", what, text,
-                              last);
+    return why ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, text, why)
+               : sw_err_set(err, SW_INVALID,
+                            "%s '%s': OpenSSL error %08lX (`openssl errstr` says it)", what, text,
+                            last);
 }
 
 static int file_error(struct sw_err *err, const char *what, const char *path)

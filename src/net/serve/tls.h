@@ -18,7 +18,7 @@ struct sw_serve_tls {
     /* loaded */
     SSL_CTX *ctx; /* NULL: nothing yet */
     time_t not_after;
-    uint64_t seen; /* of the files when they were read last */
+    uint64_t seen; /* the files' state when they were read last */
     char *trouble; /* why the last attempt failed; NULL: it did not */
     unsigned n_loads;
 };
