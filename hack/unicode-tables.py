@@ -95,14 +95,14 @@ def alternating(rs):
     return sorted(plain), [r for r in second if r[0] != r[1]]
 
 
-def emit_class(name, table, rs):
+def emit_class(name, rs):
     """The tables of a class. @return its initialiser"""
-    plain, second = alternating(rs) if table in ("Ll", "Lu") else (rs, [])
-    emit_ranges("r_" + table, plain)
+    plain, second = alternating(rs) if name in ("Ll", "Lu") else (rs, [])
+    emit_ranges("r_" + name, plain)
     if not second:
-        return f'{{ "{name}", r_{table}, SW_COUNT(r_{table}), NULL, 0 }}'
-    emit_ranges("a_" + table, second)
-    return f'{{ "{name}", r_{table}, SW_COUNT(r_{table}), a_{table}, SW_COUNT(a_{table}) }}'
+        return f'{{ "{name}", r_{name}, SW_COUNT(r_{name}), NULL, 0 }}'
+    emit_ranges("a_" + name, second)
+    return f'{{ "{name}", r_{name}, SW_COUNT(r_{name}), a_{name}, SW_COUNT(a_{name}) }}'
 
 
 def emit_mapping(name, table):
@@ -130,23 +130,21 @@ def main():
     print('#include "base/base.h"')
     print('#include "data/text/unicode.h"\n')
     categories = sorted(set(cat) - {"Cn"})
-    rows = {n: emit_class(n, n, ranges(lambda c, n=n: cat[c] == n)) for n in categories}
-    rows.update((n, emit_class(n, n, merge(script[n]))) for n in sorted(script) if n != "Unknown")
-    graphic = ("L", "M", "N", "P", "S")
-    printable = emit_class("print", "print", ranges(lambda c: cat[c][0] in graphic))
+    rows = {n: emit_class(n, ranges(lambda c, n=n: cat[c] == n)) for n in categories}
+    rows.update((n, emit_class(n, merge(script[n]))) for n in sorted(script) if n != "Unknown")
     print("const struct sw_rune_class sw_rune_classes[] = {")
     for row in rows.values():
         print(f"    {row},")
     print("};")
     print("const size_t sw_rune_classes_n = SW_COUNT(sw_rune_classes);")
     print(f"const size_t sw_rune_categories_n = {len(categories)};")
-    print(f"const struct sw_rune_class sw_rune_print = {printable};")
     for n in ("Ll", "Lm", "Lo", "Lt", "Lu", "Nd"):
         print(f"const struct sw_rune_class sw_rune_{n.lower()} = {rows[n]};")
     print()
     emit_mapping("sw_rune_to_upper", upper)
     emit_mapping("sw_rune_to_lower", lower)
-    emit_mapping("sw_rune_to_title", title)
+    other = {c: title.get(c, c) for c in {*title, *upper} if title.get(c, c) != upper.get(c, c)}
+    emit_mapping("sw_rune_to_title", other)
     # orbits of three and more under simple folding, and pairs that upper/lower do not give
     print("const struct sw_rune_orbit sw_rune_orbits[] = {")
     rows = []

@@ -124,44 +124,57 @@ bool sw_rune_is_space(uint32_t r)
 
 bool sw_rune_is_print(uint32_t r)
 {
-    return r < 0x80 ? r >= 0x20 && r < 0x7F : sw_rune_in(r, &sw_rune_print);
+    if (r < 0x80)
+        return r >= 0x20 && r < 0x7F;
+    for (size_t i = 0; i < sw_rune_categories_n; i++) {
+        char group = sw_rune_classes[i].name[0];
+        if (group != 'C' && group != 'Z' && sw_rune_in(r, &sw_rune_classes[i]))
+            return true;
+    }
+    return false;
 }
 
-static uint32_t shifted(uint32_t r, const struct sw_rune_shift *table, size_t n)
+/* Where the table moves @r to. @return false: it does not have @r, *@to is @r */
+static bool shift(uint32_t r, const struct sw_rune_shift *table, size_t n, uint32_t *to)
 {
     size_t lo = 0, hi = n;
+    *to = r;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
         const struct sw_rune_shift *s = &table[mid];
-        if (r > s->hi)
+        if (r > s->hi) {
             lo = mid + 1;
-        else if (r < s->lo)
+        } else if (r < s->lo) {
             hi = mid;
-        else
-            return (r - s->lo) % s->stride == 0 ? r + (uint32_t)s->delta : r;
+        } else {
+            bool has = (r - s->lo) % s->stride == 0;
+            *to = has ? r + (uint32_t)s->delta : r;
+            return has;
+        }
     }
-    return r;
+    return false;
 }
 
 uint32_t sw_rune_upper_of(uint32_t r)
 {
     if (r < 0x80)
         return r >= 'a' && r <= 'z' ? r - 32 : r;
-    return shifted(r, sw_rune_to_upper, sw_rune_to_upper_n);
+    (void)shift(r, sw_rune_to_upper, sw_rune_to_upper_n, &r);
+    return r;
 }
 
 uint32_t sw_rune_lower_of(uint32_t r)
 {
     if (r < 0x80)
         return r >= 'A' && r <= 'Z' ? r + 32 : r;
-    return shifted(r, sw_rune_to_lower, sw_rune_to_lower_n);
+    (void)shift(r, sw_rune_to_lower, sw_rune_to_lower_n, &r);
+    return r;
 }
 
 uint32_t sw_rune_title_of(uint32_t r)
 {
-    if (r < 0x80)
-        return r >= 'a' && r <= 'z' ? r - 32 : r;
-    return shifted(r, sw_rune_to_title, sw_rune_to_title_n);
+    uint32_t title;
+    return shift(r, sw_rune_to_title, sw_rune_to_title_n, &title) ? title : sw_rune_upper_of(r);
 }
 
 uint32_t sw_rune_fold(uint32_t r)

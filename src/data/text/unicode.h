@@ -40,12 +40,11 @@ struct sw_rune_orbit {
 extern const struct sw_rune_class sw_rune_classes[];
 /** All of them; the categories, which are the first. */
 extern const size_t sw_rune_classes_n, sw_rune_categories_n;
-extern const struct sw_rune_class sw_rune_print; /* the groups L, M, N, P and S */
 /** Letters: lower case, modifiers, other, title case, upper case. */
 extern const struct sw_rune_class sw_rune_ll, sw_rune_lm, sw_rune_lo, sw_rune_lt, sw_rune_lu;
 /** Decimal digits. */
 extern const struct sw_rune_class sw_rune_nd;
-/** The cases of runes, sorted. */
+/** The cases of runes, sorted; title case only where it is not upper case. */
 extern const struct sw_rune_shift sw_rune_to_upper[], sw_rune_to_lower[], sw_rune_to_title[];
 /** How many rows these have. */
 extern const size_t sw_rune_to_upper_n, sw_rune_to_lower_n, sw_rune_to_title_n;
