@@ -167,14 +167,6 @@ static struct sw_value object_of(struct sw_arena *arena, struct sw_value map,
     return sw_value_object(o);
 }
 
-static struct sw_value chart_value(struct sw_arena *arena, struct sw_value chart, bool is_root)
-{
-    struct sw_object *o = sw_object_new(arena, &chart_type);
-    o->fields[0] = object_of(arena, chart, &metadata_type);
-    o->fields[1] = sw_value_bool(is_root);
-    return sw_value_object(o);
-}
-
 /* ---- .Release ---- */
 
 struct sw_value sw_template_release_value(struct sw_arena *arena,
@@ -373,7 +365,10 @@ struct sw_value sw_template_root_value(struct sw_arena *arena, const struct sw_t
     struct sw_value values = or_empty(arena, root->values);
     if (root->is_root)
         values.type = SW_T_VALUES;
-    sw_map_set_borrowed(map, "Chart", 5, chart_value(arena, root->chart, root->is_root));
+    struct sw_object *chart = sw_object_new(arena, &chart_type);
+    chart->fields[0] = object_of(arena, root->chart, &metadata_type);
+    chart->fields[1] = sw_value_bool(root->is_root);
+    sw_map_set_borrowed(map, "Chart", 5, sw_value_object(chart));
     sw_map_set_borrowed(map, "Files", 5, files_value(arena, root->files, root->n_files));
     sw_map_set_borrowed(map, "Release", 7, or_empty(arena, root->release));
     sw_map_set_borrowed(map, "Capabilities", 12, root->caps);

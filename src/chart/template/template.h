@@ -75,7 +75,7 @@ struct sw_template_opts {
  * makes; it may be reset when the values that came out of it are dead. @root is changed by `set`
  * and its like, and gets the key "Template".
  * On failure @out has its old length.
- * @return 0 | SW_INVALID: "template: c/templates/t.yaml:2:13: executing ..." as Helm words it,
+ * @return 0 | SW_INVALID: "template: c/templates/t.yaml:2:13: executing ..." as in Helm
  *         | SW_NOTFOUND: no such template | what the lookup callback returned */
 int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
                      struct sw_arena *arena, const struct sw_template_opts *opts,

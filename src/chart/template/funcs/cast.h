@@ -1,10 +1,10 @@
 #pragma once
-/* Conversions as sprig does them, without errors: what is no number is 0. */
+/* Conversions as sprig does them, without errors. */
 #include "chart/template/lang/function.h"
 
-/** The whole number that @v is or that its text is; 0: it is none. */
+/** @v as a whole number; text is parsed. 0 where it is not a number. */
 int64_t sw_cast_int64(struct sw_value v);
-/** The number that @v is or that its text is; 0: it is none. */
+/** @v as a float; text is parsed. 0 where it is not a number. */
 double sw_cast_float64(struct sw_value v);
 /** The value's text: strings and bytes as they are, what has a String method by it, else as print.
  */

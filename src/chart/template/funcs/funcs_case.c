@@ -25,14 +25,6 @@ static int fn_lower(struct call *c)
     return map_runes(c, sw_rune_lower_of);
 }
 
-/* What strings.Title takes for the end of a word. */
-static bool is_separator(uint32_t r)
-{
-    if (r < 0x80)
-        return !sw_rune_is_letter(r) && !sw_rune_is_digit(r) && r != '_';
-    return !sw_rune_is_letter(r) && !sw_rune_is_digit(r) && sw_rune_is_space(r);
-}
-
 static int fn_title(struct call *c)
 {
     struct sw_value s = c->args[0];
@@ -41,7 +33,10 @@ static int fn_title(struct call *c)
     uint32_t r, before = ' ';
     for (size_t i = 0; i < s.len; before = r) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
-        sw_text_rune(t, is_separator(before) ? sw_rune_title_of(r) : r);
+        /* what strings.Title takes for the end of a word */
+        bool separates = !sw_rune_is_letter(before) && !sw_rune_is_digit(before) &&
+                         (before < 0x80 ? before != '_' : sw_rune_is_space(before));
+        sw_text_rune(t, separates ? sw_rune_title_of(r) : r);
     }
     return sw_return_text(c, mark);
 }
@@ -126,7 +121,7 @@ static int fn_camelcase(struct call *c)
     struct text *t = sw_call_text(c, &mark);
     uint32_t now = 0, before;
     bool found = false;
-    while (at < s.len && !found) { /* connectors in front stay */
+    while (at < s.len && !found) { /* connectors in front are kept */
         at += sw_rune_decode(s.as.s + at, s.len - at, &now);
         found = !is_connector(now);
         if (found)

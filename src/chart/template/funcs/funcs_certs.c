@@ -20,12 +20,23 @@ static const struct sw_object_type certificate_type = {
     .n_fields = SW_COUNT(certificate_fields),
 };
 
-static int return_certificate(struct call *c, const char *cert, const char *key)
+static int return_certificate(struct call *c, struct sw_value cert, struct sw_value key)
 {
     struct sw_object *o = sw_object_new(c->arena, &certificate_type);
-    o->fields[0] = sw_value_str(c->arena, cert, strlen(cert));
-    o->fields[1] = sw_value_str(c->arena, key, strlen(key));
+    o->fields[0] = cert;
+    o->fields[1] = key;
     return sw_return(c, sw_value_object(o));
+}
+
+/* A certificate and its key out of PEM, for the caller to free, also on failure. */
+static int read_pair(struct call *c, struct sw_value cert_pem, struct sw_value key_pem, X509 **cert,
+                     EVP_PKEY **key)
+{
+    int rc = sw_cert_read(cert_pem.as.s, cert_pem.len, cert, c->x->err);
+    if (rc < 0)
+        return rc;
+    rc = sw_key_read(key_pem.as.s, key_pem.len, key, c->x->err);
+    return rc < 0 ? sw_err_wrap(c->x->err, rc, "error parsing private key") : 0;
 }
 
 /* A key takes long to make, one of RSA above all: as long as so many steps, about. */
@@ -124,7 +135,8 @@ static int make(struct call *c, X509 *issuer, EVP_PKEY *issuer_key)
     if (rc == 0) {
         SW_AUTO_CHARS *cert_pem = sw_cert_pem(cert);
         SW_AUTO_CHARS *key_pem = sw_key_pem(key);
-        return_certificate(c, cert_pem, key_pem);
+        return_certificate(c, sw_value_str(c->arena, cert_pem, strlen(cert_pem)),
+                           sw_value_str(c->arena, key_pem, strlen(key_pem)));
     }
     X509_free(cert);
     EVP_PKEY_free(key);
@@ -142,12 +154,7 @@ static int fn_signed(struct call *c)
     const struct sw_object *ca = c->args[4].as.object;
     X509 *issuer = NULL;
     EVP_PKEY *issuer_key = NULL;
-    int rc = sw_cert_read(ca->fields[0].as.s, ca->fields[0].len, &issuer, c->x->err);
-    if (rc == 0) {
-        rc = sw_key_read(ca->fields[1].as.s, ca->fields[1].len, &issuer_key, c->x->err);
-        if (rc < 0)
-            sw_err_wrap(c->x->err, rc, "error parsing private key");
-    }
+    int rc = read_pair(c, ca->fields[0], ca->fields[1], &issuer, &issuer_key);
     if (rc == 0)
         rc = make(c, issuer, issuer_key);
     X509_free(issuer);
@@ -164,20 +171,10 @@ static int fn_build_custom(struct call *c)
         return sw_call_fail(c, "unable to decode base64 certificate");
     if (sw_base64_bytes(c, c->args[1], &key) < 0)
         return sw_call_fail(c, "unable to decode base64 private key");
-    int rc = sw_cert_read(cert.as.s, cert.len, &x509, c->x->err);
-    if (rc == 0) {
-        rc = sw_key_read(key.as.s, key.len, &pkey, c->x->err);
-        if (rc < 0)
-            sw_err_wrap(c->x->err, rc, "error parsing private key");
-    }
+    int rc = read_pair(c, cert, key, &x509, &pkey);
     X509_free(x509);
     EVP_PKEY_free(pkey);
-    if (rc < 0)
-        return rc;
-    struct sw_object *o = sw_object_new(c->arena, &certificate_type);
-    o->fields[0] = cert;
-    o->fields[1] = key;
-    return sw_return(c, sw_value_object(o));
+    return rc < 0 ? rc : return_certificate(c, cert, key);
 }
 
 const struct func sw_funcs_certs[] = {

@@ -70,29 +70,17 @@ static const struct {
     { "pin", { "nnnn" } },
 };
 
-static const char *characters_of(char class)
-{
-    switch (class) {
-    case 'V':
-        return "AEIOU";
-    case 'C':
-        return "BCDFGHJKLMNPQRSTVWXYZ";
-    case 'v':
-        return "aeiou";
-    case 'c':
-        return "bcdfghjklmnpqrstvwxyz";
-    case 'A':
-        return "AEIOUBCDFGHJKLMNPQRSTVWXYZ";
-    case 'a':
-        return "AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz";
-    case 'n':
-        return "0123456789";
-    case 'o':
-        return "@&%?,=[]_:-+*$#!'^~;()/.";
-    default:
-        return "AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz0123456789!@#$%^&*()";
-    }
-}
+/* By the letter of a template. */
+static const char *const characters[128] = {
+    ['V'] = "AEIOU",
+    ['C'] = "BCDFGHJKLMNPQRSTVWXYZ",
+    ['v'] = "aeiou",
+    ['c'] = "bcdfghjklmnpqrstvwxyz",
+    ['a'] = "AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz",
+    ['n'] = "0123456789",
+    ['o'] = "@&%?,=[]_:-+*$#!'^~;()/.",
+    ['x'] = "AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz0123456789!@#$%^&*()",
+};
 
 static void put_length(struct text *t, uint32_t n)
 {
@@ -149,8 +137,8 @@ static int fn_derive_password(struct call *c)
     const char *template = password_types[i].templates[seed[0] % n];
     size_t len = strlen(template);
     for (size_t k = 0; k < len; k++) {
-        const char *characters = characters_of(template[k]);
-        out[k] = characters[seed[k + 1] % strlen(characters)];
+        const char *set = characters[(unsigned char)template[k]];
+        out[k] = set[seed[k + 1] % strlen(set)];
     }
     int rc = sw_call_charge(c, STEPS);
     return rc < 0 ? rc : sw_return_str(c, out, len);

@@ -99,7 +99,7 @@ static int fn_ago(struct call *c)
     int64_t ns = sw_gotime_sub(now(c), any_time(c, c->args[0]));
     int64_t rest = ns % 1000000000, half = 500000000, whole = ns - rest;
     int64_t away = rest >= half ? 2 * half : rest <= -half ? -2 * half : 0;
-    if (__builtin_add_overflow(whole, away, &whole)) /* stays as far away as possible */
+    if (__builtin_add_overflow(whole, away, &whole)) /* the largest duration */
         whole = away > 0 ? INT64_MAX : INT64_MIN;
     return return_duration(c, whole);
 }
@@ -135,7 +135,7 @@ static int fn_duration_round(struct call *c)
     if (v.type == SW_T_INT64)
         ns = v.as.i;
     else if (v.type == SW_T_STRING)
-        (void)sw_duration_parse(v.as.s, v.len, &ns, NULL); /* what is none is 0 */
+        (void)sw_duration_parse(v.as.s, v.len, &ns, NULL); /* 0 for an invalid duration */
     else if (sw_value_is_time(v))
         ns = sw_gotime_sub(now(c), sw_gotime_of(v));
     uint64_t u = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;

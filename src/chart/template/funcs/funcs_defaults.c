@@ -22,20 +22,15 @@ static int fn_coalesce(struct call *c)
     return sw_return(c, sw_value_nil());
 }
 
-static int fn_all(struct call *c)
-{
-    bool all = true;
-    for (size_t i = 0; i < c->n && all; i++)
-        all = !sw_value_is_empty(c->args[i]);
-    return sw_return(c, sw_value_bool(all));
-}
+enum { ANY, ALL };
 
+/* any: whether one argument is not empty; all: whether each is not. */
 static int fn_any(struct call *c)
 {
-    bool any = false;
-    for (size_t i = 0; i < c->n && !any; i++)
-        any = !sw_value_is_empty(c->args[i]);
-    return sw_return(c, sw_value_bool(any));
+    bool all = c->func->variant == ALL, result = all;
+    for (size_t i = 0; i < c->n && result == all; i++)
+        result = !sw_value_is_empty(c->args[i]);
+    return sw_return(c, sw_value_bool(result));
 }
 
 static int fn_ternary(struct call *c)
@@ -47,8 +42,8 @@ const struct func sw_funcs_defaults[] = {
     { "default", fn_default, "vv*", "the second, or the first where that is empty", 0, 0 },
     { "empty", fn_empty, "v", "whether it is nil, 0, false or of no length", 0, 0 },
     { "coalesce", fn_coalesce, "v*", "the first that is not empty, or nil", 0, 0 },
-    { "all", fn_all, "v*", "whether none is empty", 0, 0 },
-    { "any", fn_any, "v*", "whether one is not empty", 0, 0 },
+    { "all", fn_any, "v*", "whether none is empty", ALL, 0 },
+    { "any", fn_any, "v*", "whether one is not empty", ANY, 0 },
     { "ternary", fn_ternary, "vvb", "the first where the third is true, else the second", 0, 0 },
     { 0 },
 };

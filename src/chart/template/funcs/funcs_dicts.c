@@ -104,8 +104,8 @@ enum { KEEP, OVERWRITE };
 
 static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth);
 
-/* One entry of the source. What the destination has stays, unless it is empty or to be
- * overwritten; maps are merged within; a map and something else never replace a map. */
+/* One entry of the source. A value of the destination is kept, unless it is empty or to be
+ * overwritten; two maps are merged; nothing replaces a map. */
 static int merge_entry(struct call *c, struct sw_map *dst, const struct sw_entry *e, int depth)
 {
     bool overwrite = c->func->variant == OVERWRITE;
@@ -148,7 +148,7 @@ static int fn_merge(struct call *c)
     for (size_t i = 1; i < c->n; i++) {
         if (!c->args[i].as.map)
             continue;
-        if (!dst) /* a nil map stays nil until there is something to put into it */
+        if (!dst) /* a nil map is kept where there is nothing to add */
             dst = sw_map_new(c->arena);
         int rc = merge_maps(c, dst, c->args[i].as.map, 0);
         if (rc < 0)
@@ -193,7 +193,7 @@ static int fn_dig(struct call *c)
 static int fn_deep_copy(struct call *c)
 {
     struct sw_value v = c->args[0];
-    if (sw_value_is_nil(v)) /* what Go says where a nil has no type to make a copy of */
+    if (sw_value_is_nil(v)) /* the error of Go, where a nil has no type to copy */
         return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
     if (!sw_value_copy_steps(c->arena, &v, false, &c->x->fuel))
         return sw_call_fail(c, "deepCopy error: nested too deeply or too large");

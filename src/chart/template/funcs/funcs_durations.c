@@ -15,20 +15,15 @@ static int64_t from_seconds(double seconds)
     return ns >= -9223372036854775808.0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
 }
 
-static struct sw_value trimmed(struct sw_value s)
-{
-    while (s.len > 0 && strchr(" \t\n\v\f\r", s.as.s[0]) && s.as.s[0])
-        s.as.s++, s.len--;
-    while (s.len > 0 && strchr(" \t\n\v\f\r", s.as.s[s.len - 1]) && s.as.s[s.len - 1])
-        s.len--;
-    return s;
-}
-
 static int read_text(struct sw_value text, int64_t *ns, struct sw_err *err)
 {
-    struct sw_value s = trimmed(text);
+    struct sw_value s = text; /* without white space around it */
     double seconds;
     SW_ERR(ignored);
+    for (; s.len > 0 && s.as.s[0] && strchr(" \t\n\v\f\r", s.as.s[0]); s.len--)
+        s.as.s++;
+    while (s.len > 0 && s.as.s[s.len - 1] && strchr(" \t\n\v\f\r", s.as.s[s.len - 1]))
+        s.len--;
     if (s.len == 0)
         return sw_err_set(err, SW_INVALID, "empty duration");
     if (sw_duration_parse(s.as.s, s.len, ns, &ignored) == 0)
@@ -74,7 +69,7 @@ static int read_duration(struct sw_value v, int64_t *ns, struct sw_err *err)
     }
 }
 
-/* As read_duration(); what is none is 0. @return whether it is one */
+/* As read_duration(), with 0 for an invalid duration. @return whether it is valid */
 static bool lenient(struct sw_value v, int64_t *ns)
 {
     SW_ERR(ignored);
@@ -96,7 +91,7 @@ static int fn_must_to_duration(struct call *c)
     return return_duration(c, ns);
 }
 
-/* A whole part and a fraction, as Go computes them; days and weeks out of hours. */
+/* A whole part and a fraction, as Go computes them; days and weeks are computed from hours. */
 static int fn_duration_float(struct call *c)
 {
     int64_t ns, unit = SECOND;

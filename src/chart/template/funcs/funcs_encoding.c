@@ -58,13 +58,6 @@ static int fn_b32enc(struct call *c)
     return sw_return_text(c, mark);
 }
 
-static int base32_digit(char ch)
-{
-    if (ch >= 'A' && ch <= 'Z')
-        return ch - 'A';
-    return ch >= '2' && ch <= '7' ? ch - '2' + 26 : -1;
-}
-
 /* The padding after @n digits, @at just behind its first '='. @return what is wrong, or -1 */
 static long check_padding(const char *s, size_t len, size_t at, size_t n)
 {
@@ -91,7 +84,7 @@ static long read_octet(const char *s, size_t len, size_t *at, uint64_t *bits, si
             *at = len;
             return bad;
         }
-        int d = base32_digit(ch);
+        int d = ch >= 'A' && ch <= 'Z' ? ch - 'A' : ch >= '2' && ch <= '7' ? ch - '2' + 26 : -1;
         if (d < 0)
             return (long)*at - 1;
         *bits |= (uint64_t)d << (35 - 5 * *n);

@@ -303,33 +303,30 @@ static struct sw_value joined_args(struct call *c)
     return sw_value_text(s, len);
 }
 
-static const char *html_escape(char ch)
+struct escape {
+    uint32_t rune;
+    const char *text;
+};
+
+/* What stands for @rune in a table ended by a row without a text, or NULL. */
+static const char *escape_of(const struct escape *table, uint32_t rune)
 {
-    switch (ch) {
-    case '\0':
-        return "\xEF\xBF\xBD";
-    case '"':
-        return "&#34;";
-    case '\'':
-        return "&#39;";
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    default:
-        return NULL;
-    }
+    while (table->text && table->rune != rune)
+        table++;
+    return table->text;
 }
 
 static int fn_html(struct call *c)
 {
+    static const struct escape escapes[] = {
+        { 0, "\xEF\xBF\xBD" }, { '"', "&#34;" }, { '\'', "&#39;" }, { '&', "&amp;" },
+        { '<', "&lt;" },       { '>', "&gt;" },  { 0, NULL },
+    };
     struct sw_value v = joined_args(c);
     size_t mark;
     struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < v.len; i++) {
-        const char *escape = html_escape(v.as.s[i]);
+        const char *escape = escape_of(escapes, (unsigned char)v.as.s[i]);
         if (escape)
             sw_text_puts(t, escape);
         else
@@ -338,37 +335,19 @@ static int fn_html(struct call *c)
     return sw_return_text(c, mark);
 }
 
-static const char *js_escape(uint32_t r)
-{
-    switch (r) {
-    case '\\':
-        return "\\\\";
-    case '\'':
-        return "\\'";
-    case '"':
-        return "\\\"";
-    case '<':
-        return "\\u003C";
-    case '>':
-        return "\\u003E";
-    case '&':
-        return "\\u0026";
-    case '=':
-        return "\\u003D";
-    default:
-        return NULL;
-    }
-}
-
 static int fn_js(struct call *c)
 {
+    static const struct escape escapes[] = {
+        { '\\', "\\\\" },   { '\'', "\\'" },    { '"', "\\\"" },    { '<', "\\u003C" },
+        { '>', "\\u003E" }, { '&', "\\u0026" }, { '=', "\\u003D" }, { 0, NULL },
+    };
     struct sw_value v = joined_args(c);
     size_t mark;
     struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < v.len;) {
         uint32_t r;
         size_t w = sw_rune_decode(v.as.s + i, v.len - i, &r);
-        const char *escape = js_escape(r);
+        const char *escape = escape_of(escapes, r);
         if (escape)
             sw_text_puts(t, escape);
         else if (r < ' ' || (r >= 0x80 && !sw_rune_is_print(r)))

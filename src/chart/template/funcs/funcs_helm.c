@@ -91,11 +91,8 @@ static int parse_tpl(struct call *c, struct sw_value text, const char *name, str
 
 static int tpl_failed(struct call *c, struct sw_value text, int rc)
 {
-    struct text t = { .limit = 1 << 26 };
-    sw_quote(&t, text.as.s, text.len, 0);
-    sw_err_wrap(c->x->err, rc, "error during tpl function execution for %.*s", (int)t.len, t.p);
-    free(t.p);
-    return rc;
+    return sw_err_wrap(c->x->err, rc, "error during tpl function execution for %s",
+                       sw_quoted(c->arena, text.as.s, text.len));
 }
 
 static int tpl_without_path(struct call *c, const char *what, const char *path,
@@ -107,8 +104,8 @@ static int tpl_without_path(struct call *c, const char *what, const char *path,
                         what, (int)text.len, text.as.s, path);
 }
 
-/* Parse a text and execute it under the calling template's name, in reach of the chart's templates
- * but for those of the calling file. */
+/* Parse a text and execute it under the name of the calling template. It can use the templates of
+ * the chart except those of the calling file. */
 static int fn_tpl(struct call *c)
 {
     struct sw_value text = c->args[0], values = c->args[1];
@@ -119,7 +116,7 @@ static int fn_tpl(struct call *c)
     if (file.type != SW_T_STRING)
         return tpl_without_path(c, "Template.Name", "Name", text);
     struct exec *x = c->x;
-    enum { DEEPEST = 1000 }; /* as include; Helm's own has no end but the stack's */
+    enum { DEEPEST = 1000 }; /* as include; in Helm only the stack ends it */
     if (x->tpl_depth >= DEEPEST)
         return sw_call_fail(c, "texts are executed in each other more than %d deep", DEEPEST);
     struct name name = sw_name(file.as.s, file.len);
@@ -171,18 +168,16 @@ static int fn_fail(struct call *c)
     return sw_call_fail(c, MARKED, (int)c->args[0].len, c->args[0].as.s);
 }
 
-static const char *cstr(struct call *c, size_t arg)
-{
-    return sw_arena_strndup(c->arena, c->args[arg].as.s, c->args[arg].len);
-}
-
 static int fn_lookup(struct call *c)
 {
     const struct sw_template_opts *o = &c->x->opts;
     struct sw_value found = sw_value_nil();
+    const char *texts[4];
+    for (size_t i = 0; i < 4; i++)
+        texts[i] = sw_arena_strndup(c->arena, c->args[i].as.s, c->args[i].len);
     if (o->lookup) {
-        int rc = o->lookup(o->lookup_arg, cstr(c, 0), cstr(c, 1), cstr(c, 2), cstr(c, 3), c->arena,
-                           &found, c->x->err);
+        int rc = o->lookup(o->lookup_arg, texts[0], texts[1], texts[2], texts[3], c->arena, &found,
+                           c->x->err);
         if (rc < 0)
             return rc;
     }
@@ -193,7 +188,7 @@ static int fn_lookup(struct call *c)
 
 enum format { JSON, YAML, TOML };
 
-/* What the value is in a text format, or nothing where it cannot be: Helm lets no error out. */
+/* The value in a text format, or "" where the format cannot hold it: Helm drops the error. */
 static int fn_to_yaml(struct call *c)
 {
     size_t mark;
@@ -294,7 +289,7 @@ static int unmarshal_type_error(struct sw_err *err, enum format format, struct s
                       wanted);
 }
 
-/* fromJson, fromYaml, fromToml: a map, which has the key Error where the text is none. */
+/* fromJson, fromYaml, fromToml: a map; with the key Error where the text is invalid. */
 static int fn_from_map(struct call *c)
 {
     struct sw_value v;
@@ -312,7 +307,7 @@ static int fn_from_map(struct call *c)
     return sw_return(c, sw_value_map(map));
 }
 
-/* fromJsonArray, fromYamlArray: a list, whose only element is the error where the text is none. */
+/* fromJsonArray, fromYamlArray: a list; of one error where the text is invalid. */
 static int fn_from_list(struct call *c)
 {
     struct sw_value v;

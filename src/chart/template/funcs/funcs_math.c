@@ -41,51 +41,29 @@ static int64_t add(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static int64_t multiply(int64_t a, int64_t b)
+enum { MUL, MAX, MIN };
+
+/* mul, max, min of all arguments. */
+static int fn_fold(struct call *c)
 {
-    return (int64_t)((uint64_t)a * (uint64_t)b);
+    int64_t result = sw_cast_int64(c->args[0]);
+    for (size_t i = 1; i < c->n; i++) {
+        int64_t v = sw_cast_int64(c->args[i]);
+        if (c->func->variant == MUL)
+            result = (int64_t)((uint64_t)result * (uint64_t)v);
+        else if (c->func->variant == MAX ? v > result : v < result)
+            result = v;
+    }
+    return sw_return(c, sw_value_int64(result));
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int fold(struct call *c, int64_t start, size_t from, int64_t (*op)(int64_t, int64_t))
-{
-    for (size_t i = from; i < c->n; i++)
-        start = op(start, sw_cast_int64(c->args[i]));
-    return sw_return(c, sw_value_int64(start));
-}
-
+/* The sum of the arguments and of the variant. */
 static int fn_add(struct call *c)
 {
-    return fold(c, 0, 0, add);
-}
-
-static int fn_add1(struct call *c)
-{
-    return fold(c, 1, 0, add);
-}
-
-static int fn_mul(struct call *c)
-{
-    return fold(c, sw_cast_int64(c->args[0]), 1, multiply);
-}
-
-static int fn_max(struct call *c)
-{
-    return fold(c, sw_cast_int64(c->args[0]), 1, larger);
-}
-
-static int fn_min(struct call *c)
-{
-    return fold(c, sw_cast_int64(c->args[0]), 1, smaller);
+    int64_t sum = c->func->variant;
+    for (size_t i = 0; i < c->n; i++)
+        sum = add(sum, sw_cast_int64(c->args[i]));
+    return sw_return(c, sw_value_int64(sum));
 }
 
 static int fn_sub(struct call *c)
@@ -151,27 +129,12 @@ static double max_float(double a, double b)
     return a > b ? a : b;
 }
 
-static double min_float(double a, double b)
+static int fn_fold_float(struct call *c)
 {
-    return -max_float(-a, -b);
-}
-
-static int fold_floats(struct call *c, double (*op)(double, double))
-{
-    double f = sw_cast_float64(c->args[0]);
+    double f = sw_cast_float64(c->args[0]), sign = c->func->variant == MIN ? -1 : 1;
     for (size_t i = 1; i < c->n; i++)
-        f = op(f, sw_cast_float64(c->args[i]));
+        f = sign * max_float(sign * f, sign * sw_cast_float64(c->args[i]));
     return sw_return(c, sw_value_float(f));
-}
-
-static int fn_maxf(struct call *c)
-{
-    return fold_floats(c, max_float);
-}
-
-static int fn_minf(struct call *c)
-{
-    return fold_floats(c, min_float);
 }
 
 static int fn_floor(struct call *c)
@@ -258,21 +221,21 @@ const struct func sw_funcs_math[] = {
     { "float64", fn_float64, "v", "as a float64; 0 for what is no number", 0, 0 },
     { "toDecimal", fn_to_decimal, "v", "the number that an octal text stands for", 0, 0 },
     { "add", fn_add, "v*", "the sum", 0, 0 },
-    { "add1", fn_add1, "v", "one more", 0, 0 },
+    { "add1", fn_add, "v", "one more", 1, 0 },
     { "sub", fn_sub, "vv", "the difference", 0, 0 },
-    { "mul", fn_mul, "vv*", "the product", 0, 0 },
+    { "mul", fn_fold, "vv*", "the product", MUL, 0 },
     { "div", fn_div, "vv", "the quotient, cut to a whole number", QUOTIENT, 0 },
     { "mod", fn_div, "vv", "the rest of a division", REST, 0 },
-    { "max", fn_max, "vv*", "the largest", 0, 0 },
-    { "biggest", fn_max, "vv*", "as max", 0, 0 },
-    { "min", fn_min, "vv*", "the smallest", 0, 0 },
+    { "max", fn_fold, "vv*", "the largest", MAX, 0 },
+    { "biggest", fn_fold, "vv*", "as max", MAX, 0 },
+    { "min", fn_fold, "vv*", "the smallest", MIN, 0 },
     { "addf", fn_addf, "v*", "the sum of floats", SW_DECIMAL_ADD, 0 },
     { "add1f", fn_add1f, "v", "one more, of a float", SW_DECIMAL_ADD, 0 },
     { "subf", fn_decimal, "vv*", "the difference of floats", SW_DECIMAL_SUB, 0 },
     { "mulf", fn_decimal, "vv*", "the product of floats", SW_DECIMAL_MUL, 0 },
     { "divf", fn_decimal, "vv*", "the quotient of floats", SW_DECIMAL_DIV, 0 },
-    { "maxf", fn_maxf, "vv*", "the largest float", 0, 0 },
-    { "minf", fn_minf, "vv*", "the smallest float", 0, 0 },
+    { "maxf", fn_fold_float, "vv*", "the largest float", MAX, 0 },
+    { "minf", fn_fold_float, "vv*", "the smallest float", MIN, 0 },
     { "floor", fn_floor, "v", "the next whole number down", 0, 0 },
     { "ceil", fn_ceil, "v", "the next whole number up", 0, 0 },
     { "round", fn_round, "vif*", "rounded to so many places", 0, 0 },

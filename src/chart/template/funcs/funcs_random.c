@@ -10,20 +10,15 @@
 
 /* ---- numbers ---- */
 
-/* splitmix64 */
-static uint64_t seeded(uint64_t *state)
-{
-    uint64_t z = *state += 0x9E3779B97F4A7C15;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-    z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
-}
-
 uint64_t sw_random_u64(struct exec *x)
 {
     uint64_t u = 0;
-    if (x->opts.seed)
-        return seeded(&x->random);
+    if (x->opts.seed) { /* splitmix64 */
+        u = x->random += 0x9E3779B97F4A7C15;
+        u = (u ^ u >> 30) * 0xBF58476D1CE4E5B9;
+        u = (u ^ u >> 27) * 0x94D049BB133111EB;
+        return u ^ u >> 31;
+    }
     if (RAND_bytes((unsigned char *)&u, sizeof u) != 1)
         abort(); /* no randomness: nothing made with it would be safe */
     return u;

@@ -17,22 +17,16 @@ static bool is_named(const char *name, struct sw_value want)
     return strlen(name) == want.len && memcmp(name, want.as.s, want.len) == 0;
 }
 
-static int fn_type_is(struct call *c)
-{
-    return sw_return(c, sw_value_bool(is_named(sw_value_type_name(c->args[1]), c->args[0])));
-}
+enum { TYPE, TYPE_LIKE, KIND };
 
-/* A pointer to the type will do. */
-static int fn_type_is_like(struct call *c)
+/* typeIs, typeIsLike (also for a pointer to the type), kindIs */
+static int fn_is_named(struct call *c)
 {
-    const char *name = sw_value_type_name(c->args[1]);
-    bool like = is_named(name, c->args[0]) || (name[0] == '*' && is_named(name + 1, c->args[0]));
-    return sw_return(c, sw_value_bool(like));
-}
-
-static int fn_kind_is(struct call *c)
-{
-    return sw_return(c, sw_value_bool(is_named(sw_value_kind_name(c->args[1]), c->args[0])));
+    const char *name = c->func->variant == KIND ? sw_value_kind_name(c->args[1])
+                                                : sw_value_type_name(c->args[1]);
+    bool is = is_named(name, c->args[0]) ||
+              (c->func->variant == TYPE_LIKE && name[0] == '*' && is_named(name + 1, c->args[0]));
+    return sw_return(c, sw_value_bool(is));
 }
 
 static int fn_deep_equal(struct call *c)
@@ -42,17 +36,17 @@ static int fn_deep_equal(struct call *c)
 
 const struct func sw_funcs_reflect[] = {
     { "typeOf", fn_type_of, "v", "the name of the Go type", 0, 0 },
-    { "typeIs", fn_type_is, "sv", "whether the value's type has the name", 0, 0 },
-    { "typeIsLike", fn_type_is_like, "sv", "as typeIs, or a pointer to the type", 0, 0 },
+    { "typeIs", fn_is_named, "sv", "whether the value's type has the name", TYPE, 0 },
+    { "typeIsLike", fn_is_named, "sv", "as typeIs, or a pointer to the type", TYPE_LIKE, 0 },
     { "kindOf", fn_kind_of, "v", "string, int, float64, slice, map, ...", 0, 0 },
-    { "kindIs", fn_kind_is, "sv", "whether the value is of the kind", 0, 0 },
+    { "kindIs", fn_is_named, "sv", "whether the value is of the kind", KIND, 0 },
     { "deepEqual", fn_deep_equal, "vv", "whether the two are equal all the way down", 0, 0 },
     { 0 },
 };
 
 /* ---- paths ---- */
 
-/* path.Clean: no empty, "." or inner ".." parts. */
+/* path.Clean: no empty, "." or inner ".." elements. */
 static struct sw_value clean(struct call *c, const char *s, size_t len)
 {
     size_t mark, floor, out_len;

@@ -4,29 +4,22 @@
 #include "chart/template/go/strconv.h"
 #include "data/text/unicode.h"
 
-/* How a function says that its expression is none. */
+/* How a function fails when its expression is not valid. */
 enum style { RETURNS, PANICS, SILENT };
-
-static int bad_expression(struct call *c, struct sw_value expr, const char *what)
-{
-    if (c->func->variant == RETURNS)
-        return sw_call_fail(c, "%s", what);
-    size_t mark, len;
-    struct text *t = sw_call_text(c, &mark);
-    if (sw_can_backquote(expr.as.s, expr.len))
-        sw_text_printf(t, "`%.*s`", (int)expr.len, expr.as.s);
-    else
-        sw_quote(t, expr.as.s, expr.len, 0);
-    const char *quoted = sw_text_take(t, mark, c->arena, &len);
-    return sw_call_fail(c, "regexp: Compile(%s): %s", quoted, what);
-}
 
 static int compile(struct call *c, struct sw_regex **re)
 {
     SW_ERR(err);
     struct sw_value expr = c->args[0], s = c->args[1];
-    if (sw_regex_compile(expr.as.s, expr.len, re, &err) < 0)
-        return bad_expression(c, expr, sw_err_text(&err));
+    if (sw_regex_compile(expr.as.s, expr.len, re, &err) < 0) {
+        if (c->func->variant == RETURNS)
+            return sw_call_fail(c, "%s", sw_err_text(&err));
+        if (sw_can_backquote(expr.as.s, expr.len))
+            return sw_call_fail(c, "regexp: Compile(`%.*s`): %s", (int)expr.len, expr.as.s,
+                                sw_err_text(&err));
+        return sw_call_fail(c, "regexp: Compile(%s): %s", sw_quoted(c->arena, expr.as.s, expr.len),
+                            sw_err_text(&err));
+    }
     return sw_call_charge(c, (uint64_t)s.len * sw_regex_size(*re) / 256);
 }
 
@@ -72,7 +65,7 @@ struct matches {
     long *spans;
 };
 
-/* The next match, but no empty one right behind another. @return false: no more */
+/* The next match, but not an empty one directly after another. @return false: no more */
 static bool next_match(struct matches *m)
 {
     while (m->at <= m->len && sw_regex_find(m->re, m->s, m->len, m->at, m->spans)) {
@@ -147,7 +140,7 @@ static int fn_split(struct call *c)
 
 /* ---- replacement ---- */
 
-/* After a '$': "name", "{name}". @return its length, 0: it is none */
+/* After a '$': "name", "{name}". @return its length, 0: not a reference */
 static size_t reference(const char *s, size_t len, const char **name, size_t *name_len)
 {
     size_t brace = len > 0 && s[0] == '{', i = brace;
@@ -207,6 +200,7 @@ static void expand(struct text *t, const struct matches *m, struct sw_value temp
     }
 }
 
+/* @literal: the replacement has no references to groups. */
 static int replace(struct call *c, bool literal)
 {
     SW_AUTO(sw_regex) *re = NULL;
@@ -223,7 +217,7 @@ static int replace(struct call *c, bool literal)
         uint32_t r;
         rc = sw_call_charge(c, 1);
         sw_text_put(t, s.as.s + last_end, from - last_end);
-        if (to > last_end || from == 0) { /* no empty match right behind another */
+        if (to > last_end || from == 0) { /* no empty match directly after another */
             if (literal)
                 sw_text_put(t, with.as.s, with.len);
             else

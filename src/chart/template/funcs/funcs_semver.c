@@ -84,34 +84,10 @@ static const struct version *self(const struct call *c)
     return c->self.as.object->data;
 }
 
-static int fn_major(struct call *c)
+/* A field by its number, such as Major. */
+static int fn_field(struct call *c)
 {
-    return sw_return(c, uint64_value(self(c)->v.major));
-}
-
-static int fn_minor(struct call *c)
-{
-    return sw_return(c, uint64_value(self(c)->v.minor));
-}
-
-static int fn_patch(struct call *c)
-{
-    return sw_return(c, uint64_value(self(c)->v.patch));
-}
-
-static int fn_prerelease(struct call *c)
-{
-    return sw_return(c, sw_value_text(self(c)->v.pre, self(c)->v.pre_len));
-}
-
-static int fn_metadata(struct call *c)
-{
-    return sw_return(c, sw_value_text(self(c)->v.meta, self(c)->v.meta_len));
-}
-
-static int fn_original(struct call *c)
-{
-    return sw_return(c, sw_value_cstr(self(c)->original));
+    return sw_return(c, c->self.as.object->fields[c->func->variant]);
 }
 
 static int fn_version_string(struct call *c)
@@ -194,12 +170,12 @@ static int fn_compare(struct call *c)
 }
 
 static const struct func version_methods[] = {
-    { "Major", fn_major, "", "the major number", 0, 0 },
-    { "Minor", fn_minor, "", "the minor number", 0, 0 },
-    { "Patch", fn_patch, "", "the patch number", 0, 0 },
-    { "Prerelease", fn_prerelease, "", "such as rc.1", 0, 0 },
-    { "Metadata", fn_metadata, "", "such as build.5", 0, 0 },
-    { "Original", fn_original, "", "the version as it was written", 0, 0 },
+    { "Major", fn_field, "", "the major number", 0, 0 },
+    { "Minor", fn_field, "", "the minor number", 1, 0 },
+    { "Patch", fn_field, "", "the patch number", 2, 0 },
+    { "Prerelease", fn_field, "", "such as rc.1", 3, 0 },
+    { "Metadata", fn_field, "", "such as build.5", 4, 0 },
+    { "Original", fn_field, "", "the version as it was written", 5, 0 },
     { "String", fn_version_string, "", "the version in full", 0, 0 },
     { "IncMajor", fn_increment, "", "the next major version", MAJOR, 0 },
     { "IncMinor", fn_increment, "", "the next minor version", MINOR, 0 },

@@ -5,7 +5,7 @@
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
 
-/* The part of a URL that a text is: what may stand in it unescaped. */
+/* Which component of a URL a text is, which decides what has to be escaped in it. */
 enum mode { PATH, USER, HOST, ZONE, FRAGMENT };
 
 struct span {
@@ -80,18 +80,10 @@ struct reader {
     struct sw_err *err;
 };
 
-static const char *quoted(struct call *c, const char *s, size_t len)
-{
-    size_t mark, n;
-    struct text *t = sw_call_text(c, &mark);
-    sw_quote(t, s, len, 0);
-    return sw_text_take(t, mark, c->arena, &n);
-}
-
 static int bad_escape(const struct reader *r, const char *s, size_t len)
 {
     return sw_err_set(r->err, SW_INVALID, "invalid URL escape %s",
-                      quoted(r->c, s, len > 3 ? 3 : len));
+                      sw_quoted(r->c->arena, s, len > 3 ? 3 : len));
 }
 
 /* One "%XX" at @s. @return its byte, or negative */
@@ -124,7 +116,7 @@ static int unescape(const struct reader *r, struct span in_text, enum mode mode,
         }
         if ((mode == HOST || mode == ZONE) && c < 0x80 && must_escape(c, mode))
             return sw_err_set(r->err, SW_INVALID, "invalid character %s in host name",
-                              quoted(r->c, in_text.s + i, 1));
+                              sw_quoted(r->c->arena, in_text.s + i, 1));
         copy[n++] = (char)c;
         i++;
     }
@@ -148,7 +140,7 @@ static bool valid_port(struct span s)
 static int bad_port(const struct reader *r, struct span port)
 {
     return sw_err_set(r->err, SW_INVALID, "invalid port %s after host",
-                      quoted(r->c, port.s, port.len));
+                      sw_quoted(r->c->arena, port.s, port.len));
 }
 
 /* "[fe80::1%25en0]:80" */
@@ -173,7 +165,7 @@ static int read_ip_literal(const struct reader *r, struct span host, struct span
     const char *text = sw_arena_strndup(r->c->arena, address.s, address.len);
     if (inet_pton(AF_INET6, text, &ip) != 1)
         return sw_err_set(r->err, SW_INVALID, "invalid host: ParseAddr(%s): unable to parse IP",
-                          quoted(r->c, address.s, address.len));
+                          sw_quoted(r->c->arena, address.s, address.len));
     const char *whole = sw_arena_printf(r->c->arena, "[%.*s%.*s]%.*s", (int)address.len, address.s,
                                         (int)zone.len, zone.s, (int)port.len, port.s);
     *out = (struct span){ whole, strlen(whole) };
@@ -277,7 +269,7 @@ static int read_rest(const struct reader *r, struct span text, struct url *u)
     return rc < 0 ? rc : unescape(r, rest, PATH, &u->path);
 }
 
-/* url.Parse; the error says what was parsed. */
+/* url.Parse; the error names the text that was parsed. */
 static int read_url(const struct reader *r, struct span text, struct url *u)
 {
     static const struct span empty = { "", 0 };
@@ -289,7 +281,7 @@ static int read_url(const struct reader *r, struct span text, struct url *u)
         rc = unescape(r, fragment, FRAGMENT, &u->fragment);
     }
     if (rc < 0)
-        sw_err_wrap(r->err, rc, "parse %s", quoted(r->c, failed.s, failed.len));
+        sw_err_wrap(r->err, rc, "parse %s", sw_quoted(r->c->arena, failed.s, failed.len));
     return rc;
 }
 
@@ -432,7 +424,7 @@ static int fn_url_join(struct call *c)
     return sw_return_text(c, mark);
 }
 
-/* A template looks nothing up in the network: what it renders to depends on its input alone. */
+/* A template does not use the network: its output depends on its input alone. */
 static int fn_get_host_by_name(struct call *c)
 {
     return sw_return(c, sw_value_text("", 0));

@@ -13,11 +13,6 @@ static int no_value(struct call *c, const char *key, size_t len)
     return sw_call_fail(c, "\"%.*s\" is not a value", (int)len, key);
 }
 
-static int no_table(struct call *c, const char *key, size_t len)
-{
-    return sw_call_fail(c, "\"%.*s\" is not a table", (int)len, key);
-}
-
 /* Walk a dotted path of tables. */
 static int find_table(struct call *c, struct sw_value *table, const char *path, size_t len)
 {
@@ -26,7 +21,7 @@ static int find_table(struct call *c, struct sw_value *table, const char *path, 
         size_t n = dot ? (size_t)(dot - path) : len;
         struct sw_value *found = sw_map_find(table->as.map, path, n);
         if (!found || !sw_value_is_map(*found))
-            return no_table(c, path, n);
+            return sw_call_fail(c, "\"%.*s\" is not a table", (int)n, path);
         *table = *found;
         path += n + (dot != NULL);
         len -= n + (dot != NULL);
@@ -105,7 +100,7 @@ static int fn_files_get(struct call *c)
 static int fn_files_glob(struct call *c)
 {
     SW_AUTO(sw_glob) *glob = sw_glob_new(c->args[0].as.s, c->args[0].len);
-    if (!glob) /* Helm's way with a pattern that is none */
+    if (!glob) /* as Helm does for an invalid pattern */
         glob = sw_glob_new("**", 2);
     struct sw_map *found = sw_map_new(c->arena);
     const struct sw_entry *e = sw_map_sorted(c->self.as.map);
@@ -134,15 +129,6 @@ static int fn_files_lines(struct call *c)
     return sw_return(c, sw_value_typed_list(SW_T_STRINGS, lines));
 }
 
-static const char *base_name(const char *path, size_t *len)
-{
-    const char *slash = memrchr(path, '/', *len);
-    if (!slash)
-        return path;
-    *len -= (size_t)(slash + 1 - path);
-    return slash + 1;
-}
-
 /* The files by base name, as text or as base64, in YAML. */
 static int files_as_yaml(struct call *c, bool base64)
 {
@@ -153,8 +139,9 @@ static int files_as_yaml(struct call *c, bool base64)
     if (!c->self.as.map)
         return sw_return(c, sw_value_text("", 0));
     for (size_t i = 0; i < n; i++) {
-        size_t name_len = e[i].key_len;
-        const char *name = base_name(e[i].key, &name_len), *s = e[i].value.as.s;
+        const char *slash = memrchr(e[i].key, '/', e[i].key_len), *s = e[i].value.as.s;
+        const char *name = slash ? slash + 1 : e[i].key;
+        size_t name_len = e[i].key_len - (size_t)(name - e[i].key);
         len = e[i].value.len;
         if (base64) {
             sw_text_base64(t, s, len);

@@ -57,14 +57,6 @@ static int base_of(const char *s, size_t len, size_t *skip)
     return 8;
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
-}
-
 enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out)
 {
     bool any_base = base == 0, underscores = false, over = false;
@@ -80,7 +72,8 @@ enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t 
             underscores = true;
             continue;
         }
-        int d = digit_of(s[i]);
+        char c = lower(s[i]);
+        int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
         if (d >= base)
             return SW_PARSE_SYNTAX;
         over = over || __builtin_mul_overflow(u, (uint64_t)base, &u) ||

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -27,22 +28,14 @@ static void put_quoted_rune(struct text *out, uint32_t r, char quote, unsigned f
     }
 }
 
-/* Bytes that stand for themselves in a quoted string. */
-static size_t plain_run(const char *s, size_t len)
-{
-    size_t i = 0;
-    while (i < len && s[i] >= 0x20 && s[i] < 0x7F && s[i] != '"' && s[i] != '\\')
-        i++;
-    return i;
-}
-
 void sw_quote(struct text *out, const char *s, size_t len, unsigned flags)
 {
     sw_text_char(out, '"');
     for (size_t i = 0; i < len;) {
-        size_t plain = plain_run(s + i, len - i);
-        sw_text_put(out, s + i, plain);
-        i += plain;
+        size_t start = i; /* of bytes that stand for themselves */
+        while (i < len && s[i] >= 0x20 && s[i] < 0x7F && s[i] != '"' && s[i] != '\\')
+            i++;
+        sw_text_put(out, s + start, i - start);
         if (i == len)
             break;
         uint32_t r;
@@ -54,6 +47,15 @@ void sw_quote(struct text *out, const char *s, size_t len, unsigned flags)
         i += w;
     }
     sw_text_char(out, '"');
+}
+
+const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len)
+{
+    struct text t = { .limit = 1 << 26 };
+    sw_quote(&t, s, len, 0);
+    const char *quoted = sw_text_take(&t, 0, arena, &len);
+    free(t.p);
+    return quoted;
 }
 
 void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags)

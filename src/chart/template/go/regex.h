@@ -8,7 +8,7 @@
 
 struct sw_regex;
 
-/** @return 0 | SW_INVALID: "error parsing regexp: missing closing ): `(`", as Go words it.
+/** @return 0 | SW_INVALID: "error parsing regexp: missing closing ): `(`", as in Go.
  * Source: Go's regexp/syntax documentation. Pinned by test/unit/chart/template_regex_test.c. */
 int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out,
                      struct sw_err *err) SW_CHECKED;
@@ -24,5 +24,5 @@ long sw_regex_group(const struct sw_regex *re, const char *name, size_t len);
 size_t sw_regex_size(const struct sw_regex *re);
 
 /** The first match in @s at or after @from. @spans: two for each group, begin and end, -1 where it
- * took no part. @return whether there is one */
+ * took no part in the match. @return whether there is a match */
 bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t from, long *spans);

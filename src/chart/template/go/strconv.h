@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sw_arena;
 struct text;
 
-/** The value of a hexadecimal digit; -1: it is none. */
+/** The value of a hexadecimal digit; -1: @c is not one. */
 static inline int sw_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -22,6 +23,8 @@ void sw_float_format(struct text *out, double f, char verb, int prec);
 enum sw_quote_flags { SW_QUOTE_ASCII = 1 };
 /** strconv.Quote: in double quotes, with Go's escapes. */
 void sw_quote(struct text *out, const char *s, size_t len, unsigned flags);
+/** The same as a NUL-terminated string in @arena, without flags. */
+const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len);
 /** A rune in single quotes. */
 void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags);
 /** strconv.CanBackquote */

@@ -1,6 +1,6 @@
 #pragma once
 /* The buffer that output is appended to. It grows up to a limit; what would pass the limit is
- * dropped and remembered, so that only the evaluator, not each writer, has to look. */
+ * dropped and remembered, so that only the evaluator has to check, not each writer. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

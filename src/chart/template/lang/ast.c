@@ -194,15 +194,6 @@ static void put_template(struct text *out, const struct node_template *t)
     sw_text_puts(out, "}}");
 }
 
-static void put_command(struct text *out, const struct node_command *c)
-{
-    for (uint32_t i = 0; i < c->n; i++) {
-        if (i > 0)
-            sw_text_char(out, ' ');
-        put_operand(out, c->args[i]);
-    }
-}
-
 void sw_node_print(struct text *out, const struct node *node)
 {
     switch ((enum node_kind)node->kind) {
@@ -238,7 +229,11 @@ void sw_node_print(struct text *out, const struct node *node)
         put_pipe(out, (const struct node_pipe *)node);
         break;
     case N_COMMAND:
-        put_command(out, (const struct node_command *)node);
+        for (uint32_t i = 0; i < ((const struct node_command *)node)->n; i++) {
+            if (i > 0)
+                sw_text_char(out, ' ');
+            put_operand(out, ((const struct node_command *)node)->args[i]);
+        }
         break;
     case N_IDENT:
         sw_text_puts(out, ((const struct node_ident *)node)->func->name);

@@ -176,7 +176,7 @@ int sw_template_parse(struct sw_arena *arena, const struct func_index *funcs,
 /** The node's text as Go reprints it, for error messages. */
 void sw_node_print(struct text *out, const struct node *node);
 
-/** Number literals; lex.c's token text. @return 0, or -1 with what is wrong in @err */
+/** Fill in the number of @n's text, a token of lex.c. @return 0 | SW_INVALID */
 int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, struct sw_err *err);
 
 /** @s is borrowed. */

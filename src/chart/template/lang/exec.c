@@ -8,9 +8,9 @@
 #include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
 
-/* Walks a parsed template and writes its output. The rules, and where each error is said to be, are
- * those of Go's text/template. Functions return 0, a negative code with x->err set, or, out of a
- * list within a range, one of these: */
+/* Walks a parsed template and writes its output. The rules, and the place that each error names,
+ * are those of Go's text/template. Functions return 0, a negative code with x->err set, or, out of
+ * a list within a range, one of these: */
 enum { BREAK = 1, CONTINUE = 2 };
 
 static int walk(struct exec *x, struct sw_value dot, const struct node *node);
@@ -160,7 +160,7 @@ static int walk_template(struct exec *x, struct sw_value dot, const struct node_
     const struct tmpl *tmpl = sw_scope_find(x->scope, &t->name);
     if (!tmpl)
         return sw_exec_fail(x, "template %s not defined",
-                            sw_exec_quoted(x, t->name.s, t->name.len));
+                            sw_quoted(x->arena, t->name.s, t->name.len));
     int rc = t->pipe ? sw_eval_pipe(x, dot, t->pipe, &v) : 0;
     return rc < 0 ? rc : sw_exec_tmpl(x, tmpl, v);
 }
@@ -236,7 +236,7 @@ int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot)
         return sw_exec_tmpl(x, tmpl, dot);
     return sw_err_set(x->err, SW_NOTFOUND,
                       "template: no template %s associated with template \"gotpl\"",
-                      sw_exec_quoted(x, name->s, name->len));
+                      sw_quoted(x->arena, name->s, name->len));
 }
 
 static const char no_value[] = "<no value>";

@@ -22,7 +22,7 @@ struct frame {
 struct exec {
     struct sw_arena *arena;
     struct sw_template_opts opts;   /* defaults filled in */
-    struct text text;               /* output, and scratch behind it */
+    struct text text;               /* output, and scratch space after it */
     const struct func_index *funcs; /* for tpl, and methods */
     struct scope *scope;
     struct frame *frame;
@@ -41,9 +41,6 @@ struct exec {
 /** An error at the current node: "template: NAME:LINE:COL: executing ...: <formatted>". */
 int sw_exec_fail(struct exec *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** @s in Go's quotes, in the arena. */
-const char *sw_exec_quoted(struct exec *x, const char *s, size_t len);
-
 /** The same of a text, with a code of its own. */
 int sw_exec_fail_at(struct exec *x, int code, const char *what);
 /** Spend @n steps. */
@@ -56,7 +53,7 @@ int sw_exec_check_depth(struct exec *x);
 int sw_exec_check_stack(struct exec *x);
 
 /** Execute the template that @name means into x->text, as Go's ExecuteTemplate does.
- * @return 0 | SW_NOTFOUND | SW_INVALID, what was written stays */
+ * @return 0 | SW_NOTFOUND | SW_INVALID: what was written is kept */
 int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot);
 /** The same for a template. */
 int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot);

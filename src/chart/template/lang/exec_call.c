@@ -8,7 +8,7 @@ int sw_call_fail(struct call *c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    SW_AUTO_CHARS *what = sw_vprintf(fmt, ap); /* may quote what the error says now */
+    SW_AUTO_CHARS *what = sw_vprintf(fmt, ap); /* may quote the present text of the error */
     va_end(ap);
     return sw_err_set(c->x->err, SW_INVALID, "%s", what);
 }

@@ -19,13 +19,6 @@ static void put_location(struct text *out, const struct source *source, uint32_t
     sw_text_printf(out, "%s:%zu:%zu", source->name, line, pos - start);
 }
 
-const char *sw_exec_quoted(struct exec *x, const char *s, size_t len)
-{
-    size_t mark = x->text.len;
-    sw_quote(&x->text, s, len, 0);
-    return sw_text_take(&x->text, mark, x->arena, &len);
-}
-
 int sw_exec_fail_at(struct exec *x, int code, const char *what)
 {
     const struct frame *f = x->frame;
@@ -56,21 +49,16 @@ int sw_exec_fail(struct exec *x, const char *fmt, ...)
     return sw_exec_fail_at(x, SW_INVALID, what);
 }
 
-static int check_memory(struct exec *x)
-{
-    size_t limit = x->opts.max_memory_bytes;
-    if (sw_arena_used(x->arena) - x->arena_start <= limit)
-        return 0;
-    return sw_exec_fail(x, "the template takes more than %zu bytes of memory", limit);
-}
-
 int sw_exec_charge(struct exec *x, uint64_t n)
 {
-    enum { OFTEN = 64 }; /* steps between two looks at the memory */
+    enum { OFTEN = 64 }; /* steps between two checks of the memory */
     if (x->fuel >= n) {
-        bool look = x->fuel / OFTEN != (x->fuel - n) / OFTEN;
+        bool check = x->fuel / OFTEN != (x->fuel - n) / OFTEN;
         x->fuel -= n;
-        return look ? check_memory(x) : 0;
+        size_t limit = x->opts.max_memory_bytes;
+        if (!check || sw_arena_used(x->arena) - x->arena_start <= limit)
+            return 0;
+        return sw_exec_fail(x, "the template takes more than %zu bytes of memory", limit);
     }
     x->fuel = 0;
     return sw_exec_fail(x, "the template takes more than %llu steps",
@@ -84,8 +72,7 @@ int sw_exec_check_output(struct exec *x)
     return sw_exec_fail(x, "the output is larger than %zu bytes", x->opts.max_output_bytes);
 }
 
-/* Templates within templates: few of them in honest charts, any number where one includes itself.
- */
+/* Templates within templates: few in most charts, any number where one includes itself. */
 int sw_exec_check_depth(struct exec *x)
 {
     if (x->depth >= x->opts.max_depth)

@@ -27,7 +27,7 @@ static int map_field(struct exec *x, const struct name *name, struct sw_value ma
     const struct sw_value *found = sw_map_find_hashed(map.as.map, name->s, name->len, name->hash);
     if (!found && x->missing_key_error)
         return sw_exec_fail(x, "map has no entry for key %s",
-                            sw_exec_quoted(x, name->s, name->len));
+                            sw_quoted(x->arena, name->s, name->len));
     *out = found ? *found : sw_value_zero_elem(map);
     if (sw_types[map.type].elem == SW_T_NIL)
         out->extra |= SW_V_IFACE;
@@ -58,7 +58,7 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
     if (receiver.type == SW_T_INVALID) {
         if (x->missing_key_error)
             return sw_exec_fail(x, "nil data; no entry for key %s",
-                                sw_exec_quoted(x, name->s, name->len));
+                                sw_quoted(x->arena, name->s, name->len));
         *out = receiver;
         return 0;
     }

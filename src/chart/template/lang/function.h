@@ -34,7 +34,7 @@ struct func {
     func_fn *fn;
     const char *params;
     const char *doc;
-    uint16_t variant; /* tells functions apart that share an implementation */
+    uint16_t variant; /* for an implementation that several rows share */
     uint8_t special;  /* enum func_special */
 };
 
@@ -84,10 +84,10 @@ void sw_func_signature(struct text *out, const struct func *f);
 
 /* ---- for the functions' bodies ---- */
 
-/** What is wrong; the evaluator puts "error calling NAME: " and the place in front. @return
- * SW_INVALID */
+/** Set the error of a call; the evaluator puts "error calling NAME: " and the place in front.
+ * @return SW_INVALID */
 int sw_call_fail(struct call *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** A method that Go calls through a nil interface or pointer. */
+/** Fail as Go does where a method is called through a nil interface or pointer. */
 int sw_call_nil_deref(struct call *c);
 
 /** Leave @v as the result. */
@@ -112,9 +112,9 @@ static inline int sw_return_str(struct call *c, const char *s, size_t len)
     return sw_return(c, sw_value_str(c->arena, s, len));
 }
 
-/** Go's reflect.DeepEqual, at the cost of fuel. */
+/** Go's reflect.DeepEqual; takes fuel, and is false without it. */
 bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b);
-/** Work beyond the usual: @n steps of fuel. @return 0 | SW_INVALID */
+/** Take fuel for work beyond that of a usual call: @n steps. @return 0 | SW_INVALID: too little */
 int sw_call_charge(struct call *c, uint64_t n);
 /** Fail when something of @bytes would be larger than the output may be. @return 0 | SW_INVALID */
 int sw_call_check_size(struct call *c, double bytes);

@@ -26,7 +26,7 @@ static bool is_space(int r)
 enum { ALNUM = 1, TERMINATOR = 2 };
 
 /* ALNUM: a letter, a digit or '_' of ASCII, which nearly all names are of. TERMINATOR: may stand
- * behind a name. */
+ * after a name. */
 static const unsigned char classes[256] = {
     ['0' ... '9'] = ALNUM, ['A' ... 'Z'] = ALNUM, ['a' ... 'z'] = ALNUM, ['_'] = ALNUM,
     [' '] = TERMINATOR,    ['\t'] = TERMINATOR,   ['\r'] = TERMINATOR,   ['\n'] = TERMINATOR,
@@ -340,7 +340,7 @@ static void accept_run(struct lexer *l, const char *set)
         ;
 }
 
-/* Anything that may be a number; the parser tells whether it is one. */
+/* Anything that may be a number; the parser decides. */
 static bool scan_number(struct lexer *l)
 {
     const char *digits = "0123456789_";
@@ -371,13 +371,8 @@ static bool scan_number(struct lexer *l)
 
 static struct token bad_number(struct lexer *l)
 {
-    struct text t = { .limit = 1 << 20 };
-    size_t len;
-    sw_text_puts(&t, "bad number syntax: ");
-    sw_quote(&t, l->in + l->start, l->pos - l->start, 0);
-    const char *s = sw_text_take(&t, 0, l->arena, &len);
-    free(t.p);
-    return fail_text(l, s);
+    const char *number = sw_quoted(l->arena, l->in + l->start, l->pos - l->start);
+    return fail_text(l, sw_arena_printf(l->arena, "bad number syntax: %s", number));
 }
 
 static struct token lex_number(struct lexer *l)

@@ -25,7 +25,7 @@ enum token_kind {
     TOK_STRING,
     TOK_TEXT,
     TOK_VARIABLE, /* "$" or "$name" */
-    TOK_KEYWORD,  /* only to tell those after it */
+    TOK_KEYWORD,  /* keywords are greater than this */
     TOK_BLOCK,
     TOK_BREAK,
     TOK_CONTINUE,

@@ -143,23 +143,19 @@ static struct node *template_control(struct parser *p)
 
 /* ---- templates ---- */
 
-static bool is_blank(const char *s, size_t len)
-{
-    for (size_t i = 0; i < len;) {
-        uint32_t r;
-        i += sw_rune_decode(s + i, len - i, &r);
-        if (!sw_rune_is_space(r))
-            return false;
-    }
-    return true;
-}
-
+/* Whether there is nothing but white space. */
 static bool is_empty(const struct node_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
         const struct node_text *t = (const struct node_text *)list->nodes[i];
-        if (t->node.kind != N_TEXT || !is_blank(t->s, t->len))
+        if (t->node.kind != N_TEXT)
             return false;
+        for (size_t at = 0; at < t->len;) {
+            uint32_t r;
+            at += sw_rune_decode(t->s + at, t->len - at, &r);
+            if (!sw_rune_is_space(r))
+                return false;
+        }
     }
     return true;
 }
@@ -175,7 +171,7 @@ static bool add_template(struct parser *p, struct name name, struct node_list *r
     if (old && !old->empty) {
         if (!empty)
             sw_parse_fail(p, "template: multiple definition of template %s",
-                          sw_parse_quoted(p, name.s, name.len));
+                          sw_quoted(p->arena, name.s, name.len));
         return empty;
     }
     struct tmpl *t = old ? old : sw_arena_alloc(p->arena, sizeof *t);

@@ -39,22 +39,20 @@ struct token sw_parse_next(struct parser *p);
 void sw_parse_backup(struct parser *p);
 /** Back before the next token, and @t1, which came before it. */
 void sw_parse_backup2(struct parser *p, struct token t1);
-/** The next token, which stays the next one. */
+/** The next token, without passing it. */
 struct token sw_parse_peek(struct parser *p);
 /** The next token that is no space. */
 struct token sw_parse_next_item(struct parser *p);
-/** The next token that is no space, which stays the next one; spaces before it are passed. */
+/** The next token that is no space, without passing it; spaces before it are passed. */
 struct token sw_parse_peek_item(struct parser *p);
 
 /** Set the error, with the place in front. @return NULL */
 void *sw_parse_fail(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** Set the error for a token that may not stand in @context. @return NULL */
 void *sw_parse_unexpected(struct parser *p, struct token t, const char *context);
-/** The next item, which must be of a kind. @return whether it is */
+/** The next item, which must be of a kind. @return false: it is not, the error is set */
 bool sw_parse_expect(struct parser *p, enum token_kind kind, const char *context,
                      struct token *out);
-/** @s in Go's quotes, in the arena. */
-const char *sw_parse_quoted(struct parser *p, const char *s, size_t len);
 /** The node as Go prints it, in the arena. */
 const char *sw_parse_node_text(struct parser *p, const struct node *n);
 
@@ -66,13 +64,13 @@ struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t
 void sw_parse_append(struct parser *p, struct node_list *l, struct node *n);
 /** Declare a variable. */
 void sw_parse_push_var(struct parser *p, struct name name);
-/** What a string literal stands for. @return false: failed */
+/** The text of a string literal. @return false: invalid, the error is set */
 bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len);
-/** Whether nothing may be nested in what is being parsed. */
+/** Whether the nesting has reached its limit. */
 static inline bool sw_parse_too_deep(const struct parser *p)
 {
     return p->depth >= MAX_DEPTH || !sw_stack_has_room();
 }
 
-/** A pipeline up to a token of kind @end, which is eaten. */
+/** A pipeline up to a token of kind @end, which is passed. */
 struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum token_kind end);

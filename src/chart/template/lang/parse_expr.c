@@ -66,15 +66,6 @@ void *sw_parse_fail(struct parser *p, const char *fmt, ...)
     return NULL;
 }
 
-const char *sw_parse_quoted(struct parser *p, const char *s, size_t len)
-{
-    struct text t = { .limit = 1 << 24 };
-    sw_quote(&t, s, len, 0);
-    char *q = sw_text_take(&t, 0, p->arena, &len);
-    free(t.p);
-    return q;
-}
-
 static const char *token_text(struct parser *p, struct token t)
 {
     if (t.kind == TOK_EOF)
@@ -85,8 +76,8 @@ static const char *token_text(struct parser *p, struct token t)
         return sw_arena_printf(p->arena, "<%.*s>", (int)t.len, t.s);
     size_t cut = sw_rune_offset(t.s, t.len, 10);
     if (t.len > 10)
-        return sw_arena_printf(p->arena, "%s...", sw_parse_quoted(p, t.s, cut));
-    return sw_parse_quoted(p, t.s, t.len);
+        return sw_arena_printf(p->arena, "%s...", sw_quoted(p->arena, t.s, cut));
+    return sw_quoted(p->arena, t.s, t.len);
 }
 
 void *sw_parse_unexpected(struct parser *p, struct token t, const char *context)
@@ -175,7 +166,7 @@ static struct node *use_var(struct parser *p, struct token t)
         if (sw_name_equal(&p->tree->vars[i], &v->names[0]))
             return &v->node;
     }
-    return sw_parse_fail(p, "undefined variable %s", sw_parse_quoted(p, t.s, t.len));
+    return sw_parse_fail(p, "undefined variable %s", sw_quoted(p->arena, t.s, t.len));
 }
 
 bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len)
@@ -220,7 +211,7 @@ static struct node *new_ident(struct parser *p, struct token t)
     struct node_ident *i = sw_parse_new_node(p, N_IDENT, t.pos, sizeof *i);
     i->func = sw_func_find(p->funcs, t.s, t.len);
     if (!i->func)
-        return sw_parse_fail(p, "function %s not defined", sw_parse_quoted(p, t.s, t.len));
+        return sw_parse_fail(p, "function %s not defined", sw_quoted(p->arena, t.s, t.len));
     return &i->node;
 }
 
@@ -294,7 +285,7 @@ static struct name *joined(struct parser *p, const struct name *base, uint32_t n
     return all;
 }
 
-/* ".a.b" after a term. Go gives the whole the position of its second part; so do its messages. */
+/* ".a.b" after a term. As in Go the whole has the position of its second name. */
 static struct node *chain_fields(struct parser *p, struct node *base)
 {
     struct node_chain *chain = sw_parse_new_node(p, N_CHAIN, sw_parse_peek(p).pos, sizeof *chain);
@@ -326,7 +317,7 @@ static struct node *chain_fields(struct parser *p, struct node *base)
     case N_DOT: {
         const char *text = sw_parse_node_text(p, base);
         return sw_parse_fail(p, "unexpected . after term %s",
-                             sw_parse_quoted(p, text, strlen(text)));
+                             sw_quoted(p->arena, text, strlen(text)));
     }
     default:
         return &chain->node;
@@ -410,7 +401,7 @@ static bool declarations(struct parser *p, struct node_pipe *pipe, const char *c
     }
 }
 
-/* Whether there is a command, and those behind the first are no constants. */
+/* Whether there is a command, and whether all after the first can be called. */
 static bool check_pipeline(struct parser *p, const struct node_pipe *pipe, const char *context)
 {
     if (pipe->n == 0)

@@ -110,14 +110,6 @@ static size_t base_path_len(const char *name)
     return (size_t)(at - name);
 }
 
-static void set_template_object(struct sw_arena *arena, struct sw_value root, const char *name)
-{
-    struct sw_map *t = sw_map_new(arena);
-    sw_map_set_borrowed(t, "Name", 4, sw_value_str(arena, name, strlen(name)));
-    sw_map_set_borrowed(t, "BasePath", 8, sw_value_str(arena, name, base_path_len(name)));
-    sw_map_set_borrowed(root.as.map, "Template", 8, sw_value_typed_map(SW_T_VALUES, t));
-}
-
 int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
                      struct sw_arena *arena, const struct sw_template_opts *opts,
                      struct sw_template_out *out, struct sw_err *err)
@@ -140,8 +132,11 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
     bool roomy = out->cap > limit + 1; /* then it is not grown, and its rest not used */
     x.text = (struct text){ out->text, out->len, roomy ? limit + 1 : out->cap, limit, false };
     if (root.type == SW_T_MAP || root.type == SW_T_VALUES) {
+        struct sw_map *t = sw_map_new(arena);
+        sw_map_set_borrowed(t, "Name", 4, sw_value_str(arena, name, strlen(name)));
+        sw_map_set_borrowed(t, "BasePath", 8, sw_value_str(arena, name, base_path_len(name)));
         root.type = SW_T_VALUES;
-        set_template_object(arena, root, name);
+        sw_map_set_borrowed(root.as.map, "Template", 8, sw_value_typed_map(SW_T_VALUES, t));
     }
     struct name n = sw_name(name, strlen(name));
     int rc = sw_exec_named(&x, &n, root);

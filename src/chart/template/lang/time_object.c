@@ -111,34 +111,13 @@ enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, YEARDAY, WEEKDAY };
 static int fn_time_field(struct call *c)
 {
     struct sw_civil v = sw_gotime_civil(sw_gotime_of(c->self));
-    struct sw_value out = sw_value_int(0);
-    switch (c->func->variant) {
-    case YEAR:
-        out.as.i = v.year;
-        break;
-    case MONTH:
-        out.type = SW_T_MONTH;
-        out.as.i = v.month;
-        break;
-    case DAY:
-        out.as.i = v.day;
-        break;
-    case HOUR:
-        out.as.i = v.hour;
-        break;
-    case MINUTE:
-        out.as.i = v.minute;
-        break;
-    case SECOND:
-        out.as.i = v.second;
-        break;
-    case YEARDAY:
-        out.as.i = v.yearday;
-        break;
-    default:
-        out.type = SW_T_WEEKDAY;
-        out.as.i = v.weekday;
-    }
+    const int64_t fields[] = {
+        [YEAR] = v.year,     [MONTH] = v.month,   [DAY] = v.day,         [HOUR] = v.hour,
+        [MINUTE] = v.minute, [SECOND] = v.second, [YEARDAY] = v.yearday, [WEEKDAY] = v.weekday,
+    };
+    struct sw_value out = sw_value_int(fields[c->func->variant]);
+    if (c->func->variant == MONTH || c->func->variant == WEEKDAY)
+        out.type = c->func->variant == MONTH ? SW_T_MONTH : SW_T_WEEKDAY;
     return sw_return(c, out);
 }
 

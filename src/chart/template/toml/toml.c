@@ -40,6 +40,16 @@ static void newline(struct writer *w)
         sw_text_char(w->out, '\n');
 }
 
+bool sw_toml_is_bare(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
+            s[i] != '_' && s[i] != '-')
+            return false;
+    }
+    return len > 0;
+}
+
 static void put_escaped(struct text *out, const char *s, size_t len)
 {
     static const char plain[] = "\"\\\b\t\n\f\r", names[] = "\"\\btnfr";
@@ -55,20 +65,9 @@ static void put_escaped(struct text *out, const char *s, size_t len)
     }
 }
 
-static bool is_bare(const struct key *k)
-{
-    for (size_t i = 0; i < k->len; i++) {
-        char c = k->name[i];
-        if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
-            c != '-')
-            return false;
-    }
-    return k->len > 0;
-}
-
 static void put_key(struct writer *w, const struct key *k)
 {
-    if (is_bare(k)) {
+    if (sw_toml_is_bare(k->name, k->len)) {
         sw_text_put(w->out, k->name, k->len);
         return;
     }

@@ -1,12 +1,13 @@
-/* Reading TOML 1.0: tables, and values that have parts. */
+/* Reading TOML 1.0: tables, arrays and inline tables. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/template/go/strconv.h"
 #include "chart/template/toml/toml_read.h"
 #include "data/text/unicode.h"
 #include "data/text/utf8.h"
 
-/* How a table came to be decides who may add to it. */
+/* How a table was made decides what may add to it. */
 enum origin {
     IMPLIED, /* named on the way to another's header: its own header may follow */
     HEADER,  /* [it] */
@@ -27,22 +28,7 @@ static int read_value(struct toml_reader *r, struct sw_value *out);
 
 /* ---- tables ---- */
 
-/* Whether a key may stand without quotes. */
-static bool is_bare(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '-';
-}
-
-static bool needs_quotes(struct toml_key k)
-{
-    for (size_t i = 0; i < k.len; i++)
-        if (!is_bare(k.s[i]))
-            return true;
-    return k.len == 0;
-}
-
-/* "a.b", with quotes where TOML wants them. */
+/* "a.b", with quotes where TOML requires them. */
 static struct toml_key path_of(struct toml_reader *r, struct toml_key parent, struct toml_key k)
 {
     struct toml_key path;
@@ -50,10 +36,10 @@ static struct toml_key path_of(struct toml_reader *r, struct toml_key parent, st
     sw_text_put(&r->text, parent.s, parent.len);
     if (parent.len)
         sw_text_char(&r->text, '.');
-    if (needs_quotes(k))
-        sw_text_puts(&r->text, sw_toml_quoted(r, k.s, k.len));
-    else
+    if (sw_toml_is_bare(k.s, k.len))
         sw_text_put(&r->text, k.s, k.len);
+    else
+        sw_text_puts(&r->text, sw_quoted(r->arena, k.s, k.len));
     path.s = sw_text_take(&r->text, mark, r->arena, &path.len);
     return path;
 }
@@ -92,7 +78,7 @@ struct parts {
     size_t n, cap;
 };
 
-/* Bare ones may be empty: what follows then is said to be wrong. */
+/* A bare key may be empty here: the error is about what follows it. */
 static int read_simple_key(struct toml_reader *r, struct parts *parts)
 {
     struct toml_key k;
@@ -102,7 +88,7 @@ static int read_simple_key(struct toml_reader *r, struct parts *parts)
             return rc;
     } else {
         const char *start = r->p;
-        while (r->p < r->end && is_bare(*r->p))
+        while (r->p < r->end && sw_toml_is_bare(r->p, 1))
             r->p++;
         k = (struct toml_key){ start, (size_t)(r->p - start) };
     }
@@ -164,7 +150,7 @@ static int read_name(struct toml_reader *r, struct parts *parts)
     }
 }
 
-/* The table within @t that a key's part leads to on the way to its last. */
+/* Step from @t into the table that one element of a dotted key names. */
 static int descend(struct toml_reader *r, struct table **t, struct toml_key k, enum origin origin,
                    bool is_last)
 {
@@ -222,7 +208,7 @@ static int read_pair(struct toml_reader *r, struct table *t)
         return rc;
     sw_map_set(t->map, k.s, k.len, v);
     r->context = context;
-    return 0; /* the key stays the last one until the next has been read */
+    return 0; /* the key is the last one until the next has been read */
 }
 
 /* ---- headers ---- */
@@ -321,7 +307,7 @@ static int skip_inline(struct toml_reader *r)
                : 0;
 }
 
-/* The comma or the end behind a pair. */
+/* The comma or the end after a pair. */
 static int end_pair(struct toml_reader *r, bool *more)
 {
     int rc = skip_inline(r);

@@ -16,7 +16,8 @@ struct toml_key {
 /** The state of reading one document. */
 struct toml_reader {
     const char *p, *end, *start;
-    const char *full_end; /* behind end: a character that no TOML may hold, and what follows it */
+    const char
+        *full_end; /* after @end: a character that TOML does not allow, and what follows it */
     struct sw_arena *arena;
     struct sw_err *err;
     struct text text; /* scratch */
@@ -28,7 +29,7 @@ struct toml_reader {
     const char *key_at;
 };
 
-/** What is wrong, with the line and the last key in front, as BurntSushi/toml 1.5 words it. The
+/** Set the error, with the line and the last key in front, as BurntSushi/toml 1.5 does. The
  * line is that of the reading place. @return SW_INVALID */
 int sw_toml_fail(struct toml_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** The same of the key that was read last, on its line. */
@@ -40,9 +41,6 @@ int sw_toml_fail_newline(struct toml_reader *r, const char *what);
 int sw_toml_fail_rune(struct toml_reader *r, const char *before, const char *after);
 /** "<before>'x'<after>" with that as it is, or "end of file". */
 int sw_toml_fail_rune_or_end(struct toml_reader *r, const char *before, const char *after);
-/** @s in Go's quotes, in the arena. */
-const char *sw_toml_quoted(struct toml_reader *r, const char *s, size_t len);
-
 /** Whether @s comes next. */
 bool sw_toml_at(const struct toml_reader *r, const char *s);
 /** Whether @s comes next; if so it is passed. */

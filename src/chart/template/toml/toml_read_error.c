@@ -1,6 +1,5 @@
-/* What is wrong with TOML, in the words of BurntSushi/toml 1.5, which Helm shows. That reads one
- * character ahead: a line end that it has passed counts as the next line, which its messages about
- * line ends take back. */
+/* The errors of BurntSushi/toml 1.5, which Helm shows. That library reads one character ahead: a
+ * line end that it has passed counts as the next line, except in its errors about line ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,31 +16,15 @@ static size_t line_of(const struct toml_reader *r, const char *at)
     return line;
 }
 
-const char *sw_toml_quoted(struct toml_reader *r, const char *s, size_t len)
-{
-    struct text t = { .limit = 1 << 20 };
-    size_t n;
-    sw_quote(&t, s, len, 0);
-    const char *quoted = sw_text_take(&t, 0, r->arena, &n);
-    free(t.p);
-    return quoted;
-}
-
-/* "table.key", or what there is of it. */
-static const char *last_key(struct toml_reader *r)
-{
-    struct toml_key c = r->context, k = r->key;
-    return sw_arena_printf(r->arena, "%.*s%s%.*s", (int)c.len, c.s, c.len && k.len ? "." : "",
-                           (int)k.len, k.s);
-}
-
 static int fail(struct toml_reader *r, size_t line, const char *what)
 {
-    const char *key = last_key(r);
+    struct toml_key c = r->context, k = r->key; /* "table.key", or what there is of it */
+    const char *key = sw_arena_printf(r->arena, "%.*s%s%.*s", (int)c.len, c.s,
+                                      c.len && k.len ? "." : "", (int)k.len, k.s);
     if (!*key)
         return sw_err_set(r->err, SW_INVALID, "toml: line %zu: %s", line, what);
     return sw_err_set(r->err, SW_INVALID, "toml: line %zu (last key %s): %s", line,
-                      sw_toml_quoted(r, key, strlen(key)), what);
+                      sw_quoted(r->arena, key, strlen(key)), what);
 }
 
 /* The character that ended the reading. */

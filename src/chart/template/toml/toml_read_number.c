@@ -1,5 +1,5 @@
-/* TOML's words: numbers, booleans, times. What a word is, its first characters say; how far it
- * goes, its kind. Source: BurntSushi/toml 1.5, lex.go and parse.go. */
+/* Numbers, booleans and times of TOML. The first characters decide which of them it is, and that
+ * decides where it ends. Source: BurntSushi/toml 1.5, lex.go and parse.go. */
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -30,7 +30,7 @@ static size_t span(const struct toml_reader *r, size_t from, const char *set)
 /* ---- what a number's text may be ----------------------------------------------------------------
  */
 
-/* Each underscore is behind a digit, and what stands last is one. */
+/* Each underscore follows a digit, and the last character is a digit. */
 static bool underscores_ok(const char *s, size_t len)
 {
     bool accept = false;
@@ -61,7 +61,7 @@ static char *without_underscores(struct toml_reader *r, size_t len)
 
 static int invalid(struct toml_reader *r, const char *what, size_t len, const char *why)
 {
-    return sw_toml_fail(r, "Invalid %s %s: %s", what, sw_toml_quoted(r, r->p, len), why);
+    return sw_toml_fail(r, "Invalid %s %s: %s", what, sw_quoted(r->arena, r->p, len), why);
 }
 
 static const char surrounded[] = "underscores must be surrounded by digits",
@@ -120,7 +120,7 @@ static int read_float(struct toml_reader *r, size_t len, struct sw_value *out)
     if (error == SW_PARSE_RANGE)
         return sw_toml_fail(r, "%.*s is out of range for float64", (int)len, r->p);
     if (error != SW_PARSE_OK)
-        return sw_toml_fail(r, "Invalid float value: %s", sw_toml_quoted(r, r->p, len));
+        return sw_toml_fail(r, "Invalid float value: %s", sw_quoted(r->arena, r->p, len));
     r->p += len;
     return 0;
 }
@@ -164,12 +164,13 @@ static int read_time(struct toml_reader *r, struct sw_value *out)
         sw_text_char(&r->text, c == 't' || c == ' ' ? 'T' : c == 'z' ? 'Z' : c);
     }
     if (!parse_time(r, out))
-        return sw_toml_fail(r, "invalid datetime: %s", sw_toml_quoted(r, r->text.p, r->text.len));
+        return sw_toml_fail(r, "invalid datetime: %s", sw_quoted(r->arena, r->text.p, r->text.len));
     r->p = behind;
     return 0;
 }
 
-/* ---- words --------------------------------------------------------------------------------------
+/* ---- literals
+ * --------------------------------------------------------------------------------------
  */
 
 /* From the first '.', 'e' or '_' on. */
@@ -258,7 +259,7 @@ static int read_letters(struct toml_reader *r, struct sw_value *out)
         r->p += len;
         return 0;
     }
-    return sw_toml_fail(r, "expected value but found %s instead", sw_toml_quoted(r, from, len));
+    return sw_toml_fail(r, "expected value but found %s instead", sw_quoted(r->arena, from, len));
 }
 
 int sw_toml_word(struct toml_reader *r, struct sw_value *out)
@@ -279,6 +280,6 @@ int sw_toml_word(struct toml_reader *r, struct sw_value *out)
     else
         rc = sw_toml_fail_rune(r, "expected value but found ", " instead");
     if (rc == 0 && r->p >= r->end && r->end < r->full_end)
-        return sw_toml_fail(r, "cut"); /* one character ahead is looked at */
+        return sw_toml_fail(r, "cut"); /* one character ahead is read */
     return rc;
 }

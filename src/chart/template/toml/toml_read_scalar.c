@@ -65,7 +65,7 @@ static int not_hex(struct toml_reader *r, const struct string *s, char c)
     size_t n = r->p < r->end ? sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune) : 0;
     const char *count = c == 'u' ? "four" : c == 'U' ? "eight" : "two";
     return sw_toml_fail(r, "expected %s hexadecimal digits after '\\%c', but got %s instead", count,
-                        c, sw_toml_quoted(r, s->from, (size_t)(r->p - s->from) + n));
+                        c, sw_quoted(r->arena, s->from, (size_t)(r->p - s->from) + n));
 }
 
 static int bad_escape(struct toml_reader *r, char c)

@@ -1,5 +1,5 @@
-/* What Go's encoding/json says of a text that is no JSON: templates see it under the key Error. The
- * reader's own words tell a place, these tell what was expected. */
+/* The errors of Go's encoding/json for a text that is not JSON; templates get them under the key
+ * Error. The errors of data/json name a place, Go's name what was expected. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,21 +8,17 @@
 
 struct scan {
     const char *at, *end;
-    struct text *out; /* takes the complaint */
+    struct text *out; /* for the error */
     char *open;       /* '{' or '[' for each level */
     size_t n, cap;
 };
 
-/* Within a token: Go reads a blank after the text's end to see whether it ends there. */
-static bool is_within(const char *context)
-{
-    return sw_starts_with(context, "in ") || sw_starts_with(context, "after decimal");
-}
-
 /* "invalid character 'x' <context>"; bytes are taken for runes, as Go does. @return false */
 static bool complain(struct scan *s, const char *context)
 {
-    if (s->at == s->end && !is_within(context)) {
+    /* within a token Go reads a blank after the text's end, to see whether the token ends there */
+    if (s->at == s->end && !sw_starts_with(context, "in ") &&
+        !sw_starts_with(context, "after decimal")) {
         sw_text_puts(s->out, "unexpected end of JSON input");
         return false;
     }
@@ -117,12 +113,6 @@ static bool scan_word(struct scan *s, const char *word)
     return true;
 }
 
-static void push(struct scan *s)
-{
-    SW_GROW(s->open, s->n, s->cap);
-    s->open[s->n++] = *s->at++;
-}
-
 static bool scan_key(struct scan *s)
 {
     skip_blanks(s);
@@ -137,7 +127,7 @@ static bool scan_key(struct scan *s)
     return true;
 }
 
-/* A value, or the beginning of a map or list: @*whole tells. */
+/* A value, or with @*whole false the beginning of a map or list. */
 static bool scan_value(struct scan *s, bool *whole)
 {
     *whole = true;
@@ -151,7 +141,8 @@ static bool scan_value(struct scan *s, bool *whole)
         return scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
     if (c != '{' && c != '[')
         return complain(s, "looking for beginning of value");
-    push(s);
+    SW_GROW(s->open, s->n, s->cap);
+    s->open[s->n++] = *s->at++;
     skip_blanks(s);
     if (s->at < s->end && *s->at == (c == '{' ? '}' : ']')) {
         s->at++;

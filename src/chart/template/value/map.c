@@ -5,7 +5,7 @@
 
 /* Entries lie in one array, in any order: nothing in a template can see the order in which a map
  * was filled. Up to FEW of them are found by comparing hashes one after another, more by an index
- * with open addressing. The array is sorted by key when someone first ranges over it. */
+ * with open addressing. The array is sorted by key when it is first ranged over. */
 enum { FEW = 8 };
 
 struct sw_map {

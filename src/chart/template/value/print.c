@@ -1,10 +1,11 @@
-#include "chart/template/value/printer.h"
+#include "chart/template/value/print.h"
 
 #include <stdlib.h>
 
 #include "chart/template/go/gotime.h"
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
+#include "chart/template/value/printer.h"
 #include "data/text/unicode.h"
 
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
@@ -135,30 +136,12 @@ static void print_integer(struct printer *p, uint64_t u, bool is_signed, uint32_
     p->sharp = sharp;
 }
 
-/* The verb of C and Go's strconv for a float's %-verb, or 0. */
+/* The verb of strconv.FormatFloat for a float's %-verb, or 0. */
 static char float_verb(uint32_t verb, int *prec)
 {
-    *prec = -1;
-    switch (verb) {
-    case 'v':
-        return 'g';
-    case 'b':
-    case 'g':
-    case 'G':
-    case 'x':
-    case 'X':
-        return (char)verb;
-    case 'f':
-    case 'F':
-        *prec = 6;
-        return 'f';
-    case 'e':
-    case 'E':
-        *prec = 6;
-        return (char)verb;
-    default:
-        return 0;
-    }
+    bool is_known = verb && verb < 0x80 && strchr("vbgGxXfFeE", (int)verb);
+    *prec = is_known && strchr("fFeE", (int)verb) ? 6 : -1;
+    return !is_known ? 0 : verb == 'v' ? 'g' : verb == 'F' ? 'f' : (char)verb;
 }
 
 static void print_float(struct printer *p, double f, uint32_t verb)

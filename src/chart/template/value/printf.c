@@ -1,3 +1,4 @@
+#include "chart/template/value/print.h"
 #include "chart/template/value/printer.h"
 #include "data/text/unicode.h"
 
@@ -70,26 +71,12 @@ static bool int_from_arg(struct formatter *s, int *num)
 static void parse_flags(struct formatter *s)
 {
     struct printer *p = &s->p;
-    for (; s->at < s->end; s->at++) {
-        switch (s->f[s->at]) {
-        case '#':
-            p->sharp = true;
-            break;
-        case '0':
-            p->zero = true;
-            break;
-        case '+':
-            p->plus = true;
-            break;
-        case '-':
-            p->minus = true;
-            break;
-        case ' ':
-            p->space = true;
-            break;
-        default:
-            return;
-        }
+    for (char f; s->at < s->end && (f = s->f[s->at]) && strchr("#0+- ", f); s->at++) {
+        p->sharp |= f == '#';
+        p->zero |= f == '0';
+        p->plus |= f == '+';
+        p->minus |= f == '-';
+        p->space |= f == ' ';
     }
 }
 

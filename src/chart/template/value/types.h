@@ -61,8 +61,8 @@ static inline bool sw_value_is_any_nil(struct sw_value v)
 {
     return sw_value_is_nil(v) || sw_value_is_nil_ref(v);
 }
-/** sw_value_copy() and sw_value_equal() for values that a template made, which may contain
- * themselves or, all told, be larger than any memory: at most @*steps values are looked at.
+/** sw_value_copy() for values that a template made, which may contain themselves, or be larger than
+ * any memory: at most @*steps values are copied.
  * @return of copying: whether the steps were enough */
 bool sw_value_copy_steps(struct sw_arena *arena, struct sw_value *v, bool strings, uint64_t *steps);
 /** As sw_value_equal(), with at most @*steps values; false where they are not enough. */

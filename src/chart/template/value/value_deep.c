@@ -11,7 +11,7 @@ enum { DEEPEST = 1000 }; /* a template can put a map into itself */
 struct copier {
     struct sw_arena *arena;
     bool strings;
-    uint64_t *steps; /* how many values it may still make */
+    uint64_t *steps; /* how many values it may still copy */
 };
 
 static bool copy(const struct copier *k, struct sw_value *v, int depth);
@@ -72,7 +72,7 @@ struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool st
 /* ---- equality ---- */
 
 struct comparer {
-    uint64_t *steps; /* how many values it may still look at */
+    uint64_t *steps; /* how many values it may still compare */
     int depth;
 };
 

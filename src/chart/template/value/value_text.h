@@ -8,11 +8,13 @@ struct sw_yaml_opts;
 /** YAML text to a value made in @arena. @return 0 | SW_INVALID, as sw_yaml_read() */
 int sw_value_read_yaml(struct sw_arena *arena, const char *text, size_t len,
                        const struct sw_yaml_opts *opts, struct sw_value *out, struct sw_err *err);
-/** JSON text to a value made in @arena. @return 0 | SW_INVALID: what Go's encoding/json says */
+/** JSON text to a value made in @arena.
+ * @return 0 | SW_INVALID: the error of Go's encoding/json */
 int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, struct sw_value *out,
                        struct sw_err *err);
 
-/** Append what Go's encoding/json says of a text that is no JSON. @return whether it is none */
+/** Append the error of Go's encoding/json for a text that is not JSON.
+ * @return false: the text is JSON, nothing was appended */
 bool sw_json_go_error(const char *text, size_t len, struct text *out);
 
 /** Flags of sw_value_write_json(). */
@@ -32,7 +34,7 @@ int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *ar
 int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_arena *arena,
                                struct sw_err *err);
 
-/** The value as it is in JSON where that is another one: a struct's map, bytes as base64 text. */
+/** The value that stands for @v in JSON: a map for a struct, base64 text for bytes, else @v. */
 struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v);
 
 /** base64.StdEncoding of @s, appended. */

@@ -318,18 +318,11 @@ static int walk_yaml_map(struct yaml_walk *w, struct sw_map *map, int depth)
     return rc < 0 ? rc : ops->end_map(w->sink->arg, w->err);
 }
 
-static int walk_yaml_list(struct yaml_walk *w, struct sw_value v, int depth)
-{
-    int rc = w->sink->ops->begin_list(w->sink->arg, w->err);
-    for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++)
-        rc = walk_yaml(w, sw_value_at(v, i), depth + 1);
-    return rc < 0 ? rc : w->sink->ops->end_list(w->sink->arg, w->err);
-}
-
 static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
 {
     const struct sw_sink_ops *ops = w->sink->ops;
     void *arg = w->sink->arg;
+    int rc;
     if (depth > DEEPEST || w->left == 0 || !sw_stack_has_room()) {
         w->left = 0;
         return sw_err_set(w->err, SW_INVALID, "nested too deeply or too large");
@@ -357,7 +350,10 @@ static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
     case SW_K_STRING:
         return walk_yaml_string(w, v.as.s, v.len, ops->string);
     case SW_K_SLICE:
-        return walk_yaml_list(w, v, depth);
+        rc = ops->begin_list(arg, w->err);
+        for (size_t i = 0; i < sw_value_len(v) && rc == 0; i++)
+            rc = walk_yaml(w, sw_value_at(v, i), depth + 1);
+        return rc < 0 ? rc : ops->end_list(arg, w->err);
     case SW_K_MAP:
         return walk_yaml_map(w, v.as.map, depth);
     default:
