@@ -165,12 +165,12 @@ static inline bool chaos_run(struct json_object *doc, struct chaos_round *r,
     uint64_t *kills = NULL;
     *end = (struct sw_simulation_end){ 0 };
     int rc = sw_simulation_read(doc, "trial", &trial, &kills, &err);
-    trial.part = r ? chaos_part : NULL;
+    trial.branch = r ? chaos_part : NULL;
     trial.arg = r;
     if (rc == 0)
         rc = sw_simulation_run(&trial, end, &err);
     if (rc < 0)
-        end->words = sw_strdup(sw_err_text(&err));
+        end->message = sw_strdup(sw_err_text(&err));
     free(kills);
     return rc == 0 && end->ready;
 }
@@ -179,7 +179,7 @@ static inline bool chaos_run(struct json_object *doc, struct chaos_round *r,
 static inline char *chaos_wrong(const struct chaos *c, bool ready,
                                 const struct sw_simulation_end *end)
 {
-    return ready ? sw_snapshot_diff(c->want, end->picture) : sw_strdup(end->words);
+    return ready ? sw_snapshot_diff(c->want, end->snapshot) : sw_strdup(end->message);
 }
 
 /* What a child found must be found again by who replays it. */
@@ -259,8 +259,8 @@ static inline int chaos_init(struct chaos *c)
     (void)signal(SIGPIPE, SIG_IGN);
     bool ready = chaos_run(doc, NULL, &end);
     if (!ready)
-        (void)printf("# %s: the undisturbed walk does not end: %s\n", c->recipe, end.words);
-    c->want = json_object_get(end.picture);
+        (void)printf("# %s: the undisturbed walk does not end: %s\n", c->recipe, end.message);
+    c->want = json_object_get(end.snapshot);
     c->n_requests = end.n_requests;
     sw_simulation_end_done(&end);
     return ready ? 0 : -1;

@@ -8,13 +8,13 @@
 
 enum { RETRIES = 3 };
 
-static void put_node(struct sw_node_set *roster, struct sw_facts *facts, struct json_object *doc)
+static void put_node(struct sw_node_set *node_set, struct sw_facts *facts, struct json_object *doc)
 {
     struct sw_node *node = sw_node_parse(doc);
     if (!node)
         return;
     SW_AUTO_CHARS *group = sw_group_id(node);
-    (void)sw_node_put(roster, facts, node, group, 0, NULL, NULL);
+    (void)sw_node_put(node_set, facts, node, group, 0, NULL, NULL);
     sw_node_free(node);
 }
 
@@ -39,12 +39,12 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
     int rc = sw_cluster_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, err);
     if (rc < 0)
         return rc;
-    struct sw_node_set *roster = out->roster = sw_node_set_new();
+    struct sw_node_set *node_set = out->node_set = sw_node_set_new();
     SW_AUTO_JSON *tolerations = sw_sharing_tolerations(resource);
-    struct sw_node_choice choice = { roster, resource, tolerations };
+    struct sw_node_choice choice = { node_set, resource, tolerations };
     out->facts = sw_facts_new();
     for (size_t i = 0; i < sw_json_len(nodes); i++)
-        put_node(roster, out->facts, sw_json_at(nodes, i));
+        put_node(node_set, out->facts, sw_json_at(nodes, i));
     sw_facts_set_openshift(out->facts, sw_kube_serves(conn->kube, "config.openshift.io"));
     read_sources(conn, out->facts);
     sw_facts_groups(out->facts, sw_node_is_chosen, &choice, &out->groups);
@@ -55,6 +55,6 @@ void sw_cluster_facts_done(struct sw_cluster_facts *facts)
 {
     sw_groups_done(&facts->groups);
     sw_facts_free(facts->facts);
-    sw_node_set_free(facts->roster);
+    sw_node_set_free(facts->node_set);
     *facts = (struct sw_cluster_facts){ 0 };
 }

@@ -7,10 +7,11 @@
 struct json_object;
 struct sw_connection;
 
+/** Nodes and facts; sw_cluster_facts_done(). */
 struct sw_cluster_facts {
     struct sw_facts *facts;
-    struct sw_node_set *roster; /* all nodes */
-    struct sw_groups groups;    /* of the nodes that the resource takes */
+    struct sw_node_set *node_set; /* all nodes */
+    struct sw_groups groups;      /* of the nodes that the resource takes */
 };
 
 /** Read nodes and the single objects that facts come from; what may not be read is not known.
@@ -18,4 +19,5 @@ struct sw_cluster_facts {
  * @return 0 | as sw_cluster_find() of the nodes */
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
                           struct sw_cluster_facts *out, struct sw_err *err) SW_CHECKED;
+/** Free what @facts holds; it is empty then. */
 void sw_cluster_facts_done(struct sw_cluster_facts *facts);

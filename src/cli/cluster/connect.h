@@ -1,5 +1,5 @@
 #pragma once
-/* connect: what every command that talks to a cluster shares: which one, how to end on a signal. */
+/* connect: the connection of a command to a cluster: which cluster, and the end by a signal. */
 #include "cli/command/cli.h"
 
 struct event;
@@ -8,7 +8,7 @@ struct sw_kube;
 struct sw_kube_config;
 struct sw_loop;
 
-/** Which cluster, as the options say. */
+/** The options that name the cluster; borrowed for the connection's life. */
 struct sw_connect_opts {
     const char *kubeconfig, *context;
     const char *manager; /* field manager and user agent; NULL: "slipway" */
@@ -35,6 +35,7 @@ struct sw_connect_opts {
             "context of the kubeconfig instead of its current one"                                 \
     }
 
+/** A loop with a client on it. */
 struct sw_connection {
     struct sw_loop *loop;
     struct sw_emulator *emulator; /* NULL: a real cluster */
@@ -42,8 +43,8 @@ struct sw_connection {
     struct sw_kube *kube;
     struct event *interrupt, *terminate;
     const char *command;
-    bool patient;     /* a server that does not answer is asked again: say that it does not */
-    bool is_down;     /* the server does not answer, and that was said */
+    bool patient;     /* requests are retried while the server does not answer: print that once */
+    bool is_down;     /* the server does not answer, and that was printed */
     int signal;       /* the one that ended the loop; 0: none */
     int64_t until_ms; /* requests.h waits for no answer longer, on the loop's clock; 0: for ever */
     void (*on_signal)(void *arg);
@@ -54,4 +55,5 @@ struct sw_connection {
  * @return 0 | as sw_kubeconfig_load(), sw_kube_new(), sw_emulator_open() */
 int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err) SW_CHECKED;
+/** Close client, emulator and loop; twice is harmless. */
 void sw_connection_done(struct sw_connection *conn);

@@ -115,7 +115,7 @@ static int prepare(struct sw_hook_run *run, const struct sw_release_hook *hook, 
                                                .ns = run->ns,
                                                .namespaced = run->kind->namespaced },
                         err);
-    if (rc == 0 && run->is_farewell) { /* what a hook leaves behind stays, as with Helm */
+    if (rc == 0 && run->is_deletion) { /* what a hook leaves behind stays, as with Helm */
         SW_AUTO_CHARS *mark = sw_release_hooks_mark(run->event, sw_obj_uid(run->record), false);
         (void)sw_json_del(run->doc, "metadata", "ownerReferences", NULL);
         sw_json_set_str(run->doc, mark, "metadata", "annotations", SW_DELETION_RUN_MARK, NULL);
@@ -169,7 +169,7 @@ static void write_down(struct sw_hook_run *run, const struct sw_release_hook *ho
     if (run->live)
         (void)json_object_object_add(item, "last_run", sw_release_run_of_object(run->live));
     SW_AUTO_JSON *patch = sw_release_patch(run->record, run->release);
-    if (run->is_farewell) {
+    if (run->is_deletion) {
         (void)json_object_object_add(run->past, hook->key, json_object_new_string(why));
         note = sw_release_hooks_note(run->past, sw_obj_uid(run->resource), false);
         (void)json_object_object_add(patch, "metadata",
@@ -205,7 +205,7 @@ static int run_hook(struct sw_hook_run *run, const struct sw_release_hook *hook,
                  *passed ? "" : why);
     if (!*passed || run->logs)
         print_logs(run);
-    if (run->live || run->is_farewell)
+    if (run->live || run->is_deletion)
         write_down(run, hook, *passed ? "" : why);
     return !*passed && (hook->policies & SW_HOOK_DELETE_FAILED) ? remove_it(run, err) : 0;
 }
@@ -220,7 +220,7 @@ static bool is_asked(const struct sw_hook_run *run, const struct sw_release_hook
 
 static bool is_done(const struct sw_hook_run *run, const struct sw_release_hook *hook)
 {
-    return run->is_farewell && sw_streq(sw_json_str(run->past, NULL, hook->key, NULL), "");
+    return run->is_deletion && sw_streq(sw_json_str(run->past, NULL, hook->key, NULL), "");
 }
 
 /* Helm deletes what has succeeded when all of them have. */

@@ -8,15 +8,16 @@ struct json_object;
 struct sw_connection;
 struct sw_kind;
 
+/** The hooks of one release; sw_hook_run_done(). */
 struct sw_hook_run {
     struct sw_connection *conn;
     struct json_object *resource; /* borrowed */
     const char *ns;               /* of the release; borrowed */
     const char *only;             /* the hook of this name; NULL: all */
     bool logs;                    /* of what succeeds, too */
-    bool is_farewell;             /* nobody owns what is made; the operator knows it again */
+    bool is_deletion;             /* nobody owns what is made; the operator knows it again */
     struct json_object *record, *release;
-    struct json_object *past; /* of a farewell: key -> "" (succeeded), or why it failed */
+    struct json_object *past; /* of a deletion: key -> "" (succeeded), or why it failed */
 
     /* the stage */
     struct sw_release_hooks hooks;
@@ -32,13 +33,14 @@ struct sw_hook_run {
  * caller's to set. @return 0 | SW_NOTFOUND: there is none | as requests.h */
 int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
                      struct json_object *resource, struct sw_err *err) SW_CHECKED;
+/** Free what @run holds; twice is harmless. */
 void sw_hook_run_done(struct sw_hook_run *run);
 
 /** Find the hooks of @event (a string that stays), into run->hooks.
  * @return 0 | SW_INVALID: a manifest is none */
 int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *err) SW_CHECKED;
 /** Run those that were read, until the first that fails; each is printed with how it went. Of a
- * farewell those are left out that have succeeded before. *@n: how many there were.
+ * deletion those are left out that have succeeded before. *@n: how many there were.
  * @return 0, *@passed says how | SW_UNAVAILABLE: conn->until_ms has come | as requests.h */
 int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed,
                     struct sw_err *err) SW_CHECKED;

@@ -39,8 +39,8 @@ static bool has_pod_of(const struct sw_node_plan *p, const char *node, struct js
 
 static bool is_chosen(const struct sw_node_plan *p, uint32_t node)
 {
-    struct sw_node_choice choice = { p->roster, p->resource, p->tolerations };
-    return sw_node_is_chosen(sw_node_set_name(p->roster, node), &choice);
+    struct sw_node_choice choice = { p->node_set, p->resource, p->tolerations };
+    return sw_node_is_chosen(sw_node_set_name(p->node_set, node), &choice);
 }
 
 /* As the engine's is_node_of(): a state that waits for DaemonSets is a matter of the nodes that
@@ -52,8 +52,8 @@ static bool is_member(const struct sw_node_plan *p, const struct sw_node_plan_st
         return is_chosen(p, node);
     for (size_t i = 0; i < sw_json_len(s->sets); i++) {
         struct json_object *set = sw_json_at(s->sets, i);
-        if (has_pod_of(p, sw_node_set_name(p->roster, node), set) ||
-            sw_node_affinity_takes_pod(p->roster, node,
+        if (has_pod_of(p, sw_node_set_name(p->node_set, node), set) ||
+            sw_node_affinity_takes_pod(p->node_set, node,
                                        sw_json_find(set, "spec", "template", "spec", NULL)))
             return true;
     }
@@ -151,27 +151,27 @@ static void on_label(const char *key, const char *value SW_UNUSED, void *arg)
 static const char *label_of(const struct sw_node_plan *p, uint32_t node, const char *prefix)
 {
     SW_AUTO_CHARS *key = sw_printf("%s%s", prefix, p->name);
-    return sw_node_set_label(p->roster, node, key);
+    return sw_node_set_label(p->node_set, node, key);
 }
 
 static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t *n)
 {
-    struct sw_upgrade_node *nodes = sw_zalloc(sw_node_set_end(p->roster) + 1, sizeof *nodes);
+    struct sw_upgrade_node *nodes = sw_zalloc(sw_node_set_end(p->node_set) + 1, sizeof *nodes);
     SW_AUTO_CHARS *cordon = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, p->name);
-    for (uint32_t i = 0; i < sw_node_set_end(p->roster); i++) {
-        if (!sw_node_set_name(p->roster, i))
+    for (uint32_t i = 0; i < sw_node_set_end(p->node_set); i++) {
+        if (!sw_node_set_name(p->node_set, i))
             continue;
         const char *since = label_of(p, i, SW_UPGRADE_SINCE_LABEL);
         struct cordon_check look = { cordon, false };
-        sw_node_set_each_label(p->roster, i, on_label, &look);
+        sw_node_set_each_label(p->node_set, i, on_label, &look);
         struct sw_upgrade_node f = {
-            .name = sw_node_set_name(p->roster, i),
-            .ready = sw_node_set_is_ready(p->roster, i),
-            .unschedulable = sw_node_set_is_unschedulable(p->roster, i),
-            .skipped = sw_streq(sw_node_set_label(p->roster, i, SW_UPGRADE_SKIP_LABEL), "true"),
+            .name = sw_node_set_name(p->node_set, i),
+            .ready = sw_node_set_is_ready(p->node_set, i),
+            .unschedulable = sw_node_set_is_unschedulable(p->node_set, i),
+            .skipped = sw_streq(sw_node_set_label(p->node_set, i, SW_UPGRADE_SKIP_LABEL), "true"),
             .step = sw_upgrade_step_find(label_of(p, i, SW_UPGRADE_LABEL)),
             .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
-            .cordoned = sw_node_set_label(p->roster, i, cordon) != NULL,
+            .cordoned = sw_node_set_label(p->node_set, i, cordon) != NULL,
             .shared = look.others,
         };
         bool any = f.step != SW_UP_NONE;
@@ -199,7 +199,7 @@ static struct json_object *evicted(const struct sw_node_plan *p, const char *nod
 static void replace_driver(struct sw_node_plan *p, size_t round, const char *name)
 {
     struct json_object *pods = sw_json_get(p->by_node, name), *list = json_object_new_array();
-    uint32_t node = sw_node_set_find(p->roster, name);
+    uint32_t node = sw_node_set_find(p->node_set, name);
     SW_AUTO_JSON *off = json_object_new_object();
     SW_AUTO_JSON *on = json_object_new_object();
     for (size_t i = 0; i < sw_json_len(pods); i++) {
@@ -210,7 +210,7 @@ static void replace_driver(struct sw_node_plan *p, size_t round, const char *nam
         add_pod(list, pod, NULL);
         if (!state->label || sw_json_get(on, state->label))
             continue;
-        if (sw_node_set_label(p->roster, node, state->label))
+        if (sw_node_set_label(p->node_set, node, state->label))
             json_object_object_add(off, state->label, NULL);
         json_object_object_add(on, state->label, json_object_new_string("Ready"));
     }
@@ -296,17 +296,17 @@ static void put_label(struct sw_node_plan *p, uint32_t node, const char *key, co
 {
     SW_AUTO_JSON *labels = json_object_new_object();
     struct copy copy = { labels };
-    sw_node_set_each_label(p->roster, node, on_copy, &copy);
+    sw_node_set_each_label(p->node_set, node, on_copy, &copy);
     if (value)
         json_object_object_add(labels, key, json_object_new_string(value));
     else
         json_object_object_del(labels, key);
-    (void)sw_node_set_put_labels(p->roster, node, labels, 0);
+    (void)sw_node_set_put_labels(p->node_set, node, labels, 0);
 }
 
 static void change_label(struct sw_node_plan *p, uint32_t node, const char *key, const char *value)
 {
-    note_label(action(p, p->round, sw_node_set_name(p->roster, node), "label"), key, value);
+    note_label(action(p, p->round, sw_node_set_name(p->node_set, node), "label"), key, value);
     put_label(p, node, key, value);
 }
 
@@ -338,11 +338,11 @@ static void plan_state(struct sw_node_plan *p, size_t state, bool going)
     if (!s->label || shares_label(p, s->label, state))
         return;
     p->round = (size_t)last_round(p);
-    for (uint32_t node = 0; node < sw_node_set_end(p->roster); node++) {
-        if (!sw_node_set_name(p->roster, node))
+    for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++) {
+        if (!sw_node_set_name(p->node_set, node))
             continue;
         bool wanted = !going && is_member(p, s, node);
-        const char *now = sw_node_set_label(p->roster, node, s->label);
+        const char *now = sw_node_set_label(p->node_set, node, s->label);
         if (wanted ? !sw_streq(now, "Ready") : now != NULL)
             change_label(p, node, s->label, wanted ? "Ready" : NULL);
     }
@@ -357,8 +357,8 @@ static void plan_lost_states(struct sw_node_plan *p)
         const char *label = sw_json_str(sw_json_at(before, i), "", "label", NULL);
         if (!*label || shares_label(p, label, p->n_states))
             continue;
-        for (uint32_t node = 0; node < sw_node_set_end(p->roster); node++)
-            if (sw_node_set_name(p->roster, node) && sw_node_set_label(p->roster, node, label))
+        for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++)
+            if (sw_node_set_name(p->node_set, node) && sw_node_set_label(p->node_set, node, label))
                 change_label(p, node, label, NULL);
     }
 }
@@ -373,8 +373,8 @@ static char *taint_text(const char *key, const char *value, const char *effect)
 
 static bool has_taint(const struct sw_node_plan *p, uint32_t node, const char *words)
 {
-    for (size_t i = 0; i < sw_node_set_n_taints(p->roster, node); i++) {
-        struct sw_node_set_taint t = sw_node_set_taint(p->roster, node, i);
+    for (size_t i = 0; i < sw_node_set_n_taints(p->node_set, node); i++) {
+        struct sw_node_set_taint t = sw_node_set_taint(p->node_set, node, i);
         SW_AUTO_CHARS *have = taint_text(t.key, t.value ? t.value : "", t.effect);
         if (sw_streq(have, words))
             return true;
@@ -384,7 +384,7 @@ static bool has_taint(const struct sw_node_plan *p, uint32_t node, const char *w
 
 static void taint(struct sw_node_plan *p, uint32_t node, const char *words, bool on)
 {
-    struct json_object *doc = action(p, p->round, sw_node_set_name(p->roster, node),
+    struct json_object *doc = action(p, p->round, sw_node_set_name(p->node_set, node),
                                      on ? "taint" : "untaint");
     sw_json_set_str(doc, words, "taint", NULL);
 }
@@ -406,7 +406,7 @@ static void plan_taints_of(struct sw_node_plan *p, uint32_t node, bool going)
     struct json_object *list = sw_json_find(p->resource, "spec", "taints", NULL);
     SW_AUTO_JSON *wanted = json_object_new_object();
     SW_AUTO_JSON *recorded = NULL;
-    const char *record = sw_node_set_taint_record(p->roster, node);
+    const char *record = sw_node_set_taint_record(p->node_set, node);
     SW_ERR(ignored);
     if (*record && sw_json_parse(record, strlen(record), NULL, &recorded, &ignored) < 0)
         recorded = NULL;
@@ -425,8 +425,8 @@ static void plan_taints_of(struct sw_node_plan *p, uint32_t node, bool going)
 static void plan_taints(struct sw_node_plan *p, bool going)
 {
     p->round = (size_t)last_round(p);
-    for (uint32_t node = 0; node < sw_node_set_end(p->roster); node++)
-        if (sw_node_set_name(p->roster, node))
+    for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++)
+        if (sw_node_set_name(p->node_set, node))
             plan_taints_of(p, node, going);
 }
 

@@ -23,7 +23,7 @@ struct sw_node_plan_state {
 struct sw_node_plan {
     const char *name;             /* borrowed */
     struct json_object *resource; /* borrowed: spec, and status.states with labels of before */
-    struct sw_node_set *roster;   /* borrowed; gets the labels that nodes will have */
+    struct sw_node_set *node_set; /* borrowed; gets the labels that nodes will have */
     struct json_object *pods;     /* every Pod, an array; owned */
     struct sw_node_plan_state *states;
     size_t n_states, cap_states;
@@ -43,4 +43,5 @@ struct sw_node_plan {
 
 /** @return 0 | SW_INVALID: spec.upgradePolicy */
 int sw_node_plan_make(struct sw_node_plan *plan, struct sw_err *err) SW_CHECKED;
+/** Free what @plan holds. */
 void sw_node_plan_done(struct sw_node_plan *plan);

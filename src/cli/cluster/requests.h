@@ -32,9 +32,11 @@ int sw_cluster_resource(struct sw_connection *conn, const char *name, int retrie
 int sw_cluster_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                     const struct sw_request_opts *opts, struct json_object **items,
                     struct sw_err *err) SW_CHECKED;
+/** One object, the caller's. @return 0 | SW_NOTFOUND | as above */
 int sw_cluster_get(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                    const char *name, const struct sw_request_opts *opts,
                    struct json_object **object, struct sw_err *err) SW_CHECKED;
+/** Delete one object. @return 0 | SW_NOTFOUND | as above */
 int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                       const char *name, const struct sw_request_opts *opts,
                       struct sw_err *err) SW_CHECKED;
@@ -45,6 +47,8 @@ int sw_cluster_apply(struct sw_connection *conn, const struct sw_kind *kind, con
 /** A merge patch. */
 int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                      const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;
+/** The log of a container, the caller's; @opts: container, tail_lines, limit_bytes, previous.
+ * @return 0 | as above */
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
                     const struct sw_request_opts *opts, char **text, size_t *len,
                     struct sw_err *err) SW_CHECKED;

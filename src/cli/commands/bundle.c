@@ -220,7 +220,7 @@ static int check_names(const struct bundle_opts *o, struct json_object *images, 
     return 0;
 }
 
-static void tell_unmirrored(const struct bundle_opts *o, struct json_object *images)
+static void warn_unmirrored(const struct bundle_opts *o, struct json_object *images)
 {
     json_object_object_foreach(images, image, entry)
     {
@@ -300,7 +300,7 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
         rc = sw_files_pack(&files, folder, &bytes, &len, err);
     bool to_stdout = sw_streq(path, "-");
     if (rc == 0 && *o->rules)
-        tell_unmirrored(o, images);
+        warn_unmirrored(o, images);
     if (rc == 0 && to_stdout)
         (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
     else if (rc == 0)

@@ -33,9 +33,9 @@ static char *fill(const char *text, const char *name)
 {
     char *out = sw_strdup("");
     for (const char *hole; *text; text = hole) {
-        const char *mark = strstr(text, SW_SKELETON_NAME);
+        const char *mark = strstr(text, SW_SCAFFOLD_NAME);
         int len = mark ? (int)(mark - text) : (int)strlen(text);
-        hole = mark ? mark + strlen(SW_SKELETON_NAME) : text + len;
+        hole = mark ? mark + strlen(SW_SCAFFOLD_NAME) : text + len;
         sw_append(&out, "%.*s%s", len, text, mark ? name : "");
     }
     return out;

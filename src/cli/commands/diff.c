@@ -31,7 +31,7 @@ static const struct sw_flag flags[] = {
 
 struct work {
     struct diff_opts opts;
-    struct sw_preview draft;
+    struct sw_preview preview;
     bool colours, changed, failed, gave_up;
 };
 
@@ -124,7 +124,7 @@ static void compare(struct work *w, struct json_object *live, struct json_object
 /* ---- one manifest -------------------------------------------------------------------------------
  */
 
-static void complain(struct work *w, const struct sw_manifest *m, const char *words)
+static void report_failure(struct work *w, const struct sw_manifest *m, const char *words)
 {
     (void)fflush(stdout);
     (void)fprintf(stderr, "slipway diff: %s:%d: %s\n", m->path, m->line, words);
@@ -141,28 +141,28 @@ static int compare_served(struct work *w, const struct sw_manifest *m, const str
     const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
     const struct sw_request_opts look = { .retries = RETRIES },
                                  try = { .retries = RETRIES, .dry_run = true, .force = true };
-    int rc = sw_cluster_get(&w->draft.conn, kind, ns, name, &look, &live, &err);
+    int rc = sw_cluster_get(&w->preview.conn, kind, ns, name, &look, &live, &err);
     bool is_new = rc == SW_NOTFOUND;
     if (rc == 0 || is_new)
-        rc = sw_cluster_apply(&w->draft.conn, kind, ns, name, doc, &try, &dry, &err);
+        rc = sw_cluster_apply(&w->preview.conn, kind, ns, name, doc, &try, &dry, &err);
     if (rc == 0)
         compare(w, live, dry);
     else if (is_new && rc == SW_NOTFOUND) /* its namespace is not there either */
         compare(w, NULL, doc);
     else
-        complain(w, m, sw_err_text(&err));
+        report_failure(w, m, sw_err_text(&err));
     return rc == SW_UNAVAILABLE || rc == SW_CANCELED ? rc : 0;
 }
 
-static int diff_object(struct sw_preview *draft, const struct sw_preview_pass *pass,
+static int diff_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                        const struct sw_manifest *m, void *arg, struct sw_err *err SW_UNUSED)
 {
     struct work *w = arg;
     SW_ERR(why);
     SW_AUTO_JSON *doc = NULL;
     const struct sw_kind *kind;
-    if (sw_preview_object(draft, pass, m, &doc, &kind, &why) < 0) {
-        complain(w, m, sw_err_text(&why));
+    if (sw_preview_object(preview, pass, m, &doc, &kind, &why) < 0) {
+        report_failure(w, m, sw_err_text(&why));
         return 0;
     }
     if (kind) {
@@ -180,9 +180,10 @@ static int diff_object(struct sw_preview *draft, const struct sw_preview_pass *p
 
 static int diff(struct work *w, const char *source, struct sw_err *err)
 {
-    int rc = sw_preview_init(&w->draft, "diff", &w->opts.recipe, &w->opts.connect, source, 0, err);
+    int rc = sw_preview_init(&w->preview, "diff", &w->opts.recipe, &w->opts.connect, source, 0,
+                             err);
     if (rc == 0)
-        rc = sw_preview_each(&w->draft, diff_object, w, err);
+        rc = sw_preview_each(&w->preview, diff_object, w, err);
     return w->gave_up ? 0 : rc;
 }
 
@@ -201,7 +202,7 @@ static int execute(const struct sw_call *call)
         bool written = fflush(stdout) == 0 && !ferror(stdout);
         rc = w.failed || !written ? TROUBLE : w.changed ? SOME_CHANGE : NO_CHANGE;
     }
-    sw_preview_done(&w.draft);
+    sw_preview_done(&w.preview);
     sw_recipe_flags_done(&w.opts.recipe);
     return rc;
 }

@@ -150,7 +150,7 @@ static int run(struct sw_loop *loop, const struct emulate_opts *o)
  */
 
 /* An option that the way it is run has no use for. */
-static const char *misfit(const struct emulate_opts *o)
+static const char *find_misuse(const struct emulate_opts *o)
 {
     if (o->nodes && o->no_nodes)
         return "either --nodes or --no-nodes";
@@ -266,7 +266,7 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &opts, 0, &rest);
     if (rc)
         return rc - 1;
-    const char *wrong = misfit(&opts);
+    const char *wrong = find_misuse(&opts);
     if (wrong)
         return sw_cli_usage("emulate", "%s", wrong);
     if (opts.rules_only)

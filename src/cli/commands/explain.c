@@ -31,7 +31,7 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
-struct teller {
+struct printer {
     struct sw_style style;
     int64_t now_ms;
     struct printbuf *out;
@@ -42,7 +42,7 @@ static enum sw_colour colour_of(const char *is)
     return sw_streq(is, "Ready") ? SW_GREEN : sw_streq(is, "Failed") ? SW_RED : SW_YELLOW;
 }
 
-static void tell_since(const struct teller *t, struct sw_line *line, const char *since)
+static void print_since(const struct printer *t, struct sw_line *line, const char *since)
 {
     SW_ERR(err);
     int64_t ms;
@@ -52,7 +52,7 @@ static void tell_since(const struct teller *t, struct sw_line *line, const char 
 }
 
 /* A link and, deeper, what it is so for. Words are never cut: they are what is asked for. */
-static void tell(const struct teller *t, struct json_object *link, int depth)
+static void tell(const struct printer *t, struct json_object *link, int depth)
 {
     struct sw_style style = t->style;
     style.width = 0;
@@ -63,7 +63,7 @@ static void tell(const struct teller *t, struct json_object *link, int depth)
     sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, sw_json_str(link, "", "what", NULL));
     if (depth < 2)
         sw_line_printf(&line, colour_of(is), "  %s", is);
-    tell_since(t, &line, sw_json_str(link, "", "since", NULL));
+    print_since(t, &line, sw_json_str(link, "", "since", NULL));
     if (*why)
         sw_line_printf(&line, SW_PLAIN, ": %s", why);
     sw_line_end(&line);
@@ -80,9 +80,9 @@ static int print_chain(struct json_object *chain, bool json)
 {
     if (json)
         return sw_cli_print_json(chain);
-    struct teller t = { .style = sw_style_of(STDOUT_FILENO),
-                        .now_ms = sw_now_ms(),
-                        .out = printbuf_new() };
+    struct printer t = { .style = sw_style_of(STDOUT_FILENO),
+                         .now_ms = sw_now_ms(),
+                         .out = printbuf_new() };
     tell(&t, chain, 0);
     int rc = sw_cli_print(t.out->buf, (size_t)t.out->bpos);
     printbuf_free(t.out);

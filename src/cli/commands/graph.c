@@ -1,4 +1,4 @@
-/* slipway graph: the states of a recipe and what they need, as a picture. */
+/* slipway graph: the states of a recipe and what they need, as a snapshot. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

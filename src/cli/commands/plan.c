@@ -46,7 +46,8 @@ static const struct sw_flag flags[] = {
 
 struct plan {
     struct plan_opts opts;
-    struct sw_preview draft; /* a recipe's; of a resource only its connection, facts and document */
+    struct sw_preview
+        preview; /* a recipe's; of a resource only its connection, facts and document */
     struct sw_node_plan nodes;
     char *name;
 };
@@ -64,7 +65,7 @@ static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by
 
 static const char *state_of(const struct plan *p, struct json_object *set)
 {
-    struct json_object *inventory = sw_json_find(p->draft.resource, "status", "inventory", NULL);
+    struct json_object *inventory = sw_json_find(p->preview.resource, "status", "inventory", NULL);
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *entry = sw_json_at(inventory, i);
         if (*sw_obj_uid(set) && sw_streq(sw_json_str(entry, "", "uid", NULL), sw_obj_uid(set)))
@@ -76,10 +77,10 @@ static const char *state_of(const struct plan *p, struct json_object *set)
 static int64_t count_chosen(const struct sw_preview *d)
 {
     SW_AUTO_JSON *tolerations = sw_sharing_tolerations(d->resource);
-    struct sw_node_choice choice = { d->facts.roster, d->resource, tolerations };
+    struct sw_node_choice choice = { d->facts.node_set, d->resource, tolerations };
     int64_t n = 0;
-    for (uint32_t i = 0; i < sw_node_set_end(d->facts.roster); i++) {
-        const char *name = sw_node_set_name(d->facts.roster, i);
+    for (uint32_t i = 0; i < sw_node_set_end(d->facts.node_set); i++) {
+        const char *name = sw_node_set_name(d->facts.node_set, i);
         n += name && sw_node_is_chosen(name, &choice);
     }
     return n;
@@ -91,9 +92,9 @@ static int read_states(struct plan *p, struct sw_err *err)
 {
     SW_AUTO_JSON *sets = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
-    struct json_object *states = sw_json_find(p->draft.resource, "status", "states", NULL);
-    int64_t chosen = count_chosen(&p->draft);
-    int rc = sw_cluster_find(&p->draft.conn, "apps/v1", "DaemonSet", p->draft.ns, NULL, &opts,
+    struct json_object *states = sw_json_find(p->preview.resource, "status", "states", NULL);
+    int64_t chosen = count_chosen(&p->preview);
+    int rc = sw_cluster_find(&p->preview.conn, "apps/v1", "DaemonSet", p->preview.ns, NULL, &opts,
                              &sets, err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i);
@@ -109,7 +110,7 @@ static int read_states(struct plan *p, struct sw_err *err)
 
 static int read_resource(struct plan *p, struct sw_err *err)
 {
-    struct sw_preview *d = &p->draft;
+    struct sw_preview *d = &p->preview;
     int rc = sw_cluster_resource(&d->conn, p->name, RETRIES, &d->resource, err);
     if (rc < 0)
         return rc;
@@ -139,8 +140,8 @@ static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind
 {
     SW_AUTO_JSON *dry = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
-    int rc = sw_cluster_apply(&p->draft.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc), *doc,
-                              &opts, &dry, err);
+    int rc = sw_cluster_apply(&p->preview.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc),
+                              *doc, &opts, &dry, err);
     if (rc == SW_NOTFOUND) /* its namespace is not there yet */
         return 0;
     if (rc < 0)
@@ -150,7 +151,7 @@ static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind
     return 0;
 }
 
-static int add_set(struct sw_preview *draft, const struct sw_preview_pass *pass,
+static int add_set(struct sw_preview *preview, const struct sw_preview_pass *pass,
                    const struct sw_manifest *m, void *arg, struct sw_err *err)
 {
     struct plan *p = arg;
@@ -158,7 +159,7 @@ static int add_set(struct sw_preview *draft, const struct sw_preview_pass *pass,
     SW_AUTO_JSON *doc = NULL;
     if (!sw_streq(sw_obj_kind(m->doc), "DaemonSet"))
         return 0;
-    int rc = sw_preview_object(draft, pass, m, &doc, &kind, err);
+    int rc = sw_preview_object(preview, pass, m, &doc, &kind, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
     if (kind)
@@ -166,27 +167,27 @@ static int add_set(struct sw_preview *draft, const struct sw_preview_pass *pass,
     if (rc < 0)
         return rc;
     struct sw_node_plan_state *s = &p->nodes.states[m->state];
-    s->by_node = s->by_node || is_awaited(sw_plan_state(draft->opened.plan, m->state), doc);
+    s->by_node = s->by_node || is_awaited(sw_plan_state(preview->opened.plan, m->state), doc);
     (void)json_object_array_add(s->sets, SW_TAKE(doc));
     return 0;
 }
 
 static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
 {
-    int rc = sw_preview_init(&p->draft, "plan", &p->opts.recipe, &p->opts.connect, source,
+    int rc = sw_preview_init(&p->preview, "plan", &p->opts.recipe, &p->opts.connect, source,
                              p->opts.timeout_ms, err);
     if (rc < 0)
         return rc;
-    const char *name = sw_obj_name(p->draft.resource);
+    const char *name = sw_obj_name(p->preview.resource);
     p->name = sw_strdup(name);
-    for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->draft.opened.plan); i++) {
-        const char *word = sw_plan_state(p->draft.opened.plan, i)->label;
+    for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->preview.opened.plan); i++) {
+        const char *word = sw_plan_state(p->preview.opened.plan, i)->label;
         char *label = NULL;
         if (word)
             rc = sw_recipe_label(name, word, &label, err);
         (void)add_state(p, label, false);
     }
-    return rc == 0 ? sw_preview_each(&p->draft, add_set, p, err) : rc;
+    return rc == 0 ? sw_preview_each(&p->preview, add_set, p, err) : rc;
 }
 
 /* ---- either -------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ static bool is_folder(const char *operand)
 
 static int read_named(struct plan *p, const char *name, struct sw_err *err)
 {
-    struct sw_preview *d = &p->draft;
+    struct sw_preview *d = &p->preview;
     p->name = sw_strdup(name);
     int rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
     if (rc == 0)
@@ -223,14 +224,14 @@ static int read_named(struct plan *p, const char *name, struct sw_err *err)
 
 static int read_all(struct plan *p, const char *operand, struct sw_err *err)
 {
-    struct sw_preview *d = &p->draft;
+    struct sw_preview *d = &p->preview;
     const struct sw_request_opts opts = { .retries = RETRIES };
     int rc = is_recipe(p, operand) ? read_recipe(p, operand, err) : read_named(p, operand, err);
     if (rc == 0)
         rc = sw_cluster_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
     p->nodes.name = p->name;
     p->nodes.resource = d->resource;
-    p->nodes.roster = d->facts.roster;
+    p->nodes.node_set = d->facts.node_set;
     p->nodes.all = p->opts.all;
     return rc == 0 ? sw_node_plan_make(&p->nodes, err) : rc;
 }
@@ -350,7 +351,7 @@ static int execute(const struct sw_call *call)
     else
         rc = plan(&p, rest.items[0]);
     sw_node_plan_done(&p.nodes);
-    sw_preview_done(&p.draft);
+    sw_preview_done(&p.preview);
     sw_recipe_flags_done(&p.opts.recipe);
     free(p.name);
     return rc;

@@ -48,7 +48,7 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
-struct flight {
+struct preflight {
     struct preflight_opts opts;
     struct sw_connection conn; /* loop alone where no cluster is asked */
     struct sw_registries *registries;
@@ -70,7 +70,7 @@ struct flight {
 
 static void on_resource(const struct sw_kube_answer *a, void *arg)
 {
-    struct flight *f = arg;
+    struct preflight *f = arg;
     f->code = a->code;
     if (a->code < 0)
         (void)sw_err_set(&f->err, a->code, "%s", sw_err_text(a->err));
@@ -80,7 +80,7 @@ static void on_resource(const struct sw_kube_answer *a, void *arg)
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
 {
-    struct flight *f = arg;
+    struct preflight *f = arg;
     if (code < 0) {
         f->code = sw_err_set(&f->err, code, "%s", sw_err_text(err));
         sw_loop_stop(f->conn.loop);
@@ -91,7 +91,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
 }
 
 /* spec.set, as --set-json would have it. */
-static void take_values(struct flight *f)
+static void take_values(struct preflight *f)
 {
     struct json_object *set = sw_json_find(f->resource, "spec", "set", NULL);
     if (!json_object_is_type(set, json_type_object))
@@ -110,7 +110,7 @@ static void take_values(struct flight *f)
 }
 
 /* Where the chart of spec.chart is, for the flags of every other command. */
-static void take_source(struct flight *f)
+static void take_source(struct preflight *f)
 {
     struct json_object *chart = sw_json_find(f->resource, "spec", "chart", NULL);
     const char *url = sw_json_str(chart, "", "repository", "url", NULL);
@@ -136,7 +136,7 @@ static void take_source(struct flight *f)
                                            "namespace", NULL);
 }
 
-static int find_resource(struct flight *f, struct sw_err *err)
+static int find_resource(struct preflight *f, struct sw_err *err)
 {
     int rc = sw_connection_init(&f->conn, "preflight", &f->opts.connect, err);
     if (rc < 0)
@@ -156,7 +156,7 @@ static int find_resource(struct flight *f, struct sw_err *err)
 
 static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
 {
-    struct flight *f = arg;
+    struct preflight *f = arg;
     const char *kernel = f->opts.kernel;
     f->code = code;
     if (code < 0) {
@@ -169,7 +169,7 @@ static void on_payload(int code, const char *words, const struct sw_release_imag
     sw_loop_stop(f->conn.loop);
 }
 
-static int find_facts(struct flight *f, struct sw_err *err)
+static int find_facts(struct preflight *f, struct sw_err *err)
 {
     const struct preflight_opts *o = &f->opts;
     if (!o->image && !o->toolkit) {
@@ -186,7 +186,7 @@ static int find_facts(struct flight *f, struct sw_err *err)
 }
 
 /* What --facts says counts before what is computed here. */
-static struct json_object *values_of(struct flight *f)
+static struct json_object *values_of(struct preflight *f)
 {
     struct sw_groups groups;
     sw_facts_groups(f->facts, NULL, NULL, &groups);
@@ -202,7 +202,7 @@ static struct json_object *values_of(struct flight *f)
 
 static void on_report(const struct sw_driver_images_report *r, void *arg)
 {
-    struct flight *f = arg;
+    struct preflight *f = arg;
     f->report = json_object_new_object();
     sw_json_set_str(f->report, f->kernel, "kernel", NULL);
     if (f->version)
@@ -213,7 +213,7 @@ static void on_report(const struct sw_driver_images_report *r, void *arg)
     sw_loop_stop(f->conn.loop);
 }
 
-static int check(struct flight *f, struct sw_err *err)
+static int check(struct preflight *f, struct sw_err *err)
 {
     int rc = sw_recipe_flags_open(&f->opts.recipe, f->source, true, &f->opened, err);
     if (rc < 0)
@@ -240,7 +240,7 @@ static int check(struct flight *f, struct sw_err *err)
     return f->report ? 0 : sw_err_set(err, SW_CANCELED, "interrupted");
 }
 
-static int print(struct flight *f)
+static int print(struct preflight *f)
 {
     const char *status = sw_json_str(f->report, "", "verificationStatus", NULL);
     if (sw_streq(f->opts.output, "json")) {
@@ -265,7 +265,7 @@ static bool is_recipe(const char *source)
     return strstr(source, "://") || access(source, F_OK) == 0;
 }
 
-static int fly(struct flight *f, struct sw_err *err)
+static int run_preflight(struct preflight *f, struct sw_err *err)
 {
     int rc = 0;
     if (!is_recipe(f->source) && !f->opts.recipe.source.repo)
@@ -284,7 +284,7 @@ static int fly(struct flight *f, struct sw_err *err)
     return rc < 0 ? rc : check(f, err);
 }
 
-static void flight_done(struct flight *f)
+static void preflight_done(struct preflight *f)
 {
     sw_opened_recipe_done(&f->opened);
     sw_registries_free(f->registries);
@@ -303,7 +303,7 @@ static void flight_done(struct flight *f)
 
 static int execute(const struct sw_call *call)
 {
-    struct flight f = { 0 };
+    struct preflight f = { 0 };
     struct sw_operands rest;
     SW_ERR(err);
     sw_log_set_level(SW_LOG_WARN);
@@ -317,9 +317,9 @@ static int execute(const struct sw_call *call)
         rc = sw_cli_usage("preflight", "--offline cannot look into --image or --toolkit");
     } else {
         f.source = sw_strdup(rest.items[0]);
-        rc = fly(&f, &err) < 0 ? sw_cli_fail("preflight", &err) : print(&f);
+        rc = run_preflight(&f, &err) < 0 ? sw_cli_fail("preflight", &err) : print(&f);
     }
-    flight_done(&f);
+    preflight_done(&f);
     sw_recipe_flags_done(&f.opts.recipe);
     return rc;
 }

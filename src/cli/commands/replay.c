@@ -40,8 +40,8 @@ static void print_json(const struct sw_simulation_end *end, const char *diff)
     json_object_object_add(doc, "faults", json_object_new_uint64(end->n_faults));
     json_object_object_add(doc, "lives", json_object_new_int(end->n_lives));
     json_object_object_add(doc, "tookMs", json_object_new_int64(end->took_ms));
-    if (end->words)
-        json_object_object_add(doc, "stoodAt", json_object_new_string(end->words));
+    if (end->message)
+        json_object_object_add(doc, "stoodAt", json_object_new_string(end->message));
     if (diff)
         json_object_object_add(doc, "diff", json_object_new_string(diff));
     (void)printf("%s\n", json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
@@ -54,8 +54,8 @@ static void print_text(const struct sw_simulation_end *end, const char *diff)
                  end->ready ? "Ready" : "not Ready", (double)end->took_ms / 1000,
                  (unsigned long long)end->n_requests, (unsigned long long)end->n_faults,
                  end->n_lives, end->n_lives == 1 ? "life" : "lives");
-    if (end->words)
-        (void)printf("it stood at: %s\n", end->words);
+    if (end->message)
+        (void)printf("it stood at: %s\n", end->message);
     if (end->ready)
         (void)printf("the cluster is %s\n", diff ? "not what it is after an undisturbed walk:"
                                                  : "what it is after an undisturbed walk");
@@ -64,35 +64,35 @@ static void print_text(const struct sw_simulation_end *end, const char *diff)
 }
 
 /* The same walk with nothing going wrong. */
-static int run_calm(const struct sw_simulation *trial, struct json_object **picture,
+static int run_calm(const struct sw_simulation *simulation, struct json_object **snapshot,
                     struct sw_err *err)
 {
-    struct sw_simulation calm = { .recipe = trial->recipe,
-                                  .kubernetes = trial->kubernetes,
-                                  .n_nodes = trial->n_nodes,
-                                  .seed = trial->seed };
+    struct sw_simulation calm = { .recipe = simulation->recipe,
+                                  .kubernetes = simulation->kubernetes,
+                                  .n_nodes = simulation->n_nodes,
+                                  .seed = simulation->seed };
     struct sw_simulation_end end;
     int rc = sw_simulation_run(&calm, &end, err);
     if (rc == 0 && !end.ready)
         rc = sw_err_set(err, SW_UNAVAILABLE, "the walk does not end well even undisturbed: %s",
-                        end.words);
+                        end.message);
     if (rc == 0)
-        *picture = json_object_get(end.picture);
+        *snapshot = json_object_get(end.snapshot);
     sw_simulation_end_done(&end);
     return rc;
 }
 
-static int replay(struct sw_simulation *trial, bool json)
+static int replay(struct sw_simulation *simulation, bool json)
 {
     SW_ERR(err);
     SW_AUTO_JSON *want = NULL;
     struct sw_simulation_end end;
-    if (run_calm(trial, &want, &err) < 0)
+    if (run_calm(simulation, &want, &err) < 0)
         return sw_cli_fail("replay", &err);
-    trial->say = json ? NULL : say;
-    if (sw_simulation_run(trial, &end, &err) < 0)
+    simulation->say = json ? NULL : say;
+    if (sw_simulation_run(simulation, &end, &err) < 0)
         return sw_cli_fail("replay", &err);
-    SW_AUTO_CHARS *diff = end.ready ? sw_snapshot_diff(want, end.picture) : NULL;
+    SW_AUTO_CHARS *diff = end.ready ? sw_snapshot_diff(want, end.snapshot) : NULL;
     bool same = end.ready && !diff;
     if (json)
         print_json(&end, diff);
@@ -186,14 +186,14 @@ static int replay_recording(const char *path, const char *text, size_t len, bool
 
 static int replay_simulation(const char *path, const char *text, size_t len, bool json)
 {
-    struct sw_simulation trial = { 0 };
+    struct sw_simulation simulation = { 0 };
     uint64_t *kills = NULL;
     SW_ERR(err);
     SW_AUTO_JSON *doc = NULL;
     int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, &err);
     if (rc == 0)
-        rc = sw_simulation_read(doc, path, &trial, &kills, &err);
-    rc = rc < 0 ? sw_cli_fail("replay", &err) : replay(&trial, json);
+        rc = sw_simulation_read(doc, path, &simulation, &kills, &err);
+    rc = rc < 0 ? sw_cli_fail("replay", &err) : replay(&simulation, json);
     free(kills);
     return rc;
 }

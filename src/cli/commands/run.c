@@ -83,9 +83,9 @@ struct run {
     int64_t started_ms;
     int64_t fault_ms; /* when the recipe was first seen to be refused; 0: it is not */
     bool json;
-    int exit;         /* an enum sw_exit, or 128 + signal */
-    bool ended;       /* @exit is decided; what is on its way to the server may finish */
-    char *last_words; /* why it ended, where the states do not say it */
+    int exit;           /* an enum sw_exit, or 128 + signal */
+    bool ended;         /* @exit is decided; what is on its way to the server may finish */
+    char *last_message; /* why it ended, where the states do not say it */
 };
 
 /* ---- showing -----------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ static void explain(struct run *run, const struct sw_report *report)
         [SW_EXIT_FAILED] = "failed", [SW_EXIT_USAGE] = "failed", [SW_EXIT_TIMEOUT] = "timed out"
     };
     const char *what = run->exit > SW_EXIT_TIMEOUT ? "interrupted" : how[run->exit];
-    SW_AUTO_CHARS *trouble = run->last_words ? sw_strdup(run->last_words)
-                                             : sw_report_trouble(report);
+    SW_AUTO_CHARS *trouble = run->last_message ? sw_strdup(run->last_message)
+                                               : sw_report_trouble(report);
     (void)fprintf(stderr, "slipway run: %s %s:\n", run->name, what);
     for (const char *at = trouble; *at;) {
         size_t len = strcspn(at, "\n");
@@ -201,7 +201,7 @@ static void end(struct run *run, int exit, const char *words)
         return;
     run->ended = true;
     run->exit = exit;
-    run->last_words = words ? sw_strdup(words) : NULL;
+    run->last_message = words ? sw_strdup(words) : NULL;
     sw_timer_set(run->flush_timer, FLUSH_MS);
     sw_timer_set(run->check_timer, 0);
 }
@@ -336,7 +336,7 @@ static void run_done(struct run *run)
     sw_timer_free(run->flush_timer);
     sw_connection_done(&run->conn);
     json_object_put(run->resource);
-    free(run->last_words);
+    free(run->last_message);
     sw_list_arg_done(&run->opts.files);
     sw_list_arg_done(&run->opts.set);
     sw_list_arg_done(&run->opts.set_string);

@@ -132,7 +132,7 @@ static int find_hooks(struct uninstall *u, struct json_object *resource, struct 
     if (u->opts.no_hooks || uninstall_is_orphaning(resource) || sw_streq(without, "true"))
         return 0;
     int rc = sw_hook_run_init(run, &u->conn, resource, err);
-    run->is_farewell = true;
+    run->is_deletion = true;
     if (rc == SW_NOTFOUND) /* it was not Ready yet, or its namespace is gone */
         sw_err_done(err);
     return rc == SW_NOTFOUND ? 0 : rc;
@@ -260,7 +260,7 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
             uninstall_clear_node(u, resource, node_kind, sw_json_at(nodes, i));
         remove_itself(u, kind, resource);
     }
-    u->n_stay += !goes;
+    u->n_kept += !goes;
     sw_hook_run_done(&run);
 }
 
@@ -411,14 +411,14 @@ static int uninstall(struct uninstall *u)
         sw_cluster_kinds(&u->conn, &err) < 0 || remove_resources(u, &err) < 0)
         return sw_cli_fail("uninstall", &err);
     bool all = !u->only && !u->opts.keep_operator;
-    if (all && u->n_stay)
+    if (all && u->n_kept)
         (void)fprintf(stderr, "slipway uninstall: the operator and the definitions stay, as a "
                               "resource does\n");
     else if (all) {
         remove_operator(u);
         remove_definitions(u);
     }
-    if (!u->n_done && !u->n_stay)
+    if (!u->n_done && !u->n_kept)
         (void)printf("nothing of slipway's is here\n");
     return u->n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
 }

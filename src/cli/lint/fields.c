@@ -204,8 +204,8 @@ static const char *found_name(struct json_object *value)
     }
 }
 
-static void complain(const struct check *c, const char *path, struct json_object *value,
-                     const char *wanted)
+static void report_failure(const struct check *c, const char *path, struct json_object *value,
+                           const char *wanted)
 {
     bool quotes = sw_streq(wanted, "text") && !json_object_is_type(value, json_type_array) &&
                   !json_object_is_type(value, json_type_object);
@@ -276,7 +276,7 @@ static void check_value(const struct check *c, struct json_object *value, const 
         if (json_object_is_type(value, json_type_array))
             check_elements(c, value, type + 1, len - 1, path);
         else
-            complain(c, path, value, "a list");
+            report_failure(c, path, value, "a list");
         return;
     }
     bool is_map = json_object_is_type(value, json_type_object);
@@ -284,17 +284,17 @@ static void check_value(const struct check *c, struct json_object *value, const 
         if (is_map)
             check_entries(c, value, type + 1, len - 1, path);
         else
-            complain(c, path, value, "a map");
+            report_failure(c, path, value, "a map");
         return;
     }
     for (size_t i = 0; len == 1 && i < SW_COUNT(scalars); i++)
         if (scalars[i].type == *type && !is_of(value, *type))
-            complain(c, path, value, scalars[i].name);
+            report_failure(c, path, value, scalars[i].name);
     const struct row *row = len > 1 ? find_type(c->fields, type, len) : NULL;
     if (row && is_map)
         check_map(c, value, row, path);
     else if (row)
-        complain(c, path, value, "a map");
+        report_failure(c, path, value, "a map");
 }
 
 /* A kind that is not in the table. Of v1 all are; to other groups Kubernetes adds some in time:

@@ -1,6 +1,6 @@
 #pragma once
-/* fields: what Kubernetes' own kinds are made of, for lint: a field that a kind does not have is
- * dropped by the API server, or refused, and mostly a slip of the pen.
+/* fields: what Kubernetes' own kinds are made of, for lint: the API server drops or
+ * refuses a field that a kind does not have; mostly it is a misspelling.
  *
  * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
  * are not in it only metadata is looked at, and whether one of it is meant. Pinned by
@@ -12,7 +12,9 @@
 struct json_object;
 struct sw_fields;
 
+/** Read the table of fields that the program carries. @return the caller's: sw_fields_free() */
 struct sw_fields *sw_fields_new(void);
+/** NULL is accepted. */
 void sw_fields_free(struct sw_fields *fields);
 SW_DEFINE_AUTO(sw_fields, sw_fields_free)
 

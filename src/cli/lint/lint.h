@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "chart/recipe/recipe.h"
 
+/** One finding. */
 struct sw_problem {
     bool is_error; /* else a warning */
     char *path;    /* of the template or file; "" where there is none. Owned */
@@ -17,7 +18,9 @@ struct sw_problems {
     struct sw_problem *items; /* owned */
     size_t n, cap;
 };
+/** Free the findings; the list is empty then. */
 void sw_problems_done(struct sw_problems *problems);
+/** Add a finding; @path and the text are copied. @line: 0 where there is none. */
 void sw_problems_add(struct sw_problems *problems, bool is_error, const char *path, int line,
                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
@@ -35,11 +38,11 @@ void sw_lint_manifests(const char *name, const char *bytes, size_t len,
 /** The same of the recipe's own SpecialResource, <name>.yaml, where it has one. */
 void sw_lint_base(const struct sw_recipe *recipe, struct sw_problems *problems);
 
-/** Chart.yaml of the recipe and of what it depends on: annotations that ask for nothing, and an
+/** Chart.yaml of the recipe and of what it depends on: annotations without effect, and an
  * apiVersion that Helm does not have. */
 void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems);
 
-/** Look at all that @rendered holds; @resource is the name that node labels will carry. Each check
+/** Check all that @rendered holds; @resource is the name that node labels will carry. Each check
  * is a row of a table in lint.c. Pinned by test/golden/cli/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
              struct sw_problems *problems);

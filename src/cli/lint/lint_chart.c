@@ -26,8 +26,8 @@ add(const struct sw_recipe_chart *c, struct sw_problems *problems, bool is_error
     sw_problems_add(problems, is_error, path, line, "%s: %s", field, words);
 }
 
-static void tell_unknown(const struct sw_recipe_chart *c, const char *key, const char *field,
-                         struct sw_problems *problems)
+static void report_unknown(const struct sw_recipe_chart *c, const char *key, const char *field,
+                           struct sw_problems *problems)
 {
     const char *names[SW_COUNT(annotations) + 1] = { 0 };
     for (size_t i = 0; i < SW_COUNT(annotations); i++)
@@ -53,7 +53,7 @@ static void check_annotation(const struct sw_recipe_chart *c, const char *key, c
         return;
     }
     if (sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX))
-        tell_unknown(c, key, field, problems);
+        report_unknown(c, key, field, problems);
 }
 
 static void check_chart(const struct sw_recipe_chart *c, struct sw_problems *problems)

@@ -42,7 +42,7 @@ static void on_field(void *arg, const char *path, const char *words)
     sw_problems_add(t->problems, true, t->name, at, "%s", words);
 }
 
-static void tell_failure(const struct text *t, const char *words)
+static void report_failure(const struct text *t, const char *words)
 {
     int line = 0, length = 0; /* "line:column: reason" */
     if (sscanf(words, "%d:%*d: %n", &line, &length) != 1 || length == 0)
@@ -126,7 +126,7 @@ static void lint_text(const char *name, const char *bytes, size_t len, bool base
     struct text t = { name, bytes, len, &docs, 0, "", base, problems };
     SW_ERR(err);
     if (sw_yaml_parse_all(bytes, len, &(struct sw_yaml_opts){ 0 }, &docs, &err) < 0) {
-        tell_failure(&t, sw_err_text(&err));
+        report_failure(&t, sw_err_text(&err));
         return;
     }
     for (t.at = 0; t.at < docs.n_docs; t.at++)

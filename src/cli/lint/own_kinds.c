@@ -61,11 +61,6 @@ static struct json_object *crd_of(const struct sw_own_kinds *kinds, struct json_
     return NULL;
 }
 
-bool sw_own_kinds_has(const struct sw_own_kinds *kinds, struct json_object *doc)
-{
-    return crd_of(kinds, doc) != NULL;
-}
-
 /* ---- one value ----------------------------------------------------------------------------------
  */
 
@@ -200,8 +195,8 @@ static void check_scalar(const struct check *c, struct json_object *schema,
 static void check_value(const struct check *c, struct json_object *schema,
                         struct json_object *value, const char *path);
 
-static void tell_unknown(const struct check *c, struct json_object *properties, const char *key,
-                         const char *path)
+static void report_unknown(const struct check *c, struct json_object *properties, const char *key,
+                           const char *path)
 {
     const char *names[256];
     size_t n = 0;
@@ -245,7 +240,7 @@ static void check_map(const struct check *c, struct json_object *schema, struct 
         else if (json_object_is_type(others, json_type_object))
             check_value(c, others, value, at);
         else if (properties && !any)
-            tell_unknown(c, properties, key, at);
+            report_unknown(c, properties, key, at);
     }
     check_required(c, schema, map, path);
 }
@@ -285,7 +280,7 @@ static void on_counted(void *arg, const char *path, const char *text)
 }
 
 /* @text: what is wrong, beginning with the field */
-static void tell_meaning(const struct check *c, const char *text)
+static void report_meaning(const struct check *c, const char *text)
 {
     SW_AUTO_CHARS *path = sw_strndup(text, strcspn(text, ": "));
     c->fn(c->arg, sw_starts_with(path, "spec") ? path : "spec", text);
@@ -317,7 +312,7 @@ static void check_meaning(const struct check *c, struct json_object *doc)
         rc = sw_upgrade_policy_read(sw_json_find(doc, "spec", "upgradePolicy", NULL), &policy,
                                     &err);
     if (rc < 0)
-        tell_meaning(c, sw_err_text(&err));
+        report_meaning(c, sw_err_text(&err));
 }
 
 static void check_name(const struct check *c, struct json_object *doc)

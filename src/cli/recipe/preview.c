@@ -119,35 +119,35 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
     return rc;
 }
 
-int sw_preview_init(struct sw_preview *draft, const char *command,
+int sw_preview_init(struct sw_preview *preview, const char *command,
                     const struct sw_recipe_flags *flags, const struct sw_connect_opts *connect,
                     const char *source, int64_t timeout_ms, struct sw_err *err)
 {
-    int rc = sw_recipe_flags_open(flags, source, true, &draft->opened, err);
+    int rc = sw_recipe_flags_open(flags, source, true, &preview->opened, err);
     if (rc == 0)
-        rc = sw_connection_init(&draft->conn, command, connect, err);
+        rc = sw_connection_init(&preview->conn, command, connect, err);
     if (rc == 0 && timeout_ms)
-        draft->conn.until_ms = sw_loop_now_ms(draft->conn.loop) + timeout_ms;
+        preview->conn.until_ms = sw_loop_now_ms(preview->conn.loop) + timeout_ms;
     if (rc == 0)
-        rc = discover(draft, err);
+        rc = discover(preview, err);
     if (rc == 0)
-        rc = make_resource(draft, flags, connect, source, err);
+        rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
-        rc = sw_cluster_facts_read(&draft->conn, draft->resource, &draft->facts, err);
-    return rc == 0 ? plan(draft, flags, err) : rc;
+        rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
+    return rc == 0 ? plan(preview, flags, err) : rc;
 }
 
-void sw_preview_done(struct sw_preview *draft)
+void sw_preview_done(struct sw_preview *preview)
 {
-    sw_connection_done(&draft->conn);
-    sw_opened_recipe_done(&draft->opened);
-    sw_cluster_facts_done(&draft->facts);
-    json_object_put(draft->resource);
-    for (size_t i = 0; i < draft->n_apis; i++)
-        free((char *)draft->apis[i]);
-    free(draft->apis);
-    free(draft->version);
-    *draft = (struct sw_preview){ 0 };
+    sw_connection_done(&preview->conn);
+    sw_opened_recipe_done(&preview->opened);
+    sw_cluster_facts_done(&preview->facts);
+    json_object_put(preview->resource);
+    for (size_t i = 0; i < preview->n_apis; i++)
+        free((char *)preview->apis[i]);
+    free(preview->apis);
+    free(preview->version);
+    *preview = (struct sw_preview){ 0 };
 }
 
 /* ---- its manifests ------------------------------------------------------------------------------
@@ -176,37 +176,37 @@ static int each_of_pass(struct sw_preview *d, const struct sw_preview_pass *pass
     return rc;
 }
 
-int sw_preview_each(struct sw_preview *draft, sw_preview_fn *each, void *arg, struct sw_err *err)
+int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, struct sw_err *err)
 {
-    const struct sw_groups *groups = &draft->facts.groups;
+    const struct sw_groups *groups = &preview->facts.groups;
     int rc = 0;
     for (size_t i = 0; rc == 0 && (i == 0 || i < groups->n); i++) {
         const struct sw_group *group = groups->n ? groups->items[i] : NULL;
-        struct sw_preview_pass pass = { group, values_for(draft, group), NULL, i == 0 };
-        draft->opened.env.facts = pass.values;
-        rc = sw_recipe_render(draft->opened.plan, &draft->opened.env, SW_ALL_STATES, &pass.rendered,
-                              err);
+        struct sw_preview_pass pass = { group, values_for(preview, group), NULL, i == 0 };
+        preview->opened.env.facts = pass.values;
+        rc = sw_recipe_render(preview->opened.plan, &preview->opened.env, SW_ALL_STATES,
+                              &pass.rendered, err);
         if (rc == 0)
-            rc = each_of_pass(draft, &pass, each, arg, err);
-        draft->opened.env.facts = NULL;
+            rc = each_of_pass(preview, &pass, each, arg, err);
+        preview->opened.env.facts = NULL;
         sw_rendered_free(pass.rendered);
         json_object_put(pass.values);
     }
     return rc;
 }
 
-int sw_preview_object(struct sw_preview *draft, const struct sw_preview_pass *pass,
+int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                       const struct sw_manifest *manifest, struct json_object **doc,
                       const struct sw_kind **kind, struct sw_err *err)
 {
     SW_AUTO_JSON *made = sw_json_copy(manifest->doc);
-    const struct sw_kind *served = sw_kube_kind_find(draft->conn.kube, sw_obj_api_version(made),
+    const struct sw_kind *served = sw_kube_kind_find(preview->conn.kube, sw_obj_api_version(made),
                                                      sw_obj_kind(made));
-    SW_AUTO_JSON *selector = pass->group ? sw_facts_selector(draft->facts.facts, pass->group)
+    SW_AUTO_JSON *selector = pass->group ? sw_facts_selector(preview->facts.facts, pass->group)
                                          : NULL;
     struct sw_hook_env env = {
-        .resource = draft->resource,
-        .ns = draft->ns,
+        .resource = preview->resource,
+        .ns = preview->ns,
         .namespaced = served ? served->namespaced : *sw_obj_namespace(made) != '\0',
         .from_crds = manifest->from_crds,
         .group = pass->group,

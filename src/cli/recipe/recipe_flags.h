@@ -1,6 +1,6 @@
 #pragma once
-/* recipe_flags: what render, graph and lint have in common - a recipe, its values, and what
- * templates are told about the cluster. */
+/* recipe_flags: the options of every command that renders a recipe: the recipe, its values, and
+ * what templates see of the cluster. */
 #include <stddef.h>
 
 #include "chart/recipe/recipe.h"
@@ -9,6 +9,7 @@
 
 struct json_object;
 
+/** The options; zero-initialise, sw_recipe_flags_done(). */
 struct sw_recipe_flags {
     struct sw_source_flags source;
     const char *name, *namespace;
@@ -17,6 +18,7 @@ struct sw_recipe_flags {
     const char *kube_version;
     struct sw_list_arg api_versions;
 };
+/** Free the lists; the strings are argv's. */
 void sw_recipe_flags_done(struct sw_recipe_flags *flags);
 
 /** The rows of a command's table; @at: the offset of its struct sw_recipe_flags. */
@@ -91,7 +93,7 @@ void sw_recipe_flags_done(struct sw_recipe_flags *flags);
             NULL, "an API version that templates see besides the usual ones"                       \
     }
 
-/** A recipe with its plan, as the flags want it. Zero-initialise. */
+/** A recipe with its plan, opened by the options. Zero-initialise. */
 struct sw_opened_recipe {
     struct sw_recipe *recipe;
     struct sw_values *values;
@@ -101,9 +103,10 @@ struct sw_opened_recipe {
     struct sw_arena *arena;
     struct sw_list_arg files, api_versions; /* of the flags, those with commas split */
 };
+/** Free what @opened holds; it is empty then. */
 void sw_opened_recipe_done(struct sw_opened_recipe *opened);
 
-/** Read @source and the values; plan it unless @no_plan. What is left in @opened must be done,
+/** Read @source and the values; plan it unless @no_plan. Call sw_opened_recipe_done()
  * after a failure too. @return 0 | what opening or planning returned */
 int sw_recipe_flags_open(const struct sw_recipe_flags *flags, const char *source, bool no_plan,
                          struct sw_opened_recipe *opened, struct sw_err *err) SW_CHECKED;

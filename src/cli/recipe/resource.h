@@ -1,12 +1,13 @@
 #pragma once
-/* resource: the SpecialResource that `run RECIPE` applies, made of the recipe's own and of what the
- * command line says. */
+/* resource: the SpecialResource that `run RECIPE` applies, made of the recipe's own and of the
+ * command line. */
 #include "chart/recipe/recipe.h"
 #include "cli/command/cli.h"
 #include "cli/recipe/source_flags.h"
 
 struct json_object;
 
+/** The input of sw_resource_make(); borrowed for the call. */
 struct sw_resource_opts {
     const char *recipe;                    /* folder, archive, URL, or a chart of source->repo */
     const struct sw_source_flags *source;  /* NULL: none */

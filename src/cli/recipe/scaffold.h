@@ -1,14 +1,14 @@
 #pragma once
-/* skeleton: the files of a recipe to begin with, as `slipway create` writes them. */
+/* scaffold: the files of a recipe to begin with, as `slipway create` writes them. */
 #include <stddef.h>
 
-/** One file; @path is relative to the recipe's folder, @text has SW_SKELETON_NAME where the
+/** One file; @path is relative to the recipe's folder, @text has SW_SCAFFOLD_NAME where the
  * recipe's name belongs. */
 struct sw_scaffold_file {
     const char *path, *text;
 };
 
-#define SW_SKELETON_NAME "<NAME>"
+#define SW_SCAFFOLD_NAME "<NAME>"
 
 /** Ends with a NULL path. */
 extern const struct sw_scaffold_file sw_scaffold[];

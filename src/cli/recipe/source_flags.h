@@ -1,5 +1,5 @@
 #pragma once
-/* source_flags: where the recipe of a command comes from, and who we are to who has it. */
+/* source_flags: where the recipe of a command comes from, and the credentials for that server. */
 #include <stddef.h>
 
 #include "chart/recipe/recipe.h"
@@ -56,7 +56,8 @@ struct sw_source_flags {
                       "give up getting it after so long (default 2m)")
 
 /** Open the recipe that the options and @source name. @connect: the cluster for cm:// URLs; NULL:
- * as kubectl would find it. @fetcher: NULL, or where to leave what got it, the caller's.
+ * as kubectl would find it. @fetcher: where to put the fetcher that got the recipe, the caller's;
+ * may be NULL.
  * @return as sw_recipe_open() and sw_fetcher_get() */
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,

@@ -30,7 +30,7 @@ struct sw_record_opts {
  * @return 0 | as opening a file does */
 int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out,
                      struct sw_err *err) SW_CHECKED;
-/** NULL of NULL. */
+/** @return borrowed from @recorder; NULL for NULL */
 struct sw_recording *sw_recorder_recording(const struct sw_recorder *recorder);
 /** NULL is accepted. */
 void sw_recorder_close(struct sw_recorder *recorder);

@@ -22,11 +22,11 @@ enum {
     WALK_MS = 60 * 60000, /* after the last fault */
     SETTLE_MS = 5000,     /* Ready must still be so then */
     HORIZON_MS = 180000,  /* of random faults */
-    REBIRTH_MS = 1000,    /* from killed to started again */
+    RESTART_MS = 1000,    /* from killed to started again */
 };
 
 struct sw_walk {
-    const struct sw_simulation *trial;
+    const struct sw_simulation *simulation;
     struct sw_connection conn; /* of the installer */
     struct sw_kube *kube;      /* of the controller: it dies with it */
     struct sw_lease *lease;
@@ -35,7 +35,7 @@ struct sw_walk {
     struct json_object *resource;
     int64_t began_ms;
     uint64_t n_requests;
-    uint64_t n_parted; /* of them, when walks could part last */
+    uint64_t n_branched; /* of them, when walks could part last */
     size_t next_kill;
     int n_lives, installed;
 };
@@ -47,8 +47,8 @@ static const char *const platforms[] = { "openshift", "kubernetes" };
 
 static void say(struct sw_walk *w, const char *line)
 {
-    if (w->trial->say)
-        w->trial->say(sw_loop_now_ms(w->conn.loop) - w->began_ms, line, w->trial->arg);
+    if (w->simulation->say)
+        w->simulation->say(sw_loop_now_ms(w->conn.loop) - w->began_ms, line, w->simulation->arg);
 }
 
 static void on_event(const struct sw_controller_event *event, void *arg)
@@ -98,10 +98,10 @@ static void on_stopped(const char *why, void *arg)
     sw_controller_pause(w->controller);
 }
 
-static int give_birth(struct sw_walk *w, struct sw_err *err)
+static int start_controller(struct sw_walk *w, struct sw_err *err)
 {
     int rc = sw_kube_new(w->conn.loop, w->conn.config,
-                         &(struct sw_kube_opts){ .seed = w->trial->seed + 1 }, &w->kube, err);
+                         &(struct sw_kube_opts){ .seed = w->simulation->seed + 1 }, &w->kube, err);
     if (rc < 0)
         return rc;
     w->n_lives++;
@@ -109,7 +109,7 @@ static int give_birth(struct sw_walk *w, struct sw_err *err)
                          &(struct sw_lease_opts){ .ns = "default",
                                                   .name = "slipway",
                                                   .identity = "slipway-0",
-                                                  .seed = w->trial->seed + 1,
+                                                  .seed = w->simulation->seed + 1,
                                                   .on_started = on_started,
                                                   .on_stopped = on_stopped,
                                                   .arg = w },
@@ -117,7 +117,7 @@ static int give_birth(struct sw_walk *w, struct sw_err *err)
 }
 
 /* As kill -9: nobody is told anything. */
-static void die(struct sw_walk *w)
+static void kill_controller(struct sw_walk *w)
 {
     sw_controller_close(SW_TAKE(w->controller));
     sw_lease_close(SW_TAKE(w->lease));
@@ -131,21 +131,22 @@ static void step(struct sw_walk *w, int64_t until_ms)
         sw_loop_step(w->conn.loop, left_ms);
 }
 
-static bool must_die(const struct sw_walk *w)
+static bool is_kill_due(const struct sw_walk *w)
 {
-    return w->next_kill < w->trial->n_kills && w->n_requests >= w->trial->kills[w->next_kill];
+    return w->next_kill < w->simulation->n_kills &&
+           w->n_requests >= w->simulation->kills[w->next_kill];
 }
 
-static int rise_again(struct sw_walk *w, struct sw_err *err)
+static int restart_controller(struct sw_walk *w, struct sw_err *err)
 {
     SW_AUTO_CHARS *line = sw_printf("killed after request %llu", (unsigned long long)w->n_requests);
     say(w, line);
     w->next_kill++;
-    die(w);
-    int64_t until_ms = sw_loop_now_ms(w->conn.loop) + REBIRTH_MS;
+    kill_controller(w);
+    int64_t until_ms = sw_loop_now_ms(w->conn.loop) + RESTART_MS;
     while (sw_loop_now_ms(w->conn.loop) < until_ms)
         step(w, until_ms);
-    return give_birth(w, err);
+    return start_controller(w, err);
 }
 
 /* ---- the walk ----------------------------------------------------------------------------------
@@ -179,7 +180,7 @@ pid_t sw_simulation_fork(struct sw_walk *w)
     pid_t pid = sw_emulator_fork(w->conn.emulator);
     if (pid != 0)
         return pid;
-    die(w);
+    kill_controller(w);
     sw_kube_config_free(w->conn.config);
     w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
     return 0;
@@ -187,12 +188,12 @@ pid_t sw_simulation_fork(struct sw_walk *w)
 
 static void fork_walk(struct sw_walk *w)
 {
-    const struct sw_simulation *t = w->trial;
-    w->n_parted = w->n_requests;
+    const struct sw_simulation *t = w->simulation;
+    w->n_branched = w->n_requests;
     sw_emulator_accept(w->conn.emulator);
-    const struct sw_simulation *other = t->part ? t->part(w, w->n_requests, t->arg) : NULL;
+    const struct sw_simulation *other = t->branch ? t->branch(w, w->n_requests, t->arg) : NULL;
     if (other)
-        w->trial = other;
+        w->simulation = other;
 }
 
 /* Until it is Ready and nothing more is planned to go wrong. */
@@ -200,15 +201,15 @@ static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_er
 {
     int64_t ready_ms = 0;
     while (sw_loop_now_ms(w->conn.loop) < until_ms) {
-        if (w->n_requests > w->n_parted)
+        if (w->n_requests > w->n_branched)
             fork_walk(w);
-        if (must_die(w)) {
-            int rc = rise_again(w, err);
+        if (is_kill_due(w)) {
+            int rc = restart_controller(w, err);
             if (rc < 0)
                 return rc;
         }
         int64_t now_ms = sw_loop_now_ms(w->conn.loop);
-        bool over = w->next_kill == w->trial->n_kills && now_ms >= calm_ms;
+        bool over = w->next_kill == w->simulation->n_kills && now_ms >= calm_ms;
         if (!over || !is_ready(w))
             ready_ms = 0;
         else if (!ready_ms)
@@ -223,7 +224,7 @@ static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_er
 static void note_end(struct sw_walk *w, struct sw_simulation_end *end)
 {
     end->ready = is_ready(w);
-    end->picture = sw_snapshot(sw_emulator_store(w->conn.emulator));
+    end->snapshot = sw_snapshot(sw_emulator_store(w->conn.emulator));
     end->n_requests = w->n_requests;
     end->n_faults = w->faults ? sw_faults_count(w->faults) : 0;
     end->n_lives = w->n_lives;
@@ -233,13 +234,13 @@ static void note_end(struct sw_walk *w, struct sw_simulation_end *end)
     SW_AUTO_JSON *status = w->controller
                                ? sw_controller_status(w->controller, sw_obj_name(w->resource))
                                : NULL;
-    end->words = sw_printf("%s", status ? sw_json_str(status, "no status", "state", NULL)
-                                        : "nobody leads");
+    end->message = sw_printf("%s", status ? sw_json_str(status, "no status", "state", NULL)
+                                          : "nobody leads");
 }
 
 static int prepare(struct sw_walk *w, struct sw_err *err)
 {
-    const struct sw_simulation *t = w->trial;
+    const struct sw_simulation *t = w->simulation;
     struct sw_emulator_opts emu = {
         .platform = t->kubernetes ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
         .n_nodes = t->n_nodes,
@@ -275,15 +276,16 @@ static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err 
     int rc = prepare(w, err);
     if (rc == 0)
         fork_walk(w);
-    if (rc == 0 && w->trial->plan)
-        rc = sw_faults_new(w->trial->plan, w->trial->plan_name ? w->trial->plan_name : "plan",
-                           &w->faults, err);
+    if (rc == 0 && w->simulation->plan)
+        rc = sw_faults_new(w->simulation->plan,
+                           w->simulation->plan_name ? w->simulation->plan_name : "plan", &w->faults,
+                           err);
     if (rc < 0)
         return rc;
     w->began_ms = sw_loop_now_ms(w->conn.loop);
     if (w->faults)
         sw_emulator_start_faults(w->conn.emulator, w->faults);
-    rc = give_birth(w, err);
+    rc = start_controller(w, err);
     int64_t calm_ms = w->began_ms + calm_after(w);
     if (rc == 0)
         rc = go(w, calm_ms, calm_ms + WALK_MS, err);
@@ -292,13 +294,13 @@ static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err 
     return rc;
 }
 
-int sw_simulation_run(const struct sw_simulation *trial, struct sw_simulation_end *end,
+int sw_simulation_run(const struct sw_simulation *simulation, struct sw_simulation_end *end,
                       struct sw_err *err)
 {
-    struct sw_walk w = { .trial = trial };
+    struct sw_walk w = { .simulation = simulation };
     *end = (struct sw_simulation_end){ 0 };
     int rc = walk(&w, end, err);
-    die(&w);
+    kill_controller(&w);
     sw_faults_free(w.faults);
     json_object_put(w.resource);
     sw_connection_done(&w.conn);
@@ -307,8 +309,8 @@ int sw_simulation_run(const struct sw_simulation *trial, struct sw_simulation_en
 
 void sw_simulation_end_done(struct sw_simulation_end *end)
 {
-    free(end->words);
-    json_object_put(end->picture);
+    free(end->message);
+    json_object_put(end->snapshot);
     *end = (struct sw_simulation_end){ 0 };
 }
 

@@ -22,7 +22,7 @@ struct names {
 
 struct painter {
     struct sw_store *store;
-    struct json_object *picture;
+    struct json_object *snapshot;
     struct names names;
 };
 
@@ -197,10 +197,10 @@ static void add(struct painter *p, json_object *doc)
     if (sw_json_find(doc, "metadata", "generateName", NULL)) {
         sw_append(&key, " on %s", sw_json_str(copy, "", "spec", "nodeName", NULL));
     }
-    for (int i = 2; json_object_object_get_ex(p->picture, key, NULL); i++) {
+    for (int i = 2; json_object_object_get_ex(p->snapshot, key, NULL); i++) {
         sw_append(&key, " #%d", i);
     }
-    json_object_object_add(p->picture, key, copy);
+    json_object_object_add(p->snapshot, key, copy);
     free(key);
 }
 
@@ -245,11 +245,11 @@ static void each(struct painter *p, void (*visit)(struct painter *p, json_object
 
 struct json_object *sw_snapshot(struct sw_store *store)
 {
-    struct painter p = { .store = store, .picture = json_object_new_object() };
+    struct painter p = { .store = store, .snapshot = json_object_new_object() };
     each(&p, note_name);
     each(&p, add);
     free(p.names.items);
-    return p.picture;
+    return p.snapshot;
 }
 
 char *sw_snapshot_diff(struct json_object *want, struct json_object *got)

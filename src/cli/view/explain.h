@@ -9,7 +9,7 @@ struct sw_connection;
 
 /** @resource: the SpecialResource as it is. @state: only this one; NULL: all that are not Ready.
  * @return {"what", "is": "Ready|Waiting|Retrying|Failed", "why", "since", "hint", "because": [the
- * same...]}, keys without a value left out; the caller's. What cannot be asked is said in its place
- * ("why"). */
+ * same...]}, keys without a value left out; the caller's. Where a request fails, its
+ * message stands in "why". */
 struct json_object *sw_explain(struct sw_connection *conn, struct json_object *resource,
                                const char *state);

@@ -1,14 +1,14 @@
 #pragma once
-/* live: one part of the terminal that is drawn again in place. The cursor is hidden meanwhile and
- * shown again whatever ends the process, except what cannot be caught. */
+/* live: lines of the terminal that are drawn again in place. The cursor is hidden meanwhile, and
+ * shown again when the process ends, also by a signal that can be caught. */
 #include "cli/view/report.h"
 
 struct sw_live;
 
-/** Take the lines below the cursor of terminal @fd. NULL where @fd is no terminal that can move its
- * cursor. */
+/** Take the lines below the cursor of terminal @fd.
+ * @return the caller's: sw_live_close(); NULL: @fd is no terminal that can move its cursor */
 struct sw_live *sw_live_open(int fd);
-/** How text may look there now: the width may have changed since the last time. */
+/** @return the style of text there now; the width changes with the window */
 struct sw_style sw_live_style(const struct sw_live *live);
 /** Replace what was drawn by @text (lines that end in \n), in one write. */
 void sw_live_draw(struct sw_live *live, const char *text);

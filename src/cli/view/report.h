@@ -1,7 +1,7 @@
 #pragma once
-/* report: what run and status tell about one resource, as text for people and as one JSON document
+/* report: what run and status print about one resource, as text for people and as one JSON document
  * for programs. Made of the resource's status and of the nodes' labels alone, so that both commands
- * say the same. Pure: text goes into buffers, not to a terminal. */
+ * print the same. Pure: text goes into buffers, not to a terminal. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +31,8 @@ const char *sw_report_phase(const struct sw_report *report);
  * their status says; nodes only the labels that this resource's states set. */
 struct json_object *sw_report_json(const struct sw_report *report);
 
-/** What stopped the walk or is waited for: "state 'nfd': <message>", one line each; "" when the
- * resource is Ready. Heap. */
+/** What stopped the walk, or what the walk waits for: "state 'nfd': <message>", one line each; ""
+ * when the resource is Ready. Heap. */
 char *sw_report_trouble(const struct sw_report *report);
 
 /** The live view: a head line with a bar, then one line a state. Lines end with \n, fit into the

@@ -4,6 +4,7 @@
 
 #include <json-c/printbuf.h>
 
+/** How text is emphasised, where sw_style.colour is set. */
 enum sw_colour { SW_PLAIN, SW_BOLD, SW_DIM, SW_RED, SW_GREEN, SW_YELLOW, SW_BLUE };
 
 /** A line under construction: what does not fit into the width is cut, with an ellipsis. Colours
@@ -20,6 +21,7 @@ int sw_text_width(const char *text);
 
 /** Append @text; control characters become spaces. */
 void sw_line_put(struct sw_line *line, enum sw_colour colour, const char *text);
+/** Append formatted text, as sw_line_put() does. */
 void sw_line_printf(struct sw_line *line, enum sw_colour colour, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /** Blanks up to column @column, one at least. */

@@ -40,7 +40,7 @@ static void run(const char *text, struct story *story, struct sw_simulation_end 
         fail_msg("%s", sw_err_text(&err));
     free(kills);
     if (!end->ready)
-        fail_msg("not Ready: %s", end->words);
+        fail_msg("not Ready: %s", end->message);
 }
 
 /* The same as without all that. */
@@ -49,7 +49,7 @@ static void must_be_the_same(struct sw_simulation_end *end)
     struct story story = { 0 };
     struct sw_simulation_end calm;
     run("{}", &story, &calm);
-    SW_AUTO_CHARS *diff = sw_snapshot_diff(calm.picture, end->picture);
+    SW_AUTO_CHARS *diff = sw_snapshot_diff(calm.snapshot, end->snapshot);
     if (diff)
         fail_msg("%s", diff);
     sw_simulation_end_done(&calm);
