@@ -61,6 +61,7 @@ struct render_item {
     bool kernel_affine;                /* the manifest is rendered once for each kernel */
 };
 
+/** One row of the table: what a capability is called for. NULL: it does nothing then. */
 struct capability {
     const char *name;    /* of the folder */
     const char *summary; /* one line: what is missing without it */

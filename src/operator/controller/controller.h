@@ -68,6 +68,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
 void sw_controller_pause(struct sw_controller *c);
 /** Act again, on what the cluster says now. */
 void sw_controller_resume(struct sw_controller *c);
+/** Was it paused, and not resumed since? */
 bool sw_controller_is_paused(const struct sw_controller *c);
 /** Stop at once: nothing more is written, no callback runs. What was under way may have been done.
  * Not from a callback. NULL is accepted. */

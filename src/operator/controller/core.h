@@ -32,6 +32,7 @@ struct lookups;
 struct resource_private;
 struct sw_registries;
 
+/** The controller, as capabilities see it. */
 struct sw_controller {
     struct sw_loop *loop;
     struct sw_kube *kube;
@@ -51,6 +52,7 @@ struct sw_controller {
     struct controller_private *own;
 };
 
+/** A SpecialResource, as capabilities see it. */
 struct resource {
     struct sw_controller *c;
     struct resource *next;
@@ -119,6 +121,7 @@ struct op {
 };
 /** @key is copied; NULL: none. */
 struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial);
+/** Free @op; its request is cancelled, its answer never comes. */
 void op_free(struct op *op);
 /** Find the kind of op->key, asking the server if need be, then call op->begin or op->failed. */
 void op_with_kind(struct op *op);
@@ -171,6 +174,7 @@ void cluster_node_changed(struct sw_controller *c, uint32_t node);
 void recheck_soon(struct sw_controller *c);
 /** The same in @in_ms, instead of what was set. */
 void recheck_in(struct sw_controller *c, int64_t in_ms);
+/** Does the cluster serve config.openshift.io? */
 bool cluster_is_openshift(const struct sw_controller *c);
 /** Does the resource take @node, by selector, grace period and taints? */
 bool resource_selects(struct resource *r, const char *node);
@@ -196,6 +200,7 @@ typedef void source_fn(int code, struct sw_recipe *recipe, const char *message, 
 /** Load the recipe that spec.chart of @doc names; @*out until source_free(). */
 void source_load(struct sw_controller *c, struct json_object *doc, struct source **out,
                  source_fn *done, void *arg);
+/** Cancel the load, or free what is left of it. NULL is accepted. */
 void source_free(struct source *s);
 /** What distinguishes the place of one recipe (spec.chart of @doc) from another's; heap. */
 char *source_key(struct json_object *doc);
@@ -203,6 +208,7 @@ char *source_key(struct json_object *doc);
 /** What templates look up in the cluster, fetched once for one piece of work. @answered is called
  * when all that was asked for is there. */
 struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg);
+/** Cancel what is being read. NULL is accepted. */
 void lookups_free(struct lookups *l);
 /** A sw_recipe_lookup_fn; its arg is the struct lookups. @return SW_PENDING: @answered will be
  * called */
@@ -224,19 +230,23 @@ struct sw_render_env core_render_env(struct sw_controller *c, const char *name, 
 #define RENDER_ONLY_FORWARD "forward"
 #define RENDER_ONLY_BACK "back"
 
+/** How render_add() adds an object. */
 enum render_add {
     RENDER_NAMESPACED = 1,    /* the kind has a namespace */
     RENDER_WITH_HOOK_ENV = 2, /* the rows' hook_env() is asked */
 };
 
+/** The resource that is rendered. */
 struct resource *render_resource(const struct render *w);
 /** The group that the whole state is rendered for; NULL: for all nodes. */
 const struct sw_group *render_group(const struct render *w);
-/** Name of the state, and its variant (a group of nodes; NULL: none). Borrowed. */
+/** Name of the state; borrowed. */
 const char *render_state(const struct render *w);
+/** The variant of the state (a group of nodes), borrowed; NULL: none. */
 const char *render_variant(const struct render *w);
 /** Does the state's text mention @word? */
 bool render_mentions(const struct render *w, const char *word);
+/** The lookups of the render; borrowed. */
 struct lookups *render_lookups(const struct render *w);
 /** render_resume() must go on with it. */
 void render_wait(struct render *w);

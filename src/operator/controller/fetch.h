@@ -18,4 +18,5 @@ struct fetch *fetch_start(struct sw_controller *c, struct json_object *request, 
 /** @done is not called any more. What was begun goes on for itself and fills the cache. NULL is
  * accepted. */
 void fetch_cancel(struct fetch *f);
+/** Cancel all of @c; helpers that run are killed. */
 void fetch_close_all(struct sw_controller *c);

@@ -3,6 +3,7 @@
 #include "operator/controller/core.h"
 #include "operator/engine/recording/recording.h"
 
+/** What only the core knows of the controller. */
 struct controller_private {
     char *helper, *cache_dir;     /* as in the options */
     struct fetch *fetches;        /* recipes being fetched (fetch.c) */
@@ -35,6 +36,7 @@ struct resource_driver {
     void (*replan)(struct resource *r);                                /* resource_replan() */
 };
 
+/** What only the core knows of a resource. */
 struct resource_private {
     const struct resource_driver *driver;
     void (*resume_plan)(struct resource *r); /* of plan.c; NULL: nothing was planned yet */
@@ -59,43 +61,74 @@ struct resource_private {
 /* ---- dispatch (capability.c): one function for each event of capability.h -----------------------
  */
 
+/** Make the slots of the controller, then open() of every row. */
 void capabilities_open(struct sw_controller *c);
+/** start() of every row. */
 void capabilities_start(struct sw_controller *c);
+/** stop() of every row. */
 void capabilities_stop(struct sw_controller *c);
+/** close() of every row, then free the slots of the controller. */
 void capabilities_close(struct sw_controller *c);
+/** Make the slots of a resource, then resource_open() of every row. */
 void capabilities_open_resource(struct resource *r);
+/** resource_close() of every row, then free the slots of the resource. */
 void capabilities_close_resource(struct resource *r);
+/** changed() of every row. */
 void capabilities_changed(struct resource *r);
 /** @return whether every row agrees that the engine may be told */
 bool capabilities_intent(struct resource *r, enum resource_intent intent);
+/** validate() of the rows, up to the first that fails. */
 int capabilities_validate(struct resource *r, struct sw_err *err);
+/** fill_spec() of every row. */
 void capabilities_fill_spec(struct resource *r, struct sw_spec *spec);
+/** check() of every row; @out is the first answer. */
 void capabilities_check(struct resource *r, struct prerequisite *out);
+/** facts_ready() of every row. @return whether all facts are known */
 bool capabilities_facts_ready(struct resource *r, bool so_far);
+/** plan_ready() of the rows, up to the first that is not. */
 bool capabilities_plan_ready(struct resource *r);
+/** planned() of every row. */
 void capabilities_planned(struct resource *r, int code);
+/** add_values() of every row. */
 void capabilities_add_values(struct resource *r, struct json_object *values);
+/** add_revision() of every row. */
 void capabilities_add_revision(struct resource *r, struct json_object *all);
 /** @out: { 1, false, false } where no row knows of a release. */
 struct release_view capabilities_release(struct resource *r);
+/** namespace_objects() of the rows, up to the first that fails. */
 int capabilities_namespace_objects(struct resource *r, struct render *w, struct sw_err *err);
+/** hook_env() of the rows, up to the first that fails or waits. */
 int capabilities_hook_env(struct resource *r, struct render *w, struct json_object *doc,
                           struct sw_hook_env *env, struct sw_err *err);
+/** What the rows ask for by extra_hooks(). */
 unsigned capabilities_extra_hooks(const struct resource *r);
+/** manifest_hooked() of every row. */
 void capabilities_manifest_hooked(struct resource *r, const struct render_item *item);
+/** object_rendered() of the rows, up to the first that fails or waits. */
 int capabilities_object_rendered(struct resource *r, struct render *w, struct render_item *item,
                                  struct sw_err *err);
+/** rendered() of the rows, up to the first that puts other objects in place; borrowed. */
 const char *capabilities_rendered(struct resource *r, struct render *w);
+/** object_observed() of every row. */
 void capabilities_object_observed(struct resource *r, struct json_object *object);
+/** applying() of every row. */
 void capabilities_applying(struct resource *r, const struct sw_action *action);
+/** stepped() of every row. */
 void capabilities_stepped(struct resource *r);
+/** emptied() of every row. */
 void capabilities_emptied(struct resource *r);
+/** node_changed() of every row. */
 void capabilities_node_changed(struct sw_controller *c, uint32_t node);
+/** node_observed() of every row. */
 void capabilities_node_observed(struct sw_controller *c, uint32_t node,
                                 const struct sw_group *group);
+/** node_patch() of every row. */
 void capabilities_node_patch(struct resource *r, const char *node, struct json_object *patch);
+/** node_patched() of every row. */
 void capabilities_node_patched(struct resource *r, const char *node, int code);
+/** metrics() of every row. */
 void capabilities_metrics(struct sw_controller *c, struct sw_metrics *out);
+/** Free what @p owns; it is all zero then. */
 void prerequisite_done(struct prerequisite *p);
 
 /* ---- resources (resource.c)
@@ -109,14 +142,17 @@ void resource_refuse(struct resource *r, int code, const char *message);
 bool document_has_finalizer(struct json_object *doc);
 /** The same, or that of an early SRO. */
 bool document_is_held(struct json_object *doc);
+/** Has @doc a deletionTimestamp? */
 bool document_is_deleting(struct json_object *doc);
 
 /** step.c: render, after this step, what SW_ACT_RENDER asks for. */
 void render_queue_add(struct resource *r, const struct sw_action *a);
+/** Drop the renders that wait in the queue. */
 void render_queue_free(struct resource *r);
 
 /** Does a finalizer of slipway's, an old one too, keep the resource from going? */
 bool resource_is_held(const struct resource *r);
+/** Set what the recipe, the values or a template are refused for; @code 0: nothing. */
 void resource_set_fault(struct resource *r, int code, const char *message);
 /** Check the prerequisites; tell the engine if they are others than before. */
 void resource_recheck(struct resource *r);
@@ -132,6 +168,7 @@ bool prerequisites_update(struct resource *r);
 /** Make r->doc of r->seen with the facts of now. @return 0 | SW_INVALID: the message names the
  * field; r->doc is r->seen then */
 int resource_resolve(struct resource *r, struct sw_err *err);
+/** Does the spec of @doc hold a template? */
 bool resolve_is_needed(struct json_object *doc);
 /** @doc with the templates of its spec rendered, a new document. */
 int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
@@ -146,6 +183,7 @@ int resolve_spec(struct json_object *doc, struct json_object *values, struct jso
  * that still waits. */
 typedef void plan_fn(struct resource *r, int code, const char *message);
 void plan_start(struct resource *r, plan_fn *done);
+/** Cancel a plan under way. NULL is accepted. */
 void plan_work_free(struct plan_work *w);
 /** Different whenever a render may come out differently. Heap. */
 char *plan_revision(struct resource *r);
@@ -159,10 +197,12 @@ bool source_is_remote(const struct source *s);
 
 /** Load again when what the load was made of has changed (recipe_changes.c). @code: how it went. */
 void refresh_update(struct resource *r, const struct source *s, int code);
+/** Watch the source of the recipe no more. */
 void refresh_close(struct resource *r);
 
 /** Render a state and step the engine with the outcome, perhaps before this returns. */
 void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial);
+/** Cancel a render under way. */
 void render_free(struct render *w);
 
 /* ---- requests (requests.c, field_ownership.c, unknown_fields.c, quantity_text.c)
@@ -184,12 +224,17 @@ size_t unknown_fields_drop(struct json_object *doc, const char *message, char **
  * as texts. @return how many there were */
 size_t quantity_write_out(struct json_object *doc, const char *message);
 
+/** Carry out SW_ACT_APPLY; the answer is SW_EV_APPLIED. */
 void request_apply(struct resource *r, const struct sw_action *a);
+/** Carry out SW_ACT_DELETE; the answer is SW_EV_DELETED. */
 void request_delete(struct resource *r, const struct sw_action *a);
+/** Carry out SW_ACT_LABEL; the answer is SW_EV_LABELED. */
 void request_label(struct resource *r, const struct sw_action *a);
 /** Remove slipway's marks from an object. */
 void request_release(struct resource *r, const struct sw_action *a);
+/** Carry out SW_ACT_STATUS; the answer is SW_EV_STATUS_WRITTEN. */
 void request_status(struct resource *r, const struct sw_action *a);
+/** Carry out SW_ACT_LOGS; the answer is SW_EV_LOGS. */
 void request_logs(struct resource *r, const struct sw_action *a);
 /** Add slipway's finalizer to the resource, or remove it. */
 void request_finalizer(struct resource *r, bool add);
@@ -199,6 +244,7 @@ void request_finalizer(struct resource *r, bool add);
  */
 
 void cluster_open(struct sw_controller *c);
+/** End all watches and timers of the cluster. */
 void cluster_close(struct sw_controller *c);
 /** Watch no SpecialResource any more, until the controller is resumed. */
 void cluster_close_resources(struct sw_controller *c);
@@ -206,10 +252,12 @@ void cluster_close_resources(struct sw_controller *c);
 void cluster_kinds_changed(struct sw_controller *c);
 /** Does @r select any node at all? */
 bool cluster_selects_any(struct resource *r);
+/** Report that the controller cannot work (@code, @why), or can again (0, NULL); once each. */
 void controller_trouble(struct sw_controller *c, int code, const char *why);
 
 /** @on_changed is called when the server serves other kinds. */
 void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller *c));
+/** End discovery. */
 void kinds_close(struct sw_controller *c);
 /** Ask again, after a pause, for group versions that nobody answered for. */
 void kinds_recheck(struct sw_controller *c);
@@ -224,4 +272,5 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
 /** Watch what the resource and (once it is loaded) r->recipe mention. @return false: not all of it
  * is known yet; plan_resume() will be called. */
 bool fact_watches_ready(struct resource *r);
+/** End the watches of facts. */
 void fact_watches_close(struct sw_controller *c);
