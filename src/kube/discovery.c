@@ -1,5 +1,5 @@
-/* discovery: asking the server what it serves. A document that is on its way already is not asked
- * for twice: whoever needs it waits for it too. */
+/* discovery: requests the kinds that the server serves. A document that is already in flight is not
+ * requested twice: all discoveries that need it wait for it. */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,7 @@ struct sw_projection;
 struct sw_stream;
 struct sw_timer;
 
+/** Limits of bodies, and the default size of a list's pages. */
 enum {
     MAX_BODY_BYTES = 64 << 20,  /* of an answer kept whole */
     MAX_EVENT_BYTES = 32 << 20, /* of one object in a list or watch */
@@ -26,6 +27,7 @@ enum {
 /* ---- the client (client.c) ---------------------------------------------------------------------
  */
 
+/** The client; see kube.h. */
 struct sw_kube {
     struct sw_loop *loop;
     struct sw_kube_config *config;
@@ -65,15 +67,20 @@ void kube_note_server(struct sw_kube *k, const struct sw_http_result *result);
 /* ---- counts (counts.c) -------------------------------------------------------------------------
  */
 
+/** Empty counts; kube_counts_free() frees them. */
 struct sw_kube_counts *kube_counts_new(void);
+/** Free the counts. */
 void kube_counts_free(struct sw_kube_counts *counts);
+/** Count one request. @verb and @resource as in struct sw_kube_count. */
 void kube_counts_add(struct sw_kube_counts *counts, const char *verb, const char *resource,
                      int http_status);
 
 /* ---- the last requests (trace.c) ---------------------------------------------------------------
  */
 
+/** An empty trace; kube_trace_free() frees it. */
 struct sw_kube_trace *kube_trace_new(void);
+/** Free the trace. */
 void kube_trace_free(struct sw_kube_trace *trace);
 /** @verb: static. @sent_ms: on the loop's clock; 0: not known. */
 void kube_trace_add(struct sw_kube *k, const char *verb, const char *path, int http_status,
@@ -91,11 +98,14 @@ struct header_list {
 /** @accept, @content_type, @as_user may be NULL. */
 int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
                  const char *as_user, struct header_list *out, struct sw_err *err);
+/** Free the lines. */
 void kube_headers_done(struct header_list *headers);
 
+/** The cache of the token file, empty at first; kube_token_free() frees it. */
 struct token *kube_token_new(void);
+/** Free the token. */
 void kube_token_free(struct token *token);
-/** The next request reads the token file anew: the server did not take the one it had. */
+/** The server rejected the token: the next request reads the token file again. */
 void kube_token_doubt(struct token *token);
 
 /* ---- paths (path.c) ----------------------------------------------------------------------------
@@ -124,6 +134,7 @@ struct json_object *kube_status_parse(const char *body, size_t len);
 /* ---- requests (request.c) ----------------------------------------------------------------------
  */
 
+/** How the body of an answer is read. */
 enum request_form { FORM_OBJECT, FORM_LIST, FORM_TEXT };
 
 /** What to ask. Heap strings are taken by kube_request_new(). */
@@ -150,8 +161,10 @@ struct request_spec {
     void (*on_item)(struct json_object *item, void *arg);
 };
 
+/** The state of a request; RQ_GROUP: it stands for a discovery. */
 enum request_state { RQ_QUEUED, RQ_RUNNING, RQ_WAITING, RQ_GROUP, RQ_OVER };
 
+/** One request and its tries; see kube.h. */
 struct sw_kube_request {
     struct sw_kube *k;
     LIST_ENTRY(sw_kube_request) in_all;
@@ -189,7 +202,9 @@ void kube_request_over(struct sw_kube_request *r);
 /* ---- kinds (kinds.c) ---------------------------------------------------------------------------
  */
 
+/** An empty set of kinds; kube_kinds_free() frees it. */
 struct sw_kube_kinds *kube_kinds_new(void);
+/** Free all kinds. */
 void kube_kinds_free(struct sw_kube_kinds *kinds);
 /** Learn from /api (@core) or /apis: APIVersions, APIGroupList, or aggregated discovery.
  * @*with_kinds: it was aggregated and named all kinds as well. @return 0 | SW_INVALID: none of
@@ -202,9 +217,9 @@ void kube_kinds_learn_group(struct sw_kube_kinds *kinds, const char *group,
 /** Learn from an APIResourceList of one group version; NULL: it is not served. */
 int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_version,
                              struct json_object *doc, struct sw_err *err);
-/** Nobody answered when asked for this group version's kinds. */
+/** The discovery request for this group version's kinds had no answer. */
 void kube_kinds_doubt(struct sw_kube_kinds *kinds, const char *api_version);
-/** Another number whenever something else is served than before. */
+/** A hash of the served kinds: it changes whenever they change. */
 uint64_t kube_kinds_signature(const struct sw_kube_kinds *kinds);
 /** Why a kind was not found: which part of its name is not served. */
 void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_version,
@@ -216,13 +231,15 @@ const char *kube_kinds_version_at(const struct sw_kube_kinds *kinds, size_t i);
  */
 
 struct fetch;
-/** The handle is cancelled or over: nobody waits any more. */
+/** Free a discovery whose handle is cancelled or has answered. */
 void kube_discovery_free(struct discovery *d);
+/** Free all discovery documents in flight. */
 void kube_fetches_free(struct sw_kube *k);
 
 /* ---- watches (watch.c) -------------------------------------------------------------------------
  */
 
+/** Close all watches of the client. */
 void kube_watch_unhook_all(struct sw_kube *k);
 /** The server is back: end the pauses. */
 void kube_watch_wake_all(struct sw_kube *k);

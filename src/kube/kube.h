@@ -1,9 +1,9 @@
 #pragma once
-/* kube: one Kubernetes API server's client on the process's event loop. Requests, watches that keep
- * themselves alive, and what kinds the server serves. Nothing here blocks; every answer is a
- * callback on the loop's thread. What it leaves to others: what to ask for and when to try again
- * (requests retry only if told so), and to keep objects (a watch remembers only their versions).
- * Where the server is and who we are: kubeconfig.h. Leader election: lease.h. */
+/* kube: the client of one Kubernetes API server on the process's event loop: requests, watches that
+ * reconnect by themselves, and discovery. No function blocks; every answer is a callback on the
+ * loop's thread. Requests are only retried if their options say so, and a watch stores only the
+ * versions of objects: the informer keeps objects. Server address and identity: kubeconfig.h.
+ * Leader election: lease.h. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,39 +23,39 @@ struct sw_loop;
 struct sw_kube_opts {
     const char *user_agent;    /* "slipway" */
     const char *field_manager; /* "slipway" */
-    int max_in_flight;         /* requests (watches not counted); 0: 16. More wait in line */
-    int timeout_ms;            /* a request's deadline where it names none; 0: 30000 */
+    int max_in_flight;         /* requests (without watches); 0: 16. The others are queued */
+    int timeout_ms;            /* the deadline of a request without its own; 0: 30000 */
     uint64_t seed;             /* of the jitter; 0: from the system */
     /** The server has become unreachable (@code and @why are those of a request), or reachable
-     * again (0). Told on each change, not for each request; it is taken for reachable at first. */
+     * again (0). Called on each change, not for each request; initially it counts as reachable. */
     void (*on_server)(int code, const char *why, void *arg);
-    /** A warning of the server's (deprecated version, unknown field...); each text only once. */
+    /** A warning from the server (deprecated version, unknown field...); each text only once. */
     void (*on_warning)(const char *text, void *arg);
     void *arg; /* of both */
 };
 
-/** Read the certificates and be ready; connects only when asked for something. @config is copied;
- * @opts may be NULL.
+/** Read the certificates. The client connects with its first request. @config is copied; @opts may
+ * be NULL. @*out is the caller's: sw_kube_free().
  * @return 0 | SW_INVALID (server address, certificate, key: named) | SW_NOTFOUND, SW_FORBIDDEN (a
  * file)
  */
 int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
                 const struct sw_kube_opts *opts, struct sw_kube **out, struct sw_err *err);
-/** Cancels every request and closes every watch: none of their callbacks runs any more, and their
- * handles are dead. Not from a callback of its own. NULL is accepted. */
+/** Cancel every request and close every watch: none of their callbacks runs any more, and their
+ * handles are invalid. Not from a callback of this client. NULL is accepted. */
 void sw_kube_free(struct sw_kube *k);
 
 /** "https://10.0.0.1:6443". Borrowed. */
 const char *sw_kube_server(const struct sw_kube *k);
 /** The context's namespace, else "default". Borrowed. */
 const char *sw_kube_ns(const struct sw_kube *k);
-/** Whether the last thing heard of the server was an answer. */
+/** Whether the server counts as reachable; see sw_kube_opts.on_server. */
 bool sw_kube_is_up(const struct sw_kube *k);
 
 /* ---- kinds -------------------------------------------------------------------------------------
  */
 
-/** What may be done with a kind, as discovery says. */
+/** The verbs that discovery reports for a kind. */
 enum sw_kind_verb {
     SW_CAN_GET = 1 << 0,
     SW_CAN_LIST = 1 << 1,
@@ -67,8 +67,8 @@ enum sw_kind_verb {
     SW_CAN_DELETECOLLECTION = 1 << 7,
 };
 
-/** One kind of one group and version. Pointers to it stay good until sw_kube_free(); what it says
- * is renewed in place. */
+/** One kind of one group and version. Pointers to it are valid until sw_kube_free(); discovery
+ * updates its fields in place. */
 struct sw_kind {
     const char *group;       /* "" for core */
     const char *version;     /* "v1" */
@@ -76,13 +76,13 @@ struct sw_kind {
     const char *kind;        /* "Deployment" */
     const char *plural;      /* "deployments" */
     bool namespaced;
-    bool served;     /* false: it was once, and is not since the last look */
+    bool served;     /* false: the last discovery did not report it any more */
     bool has_status; /* has the status subresource */
     unsigned verbs;  /* enum sw_kind_verb */
 };
 
-/** @return the kind if discovery has seen it and it is served, else NULL. Borrowed until
- * sw_kube_free(). Asks nobody: see sw_kube_kind(). */
+/** @return the kind if discovery has reported it and it is served, else NULL. Borrowed until
+ * sw_kube_free(). Sends no request; see sw_kube_kind(). */
 const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api_version,
                                         const char *kind);
 /** The same by plural name; @group NULL: any. The first that is served. */
@@ -94,50 +94,49 @@ typedef void sw_kube_kind_fn(int code, const struct sw_kind *kind, const struct 
                              void *arg);
 typedef void sw_kube_done_fn(int code, const struct sw_err *err, void *arg);
 
-/** Find a kind, asking the server when it is not known yet (so that a CRD made a moment ago is
- * found); one request at most for a kind that is served. A kind not found is not remembered as
- * such.
+/** Find a kind, with a discovery request if it is not known yet (so that a CRD that was just
+ * created is found); at most one request for a kind that is served. A failure is not cached.
  * @cb gets 0 | SW_NOTFOUND: the message names the kind and which part of its apiVersion is not
  * served | SW_UNAVAILABLE | SW_FORBIDDEN. Cancel it like a request. */
 struct sw_kube_request *sw_kube_kind(struct sw_kube *k, const char *api_version, const char *kind,
                                      sw_kube_kind_fn *cb, void *arg);
 
-/** Ask the server anew what it serves: one group's version ("apps/v1"), the groups and their
- * versions
- * (@api_version NULL; two requests), or every kind of every version ("*"; two requests where the
- * server aggregates its discovery, Kubernetes 1.26, else one more for each group version). A group
- * version that cannot be asked for does not fail "*": its kinds stay as they were known, and
+/** Repeat discovery: of one group version ("apps/v1"), of the groups and their versions
+ * (@api_version NULL; two requests), or of every kind of every version ("*"; two requests if the
+ * server has aggregated discovery, Kubernetes 1.26, else one more for each group version). A group
+ * version that does not answer does not fail "*": its kinds stay as they were, and
  * sw_kube_next_doubtful() names it. */
 struct sw_kube_request *sw_kube_discover(struct sw_kube *k, const char *api_version,
                                          sw_kube_done_fn *cb, void *arg);
 
-/** Call @fn (NULL: nobody) whenever the server has been found to serve something else than before,
- * by any question, a single kind's too; not while more answers are on their way. From within an
- * answer: @fn only notes it. One at a time. */
+/** Call @fn (NULL: no function) whenever a discovery request shows that the served kinds have
+ * changed, after the last answer in flight. It is called from within an answer: @fn must only
+ * record the change. A later call replaces @fn. */
 void sw_kube_on_kinds(struct sw_kube *k, void (*fn)(void *arg), void *arg);
-/** Whether all groups and versions that are served have been told: until then what sw_kube_serves()
- * does not know may be there all the same. */
+/** Whether the list of all served groups and versions is known. If not, a false from
+ * sw_kube_serves() does not mean that the group is not served. */
 bool sw_kube_groups_known(const struct sw_kube *k);
-/** Whether the kinds of a group version ("apps/v1") are known, as far as it is served: false where
- * it stands in the list of groups and nobody has answered for it yet, so that a kind that is not
- * found may be there all the same. */
+/** Whether the kinds of a group version ("apps/v1") are known, or the group version is not served.
+ * If not, a kind that is not found may still be served. */
 bool sw_kube_kinds_known(const struct sw_kube *k, const char *api_version);
-/** Those of which that is not known, or of which the last question had no answer (ask again), one
- * after the other; @at: 0 at first. NULL behind the last. Borrowed until sw_kube_free(). */
+/** Iterate over the group versions whose kinds are not known or whose last discovery request failed
+ * (repeat it). @at: 0 at first. @return NULL after the last one. Borrowed until sw_kube_free(). */
 const char *sw_kube_next_doubtful(const struct sw_kube *k, size_t *at);
-/** Whether "apps/v1" or a whole group "apps" was served at the last look. "" asks for core. */
+/** Whether the group version "apps/v1" or any version of the group "apps" was served at the last
+ * discovery. "": the core group. */
 bool sw_kube_serves(const struct sw_kube *k, const char *group_or_version);
 /** Call @each with "v1", "apps/v1", "apps/v1/Deployment", ... (Helm's .Capabilities.APIVersions):
- * all versions, and the kinds of those that were looked at. */
+ * all versions, and the kinds of versions that were discovered. */
 void sw_kube_each_api(const struct sw_kube *k, void (*each)(const char *api, void *arg), void *arg);
-/** Call @each with every kind served that discovery has seen. */
+/** Call @each with every served kind that discovery has reported. */
 void sw_kube_each_kind(const struct sw_kube *k, void (*each)(const struct sw_kind *kind, void *arg),
                        void *arg);
 
 /* ---- requests ----------------------------------------------------------------------------------
  */
 
-/** What came back. Everything in it is borrowed for the call (json_object_get() to keep). */
+/** The answer to a request. Everything in it is borrowed for the call (json_object_get() to keep).
+ */
 struct sw_kube_answer {
     int code;           /* 0, or what to do next (enum sw_code) */
     int http_status;    /* 0: no answer came */
@@ -158,18 +157,19 @@ struct sw_kube_answer {
 
 typedef void sw_kube_answer_fn(const struct sw_kube_answer *answer, void *arg);
 
+/** The type of a patch: RFC 7386, RFC 6902, strategic merge. */
 enum sw_kube_patch { SW_PATCH_MERGE, SW_PATCH_JSON, SW_PATCH_STRATEGIC };
 
 /** The zero value is the default of each; what does not belong to a verb is ignored by it. */
 struct sw_request_opts {
     int timeout_ms; /* from when it is sent, each try anew; 0: the client's */
-    /** Try again so many times after SW_UNAVAILABLE, with capped back-off and jitter, or after what
-     * the server's Retry-After says. What may not be done twice (create, JSON patch) is repeated
-     * only where the server cannot have acted. */
+    /** The number of retries after SW_UNAVAILABLE, with capped back-off and jitter, or after the
+     * server's Retry-After. Requests that are not idempotent (create, JSON patch) are only repeated
+     * if the server cannot have processed them. */
     int retries;
-    bool ahead;              /* goes before what waits in line already */
+    bool ahead;              /* insert it at the front of the queue */
     const char *subresource; /* "status", "scale", "eviction", ... */
-    const char *as_user;     /* do it as this user ("system:serviceaccount:ns:name") */
+    const char *as_user;     /* impersonate this user ("system:serviceaccount:ns:name") */
     /* list */
     const char *label_selector;
     const char *field_selector;
@@ -192,7 +192,7 @@ struct sw_request_opts {
     const char *container;
     int tail_lines;  /* 0: all */
     int limit_bytes; /* 0: 1 MiB */
-    bool previous;   /* of the container's life before */
+    bool previous;   /* of the previous instance of the container */
     /* raw */
     const char *body;         /* sent as it is; @content_type says what it is */
     const char *content_type; /* NULL: application/json */
@@ -210,10 +210,12 @@ struct sw_request_opts {
  * Source: Kubernetes "API Conventions" (response Status kind), "API Concepts".
  * Pinned by test/unit/kube/kube_request_test.c. */
 
+/** Get one object: sw_kube_answer.object. */
 struct sw_kube_request *sw_kube_get(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
                                     const char *name, const struct sw_request_opts *opts,
                                     sw_kube_answer_fn *cb, void *arg);
-/** In pages, each with a call of @cb; an error ends it. SW_GONE: it took too long, begin again. */
+/** List objects in pages, each with a call of @cb; an error ends the list. SW_GONE: the list took
+ * too long; start again. */
 struct sw_kube_request *sw_kube_list(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
                                      const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                      void *arg);
@@ -222,6 +224,7 @@ struct sw_kube_request *sw_kube_create(struct sw_kube *k, const struct sw_kind *
                                        const char *ns, const char *name, struct json_object *body,
                                        const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                        void *arg);
+/** Replace an object (PUT). SW_CONFLICT: the resourceVersion in @body is not the current one. */
 struct sw_kube_request *sw_kube_update(struct sw_kube *k, const struct sw_kind *kind,
                                        const char *ns, const char *name, struct json_object *body,
                                        const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
@@ -231,10 +234,12 @@ struct sw_kube_request *sw_kube_apply(struct sw_kube *k, const struct sw_kind *k
                                       const char *name, struct json_object *body,
                                       const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                       void *arg);
+/** Patch an object; @body is a patch of type @type. */
 struct sw_kube_request *sw_kube_patch(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
                                       const char *name, enum sw_kube_patch type,
                                       struct json_object *body, const struct sw_request_opts *opts,
                                       sw_kube_answer_fn *cb, void *arg);
+/** Delete an object. The answer comes when the server accepts it; finalizers may still run. */
 struct sw_kube_request *sw_kube_delete(struct sw_kube *k, const struct sw_kind *kind,
                                        const char *ns, const char *name,
                                        const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
@@ -251,24 +256,25 @@ struct sw_kube_request *sw_kube_raw(struct sw_kube *k, const char *method, const
 struct sw_kube_request *sw_kube_version(struct sw_kube *k, const struct sw_request_opts *opts,
                                         sw_kube_answer_fn *cb, void *arg);
 
-/** No callback of it runs from here on. The server may have done it all the same. NULL is accepted,
- * and so is calling it from its own callback. */
+/** Cancel a request: its callback does not run any more. The server may still have processed it.
+ * NULL is accepted. May be called from the request's own callback. */
 void sw_kube_cancel(struct sw_kube_request *req);
 
 /* ---- watches -----------------------------------------------------------------------------------
  */
 
+/** The type of a watch's event. */
 enum sw_watch_type {
     SW_WATCH_ADDED, /* also for each object of the first list */
     SW_WATCH_MODIFIED,
     SW_WATCH_DELETED, /* object: its last state, or NULL where the deletion was missed */
-    SW_WATCH_SYNCED,  /* a list has been delivered: everything there is was told. Also when what an
-                         ERROR told has passed */
-    SW_WATCH_ERROR,   /* @code, @err: cannot list or watch. It goes on trying; told on change only,
-                         and not for a server that is down (on_server) */
+    SW_WATCH_SYNCED,  /* a list is complete: all existing objects were delivered. Also when the
+                         cause of an ERROR is gone */
+    SW_WATCH_ERROR,   /* @code, @err: list or watch failed. The watch retries; reported on change
+                         only, and not while the server is unreachable (on_server) */
 };
 
-/** Borrowed for the call. */
+/** One event of a watch, borrowed for the call. */
 struct sw_watch_event {
     enum sw_watch_type type;
     const struct sw_kind *kind;
@@ -295,31 +301,33 @@ struct sw_watch_opts {
     const char *const *fields;
     int page_size; /* 0: 500 */
     int idle_ms;   /* begin anew after so long without a byte; 0: 5 minutes */
-    /** Do without the first list: the watch itself brings what there is, as it comes ("Get State
-     * and Start at Most Recent"). One question less, for who needs no SYNCED: that comes with a
-     * bookmark, a minute later, or with the list that follows when the watch ends before. */
+    /** Skip the first list: the watch itself delivers the existing objects ("Get State and Start at
+     * Most Recent"). This saves one request for callers that do not need SYNCED, which then comes
+     * with a bookmark after about a minute, or with the list after an early end of the watch. */
     bool unlisted;
 };
 
-/** Tell about every object of a kind, from now on, whatever happens to the connection: list in
- * pages, then watch; resume where it broke off; list again where that is too old, telling only the
- * differences. @cb runs on the loop's thread, never before this returned, until closed.
+/** Report every object of a kind and its changes until closed, across connection failures: list in
+ * pages, then watch; resume after an interruption; list again if the version is too old, and report
+ * only the differences. @cb runs on the loop's thread, never before this function has returned.
  * @kind must be from this client. Source: Kubernetes "API Concepts" (efficient detection of
  * changes, 410 Gone, bookmarks). Pinned by test/unit/kube/kube_watch_test.c. */
 struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind *kind,
                                          const struct sw_watch_opts *opts, sw_watch_fn *cb,
                                          void *arg);
-/** No callback of it runs from here on; may be called from its own. NULL is accepted. */
+/** Close the watch: its callback does not run any more. May be called from the callback. NULL is
+ * accepted. */
 void sw_kube_watch_close(struct sw_kube_watch *w);
-/** Whether everything that there is was told (SYNCED) and nothing is known to be missing since. */
+/** Whether all existing objects were delivered (SYNCED) and no event is known to be missing since.
+ */
 bool sw_kube_watch_is_synced(const struct sw_kube_watch *w);
-/** How many objects there are as far as was told. */
+/** The number of objects that were reported and not deleted. */
 size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w);
 
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/** What a v1 Event says; everything borrowed. */
+/** The fields of a v1 Event; everything is borrowed. */
 struct sw_kube_event {
     const char *id, *ns; /* the Event's own name and namespace */
     struct {
@@ -330,7 +338,7 @@ struct sw_kube_event {
     const char *component, *host; /* who says it; @host NULL: wherever */
     int64_t at_ms;                /* since the epoch */
 };
-/** The Event that was seen once, to be created; the caller's. */
+/** An Event with count 1, to be created; the caller owns it. */
 struct json_object *sw_kube_event_doc(const struct sw_kube_event *e);
 
 /* ---- counts ------------------------------------------------------------------------------------
@@ -345,19 +353,20 @@ struct sw_kube_count {
     int http_status;      /* 0: no answer */
     uint64_t n;
 };
+/** Call @each with every count. */
 void sw_kube_each_count(const struct sw_kube *k,
                         void (*each)(const struct sw_kube_count *count, void *arg), void *arg);
-/** Write each of them as a sample of metric @name, with the labels verb, resource and code. */
+/** Write each count as a sample of metric @name, with the labels verb, resource and code. */
 void sw_kube_put_counts(const struct sw_kube *k, struct sw_metrics *out, const char *name);
-/** One of the last requests, answered or given up. */
+/** One of the last requests, answered or failed. */
 struct sw_kube_traced {
     int64_t wall_ms, took_ms; /* when it was over; 0: a watch, which goes on */
     const char *verb;         /* as of sw_kube_count */
     const char *path;         /* its beginning, with the query */
     int http_status;          /* 0: no answer */
 };
-/** The last 500, the oldest first. */
+/** Call @each with the last 500 requests, the oldest first. */
 void sw_kube_each_traced(const struct sw_kube *k,
                          void (*each)(const struct sw_kube_traced *traced, void *arg), void *arg);
-/** Sum over what fits; NULL fits all. */
+/** The number of requests sent with this verb and resource; NULL: any. */
 uint64_t sw_kube_n_requests(const struct sw_kube *k, const char *verb, const char *resource);

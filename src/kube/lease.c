@@ -176,7 +176,7 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
         on_held(l, a->object);
     } else if (changed && !l->reread) {
         l->reread = true;
-        read_lease(l); /* somebody else wrote, or deleted it: see who, at once */
+        read_lease(l); /* another client changed or deleted it: read it again at once */
     } else {
         on_failure(l, a);
     }

@@ -11,6 +11,7 @@ struct sw_kube_config;
 struct sw_lease;
 struct sw_loop;
 
+/** How to compete for a Lease. Zero selects the default of each optional field. */
 struct sw_lease_opts {
     const char *ns;       /* of the Lease; must be set */
     const char *name;     /* of the Lease; must be set */
@@ -37,15 +38,17 @@ struct sw_lease_opts {
 int sw_lease_open(struct sw_loop *loop, const struct sw_kube_config *config,
                   const struct sw_lease_opts *opts, struct sw_lease **out, struct sw_err *err);
 
+/** Whether this process is the leader now. */
 bool sw_lease_is_leader(const struct sw_lease *lease);
-/** Who holds it as far as we know; "" for nobody. Borrowed until the next turn of the loop. */
+/** The identity of the last known holder, "" if there is none. Borrowed until the next turn of the
+ * loop. */
 const char *sw_lease_holder(const struct sw_lease *lease);
 
-/** Stop leading (on_stopped is called now) and tell the cluster, so that another need not wait.
- * @done is called when that was answered, or after 2 s; never before this returned. Close it then.
- */
+/** Stop leading (on_stopped is called now) and release the Lease in the cluster, so that another
+ * candidate can lead at once. @done is called when the server has answered, or after 2 s; never
+ * before this function has returned. Close the lease then. */
 void sw_lease_release(struct sw_lease *lease, void (*done)(void *arg), void *arg);
 
-/** Stop competing at once, telling nobody; no callback runs from here on, on_stopped neither. May
- * be called from a callback. NULL is accepted. */
+/** Stop competing at once without releasing the Lease in the cluster; no callback runs any more,
+ * also not on_stopped. May be called from a callback. NULL is accepted. */
 void sw_lease_close(struct sw_lease *lease);

@@ -1,18 +1,20 @@
 #pragma once
-/* lease_record: what a Lease says, read from and written into the document, so that fields unknown
- * here survive. */
+/* lease_record: reads the spec of a Lease and writes it into a copy of the document, so that
+ * unknown fields are kept. */
 #include <stdbool.h>
 #include <stdint.h>
 
 struct json_object;
 
+/** The fields of a Lease's spec; strings are borrowed from the document. */
 struct lease_record {
-    const char *holder;  /* "": nobody. Borrowed from the document */
-    int64_t lease_ms;    /* how long the holder's word counts */
-    const char *renewed; /* only compared, never reckoned with: it is the holder's clock */
+    const char *holder;  /* holderIdentity; "": none */
+    int64_t lease_ms;    /* leaseDurationSeconds */
+    const char *renewed; /* renewTime, by the holder's clock: only compared for equality */
     int64_t transitions;
 };
 
+/** Read a Lease. */
 struct lease_record lease_record_read(struct json_object *lease);
 
 /** The Lease to write: a copy of @lease (NULL: a new one), held by @identity from @now_ms on; one

@@ -1,18 +1,20 @@
 #pragma once
-/* seen: which objects a watch has told of, each by its key, uid and version alone. What a list says
- * anew, an event doubled, late or lost becomes by it the difference to what was told. */
+/* observed: the objects that a watch has reported, with namespace, name, uid and version. With it a
+ * new list, or a duplicate, late or lost event, is reduced to the changes since the last report. */
 #include <stdbool.h>
 #include <stddef.h>
 
 struct observed;
 
+/** How an object differs from what was reported. */
 enum observed_change {
     OBSERVED_NEW,
     OBSERVED_CHANGED,
-    OBSERVED_SAME,     /* told already, or older than what was told */
-    OBSERVED_REPLACED, /* another object of that name: the one told of is gone */
+    OBSERVED_SAME,     /* already reported, or older than the reported version */
+    OBSERVED_REPLACED, /* another uid: the reported object is gone */
 };
 
+/** The identity and version of one object; borrowed strings. */
 struct observed_object {
     const char *ns; /* "" for none */
     const char *name;
@@ -20,21 +22,24 @@ struct observed_object {
     const char *resource_version;
 };
 
+/** An empty set; observed_free() frees it. */
 struct observed *observed_new(void);
+/** Free the set. */
 void observed_free(struct observed *observed);
+/** The number of objects in the set. */
 size_t observed_count(const struct observed *observed);
 
-/** Note that an object is there. In a list (@listed) what it says is true however old it looks;
- * in a watch a version lower than the one noted is an old tale. */
+/** Record that an object exists. The version from a list (@listed) always counts; a version from a
+ * watch that is lower than the recorded one is outdated. */
 enum observed_change observed_put(struct observed *observed, const struct observed_object *o,
                                   bool listed);
-/** Note that an object is gone. @return whether it had been told of. */
+/** Record that an object is deleted. @return whether it was in the set */
 bool observed_remove(struct observed *observed, const struct observed_object *o);
 
-/** A list begins, and ends: what was not put in between is missing from it. */
+/** A list begins. */
 void observed_begin_list(struct observed *observed);
+/** The list ends: objects that were not put since observed_begin_list() are missing from it. */
 void observed_end_list(struct observed *observed);
-/** After observed_end_list(): take the next object that the list did not have. @key's texts live
- * until
- * @seen is next called. @return false: no more */
+/** After observed_end_list(): remove the next object that is missing from the list and store it in
+ * @key, whose strings are valid until the next call on @observed. @return false: no more */
 bool observed_next_missing(struct observed *observed, struct observed_object *key);

@@ -1,5 +1,5 @@
-/* trace: the last requests, for who has to understand what went on between us and a server. Paths
- * name objects; bodies, which hold secrets, are not kept. */
+/* trace: the last requests, for debugging. Paths contain names of objects; bodies, which can
+ * contain secrets, are not stored. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,9 +14,10 @@ enum {
     SERVER_S = 300, /* the server ends a watch after this and up to as much again */
     RETRY_FIRST_MS = 200,
     RETRY_CAP_MS = 30000,
-    DOWN_CAP_MS = 5000,   /* the same while nobody answers: notice soon that somebody does */
+    DOWN_CAP_MS =
+        5000, /* the same while the server is unreachable, to notice soon when it is back */
     GOOD_LIFE_MS = 1000,  /* a watch that lived so long was one */
-    FAILURES_TO_LIST = 3, /* so many watches failed: perhaps its version is to blame */
+    FAILURES_TO_LIST = 3, /* after so many failed watches the version may be the cause */
     FAILURES_TO_TELL = 3, /* so many 5xx in a row are told */
     HTTP_TOO_LARGE_VERSION = 504,
     PAGED_LISTS = 2, /* so many lists expired between pages: ask for all at once */

@@ -76,7 +76,8 @@ static int eval_wildcard(const struct eval *e, struct json_object *in, struct sw
     return rc;
 }
 
-/* The value and all its descendants. As in kubectl, empty values are skipped. */
+/* The value and all its descendants. As in kubectl, only non-empty maps, lists and strings count.
+ */
 static int eval_recursive(const struct eval *e, struct json_object *in, struct sw_json_list *out)
 {
     bool text = json_object_is_type(in, json_type_string) && json_object_get_string_len(in) > 0;
