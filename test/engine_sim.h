@@ -319,14 +319,14 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
         n++;
     }
     struct json_object *list = sw_json_find(sim->taints, name, "taints", NULL);
-    struct sw_node_set_taint taints[8];
+    struct sw_taint taints[8];
     size_t n_taints = 0;
     for (; n_taints < sw_json_len(list); n_taints++) {
         struct json_object *t = sw_json_at(list, n_taints);
-        taints[n_taints] = (struct sw_node_set_taint){ sw_json_str(t, "", "key", NULL),
-                                                       sw_json_str(t, "", "value", NULL),
-                                                       sw_json_str(t, "", "effect", NULL),
-                                                       sw_json_str(t, "", "timeAdded", NULL) };
+        taints[n_taints] = (struct sw_taint){ sw_json_str(t, "", "key", NULL),
+                                              sw_json_str(t, "", "value", NULL),
+                                              sw_json_str(t, "", "effect", NULL),
+                                              sw_json_str(t, "", "timeAdded", NULL) };
     }
     return sw_node_set_put(sim->roster,
                            &(struct sw_node_set_facts){

@@ -374,7 +374,7 @@ static char *taint_text(const char *key, const char *value, const char *effect)
 static bool has_taint(const struct sw_node_plan *p, uint32_t node, const char *words)
 {
     for (size_t i = 0; i < sw_node_set_n_taints(p->node_set, node); i++) {
-        struct sw_node_set_taint t = sw_node_set_taint(p->node_set, node, i);
+        struct sw_taint t = sw_node_set_taint(p->node_set, node, i);
         SW_AUTO_CHARS *have = taint_text(t.key, t.value ? t.value : "", t.effect);
         if (sw_streq(have, words))
             return true;

@@ -59,7 +59,7 @@ static struct json_object *list_of(const struct sw_engine *e, uint32_t node)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < sw_node_set_n_taints(e->nodes, node); i++) {
-        struct sw_node_set_taint t = sw_node_set_taint(e->nodes, node, i);
+        struct sw_taint t = sw_node_set_taint(e->nodes, node, i);
         struct json_object *doc = json_object_new_object();
         sw_json_set_str(doc, t.key, "key", NULL);
         if (*t.value)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "operator/engine/nodes/node_set.h"
+
 struct json_object;
 struct sw_err;
 struct sw_facts;
@@ -23,11 +25,6 @@ struct sw_os {
     char *major_minor; /* "rhel8.4" */
     char *decimal;     /* "8.4" */
     char *build;       /* RHCOS: "410.84.202201251210-0"; else "" */
-};
-
-struct sw_taint {
-    const char *key, *value, *effect;
-    const char *added; /* timeAdded as it is written, "" without */
 };
 
 /** Where it stands on a node which of its taints slipway has set there, for which resource: JSON,

@@ -3,9 +3,6 @@
 #include "data/data.h"
 #include "operator/engine/nodes/grace_period.h"
 
-_Static_assert(sizeof(struct sw_taint) == sizeof(struct sw_node_set_taint),
-               "both are key, value, effect, added");
-
 uint32_t sw_node_put(struct sw_node_set *roster, struct sw_facts *facts, const struct sw_node *node,
                      const char *group, uint64_t version, bool *changed, bool *groups_changed)
 {
@@ -14,7 +11,7 @@ uint32_t sw_node_put(struct sw_node_set *roster, struct sw_facts *facts, const s
         .group = group,
         .labels = node->labels,
         .n_labels = node->n_labels,
-        .taints = (const struct sw_node_set_taint *)node->taints,
+        .taints = node->taints,
         .n_taints = node->n_taints,
         .taint_record = node->taint_record,
         .ready = node->ready,

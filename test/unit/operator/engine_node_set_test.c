@@ -228,7 +228,7 @@ static void pods_go_where_selector_and_affinity_allow(void **state)
 }
 
 static const struct taint_case {
-    struct sw_node_set_taint taint;
+    struct sw_taint taint;
     const char *tolerations;
     bool tainted;
 } taints[] = {

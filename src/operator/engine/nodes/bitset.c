@@ -16,20 +16,17 @@ bool bitset_has(const struct bitset *bitset, uint32_t i)
     return i / 64 < bitset->n_words && (bitset->words[i / 64] >> (i % 64) & 1);
 }
 
-static void make_room(struct bitset *bitset, size_t n_words)
-{
-    if (n_words <= bitset->n_words)
-        return;
-    bitset->words = sw_realloc(bitset->words, n_words, sizeof *bitset->words);
-    memset(bitset->words + bitset->n_words, 0, (n_words - bitset->n_words) * sizeof *bitset->words);
-    bitset->n_words = n_words;
-}
-
 bool bitset_put(struct bitset *bitset, uint32_t i, bool in)
 {
     if (bitset_has(bitset, i) == in)
         return false;
-    make_room(bitset, i / 64 + 1);
+    size_t n_words = i / 64 + 1;
+    if (n_words > bitset->n_words) {
+        bitset->words = sw_realloc(bitset->words, n_words, sizeof *bitset->words);
+        memset(bitset->words + bitset->n_words, 0,
+               (n_words - bitset->n_words) * sizeof *bitset->words);
+        bitset->n_words = n_words;
+    }
     bitset->words[i / 64] ^= UINT64_C(1) << (i % 64);
     if (in)
         bitset->count++;

@@ -25,7 +25,7 @@ bool sw_is_feature_label(const char *key)
     return sw_starts_with(key, "feature.node.kubernetes.io/");
 }
 
-static const char *grace_key_of(struct json_object *term)
+static const char *grace_label_of(struct json_object *term)
 {
     struct json_object *list = sw_json_get(term, "matchExpressions");
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -42,7 +42,7 @@ char *sw_grace_period_remove(struct json_object *pod_spec)
                                              NULL);
     char *found = NULL;
     for (size_t i = sw_json_len(terms); i-- > 0;) {
-        const char *key = grace_key_of(sw_json_at(terms, i));
+        const char *key = grace_label_of(sw_json_at(terms, i));
         if (!key)
             continue;
         found = found ? found : sw_strdup(key);
@@ -63,20 +63,20 @@ static void find_grace_label(const char *key, const char *value, void *arg)
                (sw_starts_with(key, SW_GRACE_PERIOD_LABEL) && sw_streq(value, s->resource));
 }
 
-bool sw_node_set_keeps(const struct sw_node_set *roster, uint32_t node,
-                       struct json_object *selector, const char *resource)
+bool sw_node_set_keeps(const struct sw_node_set *set, uint32_t node, struct json_object *selector,
+                       const char *resource)
 {
-    if (sw_node_set_matches(roster, node, selector))
+    if (sw_node_set_matches(set, node, selector))
         return true;
-    if (!sw_node_set_name(roster, node))
+    if (!sw_node_set_name(set, node))
         return false;
     json_object_object_foreach(selector, asked, value)
     {
-        const char *found = sw_node_set_label(roster, node, asked);
+        const char *found = sw_node_set_label(set, node, asked);
         if (found ? !sw_streq(found, json_object_get_string(value)) : !sw_is_feature_label(asked))
             return false;
     }
     struct search s = { .resource = resource };
-    sw_node_set_each_label(roster, node, find_grace_label, &s);
+    sw_node_set_each_label(set, node, find_grace_label, &s);
     return s.found;
 }

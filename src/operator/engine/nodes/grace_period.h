@@ -1,10 +1,11 @@
 #pragma once
-/* stay: the pods of a DaemonSet stay where they are while labels of Node Feature Discovery are
- * missing. A nodeSelector alone cannot say that: the DaemonSet controller deletes a pod as soon as
- * its node does not match (Kubernetes, "DaemonSet", on changed node labels). So slipway puts a
- * label on nodes that had what a DaemonSet asks for when its state finished there, and what asks
- * for features lets them be missing where that label is (operator/manifests/hook_node_affinity.c);
- * it goes when the grace is over (node_label.c). */
+/* grace_period: the pods of a DaemonSet stay where they are while labels of Node Feature Discovery
+ * are missing. A nodeSelector alone cannot do that: the DaemonSet controller deletes a pod as soon
+ * as its node does not match (Kubernetes, "DaemonSet", on changed node labels). So slipway sets a
+ * label (SW_GRACE_PERIOD_LABEL) on nodes that had what a DaemonSet selects when its state finished
+ * there, and the DaemonSet's node affinity accepts nodes with that label where labels of features
+ * are missing (operator/manifests adds that). The label goes when the grace period is over
+ * (node_label.c). */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,18 +17,19 @@ struct json_object;
 #define SW_REQUIRED_AFFINITY                                                                       \
     "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
 
-/** The label's key for the pods of @resource with @pod_spec, as it asks before it lets anything be
- * missing; heap. */
+/** The label's key for the pods of @resource with @pod_spec, as it is before the node affinity
+ * accepts missing features; heap. */
 char *sw_grace_period_key(const char *resource, struct json_object *pod_spec);
 
-/** Is it a label that Node Feature Discovery sets, and may lose? */
+/** Is it the key of a label that Node Feature Discovery sets, and may remove? */
 bool sw_is_feature_label(const char *key);
 
-/** Take the terms that need a label of ours out of @pod_spec, or of what of it says where pods may
- * run: left is where pods are meant to be. @return the label's key, heap; NULL: there were none. */
+/** Remove the node affinity terms that need a label of ours from @pod_spec (or from those of its
+ * fields that choose nodes): what is left chooses the nodes that are to have pods.
+ * @return the label's key, heap; NULL: there were none */
 char *sw_grace_period_remove(struct json_object *pod_spec);
 
-/** sw_node_set_matches(); or it would, were labels of features not missing, and the node has a
- * label of @resource by which pods stay. */
-bool sw_node_set_keeps(const struct sw_node_set *roster, uint32_t node,
-                       struct json_object *selector, const char *resource);
+/** sw_node_set_matches(); or only labels of features are missing, and the node has a label of
+ * @resource by which pods stay. */
+bool sw_node_set_keeps(const struct sw_node_set *set, uint32_t node, struct json_object *selector,
+                       const char *resource);

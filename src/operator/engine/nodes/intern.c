@@ -19,8 +19,8 @@ struct entry {
 enum { FIRST_HEADS = 256 };
 #define NONE UINT32_MAX
 
-/* The index is a number for each hash, and one in each entry: a table of json-c's takes 40 bytes a
- * slot, a good part of all that is kept of a node. */
+/* The index is a number for each hash, and one in each entry: a hash table of json-c takes 40 bytes
+ * a slot, which would be a good part of the memory of a node. */
 struct pool {
     struct entry *entries;
     size_t n, cap;
@@ -58,7 +58,7 @@ void pool_free(struct pool *pool)
     free(pool);
 }
 
-/* Where the number of the first one with this hash stands. */
+/* The place of the number of the first entry with this hash. */
 static uint32_t *head_of(const struct pool *pool, const void *bytes, size_t len_bytes)
 {
     return &pool->heads[sw_fnv64a(bytes, len_bytes) & (pool->n_heads - 1)];
@@ -95,17 +95,6 @@ static void grow_index(struct pool *pool)
     }
 }
 
-static uint32_t new_entry(struct pool *pool)
-{
-    if (pool->first_free != NONE) {
-        uint32_t id = pool->first_free;
-        pool->first_free = pool->entries[id].next;
-        return id;
-    }
-    SW_GROW(pool->entries, pool->n, pool->cap);
-    return (uint32_t)pool->n++;
-}
-
 static uint32_t add(struct pool *pool, const void *bytes, size_t len_bytes)
 {
     if (pool->n_used++ >= pool->n_heads)
@@ -114,7 +103,13 @@ static uint32_t add(struct pool *pool, const void *bytes, size_t len_bytes)
     b->len = (uint32_t)len_bytes;
     memcpy(b->at, bytes, len_bytes);
     b->at[len_bytes] = '\0';
-    uint32_t id = new_entry(pool), *head = head_of(pool, bytes, len_bytes);
+    uint32_t id = pool->first_free, *head = head_of(pool, bytes, len_bytes);
+    if (id != NONE) {
+        pool->first_free = pool->entries[id].next;
+    } else {
+        SW_GROW(pool->entries, pool->n, pool->cap);
+        id = (uint32_t)pool->n++;
+    }
     pool->entries[id] = (struct entry){ .bytes = b, .next = *head };
     *head = id;
     return id;

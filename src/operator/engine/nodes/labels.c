@@ -6,8 +6,8 @@
 #include "base/base.h"
 
 enum {
-    NEIGHBOURS = 16, /* so many numbers, of keys and of values, make a piece */
-    ROOM = 4,        /* for labels that are set later: a list that moves leaves a hole */
+    NEIGHBOURS = 16, /* numbers of keys that make a piece */
+    ROOM = 4,        /* for labels that are set later: a list that is reallocated leaves a hole */
 };
 
 static uint32_t place_of(uint32_t key)
@@ -21,16 +21,21 @@ static int by_key(const void *a, const void *b)
     return (ka > kb) - (ka < kb);
 }
 
-/* The piece holds its texts, once for all who hold it. */
+static void drop_pairs(struct pool *pool, const struct pair *pairs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        pool_drop(pool, pairs[i].key);
+        pool_drop(pool, pairs[i].value);
+    }
+}
+
+/* A piece has one reference to each of its texts, however many nodes have the piece. */
 static uint32_t hold_piece(struct pool *pool, const struct pair *pairs, size_t n)
 {
     uint32_t id = pool_hold_bytes(pool, pairs, n * sizeof *pairs);
     if (pool_refs(pool, id) == 1)
         return id;
-    for (size_t i = 0; i < n; i++) {
-        pool_drop(pool, pairs[i].key);
-        pool_drop(pool, pairs[i].value);
-    }
+    drop_pairs(pool, pairs, n);
     return id;
 }
 
@@ -44,22 +49,10 @@ static void drop_piece(struct pool *pool, uint32_t id)
         memcpy(last, bytes, len);
     }
     pool_drop(pool, id);
-    for (size_t i = 0; i < n; i++) {
-        pool_drop(pool, last[i].key);
-        pool_drop(pool, last[i].value);
-    }
+    drop_pairs(pool, last, n);
 }
 
-static void add_piece(struct labels *labels, uint32_t id)
-{
-    if (labels->n == labels->cap) {
-        labels->cap += ROOM;
-        labels->pieces = sw_realloc(labels->pieces, labels->cap, sizeof *labels->pieces);
-    }
-    labels->pieces[labels->n++] = id;
-}
-
-/* In order, and each key once: a piece has no more than NEIGHBOURS. */
+/* In order, and each key once: so a piece has at most NEIGHBOURS pairs. */
 static size_t sort(struct pool *pool, struct pair *pairs, size_t n)
 {
     size_t n_kept = 0;
@@ -70,8 +63,7 @@ static size_t sort(struct pool *pool, struct pair *pairs, size_t n)
             pairs[n_kept++] = pairs[i];
             continue;
         }
-        pool_drop(pool, pairs[i].key);
-        pool_drop(pool, pairs[i].value);
+        drop_pairs(pool, &pairs[i], 1);
     }
     return n_kept;
 }
@@ -83,7 +75,11 @@ void labels_set(struct pool *pool, struct labels *labels, struct pair *pairs, si
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && place_of(pairs[end].key) == place_of(pairs[i].key);)
             end++;
-        add_piece(&fresh, hold_piece(pool, pairs + i, end - i));
+        if (fresh.n == fresh.cap) {
+            fresh.cap += ROOM;
+            fresh.pieces = sw_realloc(fresh.pieces, fresh.cap, sizeof *fresh.pieces);
+        }
+        fresh.pieces[fresh.n++] = hold_piece(pool, pairs + i, end - i);
     }
     labels_take(pool, labels, &fresh);
 }
@@ -95,7 +91,7 @@ static void drop_pieces(struct pool *pool, struct labels *labels)
     labels->n = 0;
 }
 
-/* Where they fit the list stays where it is: thousands that move leave holes all over the heap. */
+/* The list is kept where the new labels fit: reallocating thousands would fragment the heap. */
 void labels_take(struct pool *pool, struct labels *to, struct labels *from)
 {
     drop_pieces(pool, to);

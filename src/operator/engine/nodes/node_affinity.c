@@ -1,76 +1,60 @@
-/* Which nodes are meant, and which take a pod: Kubernetes' rules over the roster's labels. */
+/* Which nodes a selector matches, and which take a pod: Kubernetes' rules over the set's labels.
+ * data/selector has the same rules for documents; here no node has one. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
 
 #include "base/base.h"
+#include "data/json/path.h"
+#include "operator/engine/nodes/grace_period.h"
 #include "operator/engine/nodes/node_set.h"
-
-static struct json_object *member(struct json_object *map, const char *key)
-{
-    struct json_object *value = NULL;
-    if (json_object_is_type(map, json_type_object))
-        (void)json_object_object_get_ex(map, key, &value);
-    return value;
-}
 
 static const char *text(struct json_object *value)
 {
     return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
-static size_t length(struct json_object *list)
+bool sw_node_set_matches(const struct sw_node_set *set, uint32_t node, struct json_object *selector)
 {
-    return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
-}
-
-bool sw_node_set_matches(const struct sw_node_set *roster, uint32_t node,
-                         struct json_object *selector)
-{
-    if (!sw_node_set_name(roster, node))
+    if (!sw_node_set_name(set, node))
         return false;
     if (!json_object_is_type(selector, json_type_object))
         return true;
     json_object_object_foreach(
         selector, key,
-        value) if (!sw_streq(sw_node_set_label(roster, node, key), text(value))) return false;
+        value) if (!sw_streq(sw_node_set_label(set, node, key), text(value))) return false;
     return true;
 }
 
 /* ---- taints ------------------------------------------------------------------------------------
  */
 
-static bool tolerates(struct json_object *toleration, const struct sw_node_set_taint *taint)
+static bool tolerates(struct json_object *toleration, const struct sw_taint *taint)
 {
-    const char *effect = text(member(toleration, "effect"));
-    const char *key = text(member(toleration, "key"));
-    bool exists = sw_streq(text(member(toleration, "operator")), "Exists");
+    const char *effect = text(sw_json_get(toleration, "effect"));
+    const char *key = text(sw_json_get(toleration, "key"));
+    bool exists = sw_streq(text(sw_json_get(toleration, "operator")), "Exists");
     if (*effect && !sw_streq(effect, taint->effect))
         return false;
     if (!*key)
-        return exists; /* no key: everything, and only with Exists */
+        return exists; /* without key: all taints, and only with Exists */
     if (!sw_streq(key, taint->key))
         return false;
-    return exists || sw_streq(text(member(toleration, "value")), taint->value);
+    return exists || sw_streq(text(sw_json_get(toleration, "value")), taint->value);
 }
 
-static bool tolerated(struct json_object *tolerations, const struct sw_node_set_taint *taint)
-{
-    for (size_t i = 0; i < length(tolerations); i++)
-        if (tolerates(json_object_array_get_idx(tolerations, i), taint))
-            return true;
-    return false;
-}
-
-bool sw_node_set_is_tainted(const struct sw_node_set *roster, uint32_t node,
+bool sw_node_set_is_tainted(const struct sw_node_set *set, uint32_t node,
                             struct json_object *tolerations)
 {
-    for (size_t i = 0; i < sw_node_set_n_taints(roster, node); i++) {
-        struct sw_node_set_taint t = sw_node_set_taint(roster, node, i);
+    for (size_t i = 0; i < sw_node_set_n_taints(set, node); i++) {
+        struct sw_taint t = sw_node_set_taint(set, node, i);
         if (sw_streq(t.effect, "PreferNoSchedule") || sw_starts_with(t.key, "node.kubernetes.io/"))
             continue;
-        if (!tolerated(tolerations, &t))
+        size_t k = 0;
+        while (k < sw_json_len(tolerations) && !tolerates(sw_json_at(tolerations, k), &t))
+            k++;
+        if (k == sw_json_len(tolerations))
             return true;
     }
     return false;
@@ -79,19 +63,11 @@ bool sw_node_set_is_tainted(const struct sw_node_set *roster, uint32_t node,
 /* ---- node affinity -----------------------------------------------------------------------------
  */
 
-static bool contains(struct json_object *values, const char *found)
-{
-    for (size_t i = 0; i < length(values); i++)
-        if (sw_streq(text(json_object_array_get_idx(values, i)), found))
-            return true;
-    return false;
-}
-
-/* Gt and Lt compare integers; a label or a value that is none matches nothing. */
+/* Gt and Lt compare integers; a label or a value that is no integer matches nothing. */
 static bool compares(struct json_object *values, const char *found, bool greater)
 {
     char *end_found, *end_limit;
-    const char *limit = text(json_object_array_get_idx(values, 0));
+    const char *limit = text(sw_json_at(values, 0));
     long long a = strtoll(found, &end_found, 10), b = strtoll(limit, &end_limit, 10);
     if (end_found == found || *end_found || end_limit == limit || *end_limit)
         return false;
@@ -100,59 +76,49 @@ static bool compares(struct json_object *values, const char *found, bool greater
 
 static bool expression_matches(struct json_object *expression, const char *found)
 {
-    const char *op = text(member(expression, "operator"));
-    struct json_object *values = member(expression, "values");
+    const char *op = text(sw_json_get(expression, "operator"));
+    struct json_object *values = sw_json_get(expression, "values");
     if (sw_streq(op, "In"))
-        return found && contains(values, found);
+        return found && sw_json_has_text(values, found);
     if (sw_streq(op, "NotIn"))
-        return !found || !contains(values, found);
+        return !found || !sw_json_has_text(values, found);
     if (sw_streq(op, "Exists"))
         return found != NULL;
     if (sw_streq(op, "DoesNotExist"))
         return found == NULL;
     if (sw_streq(op, "Gt") || sw_streq(op, "Lt"))
-        return found && length(values) == 1 && compares(values, found, *op == 'G');
+        return found && sw_json_len(values) == 1 && compares(values, found, *op == 'G');
     return false;
 }
 
-static bool term_matches(const struct sw_node_set *roster, uint32_t node, struct json_object *term)
+static bool term_matches(const struct sw_node_set *set, uint32_t node, struct json_object *term)
 {
-    struct json_object *labels = member(term, "matchExpressions");
-    struct json_object *fields = member(term, "matchFields");
-    if (length(labels) + length(fields) == 0)
+    struct json_object *labels = sw_json_get(term, "matchExpressions");
+    struct json_object *fields = sw_json_get(term, "matchFields");
+    if (sw_json_len(labels) + sw_json_len(fields) == 0)
         return false; /* an empty term matches no node */
-    for (size_t i = 0; i < length(labels); i++) {
-        struct json_object *e = json_object_array_get_idx(labels, i);
-        if (!expression_matches(e, sw_node_set_label(roster, node, text(member(e, "key")))))
+    for (size_t i = 0; i < sw_json_len(labels); i++) {
+        struct json_object *e = sw_json_at(labels, i);
+        if (!expression_matches(e, sw_node_set_label(set, node, text(sw_json_get(e, "key")))))
             return false;
     }
-    for (size_t i = 0; i < length(fields); i++) {
-        struct json_object *e = json_object_array_get_idx(fields, i);
-        bool is_name = sw_streq(text(member(e, "key")), "metadata.name");
-        if (!is_name || !expression_matches(e, sw_node_set_name(roster, node)))
+    for (size_t i = 0; i < sw_json_len(fields); i++) {
+        struct json_object *e = sw_json_at(fields, i);
+        bool is_name = sw_streq(text(sw_json_get(e, "key")), "metadata.name");
+        if (!is_name || !expression_matches(e, sw_node_set_name(set, node)))
             return false;
     }
     return true;
 }
 
-static bool affinity_matches(const struct sw_node_set *roster, uint32_t node,
-                             struct json_object *pod_spec)
-{
-    struct json_object *required = member(member(member(pod_spec, "affinity"), "nodeAffinity"),
-                                          "requiredDuringSchedulingIgnoredDuringExecution");
-    if (!required)
-        return true;
-    struct json_object *terms = member(required, "nodeSelectorTerms");
-    for (size_t i = 0; i < length(terms); i++)
-        if (term_matches(roster, node, json_object_array_get_idx(terms, i)))
-            return true;
-    return false;
-}
-
-bool sw_node_affinity_takes_pod(const struct sw_node_set *roster, uint32_t node,
+bool sw_node_affinity_takes_pod(const struct sw_node_set *set, uint32_t node,
                                 struct json_object *pod_spec)
 {
-    return sw_node_set_matches(roster, node, member(pod_spec, "nodeSelector")) &&
-           affinity_matches(roster, node, pod_spec) &&
-           !sw_node_set_is_tainted(roster, node, member(pod_spec, "tolerations"));
+    struct json_object *required = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, NULL);
+    struct json_object *terms = sw_json_get(required, "nodeSelectorTerms");
+    bool matches = !required;
+    for (size_t i = 0; !matches && i < sw_json_len(terms); i++)
+        matches = term_matches(set, node, sw_json_at(terms, i));
+    return matches && sw_node_set_matches(set, node, sw_json_get(pod_spec, "nodeSelector")) &&
+           !sw_node_set_is_tainted(set, node, sw_json_get(pod_spec, "tolerations"));
 }

@@ -7,6 +7,7 @@
 #include <json-c/linkhash.h>
 
 #include "base/base.h"
+#include "data/json/path.h"
 #include "operator/engine/nodes/intern.h"
 #include "operator/engine/nodes/labels.h"
 
@@ -15,15 +16,15 @@ struct taint {
 };
 
 struct node {
-    char *name; /* NULL: nobody has this number */
+    char *name; /* NULL: no node has this number */
     uint32_t group, record;
     uint32_t n_taints;
     struct labels labels;
     struct taint *taints; /* NULL: none */
     uint64_t version;
     bool ready, unschedulable;
-    bool untold;   /* an answer brought labels that no put has told of */
-    bool rebooted; /* the last put brought another @boot */
+    bool changed_by_others; /* a PATCH's answer has labels that no put had */
+    bool rebooted;          /* the last put brought another @boot */
     uint32_t boot; /* hash of its bootID: only whether it is another one matters; 0: not known */
 };
 
@@ -69,21 +70,21 @@ static void node_done(struct sw_node_set *r, struct node *n)
     *n = (struct node){ 0 };
 }
 
-void sw_node_set_observe(struct sw_node_set *roster, const struct sw_node_set_observer *observer)
+void sw_node_set_observe(struct sw_node_set *set, const struct sw_node_set_observer *observer)
 {
-    roster->observer = *observer;
+    set->observer = *observer;
 }
 
-void sw_node_set_free(struct sw_node_set *roster)
+void sw_node_set_free(struct sw_node_set *set)
 {
-    if (!roster)
+    if (!set)
         return;
-    lh_table_free(roster->by_name);
-    for (size_t i = 0; i < roster->n; i++)
-        node_done(roster, &roster->nodes[i]);
-    free(roster->nodes);
-    pool_free(roster->pool);
-    free(roster);
+    lh_table_free(set->by_name);
+    for (size_t i = 0; i < set->n; i++)
+        node_done(set, &set->nodes[i]);
+    free(set->nodes);
+    pool_free(set->pool);
+    free(set);
 }
 
 /* ---- putting nodes in --------------------------------------------------------------------------
@@ -94,7 +95,7 @@ static const char *or_empty(const char *s)
     return s ? s : "";
 }
 
-static struct taint hold_taint(struct sw_node_set *r, const struct sw_node_set_taint *t)
+static struct taint hold_taint(struct sw_node_set *r, const struct sw_taint *t)
 {
     return (struct taint){ pool_hold(r->pool, or_empty(t->key)),
                            pool_hold(r->pool, or_empty(t->value)),
@@ -145,7 +146,7 @@ static bool same_node(const struct node *a, const struct node *b)
            (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
 }
 
-/* Who does not say how it was started has not been started again. */
+/* A put without bootID is no reboot. */
 static void compare_boots(const struct node *old, struct node *fresh)
 {
     if (!fresh->boot)
@@ -174,32 +175,32 @@ static uint32_t add(struct sw_node_set *r, struct node fresh)
     return number;
 }
 
-uint32_t sw_node_set_put(struct sw_node_set *roster, const struct sw_node_set_facts *facts,
+uint32_t sw_node_set_put(struct sw_node_set *set, const struct sw_node_set_facts *facts,
                          bool *changed)
 {
-    uint32_t number = sw_node_set_find(roster, facts->name);
+    uint32_t number = sw_node_set_find(set, facts->name);
     bool differs = true;
-    if (roster->observer.put)
-        roster->observer.put(facts, roster->observer.arg);
+    if (set->observer.put)
+        set->observer.put(facts, set->observer.arg);
     if (number == SW_NO_NODE) {
         struct node fresh;
-        node_init(roster, &fresh, facts);
-        number = add(roster, fresh);
-    } else if (facts->version && facts->version < roster->nodes[number].version) {
+        node_init(set, &fresh, facts);
+        number = add(set, fresh);
+    } else if (facts->version && facts->version < set->nodes[number].version) {
         differs = false;
     } else {
-        struct node *old = &roster->nodes[number], fresh;
-        node_init(roster, &fresh, facts);
+        struct node *old = &set->nodes[number], fresh;
+        node_init(set, &fresh, facts);
         compare_boots(old, &fresh);
-        differs = old->untold || !same_node(old, &fresh);
-        /* The table's key is the old node's name: the two change places, not owners. */
+        differs = old->changed_by_others || !same_node(old, &fresh);
+        /* The table's key is the old node's name: it is kept. */
         char *name = old->name;
         old->name = fresh.name;
         fresh.name = name;
-        labels_take(roster->pool, &old->labels, &fresh.labels);
+        labels_take(set->pool, &old->labels, &fresh.labels);
         fresh.labels = old->labels;
         old->labels = (struct labels){ 0 };
-        node_done(roster, old);
+        node_done(set, old);
         *old = fresh;
     }
     if (changed)
@@ -212,7 +213,7 @@ static bool is_set_by_engines(const char *key)
     return sw_starts_with(key, SW_STATE_LABEL) || sw_starts_with(key, SW_GRACE_PERIOD_LABEL);
 }
 
-/* Has @a a label that @b has not, other than those that engines set? */
+/* Has @a a label that @b lacks, other than those that engines set? */
 static bool has_more(const struct sw_node_set *r, const struct labels *a, const struct labels *b)
 {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -241,73 +242,66 @@ static void read_labels(struct pool *pool, struct json_object *map, struct label
     free(pairs);
 }
 
-bool sw_node_set_put_labels(struct sw_node_set *roster, uint32_t node, struct json_object *labels,
+bool sw_node_set_put_labels(struct sw_node_set *set, uint32_t node, struct json_object *labels,
                             uint64_t version)
 {
-    if (node >= roster->n || !roster->nodes[node].name)
+    if (node >= set->n || !set->nodes[node].name)
         return false;
-    struct node *n = &roster->nodes[node];
-    if (roster->observer.put_labels)
-        roster->observer.put_labels(node, labels, version, roster->observer.arg);
+    struct node *n = &set->nodes[node];
+    if (set->observer.put_labels)
+        set->observer.put_labels(node, labels, version, set->observer.arg);
     if (version && version < n->version)
         return false;
     struct labels fresh = { 0 };
     if (json_object_is_type(labels, json_type_object))
-        read_labels(roster->pool, labels, &fresh);
-    n->untold = n->untold || has_more(roster, &fresh, &n->labels) ||
-                has_more(roster, &n->labels, &fresh);
-    labels_take(roster->pool, &n->labels, &fresh);
+        read_labels(set->pool, labels, &fresh);
+    n->changed_by_others = n->changed_by_others || has_more(set, &fresh, &n->labels) ||
+                           has_more(set, &n->labels, &fresh);
+    labels_take(set->pool, &n->labels, &fresh);
     n->version = version ? version : n->version;
-    n->rebooted = false; /* it was told when it was put */
+    n->rebooted = false; /* the put has reported it */
     return true;
 }
 
-static const char *text_of(struct json_object *map, const char *key)
-{
-    struct json_object *value = NULL;
-    if (json_object_is_type(map, json_type_object))
-        (void)json_object_object_get_ex(map, key, &value);
-    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
-}
-
-void sw_node_set_put_taints(struct sw_node_set *roster, uint32_t node, struct json_object *taints,
+void sw_node_set_put_taints(struct sw_node_set *set, uint32_t node, struct json_object *taints,
                             const char *record)
 {
-    if (node >= roster->n || !roster->nodes[node].name)
+    if (node >= set->n || !set->nodes[node].name)
         return;
-    struct node *n = &roster->nodes[node], fresh = { 0 };
-    if (roster->observer.put_taints)
-        roster->observer.put_taints(node, taints, record, roster->observer.arg);
-    size_t count = json_object_is_type(taints, json_type_array) ? json_object_array_length(taints)
-                                                                : 0;
+    struct node *n = &set->nodes[node], fresh = { 0 };
+    if (set->observer.put_taints)
+        set->observer.put_taints(node, taints, record, set->observer.arg);
+    size_t count = json_object_is_type(taints, json_type_array) ? sw_json_len(taints) : 0;
     fresh.taints = new_taints(count);
     for (size_t i = 0; i < count; i++) {
-        struct json_object *t = json_object_array_get_idx(taints, i);
-        struct sw_node_set_taint facts = { text_of(t, "key"), text_of(t, "value"),
-                                           text_of(t, "effect"), text_of(t, "timeAdded") };
-        fresh.taints[fresh.n_taints++] = hold_taint(roster, &facts);
+        struct json_object *t = sw_json_at(taints, i);
+        struct sw_taint facts = { sw_json_str(t, "", "key", NULL),
+                                  sw_json_str(t, "", "value", NULL),
+                                  sw_json_str(t, "", "effect", NULL),
+                                  sw_json_str(t, "", "timeAdded", NULL) };
+        fresh.taints[fresh.n_taints++] = hold_taint(set, &facts);
     }
-    fresh.record = pool_hold(roster->pool, or_empty(record));
-    drop_taints(roster, n);
+    fresh.record = pool_hold(set->pool, or_empty(record));
+    drop_taints(set, n);
     n->taints = fresh.taints;
     n->n_taints = fresh.n_taints;
     n->record = fresh.record;
 }
 
-uint32_t sw_node_set_remove(struct sw_node_set *roster, const char *name)
+uint32_t sw_node_set_remove(struct sw_node_set *set, const char *name)
 {
-    uint32_t number = sw_node_set_find(roster, name);
+    uint32_t number = sw_node_set_find(set, name);
     if (number == SW_NO_NODE)
         return SW_NO_NODE;
-    if (roster->observer.remove)
-        roster->observer.remove(name, roster->observer.arg);
-    (void)lh_table_delete(roster->by_name, name); /* it was found just now */
-    node_done(roster, &roster->nodes[number]);
-    roster->count--;
+    if (set->observer.remove)
+        set->observer.remove(name, set->observer.arg);
+    (void)lh_table_delete(set->by_name, name); /* it was found just now */
+    node_done(set, &set->nodes[number]);
+    set->count--;
     return number;
 }
 
-/* ---- looking -----------------------------------------------------------------------------------
+/* ---- reading -----------------------------------------------------------------------------------
  */
 
 static const struct node *get(const struct sw_node_set *r, uint32_t number)
@@ -315,112 +309,108 @@ static const struct node *get(const struct sw_node_set *r, uint32_t number)
     return number < r->n && r->nodes[number].name ? &r->nodes[number] : NULL;
 }
 
-bool sw_node_set_is_unschedulable(const struct sw_node_set *roster, uint32_t node)
+bool sw_node_set_is_unschedulable(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     return n && n->unschedulable;
 }
 
-bool sw_node_set_has_rebooted(const struct sw_node_set *roster, uint32_t node)
+bool sw_node_set_has_rebooted(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     return n && n->rebooted;
 }
 
-uint64_t sw_node_set_version(const struct sw_node_set *roster, uint32_t node)
+uint64_t sw_node_set_version(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     return n ? n->version : 0;
 }
 
-void sw_node_set_each_label(const struct sw_node_set *roster, uint32_t node,
+void sw_node_set_each_label(const struct sw_node_set *set, uint32_t node,
                             void (*each)(const char *key, const char *value, void *arg), void *arg)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     for (uint32_t i = 0; n && i < n->labels.n; i++) {
         size_t n_pairs;
-        const struct pair *pairs = labels_piece(roster->pool, &n->labels, i, &n_pairs);
+        const struct pair *pairs = labels_piece(set->pool, &n->labels, i, &n_pairs);
         for (size_t k = 0; k < n_pairs; k++)
-            each(pool_text(roster->pool, pairs[k].key), pool_text(roster->pool, pairs[k].value),
-                 arg);
+            each(pool_text(set->pool, pairs[k].key), pool_text(set->pool, pairs[k].value), arg);
     }
 }
 
-uint32_t sw_node_set_end(const struct sw_node_set *roster)
+uint32_t sw_node_set_end(const struct sw_node_set *set)
 {
-    return (uint32_t)roster->n;
+    return (uint32_t)set->n;
 }
 
-size_t sw_node_set_count(const struct sw_node_set *roster)
+size_t sw_node_set_count(const struct sw_node_set *set)
 {
-    return roster->count;
+    return set->count;
 }
 
-uint32_t sw_node_set_find(const struct sw_node_set *roster, const char *name)
+uint32_t sw_node_set_find(const struct sw_node_set *set, const char *name)
 {
     void *found = NULL;
-    if (!name || !lh_table_lookup_ex(roster->by_name, name, &found))
+    if (!name || !lh_table_lookup_ex(set->by_name, name, &found))
         return SW_NO_NODE;
     return (uint32_t)(uintptr_t)found - 1;
 }
 
-const char *sw_node_set_name(const struct sw_node_set *roster, uint32_t node)
+const char *sw_node_set_name(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     return n ? n->name : NULL;
 }
 
-const char *sw_node_set_group(const struct sw_node_set *roster, uint32_t node)
+const char *sw_node_set_group(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
-    return n ? pool_text(roster->pool, n->group) : "";
+    const struct node *n = get(set, node);
+    return n ? pool_text(set->pool, n->group) : "";
 }
 
-uint32_t sw_node_set_text(const struct sw_node_set *roster, const char *text)
+uint32_t sw_node_set_text(const struct sw_node_set *set, const char *text)
 {
-    return pool_find(roster->pool, text);
+    return pool_find(set->pool, text);
 }
 
-bool sw_node_set_has(const struct sw_node_set *roster, uint32_t node, uint32_t key, uint32_t value)
+bool sw_node_set_has(const struct sw_node_set *set, uint32_t node, uint32_t key, uint32_t value)
 {
-    const struct node *n = get(roster, node);
-    const struct pair *found = n && key != UINT32_MAX ? labels_find(roster->pool, &n->labels, key)
+    const struct node *n = get(set, node);
+    const struct pair *found = n && key != UINT32_MAX ? labels_find(set->pool, &n->labels, key)
                                                       : NULL;
     return found && found->value == value;
 }
 
-const char *sw_node_set_label(const struct sw_node_set *roster, uint32_t node, const char *key)
+const char *sw_node_set_label(const struct sw_node_set *set, uint32_t node, const char *key)
 {
-    const struct node *n = get(roster, node);
-    uint32_t id = n ? pool_find(roster->pool, key) : UINT32_MAX;
-    const struct pair *found = id != UINT32_MAX ? labels_find(roster->pool, &n->labels, id) : NULL;
-    return found ? pool_text(roster->pool, found->value) : NULL;
+    const struct node *n = get(set, node);
+    uint32_t id = n ? pool_find(set->pool, key) : UINT32_MAX;
+    const struct pair *found = id != UINT32_MAX ? labels_find(set->pool, &n->labels, id) : NULL;
+    return found ? pool_text(set->pool, found->value) : NULL;
 }
 
-bool sw_node_set_is_ready(const struct sw_node_set *roster, uint32_t node)
+bool sw_node_set_is_ready(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     return n && n->ready;
 }
 
-size_t sw_node_set_n_taints(const struct sw_node_set *roster, uint32_t node)
+size_t sw_node_set_n_taints(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
+    const struct node *n = get(set, node);
     return n ? n->n_taints : 0;
 }
 
-struct sw_node_set_taint sw_node_set_taint(const struct sw_node_set *roster, uint32_t node,
-                                           size_t i)
+struct sw_taint sw_node_set_taint(const struct sw_node_set *set, uint32_t node, size_t i)
 {
-    const struct taint *t = &get(roster, node)->taints[i];
-    return (struct sw_node_set_taint){ pool_text(roster->pool, t->key),
-                                       pool_text(roster->pool, t->value),
-                                       pool_text(roster->pool, t->effect),
-                                       pool_text(roster->pool, t->added) };
+    const struct taint *t = &get(set, node)->taints[i];
+    return (struct sw_taint){ pool_text(set->pool, t->key), pool_text(set->pool, t->value),
+                              pool_text(set->pool, t->effect), pool_text(set->pool, t->added) };
 }
 
-const char *sw_node_set_taint_record(const struct sw_node_set *roster, uint32_t node)
+const char *sw_node_set_taint_record(const struct sw_node_set *set, uint32_t node)
 {
-    const struct node *n = get(roster, node);
-    return n ? pool_text(roster->pool, n->record) : "";
+    const struct node *n = get(set, node);
+    return n ? pool_text(set->pool, n->record) : "";
 }

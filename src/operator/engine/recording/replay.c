@@ -69,7 +69,7 @@ static void replay_put(struct replay *p, struct json_object *node)
     struct json_object *labels = sw_json_get(node, "labels"), *taints = sw_json_get(node, "taints");
     size_t n_labels = json_object_is_type(labels, json_type_object) ? sw_json_len(labels) : 0;
     const char **pairs = sw_zalloc(2 * n_labels + 1, sizeof *pairs);
-    struct sw_node_set_taint *list = sw_zalloc(sw_json_len(taints) + 1, sizeof *list);
+    struct sw_taint *list = sw_zalloc(sw_json_len(taints) + 1, sizeof *list);
     size_t n = 0;
     if (n_labels) {
         json_object_object_foreach(labels, key, value)
@@ -80,7 +80,7 @@ static void replay_put(struct replay *p, struct json_object *node)
     }
     for (size_t i = 0; i < sw_json_len(taints); i++) {
         struct json_object *t = sw_json_at(taints, i);
-        list[i] = (struct sw_node_set_taint){ text_at(t, "key"), text_at(t, "value"),
+        list[i] = (struct sw_taint){ text_at(t, "key"), text_at(t, "value"),
                                               text_at(t, "effect"), text_at(t, "timeAdded") };
     }
     (void)sw_node_set_put(p->nodes,
