@@ -351,12 +351,14 @@ void act_unwatch(struct sw_engine *e, uint64_t id);
 void act_watch_again(struct sw_engine *e, uint64_t id);
 /** NULL: there is none with that @id. Borrowed until the next watch is added. */
 struct watch *act_find_watch(struct sw_engine *e, uint64_t id);
+/** Free all of them, without actions. */
 void act_free_watches(struct sw_engine *e);
 /** How long to wait after @n_tries failures; ten times as long where the fault @lasts. */
 int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasts);
 
 /** A copy of a key, freed by key_done(). */
 struct sw_key key_copy(const struct sw_key *key);
+/** Free a copy; it is zero then. */
 void key_done(struct sw_key *key);
 /** Are both namespaces the same? NULL and "" are. */
 bool ns_equal(const char *a, const char *b);
@@ -379,11 +381,13 @@ void nodes_mark_all(struct sw_engine *e);
 struct lost_node *lost_find(const struct sw_engine *e, uint32_t node);
 /** The node is lost since @since_ms. */
 void lost_add(struct sw_engine *e, uint32_t node, int64_t since_ms);
+/** The node is not lost any more. */
 void lost_forget(struct sw_engine *e, uint32_t node);
 /** Mark the nodes whose grace period has ended. */
 void lost_update(struct sw_engine *e);
 /** For the status: [{since, nodes}], the caller's; NULL: no node is lost. */
 struct json_object *lost_doc(const struct sw_engine *e);
+/** Take that list of an earlier run. */
 void lost_read(struct sw_engine *e, struct json_object *list);
 
 /* ---- drift.c -----------------------------------------------------------------------------------
@@ -429,9 +433,11 @@ bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_ev
 void workers_keep_early(struct sw_engine *e, const struct sw_key *key, struct json_object *live);
 /** Give @o those that were kept. */
 void workers_take_early(struct sw_engine *e, struct object *o);
+/** Free those that were kept. */
 void workers_drop_early(struct sw_engine *e);
 /** The names of the nodes with one of @o's pods, comma separated; heap. NULL: not watched. */
 char *workers_nodes(const struct sw_engine *e, const struct object *o);
+/** The node is gone: @o has no pods there. */
 void workers_forget_node(struct object *o, uint32_t node);
 
 /** Where the pods of a DaemonSet of drivers are; zero-initialise, bitset_done() each. */
@@ -459,6 +465,7 @@ void container_logs_ask(struct sw_engine *e, struct object *o);
 bool container_logs_take(struct object *o, const struct sw_event *event);
 /** The last line of that log, while the container is still the one; NULL: not known. Borrowed. */
 const char *container_logs_line(const struct object *o);
+/** Free what is known of its log. */
 void container_logs_done(struct object *o);
 
 /* ---- object.c ----------------------------------------------------------------------------------
@@ -466,6 +473,7 @@ void container_logs_done(struct object *o);
 
 /** @message NULL or "": the code's name. Copied. */
 void fault_set(struct fault *fault, int code, const char *message);
+/** There is no fault any more. */
 void fault_done(struct fault *fault);
 /** Will it stay until the input changes? */
 bool fault_lasts(const struct fault *fault);
@@ -481,11 +489,13 @@ void object_unlist(struct object *o);
 /** A hook failed with the content @hash, so it is deleted, and not run again with that content.
  * @why NULL: that is over. */
 void object_fail(struct object *o, const char *why, uint64_t hash);
+/** Free all objects and the registry. */
 void objects_free(struct sw_engine *e);
 /** Forget its content as rendered. */
 void object_drop_content(struct object *o);
 /** Forget its last document. */
 void object_drop_live(struct object *o);
+/** The rank by the kind; @dry_run: last. */
 enum rank object_rank(const struct sw_key *key, bool dry_run);
 /** Set its readiness from its own, its workers' and all else that is known. */
 void object_judge(struct object *o);
@@ -525,11 +535,13 @@ const char *phase_shown(enum phase phase);
 struct state *state_find(struct sw_engine *e, const char *name);
 /** The state of that name, added where there is none. */
 struct state *state_need(struct sw_engine *e, const char *name);
+/** Free it; its objects stay. */
 void state_free(struct state *s);
 /** Something about @s has changed: what failed may go well now, and its message may be another. */
 void state_note_change(struct sw_engine *e, struct state *s);
 /** Put the state's objects in order and compute its digest. */
 void state_sort(struct state *s);
+/** Forget how it failed last. */
 void state_forget_failure(struct state *s);
 /** Ready with its present content? */
 bool state_is_done(const struct state *s);
@@ -551,6 +563,7 @@ struct object_iter {
 };
 /** The next one, or NULL. No object may be added or forgotten meanwhile. */
 struct object *object_next(const struct sw_engine *e, struct object_iter *it);
+/** Free it; no object may have it. */
 void variant_free(struct variant *v);
 /** Is the resource being deleted, or to be removed? */
 bool engine_removes_all(const struct sw_engine *e);
@@ -621,6 +634,7 @@ void deadline_redo(struct state *s);
 /* ---- signal.c ----------------------------------------------------------------------------------
  */
 
+/** Is the signal there for @s? May ask for a wake-up. */
 bool signal_is(struct sw_engine *e, struct state *s, enum signal signal);
 /** "needs met": as docs/engine.md has it. */
 const char *signal_name(enum signal signal);
@@ -670,6 +684,7 @@ void label_rendered(struct sw_engine *e);
 bool label_update(struct sw_engine *e);
 /** The resource's selector or tolerations changed: nodes that it lost lose their labels at once. */
 void label_selector_changed(struct sw_engine *e);
+/** The node is gone. */
 void label_forget_node(struct sw_engine *e, uint32_t node);
 /** Take the answer to SW_ACT_LABEL. */
 void label_answered(struct sw_engine *e, const struct sw_event *event);
@@ -713,9 +728,11 @@ void table_settle(struct sw_engine *e);
 
 /** Write the status where it has changed and is due. */
 void status_update(struct sw_engine *e);
+/** Take the answer to SW_ACT_STATUS. */
 void status_answered(struct sw_engine *e, const struct sw_event *event);
 /** The status document of now; the caller's. */
 struct json_object *status_make(struct sw_engine *e);
 /** What a person can do about it; "" where there is nothing to say. Constants. */
 const char *hint_for(const char *reason, const char *message, bool lasts);
+/** The same for a recipe that cannot be loaded. */
 const char *hint_for_recipe(int code, const char *message);

@@ -14,6 +14,7 @@ struct table_row {
 
 /** Of one phase the first row whose signal is there is taken. */
 extern const struct table_row table_rows[];
+/** How many there are. */
 extern const size_t table_n_rows;
 #ifdef SW_TEST
 extern unsigned long table_taken[]; /* how often each row was taken in this process */

@@ -1,9 +1,9 @@
 #pragma once
 /* facts: what is read from a cluster and handed to a recipe's templates, computed for each group of
- * nodes that share kernel, operating system and architecture. Pure: objects come in, values go out;
- * who fetches and watches the objects is the controller's business (sw_facts_sources says which).
- * Of a node only its name and group are kept; which nodes a resource selects is the roster's
- * business (operator/engine/nodes/node_set.h).
+ * nodes that share kernel, operating system and architecture. Pure: objects in, values out; the
+ * controller fetches and watches the objects (sw_facts_sources lists them). Of a node only its name
+ * and group are kept; which nodes a resource selects is the node set's matter
+ * (operator/engine/nodes/node_set.h).
  * Source of the names and meanings: the Special Resource Operator's run-time values. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,11 +27,11 @@ struct sw_os {
     char *build;       /* RHCOS: "410.84.202201251210-0"; else "" */
 };
 
-/** Where it stands on a node which of its taints slipway has set there, for which resource: JSON,
- * {"<resource>": ["<key>=<value>:<effect>", ...]}. */
+/** The annotation of a node that records which of its taints slipway has set, for which resource:
+ * JSON, {"<resource>": ["<key>=<value>:<effect>", ...]}. */
 #define SW_TAINTS_ANNOTATION "slipway.dev/taints"
 
-/** What is looked at in a Node. All strings are its own. */
+/** What is read of a Node. All strings are owned by it. */
 struct sw_node {
     char *name;
     char *kernel;   /* nodeInfo's, else NFD's label; "" when neither is there yet */
@@ -46,7 +46,7 @@ struct sw_node {
     struct sw_taint *taints;
 };
 
-/** Where a kernel's full version stands on a node that NFD has labelled. */
+/** The label of Node Feature Discovery with the kernel's full version. */
 #define SW_KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
 
 /** The fields of a Node that sw_node_parse() reads, as paths of a projection; ends with NULL. */
@@ -55,13 +55,14 @@ extern const char *const sw_node_fields[];
 /** Read a Node document; fields that are missing or of another type count as absent.
  * @return the caller's; NULL when it has no metadata.name. */
 struct sw_node *sw_node_parse(struct json_object *object);
-void sw_node_free(struct sw_node *node);
+void sw_node_free(struct sw_node *node); /* NULL is accepted */
 
 /** @return the label's value, borrowed, or NULL. */
 const char *sw_node_label(const struct sw_node *node, const char *key);
 
 /** The system by NFD's os_release labels, else by the text of nodeInfo.osImage. */
 void sw_os_detect(const struct sw_node *node, struct sw_os *out);
+/** Free what it owns. */
 void sw_os_done(struct sw_os *os);
 
 /** "4.18.0-305.45.1.el8_4.x86_64" -> "4.18.0-305"; a version without a patch part stays as it is.
@@ -71,12 +72,14 @@ char *sw_kernel_patch_version(const char *kernel);
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
+/** Nothing is known yet; sw_facts_free(). */
 struct sw_facts *sw_facts_new(void);
-void sw_facts_free(struct sw_facts *facts);
+void sw_facts_free(struct sw_facts *facts); /* NULL is accepted */
 
 /** Remember what @node runs; of the node itself only its name is kept.
  * @return whether a group appeared, vanished or changed by it */
 bool sw_facts_put_node(struct sw_facts *facts, const struct sw_node *node);
+/** The node is gone. @return whether a group vanished by it */
 bool sw_facts_remove_node(struct sw_facts *facts, const char *name);
 
 /** A single object of the cluster that facts are read from; all of them are optional. */
@@ -94,12 +97,12 @@ extern const struct sw_facts_source sw_facts_sources[];
  * @return whether a fact changed by it. */
 bool sw_facts_put_source(struct sw_facts *facts, size_t i, struct json_object *object);
 
-/** The proxy that slipway itself was told to use (its environment; each may be NULL): where the
- * cluster has no Proxy object, what it starts uses the same. */
+/** The proxy of slipway's own environment (each may be NULL): used where the cluster has no Proxy
+ * object. Copied. */
 void sw_facts_set_proxy(struct sw_facts *facts, const char *http, const char *https,
                         const char *no);
 
-/** Does the cluster want another version of itself than the one that runs? */
+/** Is the cluster's desired version another than the one that runs? */
 bool sw_facts_is_updating(const struct sw_facts *facts);
 
 /** Is the cluster an OpenShift (config.openshift.io is served)? Decides .Values.platform. */
@@ -108,22 +111,23 @@ void sw_facts_set_openshift(struct sw_facts *facts, bool openshift);
 /* ---- driver toolkits ---------------------------------------------------------------------------
  */
 
-/** What a toolkit image says of itself, in its file SW_TOOLKIT_FILE. */
+/** The file of a toolkit image that describes it. */
 #define SW_TOOLKIT_FILE "etc/driver-toolkit-release.json"
+/** What that file says; borrowed from its document. */
 struct sw_toolkit {
     const char *kernel, *rt_kernel, *os_version; /* "" where not said */
 };
 
 struct sw_groups;
 struct sw_group;
-/** An image of the ImageStream that should be looked into, because no toolkit is known to be for
- * the kernel of one of @groups: borrowed until the next put; NULL: none. */
+/** An image of the ImageStream whose file is to be read, because no toolkit is known to be for the
+ * kernel of one of @groups: borrowed until the next put; NULL: none. */
 const char *sw_facts_unknown_toolkit(const struct sw_facts *facts, const struct sw_groups *groups);
-/** What is in @image; @toolkit NULL: it could not be read, @why says how.
+/** What is in @image; @toolkit NULL: it could not be read, for the reason @why.
  * @return whether it was not known before, or is another */
 bool sw_facts_put_toolkit(struct sw_facts *facts, const char *image,
                           const struct sw_toolkit *toolkit, const char *why);
-/** What could not be read may be now: it is unknown again. */
+/** Images that could not be read are to be read again. */
 void sw_facts_forget_toolkits(struct sw_facts *facts);
 /** Why @group has no toolkit, naming those that there are; NULL: it has one, or there is no such
  * ImageStream. Heap, the caller's. */
@@ -167,6 +171,7 @@ struct sw_groups {
  * next put or remove. */
 void sw_facts_groups(const struct sw_facts *facts, bool (*takes)(const char *node, void *arg),
                      void *arg, struct sw_groups *out);
+/** Free the array; there are none then. */
 void sw_groups_done(struct sw_groups *groups);
 
 /** Name suffix of kernel-affine objects, as SRO has it: hex FNV-64a of
@@ -174,6 +179,7 @@ void sw_groups_done(struct sw_groups *groups);
  * not amd64, "-<arch>" follows, so that two architectures never share an object. Heap. */
 char *sw_group_suffix(const char *os_decimal, const char *kernel, const char *arch);
 
+/** For which nodes and resource values are made. All borrowed for the call. */
 struct sw_facts_ask {
     const struct sw_groups *groups;
     const struct sw_group *group; /* whose values; NULL: those of the first group, or empty */

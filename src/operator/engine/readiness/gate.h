@@ -58,6 +58,7 @@ struct sw_condition;
 /* ---- gates -------------------------------------------------------------------------------------
  */
 
+/** Compiled conditions of one annotation. */
 struct sw_conditions {
     struct sw_condition **items; /* owned */
     size_t n;

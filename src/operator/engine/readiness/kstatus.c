@@ -39,7 +39,7 @@ static void say_condition(struct json_object *live, const char *type, enum sw_re
                      *message ? ": " : "", message);
 }
 
-/* Is what the condition says about this generation? Those that do not tell are believed. */
+/* Is the condition about this generation? One without observedGeneration is taken to be. */
 static bool condition_is_current(struct json_object *live, const char *type)
 {
     int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);
@@ -113,8 +113,9 @@ static bool has_excess(struct json_object *live, int64_t want, struct sw_readine
     return true;
 }
 
-/* The built-in controllers always say which generation they have seen. */
-static bool is_unseen(struct json_object *live, struct sw_readiness *out)
+/* Has the controller not processed this generation? The built-in ones always set
+ * observedGeneration. */
+static bool is_unprocessed(struct json_object *live, struct sw_readiness *out)
 {
     int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);
     int64_t seen = sw_json_int(live, -1, "status", "observedGeneration", NULL);
@@ -128,7 +129,7 @@ static void deployment(struct json_object *live, struct sw_readiness *out)
 {
     int64_t want = sw_json_int(live, 1, "spec", "replicas", NULL);
     struct json_object *progressing = sw_obj_condition(live, "Progressing");
-    if (is_unseen(live, out))
+    if (is_unprocessed(live, out))
         return;
     if (sw_streq(sw_json_str(progressing, "", "reason", NULL), "ProgressDeadlineExceeded")) {
         say_condition(live, "Progressing", SW_READINESS_FAILED, out);
@@ -152,7 +153,7 @@ static void deployment(struct json_object *live, struct sw_readiness *out)
 static void replica_set(struct json_object *live, struct sw_readiness *out)
 {
     int64_t want = sw_json_int(live, 1, "spec", "replicas", NULL);
-    if (is_unseen(live, out))
+    if (is_unprocessed(live, out))
         return;
     if (condition_is(live, "ReplicaFailure", "True"))
         say_condition(live, "ReplicaFailure", SW_READINESS_WAITING, out);
@@ -170,7 +171,7 @@ static void stateful_set(struct json_object *live, struct sw_readiness *out)
                                     NULL);
     bool on_delete = sw_streq(sw_json_str(live, "", "spec", "updateStrategy", "type", NULL),
                               "OnDelete");
-    if (is_unseen(live, out) || too_few(live, "replicas", want, "created", out) ||
+    if (is_unprocessed(live, out) || too_few(live, "replicas", want, "created", out) ||
         too_few(live, "readyReplicas", want, "ready", out) || has_excess(live, want, out))
         return;
     if (on_delete) {
@@ -192,7 +193,7 @@ static void daemon_set(struct json_object *live, struct sw_readiness *out)
     int64_t want = status_int(live, "desiredNumberScheduled");
     bool on_delete = sw_streq(sw_json_str(live, "", "spec", "updateStrategy", "type", NULL),
                               "OnDelete");
-    if (is_unseen(live, out))
+    if (is_unprocessed(live, out))
         return;
     if (want == 0) {
         WAITING(out, "NoMatchingNodes", "matches no node");
@@ -378,7 +379,7 @@ static char *finalizers(struct json_object *live)
     return SW_TAKE(all);
 }
 
-static void dying(struct json_object *live, struct sw_readiness *out)
+static void terminating(struct json_object *live, struct sw_readiness *out)
 {
     SW_AUTO_CHARS *holds = finalizers(live);
     WAITING(out, "Terminating", "is being deleted%s%s%s", *holds ? " (finalizers: " : "", holds,
@@ -392,7 +393,7 @@ void sw_kstatus(struct json_object *live, struct sw_readiness *out)
     if (!live)
         WAITING(out, "NotFound", "does not exist");
     else if (sw_json_find(live, "metadata", "deletionTimestamp", NULL))
-        dying(live, out);
+        terminating(live, out);
     else if (sw_json_int(live, generation, "status", "observedGeneration", NULL) < generation)
         WAITING(out, "Outdated", "its controller has not seen generation %" PRId64 " yet",
                 generation);

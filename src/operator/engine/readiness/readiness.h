@@ -6,6 +6,7 @@
 
 struct json_object;
 
+/** What is known of an object. */
 enum sw_readiness_kind {
     SW_READINESS_WAITING, /* not yet; its next change may make it ready */
     SW_READINESS_READY,

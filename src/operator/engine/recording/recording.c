@@ -9,6 +9,7 @@
 #include "data/data.h"
 #include "data/json/redact.h"
 
+/* See observed.c. */
 #define ANN_HASH "specialresource.openshift.io/hash"
 
 enum { DEFAULT_MAX_BYTES = 64 << 20 };

@@ -80,8 +80,8 @@ static void replay_put(struct replay *p, struct json_object *node)
     }
     for (size_t i = 0; i < sw_json_len(taints); i++) {
         struct json_object *t = sw_json_at(taints, i);
-        list[i] = (struct sw_taint){ text_at(t, "key"), text_at(t, "value"),
-                                              text_at(t, "effect"), text_at(t, "timeAdded") };
+        list[i] = (struct sw_taint){ text_at(t, "key"), text_at(t, "value"), text_at(t, "effect"),
+                                     text_at(t, "timeAdded") };
     }
     (void)sw_node_set_put(p->nodes,
                           &(struct sw_node_set_facts){

@@ -11,7 +11,7 @@
 
 #define MINUTE_MS INT64_C(60000)
 
-/* ---- words -------------------------------------------------------------------------------------
+/* ---- names -------------------------------------------------------------------------------------
  */
 
 static const char *const step_names[SW_UP_COUNT] = {
@@ -28,7 +28,7 @@ static const char *const do_names[SW_UPDO_COUNT] = {
     [SW_UPDO_FAIL] = "fail",
 };
 
-static const char *const why_words[SW_UPWHY_COUNT] = {
+static const char *const why_texts[SW_UPWHY_COUNT] = {
     [SW_UPWHY_NONE] = "",
     [SW_UPWHY_PAUSED] = "upgrades are paused (autoUpgrade: false)",
     [SW_UPWHY_SKIPPED] = "the node is labelled slipway.dev/upgrade-skip",
@@ -64,7 +64,7 @@ const char *sw_upgrade_do_name(enum sw_upgrade_do what)
 
 const char *sw_upgrade_why_text(enum sw_upgrade_why why)
 {
-    return why_words[why];
+    return why_texts[why];
 }
 
 /* ---- the policy --------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ static bool is_under_way(const struct sw_upgrade_node *node)
     return node->step == SW_UP_DRAINING || node->step == SW_UP_RESTARTING;
 }
 
-/* Cordoned by somebody else: neither slipway's to uncordon nor slipway's to answer for. */
+/* Cordoned by someone else: slipway neither uncordons it nor counts it as out of service. */
 static bool is_foreign(const struct sw_upgrade_node *node)
 {
     return node->unschedulable && !node->cordoned && !node->shared;
@@ -162,7 +162,7 @@ static struct sw_upgrade_decision finish(const struct sw_upgrade_node *node)
     return d;
 }
 
-/* Without its pods a node is of use to somebody: the old driver still runs. */
+/* The old driver still runs: the node may be used. */
 static struct sw_upgrade_decision fail_drain(const struct sw_upgrade_node *node,
                                              enum sw_upgrade_why why)
 {
@@ -171,8 +171,8 @@ static struct sw_upgrade_decision fail_drain(const struct sw_upgrade_node *node,
     return d;
 }
 
-static struct sw_upgrade_decision go_on(const struct sw_upgrade_policy *policy,
-                                        const struct sw_upgrade_node *node, int64_t now_ms)
+static struct sw_upgrade_decision decide_next(const struct sw_upgrade_policy *policy,
+                                              const struct sw_upgrade_node *node, int64_t now_ms)
 {
     int64_t end_ms = node->since_ms + policy->timeout_ms;
     bool draining = node->step == SW_UP_DRAINING, late = end_ms <= now_ms;
@@ -205,9 +205,9 @@ static struct sw_upgrade_decision begin(const struct sw_upgrade_policy *policy,
     return d;
 }
 
-/* Does it want a turn, and may it have one as far as the node itself goes? */
-static struct sw_upgrade_decision stand_in_line(const struct sw_upgrade_policy *policy,
-                                                const struct sw_upgrade_node *node, int64_t now_ms)
+/* Has it to be upgraded, and may that begin as far as the node itself goes? */
+static struct sw_upgrade_decision decide_begin(const struct sw_upgrade_policy *policy,
+                                               const struct sw_upgrade_node *node, int64_t now_ms)
 {
     bool failed = node->step == SW_UP_DRAIN_FAILED || node->step == SW_UP_RESTART_FAILED;
     if (failed && node->finished && !node->outdated)
@@ -220,7 +220,7 @@ static struct sw_upgrade_decision stand_in_line(const struct sw_upgrade_policy *
         return decide(SW_UPDO_WAIT, SW_UPWHY_SKIPPED, node->step);
     if (!node->ready)
         return decide(SW_UPDO_WAIT, SW_UPWHY_NOT_READY, node->step);
-    /* a newer template ends the waiting of a driver that failed: its cause may be another */
+    /* a newer template ends the wait after a failure: it may go well with that */
     bool renewed = node->step == SW_UP_RESTART_FAILED && node->outdated;
     if (failed && !renewed && node->since_ms + policy->timeout_ms > now_ms) {
         struct sw_upgrade_decision d = decide(SW_UPDO_WAIT, SW_UPWHY_RETRY, node->step);
@@ -236,18 +236,6 @@ static struct sw_upgrade_decision stand_in_line(const struct sw_upgrade_policy *
 struct budget {
     int64_t parallel, max_parallel, unavailable, max_unavailable;
 };
-
-static struct budget budget_of(const struct sw_upgrade_policy *policy,
-                               const struct sw_upgrade_node *nodes, size_t n)
-{
-    struct budget b = { .max_parallel = policy->parallel ? policy->parallel : INT64_MAX,
-                        .max_unavailable = sw_upgrade_max_unavailable(policy, n) };
-    for (size_t i = 0; i < n; i++) {
-        b.parallel += is_under_way(&nodes[i]);
-        b.unavailable += is_unavailable(&nodes[i]);
-    }
-    return b;
-}
 
 static void take_turn(struct budget *b, const struct sw_upgrade_node *node,
                       struct sw_upgrade_decision *d)
@@ -266,11 +254,16 @@ static void take_turn(struct budget *b, const struct sw_upgrade_node *node,
 void sw_upgrade_decide(const struct sw_upgrade_policy *policy, const struct sw_upgrade_node *nodes,
                        size_t n, int64_t now_ms, struct sw_upgrade_decision *out)
 {
-    struct budget b = budget_of(policy, nodes, n);
+    struct budget b = { .max_parallel = policy->parallel ? policy->parallel : INT64_MAX,
+                        .max_unavailable = sw_upgrade_max_unavailable(policy, n) };
+    for (size_t i = 0; i < n; i++) {
+        b.parallel += is_under_way(&nodes[i]);
+        b.unavailable += is_unavailable(&nodes[i]);
+    }
     for (size_t i = 0; i < n; i++)
-        out[i] = is_under_way(&nodes[i]) ? go_on(policy, &nodes[i], now_ms)
-                                         : stand_in_line(policy, &nodes[i], now_ms);
-    /* those first that are out of service already: they cost nobody anything */
+        out[i] = is_under_way(&nodes[i]) ? decide_next(policy, &nodes[i], now_ms)
+                                         : decide_begin(policy, &nodes[i], now_ms);
+    /* those first that are out of service already: they do not count again */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < n; i++)
             if (out[i].what == SW_UPDO_BEGIN && !is_under_way(&nodes[i]) &&
@@ -278,11 +271,11 @@ void sw_upgrade_decide(const struct sw_upgrade_policy *policy, const struct sw_u
                 take_turn(&b, &nodes[i], &out[i]);
 }
 
-/* ---- as if all went well -----------------------------------------------------------------------
+/* ---- a plan -----------------------------------------------------------------------------------
  */
 
-static void come_true(struct sw_upgrade_node *node, const struct sw_upgrade_decision *d,
-                      int64_t now_ms)
+static void assume_done(struct sw_upgrade_node *node, const struct sw_upgrade_decision *d,
+                        int64_t now_ms)
 {
     switch (d->what) {
     case SW_UPDO_BEGIN:
@@ -325,7 +318,7 @@ void sw_upgrade_plan(const struct sw_upgrade_policy *policy, const struct sw_upg
             if (d[i].what == SW_UPDO_NOTHING || d[i].what == SW_UPDO_WAIT)
                 continue;
             each(round, &now[i], &d[i], arg);
-            come_true(&now[i], &d[i], now_ms);
+            assume_done(&now[i], &d[i], now_ms);
             any = any || d[i].what != SW_UPDO_FAIL;
         }
     }

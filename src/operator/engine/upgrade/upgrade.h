@@ -1,9 +1,9 @@
 #pragma once
 /* upgrade: which node gets its new driver next, and what is done there. A DaemonSet of drivers is
- * updated node by node: cordon, drain if so wished, delete the old pod, wait for the node's gate,
- * uncordon. Pure: facts of the nodes in, what to do out; the controller carries it out and `slipway
- * plan` prints it. What has been begun on a node is kept on the node, in three labels, so that
- * whoever comes next goes on where the last one stopped. */
+ * updated node by node: cordon, drain if the policy says so, delete the old pod, wait for the
+ * node's gate, uncordon. Pure: the state of the nodes in, decisions out; the controller carries
+ * them out and `slipway plan` prints them. How far a node is stands on it in three labels, so that
+ * a controller that starts later goes on where the last one stopped. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct json_object;
 #define SW_UPGRADE_LABEL "upgrade.slipway.dev/"
 #define SW_UPGRADE_SINCE_LABEL "upgrade-since.slipway.dev/"
 #define SW_UPGRADE_CORDON_LABEL "upgrade-cordon.slipway.dev/"
-/** "true" on a node: no driver of it is replaced. */
+/** "true" on a node: its drivers are not replaced. */
 #define SW_UPGRADE_SKIP_LABEL "slipway.dev/upgrade-skip"
 
 /** Of spec.upgradePolicy. */
@@ -42,24 +42,26 @@ int sw_upgrade_policy_read(struct json_object *doc, struct sw_upgrade_policy *ou
  */
 int64_t sw_upgrade_max_unavailable(const struct sw_upgrade_policy *policy, size_t n_nodes);
 
+/** How far the upgrade of a node is. */
 enum sw_upgrade_step {
     SW_UP_NONE,
     SW_UP_DRAINING,       /* cordoned; its pods are being evicted */
     SW_UP_RESTARTING,     /* the old driver is being replaced */
-    SW_UP_DRAIN_FAILED,   /* it was not to be drained in time: the old driver goes on */
+    SW_UP_DRAIN_FAILED,   /* it was not drained in time: the old driver goes on */
     SW_UP_RESTART_FAILED, /* the new driver did not get ready in time: it stays cordoned */
     SW_UP_COUNT
 };
 /** "drain", "restart", "drain-failed", "restart-failed"; "" for none. */
 const char *sw_upgrade_step_name(enum sw_upgrade_step step);
-/** A word that is none counts as "restart": the node is looked after to its end. NULL: none. */
+/** The step of that name. An unknown name counts as "restart", so that the upgrade is finished.
+ * NULL and "": SW_UP_NONE. */
 enum sw_upgrade_step sw_upgrade_step_find(const char *name);
 
 /** One node that the drivers run on. */
 struct sw_upgrade_node {
     const char *name;
     bool ready;         /* the node */
-    bool unschedulable; /* cordoned, by whomever */
+    bool unschedulable; /* cordoned, by anyone */
     bool outdated;      /* a driver pod of an older template is there */
     bool finished;      /* all driver pods there are new and ready, and the gate is open */
     bool skipped;       /* SW_UPGRADE_SKIP_LABEL */
@@ -67,22 +69,25 @@ struct sw_upgrade_node {
     int64_t since_ms;
     bool cordoned; /* for this upgrade */
     bool shared;   /* for another resource's upgrade, too */
-    bool drained;  /* nothing is left that has to go */
-    bool refused;  /* draining cannot go on by itself */
+    bool drained;  /* no pod is left that has to be evicted */
+    bool refused;  /* a pod is there that may not be evicted */
 };
 
+/** What is to be done on a node. */
 enum sw_upgrade_do {
     SW_UPDO_NOTHING,
-    SW_UPDO_WAIT,    /* it has to be upgraded, not now: see why */
-    SW_UPDO_BEGIN,   /* write down @next, cordon if @cordon */
-    SW_UPDO_DRAIN,   /* evict what is there */
-    SW_UPDO_RESTART, /* write down @next if that is another; delete the old driver pods */
-    SW_UPDO_FINISH,  /* take the labels off, uncordon if @uncordon */
-    SW_UPDO_FAIL,    /* write down @next; uncordon if @uncordon */
+    SW_UPDO_WAIT,    /* it has to be upgraded, but not now: see why */
+    SW_UPDO_BEGIN,   /* label the node with @next, cordon it if @cordon */
+    SW_UPDO_DRAIN,   /* evict its pods */
+    SW_UPDO_RESTART, /* label it with @next if that has changed; delete the old driver pods */
+    SW_UPDO_FINISH,  /* take the labels off, uncordon it if @uncordon */
+    SW_UPDO_FAIL,    /* label it with @next; uncordon it if @uncordon */
     SW_UPDO_COUNT
 };
+/** "nothing", "wait", "begin"; for tests. */
 const char *sw_upgrade_do_name(enum sw_upgrade_do what);
 
+/** Why a node waits, or what has failed. */
 enum sw_upgrade_why {
     SW_UPWHY_NONE,
     SW_UPWHY_PAUSED,
@@ -100,12 +105,13 @@ enum sw_upgrade_why {
 /** For people: "as many nodes are being upgraded as maxParallel allows". */
 const char *sw_upgrade_why_text(enum sw_upgrade_why why);
 
+/** What is decided for one node. */
 struct sw_upgrade_decision {
     enum sw_upgrade_do what;
     enum sw_upgrade_why why;
     enum sw_upgrade_step next;
     bool cordon, uncordon;
-    int64_t at_ms; /* look again then at the latest; 0: something else will happen */
+    int64_t at_ms; /* decide again then at the latest; 0: at the next change */
 };
 
 /** Decide for all nodes at once; @out has room for @n. The order of @nodes is the order of turns.
@@ -113,11 +119,11 @@ struct sw_upgrade_decision {
 void sw_upgrade_decide(const struct sw_upgrade_policy *policy, const struct sw_upgrade_node *nodes,
                        size_t n, int64_t now_ms, struct sw_upgrade_decision *out);
 
-/** Play it through as if all went well, in rounds: @each is called for whatever is done, in order.
- * What waits for a person (paused, skipped, not ready) is told once, with SW_UPDO_WAIT, at the end.
- */
+/** One step of a plan; all borrowed for the call. */
 typedef void sw_upgrade_plan_fn(size_t round, const struct sw_upgrade_node *node,
                                 const struct sw_upgrade_decision *decision, void *arg);
+/** Decide on as if everything went well, in rounds, and call @each for what is done, in order.
+ * Nodes that wait for a person (paused, skipped, not ready) come last, once, with SW_UPDO_WAIT. */
 void sw_upgrade_plan(const struct sw_upgrade_policy *policy, const struct sw_upgrade_node *nodes,
                      size_t n, int64_t now_ms, sw_upgrade_plan_fn *each, void *arg);
 
