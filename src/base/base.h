@@ -1,8 +1,7 @@
 #pragma once
-/* base: what every module needs and no library gives - errors that carry words for people, memory
- * that cannot fail, arenas, one-line logs, whole files. No module of slipway is below this one.
- * Containers and print buffers are json-c's (linkhash, arraylist, printbuf): there is no second
- * kind. */
+/* base: the lowest module: errors with messages, allocation that cannot fail, arenas, logs of one
+ * line per event, reading and writing whole files. Containers and print buffers are json-c's
+ * (linkhash, arraylist, printbuf). */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,24 +10,24 @@
 /* ---- errors ------------------------------------------------------------------------------------
  */
 
-/** What to do next; the words for people are in struct sw_err. Functions return 0 or one of these.
- */
+/** Functions return 0 or one of these codes, which says how the caller can react; the message is in
+ * struct sw_err. */
 enum sw_code {
     SW_OK = 0,
     SW_PENDING = -1,     /* not there yet: wait for its event */
-    SW_CONFLICT = -2,    /* somebody else was first (409, exists already): read again */
+    SW_CONFLICT = -2,    /* changed by another client, or exists already (409): read again */
     SW_GONE = -3,        /* too old (410): list again */
     SW_UNAVAILABLE = -4, /* no answer, or one that will change by itself (5xx, 429): back off */
     SW_INVALID = -5,     /* bad input: tell the user; nothing changes until the input does */
     SW_FORBIDDEN = -6,   /* not allowed (401, 403): tell the user */
     SW_NOTFOUND = -7,    /* no such object, file or name (404) */
-    SW_CANCELED = -8,    /* the caller asked for it */
+    SW_CANCELED = -8,    /* canceled by the caller */
 };
 
 /** @return the code's name in lower case ("invalid"), for logs. */
 const char *sw_code_name(int code);
 
-/** An error's words. Zero-initialise; @text is owned (heap) and NULL while there is no error. */
+/** An error: code and message. Zero-initialise; @text is owned (heap) and NULL without an error. */
 struct sw_err {
     int code;
     char *text;
@@ -37,22 +36,26 @@ struct sw_err {
 /** Declare an empty error that frees itself at the end of its scope: SW_ERR(err); f(&err). */
 #define SW_ERR(name) __attribute__((cleanup(sw_err_done))) struct sw_err name = { 0 }
 
-/** Replace what @err says. @err may be NULL (the caller wants only the code). @return @code. */
+/** Replace code and message of @err, which may be NULL if the caller needs only the code.
+ * @return @code */
 int sw_err_set(struct sw_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/** As sw_err_set(), with the arguments as a va_list. */
 int sw_err_vset(struct sw_err *err, int code, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
-/** Put where it happened in front: "<formatted>: <what it said>". @return @code. */
+/** Put the context in front of the message: "<formatted>: <message>". @return @code */
 int sw_err_wrap(struct sw_err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Move @from's words to @to (either may be NULL), emptying @from. @return the moved code. */
+/** Move code and message of @from to @to (either may be NULL); @from is empty then. @return the
+ * moved code */
 int sw_err_move(struct sw_err *to, struct sw_err *from);
 
-/** @return the words, or the code's name where there are none; never NULL. Borrowed. */
+/** @return the message, or the name of the code if there is none; never NULL. Borrowed. */
 const char *sw_err_text(const struct sw_err *err);
 
+/** Free the message. */
 void sw_err_done(struct sw_err *err);
 
 /* ---- ownership ---------------------------------------------------------------------------------
@@ -67,7 +70,7 @@ void sw_err_done(struct sw_err *err);
 #define SW_AUTO(type) __attribute__((cleanup(type##_auto))) struct type
 #define SW_AUTO_CHARS __attribute__((cleanup(sw_chars_auto))) char
 
-/** Give the pointer away: its value, leaving NULL behind. */
+/** Pass a pointer on: the value of @p, which is NULL then. */
 #define SW_TAKE(p)                                                                                 \
     ({                                                                                             \
         __typeof__(p) taken_ = (p);                                                                \
@@ -79,18 +82,26 @@ void sw_err_done(struct sw_err *err);
 #define SW_UNUSED __attribute__((unused))
 #define SW_CHECKED __attribute__((warn_unused_result))
 
+/** The cleanup function of SW_AUTO_CHARS. */
 void sw_chars_auto(char **p);
 
 /* ---- memory: ends the process when there is none ------------------------------------------------
  */
 
+/** As malloc(); the caller frees it. */
 void *sw_alloc(size_t len_bytes) __attribute__((malloc, returns_nonnull));
+/** As calloc(): zeroed memory for @n elements; the caller frees it. */
 void *sw_zalloc(size_t n, size_t size_bytes) __attribute__((malloc, returns_nonnull));
+/** As reallocarray(): @p with room for @n elements. Ends the process if the size overflows. */
 void *sw_realloc(void *p, size_t n, size_t size_bytes);
+/** A copy of @s; the caller frees it. */
 char *sw_strdup(const char *s) __attribute__((malloc, returns_nonnull));
+/** A copy of @len_bytes bytes of @s with a NUL after them; the caller frees it. */
 char *sw_strndup(const char *s, size_t len_bytes) __attribute__((malloc, returns_nonnull));
+/** Formatted text; the caller frees it. */
 char *sw_printf(const char *fmt, ...)
     __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
+/** As sw_printf(), with the arguments as a va_list. */
 char *sw_vprintf(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0), returns_nonnull));
 /** Append to the heap text @*text, which may move; NULL counts as "". */
@@ -102,10 +113,10 @@ void sw_append(char **text, const char *fmt, ...) __attribute__((format(printf, 
  * test/unit/base/base_stack_test.c. */
 bool sw_stack_has_room(void);
 
-/** Give back to the system what the allocator holds for nobody - after a crowd (a list of
- * thousands, a burst of requests) that is most of it - and let go of code and constants that lie in
- * the page cache anyway: what is called again comes back by itself. Linking and starting touch
- * several MiB of libraries. Takes milliseconds: not for hot paths. */
+/** Return free memory of the allocator to the system (most of the heap is free after a list of
+ * thousands of objects or a burst of requests), and drop the resident pages of code and constants:
+ * pages that are used again are mapped from the page cache. Linking and starting touch several MiB
+ * of libraries. Takes milliseconds: not for hot paths. */
 void sw_memory_settle(void);
 
 /** Room for one more element in a growing array: doubles @*cap when @n has reached it. */
@@ -117,18 +128,23 @@ void sw_memory_settle(void);
         }                                                                                          \
     } while (0)
 
-/** An arena: allocations that die together. Owns memory only. Sanitizer builds give every
- * allocation a block of its own, so that an overrun or a use after free is seen. */
+/** An arena: allocations that are freed together. Owns memory only. Sanitizer builds give every
+ * allocation a block of its own, so that the sanitizer detects overruns and use after free. */
 struct sw_arena;
+/** An empty arena; sw_arena_free() frees it. */
 struct sw_arena *sw_arena_new(void);
+/** Free the arena with all its allocations. NULL is accepted. */
 void sw_arena_free(struct sw_arena *arena);
 /** Zeroed memory, aligned for any type. */
 void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes) __attribute__((returns_nonnull));
+/** A copy of @len_bytes bytes of @s with a NUL after them, owned by the arena. */
 char *sw_arena_strndup(struct sw_arena *arena, const char *s, size_t len_bytes);
+/** A copy of @s, owned by the arena. */
 char *sw_arena_strdup(struct sw_arena *arena, const char *s);
+/** Formatted text, owned by the arena. */
 char *sw_arena_printf(struct sw_arena *arena, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/** Everything allocated is dead; one block is kept for the next round. */
+/** Free all allocations; one block is kept for the next ones. */
 void sw_arena_reset(struct sw_arena *arena);
 /** Bytes handed out since the start or the last reset. */
 size_t sw_arena_used(const struct sw_arena *arena);
@@ -138,7 +154,9 @@ SW_DEFINE_AUTO(sw_arena, sw_arena_free)
  */
 
 bool sw_streq(const char *a, const char *b); /* NULL equals only NULL */
+/** Whether @s begins with @prefix. */
 bool sw_starts_with(const char *s, const char *prefix);
+/** Whether @s ends with @suffix. */
 bool sw_ends_with(const char *s, const char *suffix);
 /** 64-bit FNV-1a, the same as Go's hash/fnv New64a: SRO names kernel-affine objects with it. */
 uint64_t sw_fnv64a(const void *bytes, size_t len_bytes);
@@ -146,10 +164,10 @@ uint64_t sw_fnv64a(const void *bytes, size_t len_bytes);
 /* ---- a program ---------------------------------------------------------------------------------
  */
 
-/** First thing in main(): a closed pipe or connection is an error of write(), not the end; and of
- * stdin, stdout and stderr those that are closed are taken, lest a socket or a file gets the number
- * and what is printed. Printing there fails as before. Pinned by test/emulator/cli/tools_test.sh.
- */
+/** Call it first in main(). It ignores SIGPIPE, so that writing to a closed pipe or connection is
+ * an error of write(). It also opens those of stdin, stdout and stderr that are closed, so that no
+ * socket or file gets their number and receives printed text; printing to them still fails.
+ * Pinned by test/emulator/cli/tools_test.sh. */
 void sw_program_start(void);
 
 /* ---- files -------------------------------------------------------------------------------------
@@ -160,36 +178,41 @@ void sw_program_start(void);
 int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_bytes,
                  struct sw_err *err) SW_CHECKED;
 
-/** Write a file so that a reader, or a crash, sees the old one or the new one. */
+/** Replace a file atomically: readers, and a restart after a crash, find the old or the new
+ * content.
+ * @mode: permissions of the file. @return 0, or a negative code with the path in @err */
 int sw_file_write(const char *path, const void *bytes, size_t len_bytes, unsigned mode,
                   struct sw_err *err) SW_CHECKED;
 
 /* ---- log ---------------------------------------------------------------------------------------
  */
 
+/** The severity of a line of the log. */
 enum sw_log_level { SW_LOG_ERROR, SW_LOG_WARN, SW_LOG_INFO, SW_LOG_DEBUG };
 
 /** Chosen once by the shell; default SW_LOG_INFO. May change at run time. */
 void sw_log_set_level(enum sw_log_level level);
+/** Whether lines of @level are logged. */
 bool sw_log_enabled(enum sw_log_level level);
 
 /** One event, one line on stderr: time, level, @event, then key=value pairs, ended by NULL.
- * Values are quoted where they need it. Secrets are the caller's to leave out.
+ * Values are quoted where necessary. The caller must not pass secrets.
  *     sw_log(SW_LOG_INFO, "state ready", "resource", name, "state", state, NULL); */
 void sw_log(enum sw_log_level level, const char *event, ...) __attribute__((sentinel));
 
-/** Who gets the lines, each with its newline, instead of stderr; NULL: stderr. */
+/** Receives each line with its newline, borrowed for the call. */
 typedef void sw_log_sink(enum sw_log_level level, const char *line, size_t len_bytes, void *arg);
+/** Send lines to @sink instead of stderr; NULL: stderr. */
 void sw_log_set_sink(sw_log_sink *sink, void *arg);
-/** To stderr, as it stands. */
+/** Write complete lines to stderr. */
 void sw_log_write(const char *lines, size_t len_bytes);
 
 /* ---- time --------------------------------------------------------------------------------------
  */
 
-/** Milliseconds since the epoch / since some fixed point. For the shells: inner code takes now_ms.
- */
+/** Milliseconds since the epoch. For the outer layers: inner code takes now_ms as a parameter. */
 int64_t sw_now_ms(void);
+/** Milliseconds since a fixed point; not affected by changes of the wall clock. */
 int64_t sw_monotonic_ms(void);
 /** Seconds since some fixed point, to nanoseconds: to measure how long something took. */
 double sw_monotonic_s(void);

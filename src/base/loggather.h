@@ -1,14 +1,14 @@
 #pragma once
-/* loggather: lines of the log written together. Each write wakes whoever reads the log, which costs
- * a server that logs every answer as much as a tenth of its work. */
+/* loggather: writes several lines of the log at once. Each write wakes the reader of the log, which
+ * costs a server that logs every answer up to a tenth of its work. */
 #include "base/base.h"
 
 struct sw_loop;
 struct sw_log_gather;
 
-/** From now on what is logged as info or debug waits for more, for 20 ms or until there are 8 KiB;
- * an error or a warning is written at once, behind what was logged before it. What waits is lost
- * with a process that is killed. One at a time. */
+/** Buffer lines of level info and debug for 20 ms or until there are 8 KiB. An error or a warning
+ * flushes the buffer and is written at once. Buffered lines are lost when the process is killed.
+ * Only one can be open at a time. */
 struct sw_log_gather *sw_log_gather_open(struct sw_loop *loop);
-/** Write what waits; from now on each line is written at once. NULL: nothing. */
+/** Flush the buffer and write each later line at once. NULL is accepted. */
 void sw_log_gather_close(struct sw_log_gather *g);

@@ -25,8 +25,8 @@ struct sw_timer {
     struct sw_timer *next;
 };
 
-/* Loopback sockets of this process are readable as soon as they were written to; a few empty polls
- * in a row mean that nobody has anything left to do but wait. */
+/* Loopback sockets of this process are readable immediately after a write; a few empty polls in a
+ * row mean that all work is done and only timers are left. */
 enum { QUIET_POLLS = 3 };
 
 struct sw_loop *sw_loop_new(const struct sw_loop_opts *opts)

@@ -10,6 +10,7 @@ struct event_base;
 struct sw_loop;
 struct sw_timer;
 
+/** How to create a loop; zero: the real clock. */
 struct sw_loop_opts {
     bool virtual_clock;
     int64_t start_ms; /* where a virtual clock begins; 0: now */
@@ -23,21 +24,23 @@ void sw_loop_free(struct sw_loop *loop);
 /** Borrowed: for libevent's sockets, signals and HTTP servers. Not for its timers. */
 struct event_base *sw_loop_base(struct sw_loop *loop);
 
-/** Milliseconds since the epoch on this loop's clock, for whatever is waited for: it began at the
- * wall's time and goes on steadily, whoever sets the wall clock (and through a suspend). */
+/** Milliseconds since the epoch on this loop's clock, for timeouts and deadlines: it starts at the
+ * wall clock's time and is steady, also when the wall clock is set (and through a suspend). */
 int64_t sw_loop_now_ms(struct sw_loop *loop);
-/** The wall clock, for what others read: it may jump either way at any time. */
+/** The wall clock in milliseconds since the epoch, for timestamps that are written to the cluster
+ * or printed: it can jump in both directions. */
 int64_t sw_loop_wall_ms(struct sw_loop *loop);
-/** From now on this loop sees a wall clock that somebody has set @by_ms forward (or back). */
+/** Simulate a change of the wall clock by @by_ms (negative: back) for this loop. */
 void sw_loop_set_wall(struct sw_loop *loop, int64_t by_ms);
 
 /** Run callbacks until sw_loop_stop(), or until nothing is left that could ever call one. */
 void sw_loop_run(struct sw_loop *loop);
 /** Run what is ready now, waiting for at most @max_wait_ms for something to become so. */
 void sw_loop_step(struct sw_loop *loop, int64_t max_wait_ms);
+/** Let sw_loop_run() return after the current callback. */
 void sw_loop_stop(struct sw_loop *loop);
-/** In a child of fork(): the loop is the child's own; until then each hears of what is the other's.
- */
+/** Call it in a child of fork(): before that, parent and child share the loop's epoll instance and
+ * receive each other's events. */
 void sw_loop_after_fork(struct sw_loop *loop);
 
 /** A timer that is not running. @cb is called once for each sw_timer_set(), on the loop's thread.
@@ -45,7 +48,9 @@ void sw_loop_after_fork(struct sw_loop *loop);
 struct sw_timer *sw_timer_new(struct sw_loop *loop, void (*cb)(void *arg), void *arg);
 /** Run @in_ms from now (0: in the next turn), instead of whatever was set before. */
 void sw_timer_set(struct sw_timer *timer, int64_t in_ms);
+/** Cancel the call that was set; the timer can be set again. */
 void sw_timer_stop(struct sw_timer *timer);
+/** Whether the timer is running. */
 bool sw_timer_is_set(const struct sw_timer *timer);
 /** Stops it too; may be called from its own callback. NULL is accepted. */
 void sw_timer_free(struct sw_timer *timer);

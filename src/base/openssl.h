@@ -165,18 +165,20 @@
 
 /* clang-format on */
 #define SW_OPENSSL_FIELD(name) __typeof__(name) *name##_;
+/** Pointers to libcrypto's functions. */
 struct sw_libcrypto {
     SW_LIBCRYPTO_FUNCTIONS(SW_OPENSSL_FIELD)
 };
+/** Pointers to libssl's functions. */
 struct sw_libssl {
     SW_LIBSSL_FUNCTIONS(SW_OPENSSL_FIELD)
 };
 #undef SW_OPENSSL_FIELD
 
-/** libcrypto's and libssl's functions; any thread may ask. A machine without them is an
- * installation that is not whole: the process ends with the words of the dynamic loader, as it
- * would have before main. */
+/** libcrypto's functions; the first call loads the library. Thread-safe. If the library cannot be
+ * loaded, the process ends with the message of the dynamic loader, as with a linked library. */
 const struct sw_libcrypto *sw_libcrypto(void);
+/** libssl's functions, as sw_libcrypto(). */
 const struct sw_libssl *sw_libssl(void);
 
 #ifndef SW_OPENSSL_PLAIN

@@ -1,4 +1,4 @@
-/* Memory that nobody needs now. */
+/* Returning unused memory to the system. */
 #include "base/base.h"
 
 #include <link.h>
@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Segments that are mapped without the right to write hold what is in the file: relocations go to
- * writable ones. */
+/* Segments that are mapped read-only have the content of the file: relocations are in writable
+ * segments. */
 static int drop_segments(struct dl_phdr_info *info, size_t size SW_UNUSED, void *arg SW_UNUSED)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
