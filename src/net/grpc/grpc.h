@@ -35,6 +35,7 @@ struct sw_grpc_server;
 /** A call under way; good until sw_grpc_call_end(), or until its on_gone callback has returned. */
 struct sw_grpc_call;
 
+/** One method of a server. */
 struct sw_grpc_method {
     const char *path; /* "/v1beta1.DevicePlugin/Allocate" */
     /** The request has come whole. @message is borrowed for the call. Answer now or later. */
@@ -58,18 +59,18 @@ struct sw_grpc_server_opts {
  * SW_UNAVAILABLE (the folder) */
 int sw_grpc_server_open(struct sw_loop *loop, const struct sw_grpc_server_opts *opts,
                         struct sw_grpc_server **out, struct sw_err *err) SW_CHECKED;
-/** Whether the socket's file is still the one that it listens on: others may have removed it. */
+/** Whether the socket's file still exists and is the one that the server listens on. */
 bool sw_grpc_server_is_there(const struct sw_grpc_server *server);
-/** Hangs up on all and removes the socket. Calls under way are gone (their on_gone is called). Not
- * from a method. NULL is accepted. */
+/** Close all connections and remove the socket. on_gone is called for each call in flight. Not from
+ * a method. NULL is accepted. */
 void sw_grpc_server_close(struct sw_grpc_server *server);
 
-/** One more message to the caller (copied). */
+/** Send one more message to the caller; copied. */
 void sw_grpc_call_send(struct sw_grpc_call *call, const uint8_t *message, size_t len_bytes);
-/** The same instead of those that wait and have not begun to go out: for streams of whole states,
- * where only the last one matters. */
+/** As sw_grpc_call_send(), but the message replaces queued messages of which no byte has been sent:
+ * for streams of complete states, where only the last one matters. */
 void sw_grpc_call_replace(struct sw_grpc_call *call, const uint8_t *message, size_t len_bytes);
-/** That was all; @words may be NULL. The call is the caller's no more. */
+/** End the call with a status and a message (@words, may be NULL). The handle is invalid then. */
 void sw_grpc_call_end(struct sw_grpc_call *call, int status, const char *words);
 /** Called once if the other side cancels or its connection breaks before the end. */
 void sw_grpc_call_on_gone(struct sw_grpc_call *call,
@@ -80,6 +81,7 @@ void sw_grpc_call_on_gone(struct sw_grpc_call *call,
 
 struct sw_grpc_request;
 
+/** A call to a server. */
 struct sw_grpc_request_opts {
     const char *socket, *path;
     const uint8_t *message; /* copied */
@@ -93,9 +95,9 @@ struct sw_grpc_request_opts {
     void *arg;
 };
 
-/** Call, on a connection of its own. on_done comes once, never before this returned, unless
- * cancelled; the handle is good until then. */
+/** Start a call on a connection of its own. on_done is called once, never before this function has
+ * returned, unless the call is cancelled; the handle is valid until then. */
 struct sw_grpc_request *sw_grpc_request_start(struct sw_loop *loop,
                                               const struct sw_grpc_request_opts *opts);
-/** No callback of it runs from here on. NULL is accepted. */
+/** Cancel a call: none of its callbacks runs any more. NULL is accepted. */
 void sw_grpc_request_cancel(struct sw_grpc_request *request);

@@ -1,4 +1,4 @@
-/* One transfer for who may wait: on a loop of its own, until its end. */
+/* A blocking transfer: on a loop of its own, until its end. */
 #include "net/http/http.h"
 
 #include <stdlib.h>

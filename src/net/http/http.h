@@ -1,13 +1,12 @@
 #pragma once
 /* http: HTTP transfers on the loop, by libcurl's multi interface, and the certificates for them.
- * All of libcurl is used in here; what is asked of whom is its users' business. Who may block
- * instead calls sw_http_fetch().
+ * Only this module uses libcurl. Callers that can block use sw_http_fetch().
  *
- * Two rules make callbacks safe. First, libcurl may not be called from its own callbacks: what is
- * started or cancelled inside one is noted and done when the outermost of our frames returns.
- * Second, memory that frames further up may still look at goes at that moment too (sw_http_defer).
- * Whoever calls a user's callback from outside of here (a timer's, say) does so between
- * sw_http_enter() and sw_http_leave(). */
+ * Two rules make callbacks safe. First, libcurl may not be called from its own callbacks: a start
+ * or cancel inside one is recorded and carried out when the outermost frame of this module returns.
+ * Second, memory that outer frames can still use is freed at the same time (sw_http_defer()).
+ * Other modules that call a user's callback (such as from a timer) do so between sw_http_enter()
+ * and sw_http_leave(). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +21,8 @@ struct sw_loop;
 /* ---- certificates ------------------------------------------------------------------------------
  */
 
-/** Whom to trust and who we are. Data wins over file; all may be NULL: the system's CAs, nobody. */
+/** The trusted CAs and the client's certificate. Data takes precedence over a file. All may be
+ * NULL: the system's CAs, no client certificate. */
 struct sw_http_tls_opts {
     const char *source;  /* where this comes from, for messages; NULL: "the configuration" */
     const char *ca_data; /* PEM, instead of the system's */
@@ -33,7 +33,7 @@ struct sw_http_tls_opts {
     const char *key_data; /* PEM, without a pass phrase */
     const char *key_file;
     bool insecure;    /* the server's certificate is not verified, because the user said so */
-    const char *hint; /* what would mend a server that is not trusted; NULL: a kubeconfig's words */
+    const char *hint; /* advice if the server is not trusted; NULL: the fields of a kubeconfig */
 };
 
 /** Read CA, certificate and key once; transfers share them. Files are read now. The system's CAs
@@ -42,6 +42,7 @@ struct sw_http_tls_opts {
  * SW_FORBIDDEN (a file) */
 int sw_http_tls_new(const struct sw_http_tls_opts *opts, struct sw_http_tls **out,
                     struct sw_err *err);
+/** Free the certificates; no transfer may use them any more. NULL is accepted. */
 void sw_http_tls_free(struct sw_http_tls *tls);
 SW_DEFINE_AUTO(sw_http_tls, sw_http_tls_free)
 
@@ -56,8 +57,10 @@ struct sw_http_url {
     char *path;  /* "/" where the address has none */
     char *query; /* without the '?' */
 };
-/** @return 0 | SW_INVALID: not an address; @out is untouched */
+/** Split an address. @out is the caller's: sw_http_url_done().
+ * @return 0 | SW_INVALID: not an address; @out is untouched */
 int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *err);
+/** Free the parts. */
 void sw_http_url_done(struct sw_http_url *url);
 /** "localhost", "127.1.2.3", "[::1]": never behind a proxy. */
 bool sw_http_is_loopback(const char *host);
@@ -75,14 +78,17 @@ struct sw_http_opts {
     bool direct;            /* no proxy, whatever the environment says */
     const struct sw_http_tls *tls; /* borrowed for its life; NULL: the system's CAs */
     void (*on_warning)(const char *text, void *arg); /* a Warning header's text; may be NULL */
-    void (*on_freed)(void *arg); /* its memory is going: the owner's may, too; may be NULL */
+    void (*on_freed)(void *arg); /* called last: the owner can be freed now too; may be NULL */
     void *arg;
 };
 
+/** A client for any number of transfers; sw_http_free() frees it. Never fails. */
 struct sw_http *sw_http_new(struct sw_loop *loop, const struct sw_http_opts *opts);
-/** Cancels all. Inside a callback the memory lives until that has returned (see on_freed). */
+/** Cancel all transfers and free the client; inside a callback, after the callback has returned
+ * (see on_freed). */
 void sw_http_free(struct sw_http *http);
 
+/** A frame begins that calls users' callbacks; see the top of this file. */
 void sw_http_enter(struct sw_http *http);
 void sw_http_leave(struct sw_http *http); /* @http may be gone after it */
 /** Call @free_fn(@p) when no callback is running: now, or when the outermost has returned. */
@@ -99,6 +105,7 @@ struct sw_http_result {
     const struct sw_err *err;
 };
 
+/** A request. Strings and body are copied; zero selects the default of each optional field. */
 struct sw_http_spec {
     const char *method;
     const char *url;
@@ -113,28 +120,28 @@ struct sw_http_spec {
     /** Follow so many redirects; 0: none, the answer is the 3xx itself. Credentials (basic, and an
      * Authorization header) go to the first host only, and never from https to http. */
     int max_redirects;
-    bool may_downgrade; /* follow from https to http: for who checks what comes by its digest */
-    /** A piece of the body, in order. @return 0 | SW_PENDING: nothing was taken, the same comes
-     * again after sw_http_resume() | another code: stop; on_done gets that code and the words. */
+    bool may_downgrade; /* follow from https to http: for callers that verify a digest */
+    /** A piece of the body, in order. @return 0 | SW_PENDING: nothing was taken, the same piece
+     * comes again after sw_http_resume() | another code: stop; on_done gets it with its message. */
     int (*on_data)(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg);
     /** One header of the answer, in order, before on_head; may be NULL. Not of a redirect that is
      * followed. Both borrowed. */
     void (*on_header)(const char *name, const char *value, void *arg);
-    /** The headers are there; may be NULL. */
+    /** All headers have arrived; may be NULL. */
     void (*on_head)(int http_status, void *arg);
     void (*on_done)(const struct sw_http_result *result, void *arg);
     void *arg;
 };
 
-/** on_done comes once, never before this returned, unless cancelled. The handle is good until then.
- */
+/** Start a transfer. on_done is called once, never before this function has returned, unless the
+ * transfer is cancelled. The handle is valid until then. */
 struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_http_spec *spec);
-/** Go on with a transfer whose on_data said SW_PENDING; harmless where it did not. */
+/** Continue a transfer whose on_data returned SW_PENDING; no effect on others. */
 void sw_http_resume(struct sw_http_transfer *t);
-/** No callback of it runs from here on. NULL is accepted. */
+/** Cancel a transfer: none of its callbacks runs any more. NULL is accepted. */
 void sw_http_cancel(struct sw_http_transfer *t);
 
-/* ---- for who may wait --------------------------------------------------------------------------
+/* ---- blocking transfers ------------------------------------------------------------------------
  */
 
 /** An answer kept whole. */
@@ -145,12 +152,13 @@ struct sw_http_answer {
     char *body;         /* NUL-terminated besides; "" where spec->on_data took it */
     size_t len_bytes;
 };
+/** Free the answer's strings. */
 void sw_http_answer_done(struct sw_http_answer *answer);
 
 /** Do one transfer on a loop of its own and wait for its end. Of @spec on_data, on_header and
  * on_head may be set (with arg); without on_data the body is kept, up to max_bytes (0: 64 MiB).
  * Without any time limit it gets 60 s until the status line and 60 s between bytes.
- * @return 0: an answer came, whatever its status | SW_UNAVAILABLE | SW_INVALID | what on_data said
- */
+ * @return 0: an answer came, whatever its status | SW_UNAVAILABLE | SW_INVALID | what on_data
+ * returned */
 int sw_http_fetch(const struct sw_http_opts *opts, const struct sw_http_spec *spec,
                   struct sw_http_answer *out, struct sw_err *err);

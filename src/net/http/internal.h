@@ -5,10 +5,13 @@
 
 #include "net/http/http.h"
 
+/** The number of idle libcurl handles that are kept for reuse. */
 enum { SPARE_HANDLES = 16 };
 
+/** The state of a transfer. */
 enum transfer_state { T_PENDING, T_RUNNING, T_DEAD };
 
+/** One transfer; see http.h. */
 struct sw_http_transfer {
     struct sw_http *http;
     TAILQ_ENTRY(sw_http_transfer) in_all;
@@ -29,12 +32,14 @@ struct sw_http_transfer {
     char curl_text[CURL_ERROR_SIZE];
 };
 
+/** A call that waits until no callback is running. */
 struct deferred {
     SLIST_ENTRY(deferred) next;
     void (*free_fn)(void *p);
     void *p;
 };
 
+/** The client; see http.h. */
 struct sw_http {
     struct sw_loop *loop;
     struct sw_http_opts opts;
@@ -50,5 +55,5 @@ struct sw_http {
     int n_spare;
 };
 
-/** What libcurl has to know of one request: server, credentials, proxies, TLS, headers, body. */
+/** Set libcurl's options for one request: server, credentials, proxies, TLS, headers, body. */
 void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec);

@@ -1,6 +1,6 @@
 #pragma once
-/* library: libcurl, loaded at first use. With it come two dozen libraries: five times the start-up
- * of a program that renders a directory and asks nobody.
+/* library: libcurl, loaded at first use. It depends on two dozen libraries: linking it would make
+ * the start of a program that only renders a directory five times as long.
  *
  * The names of libcurl's functions stand for pointers in the files that include this, so that a
  * call reads as in libcurl's manual. A function that is not in the list below does not link. */
@@ -31,6 +31,7 @@
     ROW(curl_url_get)                                                                              \
     ROW(curl_url_set)
 
+/** Pointers to libcurl's functions. */
 struct sw_curl {
 #define SW_CURL_FIELD(name) __typeof__(name) *name##_;
     SW_CURL_FUNCTIONS(SW_CURL_FIELD)
@@ -40,8 +41,8 @@ struct sw_curl {
 /** Filled by sw_curl_load(). */
 extern struct sw_curl sw_curl;
 
-/** Load libcurl and set it up, once. A machine without it is an installation that is not whole: the
- * process ends with the words of the dynamic loader, as it would have before main. */
+/** Load and initialise libcurl, once. If it cannot be loaded, the process ends with the message of
+ * the dynamic loader, as with a linked library. */
 void sw_curl_load(void);
 
 #ifndef SW_CURL_PLAIN

@@ -1,12 +1,12 @@
 #pragma once
-/* tls: what the transfers ask of the certificates. */
+/* tls: how transfers use the certificates. */
 #include "net/http/library.h"
 
 struct sw_err;
 struct sw_http_tls;
 
-/** Set a transfer up. */
+/** Set libcurl's TLS options for a transfer. */
 void sw_http_tls_setup(const struct sw_http_tls *tls, CURL *easy);
-/** Words for a connection that TLS refused: what is wrong and which setting would mend it. */
+/** The message for a failed TLS connection: the cause, and the setting that would correct it. */
 void sw_http_tls_explain(const struct sw_http_tls *tls, const char *url, CURLcode rc,
                          const char *curl_text, struct sw_err *err);
