@@ -98,7 +98,7 @@ static void on_document(const struct sw_kube_answer *a, void *arg)
     struct fetch *f = arg;
     struct sw_kube *k = f->k;
     SW_ERR(err);
-    LIST_REMOVE(f, in_all); /* whoever asks from here on asks anew */
+    LIST_REMOVE(f, in_all); /* later discoveries request the document again */
     int rc = learn(f, a, &err);
     /* one group's own server may be down: that is no failure of finding the others */
     bool partial = f->document == DOC_VERSION;
@@ -217,7 +217,7 @@ static void finish(struct discovery *d)
 static void check_kind(struct discovery *d)
 {
     if (!sw_kube_kind_find(d->k, d->api_version, d->kind)) {
-        if (d->joined) { /* that document may be older than the question */
+        if (d->joined) { /* that document may be older than this discovery */
             need(d, DOC_VERSION, d->api_version, false);
             return;
         }

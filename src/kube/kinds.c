@@ -81,7 +81,7 @@ static void mark_version(struct sw_kube_kinds *kinds, const char *api_version, b
     };
 }
 
-/** Nothing of a version is served any more, unless told otherwise in a moment. */
+/** Mark all kinds of a version as not served; learning marks the served ones again. */
 static void unserve(struct sw_kube_kinds *kinds, const char *api_version)
 {
     for (size_t i = 0; i < kinds->n_rows; i++)
@@ -95,7 +95,7 @@ static bool version_served(const struct sw_kube_kinds *kinds, const char *api_ve
     return row && row->served;
 }
 
-/** Its kinds were told just now, or @told is false: nobody answered. */
+/** Its kinds have been reported now; @told is false if there was no answer. */
 static void note_told(struct sw_kube_kinds *kinds, const char *api_version, bool told)
 {
     struct version_row *row = find_version(kinds, api_version);

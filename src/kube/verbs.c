@@ -13,7 +13,7 @@ struct verb {
     const char *method;
     const char *content_type;
     bool named;      /* acts on one object */
-    bool repeatable; /* twice is as good as once */
+    bool repeatable; /* the request is idempotent */
 };
 
 static const struct verb verbs[] = {

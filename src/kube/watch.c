@@ -163,7 +163,7 @@ static void on_listed_item(struct json_object *object, void *arg)
         on_there(w, &o, object, true);
 }
 
-/** All that there is has been told. */
+/** All existing objects have been reported. */
 static void on_whole(struct sw_kube_watch *w)
 {
     w->synced = true;
@@ -193,7 +193,7 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_kube_watch *w = arg;
     if (a->code == 0 && a->more)
-        return; /* its items have been told as they came */
+        return; /* its items were reported as they arrived */
     w->list = NULL;
     if (a->code == 0) {
         on_list_end(w, a->resource_version);
@@ -356,7 +356,7 @@ static void drop_transfer(struct sw_kube_watch *w)
     sw_err_done(&w->end);
 }
 
-/** What the end of a watch means: a code, and words for it. */
+/** The code and message for the end of a watch. */
 static int read_end(struct sw_kube_watch *w, const struct sw_http_result *r, struct sw_err *err)
 {
     if (r->code < 0)

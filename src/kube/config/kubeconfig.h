@@ -56,7 +56,8 @@ int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_con
 int sw_kubeconfig_parse(const char *path, const char *text, size_t len_bytes, const char *context,
                         struct sw_kube_config **out, struct sw_err *err);
 
-/** A configuration for a server alone (no TLS data, no identity), to be filled further. */
+/** A configuration with only the server's address (no TLS data, no identity); the caller sets the
+ * other fields. */
 struct sw_kube_config *sw_kube_config_new(const char *server);
 /** A deep copy, the caller's. */
 struct sw_kube_config *sw_kube_config_copy(const struct sw_kube_config *config);

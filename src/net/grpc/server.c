@@ -58,8 +58,8 @@ static void hang_up(struct peer *p)
     free(p);
 }
 
-/* Give the socket what the session has to say, but not more than the reader keeps up with.
- * @return false: hang up */
+/* Write the session's bytes to the socket, but not more than the reader keeps up with.
+ * @return false: close the connection */
 static bool pump(struct peer *p)
 {
     struct evbuffer *out = bufferevent_get_output(p->bev);
@@ -108,7 +108,7 @@ static void on_deadline(void *arg)
     hang_up(arg);
 }
 
-/* A call has something to say outside of the session's own callbacks. */
+/* A call has data to send outside of the session's own callbacks. */
 static void kick(struct grpc_stream *stream)
 {
     struct peer *p = stream->session->user;

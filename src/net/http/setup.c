@@ -1,4 +1,4 @@
-/* What libcurl is told of one request. */
+/* Sets libcurl's options for one request. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>

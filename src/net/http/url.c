@@ -44,7 +44,7 @@ void sw_http_url_done(struct sw_http_url *url)
     *url = (struct sw_http_url){ 0 };
 }
 
-/* As Go's ProxyFromEnvironment: nobody's own machine is behind a proxy. */
+/* As Go's ProxyFromEnvironment: loopback addresses never use a proxy. */
 bool sw_http_is_loopback(const char *host)
 {
     return sw_streq(host, "localhost") || sw_starts_with(host, "127.") || sw_streq(host, "[::1]");
