@@ -476,12 +476,12 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_gather = {
     .name = "gather",
     .args = "",
-    .summary = "collect what somebody who helps needs to see",
-    .details = "One .tar.gz: resources and what they say, the objects that were applied, nodes, "
-               "events, logs\n"
-               "of the operator and of pods that do not run, metrics. Secrets are left out, and so "
-               "is what\n"
-               "looks like one; look through it all the same before you hand it on.",
+    .summary = "collect logs, objects and status for a support case",
+    .details =
+        "One .tar.gz: resources and their status, the objects that were applied, nodes, events,\n"
+        "logs of the operator and of pods that do not run, metrics. Secrets and texts that look "
+        "like\n"
+        "secrets are left out; read through the archive all the same before you hand it on.",
     .flags = flags,
     .execute = execute,
 };

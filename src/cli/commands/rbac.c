@@ -103,11 +103,11 @@ const struct sw_command sw_command_rbac = {
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "print the rights that the operator needs for a recipe",
-    .details = "Roles and bindings for what the recipe renders to, besides what every operator "
-               "has; and what\n"
-               "the recipe's own roles contain, since nobody may hand on what he does not hold. To "
-               "be applied\n"
-               "by somebody who may: slipway rbac RECIPE | kubectl apply -f -",
+    .details = "Roles and bindings for what the recipe renders to, besides the operator's usual "
+               "rights, and for\n"
+               "what the recipe's own roles contain: Kubernetes lets nobody grant rights that he "
+               "does not have.\n"
+               "A cluster administrator applies them: slipway rbac RECIPE | kubectl apply -f -",
     .flags = flags,
     .execute = execute,
 };
