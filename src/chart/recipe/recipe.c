@@ -9,17 +9,6 @@
 #include "chart/recipe/load/chart.h"
 #include "chart/recipe/plan/plan.h"
 #include "chart/recipe/schema/schema.h"
-#include "data/json/json.h"
-#include "data/json/path.h"
-
-static struct sw_recipe *recipe_new(const struct sw_recipe_opts *opts)
-{
-    struct sw_recipe *recipe = sw_zalloc(1, sizeof *recipe);
-    recipe->arena = sw_arena_new();
-    recipe->limits = sw_files_init(opts).limits;
-    recipe->limits.chart = recipe->limits.version = NULL; /* of the root only */
-    return recipe;
-}
 
 void sw_recipe_free(struct sw_recipe *recipe)
 {
@@ -38,52 +27,31 @@ void sw_recipe_free(struct sw_recipe *recipe)
     free(recipe);
 }
 
-/* @files is taken. @base: as in struct sw_recipe_ask. */
+/* @files, which is taken, with their subcharts. @rc: of reading them. */
 static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place *place,
-                  struct sw_files files, struct sw_recipe **out, struct sw_err *err)
+                  struct sw_files files, int rc, struct sw_recipe **out, struct sw_err *err)
 {
-    struct sw_recipe *recipe = recipe_new(opts);
-    SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
-    recipe->sources[recipe->n_sources++] = files;
-    int rc = sw_chart_load_root(recipe, place, &files, err);
     if (rc < 0) {
-        sw_recipe_free(recipe);
+        sw_files_done(&files);
         return rc;
     }
-    recipe->limits.get = NULL; /* whoever opened it takes it away */
+    SW_AUTO(sw_recipe) *recipe = sw_zalloc(1, sizeof *recipe);
+    recipe->arena = sw_arena_new();
+    recipe->limits = sw_files_init(opts).limits;
+    recipe->limits.chart = recipe->limits.version = NULL; /* of the root only */
+    SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
+    recipe->sources[recipe->n_sources++] = files;
+    rc = sw_chart_load_root(recipe, place, &files, err);
+    if (rc < 0)
+        return rc;
+    recipe->limits.get = NULL; /* it is the caller's, and may be gone when this returns */
     recipe->limits.get_arg = NULL;
-    *out = recipe;
+    *out = SW_TAKE(recipe);
     return 0;
 }
 
 /* ---- sources ------------------------------------------------------------------------------------
  */
-
-static int open_dir(const char *path, const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                    struct sw_err *err)
-{
-    SW_AUTO_CHARS *dir = sw_strdup(path);
-    for (size_t len = strlen(dir); len > 1 && dir[len - 1] == '/'; len--)
-        dir[len - 1] = '\0';
-    struct sw_files files = sw_files_init(opts);
-    int rc = sw_files_read_dir(&files, dir, err);
-    if (rc < 0) {
-        sw_files_done(&files);
-        return rc;
-    }
-    return finish(opts, &(struct sw_chart_place){ .origin = dir, .dir = dir }, files, out, err);
-}
-
-static int open_archive(const char *path, const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                        struct sw_err *err)
-{
-    SW_AUTO_CHARS *bytes = NULL;
-    size_t len;
-    if (opts && opts->no_archives)
-        return sw_err_set(err, SW_PENDING, "%s: a packaged chart", path);
-    int rc = sw_file_read(path, sw_files_init(opts).limits.max_bytes, &bytes, &len, err);
-    return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
-}
 
 static int open_path(const char *path, const struct sw_recipe_opts *opts, struct sw_recipe **out,
                      struct sw_err *err)
@@ -92,17 +60,24 @@ static int open_path(const char *path, const struct sw_recipe_opts *opts, struct
     if (stat(path, &st) < 0)
         return sw_err_set(err, errno == EACCES ? SW_FORBIDDEN : SW_NOTFOUND, "%s: %s", path,
                           strerror(errno));
-    return S_ISDIR(st.st_mode) ? open_dir(path, opts, out, err)
-                               : open_archive(path, opts, out, err);
+    struct sw_files files = sw_files_init(opts);
+    if (S_ISDIR(st.st_mode)) {
+        SW_AUTO_CHARS *dir = sw_strdup(path);
+        for (size_t len = strlen(dir); len > 1 && dir[len - 1] == '/'; len--)
+            dir[len - 1] = '\0';
+        int rc = sw_files_read_dir(&files, dir, err);
+        return finish(opts, &(struct sw_chart_place){ .origin = dir, .dir = dir }, files, rc, out,
+                      err);
+    }
+    SW_AUTO_CHARS *bytes = NULL;
+    size_t len;
+    if (opts && opts->no_archives)
+        return sw_err_set(err, SW_PENDING, "%s: a packaged chart", path);
+    int rc = sw_file_read(path, files.limits.max_bytes, &bytes, &len, err);
+    return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
 }
 
-static int open_file_url(const char *url, const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                         struct sw_err *err)
-{
-    return open_path(url + strlen("file://"), opts, out, err);
-}
-
-/* What is neither a path nor a file:// URL: whoever opens the recipe knows how to get it. */
+/* A URL that opts->get fetches. */
 static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
                           struct sw_recipe **out, struct sw_err *err)
 {
@@ -113,11 +88,8 @@ static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
     if (rc == 0)
         rc = sw_files_take_got(&files, &got, err);
     SW_AUTO(sw_recipe) *recipe = NULL;
-    if (rc == 0)
-        rc = finish(opts, &(struct sw_chart_place){ .origin = got.origin, .base = got.origin },
-                    files, &recipe, err);
-    else
-        sw_files_done(&files);
+    rc = finish(opts, &(struct sw_chart_place){ .origin = got.origin, .base = got.origin }, files,
+                rc, &recipe, err);
     if (rc == 0)
         rc = sw_chart_check_got(recipe->root, got.version ? opts->chart : NULL, got.version, err);
     sw_recipe_got_done(&got);
@@ -132,7 +104,7 @@ int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct
     const char *colon = strstr(source, "://");
     bool is_url = colon && !memchr(source, '/', (size_t)(colon - source));
     if (sw_starts_with(source, "file://"))
-        return open_file_url(source, opts, out, err);
+        return open_path(source + strlen("file://"), opts, out, err);
     if (is_url && opts && opts->get)
         return open_elsewhere(source, opts, out, err);
     if (is_url)
@@ -141,31 +113,19 @@ int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct
     return open_path(source, opts, out, err);
 }
 
-static int add_copies(struct sw_files *to, const struct sw_recipe_file *files, size_t n,
-                      struct sw_err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        int rc = sw_files_check(to, files[i].len, err);
-        if (rc == 0)
-            rc = sw_files_add(to, files[i].name, sw_strndup(files[i].bytes, files[i].len),
-                              files[i].len, err);
-        if (rc < 0)
-            return rc;
-    }
-    return sw_files_sort(to, err);
-}
-
 int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files, size_t n_files,
                          const struct sw_recipe_opts *opts, struct sw_recipe **out,
                          struct sw_err *err)
 {
     struct sw_files copies = sw_files_init(opts);
-    int rc = add_copies(&copies, files, n_files, err);
-    if (rc < 0) {
-        sw_files_done(&copies);
-        return sw_err_wrap(err, rc, "%s", origin);
-    }
-    return finish(opts, &(struct sw_chart_place){ .origin = origin }, copies, out, err);
+    int rc = 0;
+    for (size_t i = 0; i < n_files && rc == 0; i++)
+        rc = sw_files_copy(&copies, files[i].name, files[i].bytes, files[i].len, err);
+    if (rc == 0)
+        rc = sw_files_sort(&copies, err);
+    if (rc < 0)
+        rc = sw_err_wrap(err, rc, "%s", origin);
+    return finish(opts, &(struct sw_chart_place){ .origin = origin }, copies, rc, out, err);
 }
 
 int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
@@ -174,11 +134,7 @@ int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
 {
     struct sw_files files = sw_files_init(opts);
     int rc = sw_files_read_archive(&files, origin, bytes, len, err);
-    if (rc < 0) {
-        sw_files_done(&files);
-        return rc;
-    }
-    return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, out, err);
+    return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, rc, out, err);
 }
 
 int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
@@ -187,14 +143,13 @@ int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
 {
     struct sw_files files = sw_files_init(opts);
     int rc = sw_files_read_bundle(&files, bytes, len, err);
-    if (rc < 0) {
-        sw_files_done(&files);
-        return sw_err_wrap(err, rc, "%s", origin);
-    }
-    return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, out, err);
+    if (rc < 0)
+        rc = sw_err_wrap(err, rc, "%s", origin);
+    return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, rc, out, err);
 }
 
-/* ---- looking at it ------------------------------------------------------------------------------
+/* ---- what is in it
+ * -------------------------------------------------------------------------------
  */
 
 const char *sw_recipe_name(const struct sw_recipe *recipe)
@@ -217,20 +172,10 @@ const struct json_object *sw_recipe_metadata(const struct sw_recipe *recipe)
     return recipe->root->meta;
 }
 
-const char *sw_recipe_annotation(const struct sw_recipe *recipe, const char *key)
-{
-    return sw_chart_annotation(recipe->root, key);
-}
-
 const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe, const char *path)
 {
-    if (sw_starts_with(path, "charts/"))
-        return NULL;
     const struct sw_files *files = &recipe->sources[0];
-    for (size_t i = 0; i < files->n; i++)
-        if (sw_streq(files->items[i].name, path))
-            return &files->items[i];
-    return NULL;
+    return sw_starts_with(path, "charts/") ? NULL : sw_files_find(files->items, files->n, path);
 }
 
 size_t sw_recipe_n_charts(const struct sw_recipe *recipe)
@@ -241,13 +186,10 @@ size_t sw_recipe_n_charts(const struct sw_recipe *recipe)
 struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i)
 {
     const struct sw_chart *chart = recipe->charts[i];
-    struct sw_recipe_chart out = { .origin = chart->origin, .text = "", .metadata = chart->meta };
-    for (size_t k = 0; k < chart->n_in; k++)
-        if (sw_streq(chart->in[k].name, "Chart.yaml")) {
-            out.text = chart->in[k].bytes;
-            out.len = chart->in[k].len;
-        }
-    return out;
+    const struct sw_recipe_file *file = sw_files_find(chart->in, chart->n_in, "Chart.yaml");
+    return (struct sw_recipe_chart){
+        .origin = chart->origin, .text = file->bytes, .len = file->len, .metadata = chart->meta
+    };
 }
 
 bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word)

@@ -114,8 +114,6 @@ const char *sw_recipe_origin(const struct sw_recipe *recipe);
 const char *sw_recipe_version(const struct sw_recipe *recipe);
 /** @return Chart.yaml as a document, borrowed. */
 const struct json_object *sw_recipe_metadata(const struct sw_recipe *recipe);
-/** @return an annotation of Chart.yaml, or NULL. Borrowed. */
-const char *sw_recipe_annotation(const struct sw_recipe *recipe, const char *key);
 /** @return a file of the root chart by its path in the chart, any file but those under charts/;
  * NULL where there is none. Borrowed. `<name>.yaml` with the SpecialResource is read this way. */
 const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe, const char *path);
@@ -294,7 +292,7 @@ enum sw_hook_policy {
 
 /** One object to apply. */
 struct sw_manifest {
-    struct json_object *doc; /* borrowed; sw_manifest_take() to own it */
+    struct json_object *doc; /* borrowed; json_object_get() to keep it */
     const char *path;        /* template or crds/ file: "chart/templates/0000-a.yaml" */
     int line;                /* of the rendered text where its document begins, from 1 */
     size_t state;            /* index in the plan */
@@ -345,8 +343,6 @@ SW_DEFINE_AUTO(sw_rendered, sw_rendered_free)
 
 size_t sw_rendered_n_manifests(const struct sw_rendered *rendered);
 const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *rendered, size_t i);
-/** The manifest's document, the caller's from here (json_object_put); doc is NULL then. */
-struct json_object *sw_rendered_take(struct sw_rendered *rendered, size_t i);
 size_t sw_rendered_n_docs(const struct sw_rendered *rendered);
 const struct sw_rendered_doc *sw_rendered_doc(const struct sw_rendered *rendered, size_t i);
 /** Sorted by path; what rendered to nothing but blanks, partials and NOTES.txt are left out. After

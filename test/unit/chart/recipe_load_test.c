@@ -68,7 +68,9 @@ static void numbers_are_text_where_text_belongs(SW_UNUSED void **state)
     SW_AUTO_CHARS *text = render_text(plan, NULL, SW_ALL_STATES);
     assert_string_equal(text, "# 5 1.1 1.2345679e+07 1.5e-07 true 15 [1.5 true] "
                               "map[a:1e+21 b: slipway.dev/wait:false]");
-    assert_string_equal(sw_recipe_annotation(r, "slipway.dev/wait"), "false");
+    assert_string_equal(sw_json_str((struct json_object *)sw_recipe_metadata(r), "", "annotations",
+                                    "slipway.dev/wait", NULL),
+                        "false");
     RECIPE(deps,
            CHART_TEXT("apiVersion: v2\nname: a\nversion: 1\n"
                       "dependencies: [{name: 7, version: 2, tags: [3]}]\n"),

@@ -257,15 +257,6 @@ static void fuel_ends_what_does_not_end(SW_UNUSED void **state)
     assert_int_equal(sw_recipe_render(plan, &env, 0, &out, NULL), SW_INVALID);
 }
 
-static void a_document_can_be_taken(SW_UNUSED void **state)
-{
-    RECIPE(r, CHART("c"), T("a.yaml", OBJECT("Pod", "a")));
-    SW_AUTO(sw_rendered) *out = rendered(r, NULL);
-    SW_AUTO_JSON *doc = sw_rendered_take(out, 0);
-    assert_string_equal(sw_obj_name(doc), "a");
-    assert_null(sw_rendered_manifest(out, 0)->doc);
-}
-
 static void plans_of_one_recipe_share_the_parsed_templates_and_nothing_else(SW_UNUSED void **state)
 {
     RECIPE(r, CHART("c"), T("a.yaml", "# {{ .Values.a }}"));
@@ -294,7 +285,6 @@ int main(void)
         cmocka_unit_test(lookups_ask_the_callback),
         cmocka_unit_test(one_state_is_rendered_alone),
         cmocka_unit_test(fuel_ends_what_does_not_end),
-        cmocka_unit_test(a_document_can_be_taken),
         cmocka_unit_test(plans_of_one_recipe_share_the_parsed_templates_and_nothing_else),
     };
     return cmocka_run_group_tests_name("recipe_render", tests, NULL, NULL);

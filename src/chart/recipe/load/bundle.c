@@ -1,5 +1,5 @@
-/* A recipe as one piece of bytes, for caches and for another process: no library reads or writes
- * it, and nothing in it is packed. */
+/* A recipe as one piece of bytes, for caches and for another process: it is read and written
+ * without a library, and not compressed. */
 #include "chart/recipe/recipe.h"
 
 #include <stdio.h>
@@ -86,14 +86,8 @@ int sw_files_read_bundle(struct sw_files *files, const void *bytes, size_t len, 
         if (!is_inside(name, name_len))
             return sw_err_set(err, SW_INVALID, "'%.*s': a path that leads outside", (int)name_len,
                               name);
-        int rc = sw_files_check(files, file_len, err);
-        if (rc < 0)
-            return rc;
         SW_AUTO_CHARS *copy = sw_strndup(name, name_len);
-        char *kept = sw_alloc(file_len + 1);
-        memcpy(kept, file, file_len);
-        kept[file_len] = '\0';
-        rc = sw_files_add(files, copy, kept, file_len, err);
+        int rc = sw_files_copy(files, copy, file, file_len, err);
         if (rc < 0)
             return rc;
     }
@@ -116,7 +110,7 @@ int sw_files_take_got(struct sw_files *files, struct sw_recipe_got *got, struct 
 /* ---- a recipe -> bytes -------------------------------------------------------------------------
  */
 
-/* Folders keep the order in which the charts were loaded: where names do not, numbers do. */
+/* Whether sorting by name keeps the order in which the charts were loaded. */
 static bool names_ascend(const struct sw_chart *chart)
 {
     for (size_t i = 1; i < chart->n_charts; i++)
@@ -134,11 +128,9 @@ static int flatten(struct sw_files *to, const struct sw_chart *chart, const char
         if (sw_starts_with(f->name, "charts/") && !sw_ends_with(f->name, ".prov"))
             continue;
         SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, f->name);
-        rc = sw_files_check(to, f->len, err);
-        if (rc == 0)
-            rc = sw_files_add(to, name, sw_strndup(f->bytes, f->len), f->len, err);
+        rc = sw_files_copy(to, name, f->bytes, f->len, err);
     }
-    bool plain = names_ascend(chart);
+    bool plain = names_ascend(chart); /* else numbers in front of the names keep the order */
     for (size_t i = 0; i < chart->n_charts && rc == 0; i++) {
         const char *name = chart->charts[i]->name;
         SW_AUTO_CHARS *inner = plain ? sw_printf("%scharts/%s/", prefix, name)

@@ -52,6 +52,22 @@ int sw_files_add(struct sw_files *files, const char *name, char *bytes, size_t l
     return 0;
 }
 
+int sw_files_copy(struct sw_files *files, const char *name, const char *bytes, size_t len,
+                  struct sw_err *err)
+{
+    int rc = sw_files_check(files, len, err);
+    return rc < 0 ? rc : sw_files_add(files, name, sw_strndup(bytes, len), len, err);
+}
+
+const struct sw_recipe_file *sw_files_find(const struct sw_recipe_file *files, size_t n,
+                                           const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (sw_streq(files[i].name, name))
+            return &files[i];
+    return NULL;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct sw_recipe_file *)a)->name,

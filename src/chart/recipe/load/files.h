@@ -1,6 +1,6 @@
 #pragma once
-/* files: what every source of recipes ends in, a table of names and bytes, and the sources that
- * need nothing but this machine. A source for HTTP, OCI, git or a cluster fetches bytes and then
+/* files: the table of names and bytes that every source of recipes fills, and the sources on this
+ * machine: folders, archives, bundles. A source for HTTP, OCI, git or a cluster fetches bytes, then
  * calls the archive reader or adds files one by one. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,21 +13,28 @@
 struct sw_files {
     struct sw_recipe_file *items; /* names and bytes are owned */
     size_t n, cap;
-    size_t bytes; /* of all together */
-    struct sw_recipe_opts limits;
+    size_t bytes;                 /* of all together */
+    struct sw_recipe_opts limits; /* max_bytes and max_files are set; others as given */
 };
 
 /** An empty table; @opts may be NULL. */
 struct sw_files sw_files_init(const struct sw_recipe_opts *opts);
+/** Empty it; the limits stay. */
 void sw_files_done(struct sw_files *files);
 
 /** Add one; @name is copied, @bytes taken even on failure. A byte order mark is cut off.
- * @return 0 | SW_INVALID: over a limit, a name twice */
+ * @return 0 | SW_INVALID: over a limit */
 int sw_files_add(struct sw_files *files, const char *name, char *bytes, size_t len,
                  struct sw_err *err) SW_CHECKED;
+/** Add a copy of one. @return as sw_files_add() */
+int sw_files_copy(struct sw_files *files, const char *name, const char *bytes, size_t len,
+                  struct sw_err *err) SW_CHECKED;
+/** The file of that name in a table of @n; NULL: there is none. Borrowed. */
+const struct sw_recipe_file *sw_files_find(const struct sw_recipe_file *files, size_t n,
+                                           const char *name);
 /** Whether one more file of @len bytes may be added. @return 0 | SW_INVALID */
 int sw_files_check(const struct sw_files *files, size_t len, struct sw_err *err) SW_CHECKED;
-/** By name, in byte order; refuses a name that is there twice. @return 0 | SW_INVALID */
+/** Sort by name, in byte order. @return 0 | SW_INVALID: a name is there twice */
 int sw_files_sort(struct sw_files *files, struct sw_err *err) SW_CHECKED;
 
 /** Read a chart's directory, without what its .helmignore names. Links are followed.
@@ -39,7 +46,8 @@ int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *er
 int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
                           struct sw_err *err) SW_CHECKED;
 
-/** What was got, as files: moved, or unpacked from its archive. @return 0 | SW_INVALID */
+/** Add what opts->get fetched: its files are moved, its archive is unpacked.
+ * @return 0 | SW_INVALID */
 int sw_files_take_got(struct sw_files *files, struct sw_recipe_got *got,
                       struct sw_err *err) SW_CHECKED;
 

@@ -32,17 +32,26 @@ struct input {
 static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
                       struct sw_chart **out, struct sw_err *err);
 
-static struct sw_files *new_source(struct sw_recipe *recipe)
+/* An empty table for one more source: what the others leave of the limits. */
+static struct sw_files new_source(const struct sw_recipe *recipe)
 {
-    struct sw_recipe_opts left = recipe->limits;
+    struct sw_files files = { .limits = recipe->limits };
     for (size_t i = 0; i < recipe->n_sources; i++) {
-        left.max_bytes -= recipe->sources[i].bytes;
-        left.max_files -= recipe->sources[i].n;
+        files.limits.max_bytes -= recipe->sources[i].bytes;
+        files.limits.max_files -= recipe->sources[i].n;
     }
-    SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
-    struct sw_files *files = &recipe->sources[recipe->n_sources++];
-    *files = (struct sw_files){ .limits = left };
     return files;
+}
+
+/* Load the chart in @files, which the recipe takes. @rc: of reading them. */
+static int load_source(struct sw_recipe *recipe, const struct frame *up, const char *origin,
+                       const char *dir, const char *base, struct sw_files files, int rc,
+                       struct sw_chart **out, struct sw_err *err)
+{
+    SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
+    recipe->sources[recipe->n_sources++] = files;
+    struct input in = { origin, dir, files.items, files.n, base };
+    return rc < 0 ? rc : load_chart(recipe, up, &in, out, err);
 }
 
 static void add_chart(struct sw_recipe *recipe, struct sw_chart *chart, struct sw_chart *sub)
@@ -69,17 +78,12 @@ static int load_packed(struct sw_recipe *recipe, const struct frame *up, const c
 {
     if (recipe->limits.no_archives)
         return sw_err_set(err, SW_PENDING, "%s: a packaged chart", origin);
-    struct sw_files files = *new_source(recipe);
-    size_t slot = recipe->n_sources - 1;
+    struct sw_files files = new_source(recipe);
     int rc = sw_files_read_archive(&files, origin, file->bytes, file->len, err);
-    recipe->sources[slot] = files;
-    if (rc < 0)
-        return rc;
-    return load_chart(recipe, up, &(struct input){ origin, NULL, files.items, files.n, NULL }, out,
-                      err);
+    return load_source(recipe, up, origin, NULL, NULL, files, rc, out, err);
 }
 
-/* @files: all of charts/<name>/. Their names lose @prefix. */
+/* @in: the files of charts/<name>/. Their names lose the first @prefix bytes. */
 static int load_unpacked(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
                          size_t prefix, struct sw_chart **out, struct sw_err *err)
 {
@@ -90,15 +94,6 @@ static int load_unpacked(struct sw_recipe *recipe, const struct frame *up, const
     }
     return load_chart(recipe, up, &(struct input){ in->origin, in->dir, files, in->n, NULL }, out,
                       err);
-}
-
-/* The files from @at on that lie in the same folder of charts/ as the first. */
-static size_t count_group(const struct input *in, size_t at, size_t prefix)
-{
-    size_t n = 1;
-    while (at + n < in->n && strncmp(in->files[at].name, in->files[at + n].name, prefix) == 0)
-        n++;
-    return n;
 }
 
 static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
@@ -121,9 +116,10 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
                               ? sw_arena_printf(recipe->arena, "%s/%.*s", in->dir, len, name)
                               : NULL;
         struct sw_chart *sub;
-        n = slash ? count_group(in, i, prefix) : 1;
-        struct input part = { origin, dir, in->files + i, n, NULL };
-        int rc = slash ? load_unpacked(recipe, frame, &part, prefix, &sub, err)
+        while (slash && i + n < in->n && strncmp(name, in->files[i + n].name, prefix) == 0)
+            n++; /* in the same folder */
+        struct input files = { origin, dir, in->files + i, n, NULL };
+        int rc = slash ? load_unpacked(recipe, frame, &files, prefix, &sub, err)
                        : load_packed(recipe, frame, origin, &in->files[i], &sub, err);
         if (rc < 0)
             return rc;
@@ -155,7 +151,7 @@ static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct
     return found;
 }
 
-/* Asked only where a chart names another by its path: it looks at each folder above. */
+/* realpath() costs a system call a folder: this is for charts that name another by its path. */
 static bool lies_at(const struct frame *f, const char *real)
 {
     SW_AUTO_CHARS *own = f->dir ? realpath(f->dir, NULL) : NULL;
@@ -182,19 +178,6 @@ static int check_cycle(const struct frame *up, const char *real, const char *nam
     return sw_err_set(err, SW_INVALID, "charts depend on each other: %s", chain);
 }
 
-static int load_dir(struct sw_recipe *recipe, const struct frame *up, const char *dir,
-                    struct sw_chart **out, struct sw_err *err)
-{
-    struct sw_files files = *new_source(recipe);
-    size_t slot = recipe->n_sources - 1;
-    int rc = sw_files_read_dir(&files, dir, err);
-    recipe->sources[slot] = files;
-    if (rc < 0)
-        return rc;
-    return load_chart(recipe, up, &(struct input){ dir, dir, files.items, files.n, NULL }, out,
-                      err);
-}
-
 static int load_file_dependency(struct sw_recipe *recipe, const struct frame *frame,
                                 struct sw_chart *chart, const struct sw_dependency *dep,
                                 struct sw_err *err)
@@ -213,9 +196,12 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
     const char *kept = sw_arena_strdup(recipe->arena, real);
     free(real);
     int rc = check_cycle(frame, kept, dep->name, err);
+    if (rc < 0)
+        return rc;
     struct sw_chart *sub;
-    if (rc == 0)
-        rc = load_dir(recipe, frame, dir, &sub, err);
+    struct sw_files files = new_source(recipe);
+    rc = sw_files_read_dir(&files, dir, err);
+    rc = load_source(recipe, frame, dir, dir, NULL, files, rc, &sub, err);
     if (rc < 0)
         return rc;
     if (!sw_streq(sub->name, dep->name))
@@ -236,22 +222,7 @@ int sw_chart_check_got(const struct sw_chart *chart, const char *name, const cha
     return 0;
 }
 
-/* Got by whoever opens the recipe. */
-static int load_got(struct sw_recipe *recipe, const struct frame *frame, struct sw_recipe_got *got,
-                    const struct sw_dependency *dep, struct sw_chart **out, struct sw_err *err)
-{
-    const char *origin = sw_arena_strdup(recipe->arena, got->origin);
-    int rc = check_cycle(frame, origin, dep->name, err);
-    if (rc < 0)
-        return rc;
-    struct sw_files files = *new_source(recipe);
-    size_t slot = recipe->n_sources - 1;
-    rc = sw_files_take_got(&files, got, err);
-    recipe->sources[slot] = files;
-    struct input in = { origin, NULL, files.items, files.n, origin };
-    return rc < 0 ? rc : load_chart(recipe, frame, &in, out, err);
-}
-
+/* Fetched by opts->get. */
 static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
                           struct sw_chart *chart, const struct sw_dependency *dep,
                           const char *version, struct sw_err *err)
@@ -260,8 +231,14 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     struct sw_recipe_ask ask = { dep->repository, dep->name, version, chart->base };
     struct sw_chart *sub;
     int rc = recipe->limits.get(recipe->limits.get_arg, &ask, &got, err);
+    const char *origin = rc == 0 ? sw_arena_strdup(recipe->arena, got.origin) : NULL;
     if (rc == 0)
-        rc = load_got(recipe, frame, &got, dep, &sub, err);
+        rc = check_cycle(frame, origin, dep->name, err);
+    if (rc == 0) {
+        struct sw_files files = new_source(recipe);
+        rc = sw_files_take_got(&files, &got, err);
+        rc = load_source(recipe, frame, origin, NULL, origin, files, rc, &sub, err);
+    }
     if (rc == 0)
         rc = sw_chart_check_got(sub, dep->name, got.version, err);
     sw_recipe_got_done(&got);
@@ -299,7 +276,8 @@ static int load_elsewhere(struct sw_recipe *recipe, const struct frame *frame,
     return rc < 0 ? rc : check_version(chart, dep, version, err);
 }
 
-/* What is in charts/ is taken, and refused where it is of another version. */
+/* Whether charts/ has the dependency, of any version: check_version() refuses a wrong one. @n_own:
+ * subcharts from charts/; those behind them were fetched. */
 static bool is_there(const struct sw_chart *chart, const struct sw_dependency *dep, size_t n_own)
 {
     const struct sw_chart *sub = find_subchart(chart, dep);
@@ -369,7 +347,7 @@ static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
     return 0;
 }
 
-/* Annotations that a look at the text finds, before anything is rendered. */
+/* Annotations that are found in the text, before anything is rendered. */
 static const struct annotation {
     const char *before, *behind; /* the slash */
     bool is_key;                 /* of a map within something: quoted or not, and no comment */
@@ -405,7 +383,7 @@ static bool is_at(const struct annotation *a, const struct sw_recipe_file *file,
            (!a->is_key || is_key(file, from, slash + 1 + behind));
 }
 
-/* By their slashes, of which there are few: the files are large, and there are many. */
+/* The search goes from slash to slash, of which there are few: templates are large and many. */
 static uint8_t marks_of(const struct sw_recipe_file *file)
 {
     const char *at = file->bytes, *end = file->bytes + file->len;
@@ -417,30 +395,12 @@ static uint8_t marks_of(const struct sw_recipe_file *file)
     return marks;
 }
 
-/* Files that are neither templates nor for .Files: read already, or by others. */
+/* Files that are neither templates nor in .Files: they are read by others. */
 static bool is_handled(const char *name, bool v1)
 {
     return sw_streq(name, "Chart.yaml") || sw_streq(name, "Chart.lock") ||
            ((sw_streq(name, "requirements.yaml") || sw_streq(name, "requirements.lock")) && !v1) ||
            (sw_starts_with(name, "charts/") && !sw_ends_with(name, ".prov"));
-}
-
-static int sort_file(struct sw_recipe *recipe, struct sw_chart *chart,
-                     const struct sw_recipe_file *file, bool v1, struct sw_err *err)
-{
-    if (sw_streq(file->name, "values.yaml"))
-        return read_values(recipe, chart, file, err);
-    if (sw_streq(file->name, "values.schema.json")) {
-        chart->schema_text = file;
-    } else if (sw_starts_with(file->name, "templates/")) {
-        chart->marks[chart->n_templates] = marks_of(file);
-        chart->templates[chart->n_templates++] = *file;
-    } else if (!is_handled(file->name, v1)) {
-        chart->files[chart->n_files] = *file;
-        chart->template_files[chart->n_files++] =
-            (struct sw_template_file){ file->name, file->bytes, file->len };
-    }
-    return 0;
 }
 
 static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const struct input *in,
@@ -453,8 +413,21 @@ static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const st
     chart->template_files = sw_arena_alloc(arena, in->n * sizeof *chart->template_files);
     bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
     int rc = 0;
-    for (size_t i = 0; i < in->n && rc == 0; i++)
-        rc = sort_file(recipe, chart, &in->files[i], v1, err);
+    for (size_t i = 0; i < in->n && rc == 0; i++) {
+        const struct sw_recipe_file *file = &in->files[i];
+        if (sw_streq(file->name, "values.yaml")) {
+            rc = read_values(recipe, chart, file, err);
+        } else if (sw_streq(file->name, "values.schema.json")) {
+            chart->schema_text = file;
+        } else if (sw_starts_with(file->name, "templates/")) {
+            chart->marks[chart->n_templates] = marks_of(file);
+            chart->templates[chart->n_templates++] = *file;
+        } else if (!is_handled(file->name, v1)) {
+            chart->files[chart->n_files] = *file;
+            chart->template_files[chart->n_files++] =
+                (struct sw_template_file){ file->name, file->bytes, file->len };
+        }
+    }
     return rc;
 }
 

@@ -97,14 +97,8 @@ static bool is_in_sync(const struct sw_chart *chart, struct json_object *lock)
 static const struct sw_recipe_file *find_file(const struct sw_chart *chart)
 {
     bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
-    const struct sw_recipe_file *old = NULL;
-    for (size_t i = 0; i < chart->n_in; i++) {
-        if (sw_streq(chart->in[i].name, "Chart.lock"))
-            return &chart->in[i];
-        if (v1 && sw_streq(chart->in[i].name, "requirements.lock"))
-            old = &chart->in[i];
-    }
-    return old;
+    const struct sw_recipe_file *file = sw_files_find(chart->in, chart->n_in, "Chart.lock");
+    return file || !v1 ? file : sw_files_find(chart->in, chart->n_in, "requirements.lock");
 }
 
 static int check_types(struct json_object *doc, struct sw_err *err)

@@ -172,15 +172,6 @@ static int read_dependencies(struct sw_recipe *recipe, struct sw_chart *chart, c
     return 0;
 }
 
-static const struct sw_recipe_file *find(const struct sw_recipe_file *files, size_t n,
-                                         const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (sw_streq(files[i].name, name))
-            return &files[i];
-    return NULL;
-}
-
 static int parse(const struct sw_chart *chart, const struct sw_recipe_file *file,
                  struct json_object **doc, struct sw_err *err)
 {
@@ -193,10 +184,9 @@ static int parse(const struct sw_chart *chart, const struct sw_recipe_file *file
     if (json_object_is_type(*doc, json_type_object))
         return 0;
     enum json_type type = json_object_get_type(*doc);
-    bool empty = !*doc;
+    const char *found = *doc ? type_word(type) : "empty";
     (void)json_object_put(SW_TAKE(*doc));
-    return sw_err_set(err, SW_INVALID, "%s: %s, expected a map", name,
-                      empty ? "empty" : type_word(type));
+    return sw_err_set(err, SW_INVALID, "%s: %s, expected a map", name, found);
 }
 
 static int check_metadata(struct sw_chart *chart, struct sw_err *err)
@@ -243,7 +233,7 @@ static int read_requirements(struct sw_chart *chart, const struct sw_recipe_file
 int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
                            const struct sw_recipe_file *files, size_t n, struct sw_err *err)
 {
-    const struct sw_recipe_file *file = find(files, n, "Chart.yaml");
+    const struct sw_recipe_file *file = sw_files_find(files, n, "Chart.yaml");
     if (!file)
         return sw_err_set(err, SW_INVALID, "%s: not a chart: Chart.yaml is missing", chart->origin);
     int rc = parse(chart, file, &chart->meta, err);
@@ -256,7 +246,7 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
     if (!*sw_json_str(chart->meta, "", "apiVersion", NULL))
         sw_json_set_str(chart->meta, "v1", "apiVersion", NULL);
     const char *from = "Chart.yaml";
-    const struct sw_recipe_file *old = find(files, n, "requirements.yaml");
+    const struct sw_recipe_file *old = sw_files_find(files, n, "requirements.yaml");
     if (old) {
         from = old->name;
         rc = read_requirements(chart, old, err);

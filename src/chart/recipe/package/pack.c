@@ -10,23 +10,15 @@
 /* ---- which files --------------------------------------------------------------------------------
  */
 
-static int add_files(struct sw_files *to, const struct sw_files *from, const char *prefix,
-                     struct sw_err *err)
+static int add_files(struct sw_files *to, const struct sw_recipe_file *files, size_t n,
+                     const char *prefix, struct sw_err *err)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        const struct sw_recipe_file *f = &from->items[i];
-        SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, f->name);
-        int rc = sw_files_check(to, f->len, err);
-        if (rc == 0) {
-            char *copy = sw_alloc(f->len + 1);
-            memcpy(copy, f->bytes, f->len);
-            copy[f->len] = '\0';
-            rc = sw_files_add(to, name, copy, f->len, err);
-        }
-        if (rc < 0)
-            return rc;
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, files[i].name);
+        rc = sw_files_copy(to, name, files[i].bytes, files[i].len, err);
     }
-    return 0;
+    return rc;
 }
 
 /* The folder below @chart's charts/ that holds @sub; NULL: it lies elsewhere. */
@@ -39,20 +31,7 @@ static const char *own_folder(const struct sw_chart *chart, const struct sw_char
     return strchr(folder, '/') || *folder == '.' || *folder == '_' ? NULL : folder;
 }
 
-/* Those of a chart that was got from elsewhere. */
-static int copy_files(struct sw_files *to, const struct sw_chart *chart, struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; i < chart->n_in && rc == 0; i++) {
-        const struct sw_recipe_file *f = &chart->in[i];
-        rc = sw_files_check(to, f->len, err);
-        if (rc == 0)
-            rc = sw_files_add(to, f->name, sw_strndup(f->bytes, f->len), f->len, err);
-    }
-    return rc;
-}
-
-/* What @chart, whose files are in @to already, needs from elsewhere. */
+/* The subcharts of @chart that do not lie in it; its own files are in @to already. */
 static int add_dependencies(struct sw_files *to, const struct sw_chart *chart, const char *prefix,
                             struct sw_err *err)
 {
@@ -63,11 +42,13 @@ static int add_dependencies(struct sw_files *to, const struct sw_chart *chart, c
             continue;
         const char *folder = sub->dir ? own_folder(chart, sub) : NULL;
         SW_AUTO_CHARS *inner = sw_printf("%scharts/%s/", prefix, folder ? folder : sub->name);
-        if (!folder) {
+        if (!sub->dir) {
+            rc = add_files(to, sub->in, sub->n_in, inner, err);
+        } else if (!folder) {
             struct sw_files files = sw_files_init(&to->limits);
-            rc = sub->dir ? sw_files_read_dir(&files, sub->dir, err) : copy_files(&files, sub, err);
+            rc = sw_files_read_dir(&files, sub->dir, err);
             if (rc == 0)
-                rc = add_files(to, &files, inner, err);
+                rc = add_files(to, files.items, files.n, inner, err);
             sw_files_done(&files);
         }
         if (rc == 0)
@@ -104,7 +85,7 @@ static int by_rank(const void *pa, const void *pb)
 
 int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files, struct sw_err *err)
 {
-    int rc = add_files(files, &recipe->sources[0], "", err);
+    int rc = add_files(files, recipe->sources[0].items, recipe->sources[0].n, "", err);
     if (rc == 0)
         rc = add_dependencies(files, recipe->root, "", err);
     if (rc == 0)
@@ -135,7 +116,9 @@ static ssize_t on_bytes(struct archive *a SW_UNUSED, void *arg, const void *byte
     return (ssize_t)len;
 }
 
-/* What reproducible builds agreed on; else the first day that every archive format can tell. */
+/* $SOURCE_DATE_EPOCH, which reproducible builds set; else 1980, which every archive format can
+ * hold.
+ */
 static time_t time_of_files(void)
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -161,20 +144,14 @@ static bool write_file(struct archive *a, const char *folder, const struct sw_re
     return ok;
 }
 
-static bool is_ascii(const char *text)
-{
-    while (*text && (unsigned char)*text < 0x80)
-        text++;
-    return !*text;
-}
-
 /* Names that are not ASCII are written as the bytes they are, UTF-8, whatever the locale. With the
  * option for it each file has a header that GNU tar warns about: only where it is needed. */
 static bool set_charset(struct archive *a, const struct sw_files *files)
 {
     bool ascii = true;
     for (size_t i = 0; i < files->n; i++)
-        ascii &= is_ascii(files->items[i].name);
+        for (const char *c = files->items[i].name; *c; c++)
+            ascii &= (unsigned char)*c < 0x80;
     return ascii || sw_archive.write_format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK;
 }
 

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-struct sw_needs sw_needs_init(size_t n)
+struct sw_needs sw_needs_init(size_t cap)
 {
-    return (struct sw_needs){ sw_zalloc(n * n + 1, sizeof(bool)), n };
+    return (struct sw_needs){ sw_zalloc(cap * cap + 1, sizeof(bool)), cap, cap };
 }
 
 void sw_needs_done(struct sw_needs *needs)
@@ -15,37 +15,39 @@ void sw_needs_done(struct sw_needs *needs)
 
 void sw_needs_add(struct sw_needs *needs, size_t i, size_t j)
 {
-    needs->needs[i * needs->n + j] = true;
+    needs->needs[i * needs->cap + j] = true;
 }
 
 bool sw_needs_has(const struct sw_needs *needs, size_t i, size_t j)
 {
-    return needs->needs[i * needs->n + j];
+    return needs->needs[i * needs->cap + j];
 }
 
-/* Of what is left each needs another that is left: following needs ends in a circle. */
+/* Each that is not done needs another that is not: following needs ends in a cycle.
+ * @return its length; it is in @cycle, each needing the next and the last the first */
 static size_t find_cycle(const struct sw_needs *needs, const bool *done, size_t *cycle)
 {
-    size_t *seen_at = sw_zalloc(needs->n, sizeof *seen_at); /* step + 1 */
+    size_t *visited_at = sw_zalloc(needs->n, sizeof *visited_at); /* step + 1 */
     size_t at = 0, steps = 0;
     while (done[at])
         at++;
-    while (!seen_at[at]) {
+    while (!visited_at[at]) {
         cycle[steps] = at;
-        seen_at[at] = ++steps;
+        visited_at[at] = ++steps;
         size_t next = 0;
         while (done[next] || !sw_needs_has(needs, at, next))
             next++;
         at = next;
     }
-    size_t first = seen_at[at] - 1;
+    size_t first = visited_at[at] - 1;
     for (size_t i = first; i < steps; i++)
         cycle[i - first] = cycle[i];
-    free(seen_at);
+    free(visited_at);
     return steps - first;
 }
 
-bool sw_needs_order(const struct sw_needs *needs, size_t *order, size_t *n_cycle)
+/* @return false: there is none; order[0..*n_cycle) is a cycle */
+static bool find_order(const struct sw_needs *needs, size_t *order, size_t *n_cycle)
 {
     size_t n = needs->n, n_done = 0, i = 0;
     bool *done = sw_zalloc(n + 1, sizeof *done);
@@ -77,7 +79,7 @@ int sw_needs_sort(const struct sw_needs *needs, const char *const *names, size_t
                   struct sw_err *err)
 {
     size_t n_cycle;
-    if (sw_needs_order(needs, order, &n_cycle))
+    if (find_order(needs, order, &n_cycle))
         return 0;
     SW_AUTO_CHARS *text = sw_strdup("cycle: ");
     for (size_t i = 0; i <= n_cycle; i++) {

@@ -9,7 +9,7 @@
  */
 
 /* Facts over one chart's values, where they win; see struct sw_render_env. */
-static void add_facts(struct sw_arena *arena, struct sw_map *values, struct sw_map *facts)
+static void add_own_facts(struct sw_arena *arena, struct sw_map *values, struct sw_map *facts)
 {
     size_t n = sw_map_count(facts);
     const struct sw_entry *all = sw_map_sorted(facts);
@@ -27,16 +27,16 @@ static void add_facts(struct sw_arena *arena, struct sw_map *values, struct sw_m
     }
 }
 
-/* Facts for the part and all below. */
-static void add_facts_everywhere(struct sw_arena *arena, const struct sw_plan_chart *part,
-                                 struct sw_value values, struct sw_map *facts)
+/* Facts over the values of the chart and of all below it. */
+static void add_facts(struct sw_arena *arena, const struct sw_plan_chart *part,
+                      struct sw_value values, struct sw_map *facts)
 {
     for (size_t i = 0; i < part->n_parts; i++) {
         struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
         if (sub && sw_value_is_map(*sub))
-            add_facts_everywhere(arena, part->parts[i], *sub, facts);
+            add_facts(arena, part->parts[i], *sub, facts);
     }
-    add_facts(arena, values.as.map, facts);
+    add_own_facts(arena, values.as.map, facts);
 }
 
 struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
@@ -45,7 +45,7 @@ struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_aren
     struct sw_value values = sw_value_copy(arena, plan->values, false);
     struct sw_value f = facts ? sw_value_from_json(arena, facts) : sw_value_nil();
     if (sw_value_is_map(f))
-        add_facts_everywhere(arena, plan->root, values, f.as.map);
+        add_facts(arena, plan->root, values, f.as.map);
     return values;
 }
 

@@ -70,18 +70,11 @@ static int add_state(struct graph *g, const struct sw_plan_chart *part, const ch
     return (int)g->n++;
 }
 
+/* The template's objects belong to the state. */
 static void take_template(struct graph *g, size_t state, struct sw_plan_template *t)
 {
-    struct sw_recipe_state *s = &g->states[state];
     t->state = state;
-    s->kernel_affine |= t->kernel_affine;
-}
-
-static void need_all(struct graph *g, struct span who, struct span what)
-{
-    for (size_t i = who.first; i < who.end; i++)
-        for (size_t j = what.first; j < what.end; j++)
-            sw_needs_add(&g->needs, i, j);
+    g->states[state].kernel_affine |= t->kernel_affine;
 }
 
 /* ---- one chart's own templates ------------------------------------------------------------------
@@ -130,28 +123,6 @@ static bool has_crds(const struct sw_plan_chart *part)
     return false;
 }
 
-/* ---- resource groups
- * -----------------------------------------------------------------------------
- */
-
-/* A state for each, with the groups' needs; their numbers follow each other. */
-static int make_group_states(struct graph *g, const struct sw_resource_groups *gs,
-                             const struct sw_plan_chart *part)
-{
-    size_t first = g->n;
-    for (size_t i = 0; i < gs->n; i++) {
-        int state = add_state(g, part, gs->all[i].name);
-        if (state < 0)
-            return SW_INVALID;
-        g->states[state].group = gs->all[i].name;
-    }
-    for (size_t i = 0; i < gs->n; i++)
-        for (size_t j = 0; j < gs->n; j++)
-            if (sw_needs_has(&gs->needs, i, j))
-                sw_needs_add(&g->needs, first + i, first + j);
-    return 0;
-}
-
 /* States of the resource groups in @part's unnumbered templates; none is the usual case.
  * @rest: whether something is left that is in no group. */
 static int add_groups(struct graph *g, const struct sw_plan_chart *part, bool *rest)
@@ -166,25 +137,27 @@ static int add_groups(struct graph *g, const struct sw_plan_chart *part, bool *r
         return 0;
     SW_AUTO(sw_resource_groups) *gs = NULL;
     int rc = sw_resource_groups_find(g->plan, part, g->env, &gs, g->err);
-    if (rc == 0) {
-        *rest = gs->rest || gs->n == 0;
-        rc = make_group_states(g, gs, part);
+    if (rc < 0)
+        return rc;
+    *rest = gs->rest || gs->n == 0;
+    size_t first = g->n;
+    for (size_t i = 0; i < gs->n; i++) {
+        int state = add_state(g, part, gs->all[i].name);
+        if (state < 0)
+            return SW_INVALID;
+        g->states[state].group = gs->all[i].name;
     }
-    return rc;
+    for (size_t i = 0; i < gs->n; i++)
+        for (size_t j = 0; j < gs->n; j++)
+            if (sw_needs_has(&gs->needs, i, j))
+                sw_needs_add(&g->needs, first + i, first + j);
+    return 0;
 }
 
 /* ---- a chart and what is below it ---------------------------------------------------------------
  */
 
-/* Whether a state of @within needs @i, or @i one of them. */
-static bool is_needed(const struct graph *g, size_t i, struct span within)
-{
-    for (size_t j = within.first; j < within.end; j++)
-        if (sw_needs_has(&g->needs, j, i))
-            return true;
-    return false;
-}
-
+/* Whether @i needs a state of @within. */
 static bool needs_any(const struct graph *g, size_t i, struct span within)
 {
     for (size_t j = within.first; j < within.end; j++)
@@ -199,8 +172,11 @@ static void put_after(struct graph *g, struct span later, struct span earlier)
     bool *entry = sw_zalloc(g->cap, sizeof *entry), *exit = sw_zalloc(g->cap, sizeof *exit);
     for (size_t i = later.first; i < later.end; i++)
         entry[i] = !needs_any(g, i, later);
-    for (size_t i = earlier.first; i < earlier.end; i++)
-        exit[i] = !is_needed(g, i, earlier);
+    for (size_t i = earlier.first; i < earlier.end; i++) {
+        exit[i] = true;
+        for (size_t j = earlier.first; j < earlier.end; j++)
+            exit[i] &= !sw_needs_has(&g->needs, j, i);
+    }
     for (size_t i = later.first; i < later.end; i++)
         for (size_t j = earlier.first; j < earlier.end; j++)
             if (entry[i] && exit[j])
@@ -223,10 +199,9 @@ static int place_crds(struct graph *g, const struct sw_plan_chart *part, struct 
         if (state < 0)
             return SW_INVALID;
         first = (size_t)state;
-        struct span alone = { first, first + 1 };
         for (size_t i = own->first; i < own->end; i++)
             if (!needs_any(g, i, *own))
-                need_all(g, (struct span){ i, i + 1 }, alone);
+                sw_needs_add(&g->needs, i, first);
         own->end = first + 1;
     }
     g->states[first].has_crds = true;
@@ -434,32 +409,16 @@ static void list_templates(struct graph *g, size_t i)
     s->templates = paths;
 }
 
-/* @order: the old number of each; @place: the new one. */
-static void list_needs(struct graph *g, const size_t *order, const size_t *place, size_t i,
-                       struct sw_recipe_state *out)
-{
-    size_t *needs = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *needs);
-    for (size_t k = 0; k < g->n; k++)
-        if (sw_needs_has(&g->needs, i, order[k]))
-            needs[out->n_needs++] = place[order[k]];
-    out->needs = needs;
-}
-
 static int finish(struct graph *g)
 {
     struct sw_plan *plan = g->plan;
-    struct sw_needs used = sw_needs_init(g->n);
-    for (size_t i = 0; i < g->n; i++)
-        for (size_t j = 0; j < g->n; j++)
-            if (sw_needs_has(&g->needs, i, j))
-                sw_needs_add(&used, i, j);
+    g->needs.n = g->n;
     const char **names = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *names);
     size_t *order = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *order);
     size_t *place = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *place);
     for (size_t i = 0; i < g->n; i++)
         names[i] = g->states[i].name;
-    int rc = sw_needs_sort(&used, names, order, g->err);
-    sw_needs_done(&used);
+    int rc = sw_needs_sort(&g->needs, names, order, g->err);
     if (rc < 0)
         return rc;
     plan->states = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *plan->states);
@@ -468,8 +427,13 @@ static int finish(struct graph *g)
         place[order[i]] = i;
     for (size_t i = 0; i < g->n; i++) {
         list_templates(g, order[i]);
-        plan->states[i] = g->states[order[i]];
-        list_needs(g, order, place, order[i], &plan->states[i]);
+        struct sw_recipe_state *s = &plan->states[i];
+        *s = g->states[order[i]];
+        size_t *needs = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *needs);
+        for (size_t k = 0; k < g->n; k++)
+            if (sw_needs_has(&g->needs, order[i], order[k]))
+                needs[s->n_needs++] = k;
+        s->needs = needs;
     }
     for (size_t t = 0; t < plan->n_templates; t++)
         if (plan->templates[t].state != SIZE_MAX)
@@ -479,7 +443,7 @@ static int finish(struct graph *g)
     return 0;
 }
 
-/* No plan can have more states: one a number, group, chart's rest and chart's crds/. */
+/* No plan can have more states: one for each number, group, chart's rest and chart's crds/. */
 static size_t most_states(const struct sw_plan *plan, size_t n_parts)
 {
     size_t n = 2 * n_parts;
@@ -491,35 +455,30 @@ static size_t most_states(const struct sw_plan *plan, size_t n_parts)
     return grouped || n > MAX_STATES ? MAX_STATES : n;
 }
 
-static size_t count_parts(const struct sw_plan_chart *part)
+static size_t count_charts(const struct sw_plan_chart *part)
 {
     size_t n = 1;
     for (size_t i = 0; i < part->n_parts; i++)
-        n += count_parts(part->parts[i]);
+        n += count_charts(part->parts[i]);
     return n;
 }
 
 int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, struct sw_err *err)
 {
-    struct graph *g = sw_zalloc(1, sizeof *g);
-    g->plan = plan;
-    g->env = env;
-    g->arena = plan->arena;
-    g->err = err;
-    size_t n_parts = count_parts(plan->root);
-    g->cap = most_states(plan, n_parts);
-    g->needs = sw_needs_init(g->cap);
-    g->states = sw_arena_alloc(g->arena, g->cap * sizeof *g->states);
-    g->owners = sw_arena_alloc(g->arena, g->cap * sizeof *g->owners);
+    struct graph g = { .plan = plan, .env = env, .arena = plan->arena, .err = err };
+    size_t n_parts = count_charts(plan->root);
+    g.cap = most_states(plan, n_parts);
+    g.needs = sw_needs_init(g.cap);
+    g.states = sw_arena_alloc(g.arena, g.cap * sizeof *g.states);
+    g.owners = sw_arena_alloc(g.arena, g.cap * sizeof *g.owners);
     plan->crd_parts = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_parts);
     plan->crd_states = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_states);
     struct span all;
-    int rc = add_chart(g, plan->root, &all);
+    int rc = add_chart(&g, plan->root, &all);
     if (rc == 0)
-        rc = check_names(g);
+        rc = check_names(&g);
     if (rc == 0)
-        rc = finish(g);
-    sw_needs_done(&g->needs);
-    free(g);
+        rc = finish(&g);
+    sw_needs_done(&g.needs);
     return rc;
 }

@@ -88,13 +88,8 @@ static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
             return sw_err_set(err, SW_INVALID, "%s: " SW_ANN_GROUP_NEEDS ": there is no group '%s'",
                               gs->all[i].where, gs->all[i].name);
     }
-    struct sw_needs used = sw_needs_init(gs->n);
-    for (size_t i = 0; i < gs->n; i++)
-        for (size_t j = 0; j < gs->n; j++)
-            if (sw_needs_has(&gs->needs, i, j))
-                sw_needs_add(&used, i, j);
-    int rc = sw_needs_sort(&used, names, order, err);
-    sw_needs_done(&used);
+    gs->needs.n = gs->n;
+    int rc = sw_needs_sort(&gs->needs, names, order, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s: " SW_ANN_GROUP_NEEDS, gs->all[order[0]].where) : 0;
 }
 

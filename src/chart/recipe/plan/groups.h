@@ -1,5 +1,6 @@
 #pragma once
-/* groups: the resource groups that a chart's objects are in, and what these need. */
+/* groups: the resource groups that a chart's objects are in, and the groups that these need.
+ * Source: HIP-0025. */
 #include <stddef.h>
 
 #include "base/base.h"
@@ -8,12 +9,14 @@
 
 enum { SW_MAX_GROUPS = 200 };
 
+/** A group that objects are in, or that one needs. */
 struct sw_resource_group {
     const char *name;
     const char *where; /* "path:line" of the first document that named or needed it */
-    bool exists;
+    bool exists;       /* objects are in it */
 };
 
+/** All of a chart; strings are in @arena, which is the plan's. */
 struct sw_resource_groups {
     struct sw_arena *arena;
     struct sw_resource_group all[SW_MAX_GROUPS];
@@ -22,7 +25,7 @@ struct sw_resource_groups {
     bool rest;             /* there are documents in no group */
 };
 
-/** Render @part's grouped templates and look. @*out is the caller's.
+/** Render @part's grouped templates and read the groups of what comes out. @*out is the caller's.
  * @return 0 | SW_INVALID: an unknown group, a cycle | what rendering returned */
 int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
                             const struct sw_render_env *env, struct sw_resource_groups **out,

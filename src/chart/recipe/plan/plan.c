@@ -66,16 +66,6 @@ static int coalesce(struct sw_plan *plan, const struct sw_values *user, struct s
     return sw_plan_chart_coalesce(plan->root, plan->arena, plan->values.as.map, false, err);
 }
 
-static int check_kube_version(const struct sw_plan_chart *part, const char *version,
-                              struct sw_err *err)
-{
-    const char *range = sw_json_str(part->chart->meta, "", "kubeVersion", NULL);
-    if (*range && !sw_version_in_range(range, version))
-        return sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
-                          part->path, range, version);
-    return 0;
-}
-
 /* ---- templates ----------------------------------------------------------------------------------
  */
 
@@ -153,18 +143,6 @@ static char *signature_of(const struct sw_plan *plan)
     return text;
 }
 
-static int parse_templates(const struct sw_plan *plan, struct sw_template_set *set,
-                           struct sw_err *err)
-{
-    for (size_t i = 0; i < plan->n_templates; i++) {
-        const struct sw_plan_template *t = &plan->templates[i];
-        int rc = sw_template_add(set, t->path, t->file->bytes, t->file->len, err);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
 void sw_template_cache_unref(struct sw_template_cache *cache)
 {
     if (!cache || --cache->refs > 0)
@@ -174,7 +152,8 @@ void sw_template_cache_unref(struct sw_template_cache *cache)
     free(cache);
 }
 
-int sw_plan_find_templates(struct sw_plan *plan, struct sw_err *err)
+/* Find the templates and what is known of them before they run; parse them, or find them parsed. */
+static int find_templates(struct sw_plan *plan, struct sw_err *err)
 {
     size_t n = count_templates(plan->root);
     plan->templates = sw_arena_alloc(plan->arena, (n + 1) * sizeof *plan->templates);
@@ -184,9 +163,12 @@ int sw_plan_find_templates(struct sw_plan *plan, struct sw_err *err)
     SW_AUTO_CHARS *signature = signature_of(plan);
     if (!recipe->templates || !sw_streq(recipe->templates->signature, signature)) {
         SW_AUTO(sw_template_set) *set = sw_template_set_new();
-        int rc = parse_templates(plan, set, err);
-        if (rc < 0)
-            return rc;
+        for (size_t i = 0; i < plan->n_templates; i++) {
+            const struct sw_plan_template *t = &plan->templates[i];
+            int rc = sw_template_add(set, t->path, t->file->bytes, t->file->len, err);
+            if (rc < 0)
+                return rc;
+        }
         sw_template_cache_unref(recipe->templates);
         recipe->templates = sw_zalloc(1, sizeof *recipe->templates);
         *recipe->templates = (struct sw_template_cache){ SW_TAKE(set), SW_TAKE(signature), 1 };
@@ -211,13 +193,17 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
         return sw_err_set(err, SW_INVALID, "%s is a library chart: it has nothing to apply",
                           recipe->root->origin);
     int rc = coalesce(plan, values, err);
-    if (rc == 0)
-        rc = check_kube_version(plan->root,
-                                env->kube_version ? env->kube_version : default_kube_version, err);
+    if (rc < 0)
+        return rc;
+    const char *range = sw_json_str(recipe->root->meta, "", "kubeVersion", NULL);
+    const char *version = env->kube_version ? env->kube_version : default_kube_version;
+    if (*range && !sw_version_in_range(range, version))
+        rc = sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
+                        plan->root->path, range, version);
     if (rc == 0)
         rc = check_values(plan, env->facts, err);
     if (rc == 0)
-        rc = sw_plan_find_templates(plan, err);
+        rc = find_templates(plan, err);
     if (rc == 0)
         rc = sw_plan_build_graph(plan, env, err);
     if (rc == 0)

@@ -19,7 +19,7 @@ struct sw_template_cache {
     size_t refs;
 };
 
-/** A template in its place. */
+/** A template of a chart in the plan. */
 struct sw_plan_template {
     const char *path; /* "root/charts/a/templates/0000-x.yaml" */
     const struct sw_plan_chart *part;
@@ -32,7 +32,7 @@ struct sw_plan_template {
     bool grouped; /* its documents belong to states by their resource group */
 };
 
-/** What rendering an object needs of the chart it belongs to. */
+/** See recipe.h. All memory is in @arena, but for @parsed. */
 struct sw_plan {
     const struct sw_recipe *recipe;
     struct sw_arena *arena;
@@ -49,7 +49,5 @@ struct sw_plan {
     size_t n_crd_parts;
 };
 
-/** Find the templates and what is to be known of them; parse them, or find them parsed.
- * @return 0 | SW_INVALID: a template does not parse */
-int sw_plan_find_templates(struct sw_plan *plan, struct sw_err *err) SW_CHECKED;
+/** One reference less; the last one frees it. NULL is accepted. */
 void sw_template_cache_unref(struct sw_template_cache *cache);

@@ -96,27 +96,22 @@ static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const 
     sw_map_set_cstr(dest, global, sw_value_map(into));
 }
 
-static int coalesce_chart(const struct sw_plan_chart *part, struct sw_arena *arena,
-                          struct sw_map *dest, bool share, struct sw_err *err)
-{
-    struct sw_value *there = sw_map_find_cstr(dest, part->name);
-    if (there && !map_of(there))
-        return sw_err_set(err, SW_INVALID,
-                          "values: '%s' must be a map, since it is the name of a subchart (%s)",
-                          part->name, part->path);
-    struct sw_map *values = there ? map_of(there) : sw_map_new(arena);
-    if (!there)
-        sw_map_set_cstr(dest, part->name, sw_value_map(values));
-    coalesce_globals(arena, values, dest);
-    return sw_plan_chart_coalesce(part, arena, values, share, err);
-}
-
 int sw_plan_chart_coalesce(const struct sw_plan_chart *part, struct sw_arena *arena,
                            struct sw_map *dest, bool share, struct sw_err *err)
 {
     coalesce_defaults(map_of(&part->values), arena, dest, share);
     for (size_t i = 0; i < part->n_parts; i++) {
-        int rc = coalesce_chart(part->parts[i], arena, dest, share, err);
+        const struct sw_plan_chart *sub = part->parts[i];
+        struct sw_value *there = sw_map_find_cstr(dest, sub->name);
+        if (there && !map_of(there))
+            return sw_err_set(err, SW_INVALID,
+                              "values: '%s' must be a map, since it is the name of a subchart (%s)",
+                              sub->name, sub->path);
+        struct sw_map *values = there ? map_of(there) : sw_map_new(arena);
+        if (!there)
+            sw_map_set_cstr(dest, sub->name, sw_value_map(values));
+        coalesce_globals(arena, values, dest);
+        int rc = sw_plan_chart_coalesce(sub, arena, values, share, err);
         if (rc < 0)
             return rc;
     }

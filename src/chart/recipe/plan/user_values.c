@@ -25,14 +25,16 @@ void sw_values_free(struct sw_values *values)
     free(values);
 }
 
-void sw_values_merge(struct sw_map *dst, struct sw_map *src)
+/* Merge @src into @dst: maps are merged, all else of @src replaces. Values are shared. Source:
+ * Helm's cli/values mergeMaps. */
+static void merge(struct sw_map *dst, struct sw_map *src)
 {
     size_t n = sw_map_count(src);
     const struct sw_entry *all = sw_map_sorted(src);
     for (size_t i = 0; i < n; i++) {
         struct sw_value *there = sw_map_find(dst, all[i].key, all[i].key_len);
         if (there && there->type == SW_T_MAP && all[i].value.type == SW_T_MAP)
-            sw_values_merge(there->as.map, all[i].value.as.map);
+            merge(there->as.map, all[i].value.as.map);
         else
             sw_map_set(dst, all[i].key, all[i].key_len, all[i].value);
     }
@@ -50,7 +52,7 @@ int sw_values_add_yaml(struct sw_values *values, const char *name, const char *t
     if (v.type != SW_T_MAP && !sw_value_is_nil(v))
         return sw_err_set(err, SW_INVALID, "%s: values must be a map", name);
     if (v.type == SW_T_MAP)
-        sw_values_merge(values->map, v.as.map);
+        merge(values->map, v.as.map);
     return 0;
 }
 
@@ -69,7 +71,7 @@ int sw_values_add_json(struct sw_values *values, const struct json_object *doc, 
         return 0;
     if (!json_object_is_type((struct json_object *)doc, json_type_object))
         return sw_err_set(err, SW_INVALID, "values must be an object");
-    sw_values_merge(values->map, sw_value_from_json(values->arena, doc).as.map);
+    merge(values->map, sw_value_from_json(values->arena, doc).as.map);
     return 0;
 }
 

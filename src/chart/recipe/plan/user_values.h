@@ -3,11 +3,8 @@
 #include "chart/recipe/recipe.h"
 #include "chart/template/value/value.h"
 
+/** See recipe.h. */
 struct sw_values {
-    struct sw_arena *arena;
+    struct sw_arena *arena; /* owned; all values are in it */
     struct sw_map *map;
 };
-
-/** Merge @src into @dst: maps are merged, all else of @src replaces. Values are shared.
- * Source: Helm's cli/values mergeMaps. */
-void sw_values_merge(struct sw_map *dst, struct sw_map *src);

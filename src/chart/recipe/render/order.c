@@ -59,11 +59,3 @@ unsigned sw_kind_rank(const char *kind)
         i++;
     return i;
 }
-
-int sw_kind_order(const char *a, const char *b)
-{
-    unsigned rank_a = sw_kind_rank(a), rank_b = sw_kind_rank(b);
-    if (rank_a != rank_b)
-        return rank_a < rank_b ? -1 : 1;
-    return rank_a < SW_COUNT(kinds) ? 0 : strcmp(a, b);
-}

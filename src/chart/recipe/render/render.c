@@ -385,11 +385,6 @@ const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *r, size
     return &r->manifests[i];
 }
 
-struct json_object *sw_rendered_take(struct sw_rendered *r, size_t i)
-{
-    return SW_TAKE(r->manifests[i].doc);
-}
-
 size_t sw_rendered_n_docs(const struct sw_rendered *r)
 {
     return r->n_docs;

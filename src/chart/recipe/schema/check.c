@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 400,   /* schemas in each other: $ref to itself */
+    MAX_DEPTH = 400, /* schemas in each other: $ref to itself */
 };
 
 /* ---- what is wrong, and where -------------------------------------------------------------------
