@@ -10,8 +10,8 @@
 #include "data/json/path.h"
 #include "data/text/base64.h"
 
-/* @*rest: what follows the name, or "". */
-static int parse(const char *url, char **ns, char **name, const char **rest, struct sw_err *err)
+/* @*key: what follows the name, or ""; in @url. */
+static int parse(const char *url, char **ns, char **name, const char **key, struct sw_err *err)
 {
     const char *at = url + strlen("cm://");
     size_t ns_len = strcspn(at, "/");
@@ -21,7 +21,7 @@ static int parse(const char *url, char **ns, char **name, const char **rest, str
         return sw_err_set(err, SW_INVALID, "not cm://<namespace>/<name>");
     *ns = sw_strndup(at, ns_len);
     *name = sw_strndup(second, name_len);
-    *rest = second + name_len + (second[name_len] == '/');
+    *key = second + name_len + (second[name_len] == '/');
     return 0;
 }
 
@@ -40,13 +40,7 @@ static int take_key(struct json_object *map, const char *url, const char *key, c
     return fetch_take_archive(origin, digest, bytes, len, got, err);
 }
 
-static const char *last_segment(const char *url)
-{
-    const char *slash = strrchr(url, '/');
-    return slash ? slash + 1 : url;
-}
-
-/* As SRO: whatever folder the index says a chart lies in, its file name is the key. */
+/* As SRO: the key is the file name of the URL in the index, whatever its folder. */
 static int take_packed(struct json_object *map, const char *url, const struct sw_recipe_ask *ask,
                        struct sw_recipe_got *got, struct sw_err *err)
 {
@@ -64,13 +58,14 @@ static int take_packed(struct json_object *map, const char *url, const struct sw
     rc = sw_index_find(index, ask->name, ask->version, &entry, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", file);
-    rc = take_key(map, url, last_segment(entry.url), entry.digest, got, err);
+    const char *slash = strrchr(entry.url, '/');
+    rc = take_key(map, url, slash ? slash + 1 : entry.url, entry.digest, got, err);
     if (rc == 0)
         got->version = sw_strdup(entry.version);
     return rc;
 }
 
-/* The one chart of the ConfigMap, where nobody says which. */
+/* The key of the only chart in the ConfigMap; NULL: none or several. */
 static const char *only_key(struct json_object *map)
 {
     struct json_object *keys = sw_json_get(map, "binaryData");

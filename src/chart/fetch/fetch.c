@@ -17,7 +17,7 @@ static const struct source {
     const char *scheme;
     int (*get)(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                struct sw_err *err);
-    bool is_signed; /* there is a place for signatures */
+    bool is_signed; /* signatures can lie there, too */
 } sources[] = {
     { "https://", fetch_repository, true }, { "http://", fetch_repository, true },
     { "oci://", fetch_oci, true },          { "git+https://", fetch_git, false },
@@ -145,13 +145,17 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     return rc;
 }
 
-static int read_signed(struct sw_fetcher *f, const char *path, char **bytes, size_t *len,
-                       struct sw_err *err)
+int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
+                    struct sw_recipe **out, struct sw_err *err)
 {
-    SW_AUTO_CHARS *signature = sw_printf("%s.prov", path);
-    SW_AUTO_CHARS *text = NULL;
-    SW_AUTO_CHARS *archive = NULL;
+    if (!f->opts.verify || sw_fetch_knows(source))
+        return sw_recipe_open(source, opts, out, err);
+    const char *path = source + (sw_starts_with(source, "file://") ? strlen("file://") : 0);
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return only_packed(f, path, err);
     const char *slash = strrchr(path, '/');
+    SW_AUTO_CHARS *signature = sw_printf("%s.prov", path), *text = NULL, *archive = NULL;
     struct sw_provenance p = { .name = slash ? slash + 1 : path };
     int rc = sw_file_read(path, f->opts.max_bytes, &archive, &p.archive_len, err);
     if (rc == 0)
@@ -167,24 +171,7 @@ static int read_signed(struct sw_fetcher *f, const char *path, char **bytes, siz
     SW_AUTO_CHARS *digest = sw_digest_of(archive, p.archive_len);
     f->cached = false;
     note_got(f, path, digest);
-    *bytes = SW_TAKE(archive);
-    *len = p.archive_len;
-    return 0;
-}
-
-int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
-                    struct sw_recipe **out, struct sw_err *err)
-{
-    if (!f->opts.verify || sw_fetch_knows(source))
-        return sw_recipe_open(source, opts, out, err);
-    const char *path = source + (sw_starts_with(source, "file://") ? strlen("file://") : 0);
-    SW_AUTO_CHARS *bytes = NULL;
-    struct stat st;
-    size_t len = 0;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return only_packed(f, path, err);
-    int rc = read_signed(f, path, &bytes, &len, err);
-    return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
+    return sw_recipe_from_archive(path, archive, p.archive_len, opts, out, err);
 }
 
 size_t sw_fetcher_n_got(const struct sw_fetcher *f)

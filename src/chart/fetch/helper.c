@@ -13,7 +13,7 @@ enum { REQUEST_MAX = 32 << 20 };
 
 struct work {
     struct json_object *request;
-    char *want; /* a ConfigMap that is not in it; NULL: none */
+    char *missing; /* URL of a ConfigMap that is not in it; NULL: none; owned */
 };
 
 static const char *text_of(struct json_object *request, const char *key)
@@ -36,9 +36,9 @@ static int find_config_map(void *arg, const char *ns, const char *name, struct j
         *out = json_object_get(map);
         return 0;
     }
-    free(w->want);
-    w->want = sw_printf("cm://%s/%s", ns, name);
-    return sw_err_set(err, SW_PENDING, "%s is needed", w->want);
+    free(w->missing);
+    w->missing = sw_printf("cm://%s/%s", ns, name);
+    return sw_err_set(err, SW_PENDING, "%s is needed", w->missing);
 }
 
 static struct sw_fetch_opts opts_of(struct work *w)
@@ -87,7 +87,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     return 0;
 }
 
-/* What libraries want as files and the request has as text: "caData" becomes "caFile". */
+/* Libraries read files: "caData" is written to one, whose path becomes "caFile". */
 static int write_files(struct json_object *request, char **dir, struct sw_err *err)
 {
     static const struct {
@@ -134,11 +134,11 @@ void sw_fetch_do(struct json_object *request, struct json_object **answer, char 
     if (dir)
         sw_cache_remove(dir);
     (void)json_object_object_add(*answer, "code", json_object_new_int(rc));
-    if (rc == SW_PENDING && w.want)
-        sw_json_set_str(*answer, w.want, "want", NULL);
+    if (rc == SW_PENDING && w.missing)
+        sw_json_set_str(*answer, w.missing, "want", NULL);
     else if (rc < 0)
         sw_json_set_str(*answer, sw_err_text(&err), "error", NULL);
-    free(w.want);
+    free(w.missing);
 }
 
 /* ---- over pipes --------------------------------------------------------------------------------

@@ -33,11 +33,6 @@ int sw_index_parse(const char *name, const char *text, size_t len, struct json_o
 /* ---- versions ----------------------------------------------------------------------------------
  */
 
-static bool parse_version(const char *text, struct sw_semver *out)
-{
-    return sw_semver_parse(text, strlen(text), out, NULL) == 0;
-}
-
 int sw_version_choose(const char *const *versions, size_t n, const char *want)
 {
     want = want && *want ? want : "*";
@@ -50,7 +45,8 @@ int sw_version_choose(const char *const *versions, size_t n, const char *want)
     int best = -1;
     struct sw_semver v, best_version;
     for (size_t i = 0; i < n; i++)
-        if (parse_version(versions[i], &v) && sw_semver_range_has(range, &v) &&
+        if (sw_semver_parse(versions[i], strlen(versions[i]), &v, NULL) == 0 &&
+            sw_semver_range_has(range, &v) &&
             (best < 0 || sw_semver_compare(&v, &best_version) > 0)) {
             best = (int)i;
             best_version = v;

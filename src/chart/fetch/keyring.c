@@ -27,7 +27,7 @@ static bool begins(const char *p, const char *end, const char *with)
     return (size_t)(end - p) >= n && memcmp(p, with, n) == 0;
 }
 
-/* Behind the lines "Version: ..." and the empty one: the first line of base64. */
+/* The first line of base64, behind the lines "Version: ..." and the empty one. */
 static const char *skip_headers(const char *p, const char *end)
 {
     for (p = next_line(p, end); p < end && !is_blank_line(p, end);)
@@ -35,7 +35,7 @@ static const char *skip_headers(const char *p, const char *end)
     return next_line(p, end);
 }
 
-/* One block from @p on, whose end is told. @return its bytes; NULL: broken */
+/* The bytes of the block at *@p, which moves to its end; NULL: broken. */
 static char *unpack_block(const char **p, const char *end, size_t *len)
 {
     const char *from = skip_headers(*p, end), *to = from;

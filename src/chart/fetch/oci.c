@@ -20,7 +20,7 @@ static const char *const layer_types[] = { "application/vnd.cncf.helm.chart.cont
 
 #define PROVENANCE_TYPE "application/vnd.cncf.helm.chart.provenance.v1.prov"
 
-/* One conversation with a registry. */
+/* All requests to a registry for one chart. */
 struct session {
     struct sw_fetcher *f;
     struct sw_loop *loop;
@@ -28,7 +28,7 @@ struct session {
     struct sw_registry *reg;
     struct sw_logins *logins;
     struct sw_image_ref ref;
-    /* the question under way */
+    /* the current request */
     bool answered;
     int code;
     struct sw_err err;
@@ -57,7 +57,7 @@ static void on_answer(const struct sw_registry_answer *a, void *arg)
     sw_loop_stop(s->loop);
 }
 
-static void on_time_over(void *arg)
+static void on_timeout(void *arg)
 {
     struct session *s = arg;
     sw_loop_stop(s->loop);
@@ -99,10 +99,10 @@ static int on_piece(const char *bytes, size_t len, struct sw_err *err SW_UNUSED,
     return 0;
 }
 
-/* ---- who we are --------------------------------------------------------------------------------
+/* ---- credentials -------------------------------------------------------------------------------
  */
 
-/* The user given for this very source stands before what docker remembers. */
+/* The user of the options comes before those of docker's configuration. */
 static int add_user(struct session *s, struct sw_err *err)
 {
     const struct sw_fetch_auth *auth = &s->f->opts.auth;
@@ -150,7 +150,7 @@ static int open_session(struct session *s, struct sw_err *err)
     if (rc < 0)
         return rc;
     s->loop = sw_loop_new(NULL);
-    s->timer = sw_timer_new(s->loop, on_time_over, s);
+    s->timer = sw_timer_new(s->loop, on_timeout, s);
     sw_timer_set(s->timer, left_ms);
     s->reg = sw_registry_new(s->loop, &(struct sw_registry_opts){ .retries = -1 });
     s->logins = sw_logins_new();
@@ -178,8 +178,8 @@ static void close_session(struct session *s)
 /* ---- which chart -------------------------------------------------------------------------------
  */
 
-/* As Helm: of a dependency the URL is the folder, and its name the last part; who named the chart
- * whole is understood too. */
+/* As in Helm, the URL of a dependency is the folder, to which the chart's name is added. A URL that
+ * ends in the chart's name is accepted too. */
 static int parse(const struct sw_recipe_ask *ask, struct sw_image_ref *ref, struct sw_err *err)
 {
     const char *text = ask->url + strlen("oci://");
@@ -243,7 +243,7 @@ static int choose_tag(struct session *s, const char *want, char **version, struc
     return rc;
 }
 
-/* What the tag is, where it does not stand in the URL. */
+/* The tag, where it is not in the URL. */
 static int resolve(struct session *s, const char *want, char **version, struct sw_err *err)
 {
     if (s->ref.tag || s->ref.digest)
@@ -259,16 +259,6 @@ static int resolve(struct session *s, const char *want, char **version, struct s
 /* ---- what it holds -----------------------------------------------------------------------------
  */
 
-/* The manifest of an index that is a chart: the one that says so, else the first. */
-static struct json_object *choose_manifest(struct json_object *index)
-{
-    struct json_object *list = sw_json_get(index, "manifests");
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(sw_json_str(sw_json_at(list, i), "", "artifactType", NULL), CONFIG_TYPE))
-            return sw_json_at(list, i);
-    return sw_json_at(list, 0);
-}
-
 static struct json_object *find_layer(struct json_object *manifest)
 {
     struct json_object *layers = sw_json_get(manifest, "layers");
@@ -280,15 +270,18 @@ static struct json_object *find_layer(struct json_object *manifest)
     return NULL;
 }
 
+/* The manifest of the chart: of an index the one that says it is a chart, else the first. */
 static int get_chart_manifest(struct session *s, struct sw_err *err)
 {
     int rc = get_manifest(s, err);
     if (rc < 0 || !sw_json_get(s->doc, "manifests"))
         return rc;
-    const char *digest = sw_json_str(choose_manifest(s->doc), "", "digest", NULL);
+    struct json_object *list = sw_json_get(s->doc, "manifests"),
+                       *chosen = sw_json_find_by(list, "artifactType", CONFIG_TYPE);
+    const char *digest = sw_json_str(chosen ? chosen : sw_json_at(list, 0), "", "digest", NULL);
     if (!sw_image_digest_is_valid(digest))
         return sw_err_set(err, SW_INVALID, "an index without a manifest");
-    char *copy = sw_strdup(digest); /* of the document that the next answer replaces */
+    char *copy = sw_strdup(digest); /* the next answer replaces the document */
     free(s->ref.digest);
     s->ref.digest = copy;
     return get_manifest(s, err);
@@ -309,7 +302,7 @@ static int get_layer(struct session *s, const char *digest, struct sw_err *err)
     return rc;
 }
 
-/* The layer that says who signed the other one. */
+/* @digest: of the layer with the signature; "": there is none. */
 static int verify(struct session *s, const char *digest, const char *archive, size_t len,
                   struct sw_err *err)
 {

@@ -21,7 +21,7 @@ static bool is_archive(const char *url)
     return false;
 }
 
-/* @relative below the folder @base, whose query it takes over. */
+/* The URL of @relative below the folder @base, with the query of @base. */
 static char *below(const char *base, const char *relative)
 {
     size_t len = strcspn(base, "?#");
@@ -44,14 +44,6 @@ static bool is_absolute(const char *url)
 /* ---- downloads ---------------------------------------------------------------------------------
  */
 
-/* What the cache has of an address whose content may change: it is asked whether it has. */
-static bool find_known(struct sw_fetcher *f, struct json_object *note, char **bytes, size_t *len)
-{
-    const char *digest = sw_json_str(note, "", "digest", NULL);
-    bool can_ask = sw_json_get(note, "etag") || sw_json_get(note, "lastModified");
-    return can_ask && sw_cache_get(f->cache, digest, bytes, len);
-}
-
 static void remember(struct sw_fetcher *f, const char *key, const struct fetch_answer *a)
 {
     SW_AUTO_CHARS *digest = sw_digest_of(a->body, a->len);
@@ -65,7 +57,8 @@ static void remember(struct sw_fetcher *f, const char *key, const struct fetch_a
     sw_cache_set_note(f->cache, key, note);
 }
 
-/* The content of @url now. @*bytes is the caller's. */
+/* The content of @url now, from the cache where the server says that it has not changed. @*bytes is
+ * the caller's. */
 static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t *len,
                     struct sw_err *err)
 {
@@ -74,10 +67,12 @@ static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t 
     SW_AUTO_CHARS *known = NULL;
     size_t known_len = 0;
     struct fetch_answer a = { 0 };
-    bool is_known = find_known(f, note, &known, &known_len);
-    int rc = fetch_http_get(f, url, is_known ? sw_json_str(note, NULL, "etag", NULL) : NULL,
-                            is_known ? sw_json_str(note, NULL, "lastModified", NULL) : NULL, &a,
-                            err);
+    const char *etag = sw_json_str(note, NULL, "etag", NULL),
+               *modified = sw_json_str(note, NULL, "lastModified", NULL);
+    bool is_known = (etag || modified) &&
+                    sw_cache_get(f->cache, sw_json_str(note, "", "digest", NULL), &known,
+                                 &known_len);
+    int rc = fetch_http_get(f, url, is_known ? etag : NULL, is_known ? modified : NULL, &a, err);
     if (rc < 0)
         return rc;
     f->cached = !a.body;
@@ -93,7 +88,7 @@ static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t 
     return 0;
 }
 
-/* The file beside the archive says who signed it. */
+/* The signature is in the file beside the archive, ".prov". */
 static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size_t len,
                   struct sw_err *err)
 {
@@ -114,7 +109,7 @@ static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size
     return rc < 0 ? sw_err_wrap(err, rc, "%s: %s", fetch_asked_by(f), shown) : 0;
 }
 
-/* A packaged chart; @digest "": unknown. What has a digest is downloaded once. */
+/* A packaged chart. @digest: of the index, else ""; with it the cache is asked first. */
 static int get_archive(struct sw_fetcher *f, const char *url, const char *digest,
                        struct sw_recipe_got *got, struct sw_err *err)
 {

@@ -19,7 +19,7 @@
 
 /* <dir>/sha256/<hex>, <dir>/notes/<hash of the key>, <dir>/tmp/<folder>, <dir>/lock */
 struct sw_cache {
-    char *dir; /* NULL: nothing is kept */
+    char *dir; /* NULL: nothing is cached */
     size_t max_bytes;
     bool made;
 };
@@ -66,7 +66,7 @@ static bool make_dir(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* With the folders above it. */
+/* Create the folder and those above it. */
 static bool make_dirs(const char *path)
 {
     SW_AUTO_CHARS *copy = sw_strdup(path);
@@ -100,7 +100,7 @@ static bool is_made(struct sw_cache *cache)
 static int remove_one(const char *path, const struct stat *st SW_UNUSED, int type SW_UNUSED,
                       struct FTW *at SW_UNUSED)
 {
-    (void)remove(path); /* what cannot be removed stays; there is nobody to tell */
+    (void)remove(path); /* what cannot be removed stays: the caller has no use for the error */
     return 0;
 }
 
@@ -122,7 +122,7 @@ int sw_cache_temp(struct sw_cache *cache, char **dir, struct sw_err *err)
     return 0;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------
+/* ---- blobs -------------------------------------------------------------------------------------
  */
 
 static char *path_of(const struct sw_cache *cache, const char *digest)
@@ -130,7 +130,7 @@ static char *path_of(const struct sw_cache *cache, const char *digest)
     return sw_printf("%s/sha256/%s", cache->dir, digest + strlen("sha256:"));
 }
 
-/* For the order in which it goes. */
+/* The time of a file is that of its last use. */
 static void touch(const char *path)
 {
     (void)utimensat(AT_FDCWD, path, NULL, 0);
@@ -156,14 +156,14 @@ bool sw_cache_get(struct sw_cache *cache, const char *digest, char **out, size_t
     return true;
 }
 
-struct kept {
+struct cached_file {
     char *path; /* owned */
     size_t bytes;
     struct timespec used;
 };
 
 struct listing {
-    struct kept *items;
+    struct cached_file *items;
     size_t n, cap, bytes;
 };
 
@@ -176,14 +176,14 @@ static void list_folder(const char *dir, struct listing *l)
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
             continue;
         SW_GROW(l->items, l->n, l->cap);
-        l->items[l->n++] = (struct kept){ SW_TAKE(path), (size_t)st.st_size, st.st_mtim };
+        l->items[l->n++] = (struct cached_file){ SW_TAKE(path), (size_t)st.st_size, st.st_mtim };
         l->bytes += (size_t)st.st_size;
     }
     if (d)
         (void)closedir(d);
 }
 
-/* What a process that was killed left there. */
+/* Remove what killed processes left. */
 static void remove_stale(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -199,13 +199,15 @@ static void remove_stale(const char *dir)
 
 static int by_use(const void *pa, const void *pb)
 {
-    const struct kept *a = pa, *b = pb;
+    const struct cached_file *a = pa, *b = pb;
     if (a->used.tv_sec != b->used.tv_sec)
         return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
     return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
 }
 
-/* The oldest go. Whoever reads one of them meanwhile has it open, or downloads it again. */
+/* Remove the least recently used files. A process that reads one has it open, or downloads it
+ * again.
+ */
 static void shrink(struct sw_cache *cache)
 {
     struct listing l = { 0 };
@@ -225,7 +227,7 @@ static void shrink(struct sw_cache *cache)
     free(l.items);
 }
 
-/* One process at a time; who comes second leaves it to the first. */
+/* One process at a time; a second one leaves it to the first. */
 static void shrink_locked(struct sw_cache *cache)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/lock", cache->dir);
@@ -283,6 +285,6 @@ void sw_cache_set_note(struct sw_cache *cache, const char *key, struct json_obje
     SW_AUTO_CHARS *path = note_path(cache, key);
     SW_AUTO_CHARS *text = sw_json_text(note, SW_JSON_SORTED, &len);
     SW_ERR(err);
-    if (sw_file_write(path, text, len, 0600, &err) < 0) /* then it is not remembered */
+    if (sw_file_write(path, text, len, 0600, &err) < 0) /* no note is no error */
         sw_log(SW_LOG_DEBUG, "not remembered", "file", path, "error", sw_err_text(&err), NULL);
 }

@@ -1,7 +1,7 @@
 #pragma once
-/* cache: what was downloaded, by its digest, in a folder that several processes share. A file
- * appears whole or not at all; what is read is checked against its name, and is as good as not
- * there where it is damaged. That nothing can be written is no error: then nothing is kept. */
+/* cache: downloads by their digests, in a folder that several processes share. A file appears whole
+ * or not at all; what is read is checked against its digest, and a damaged file counts as missing.
+ * A folder that cannot be written is no error: then nothing is cached. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,28 +10,29 @@
 struct json_object;
 struct sw_cache;
 
-/** @dir NULL or "": a cache that keeps nothing. Made at the first write. */
+/** @dir: created at the first write; NULL or "": nothing is cached. */
 struct sw_cache *sw_cache_new(const char *dir, size_t max_bytes);
+/** The files stay. NULL is accepted. */
 void sw_cache_free(struct sw_cache *cache);
 
-/** What has @digest ("sha256:<hex>"). @*out is the caller's, NUL-terminated. @return whether it is
- * there, and whole */
+/** The bytes with @digest ("sha256:<hex>"). @*out is the caller's, NUL-terminated. @return false:
+ * missing or damaged */
 bool sw_cache_get(struct sw_cache *cache, const char *digest, char **out, size_t *len);
-/** Keep it, and let the least recently used go where that makes too much of it. */
+/** Add @bytes, and remove the least recently used files where the cache gets too large. */
 void sw_cache_put(struct sw_cache *cache, const char *digest, const void *bytes, size_t len);
 
-/** What is remembered about @key: which digest an address had, its ETag. NULL: nothing. The
- * caller's. */
+/** The note under @key, such as a URL's digest and ETag; the caller's. NULL: there is none. */
 struct json_object *sw_cache_note(struct sw_cache *cache, const char *key);
+/** Write the note; at most 64 KiB of it are read again. */
 void sw_cache_set_note(struct sw_cache *cache, const char *key, struct json_object *note);
 
-/** A new empty folder in it, or in $TMPDIR where nothing is kept; heap.
+/** Create an empty folder in the cache, or in $TMPDIR where nothing is cached; heap.
  * @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN */
 int sw_cache_temp(struct sw_cache *cache, char **dir, struct sw_err *err) SW_CHECKED;
-/** Remove a folder with all that is in it. */
+/** Remove a folder and all that is in it. */
 void sw_cache_remove(const char *dir);
 
 /** "sha256:<hex>", heap. */
 char *sw_digest_of(const void *bytes, size_t len);
-/** "sha256:" and 64 hexadecimal digits? */
+/** Whether @digest is "sha256:" and 64 hexadecimal digits in lower case. */
 bool sw_digest_valid(const char *digest);

@@ -1,4 +1,4 @@
-/* One GET, with who we are, whom we trust, and what is known already. */
+/* One GET, with credentials, CAs, and what the cache has already. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,20 +20,15 @@ void fetch_answer_done(struct fetch_answer *a)
 static int get_tls(struct sw_fetcher *f, const struct sw_http_tls **out, struct sw_err *err)
 {
     const struct sw_fetch_auth *auth = &f->opts.auth;
-    const char *const files[] = { auth->ca_file, auth->cert_file, auth->key_file };
-    SW_AUTO_CHARS *source = sw_strdup("files given:");
-    for (size_t i = 0; i < SW_COUNT(files); i++) {
-        char *longer = files[i] ? sw_printf("%s %s", source, files[i]) : NULL;
-        if (longer) {
-            free(source);
-            source = longer;
-        }
-    }
+    const char *ca = auth->ca_file, *cert = auth->cert_file, *key = auth->key_file;
+    SW_AUTO_CHARS *source = sw_printf("files given:%s%s%s%s%s%s", ca ? " " : "", ca ? ca : "",
+                                      cert ? " " : "", cert ? cert : "", key ? " " : "",
+                                      key ? key : "");
     const struct sw_http_tls_opts opts = {
         .source = source,
-        .ca_file = auth->ca_file,
-        .cert_file = auth->cert_file,
-        .key_file = auth->cert_file ? auth->key_file : NULL, /* else it is SSH's */
+        .ca_file = ca,
+        .cert_file = cert,
+        .key_file = cert ? key : NULL, /* else it is SSH's */
         .insecure = auth->insecure,
         .hint = "--ca-file (caFile) names the CA of a private one",
     };
@@ -58,7 +53,7 @@ static int check_status(int status, bool with_user, struct sw_err *err)
 {
     static const struct {
         int from, to, code;
-        const char *words;
+        const char *reason;
     } rows[] = {
         { 200, 200, 0, NULL },
         { 401, 401, SW_FORBIDDEN, "who we are is not known there" },
@@ -75,13 +70,13 @@ static int check_status(int status, bool with_user, struct sw_err *err)
     for (size_t i = 0; i < SW_COUNT(rows); i++)
         if (status >= rows[i].from && status <= rows[i].to)
             return rows[i].code
-                       ? sw_err_set(err, rows[i].code, "HTTP %d: %s", status, rows[i].words)
+                       ? sw_err_set(err, rows[i].code, "HTTP %d: %s", status, rows[i].reason)
                        : 0;
     return sw_err_set(err, SW_INVALID, "HTTP %d: not what is expected of a chart repository",
                       status);
 }
 
-/* Basic authentication, where the host may have it. */
+/* Basic authentication, where the host is trusted. */
 static int set_user(struct sw_fetcher *f, const char *url, struct sw_http_opts *opts,
                     struct sw_err *err)
 {

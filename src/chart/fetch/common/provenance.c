@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "data/json/hash.h"
+#include "chart/fetch/common/cache.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/yaml/yaml.h"
@@ -25,8 +25,8 @@ static const size_t max_text = (size_t)1 << 20; /* of a .prov, and of what gpgv 
 /* Files in memory: nothing is left behind, and neither side waits for the other. */
 struct gpgv {
     int in, out, log;
-    char *text, *words; /* what is signed; what gpgv says of it */
-    size_t text_len, words_len;
+    char *text, *log_text; /* what is signed; what gpgv prints about it; owned */
+    size_t text_len, log_len;
 };
 
 static void gpgv_done(struct gpgv *g)
@@ -36,7 +36,7 @@ static void gpgv_done(struct gpgv *g)
         if (fds[i] >= 0)
             (void)close(fds[i]);
     free(g->text);
-    free(g->words);
+    free(g->log_text);
 }
 
 static int fill(int fd, const char *text, size_t len)
@@ -79,6 +79,7 @@ static int start(const struct gpgv *g, const char *keyring, pid_t *pid)
     return rc;
 }
 
+/* All of @fd, the caller's. @return -1: it is longer than max_text */
 static int read_all(int fd, char **text, size_t *len)
 {
     off_t size = lseek(fd, 0, SEEK_END);
@@ -94,11 +95,11 @@ static int read_all(int fd, char **text, size_t *len)
     return 0;
 }
 
-/* The rest of the line that says @keyword, heap; NULL: it is not said. */
+/* The rest of gpgv's status line @keyword, heap; NULL: there is none. */
 static char *find_status(const struct gpgv *g, const char *keyword)
 {
     SW_AUTO_CHARS *begin = sw_printf("[GNUPG:] %s ", keyword);
-    for (const char *line = g->words; line && *line;) {
+    for (const char *line = g->log_text; line && *line;) {
         size_t len = strcspn(line, "\n");
         if (sw_starts_with(line, begin))
             return sw_strndup(line + strlen(begin), len - strlen(begin));
@@ -107,11 +108,11 @@ static char *find_status(const struct gpgv *g, const char *keyword)
     return NULL;
 }
 
-/* gpgv's own words, without its name and the lines for programs: the last ones say why. */
+/* gpgv's last message that is meant for people, without "gpgv: ": it says why the check failed. */
 static char *reason(const struct gpgv *g)
 {
     const char *last = "it does not say why";
-    for (const char *line = g->words; line && *line;) {
+    for (const char *line = g->log_text; line && *line;) {
         if (sw_starts_with(line, "gpgv: "))
             last = line + strlen("gpgv: ");
         line += strcspn(line, "\n");
@@ -120,7 +121,7 @@ static char *reason(const struct gpgv *g)
     return sw_strndup(last, strcspn(last, "\n"));
 }
 
-static int judge(const struct gpgv *g, int status, char **signer, struct sw_err *err)
+static int read_result(const struct gpgv *g, int status, char **signer, struct sw_err *err)
 {
     SW_AUTO_CHARS *good = find_status(g, "GOODSIG");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && good && g->text_len > 0) {
@@ -133,7 +134,7 @@ static int judge(const struct gpgv *g, int status, char **signer, struct sw_err 
     return sw_err_set(err, SW_INVALID, "the signature does not hold: %s", why);
 }
 
-/* Who signed it, and what. */
+/* Run gpgv: who signed the text, and which part of it is signed. */
 static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyring, char **signer,
                struct sw_err *err)
 {
@@ -149,9 +150,9 @@ static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyrin
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (read_all(g->out, &g->text, &g->text_len) < 0 ||
-        read_all(g->log, &g->words, &g->words_len) < 0)
+        read_all(g->log, &g->log_text, &g->log_len) < 0)
         return sw_err_set(err, SW_INVALID, "gpgv says more than %zu bytes", max_text);
-    return judge(g, status, signer, err);
+    return read_result(g, status, signer, err);
 }
 
 /* ---- the keyring -------------------------------------------------------------------------------
@@ -217,9 +218,7 @@ static int compare(const struct sw_provenance *p, const struct gpgv *g, struct s
     if (!want)
         return sw_err_set(err, SW_INVALID, "what is signed does not name %s",
                           p->name ? p->name : "one archive");
-    char hex[SW_SHA256_HEX];
-    sw_sha256_hex(p->archive, p->archive_len, hex);
-    SW_AUTO_CHARS *is = sw_printf("sha256:%s", hex);
+    SW_AUTO_CHARS *is = sw_digest_of(p->archive, p->archive_len);
     return sw_streq(is, want)
                ? 0
                : sw_err_set(err, SW_INVALID, "the archive is %s, signed was %s", is, want);

@@ -1,14 +1,15 @@
 #pragma once
-/* provenance: whether a packed chart is the one that somebody signed. A .prov file is a text that
- * `helm package --sign` wrote and signed with OpenPGP: the chart's Chart.yaml, "...", and the
- * digest of the archive. The signature is gpgv's to check; what it does not vouch for is not looked
- * at. */
+/* provenance: the signature of a packed chart. `helm package --sign` writes a .prov file, a text
+ * signed with OpenPGP: the chart's Chart.yaml, "...", and the digest of the archive. gpgv checks
+ * the signature; only the text that gpgv puts out as signed is read. */
 #include <stddef.h>
 
 #include "base/base.h"
 
+/** What to check. All is borrowed for the call. */
 struct sw_provenance {
-    const char *keyring; /* whose signatures count; NULL: pubring.gpg or pubring.kbx of ~/.gnupg */
+    const char *keyring; /* file with the keys that are trusted; NULL: pubring.gpg or pubring.kbx of
+                            ~/.gnupg */
     const char *name;    /* the archive's file name; NULL: the text must name just one */
     const char *archive;
     size_t archive_len;
@@ -16,9 +17,10 @@ struct sw_provenance {
     size_t text_len;
 };
 
-/** @*signer: who signed, as gpgv says it; the caller's.
- * @return 0 | SW_INVALID: not signed by somebody in the keyring, or another archive was |
- * SW_NOTFOUND: there is no keyring | SW_UNAVAILABLE: gpgv cannot be run Source: Helm 3,
+/** Check the signature and the archive's digest in it. @*signer: the user ID of the key, as gpgv
+ * prints it; the caller's.
+ * @return 0 | SW_INVALID: not signed by a key in the keyring, or the signature is of another
+ * archive | SW_NOTFOUND: there is no keyring | SW_UNAVAILABLE: gpgv cannot be run Source: Helm 3,
  * pkg/provenance/sign.go. Pinned by test/emulator/chart/provenance_test.sh. */
 int sw_provenance_check(const struct sw_provenance *p, char **signer,
                         struct sw_err *err) SW_CHECKED;
