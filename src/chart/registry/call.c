@@ -1,4 +1,4 @@
-/* A call from its start to its answer: places in turn, tries. */
+/* A call from its start to its answer: one place after the other, with retries. */
 #include "chart/registry/call.h"
 
 #include <json-c/printbuf.h>
@@ -66,7 +66,7 @@ void call_answer(struct sw_registry_call *c, const struct sw_registry_answer *an
     sw_registry_fn *fn = c->fn;
     void *arg = c->arg;
     struct sw_registry_answer a = *answer;
-    struct printbuf *body = SW_TAKE(c->body); /* what is borrowed from it outlives the call */
+    struct printbuf *body = SW_TAKE(c->body); /* the answer borrows from it */
     c->body = printbuf_new();
     SW_AUTO_CHARS *from = NULL;
     SW_AUTO_CHARS *media_type = SW_TAKE(c->media_type);
@@ -86,8 +86,8 @@ static void answer_error(struct sw_registry_call *c, int code, struct sw_err *er
     call_answer(c, &(struct sw_registry_answer){ .code = code, .err = &words });
 }
 
-/* Of two places that failed, what the source itself says tells more than what a mirror says; and
- * that something could not be found out more than that it is not there. */
+/* Of several places that failed, the last one, the source itself, comes first in the message; the
+ * code is that of the first failure which is not SW_NOTFOUND. */
 static void add_trouble(struct sw_registry_call *c, int code, struct sw_err *err)
 {
     if (!c->worst.code) {
@@ -103,7 +103,7 @@ static void add_trouble(struct sw_registry_call *c, int code, struct sw_err *err
 void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err *err)
 {
     bool more = c->at + 1 < c->sources.n;
-    if (c->delivered) { /* what the user has cannot be taken back */
+    if (c->delivered) { /* the caller has bytes of this answer already */
         answer_error(c, code, err);
         return;
     }
@@ -124,6 +124,16 @@ void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err
     answer_error(c, c->worst.code, &c->worst);
 }
 
+void call_refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
+{
+    SW_ERR(err);
+    va_list ap;
+    va_start(ap, fmt);
+    (void)sw_err_vset(&err, code, fmt, ap);
+    va_end(ap);
+    call_failed(c, code, again, &err);
+}
+
 /* ---- a transfer --------------------------------------------------------------------------------
  */
 
@@ -132,7 +142,7 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     struct sw_registry_call *c = arg;
     uint64_t most = http_status != 200 ? MAX_ERROR : c->max_bytes;
     if (c->n_bytes + len > most && http_status != 200)
-        return 0; /* so much of an error is enough */
+        return 0; /* the rest of an error is not needed */
     if (c->n_bytes + len > most)
         return sw_err_set(err, SW_INVALID, "it is larger than %llu bytes",
                           (unsigned long long)most);
@@ -150,11 +160,6 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     return 0;
 }
 
-static char *trimmed(const char *value)
-{
-    return sw_strndup(value, strcspn(value, ";"));
-}
-
 /* Link: </v2/a/tags/list?last=b&n=100>; rel="next" */
 static char *next_of(const char *link)
 {
@@ -169,7 +174,7 @@ static void on_header(const char *name, const char *value, void *arg)
         challenge_read(value, &c->challenge);
     } else if (strcasecmp(name, "content-type") == 0) {
         free(c->media_type);
-        c->media_type = trimmed(value);
+        c->media_type = sw_strndup(value, strcspn(value, ";"));
     } else if (strcasecmp(name, "docker-content-digest") == 0) {
         free(c->said_digest);
         c->said_digest = sw_strdup(value);
@@ -179,7 +184,8 @@ static void on_header(const char *name, const char *value, void *arg)
     }
 }
 
-/* No TLS there: where that is allowed the place is asked without. */
+/* Whether to send the request again without TLS: the place has none, and is on this machine or
+ * declared insecure. */
 static bool may_go_plain(struct sw_registry_call *c, const struct sw_http_result *r)
 {
     const char *host = c->place->host;
@@ -199,9 +205,7 @@ static void on_done(const struct sw_http_result *r, void *arg)
         call_forget_answer(c);
         call_send(c);
     } else if (r->code < 0) {
-        SW_ERR(err);
-        (void)sw_err_set(&err, r->code, "%s", sw_err_text(r->err));
-        call_failed(c, r->code, r->code == SW_UNAVAILABLE, &err);
+        call_refuse(c, r->code, r->code == SW_UNAVAILABLE, "%s", sw_err_text(r->err));
     } else if (r->http_status == 401 && !c->challenged) {
         c->challenged = true;
         call_log_in(c);

@@ -1,5 +1,6 @@
 #pragma once
-/* call: one question to registries on its way - through its places, tries and logins. */
+/* call: one request of a caller, as HTTP requests to the mirrors and the source of an image, with
+ * retries and logins. call.c sends, call_auth.c logs in, call_answer.c reads the answers. */
 #include "chart/registry/internal.h"
 
 struct printbuf;
@@ -9,6 +10,7 @@ enum { MAX_RETRY_MS = 60000 };
 
 enum call_kind { CALL_CHECK, CALL_MANIFEST, CALL_BLOB, CALL_TAGS };
 
+/** See registry.h. Strings are owned. */
 struct sw_registry_call {
     struct sw_registry *reg;
     struct sw_registry_call *next, **prev;
@@ -24,15 +26,15 @@ struct sw_registry_call {
 
     struct sw_image_ref ref;
     struct sw_pull_sources sources;
-    size_t at;             /* of sources */
-    struct sw_err trouble; /* set: it could not be begun */
-    struct sw_err worst;   /* what the places before this one said */
+    size_t at;             /* index into sources of the place that is asked now */
+    struct sw_err trouble; /* why the call cannot start; code 0: it can */
+    struct sw_err worst;   /* how the places before this one failed */
 
     /* of the place that is asked now */
     struct place *place;
     int n_tries;
     bool challenged; /* a login was tried here */
-    bool basic;      /* it wants a password with each request */
+    bool basic;      /* it requires a password with each request */
     struct sw_timer *timer;
     struct sw_http_transfer *transfer;
     struct place *token_place;
@@ -44,27 +46,31 @@ struct sw_registry_call {
     char *media_type, *said_digest, *next_page;
     struct digester digester;
     uint64_t n_bytes;
-    bool delivered; /* the user has taken some of it */
+    bool delivered; /* on_data has taken some of it */
     struct json_object *tags;
     int n_pages;
 };
 
-/** Ask the place that call->at says, from the beginning. */
+/** Start with the place at call->at. */
 void call_begin_place(struct sw_registry_call *c);
-/** The same request again, or the next page's. */
+/** Send the request again, or that for the next page. */
 void call_send(struct sw_registry_call *c);
-/** What the last transfer brought is forgotten. */
+/** Reset all members about the last answer. */
 void call_forget_answer(struct sw_registry_call *c);
-/** This place said no: try it again if that may help, go on with the next one, or answer. */
+/** This place failed: retry it where @again, else go on with the next one, else answer. @err is
+ * moved. The call may be gone when this returns. */
 void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err *err);
-/** answer.c: an answer is there (c->status, c->body): understand it, go on or answer. */
+/** The same with a message. */
+void call_refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/** call_answer.c: read an answer (c->status, c->body), then send the next request or answer. */
 void call_arrived(struct sw_registry_call *c, int64_t retry_after_ms);
-/** answer.c: of the manifest that is asked for; NULL: the tag's. */
+/** call_answer.c: the digest that the answer must have; NULL: a tag is requested. Borrowed. */
 const char *call_wanted_digest(const struct sw_registry_call *c);
-/** Answer, and end. */
+/** Call the caller back and free the call. */
 void call_answer(struct sw_registry_call *c, const struct sw_registry_answer *answer);
 
-/** The Authorization header for a request, the caller's; NULL: none (auth.c). */
+/** The Authorization header for a request, the caller's; NULL: none (call_auth.c). */
 char *call_authorization(struct sw_registry_call *c);
 /** A 401 came with c->challenge: log in, then call_send(), or call_failed(). */
 void call_log_in(struct sw_registry_call *c);

@@ -10,19 +10,7 @@
 
 enum { MAX_PAGES = 100 };
 
-static void refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
-{
-    SW_ERR(err);
-    va_list ap;
-    va_start(ap, fmt);
-    (void)sw_err_vset(&err, code, fmt, ap);
-    va_end(ap);
-    call_failed(c, code, again, &err);
-}
-
-/* The registry's own words: {"errors": [{"code", "message"}]}. The caller's, NULL: none. */
+/* The registry's message, from {"errors": [{"code", "message"}]}. The caller's; NULL: none. */
 static char *error_message(struct sw_registry_call *c)
 {
     SW_AUTO_JSON *doc = NULL;
@@ -37,8 +25,8 @@ static char *error_message(struct sw_registry_call *c)
 
 static void on_bad_status(struct sw_registry_call *c, int64_t retry_after_ms)
 {
-    SW_AUTO_CHARS *words = error_message(c);
-    const char *more = words ? words : "", *colon = words ? ": " : "";
+    SW_AUTO_CHARS *message = error_message(c);
+    const char *more = message ? message : "", *colon = message ? ": " : "";
     static const char *const missing[] = { [CALL_CHECK] = "there is no such image",
                                            [CALL_MANIFEST] = "there is no such image",
                                            [CALL_BLOB] = "there is no such layer",
@@ -46,17 +34,18 @@ static void on_bad_status(struct sw_registry_call *c, int64_t retry_after_ms)
     SW_AUTO_CHARS *logins = sw_logins_sources(c->logins);
     int status = c->status;
     if (status == 404) {
-        refuse(c, SW_NOTFOUND, false, "%s%s%s", missing[c->kind], colon, more);
+        call_refuse(c, SW_NOTFOUND, false, "%s%s%s", missing[c->kind], colon, more);
     } else if (status == 401 || status == 403) {
         struct sw_login login;
         const struct sw_image_ref *ref = &c->sources.items[c->at].ref;
         if (sw_logins_find(c->logins, ref->host, ref->repo, &login))
-            refuse(c, SW_FORBIDDEN, false, "the registry refuses the login of %s (HTTP %d%s%s)",
-                   login.source, status, colon, more);
+            call_refuse(c, SW_FORBIDDEN, false,
+                        "the registry refuses the login of %s (HTTP %d%s%s)", login.source, status,
+                        colon, more);
         else
-            refuse(c, SW_FORBIDDEN, false,
-                   "the registry wants a login (HTTP %d%s%s), and there is none for it in: %s",
-                   status, colon, more, logins);
+            call_refuse(c, SW_FORBIDDEN, false,
+                        "the registry wants a login (HTTP %d%s%s), and there is none for it in: %s",
+                        status, colon, more, logins);
     } else if (status == 429 || status >= 500) {
         if (retry_after_ms > c->reg->opts.retry_ms && c->n_tries < c->reg->opts.retries) {
             c->n_tries++;
@@ -64,9 +53,9 @@ static void on_bad_status(struct sw_registry_call *c, int64_t retry_after_ms)
             sw_timer_set(c->timer, retry_after_ms > MAX_RETRY_MS ? MAX_RETRY_MS : retry_after_ms);
             return;
         }
-        refuse(c, SW_UNAVAILABLE, true, "HTTP %d%s%s", status, colon, more);
+        call_refuse(c, SW_UNAVAILABLE, true, "HTTP %d%s%s", status, colon, more);
     } else {
-        refuse(c, SW_INVALID, false, "HTTP %d%s%s", status, colon, more);
+        call_refuse(c, SW_INVALID, false, "HTTP %d%s%s", status, colon, more);
     }
 }
 
@@ -75,7 +64,7 @@ const char *call_wanted_digest(const struct sw_registry_call *c)
     return c->digest ? c->digest : c->ref.digest;
 }
 
-/* An index, where an image for a platform is wanted: ask again, for that one. */
+/* Request the manifest for the platform. */
 static void follow_index(struct sw_registry_call *c, struct json_object *index)
 {
     SW_ERR(err);
@@ -86,7 +75,7 @@ static void follow_index(struct sw_registry_call *c, struct json_object *index)
         return;
     }
     if (c->digest) {
-        refuse(c, SW_INVALID, false, "an index within an index");
+        call_refuse(c, SW_INVALID, false, "an index within an index");
         return;
     }
     c->digest = sw_strdup(digest);
@@ -101,8 +90,8 @@ static void on_manifest(struct sw_registry_call *c)
     const char *wanted = call_wanted_digest(c);
     bool comparable = c->said_digest && sw_starts_with(c->said_digest, c->digester.algorithm);
     if (wanted ? !sw_streq(digest, wanted) : comparable && !sw_streq(digest, c->said_digest)) {
-        refuse(c, SW_INVALID, false, "the manifest that came is %s, not %s", digest,
-               wanted ? wanted : c->said_digest);
+        call_refuse(c, SW_INVALID, false, "the manifest that came is %s, not %s", digest,
+                    wanted ? wanted : c->said_digest);
         return;
     }
     SW_AUTO_JSON *doc = NULL;
@@ -122,7 +111,7 @@ static void on_manifest(struct sw_registry_call *c)
                                                  .doc = doc });
 }
 
-/* A HEAD says of an index only that it is there: for a platform it is read. */
+/* A HEAD tells of an index only that it exists: whether it has the platform is read from it. */
 static void on_head(struct sw_registry_call *c)
 {
     bool index = c->media_type &&
@@ -144,7 +133,7 @@ static void on_blob_end(struct sw_registry_call *c)
 {
     SW_AUTO_CHARS *digest = digester_end(&c->digester);
     if (!sw_streq(digest, c->digest)) {
-        refuse(c, SW_INVALID, false, "the layer that came is %s, not %s", digest, c->digest);
+        call_refuse(c, SW_INVALID, false, "the layer that came is %s, not %s", digest, c->digest);
         return;
     }
     call_answer(c, &(struct sw_registry_answer){ .digest = digest });

@@ -24,7 +24,7 @@ static bool find_login(const struct sw_registry_call *c, struct sw_login *out)
     return sw_logins_find(c->logins, ref_of(c)->host, ref_of(c)->repo, out);
 }
 
-/* Who may read what: a token of one user is never shown for another. */
+/* A token is cached for a repository and a login: it is never sent for another user. */
 static char *token_key(const struct sw_registry_call *c)
 {
     struct sw_login login;
@@ -71,15 +71,14 @@ static int on_token_data(int http_status SW_UNUSED, const char *bytes, size_t le
 
 static void deny(struct sw_registry_call *c, int code, const char *why)
 {
-    SW_ERR(err);
     struct sw_login login;
     SW_AUTO_CHARS *logins = sw_logins_sources(c->logins);
     if (find_login(c, &login))
-        (void)sw_err_set(&err, code, "no token with the login of %s: %s", login.source, why);
+        call_refuse(c, code, code == SW_UNAVAILABLE, "no token with the login of %s: %s",
+                    login.source, why);
     else
-        (void)sw_err_set(&err, code, "no token without a login: %s; there is none for it in: %s",
-                         why, logins);
-    call_failed(c, code, code == SW_UNAVAILABLE, &err);
+        call_refuse(c, code, code == SW_UNAVAILABLE,
+                    "no token without a login: %s; there is none for it in: %s", why, logins);
 }
 
 static void read_token(struct sw_registry_call *c, int status)
@@ -87,7 +86,7 @@ static void read_token(struct sw_registry_call *c, int status)
     SW_AUTO_JSON *doc = NULL;
     SW_AUTO_CHARS *why = sw_printf("%s answers HTTP %d", c->challenge.realm, status);
     if (status == 429 || status >= 500) {
-        c->challenged = false; /* the registry is asked anew, then this */
+        c->challenged = false; /* the retry gets a new challenge first */
         deny(c, SW_UNAVAILABLE, why);
         return;
     }
@@ -149,15 +148,11 @@ static void add_query(char **url, const char *key, const char *value)
     *url = longer;
 }
 
-static char *scope_of(const struct sw_registry_call *c)
-{
-    const char *said = c->challenge.scope;
-    return said && *said ? sw_strdup(said) : sw_printf("repository:%s:pull", ref_of(c)->repo);
-}
-
 static void send_for_token(struct sw_registry_call *c, const struct sw_login *login)
 {
-    SW_AUTO_CHARS *scope = scope_of(c);
+    const char *said = c->challenge.scope;
+    SW_AUTO_CHARS *scope = said && *said ? sw_strdup(said)
+                                         : sw_printf("repository:%s:pull", ref_of(c)->repo);
     SW_AUTO_CHARS *url = sw_strdup(c->challenge.realm);
     SW_AUTO_CHARS *form = sw_strdup("");
     bool refresh = login->identity_token;
@@ -189,8 +184,8 @@ static void send_for_token(struct sw_registry_call *c, const struct sw_login *lo
                                                         .arg = c });
 }
 
-/* A password goes over TLS only, unless the user calls the registry insecure (or it is this
- * machine). */
+/* A password is sent over TLS only, unless the registry is declared insecure or is on this machine.
+ */
 static bool may_send_login(const struct sw_registry_call *c, const struct sw_http_url *realm)
 {
     return sw_streq(realm->scheme, "https") || c->place->insecure ||
@@ -202,16 +197,13 @@ static void ask_for_token(struct sw_registry_call *c, const struct sw_login *log
     SW_ERR(err);
     __attribute__((cleanup(sw_http_url_done))) struct sw_http_url realm = { 0 };
     if (!c->challenge.realm || sw_http_url_parse(c->challenge.realm, &realm, NULL) < 0) {
-        (void)sw_err_set(&err, SW_INVALID, "the registry names no realm to get a token from");
-        call_failed(c, SW_INVALID, false, &err);
+        call_refuse(c, SW_INVALID, false, "the registry names no realm to get a token from");
         return;
     }
     if ((login->username || login->identity_token) && !may_send_login(c, &realm)) {
-        (void)sw_err_set(&err, SW_INVALID,
-                         "%s is where a token comes from, but a login is not sent "
-                         "without TLS",
-                         c->challenge.realm);
-        call_failed(c, SW_INVALID, false, &err);
+        call_refuse(c, SW_INVALID, false,
+                    "%s is where a token comes from, but a login is not sent without TLS",
+                    c->challenge.realm);
         return;
     }
     bool usual = sw_streq(realm.port, sw_streq(realm.scheme, "https") ? "443" : "80");
@@ -229,7 +221,7 @@ void call_log_in(struct sw_registry_call *c)
     struct sw_login login;
     bool has_login = find_login(c, &login);
     SW_AUTO_CHARS *key = token_key(c);
-    token_drop(c->reg, key); /* it was not taken, or has run out */
+    token_drop(c->reg, key); /* the registry refused it, or it has expired */
     if (c->challenge.bearer && !login.registry_token) {
         ask_for_token(c, &login);
         return;
@@ -240,12 +232,10 @@ void call_log_in(struct sw_registry_call *c)
         call_send(c);
         return;
     }
-    SW_ERR(err);
     SW_AUTO_CHARS *logins = sw_logins_sources(c->logins);
     if (has_login)
-        (void)sw_err_set(&err, SW_FORBIDDEN, "the registry refuses the login of %s", login.source);
+        call_refuse(c, SW_FORBIDDEN, false, "the registry refuses the login of %s", login.source);
     else
-        (void)sw_err_set(&err, SW_FORBIDDEN,
-                         "the registry wants a login, and there is none for it in: %s", logins);
-    call_failed(c, SW_FORBIDDEN, false, &err);
+        call_refuse(c, SW_FORBIDDEN, false,
+                    "the registry wants a login, and there is none for it in: %s", logins);
 }

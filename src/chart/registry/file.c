@@ -26,14 +26,13 @@ struct sw_registry_file {
     char *digest; /* the manifest's */
     char *from;
     struct json_object *manifest;
-    size_t at;              /* layers before this one are still to be looked at */
-    bool verified;          /* the layer came whole and had its digest */
-    struct sw_timer *timer; /* to go on outside of a callback of what is closed */
+    size_t at;     /* index of the layer that is read; those before it are still to be read */
+    bool verified; /* the layer came whole and had its digest */
+    struct sw_timer *timer; /* closes a layer outside of its callbacks */
 };
 
-static void next_layer(struct sw_registry_file *f);
-
-/* ---- what was found before ---------------------------------------------------------------------
+/* ---- the cache
+ * -----------------------------------------------------------------------------------
  */
 
 static struct cached *find_cached(struct sw_registry *reg, const char *layer, const char *path)
@@ -64,9 +63,7 @@ static void put_cached(struct sw_registry *reg, const char *layer, const char *p
     struct cached *c = sw_zalloc(1, sizeof *c);
     *c = (struct cached){ .next = reg->cached, .layer = sw_strdup(layer), .path = sw_strdup(path) };
     if (r->code == 0) {
-        c->bytes = sw_alloc(r->len + 1);
-        memcpy(c->bytes, r->bytes, r->len);
-        c->bytes[r->len] = '\0';
+        c->bytes = sw_strndup(r->bytes, r->len);
         c->len = r->len;
     }
     reg->cached = c;
@@ -109,19 +106,15 @@ void files_free(struct sw_registry *reg)
         sw_registry_file_close(reg->files);
 }
 
-static void answer(struct sw_registry_file *f, int code, const char *words, const char *bytes,
+static void answer(struct sw_registry_file *f, int code, const char *message, const char *bytes,
                    size_t len)
 {
     SW_ERR(err);
     SW_AUTO_CHARS *digest = SW_TAKE(f->digest);
     SW_AUTO_CHARS *from = SW_TAKE(f->from);
-    SW_AUTO_CHARS *copy = bytes ? sw_alloc(len + 1) : NULL;
-    if (copy) {
-        memcpy(copy, bytes, len);
-        copy[len] = '\0';
-    }
+    SW_AUTO_CHARS *copy = bytes ? sw_strndup(bytes, len) : NULL;
     if (code < 0)
-        (void)sw_err_set(&err, code, "%s", words);
+        (void)sw_err_set(&err, code, "%s", message);
     sw_registry_fn *fn = f->fn;
     void *arg = f->arg;
     sw_registry_file_close(f);
@@ -154,7 +147,7 @@ static void on_layer_result(const struct layer_result *r, void *arg)
 {
     struct sw_registry_file *f = arg;
     if (r->code == SW_INVALID) {
-        SW_AUTO_CHARS *words = sw_printf("%s: layer %s: %s", f->image, layer_digest(f), r->words);
+        SW_AUTO_CHARS *words = sw_printf("%s: layer %s: %s", f->image, layer_digest(f), r->message);
         answer(f, SW_INVALID, words, NULL, 0);
         return;
     }
@@ -181,15 +174,10 @@ static void on_layer_end(const struct sw_registry_answer *a, void *arg)
     if (a->code < 0)
         answer(f, a->code, sw_err_text(a->err), NULL, 0);
     else
-        layer_end(f->layer); /* its result comes, or has waited for this */
+        layer_end(f->layer); /* now its result may come */
 }
 
-static bool is_tar(struct json_object *layer)
-{
-    return strstr(sw_json_str(layer, "tar", "mediaType", NULL), "tar");
-}
-
-/* On the timer: whatever was open is done with. */
+/* Look into the next layer downwards. Runs outside of the callbacks of the one before. */
 static void next_layer(struct sw_registry_file *f)
 {
     struct json_object *layers = sw_json_get(f->manifest, "layers");
@@ -202,7 +190,8 @@ static void next_layer(struct sw_registry_file *f)
             answer(f, 0, NULL, c->bytes, c->len);
             return;
         }
-        if (!c && is_tar(sw_json_at(layers, f->at))) {
+        struct json_object *layer = sw_json_at(layers, f->at);
+        if (!c && strstr(sw_json_str(layer, "tar", "mediaType", NULL), "tar")) {
             f->layer = layer_open(f->reg->loop, f->path, f->max_bytes, on_room, on_layer_result, f);
             f->call = sw_registry_blob(
                 f->reg, &(struct sw_registry_ask){ .image = f->image, .logins = f->logins },

@@ -1,22 +1,24 @@
 #pragma once
-/* internal: what the sources of this module share. */
+/* internal: what several files of this folder use: challenges, manifests, digests, the HTTP clients
+ * and tokens of registries, and files in layers. */
 #include <json-c/json.h>
 
 #include "base/openssl.h"
 #include "chart/registry/registry.h"
 #include "net/http/http.h"
 
-/* ---- what a 401 asks for (challenge.c) ----------------------------------------------------------
+/* ---- the challenge of a 401 (challenge.c)
+ * ----------------------------------------------------------
  */
 
 /** The WWW-Authenticate header's challenge that can be met: Bearer before Basic. */
 struct challenge {
     bool bearer, basic;
-    char *realm, *service, *scope; /* Bearer's; NULL where not said */
+    char *realm, *service, *scope; /* Bearer's; NULL: not given; owned */
 };
-/** Read one header value; several challenges may stand in it. Adds to @out; call
- * challenge_done(). */
+/** Add the challenges of one header's value, of which there may be several, to @out. */
 void challenge_read(const char *header, struct challenge *out);
+/** Free its strings. Twice is harmless. */
 void challenge_done(struct challenge *c);
 
 /* ---- manifests (manifest.c) ---------------------------------------------------------------------
@@ -42,46 +44,53 @@ int manifest_choose(struct json_object *index, const char *platform, const char 
 /* ---- digests (digest.c) -------------------------------------------------------------------------
  */
 
-/** A digest that is being computed. */
+/** A digest that is computed while bytes arrive. Zero-initialised it is empty. */
 struct digester {
     EVP_MD_CTX *ctx;
     const char *algorithm; /* "sha256" */
 };
 /** By the algorithm of @digest ("sha512:..."); NULL: sha256. */
 void digester_init(struct digester *d, const char *digest);
+/** Add bytes. */
 void digester_add(struct digester *d, const char *bytes, size_t len);
 /** "sha256:<hex>", the caller's. */
 char *digester_end(struct digester *d);
+/** Free it. Twice is harmless. */
 void digester_done(struct digester *d);
 
-/* ---- places and tokens (endpoint.c)
- * ----------------------------------------------------------------
+/* ---- places and tokens (endpoint.c) ------------------------------------------------------------
  */
 
-/** One registry host that is talked to, with its certificates. Kept while calls use it. */
+/** One registry host with its certificates and connections. Kept for later calls, until its
+ * certificates change. */
 struct place {
     struct place *next;
-    char *host; /* as in references */
-    bool insecure, plain, stale;
-    int n_users;
+    char *host;    /* as in references */
+    bool insecure; /* plain HTTP and unverified certificates are allowed */
+    bool plain;    /* it speaks no TLS */
+    bool stale;    /* its certificates have changed: freed without users */
+    int n_users;   /* calls */
     struct sw_http_tls *tls;
     struct sw_http *http;
 };
 
+/** A bearer token. Strings are owned. */
 struct token {
     struct token *next;
-    char *key; /* place, scope and who */
+    char *key; /* host, repository and login */
     char *value;
-    int64_t until_ms;
+    int64_t until_ms; /* on the loop's clock */
 };
 
+/** A file that was searched in a layer. Strings are owned. */
 struct cached {
     struct cached *next;
-    char *layer, *path;
-    char *bytes; /* NULL: the layer has no such file */
+    char *layer, *path; /* the layer's digest; the file's path */
+    char *bytes;        /* NULL: the layer has no such file */
     size_t len;
 };
 
+/** See registry.h. */
 struct sw_registry {
     struct sw_loop *loop;
     struct sw_registry_opts opts; /* defaults filled in; strings owned */
@@ -97,41 +106,53 @@ struct sw_registry {
     struct sw_registry_file *files;
 };
 
-/** A place to talk to; place_leave() when done. @return 0 | SW_INVALID: its CA */
+/** The place for @host; place_leave() when it is not used any more. @return 0 | SW_INVALID: its CA
+ */
 int place_enter(struct sw_registry *reg, const char *host, bool insecure, struct place **out,
                 struct sw_err *err);
+/** One user less. NULL is accepted. */
 void place_leave(struct sw_registry *reg, struct place *place);
+/** Free all places. */
 void places_free(struct sw_registry *reg);
-/** "https://reg:5000"; docker.io's is another host than its name. The caller's. */
+/** "https://reg:5000"; of docker.io it is registry-1.docker.io. The caller's. */
 char *place_address(const struct place *place);
 
+/** The token under @key; NULL: none, or it has expired. Borrowed. */
 const char *token_find(struct sw_registry *reg, const char *key);
+/** Cache a token for @lives_ms; the oldest one goes where there are too many. */
 void token_put(struct sw_registry *reg, const char *key, const char *value, int64_t lives_ms);
+/** Remove the token under @key, if there is one. */
 void token_drop(struct sw_registry *reg, const char *key);
+/** Remove all tokens. */
 void tokens_free(struct sw_registry *reg);
 
 /* ---- files in layers (layer.c, file.c) ----------------------------------------------------------
  */
 
+/** A layer whose bytes are fed, and the search for a file in it. */
 struct layer;
 /** How the search in a layer ended. Borrowed. */
 struct layer_result {
-    int code; /* 0 | SW_NOTFOUND: the layer has no such file | SW_GONE: it takes the file away |
+    int code; /* 0 | SW_NOTFOUND: the layer has no such file | SW_GONE: it deletes the file |
                  SW_INVALID */
-    const char *words;
-    const char *bytes;
+    const char *message; /* of a failure */
+    const char *bytes;   /* of the file */
     size_t len;
 };
-/** Look for @path in a layer whose bytes are fed. @on_room: layer_feed() takes again. @on_result
- * comes once, on the loop, after layer_end() or when the layer cannot be read. */
+/** Search @path in a layer. @on_room: layer_feed() has room again. @on_result is called once, on
+ * the loop, after layer_end() or when the layer cannot be read. */
 struct layer *layer_open(struct sw_loop *loop, const char *path, size_t max_bytes,
                          void (*on_room)(void *arg),
                          void (*on_result)(const struct layer_result *result, void *arg),
                          void *arg);
-/** @return 0: taken whole | SW_PENDING: no room, nothing taken */
+/** Feed the next bytes. @return 0: all were taken | SW_PENDING: no room, none was taken */
 int layer_feed(struct layer *l, const char *bytes, size_t len);
+/** All bytes were fed. */
 void layer_end(struct layer *l);
+/** No callback runs from here on. NULL is accepted. */
 void layer_close(struct layer *l);
 
+/** Close all searches for files. */
 void files_free(struct sw_registry *reg);
+/** Forget all files that were found in layers. */
 void cached_free(struct sw_registry *reg);

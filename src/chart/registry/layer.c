@@ -1,5 +1,5 @@
-/* One file out of a layer that streams by. libarchive pulls its bytes and would block, so it works
- * on a thread of its own; the loop puts pieces into a small queue between the two. */
+/* One file of a layer that is streamed. libarchive blocks while it reads, so it runs on a thread of
+ * its own; the loop puts pieces into a small queue between the two. */
 #include <event2/event.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,15 +29,15 @@ struct layer {
     char *queue, *piece; /* piece: what libarchive looks at; as large */
     size_t n_queued;
     bool ended;    /* no more is fed */
-    bool aborted;  /* nobody wants to know any more */
+    bool aborted;  /* layer_close() was called */
     bool starving; /* layer_feed() was refused */
-    bool done;     /* code, words, bytes are there; the rest of the layer is passed over */
+    bool done;     /* code, err, bytes are set; the rest of the layer is only hashed */
     int code;
     struct sw_err err;
     char *bytes;
     size_t len;
-    /* the loop's own */
-    bool told;
+    /* used on the loop only: */
+    bool answered; /* on_result was called */
 };
 
 /* ---- the thread --------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ static void wake(struct layer *l)
     (void)!write(l->wake_fd, &one, sizeof one);
 }
 
-/* libarchive wants more: all that is queued, waiting for it to come. 0: the end. */
+/* libarchive reads: all that is queued; waits until there is something. 0: the end. */
 static la_ssize_t next_piece(struct archive *a SW_UNUSED, void *arg, const void **out)
 {
     struct layer *l = arg;
@@ -68,13 +68,13 @@ static la_ssize_t next_piece(struct archive *a SW_UNUSED, void *arg, const void 
     return (la_ssize_t)n;
 }
 
-static void settle(struct layer *l, int code, const char *words, char *bytes, size_t len)
+static void settle(struct layer *l, int code, const char *message, char *bytes, size_t len)
 {
     pthread_mutex_lock(&l->lock);
     l->done = true;
     l->code = code;
-    if (words)
-        (void)sw_err_set(&l->err, code, "%s", words);
+    if (message)
+        (void)sw_err_set(&l->err, code, "%s", message);
     l->bytes = bytes;
     l->len = len;
     l->n_queued = 0;
@@ -171,22 +171,15 @@ static void on_wake(evutil_socket_t fd, short what SW_UNUSED, void *arg)
     (void)!read(fd, &n, sizeof n);
     pthread_mutex_lock(&l->lock);
     bool room = l->starving && (l->done || l->n_queued < QUEUE_BYTES);
-    bool tell = l->done && (l->ended || l->code == SW_INVALID) && !l->told;
+    bool answer = l->done && (l->ended || l->code == SW_INVALID) && !l->answered;
     l->starving &= !room;
-    l->told |= tell;
+    l->answered |= answer;
     struct layer_result r = { l->code, sw_err_text(&l->err), l->bytes, l->len };
     pthread_mutex_unlock(&l->lock);
-    if (tell)
+    if (answer)
         l->on_result(&r, l->arg); /* @l may be gone */
     else if (room)
         l->on_room(l->arg);
-}
-
-static char *whiteout_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    int len = slash ? (int)(slash + 1 - path) : 0;
-    return sw_printf("%.*s.wh.%s", len, path, path + len);
 }
 
 struct layer *layer_open(struct sw_loop *loop, const char *path, size_t max_bytes,
@@ -194,8 +187,11 @@ struct layer *layer_open(struct sw_loop *loop, const char *path, size_t max_byte
                          void (*on_result)(const struct layer_result *result, void *arg), void *arg)
 {
     struct layer *l = sw_zalloc(1, sizeof *l);
-    *l = (struct layer){ .path = sw_strdup(plain_name(path)),
-                         .whiteout = whiteout_of(plain_name(path)),
+    path = plain_name(path);
+    const char *slash = strrchr(path, '/');
+    int folder_len = slash ? (int)(slash + 1 - path) : 0;
+    *l = (struct layer){ .path = sw_strdup(path),
+                         .whiteout = sw_printf("%.*s.wh.%s", folder_len, path, path + folder_len),
                          .max_bytes = max_bytes,
                          .on_room = on_room,
                          .on_result = on_result,

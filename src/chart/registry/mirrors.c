@@ -1,4 +1,4 @@
-/* Which mirrors stand for which registries: containers-registries.conf(5), and OpenShift's
+/* The mirrors of registries: containers-registries.conf(5), and OpenShift's
  * policies, which its nodes turn into the same. */
 #include "chart/registry/registry.h"
 
@@ -13,7 +13,7 @@
 
 enum { MAX_CONF_BYTES = 4 << 20 };
 
-/* What references a mirror may be asked for. */
+/* The references that a mirror is used for. */
 enum taken { BY_ANY, BY_DIGEST, BY_TAG };
 
 struct mirror {
@@ -72,7 +72,7 @@ static struct rule *need_rule(struct sw_mirrors *m, const char *prefix)
     return &m->rules[m->n++];
 }
 
-/* Once is enough: policies repeat what registries.conf says. */
+/* Add a mirror, unless the rule has it: policies repeat what registries.conf says. */
 static void add_mirror(struct rule *r, const char *location, bool insecure, enum taken taken)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -92,14 +92,14 @@ static void add_mirror(struct rule *r, const char *location, bool insecure, enum
 static int read_mirror(struct rule *r, struct json_object *doc, bool digest_only,
                        struct sw_err *err)
 {
-    static const char *const words[] = { "all", "digest-only", "tag-only" };
+    static const char *const values[] = { "all", "digest-only", "tag-only" };
     const char *location = sw_json_str(doc, "", "location", NULL);
-    const char *from = sw_json_str(doc, digest_only ? words[BY_DIGEST] : words[BY_ANY],
+    const char *from = sw_json_str(doc, digest_only ? values[BY_DIGEST] : values[BY_ANY],
                                    "pull-from-mirror", NULL);
     if (!*location)
         return sw_err_set(err, SW_INVALID, "a mirror of '%s' has no location", r->prefix);
-    for (size_t i = 0; i < SW_COUNT(words); i++) {
-        if (!sw_streq(from, words[i]))
+    for (size_t i = 0; i < SW_COUNT(values); i++) {
+        if (!sw_streq(from, values[i]))
             continue;
         add_mirror(r, location, sw_json_bool(doc, false, "insecure", NULL), (enum taken)i);
         return 0;
@@ -135,11 +135,10 @@ static int read_registry(struct sw_mirrors *m, struct json_object *doc, struct s
     return 0;
 }
 
-/* Version 1 had three lists; of its search list nothing is needed: short names are docker.io's. */
-static void read_version_1(struct sw_mirrors *m, struct json_object *doc)
+/* Lists of registries, as texts. */
+static void add_lists(struct sw_mirrors *m, struct json_object *insecure,
+                      struct json_object *blocked)
 {
-    struct json_object *insecure = sw_json_find(doc, "registries", "insecure", "registries", NULL),
-                       *blocked = sw_json_find(doc, "registries", "block", "registries", NULL);
     for (size_t i = 0; i < sw_json_len(insecure); i++)
         sw_mirrors_add_insecure(m, sw_json_str(sw_json_at(insecure, i), "", NULL));
     for (size_t i = 0; i < sw_json_len(blocked); i++) {
@@ -173,7 +172,9 @@ static int read_conf(struct sw_mirrors *m, const char *text, size_t len, struct 
         return rc;
     SW_AUTO_JSON *doc = sw_value_to_json(value);
     struct json_object *list = sw_json_get(doc, "registry");
-    read_version_1(m, doc);
+    /* version 1, whose search list is not needed: short names are docker.io's */
+    add_lists(m, sw_json_find(doc, "registries", "insecure", "registries", NULL),
+              sw_json_find(doc, "registries", "block", "registries", NULL));
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
         rc = read_registry(m, sw_json_at(list, i), err);
     return rc;
@@ -223,21 +224,6 @@ static void add_sources(struct sw_mirrors *m, struct json_object *list, enum tak
     }
 }
 
-static void add_registry_sources(struct sw_mirrors *m, struct json_object *image)
-{
-    struct json_object *insecure = sw_json_find(image, "spec", "registrySources",
-                                                "insecureRegistries", NULL),
-                       *blocked = sw_json_find(image, "spec", "registrySources",
-                                               "blockedRegistries", NULL);
-    for (size_t i = 0; i < sw_json_len(insecure); i++)
-        sw_mirrors_add_insecure(m, sw_json_str(sw_json_at(insecure, i), "", NULL));
-    for (size_t i = 0; i < sw_json_len(blocked); i++) {
-        const char *prefix = sw_json_str(sw_json_at(blocked, i), "", NULL);
-        if (*prefix)
-            need_rule(m, prefix)->blocked = true;
-    }
-}
-
 void sw_mirrors_add_policy(struct sw_mirrors *mirrors, struct json_object *policy)
 {
     const char *kind = sw_obj_kind(policy);
@@ -245,8 +231,10 @@ void sw_mirrors_add_policy(struct sw_mirrors *mirrors, struct json_object *polic
         if (sw_streq(kind, policies[i].kind))
             add_sources(mirrors, sw_json_find(policy, "spec", policies[i].list, NULL),
                         policies[i].taken);
+    struct json_object *sources = sw_json_find(policy, "spec", "registrySources", NULL);
     if (sw_streq(kind, "Image"))
-        add_registry_sources(mirrors, policy);
+        add_lists(mirrors, sw_json_get(sources, "insecureRegistries"),
+                  sw_json_get(sources, "blockedRegistries"));
 }
 
 void sw_mirrors_add_insecure(struct sw_mirrors *mirrors, const char *host)
@@ -258,7 +246,7 @@ void sw_mirrors_add_insecure(struct sw_mirrors *mirrors, const char *host)
 /* ---- finding -----------------------------------------------------------------------------------
  */
 
-/* How much of @name the prefix covers; 0: it does not match. It ends where a part does. */
+/* How many bytes of @name the prefix covers, up to the end of a path element; 0: no match. */
 static size_t covered(const char *prefix, const char *name)
 {
     if (sw_starts_with(prefix, "*.")) {
@@ -290,7 +278,7 @@ static const struct rule *find_rule(const struct sw_mirrors *m, const char *name
     return best;
 }
 
-/* Of a registry as of each part of it. */
+/* Whether the registry, or the repository within it, is declared insecure. */
 static bool is_insecure(const struct sw_mirrors *m, const char *name)
 {
     for (size_t i = 0; m && i < m->n; i++)

@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME = 255, MAX_TAG = 128 };
+#include "data/json/path.h"
 
-static int refuse(const char *text, const char *why, struct sw_err *err)
-{
-    return sw_err_set(err, SW_INVALID, "'%.300s' is not an image reference: %s", text, why);
-}
+enum { MAX_NAME = 255, MAX_TAG = 128 };
 
 static bool is_lower_alnum(char c)
 {
@@ -141,7 +138,7 @@ int sw_image_ref_parse(const char *text, struct sw_image_ref *out, struct sw_err
     const char *why = split(text, &ref);
     if (why) {
         sw_image_ref_done(&ref);
-        return refuse(text, why, err);
+        return sw_err_set(err, SW_INVALID, "'%.300s' is not an image reference: %s", text, why);
     }
     *out = ref;
     return 0;
@@ -161,4 +158,15 @@ char *sw_image_ref_text(const struct sw_image_ref *ref)
     return sw_printf("%s/%s%s%s%s%s", ref->host, ref->repo, ref->tag ? ":" : "",
                      ref->tag ? ref->tag : "", ref->digest ? "@" : "",
                      ref->digest ? ref->digest : "");
+}
+
+char *sw_image_from_fields(struct json_object *map)
+{
+    const char *repository = sw_json_str(map, "", "repository", NULL);
+    const char *image = sw_json_str(map, "", "image", NULL);
+    const char *version = sw_json_str(map, "", "version", NULL);
+    if (!*repository || !*image || !*version)
+        return NULL;
+    return sw_printf("%s/%s%s%s", repository, image, sw_starts_with(version, "sha256:") ? "@" : ":",
+                     version);
 }

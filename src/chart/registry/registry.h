@@ -1,13 +1,14 @@
 #pragma once
-/* registry: container images where they are kept: what a reference means, which mirrors stand for
- * it, who we are there, and manifests, blobs, tags and single files asked for on the loop. Nothing
- * here blocks; every answer is a callback.
+/* registry: the client of container image registries: image references, mirrors, logins, and
+ * requests for manifests, blobs, tags and single files. Nothing here blocks; every answer is a
+ * callback on the loop.
  *
- * What it leaves to others: where pull secrets, mirrors and CAs come from (they are handed in, and
- * may be replaced at any time), and what an image is good for.
+ * What it leaves to others: where pull secrets, mirrors and CAs come from (they are passed in, and
+ * may be replaced at any time), and what images are used for.
  *
  * Sources: the OCI distribution and image specifications, Docker's token authentication,
- * containers-registries.conf(5), docker's config.json. Pinned by test/unit/registry_*_test.c. */
+ * containers-registries.conf(5), docker's config.json. Pinned by test/unit/chart/registry_*_test.c.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,28 +27,31 @@ struct sw_registry_call;
 
 /** "host:port/repo/name:tag@sha256:..." taken apart; strings are owned. */
 struct sw_image_ref {
-    char *host;   /* "quay.io", "reg:5000", "[::1]:5000"; "docker.io" where the text names none */
-    char *repo;   /* "library/busybox" */
-    char *tag;    /* NULL: none; a reference with neither tag nor digest means "latest" */
+    char *host; /* "quay.io", "reg:5000", "[::1]:5000"; "docker.io" where the reference has none */
+    char *repo; /* "library/busybox" */
+    char *tag;  /* NULL: none; a reference with neither tag nor digest means "latest" */
     char *digest; /* "sha256:..."; wins over the tag; NULL: none */
 };
 
-/** @return 0 | SW_INVALID: the text and what is wrong with it; @out is untouched
+/** Parse a reference. @return 0 | SW_INVALID: the text and what is wrong with it; @out is untouched
  * Source: the grammar of github.com/distribution/reference, docker.io's short names included. */
 int sw_image_ref_parse(const char *text, struct sw_image_ref *out, struct sw_err *err);
+/** Free its strings. Twice is harmless. */
 void sw_image_ref_done(struct sw_image_ref *ref);
 /** "docker.io/library/busybox:1@sha256:...", the caller's. */
 char *sw_image_ref_text(const struct sw_image_ref *ref);
-/** Is @text "sha256:<64 hex>" or "sha512:<128 hex>"? */
+/** Whether @text is "sha256:<64 hex>" or "sha512:<128 hex>". */
 bool sw_image_digest_is_valid(const char *text);
 
 /* ---- logins ------------------------------------------------------------------------------------
  */
 
-/** Users and passwords by registry, out of pull secrets; shared by count. */
+/** Users and passwords by registry, from pull secrets; reference-counted. Starts with one. */
 struct sw_logins *sw_logins_new(void);
-struct sw_logins *sw_logins_ref(struct sw_logins *logins); /* NULL is accepted */
-void sw_logins_free(struct sw_logins *logins);             /* one reference less */
+/** One reference more. NULL is accepted. */
+struct sw_logins *sw_logins_ref(struct sw_logins *logins);
+/** One reference less; the last one frees it. NULL is accepted. */
+void sw_logins_free(struct sw_logins *logins);
 SW_DEFINE_AUTO(sw_logins, sw_logins_free)
 
 /** Add a docker config.json ({"auths": {...}}) or its older form without "auths". What was added
@@ -55,23 +59,23 @@ SW_DEFINE_AUTO(sw_logins, sw_logins_free)
  * @return 0 | SW_INVALID */
 int sw_logins_add(struct sw_logins *logins, const char *source, const char *text, size_t len_bytes,
                   struct sw_err *err);
-/** The same of a Secret of type kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg.
- * @return 0 | SW_INVALID: not such a Secret, or what it holds */
+/** Add those of a Secret of type kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg.
+ * @return 0 | SW_INVALID: not such a Secret, or its content is malformed */
 int sw_logins_add_secret(struct sw_logins *logins, struct json_object *secret, struct sw_err *err);
-/** What podman and docker have on this machine: $REGISTRY_AUTH_FILE, containers/auth.json in
- * $XDG_RUNTIME_DIR and ~/.config, $DOCKER_CONFIG/config.json or ~/.docker/config.json. Files that
- * are not there are passed over. @return 0 | SW_INVALID, SW_FORBIDDEN: the file is named */
+/** Add those of podman and docker on this machine: $REGISTRY_AUTH_FILE, containers/auth.json in
+ * $XDG_RUNTIME_DIR and ~/.config, $DOCKER_CONFIG/config.json or ~/.docker/config.json. Missing
+ * files are skipped. @return 0 | SW_INVALID, SW_FORBIDDEN: the file is named */
 int sw_logins_add_home(struct sw_logins *logins, struct sw_err *err);
 
-/** Borrowed; NULL where it has none. */
+/** One login. Strings are borrowed from the logins; NULL: it has none. */
 struct sw_login {
     const char *username, *password;
     const char *identity_token; /* an OAuth2 refresh token instead of a password */
     const char *registry_token; /* a bearer token, used as it is */
-    const char *source;
+    const char *source;         /* as in sw_logins_add() */
 };
 /** The login for a repository: the longest entry that matches ("reg:5000/team" before "reg:5000",
- * "*.example.com" too), or false. @logins may be NULL. */
+ * "*.example.com" too). @logins may be NULL. @return false: there is none */
 bool sw_logins_find(const struct sw_logins *logins, const char *host, const char *repo,
                     struct sw_login *out);
 /** "Secret a/b, Secret c/d" for messages; "none" where empty. The caller's. */
@@ -80,7 +84,9 @@ char *sw_logins_sources(const struct sw_logins *logins);
 /* ---- mirrors -----------------------------------------------------------------------------------
  */
 
+/** The mirrors of registries, and which registries are insecure or blocked. */
 struct sw_mirrors *sw_mirrors_new(void);
+/** NULL is accepted. */
 void sw_mirrors_free(struct sw_mirrors *mirrors);
 SW_DEFINE_AUTO(sw_mirrors, sw_mirrors_free)
 
@@ -89,9 +95,9 @@ SW_DEFINE_AUTO(sw_mirrors, sw_mirrors_free)
 int sw_mirrors_add_conf(struct sw_mirrors *mirrors, const char *file, const char *text,
                         size_t len_bytes, struct sw_err *err);
 /** Add an ImageContentSourcePolicy, ImageDigestMirrorSet or ImageTagMirrorSet of OpenShift, or the
- * registrySources of its Image configuration. Other objects say nothing. */
+ * registrySources of its Image configuration. Other objects are ignored. */
 void sw_mirrors_add_policy(struct sw_mirrors *mirrors, struct json_object *policy);
-/** That registry speaks plain HTTP, or TLS that nobody can verify. */
+/** Allow plain HTTP and unverified certificates for the registry @host; "" is ignored. */
 void sw_mirrors_add_insecure(struct sw_mirrors *mirrors, const char *host);
 
 /** One place to pull an image from. */
@@ -100,77 +106,79 @@ struct sw_pull_source {
     bool insecure;
     bool is_mirror;
 };
+/** Places in the order in which to try them. Owned by the caller; sw_pull_sources_done(). */
 struct sw_pull_sources {
     size_t n, cap;
     struct sw_pull_source *items;
 };
 /** Where to pull @ref from, in order: the mirrors of the longest prefix that matches, then the
  * source itself unless it is blocked. @mirrors may be NULL.
- * @return 0 | SW_FORBIDDEN: blocked, and no mirror stands for it */
+ * @return 0 | SW_FORBIDDEN: blocked, and it has no mirror */
 int sw_mirrors_sources(const struct sw_mirrors *mirrors, const struct sw_image_ref *ref,
                        struct sw_pull_sources *out, struct sw_err *err);
+/** Free it. Twice is harmless. */
 void sw_pull_sources_done(struct sw_pull_sources *sources);
 
-/** One of the rules "SOURCE=MIRROR, ..." that an annotation or an option gives; borrowed from it.
- */
+/** One of the rules "SOURCE=MIRROR, ..." of an annotation or option; borrowed from its text. */
 struct sw_mirror_rule {
     const char *from, *to;
     size_t from_len, to_len;
 };
-/** Read the rule at *@text and step behind it. @return 1 | 0: at the end | SW_INVALID */
+/** Read the rule at *@text, which moves behind it. @return 1 | 0: at the end | SW_INVALID */
 int sw_mirror_rule_next(const char **text, struct sw_mirror_rule *rule, struct sw_err *err);
-/** The image that @map names in three fields (repository, image, version), as NVIDIA's
- * ClusterPolicy does for what its operator runs: "repository/image:version"; a version that begins
- * with "sha256:" is a digest. Source: NVIDIA's GPU operator, api/nvidia/v1, ImagePath(). Heap;
- * NULL: it names none.
- */
+/** The image in the fields repository, image and version of @map, as in NVIDIA's ClusterPolicy:
+ * "repository/image:version"; a version that begins with "sha256:" is a digest. The caller's; NULL:
+ * a field is missing. Source: NVIDIA's GPU operator, api/nvidia/v1, ImagePath(). */
 char *sw_image_from_fields(struct json_object *map);
 
-/** What @image is called at its mirror: that of the longest SOURCE that it is, or is in; "nginx"
- * counts as docker.io/library/nginx. @out: the caller's; NULL where no rule fits.
+/** The name of @image at its mirror, by the rule with the longest SOURCE that @image is or lies in;
+ * "nginx" counts as docker.io/library/nginx. @out: the caller's; NULL where no rule fits.
  * @return 0 | SW_INVALID: the rules */
 int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_err *err);
 
 /* ---- the client --------------------------------------------------------------------------------
  */
 
-/** The zero value is the default of each. */
+/** Options of a client. Zero values are the defaults. */
 struct sw_registry_opts {
     const char *user_agent; /* "slipway" */
     int64_t timeout_ms;     /* until a request's status line, and between bytes; 0: 30 s */
-    int retries;            /* of one place, where it may help; 0: 2; negative: none */
-    int64_t retry_ms;       /* before the first of them, then twice as long; 0: 1 s */
+    int retries;            /* of one place, after failures that may pass; 0: 2; negative: none */
+    int64_t retry_ms;       /* before the first retry, then twice as long each time; 0: 1 s */
 };
 
+/** A client on @loop. @opts: copied; NULL: the defaults. */
 struct sw_registry *sw_registry_new(struct sw_loop *loop, const struct sw_registry_opts *opts);
-/** Ends all calls: none of their callbacks runs. Not from a callback. NULL is accepted. */
+/** Cancel all calls: none of their callbacks runs. Not from a callback. NULL is accepted. */
 void sw_registry_free(struct sw_registry *reg);
 SW_DEFINE_AUTO(sw_registry, sw_registry_free)
 
-/** From now on these mirrors; taken. NULL: none. */
+/** Use these mirrors from now on; taken. NULL: none. */
 void sw_registry_set_mirrors(struct sw_registry *reg, struct sw_mirrors *mirrors);
-/** From now on these CAs besides the system's: @bundle (PEM, may be NULL) for all registries,
+/** Trust these CAs besides the system's from now on: @bundle (PEM, may be NULL) for all registries,
  * @by_host a map of PEM by "host" or "host..port" (as in OpenShift's additionalTrustedCA; may be
- * NULL). Calls under way end with what they began with. @return 0 | SW_INVALID: nothing changed */
+ * NULL). Calls that have started keep the CAs that they started with. @return 0 | SW_INVALID:
+ * nothing changed */
 int sw_registry_set_cas(struct sw_registry *reg, const char *bundle, struct json_object *by_host,
                         struct sw_err *err);
 
-/** What to ask about. Strings are copied. */
+/** What to request. Strings are copied. */
 struct sw_registry_ask {
     const char *image;        /* a reference */
-    struct sw_logins *logins; /* kept by count; NULL: none */
+    struct sw_logins *logins; /* a reference is taken; NULL: none */
     const char *platform;     /* "linux/amd64", "linux/arm/v7": of an index take that manifest;
                                  NULL: the index itself is the answer */
 };
 
-/** Borrowed for the call. */
+/** The answer to a call. All is borrowed for the callback. */
 struct sw_registry_answer {
     /** 0 | SW_NOTFOUND: no such image, tag, platform or file | SW_FORBIDDEN: a login is missing or
-     * refused | SW_UNAVAILABLE: no place answered well | SW_INVALID: what came is not what was
-     * asked for (digest, size, form, certificate), or the reference is none */
+     * refused | SW_UNAVAILABLE: no place gave an answer | SW_INVALID: the answer has another
+     * digest, is too large or malformed, the certificate is not trusted, or the reference is none
+     */
     int code;
     const struct sw_err *err;
-    const char *from; /* the reference that answered: a mirror's, perhaps; NULL on failure */
+    const char *from; /* the reference that answered, which may be a mirror's; NULL on failure */
     const char *digest;
     const char *media_type;
     const char *bytes; /* a manifest's, or a file's */
@@ -179,49 +187,51 @@ struct sw_registry_answer {
 };
 typedef void sw_registry_fn(const struct sw_registry_answer *answer, void *arg);
 
-/** Each answers once, never before it returned; the handle is good until then. A place that fails
- * is tried again, then the next one is.
- * Is the image there, for that platform? */
+/** Check that the image exists, for that platform. As the other requests it calls @fn once, never
+ * before it has returned; the handle is valid until then. A place that fails is retried, then the
+ * next place is asked. */
 struct sw_registry_call *sw_registry_check(struct sw_registry *reg,
                                            const struct sw_registry_ask *ask, sw_registry_fn *fn,
                                            void *arg);
-/** Its manifest (Docker v2 schema 2, OCI), or index where no platform is asked for. */
+/** Get the manifest (Docker v2 schema 2, OCI), or the index where no platform is given. */
 struct sw_registry_call *sw_registry_manifest(struct sw_registry *reg,
                                               const struct sw_registry_ask *ask, sw_registry_fn *fn,
                                               void *arg);
-/** A blob, piece by piece: @on_data returns 0, SW_PENDING ("nothing taken, the same again after
- * sw_registry_resume()"), or a code that ends it. Only the answer 0 says that all came and had the
- * digest: what was taken before is not to be believed until then.
+/** Get a blob, piece by piece: @on_data returns 0, SW_PENDING (nothing was taken: the same piece
+ * comes again after sw_registry_resume()), or a code that ends the call. The digest is checked at
+ * the end: the pieces must not be trusted before the answer has code 0.
  * @max_bytes: more is SW_INVALID; 0: 16 MiB. */
 typedef int sw_registry_data_fn(const char *bytes, size_t len, struct sw_err *err, void *arg);
 struct sw_registry_call *sw_registry_blob(struct sw_registry *reg,
                                           const struct sw_registry_ask *ask, const char *digest,
                                           uint64_t max_bytes, sw_registry_data_fn *on_data,
                                           sw_registry_fn *fn, void *arg);
+/** Go on after on_data returned SW_PENDING. */
 void sw_registry_resume(struct sw_registry_call *call);
-/** All tags of the repository; the reference's tag and digest do not matter. */
+/** Get all tags of the repository; the reference's tag and digest are ignored. */
 struct sw_registry_call *sw_registry_tags(struct sw_registry *reg,
                                           const struct sw_registry_ask *ask, sw_registry_fn *fn,
                                           void *arg);
-/** No callback of it runs from here on. NULL is accepted. */
+/** Cancel: the callback does not run. NULL is accepted. */
 void sw_registry_cancel(struct sw_registry_call *call);
 
 /* ---- one file of an image ----------------------------------------------------------------------
  */
 
+/** Which file to read. Zero values are the defaults; strings are copied. */
 struct sw_registry_file_opts {
     const char *path;     /* "etc/driver-toolkit-release.json" */
-    bool last_layer_only; /* else from the last layer down to the first that has it */
+    bool last_layer_only; /* search no other; else all, from the last one down */
     size_t max_bytes;     /* of the file; 0: 1 MiB */
-    uint64_t max_layer;   /* of a layer as it is kept; 0: 4 GiB */
+    uint64_t max_layer;   /* of a layer, compressed; 0: 4 GiB */
 };
 struct sw_registry_file;
-/** Read a file out of an image's layers as they stream by; a layer is never held whole. What was
- * found in a layer is remembered by the layer's digest, and so is that there was nothing.
- * Answers as above: bytes, and the manifest's digest. */
+/** Read a file of an image from its layers while they are streamed; a layer is never held whole.
+ * Results are cached by the layer's digest, also that a layer has no such file. The answer has the
+ * file's bytes and the manifest's digest. */
 struct sw_registry_file *sw_registry_file_open(struct sw_registry *reg,
                                                const struct sw_registry_ask *ask,
                                                const struct sw_registry_file_opts *opts,
                                                sw_registry_fn *fn, void *arg);
-/** No callback of it runs from here on. NULL is accepted; not needed after the answer. */
+/** Cancel: the callback does not run. NULL is accepted; not needed after the answer. */
 void sw_registry_file_close(struct sw_registry_file *file);
