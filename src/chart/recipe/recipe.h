@@ -1,8 +1,8 @@
 #pragma once
-/* recipe: a Helm chart whose parts are ordered - loaded from anywhere, given its values, cut into
- * states, rendered to manifests.
+/* recipe: a Helm chart whose objects are applied in an order of states - loaded from any source,
+ * given its values, divided into states, rendered to manifests.
  *
- *   sw_recipe_open()    where it comes from -> the chart and its subcharts, parsed once
+ *   sw_recipe_open()    a source            -> the chart and its subcharts, parsed once
  *   sw_values_*()       -f, --set ...       -> one tree of user values
  *   sw_recipe_plan()    recipe + values     -> charts, checked values, the graph of states
  *   sw_recipe_render()  plan + state + now  -> manifests in the order to apply them
@@ -21,60 +21,63 @@
 
 struct json_object;
 
-/* ---- where recipes come from --------------------------------------------------------------------
+/* ---- sources of recipes -------------------------------------------------------------------------
  */
 
 /** A parsed recipe: immutable, may be used by any number of plans. */
 struct sw_recipe;
 
-/** A chart that is not on this machine's disks: a source that is no path, or a dependency that is
- * not in charts/. Borrowed for the call. */
+/** A chart to fetch: a source that is no path, or a dependency that is not in charts/. Borrowed for
+ * the call. */
 struct sw_recipe_ask {
     const char *url;     /* the source; of a dependency, its repository */
     const char *name;    /* of the chart in that repository; NULL: the URL is the chart itself */
     const char *version; /* a version, or a range of them; NULL or "": any */
-    const char *base;    /* sw_recipe_got.origin of the chart that asks, to which a file:// @url is
-                          * relative; NULL: none */
+    const char *base;    /* sw_recipe_got.origin of the chart that has the dependency, to which a
+                          * file:// @url is relative; NULL: none */
 };
 
-/** What was got: files, or a packaged chart. All is owned; zero-initialise, sw_recipe_got_done().
- */
+/** A chart that was fetched: files, or a packaged chart. All is owned; zero-initialise,
+ * sw_recipe_got_done(). */
 struct sw_recipe_got {
     struct sw_recipe_file *files;
     size_t n_files;
     char *archive;
     size_t archive_len;
-    char *origin;  /* exactly where from, for messages: "https://host/charts/x-1.2.3.tgz" */
-    char *digest;  /* "sha256:<hex>" of what was got */
-    char *version; /* that was chosen; the chart must be of it. NULL: there was no choice */
+    char *origin;  /* its exact URL, for messages: "https://host/charts/x-1.2.3.tgz" */
+    char *digest;  /* "sha256:<hex>" of the bytes */
+    char *version; /* the version that was chosen and that the chart must have; NULL: no choice */
 };
+/** Free it. Twice is harmless. */
 void sw_recipe_got_done(struct sw_recipe_got *got);
 
-/** Gets what is asked for. This module knows no network: fetch.h has one that does.
- * @return 0 | any error, whose words name the source and the reason */
+/** Fetch a chart. This module has no network access: sw_fetcher_get() of fetch.h is such a
+ * function.
+ * @return 0 | any error; its message names the source and the reason */
 typedef int sw_recipe_get_fn(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                              struct sw_err *err);
 
-/** Zero values are the defaults. */
+/** Options of opening. Zero values are the defaults. */
 struct sw_recipe_opts {
     size_t max_bytes;      /* of all files together, unpacked; default 64 MiB */
     size_t max_files;      /* default 10,000 */
-    sw_recipe_get_fn *get; /* used while the recipe is opened; NULL: nothing can be got */
+    sw_recipe_get_fn *get; /* used while the recipe is opened; NULL: nothing can be fetched */
     void *get_arg;
     const char *chart;   /* the source is a repository and this the chart in it; borrowed */
-    const char *version; /* of a source that is got: a version or a range; borrowed */
+    const char *version; /* of a source that is fetched: a version or a range; borrowed */
     bool no_archives;    /* SW_PENDING where a packaged chart would have to be read */
 };
 
 /** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,
- * .tar.zst, .tar), or what opts->get knows. Dependencies are taken from charts/, else from their
- * `repository:` - file://... relative to the chart that names them, all else by opts->get. Then
- * Chart.lock decides their versions, and must be of the dependencies that Chart.yaml has.
+ * .tar.zst, .tar), or a URL for opts->get. Dependencies are taken from charts/, else from their
+ * `repository:` - file://... relative to the chart that has them, all else by opts->get. Then
+ * Chart.lock decides their versions, and its digest must fit the dependencies in Chart.yaml.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID: not a chart, a dependency is missing, an
  *         archive that reaches outside itself or is too big; the message names file and line |
  *         what opts->get returned */
 int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
                    struct sw_err *err) SW_CHECKED;
+/** NULL is accepted. */
 void sw_recipe_free(struct sw_recipe *recipe);
 SW_DEFINE_AUTO(sw_recipe, sw_recipe_free)
 
@@ -85,8 +88,8 @@ struct sw_recipe_file {
     size_t len;
 };
 
-/** What every source ends in: a recipe from files in memory, which are copied. @origin names them
- * in messages ("configmap default/simple-kmod").
+/** A recipe from files in memory, which are copied. @origin names them in messages
+ * ("configmap default/simple-kmod").
  * @return as sw_recipe_open */
 int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files, size_t n_files,
                          const struct sw_recipe_opts *opts, struct sw_recipe **out,
@@ -97,20 +100,23 @@ int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
                            const struct sw_recipe_opts *opts, struct sw_recipe **out,
                            struct sw_err *err) SW_CHECKED;
 
-/** What goes into a bundle: the recipe as one piece of bytes that is read back without a library,
- * with all its dependencies as folders of charts/. Equal recipes give equal bundles, wherever they
- * came from. @*bytes is the caller's.
+/** Write the recipe as a bundle: one piece of bytes that is read without a library, with all
+ * dependencies as folders of charts/. Equal recipes give equal bundles, whatever their sources.
+ * @*bytes is the caller's.
  * @return 0 | SW_INVALID: over the limits with which it was opened */
 int sw_recipe_to_bundle(const struct sw_recipe *recipe, char **bytes, size_t *len,
                         struct sw_err *err) SW_CHECKED;
-/** @return as sw_recipe_open(). Pinned by test/unit/chart/recipe_elsewhere_test.c. */
+/** Read a bundle. @return as sw_recipe_open(). Pinned by test/unit/chart/recipe_elsewhere_test.c.
+ */
 int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
                           const struct sw_recipe_opts *opts, struct sw_recipe **out,
                           struct sw_err *err) SW_CHECKED;
 
+/** The name in Chart.yaml. Borrowed. */
 const char *sw_recipe_name(const struct sw_recipe *recipe);
-/** Where it came from, as messages say it. */
+/** Its source, as messages show it. Borrowed. */
 const char *sw_recipe_origin(const struct sw_recipe *recipe);
+/** The version in Chart.yaml. Borrowed. */
 const char *sw_recipe_version(const struct sw_recipe *recipe);
 /** @return Chart.yaml as a document, borrowed. */
 const struct json_object *sw_recipe_metadata(const struct sw_recipe *recipe);
@@ -120,16 +126,18 @@ const struct sw_recipe_file *sw_recipe_find_file(const struct sw_recipe *recipe,
 
 /** One of the recipe's charts as it was loaded. All is borrowed. */
 struct sw_recipe_chart {
-    const char *origin; /* where it came from: "recipes/x/charts/y" */
+    const char *origin; /* "recipes/x/charts/y" */
     const char *text;   /* of its Chart.yaml */
     size_t len;
     struct json_object *metadata; /* the same as a document */
 };
+/** How many charts the recipe has, subcharts of subcharts included. */
 size_t sw_recipe_n_charts(const struct sw_recipe *recipe);
+/** The @i-th of them; the first is the root chart. */
 struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i);
 
-/** Does @word occur in the text of any template of the recipe, its subcharts' included? For facts
- * that are only fetched when a recipe speaks of them. */
+/** Whether @word occurs in the text of any template of the recipe or its subcharts. For facts that
+ * are only fetched when a recipe uses them. */
 bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word);
 
 /* ---- values -------------------------------------------------------------------------------------
@@ -139,10 +147,13 @@ bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word);
  * the later winning. A null deletes the chart's default. */
 struct sw_values;
 
+/** No values yet. */
 struct sw_values *sw_values_new(void);
+/** NULL is accepted. */
 void sw_values_free(struct sw_values *values);
 SW_DEFINE_AUTO(sw_values, sw_values_free)
 
+/** The syntax of an expression, by the flag that it is given with. */
 enum sw_values_syntax {
     SW_VALUES_TYPED,  /* --set: a.b[0].c=1,d={x,y}; true, false, null and integers are typed */
     SW_VALUES_STRING, /* --set-string: every value a string */
@@ -164,7 +175,7 @@ int sw_values_set(struct sw_values *values, enum sw_values_syntax syntax, const 
 /** @return the tree as a document, the caller's; always an object. */
 struct json_object *sw_values_json(const struct sw_values *values);
 
-/** What commands have on their line; the lists are in the order given. */
+/** The flags of a command line that set values; lists are in the order given. */
 struct sw_values_flags {
     const char *const *files; /* -f, --values */
     size_t n_files;
@@ -185,9 +196,9 @@ int sw_values_from_flags(const struct sw_values_flags *flags, struct sw_values *
 /* ---- the plan: states and what they need --------------------------------------------------------
  */
 
-/** What `lookup` in a template asks of the cluster. @name "" asks for the list. @*out: the object,
- * given away; NULL where there is none. @return 0 | any error: rendering ends with it; SW_PENDING:
- * the answer is on its way, render again when it is there. */
+/** Read what `lookup` in a template requests from the cluster. @name "": a list. @*out: the object,
+ * the renderer's from here; NULL where there is none. @return 0 | any error, which ends rendering;
+ * SW_PENDING: the object was requested, render again when it is there. */
 typedef int sw_recipe_lookup_fn(void *arg, const char *api_version, const char *kind,
                                 const char *namespace, const char *name, struct json_object **out,
                                 struct sw_err *err);
@@ -235,6 +246,7 @@ struct sw_recipe_state {
     bool has_crds;      /* the chart's crds/ belong to it */
 };
 
+/** A recipe with its values: the charts that are enabled, and the states. */
 struct sw_plan;
 
 /** Process dependencies (condition, tags, alias, import-values), coalesce the values, check them
@@ -245,15 +257,17 @@ struct sw_plan;
 int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *values,
                    const struct sw_render_env *env, struct sw_plan **out,
                    struct sw_err *err) SW_CHECKED;
+/** NULL is accepted. */
 void sw_plan_free(struct sw_plan *plan);
 SW_DEFINE_AUTO(sw_plan, sw_plan_free)
 
 /** The states in an order in which each comes after all that it needs. */
 size_t sw_plan_n_states(const struct sw_plan *plan);
+/** The @i-th of them. Borrowed. */
 const struct sw_recipe_state *sw_plan_state(const struct sw_plan *plan, size_t i);
 /** @return the state's index, or -1. */
 int sw_plan_find_state(const struct sw_plan *plan, const char *name);
-/** Does the text of one of the state's templates hold @word? */
+/** Whether @word occurs in the text of one of the state's templates. */
 bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char *word);
 /** The values of the root chart as templates see them, coalesced, without facts; the caller's. */
 struct json_object *sw_plan_values(const struct sw_plan *plan);
@@ -283,7 +297,7 @@ enum sw_hook_event {
     SW_HOOK_TEST = 1 << 8,
 };
 
-/** What becomes of a hook's object; a bit each. Default: before-hook-creation. */
+/** When a hook's object is deleted; a bit each. Default: before-hook-creation. */
 enum sw_hook_policy {
     SW_HOOK_DELETE_BEFORE_CREATION = 1 << 0,
     SW_HOOK_DELETE_SUCCEEDED = 1 << 1,
@@ -325,6 +339,7 @@ struct sw_rendered_file {
     size_t len;
 };
 
+/** The result of a render. */
 struct sw_rendered;
 #define SW_ALL_STATES SIZE_MAX
 
@@ -338,14 +353,20 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
 /** Only the templates' output, as `helm template --output-dir` is made of: no YAML is read. */
 int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_env *env,
                            size_t state, struct sw_rendered **out, struct sw_err *err) SW_CHECKED;
+/** Documents and texts are freed with it. NULL is accepted. */
 void sw_rendered_free(struct sw_rendered *rendered);
 SW_DEFINE_AUTO(sw_rendered, sw_rendered_free)
 
+/** The manifests in the order to apply them. Borrowed. */
 size_t sw_rendered_n_manifests(const struct sw_rendered *rendered);
+/** The @i-th of them. */
 const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *rendered, size_t i);
+/** The documents in the same order. Borrowed. */
 size_t sw_rendered_n_docs(const struct sw_rendered *rendered);
+/** The @i-th of them. */
 const struct sw_rendered_doc *sw_rendered_doc(const struct sw_rendered *rendered, size_t i);
-/** Sorted by path; what rendered to nothing but blanks, partials and NOTES.txt are left out. After
- * them the files of crds/, as they are. */
+/** The outputs by path, without partials, NOTES.txt and outputs of blanks only; then the files of
+ * crds/, as they are. */
 size_t sw_rendered_n_files(const struct sw_rendered *rendered);
+/** The @i-th of them. Borrowed. */
 const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *rendered, size_t i);

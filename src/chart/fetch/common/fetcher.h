@@ -51,6 +51,7 @@ struct fetch_answer {
     size_t len;
     char *etag, *last_modified; /* NULL: the server sent none */
 };
+/** Free it. Twice is harmless. */
 void fetch_answer_done(struct fetch_answer *a);
 
 /** GET @url. @etag, @last_modified: of the copy in the cache, for a conditional request; NULL:

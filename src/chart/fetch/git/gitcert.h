@@ -1,5 +1,5 @@
 #pragma once
-/* gitcert: a second look at a server's certificate. The TLS library that some builds of libgit2
+/* gitcert: a second check of a server's certificate. The TLS library that some builds of libgit2
  * have (Mbed TLS 2) compares names only: a server that is reached by its address is refused,
  * whatever its certificate says. */
 #include <stdbool.h>

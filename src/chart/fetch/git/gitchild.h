@@ -1,12 +1,12 @@
 #pragma once
-/* gitchild: what asks a git server something, in a process that can be ended at any moment. */
+/* gitchild: requests to a git server, in a child process that can be killed at its deadline. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "chart/fetch/fetch.h"
 #include "chart/fetch/git/giturl.h"
 
-/** Borrowed for the call. */
+/** A request. All is borrowed for the call. */
 struct git_job {
     const struct sw_git_url *url;
     struct sw_fetch_auth auth;
@@ -16,7 +16,7 @@ struct git_job {
     int64_t timeout_ms;
 };
 
-/** The commit that url->ref means now, heap.
+/** Ask the server which commit url->ref is now; heap.
  * @return 0 | SW_NOTFOUND: no such ref, repository | SW_FORBIDDEN | SW_UNAVAILABLE | SW_INVALID */
 int git_child_find(const struct git_job *job, char **commit, struct sw_err *err) SW_CHECKED;
 

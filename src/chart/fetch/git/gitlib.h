@@ -1,7 +1,7 @@
 #pragma once
-/* gitlib: libgit2, loaded at first use: a program that reads no git repository does not pay for it,
+/* gitlib: libgit2, loaded at first use: a program that reads no git repository starts without it,
  * and works where it is not installed. Its structs change from one minor version to the next, so
- * only the version that slipway was built with is taken. */
+ * only the version that slipway was built with is loaded. */
 #if __has_include(<git2.h>)
 #include <git2.h>
 #if __has_include(<git2/sys/errors.h>)
@@ -55,6 +55,7 @@
     X(git_blob_rawsize, blob_size)                                                                 \
     X(git_blob_free, blob_free)
 
+/** The functions' addresses. */
 struct sw_git_lib {
 #define SW_GIT_MEMBER(function, name) __typeof__(&function) name;
     SW_GIT_FUNCTIONS(SW_GIT_MEMBER)

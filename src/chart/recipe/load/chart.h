@@ -26,19 +26,20 @@ struct sw_dependency {
     struct json_object *doc;           /* the whole entry */
 };
 
-/** What a template's text says before it is rendered. */
+/** Annotations found in a template's text before it is rendered; a bit each. */
 enum sw_template_mark {
     SW_MARK_KERNEL_AFFINE = 1 << 0, /* SRO's annotation, as a key in its text */
-    SW_MARK_GROUP = 1 << 1,         /* it speaks of resource groups */
+    SW_MARK_GROUP = 1 << 1,         /* HIP-0025's annotation of resource groups */
 };
 
+/** See above. All but the members that say otherwise lies in the recipe's arena or sources. */
 struct sw_chart {
     const char *name;
     const char *version;
-    const char *origin; /* where it came from, for messages: "recipes/x/charts/y" */
-    const char *dir;    /* where it lies on disk; NULL: nowhere */
-    const char *base;   /* where it was got from, for the file:// URLs in it; NULL: nowhere */
-    const struct sw_recipe_file *in; /* all its files as they came, those in charts/ too */
+    const char *origin; /* its source, for messages: "recipes/x/charts/y" */
+    const char *dir;    /* its folder on disk; NULL: none */
+    const char *base;   /* where it was fetched from, for its file:// URLs; NULL: not fetched */
+    const struct sw_recipe_file *in; /* all its files, those in charts/ too */
     size_t n_in;
     struct json_object *meta; /* Chart.yaml; owned by the recipe */
     bool is_library;
@@ -75,18 +76,18 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
                            const struct sw_recipe_file *files, size_t n,
                            struct sw_err *err) SW_CHECKED;
 
-/** Whether @version lies in @range (">= 1.16.0-0", "~1.2 || ^3"); what is malformed lies in none
- * and has nothing in it. Source: Helm's chartutil.IsCompatibleRange. */
+/** Whether @version lies in @range (">= 1.16.0-0", "~1.2 || ^3"); false where one is malformed.
+ * Source: Helm's chartutil.IsCompatibleRange. */
 bool sw_version_in_range(const char *range, const char *version);
 
 /** Whether a file of a chart is one of its CRDs: crds/ and a manifest's extension. */
 bool sw_recipe_is_crd(const char *name);
 
-/** Whether what was got is what was asked for; NULL: anything. @return 0 | SW_INVALID */
+/** Check that a fetched chart has this name and version; NULL: any. @return 0 | SW_INVALID */
 int sw_chart_check_got(const struct sw_chart *chart, const char *name, const char *version,
                        struct sw_err *err) SW_CHECKED;
 
-/** An annotation of Chart.yaml, or NULL. */
+/** An annotation of Chart.yaml, or NULL. Borrowed. */
 const char *sw_chart_annotation(const struct sw_chart *chart, const char *key);
 
 /** The chart's schema, read at its first use. @*out: NULL where it has none.
@@ -94,11 +95,11 @@ const char *sw_chart_annotation(const struct sw_chart *chart, const char *key);
 int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out,
                     struct sw_err *err) SW_CHECKED;
 
-/** Where a chart lies. */
+/** The place of a chart. Strings are borrowed. */
 struct sw_chart_place {
     const char *origin; /* for messages */
-    const char *dir;    /* on disk; NULL: nowhere */
-    const char *base;   /* got from there; NULL: from nowhere */
+    const char *dir;    /* its folder on disk; NULL: none */
+    const char *base;   /* where it was fetched from; NULL: not fetched */
 };
 
 /** Load the root chart from @files, a table of the recipe's sources, with its subcharts.

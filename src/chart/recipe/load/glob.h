@@ -1,6 +1,8 @@
 #pragma once
-/* glob: shell patterns as Go's path.Match has them, for .helmignore and --show-only. */
+/* glob: the patterns of Go's path.Match, for .helmignore and --show-only. Those of .Files.Glob are
+ * others, with {a,b}, ** and [!a]: template/go/glob.h. */
 
+/** How a name fits a pattern; BAD: the pattern is malformed. */
 enum sw_glob { SW_GLOB_NO, SW_GLOB_YES, SW_GLOB_BAD };
 
 /** Match all of @name: '*' any run without '/', '?' one character but '/', "[a-z]", "[^a]", '\'

@@ -1,5 +1,5 @@
 #pragma once
-/* lock: Chart.lock, which says of each dependency the version that was chosen once. */
+/* lock: Chart.lock, the chosen version of each dependency. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,6 +19,7 @@ struct sw_lock {
  * Source: Helm 3.7.1 internal/resolver HashReq and HashV2Req, pkg/downloader Manager.Build. Pinned
  * by test/unit/chart/recipe_elsewhere_test.c. */
 int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err) SW_CHECKED;
+/** Free it. Twice is harmless. */
 void sw_lock_done(struct sw_lock *lock);
 
 /** The version of dependency @i: the locked one, else what Chart.yaml asks for. Borrowed. */

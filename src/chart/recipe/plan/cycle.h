@@ -13,6 +13,7 @@ struct sw_needs {
 };
 /** @cap things, n as many, without needs. */
 struct sw_needs sw_needs_init(size_t cap);
+/** Free it. Twice is harmless. */
 void sw_needs_done(struct sw_needs *needs);
 /** From here on @i needs @j. */
 void sw_needs_add(struct sw_needs *needs, size_t i, size_t j);

@@ -7,6 +7,7 @@
 #include "chart/recipe/plan/cycle.h"
 #include "chart/recipe/plan/plan.h"
 
+/** Most resource groups of one chart. */
 enum { SW_MAX_GROUPS = 200 };
 
 /** A group that objects are in, or that one needs. */
@@ -30,5 +31,6 @@ struct sw_resource_groups {
 int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
                             const struct sw_render_env *env, struct sw_resource_groups **out,
                             struct sw_err *err) SW_CHECKED;
+/** NULL is accepted. */
 void sw_resource_groups_free(struct sw_resource_groups *groups);
 SW_DEFINE_AUTO(sw_resource_groups, sw_resource_groups_free)

@@ -1,6 +1,6 @@
 #pragma once
-/* part: a chart in its place in a plan - under an alias, maybe twice, maybe not at all - and the
- * values that reach it. */
+/* plan_chart: a chart that is enabled in a plan, under its alias, and the values that reach it. One
+ * chart of the recipe may be in a plan twice, or not at all. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +15,7 @@ struct sw_plan_chart_dep {
     bool enabled;     /* only while the tree is built: else all are */
 };
 
+/** See above. All is in the plan's arena. */
 struct sw_plan_chart {
     const struct sw_chart *chart;
     const char *name;       /* alias, else the chart's name; the key of its values in the parent */

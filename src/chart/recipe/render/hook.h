@@ -4,6 +4,7 @@
 
 struct json_object;
 
+/** A hook's annotations, read. */
 struct sw_helm_hook {
     unsigned events;   /* enum sw_hook_event; 0: not a hook */
     unsigned policies; /* enum sw_hook_policy */

@@ -15,11 +15,13 @@ enum {
     SW_CHECK_MAX_PROBLEMS = 20,   /* that are listed */
 };
 
+/** A regular expression of the schema, compiled. */
 struct pattern {
     const char *text; /* in the schema: the address is the pattern */
     struct sw_regex *regex;
 };
 
+/** See schema.h. */
 struct sw_schema {
     struct sw_arena *arena;
     struct sw_value root;
@@ -27,7 +29,7 @@ struct sw_schema {
     size_t n_patterns, cap_patterns;
 };
 
-/* Where in the values a check stands. */
+/** The place in the values that is checked now; on the stack, each below the one before. */
 struct spot {
     const struct spot *up;
     const char *key; /* NULL: an index, or the root */
@@ -35,36 +37,38 @@ struct spot {
     size_t index;
 };
 
+/** One check. */
 struct check {
     const struct sw_schema *schema;
     struct sw_arena *arena;
-    const struct sw_map *owner; /* the schema whose keyword is looked at */
+    const struct sw_map *owner; /* the schema whose keyword is checked */
     const struct spot *spot;
     size_t steps, depth;
     size_t n_problems;
     char *problems; /* owned; NULL: there are none */
-    bool quiet;     /* nobody asks why: inside anyOf, not, if */
-    bool gave_up;   /* the schema cannot be used, or too many steps: no verdict */
+    bool quiet;     /* problems are not listed: inside anyOf, not, if */
+    bool gave_up;   /* the schema cannot be used, or too many steps: no result */
     struct sw_err *err;
 };
 
-/** Whether @v fits, and the same for a value inside of the one that the check stands at, and
- * without a word about why not. */
+/** Whether @v fits @schema; problems are added to the check. */
 bool sw_check_fits(struct check *c, struct sw_value schema, struct sw_value v);
+/** The same for a value inside of the current one, at @spot, whose @up is set here. */
 bool sw_check_enter(struct check *c, struct sw_value schema, struct sw_value v, struct spot spot);
+/** As sw_check_fits(), but problems are not listed. */
 bool sw_check_fits_quietly(struct check *c, struct sw_value schema, struct sw_value v);
 
-/** Say what is wrong with the value. @return false, for the caller to pass on */
+/** Add a problem of the current value. @return false, for the caller to return */
 bool sw_check_problem(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** A schema that cannot be used: not the values' fault, but nothing can be said about them.
- * @return false */
+/** End the check, since the schema cannot be used. @return false, for the caller to return */
 bool sw_check_give_up(struct check *c, const char *why);
 
-/** Whether a text fits a regular expression of the schema somewhere; false with c->gave_up where it
- * cannot be told. */
+/** Whether a regular expression of the schema matches a text anywhere; false with c->gave_up where
+ * the expression is malformed or takes too long. */
 bool sw_check_matches(struct check *c, struct sw_value pattern, const char *text, size_t len);
-/** "5 items, expected at least 6" and its like, for @n of @what. */
+/** Whether @n is at least @want; the problem is "5 items, expected at least 6", of @what items. */
 bool sw_check_at_least(struct check *c, struct sw_value want, size_t n, const char *what);
+/** Whether @n is at most @want. */
 bool sw_check_at_most(struct check *c, struct sw_value want, size_t n, const char *what);
 /** Equal as JSON: 1 is 1.0. */
 bool sw_check_same(struct sw_value a, struct sw_value b);
