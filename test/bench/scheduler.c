@@ -34,8 +34,8 @@ static void add_nodes(struct cache *p)
     }
     for (int i = 0; i < NODES; i++) {
         SW_AUTO_CHARS *name = sw_printf("node-%05d", i);
-        cache_see_node(p, name, true, false);
-        if (cache_see_accelerator(p, name, doc, NULL) < 0)
+        cache_observe_node(p, name, true, false);
+        if (cache_observe_accelerator(p, name, doc, NULL) < 0)
             abort();
     }
 }
@@ -54,7 +54,7 @@ static void add_claim(struct cache *p, int i, bool whole)
     SW_AUTO_CHARS *name = sw_printf("claim-%d", i);
     SW_AUTO_JSON *doc = NULL;
     if (sw_json_parse(text, strlen(text), NULL, &doc, NULL) < 0 ||
-        cache_see_claim(p, name, "", doc, 1, NULL) < 0)
+        cache_observe_claim(p, name, "", doc, 1, NULL) < 0)
         abort();
 }
 
@@ -97,11 +97,11 @@ static void measure(struct cache *p, const char *what, const char *profile)
     SW_AUTO(extender) *x = extender_new(p, true, 16);
     SW_AUTO_CHARS *body = question(profile);
     static double took[TIMES];
-    struct extender_told told = { 0 };
+    struct extender_outcome outcome = { 0 };
     for (int i = 0; i < TIMES; i++) {
         struct printbuf *out = printbuf_new();
         const double begin = cpu_ms();
-        if (extender_filter(x, body, strlen(body), 1, out, &told, NULL) < 0)
+        if (extender_filter(x, body, strlen(body), 1, out, &outcome, NULL) < 0)
             abort();
         took[i] = cpu_ms() - begin;
         printbuf_free(out);
@@ -110,7 +110,7 @@ static void measure(struct cache *p, const char *what, const char *profile)
     printf("{\"bench\":\"scheduler-filter-cpu\",\"case\":\"%s\",\"nodes\":%d,\"gpus_per_node\":%d,"
            "\"claims\":%d,\"fit\":%zu,\"p50_ms\":%.2f,\"p99_ms\":%.2f,\"target_p99_ms\":5,"
            "\"rss_kib\":%ld,\"target_rss_kib\":32768}\n",
-           what, NODES, GPUS, CLAIMS, told.n_fit, took[TIMES / 2], took[TIMES * 99 / 100],
+           what, NODES, GPUS, CLAIMS, outcome.n_fit, took[TIMES / 2], took[TIMES * 99 / 100],
            rss_kib());
 }
 

@@ -59,7 +59,7 @@ static const char *const pod_fields[] = { "metadata.creationTimestamp",
                                           "spec.initContainers.resources.limits",
                                           NULL };
 
-static bool read_want(const char *name, struct json_object *amount, struct dp_want *out)
+static bool read_request(const char *name, struct json_object *amount, struct dp_request *out)
 {
     struct sw_mig_profile p;
     enum sw_mig_owner owner;
@@ -68,7 +68,7 @@ static bool read_want(const char *name, struct json_object *amount, struct dp_wa
         sw_quantity_from_json(amount, &q, NULL) < 0)
         return false;
     const int64_t n = sw_quantity_value(&q);
-    if (n <= 0 || n > SW_MIG_MAX_WANTS)
+    if (n <= 0 || n > SW_MIG_MAX_REQUESTS)
         return false;
     (void)sw_mig_profile_text(&p, out->profile);
     out->count = (unsigned)n;
@@ -81,13 +81,13 @@ static void read_container(struct json_object *doc, struct dp_pod *pod)
     struct json_object *limits = sw_json_find(doc, "resources", "limits", NULL);
     if (!json_object_is_type(limits, json_type_object))
         return;
-    c.wants = sw_zalloc(sw_json_len(limits) + 1, sizeof *c.wants);
+    c.requests = sw_zalloc(sw_json_len(limits) + 1, sizeof *c.requests);
     json_object_object_foreach(limits, name, amount)
     {
-        c.n_wants += read_want(name, amount, &c.wants[c.n_wants]);
+        c.n_requests += read_request(name, amount, &c.requests[c.n_requests]);
     }
-    if (!c.n_wants) {
-        free(c.wants);
+    if (!c.n_requests) {
+        free(c.requests);
         return;
     }
     c.name = sw_strdup(sw_json_str(doc, "", "name", NULL));
@@ -300,7 +300,7 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
     } else if (a->act == DP_ACT_EVICT) {
         p->n.evictions++;
         sw_log(SW_LOG_WARN, "pod deleted: its slices cannot be had again", "pod", w->name,
-               "namespace", w->ns, "reason", a->words, NULL);
+               "namespace", w->ns, "reason", a->message, NULL);
         w->request = sw_kube_delete(p->kube, &dp_kind_pod, w->ns, w->name,
                                     &(struct sw_request_opts){ .uid = a->ref.uid }, on_written, w);
     } else {
@@ -318,7 +318,7 @@ static void on_event(const struct sw_kube_answer *answer, void *arg SW_UNUSED)
 }
 
 void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, const char *reason,
-                      const char *words)
+                      const char *message)
 {
     SW_AUTO_CHARS *id = sw_printf(
         "%s.%llx", pod->name, (unsigned long long)dp_now_ms(p) * 1000000 + p->n.events++ % 1000000);
@@ -331,7 +331,7 @@ void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, cons
                                          .name = pod->name,
                                          .uid = pod->uid },
                                  .reason = reason,
-                                 .message = words,
+                                 .message = message,
                                  .warning = true,
                                  .component = "slipway-device-plugin",
                                  .host = p->opts.node,

@@ -144,7 +144,7 @@ static void on_again(void *arg)
     dp_endpoint_register(e);
 }
 
-static void on_registered(int status, const char *words, void *arg)
+static void on_registered(int status, const char *message, void *arg)
 {
     struct dp_endpoint *e = arg;
     e->registration = NULL;
@@ -155,11 +155,11 @@ static void on_registered(int status, const char *words, void *arg)
         sw_log(SW_LOG_INFO, "registered", "resource", e->r->name, NULL);
         return;
     }
-    if (!sw_streq(e->trouble, words))
-        sw_log(SW_LOG_WARN, "not registered; trying again", "resource", e->r->name, "error", words,
-               NULL);
+    if (!sw_streq(e->trouble, message))
+        sw_log(SW_LOG_WARN, "not registered; trying again", "resource", e->r->name, "error",
+               message, NULL);
     free(e->trouble);
-    e->trouble = sw_strdup(words);
+    e->trouble = sw_strdup(message);
     sw_timer_set(e->again, REGISTER_AGAIN_MS);
 }
 

@@ -11,14 +11,14 @@
 
 #include "slicing/deviceplugin/endpoint.h"
 
-enum { LOOK_AGAIN_MS = 5000, SETTLE_MS = 50 };
+enum { CHECK_AGAIN_MS = 5000, SETTLE_MS = 50 };
 
 struct dp_kubelet {
     struct sw_device_plugin *p;
     int fd; /* inotify */
     int watch;
     struct event *readable;
-    struct sw_timer *look;
+    struct sw_timer *check;
     ino_t inode;          /* of kubelet's socket */
     struct timespec made; /* the same number may come again */
     char *trouble;
@@ -33,12 +33,12 @@ static bool watch_folder(struct dp_kubelet *k)
     return k->watch >= 0;
 }
 
-static void say(struct dp_kubelet *k, const char *words)
+static void say(struct dp_kubelet *k, const char *message)
 {
-    if (words && !sw_streq(k->trouble, words))
-        sw_log(SW_LOG_WARN, "kubelet's folder", "error", words, NULL);
+    if (message && !sw_streq(k->trouble, message))
+        sw_log(SW_LOG_WARN, "kubelet's folder", "error", message, NULL);
     free(k->trouble);
-    k->trouble = words ? sw_strdup(words) : NULL;
+    k->trouble = message ? sw_strdup(message) : NULL;
 }
 
 /* Whether kubelet's socket is there; another one than before makes us begin anew. */
@@ -68,8 +68,8 @@ void dp_kubelet_check(struct dp_kubelet *k)
     const bool there = watch_folder(k) && find_socket(k);
     SW_ERR(err);
     if (k->watch < 0) {
-        SW_AUTO_CHARS *words = sw_printf("%s: %s", p->plugins_dir, strerror(errno));
-        say(k, words);
+        SW_AUTO_CHARS *message = sw_printf("%s: %s", p->plugins_dir, strerror(errno));
+        say(k, message);
     }
     bool ok = k->watch >= 0;
     for (size_t i = 0; ok && p->open && i < p->n_resources; i++) {
@@ -80,9 +80,9 @@ void dp_kubelet_check(struct dp_kubelet *k)
     if (k->watch >= 0)
         say(k, ok ? NULL : sw_err_text(&err));
     if (ok)
-        sw_timer_stop(k->look);
+        sw_timer_stop(k->check);
     else
-        sw_timer_set(k->look, LOOK_AGAIN_MS);
+        sw_timer_set(k->check, CHECK_AGAIN_MS);
 }
 
 static void on_check(void *arg)
@@ -102,7 +102,7 @@ static void on_change(evutil_socket_t fd, short what SW_UNUSED, void *arg)
                 k->watch = -1; /* the folder itself has gone */
             at += sizeof *e + e->len;
         }
-    sw_timer_set(k->look, SETTLE_MS); /* kubelet deletes and makes several: look once */
+    sw_timer_set(k->check, SETTLE_MS); /* kubelet deletes and makes several: look once */
 }
 
 struct dp_kubelet *dp_kubelet_new(struct sw_device_plugin *p)
@@ -111,7 +111,7 @@ struct dp_kubelet *dp_kubelet_new(struct sw_device_plugin *p)
     k->p = p;
     k->watch = -1;
     k->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    k->look = sw_timer_new(p->loop, on_check, k);
+    k->check = sw_timer_new(p->loop, on_check, k);
     if (k->fd < 0) {
         sw_log(SW_LOG_ERROR, "inotify", "error", strerror(errno), NULL);
         return k;
@@ -129,7 +129,7 @@ void dp_kubelet_free(struct dp_kubelet *k)
         event_free(k->readable);
     if (k->fd >= 0)
         (void)close(k->fd);
-    sw_timer_free(k->look);
+    sw_timer_free(k->check);
     free(k->trouble);
     free(k);
 }

@@ -16,7 +16,7 @@
 #include "slicing/deviceplugin/pod_resources.h"
 #include "slicing/deviceplugin/tickets.h"
 
-enum { LOOK_FOR_GPUS_MS = 30 * 1000, LOOK_AT_HEALTH_MS = 1000, SETTLED_MS = 5000 };
+enum { FIND_GPUS_MS = 30 * 1000, CHECK_HEALTH_MS = 1000, SETTLED_MS = 5000 };
 
 /* ---- actions -----------------------------------------------------------------------------------
  */
@@ -72,7 +72,8 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     if (a->step != DP_STEP_PROBE && dp_journal_write(p->opts.journal_dir, g, &err) < 0) {
         log_error(p, "record not written", &err);
         if (a->step != DP_STEP_REMOVE) {
-            const struct dp_step_result r = { .code = SW_UNAVAILABLE, .words = sw_err_text(&err) };
+            const struct dp_step_result r = { .code = SW_UNAVAILABLE,
+                                              .message = sw_err_text(&err) };
             dp_broker_on_step(p->broker, a->grant_id, a->i, a->step, &r, dp_now_ms(p));
             return;
         }
@@ -143,19 +144,19 @@ static void do_forget(struct sw_device_plugin *p, const struct dp_action *a)
         log_error(p, "record not removed", &err);
 }
 
-static void do_tell(struct sw_device_plugin *p, const struct dp_action *a)
+static void do_log(struct sw_device_plugin *p, const struct dp_action *a)
 {
     if (a->code < 0 && a->ref.uid)
-        dp_cluster_event(p, &a->ref, "SliceFailed", a->words);
-    sw_log(a->code < 0 ? SW_LOG_WARN : SW_LOG_INFO, "slices", "what", a->words, NULL);
+        dp_cluster_event(p, &a->ref, "SliceFailed", a->message);
+    sw_log(a->code < 0 ? SW_LOG_WARN : SW_LOG_INFO, "slices", "what", a->message, NULL);
 }
 
-static void do_ask_held(struct sw_device_plugin *p, const struct dp_action *a SW_UNUSED)
+static void do_list_held(struct sw_device_plugin *p, const struct dp_action *a SW_UNUSED)
 {
     dp_held_request(p);
 }
 
-static void (*const doers[])(struct sw_device_plugin *p, const struct dp_action *a) = {
+static void (*const actions[])(struct sw_device_plugin *p, const struct dp_action *a) = {
     [DP_ACT_STEP] = do_step,
     [DP_ACT_COMMIT] = do_commit,
     [DP_ACT_RECORD] = do_record,
@@ -166,9 +167,9 @@ static void (*const doers[])(struct sw_device_plugin *p, const struct dp_action 
     [DP_ACT_CLAIM_STATE] = dp_cluster_write,
     [DP_ACT_CLAIM_POD] = dp_cluster_write,
     [DP_ACT_CLAIM_DELETE] = dp_cluster_write,
-    [DP_ACT_LOOK] = do_ask_held,
+    [DP_ACT_LIST_HELD] = do_list_held,
     [DP_ACT_EVICT] = dp_cluster_write,
-    [DP_ACT_TELL] = do_tell,
+    [DP_ACT_LOG] = do_log,
 };
 
 static void perform(struct sw_device_plugin *p)
@@ -179,7 +180,7 @@ static void perform(struct sw_device_plugin *p)
     struct dp_action *a;
     while ((a = dp_broker_next(p->broker))) {
         maybe_die();
-        doers[a->act](p, a);
+        actions[a->act](p, a);
         dp_action_free(a);
     }
     p->performing = false;
@@ -231,12 +232,12 @@ static void use_driver(struct sw_device_plugin *p, struct dp_driver *d)
            p->opts.emulated ? "true" : "false", NULL);
 }
 
-static void say_no_gpu(struct sw_device_plugin *p, const char *reason, const char *words)
+static void say_no_gpu(struct sw_device_plugin *p, const char *reason, const char *message)
 {
-    if (!sw_streq(p->no_gpu, words))
-        sw_log(SW_LOG_WARN, "no GPU to slice", "reason", words, NULL);
+    if (!sw_streq(p->no_gpu, message))
+        sw_log(SW_LOG_WARN, "no GPU to slice", "reason", message, NULL);
     free(p->no_gpu);
-    p->no_gpu = sw_strdup(words);
+    p->no_gpu = sw_strdup(message);
     p->no_gpu_reason = reason;
 }
 
@@ -301,7 +302,7 @@ static void on_check(void *arg)
     else
         check_for_gpus(p);
     if (!p->driver || p->driver->blocks)
-        sw_timer_set(p->look, p->driver ? LOOK_AT_HEALTH_MS : LOOK_FOR_GPUS_MS);
+        sw_timer_set(p->check, p->driver ? CHECK_HEALTH_MS : FIND_GPUS_MS);
 }
 
 /* ---- opening -----------------------------------------------------------------------------------
@@ -388,7 +389,7 @@ static bool is_known(const char *device, void *arg)
 
 /* Where the pod before was deleted by force its process may run still: two of them would take each
  * other's sockets away, and make and undo slices at the same places. */
-static int be_alone(struct sw_device_plugin *p, struct sw_err *err)
+static int lock_records(struct sw_device_plugin *p, struct sw_err *err)
 {
     const int rc = dp_dir_lock(p->opts.journal_dir, false, &p->lock, NULL);
     if (rc == 0)
@@ -399,9 +400,9 @@ static int be_alone(struct sw_device_plugin *p, struct sw_err *err)
     return dp_dir_lock(p->opts.journal_dir, true, &p->lock, err);
 }
 
-static int take_stock(struct sw_device_plugin *p, struct sw_err *err)
+static int load_records(struct sw_device_plugin *p, struct sw_err *err)
 {
-    int rc = be_alone(p, err);
+    int rc = lock_records(p, err);
     if (rc == 0)
         rc = dp_journal_load(p->opts.journal_dir, on_record, on_bad_record, p, err);
     if (rc < 0)
@@ -425,12 +426,12 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->plugins_dir = sw_printf("%s/device-plugins", p->opts.kubelet_dir);
     p->held_socket = sw_printf("%s/pod-resources/kubelet.sock", p->opts.kubelet_dir);
     p->tick = sw_timer_new(loop, on_tick, p);
-    p->look = sw_timer_new(loop, on_check, p);
+    p->check = sw_timer_new(loop, on_check, p);
     p->settled = sw_timer_new(loop, on_settled, p);
     sw_timer_set(p->settled, SETTLED_MS);
     int rc = new_broker(p, err);
     if (rc == 0)
-        rc = take_stock(p, err);
+        rc = load_records(p, err);
     if (rc == 0 && p->opts.emulated) /* a model that does not exist is an error at once */
         rc = find_gpus(p, err);
     if (rc == 0)
@@ -442,7 +443,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->kubelet = dp_kubelet_new(p);
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
-    sw_timer_set(p->look, 0);
+    sw_timer_set(p->check, 0);
     changed(p);
     perform(p);
     *out = p;
@@ -466,7 +467,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_driver_free(p->driver);
     dp_broker_free(p->broker);
     sw_timer_free(p->tick);
-    sw_timer_free(p->look);
+    sw_timer_free(p->check);
     sw_timer_free(p->settled);
     if (p->lock >= 0)
         (void)close(p->lock);

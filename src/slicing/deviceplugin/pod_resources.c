@@ -21,7 +21,7 @@ static void on_message(const uint8_t *bytes, size_t len, void *arg)
     dp_held_free(held, n);
 }
 
-static void on_done(int status, const char *words, void *arg)
+static void on_done(int status, const char *message, void *arg)
 {
     struct sw_device_plugin *p = arg;
     p->held_request = NULL;
@@ -31,7 +31,7 @@ static void on_done(int status, const char *words, void *arg)
         return;
     }
     if (status != SW_GRPC_OK) {
-        sw_log(SW_LOG_DEBUG, "PodResources", "error", words, NULL);
+        sw_log(SW_LOG_DEBUG, "PodResources", "error", message, NULL);
         dp_broker_on_held(p->broker, SW_UNAVAILABLE, NULL, 0, dp_now_ms(p));
     }
     p->perform(p);

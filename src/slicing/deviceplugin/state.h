@@ -63,9 +63,9 @@ struct sw_device_plugin {
     LIST_HEAD(dp_writes, dp_write) writes;
     struct dp_accelerator *accelerator;
     struct dp_gate *gate;
-    bool open;             /* the gate is, or has been and what is shut is kept */
-    bool shut_again;       /* withdrawn for new pods */
-    struct sw_timer *look; /* for GPUs, then at their health */
+    bool open;              /* the gate is, or has been and what is shut is kept */
+    bool shut_again;        /* withdrawn for new pods */
+    struct sw_timer *check; /* for GPUs, then at their health */
     struct sw_timer *settled;
 
     struct {

@@ -133,12 +133,13 @@ static void finish_allocate(struct sw_device_plugin *p, struct dp_ticket *t)
 
 static void fail(struct sw_device_plugin *p, struct dp_ticket *t, const struct dp_action *a)
 {
-    const char *words = a->words ? a->words : "";
+    const char *message = a->message ? a->message : "";
     sw_log(SW_LOG_WARN, a->act == DP_ACT_STARTED ? "container not started" : "allocation refused",
-           "profile", t->text, "reason", words, NULL);
+           "profile", t->text, "reason", message, NULL);
     p->n.refused++;
-    sw_grpc_call_end(
-        t->call, a->code == SW_NOTFOUND ? SW_GRPC_FAILED_PRECONDITION : SW_GRPC_UNAVAILABLE, words);
+    sw_grpc_call_end(t->call,
+                     a->code == SW_NOTFOUND ? SW_GRPC_FAILED_PRECONDITION : SW_GRPC_UNAVAILABLE,
+                     message);
     for (size_t i = 0; i < t->n; i++)
         dp_broker_cancel(p->broker, t->first + i);
 }

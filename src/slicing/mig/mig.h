@@ -188,17 +188,18 @@ struct sw_mig_choice {
     struct sw_mig_place place;
 };
 
-enum { SW_MIG_MAX_WANTS = 256 };
+enum { SW_MIG_MAX_REQUESTS = 256 };
 
 /** Place all of @wants on one node's GPUs, or none. The GPUs are not changed: sw_mig_take() the
  * choices, @out[i] for @wants[i], to do that. If the policy's first choices do not work out
  * together, all others are tried: what fits is not refused. (The search is bounded; requests that
  * reach the bound mix several profiles over many half-full GPUs and are refused as SW_PENDING.)
  * @return 0 | SW_PENDING (no room now; the words name a profile and what is missing)
- *         | SW_INVALID (more than SW_MIG_MAX_WANTS, or no GPU here can ever hold one of them)
+ *         | SW_INVALID (more than SW_MIG_MAX_REQUESTS, or no GPU here can ever hold one of them)
  * Pinned by test/unit/slicing/mig_place_test.c. */
-int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct sw_mig_profile *wants,
-                 size_t n_wants, enum sw_mig_policy policy, struct sw_mig_choice *out,
+int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus,
+                 const struct sw_mig_profile *requests, size_t n_requests,
+                 enum sw_mig_policy policy, struct sw_mig_choice *out,
                  struct sw_err *err) SW_CHECKED;
 
 /** How much @policy likes a node for choices that sw_mig_place() made there: 0..100. */

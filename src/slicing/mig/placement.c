@@ -62,14 +62,14 @@ static struct cost cost_of(const struct sw_mig_geometry *g, const struct sw_mig_
 }
 
 static bool place_one(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct sw_mig_use *uses,
-                      const struct sw_mig_profile *want, enum sw_mig_policy policy,
+                      const struct sw_mig_profile *request, enum sw_mig_policy policy,
                       struct sw_mig_choice *out)
 {
     struct cost best = { 0 };
     bool found = false;
     for (size_t i = 0; i < n_gpus; i++) {
         const struct sw_mig_geometry *g = gpus[i].geometry;
-        const struct sw_mig_kind *kind = g && !gpus[i].barred ? sw_mig_kind_find(g, want) : NULL;
+        const struct sw_mig_kind *kind = g && !gpus[i].barred ? sw_mig_kind_find(g, request) : NULL;
         /* from the end: of equal places the last leaves the beginning, where large profiles go */
         for (size_t p = kind ? kind->n_places : 0; p-- > 0;) {
             if (!sw_mig_fits(g, &uses[i], kind, kind->places[p]))
@@ -92,9 +92,9 @@ struct search {
     const struct sw_mig_gpu *gpus;
     size_t n_gpus;
     struct sw_mig_use *uses; /* what is taken so far */
-    const struct sw_mig_profile *wants;
+    const struct sw_mig_profile *requests;
     const uint16_t *order; /* wants, the hardest first */
-    size_t n_wants;
+    size_t n_requests;
     struct sw_mig_choice *choices; /* by want */
     uint64_t *dead;                /* hashes of (next want, occupancies) that led nowhere */
     unsigned n_tries;
@@ -142,17 +142,17 @@ static bool try_from(struct search *s, size_t next);
 
 static bool try_gpu(struct search *s, size_t next, size_t gpu)
 {
-    const uint16_t want = s->order[next];
+    const uint16_t request = s->order[next];
     const struct sw_mig_geometry *g = s->gpus[gpu].geometry;
     const struct sw_mig_kind *kind = g && !s->gpus[gpu].barred
-                                         ? sw_mig_kind_find(g, &s->wants[want])
+                                         ? sw_mig_kind_find(g, &s->requests[request])
                                          : NULL;
     for (size_t p = 0; kind && p < kind->n_places; p++) {
         if (!sw_mig_fits(g, &s->uses[gpu], kind, kind->places[p]))
             continue;
         const struct sw_mig_use before = s->uses[gpu];
         sw_mig_take(&s->uses[gpu], kind, kind->places[p]);
-        s->choices[want] = (struct sw_mig_choice){ gpu, kind, kind->places[p] };
+        s->choices[request] = (struct sw_mig_choice){ gpu, kind, kind->places[p] };
         if (try_from(s, next + 1))
             return true;
         s->uses[gpu] = before;
@@ -162,7 +162,7 @@ static bool try_gpu(struct search *s, size_t next, size_t gpu)
 
 static bool try_from(struct search *s, size_t next)
 {
-    if (next == s->n_wants)
+    if (next == s->n_requests)
         return true;
     const uint64_t hash = state_hash(s, next);
     if (*dead_slot(s, hash) || s->n_tries >= MAX_TRIES)
@@ -190,14 +190,14 @@ static bool search_all(struct search *s)
 
 /* The wants, those with large and with few places first. */
 static void put_in_order(const struct sw_mig_gpu *gpus, size_t n_gpus,
-                         const struct sw_mig_profile *wants, size_t n_wants, uint16_t *order)
+                         const struct sw_mig_profile *requests, size_t n_requests, uint16_t *order)
 {
-    uint32_t hard[SW_MIG_MAX_WANTS];
-    for (size_t i = 0; i < n_wants; i++) {
+    uint32_t hard[SW_MIG_MAX_REQUESTS];
+    for (size_t i = 0; i < n_requests; i++) {
         hard[i] = 0;
         for (size_t k = 0; k < n_gpus; k++) {
             const struct sw_mig_kind *kind = gpus[k].geometry
-                                                 ? sw_mig_kind_find(gpus[k].geometry, &wants[i])
+                                                 ? sw_mig_kind_find(gpus[k].geometry, &requests[i])
                                                  : NULL;
             if (kind) {
                 hard[i] = kind->places[0].size * 1024u + kind->n_media * 64u + kind->n_ofa * 32u +
@@ -214,22 +214,22 @@ static void put_in_order(const struct sw_mig_gpu *gpus, size_t n_gpus,
 
 /* Whether each profile has room by itself, as often as it is wanted. @return 0 or why not. */
 static int check_room(const struct sw_mig_gpu *gpus, size_t n_gpus,
-                      const struct sw_mig_profile *wants, size_t n_wants, struct sw_err *err)
+                      const struct sw_mig_profile *requests, size_t n_requests, struct sw_err *err)
 {
-    for (size_t i = 0; i < n_wants; i++) {
+    for (size_t i = 0; i < n_requests; i++) {
         char name[SW_MIG_NAME_LEN];
         unsigned room = 0, n_known = 0, wanted = 0;
         for (size_t k = 0; k < n_gpus; k++) {
             const struct sw_mig_kind *kind = gpus[k].geometry
-                                                 ? sw_mig_kind_find(gpus[k].geometry, &wants[i])
+                                                 ? sw_mig_kind_find(gpus[k].geometry, &requests[i])
                                                  : NULL;
             n_known += kind != NULL;
             if (kind && !gpus[k].barred)
                 room += sw_mig_room(gpus[k].geometry, &gpus[k].use, kind);
         }
-        for (size_t w = 0; w < n_wants; w++)
-            wanted += sw_mig_profile_same_gi(&wants[w], &wants[i]);
-        (void)sw_mig_profile_text(&wants[i], name);
+        for (size_t w = 0; w < n_requests; w++)
+            wanted += sw_mig_profile_same_gi(&requests[w], &requests[i]);
+        (void)sw_mig_profile_text(&requests[i], name);
         if (!n_known)
             return sw_err_set(err, SW_INVALID, "no GPU here can be cut into %s", name);
         if (room < wanted)
@@ -238,64 +238,64 @@ static int check_room(const struct sw_mig_gpu *gpus, size_t n_gpus,
     return 0;
 }
 
-static int refuse_all(const struct sw_mig_profile *wants, size_t n_wants, struct sw_err *err)
+static int refuse_all(const struct sw_mig_profile *requests, size_t n_requests, struct sw_err *err)
 {
     char name[SW_MIG_NAME_LEN];
     return sw_err_set(err, SW_PENDING, "no room for all %zu slices together, %s among them",
-                      n_wants, sw_mig_profile_text(&wants[0], name));
+                      n_requests, sw_mig_profile_text(&requests[0], name));
 }
 
 static bool place_greedily(struct search *s, enum sw_mig_policy policy)
 {
     for (size_t i = 0; i < s->n_gpus; i++)
         s->uses[i] = s->gpus[i].use;
-    for (size_t i = 0; i < s->n_wants; i++) {
+    for (size_t i = 0; i < s->n_requests; i++) {
         struct sw_mig_choice *c = &s->choices[s->order[i]];
-        if (!place_one(s->gpus, s->n_gpus, s->uses, &s->wants[s->order[i]], policy, c))
+        if (!place_one(s->gpus, s->n_gpus, s->uses, &s->requests[s->order[i]], policy, c))
             return false;
         sw_mig_take(&s->uses[c->gpu], c->kind, c->place);
     }
     return true;
 }
 
-int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct sw_mig_profile *wants,
-                 size_t n_wants, enum sw_mig_policy policy, struct sw_mig_choice *out,
-                 struct sw_err *err)
+int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus,
+                 const struct sw_mig_profile *requests, size_t n_requests,
+                 enum sw_mig_policy policy, struct sw_mig_choice *out, struct sw_err *err)
 {
-    if (n_wants > SW_MIG_MAX_WANTS)
-        return sw_err_set(err, SW_INVALID, "%zu slices for one pod, at most %d", n_wants,
-                          SW_MIG_MAX_WANTS);
-    if (n_wants == 1) { /* nearly always: nothing to allocate, nothing to combine */
+    if (n_requests > SW_MIG_MAX_REQUESTS)
+        return sw_err_set(err, SW_INVALID, "%zu slices for one pod, at most %d", n_requests,
+                          SW_MIG_MAX_REQUESTS);
+    if (n_requests == 1) { /* nearly always: nothing to allocate, nothing to combine */
         struct sw_mig_choice one;
         struct sw_mig_use uses[16];
         if (n_gpus <= SW_COUNT(uses)) {
             for (size_t i = 0; i < n_gpus; i++)
                 uses[i] = gpus[i].use;
-            if (!place_one(gpus, n_gpus, uses, wants, policy, &one))
-                return check_room(gpus, n_gpus, wants, 1, err);
+            if (!place_one(gpus, n_gpus, uses, requests, policy, &one))
+                return check_room(gpus, n_gpus, requests, 1, err);
             *out = one;
             return 0;
         }
     }
-    uint16_t order[SW_MIG_MAX_WANTS];
-    put_in_order(gpus, n_gpus, wants, n_wants, order);
-    struct sw_mig_choice *choices = sw_zalloc(n_wants + 1, sizeof *choices);
+    uint16_t order[SW_MIG_MAX_REQUESTS];
+    put_in_order(gpus, n_gpus, requests, n_requests, order);
+    struct sw_mig_choice *choices = sw_zalloc(n_requests + 1, sizeof *choices);
     struct sw_mig_use *uses = sw_zalloc(n_gpus + 1, sizeof *uses);
     struct search s = { .gpus = gpus,
                         .n_gpus = n_gpus,
                         .uses = uses,
-                        .wants = wants,
+                        .requests = requests,
                         .order = order,
-                        .n_wants = n_wants,
+                        .n_requests = n_requests,
                         .choices = choices };
     int rc = 0;
     if (!place_greedily(&s, policy)) {
-        rc = check_room(gpus, n_gpus, wants, n_wants, err);
+        rc = check_room(gpus, n_gpus, requests, n_requests, err);
         if (rc == 0 && !search_all(&s))
-            rc = refuse_all(wants, n_wants, err);
+            rc = refuse_all(requests, n_requests, err);
     }
     if (rc == 0)
-        memcpy(out, choices, n_wants * sizeof *out);
+        memcpy(out, choices, n_requests * sizeof *out);
     free(choices);
     free(uses);
     return rc;

@@ -59,7 +59,7 @@ struct search {
     struct node *const *others;
     size_t n_others;
     struct sw_mig_gpu *gpus; /* as they are after what was decided so far */
-    struct sw_mig_gpu *best_gpus, *trial;
+    struct sw_mig_gpu *best_gpus, *attempt;
     struct advice a, best;
     struct sw_mig_profile nowhere; /* that no other node had room for; zero: none yet */
 };
@@ -93,7 +93,7 @@ static bool may_move(const struct search *s, const struct claim *c)
 static bool clear_place(struct search *s, size_t gpu, const struct sw_mig_kind *kind,
                         struct sw_mig_place place, struct advice *a)
 {
-    struct sw_mig_use *use = &s->trial[gpu].use;
+    struct sw_mig_use *use = &s->attempt[gpu].use;
     for (const struct claim *c = s->node->claims; c; c = c->next) {
         /* media engines run out before slices do: whoever has one is in the way as well */
         const bool media = c->kind && kind->n_media && c->kind->n_media;
@@ -104,7 +104,7 @@ static bool clear_place(struct search *s, size_t gpu, const struct sw_mig_kind *
         sw_mig_give(use, c->kind, c->place);
         a->moves[a->n++] = c;
     }
-    return sw_mig_fits(s->trial[gpu].geometry, use, kind, place);
+    return sw_mig_fits(s->attempt[gpu].geometry, use, kind, place);
 }
 
 static bool has_room(const struct search *s, struct node *n, const struct sw_mig_profile *profile)
@@ -116,10 +116,10 @@ static bool has_room(const struct search *s, struct node *n, const struct sw_mig
 
 static const struct node *another(struct search *s, const struct advice *a, const struct claim *c)
 {
-    enum { MAX_LOOKS = 256 };
+    enum { MAX_CHECKED = 256 };
     if (sw_mig_profile_equal(&s->nowhere, &c->profile))
         return NULL;
-    for (size_t i = 0; i < s->n_others && i < MAX_LOOKS; i++) {
+    for (size_t i = 0; i < s->n_others && i < MAX_CHECKED; i++) {
         bool taken = false;
         for (size_t k = 0; k < a->n; k++)
             taken |= a->to[k] == s->others[i]; /* one each, and nobody has to count */
@@ -136,9 +136,9 @@ static bool move_all(struct search *s, struct advice *a, size_t from)
     for (size_t i = from; i < a->n; i++) {
         struct sw_mig_choice c;
         a->to[i] = NULL;
-        if (sw_mig_place(s->trial, s->node->n_gpus, &a->moves[i]->profile, 1, s->p->policy, &c,
+        if (sw_mig_place(s->attempt, s->node->n_gpus, &a->moves[i]->profile, 1, s->p->policy, &c,
                          NULL) == 0) {
-            sw_mig_take(&s->trial[c.gpu].use, c.kind, c.place);
+            sw_mig_take(&s->attempt[c.gpu].use, c.kind, c.place);
             a->to[i] = s->node;
         } else {
             a->to[i] = another(s, a, a->moves[i]);
@@ -166,15 +166,15 @@ static void try_place(struct search *s, size_t gpu, const struct sw_mig_kind *ki
                       struct sw_mig_place place)
 {
     struct advice a = s->a;
-    memcpy(s->trial, s->gpus, gpus_bytes(s));
+    memcpy(s->attempt, s->gpus, gpus_bytes(s));
     if (!clear_place(s, gpu, kind, place, &a) || !is_less(&a, &s->best))
         return;
-    sw_mig_take(&s->trial[gpu].use, kind, place);
+    sw_mig_take(&s->attempt[gpu].use, kind, place);
     if (!move_all(s, &a, s->a.n))
         return;
     s->best = a;
     s->best.node = s->node;
-    memcpy(s->best_gpus, s->trial, gpus_bytes(s));
+    memcpy(s->best_gpus, s->attempt, gpus_bytes(s));
 }
 
 /* Put a slice of @profile somewhere, with the fewest moves. */
@@ -223,7 +223,7 @@ bool advice_find(const struct cache *p, const struct node *node, const struct po
         return false;
     s.gpus = decide_room_for_gpus(node);
     s.best_gpus = decide_room_for_gpus(node);
-    s.trial = decide_room_for_gpus(node);
+    s.attempt = decide_room_for_gpus(node);
     cache_without(node, &pod, 1, s.gpus);
     cache_bar_held(node, pod, s.gpus);
     in_order(node, pod, order);
@@ -232,7 +232,7 @@ bool advice_find(const struct cache *p, const struct node *node, const struct po
         ok = make_room(&s, &pod->pod_request.list[order[i]].profile);
     free(s.gpus);
     free(s.best_gpus);
-    free(s.trial);
+    free(s.attempt);
     if (!ok || !s.a.n)
         return false;
     *out = s.a;

@@ -282,10 +282,10 @@ static struct json_object *find_made(const struct bind *b, const struct claim *c
     return NULL;
 }
 
-static bool is_told(const struct bind *b, const struct claim *c)
+static bool is_watched(const struct bind *b, const struct claim *c)
 {
     struct json_object *made = find_made(b, c);
-    return c->told && (!made || strcmp(sw_obj_uid(made), c->uid) == 0);
+    return c->watched && (!made || strcmp(sw_obj_uid(made), c->uid) == 0);
 }
 
 static void bind_pod(struct bind *b);
@@ -305,13 +305,13 @@ static void wait_for_watch(struct bind *b)
     sw_timer_set(b->timer, b->started_ms + FORWARD_MS - sw_loop_now_ms(b->s->loop));
 }
 
-void sched_bind_told(struct sw_scheduler *s, const char *claim)
+void sched_bind_observed(struct sw_scheduler *s, const char *claim)
 {
     struct claim *c = cache_find_claim(s->cache, claim);
     struct bind *b = s->binds;
     if (!c)
         return;
-    c->told = *c->uid != '\0';
+    c->watched = *c->uid != '\0';
     while (b && !(b->waits && b->pod == c->pod))
         b = b->next_bind;
     if (!b)
@@ -325,11 +325,11 @@ void sched_bind_told(struct sw_scheduler *s, const char *claim)
  * finds out about. So nothing is given away twice, without anybody being asked. */
 static void bind_pod(struct bind *b)
 {
-    bool told = true;
+    bool watched = true;
     if (b->pod->gone && !b->why) /* servers of 1.20 would bind another one of its name */
         b->why = sw_strdup("the pod is gone");
     for (const struct claim *c = b->pod->claims; c && !b->why; c = c->pod_next) {
-        told &= is_told(b, c);
+        watched &= is_watched(b, c);
         if (!*c->uid)
             b->why = sw_printf("%s: somebody has deleted it", c->name);
         else if (cache_overlaps(c))
@@ -337,7 +337,7 @@ static void bind_pod(struct bind *b)
     }
     if (is_late(b))
         undo(b);
-    else if (told)
+    else if (watched)
         send_binding(b);
     else
         wait_for_watch(b);
@@ -349,8 +349,8 @@ static void claim_written(const struct sw_kube_answer *a, struct write *w, const
     SW_ERR(err);
     if (a->code < 0)
         fail(w->b, what, a->err);
-    else if (a->object && cache_see_claim(w->b->s->cache, c->name, sw_obj_uid(a->object), a->object,
-                                          c->since_ms, &err) < 0)
+    else if (a->object && cache_observe_claim(w->b->s->cache, c->name, sw_obj_uid(a->object),
+                                              a->object, c->since_ms, &err) < 0)
         fail(w->b, "the API server's answer", &err);
     else if (w->made)
         c->own = true;
@@ -441,7 +441,7 @@ static struct json_object *claim_body(const struct bind *b, const struct claim *
 {
     char profile[SW_MIG_NAME_LEN], label[SW_MIG_NODE_LABEL_LEN];
     const struct pod *pod = b->pod;
-    const struct want *want = &pod->pod_request.list[c->want];
+    const struct slice_request *want = &pod->pod_request.list[c->want];
     struct json_object *doc = json_object_new_object();
     sw_json_set_str(doc, CLAIM_API, "apiVersion", NULL);
     sw_json_set_str(doc, "AllocationClaim", "kind", NULL);
@@ -568,7 +568,7 @@ static void on_pod(const struct sw_kube_answer *a, void *arg)
         finish(b);
         return;
     }
-    b->pod = cache_see_pod(b->s->cache, a->object, false, sw_loop_now_ms(b->s->loop));
+    b->pod = cache_observe_pod(b->s->cache, a->object, false, sw_loop_now_ms(b->s->loop));
     begin(b);
 }
 

@@ -49,12 +49,12 @@ struct check {
  * the scheduler's queue and needs no waking. */
 static bool is_awaited(const struct cache *p, struct node *n)
 {
-    unsigned looked = 0;
+    unsigned n_checked = 0;
     for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next) {
         const struct pod *pod = lh_entry_v(e);
         if (!pod->known || pod->node || pod->ended || !pod->refused || pod->binding)
             continue;
-        if (++looked > MAX_WAITING || decide_fit(p, pod, n, NULL, NULL) == 0)
+        if (++n_checked > MAX_WAITING || decide_fit(p, pod, n, NULL, NULL) == 0)
             return true;
     }
     return false;
@@ -251,7 +251,7 @@ static bool is_suspect(const struct sw_scheduler *s, const struct claim *c, int6
     if (pod->ended)
         return true;
     if (!pod->node)
-        return age_ms > s->opts.patience_ms;
+        return age_ms > s->opts.unbound_ms;
     return strcmp(pod->node, c->node->name) != 0;
 }
 

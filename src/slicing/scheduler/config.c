@@ -47,24 +47,24 @@ void sw_scheduler_each_profile(void (*each)(const char *profile, void *arg), voi
 {
     size_t n;
     const struct sw_mig_model *models = sw_mig_models(&n);
-    const char *told[256];
-    size_t n_told = 0;
+    const char *given[256];
+    size_t n_given = 0;
     for (size_t i = 0; i < n; i++) {
         SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(&models[i]);
         for (size_t k = 0; k < g->n_kinds; k++) {
             char name[SW_MIG_NAME_LEN];
             (void)sw_mig_resource_text(&g->kinds[k].profile, name);
             bool known = false;
-            for (size_t t = 0; t < n_told && !known; t++)
-                known = strcmp(told[t], name) == 0;
-            if (known || n_told == SW_COUNT(told))
+            for (size_t t = 0; t < n_given && !known; t++)
+                known = strcmp(given[t], name) == 0;
+            if (known || n_given == SW_COUNT(given))
                 continue;
-            told[n_told++] = sw_strdup(name);
+            given[n_given++] = sw_strdup(name);
             each(name, arg);
         }
     }
-    for (size_t t = 0; t < n_told; t++)
-        free((char *)told[t]);
+    for (size_t t = 0; t < n_given; t++)
+        free((char *)given[t]);
 }
 
 static void put_profile(const char *profile, void *arg)

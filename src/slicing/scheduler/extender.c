@@ -71,14 +71,14 @@ int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out, stru
     struct json_object *obj = question_get(x->question.doc, "Pod", "pod");
     if (!*sw_obj_uid(obj) || !*sw_obj_name(obj))
         return sw_err_set(err, SW_INVALID, "Pod.metadata: uid and name are expected");
-    *out = cache_see_pod(x->cache, obj, false, now_ms);
+    *out = cache_observe_pod(x->cache, obj, false, now_ms);
     if (!(*out)->asked_ms)
         (*out)->asked_ms = now_ms;
     return 0;
 }
 
 int extender_read_question(struct extender *x, const char *body, size_t len, int64_t now_ms,
-                           struct extender_told *told, struct pod **pod, struct sw_err *err)
+                           struct extender_outcome *outcome, struct pod **pod, struct sw_err *err)
 {
     int rc = question_read(&x->question, x->projection, body, len, err);
     if (rc == 0)
@@ -88,7 +88,7 @@ int extender_read_question(struct extender *x, const char *body, size_t len, int
     if (rc < 0)
         question_clear(&x->question);
     else
-        *told = (struct extender_told){ .pod = *pod, .n_asked = x->question.n_names };
+        *outcome = (struct extender_outcome){ .pod = *pod, .n_asked = x->question.n_names };
     return rc;
 }
 
@@ -170,19 +170,19 @@ static void put_scores(struct printbuf *out, const struct question *q, const uns
 }
 
 int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                        struct printbuf *out, struct extender_told *told, struct sw_err *err)
+                        struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err)
 {
     struct pod *pod = NULL;
-    const int rc = extender_read_question(x, body, len_bytes, now_ms, told, &pod, err);
+    const int rc = extender_read_question(x, body, len_bytes, now_ms, outcome, &pod, err);
     if (rc < 0)
         return rc;
-    unsigned *scores = sw_zalloc(told->n_asked + 1, sizeof *scores);
-    struct decide_common look = { 0 };
-    for (size_t i = 0; i < told->n_asked; i++)
+    unsigned *scores = sw_zalloc(outcome->n_asked + 1, sizeof *scores);
+    struct decide_common common = { 0 };
+    for (size_t i = 0; i < outcome->n_asked; i++)
         scores[i] = decide_score(
             x->cache, pod,
             cache_find_node_n(x->cache, x->question.names[i].text, x->question.names[i].len),
-            &look);
+            &common);
     put_scores(out, &x->question, scores);
     free(scores);
     question_clear(&x->question);

@@ -20,7 +20,7 @@ void extender_free(struct extender *x);
 SW_DEFINE_AUTO(extender, extender_free)
 
 /** What an answer says, for logs and metrics. */
-struct extender_told {
+struct extender_outcome {
     const struct pod *pod; /* borrowed from the picture; NULL: no pod in the question */
     size_t n_asked, n_fit; /* nodes */
     char why[160];         /* of one that does not fit; "" */
@@ -37,13 +37,13 @@ struct extender_told {
  * @return 0 | SW_INVALID (no JSON, or no such question: nothing was appended)
  * Pinned by test/unit/slicing/scheduler_extender_test.c. */
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                    struct printbuf *out, struct extender_told *told,
+                    struct printbuf *out, struct extender_outcome *outcome,
                     struct sw_err *err) SW_CHECKED;
 int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                        struct printbuf *out, struct extender_told *told,
+                        struct printbuf *out, struct extender_outcome *outcome,
                         struct sw_err *err) SW_CHECKED;
 int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                     struct printbuf *out, struct extender_told *told,
+                     struct printbuf *out, struct extender_outcome *outcome,
                      struct sw_err *err) SW_CHECKED;
 
 struct extender_bind {

@@ -49,21 +49,21 @@ static const char *reason(struct reasons *r, const struct extender *x, const str
 }
 
 static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
-                  struct extender_told *told)
+                  struct extender_outcome *outcome)
 {
-    struct decide_common look = { 0 };
-    for (size_t i = 0; i < told->n_asked; i++) {
+    struct decide_common common = { 0 };
+    for (size_t i = 0; i < outcome->n_asked; i++) {
         struct node_fit *v = &x->node_fits[i];
         struct node *node = cache_find_node_n(x->cache, x->question.names[i].text,
                                               x->question.names[i].len);
         v->node = node;
         v->special = v->passed_over = false;
-        v->code = decide_fit(x->cache, pod, node, &look, NULL);
-        told->n_fit += v->code == 0;
+        v->code = decide_fit(x->cache, pod, node, &common, NULL);
+        outcome->n_fit += v->code == 0;
         if (v->code)
             v->why = reason(r, x, pod, node, v->code);
-        if (v->code && !told->why[0])
-            (void)snprintf(told->why, sizeof told->why, "%s", v->why);
+        if (v->code && !outcome->why[0])
+            (void)snprintf(outcome->why, sizeof outcome->why, "%s", v->why);
     }
 }
 
@@ -86,9 +86,9 @@ enum { MAX_LIKED = 100 /* as a policy likes a node */, N_RANKS = 2 * (MAX_LIKED 
 
 /* Nodes with a taint that asks pods to go elsewhere come after all others. */
 static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct node *node,
-                       struct decide_common *look)
+                       struct decide_common *common)
 {
-    const unsigned liked = decide_score(x->cache, pod, node, look);
+    const unsigned liked = decide_score(x->cache, pod, node, common);
     return (uint8_t)(MAX_LIKED - liked + (node->avoided ? MAX_LIKED + 1 : 0));
 }
 
@@ -96,22 +96,22 @@ static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct n
  * by the node, and where slices go is not for its scores to say. Among the best they still count;
  * a pod that has preferences of its own gets all nodes. */
 static void leave_the_best(struct extender *x, const struct pod *pod,
-                           const struct extender_told *told)
+                           const struct extender_outcome *outcome)
 {
     size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
-    struct decide_common look = { 0 };
-    if (!left || told->n_fit <= left || !pod->pod_request.n ||
+    struct decide_common common = { 0 };
+    if (!left || outcome->n_fit <= left || !pod->pod_request.n ||
         is_choosy(question_get(x->question.doc, "Pod", "pod")))
         return;
-    for (size_t i = 0; i < told->n_asked; i++) {
+    for (size_t i = 0; i < outcome->n_asked; i++) {
         struct node_fit *v = &x->node_fits[i];
         if (v->code == 0)
-            n_of[v->rank = rank_of(x, pod, v->node, &look)]++;
+            n_of[v->rank = rank_of(x, pod, v->node, &common)]++;
     }
     unsigned last = 0; /* all ranks before it are named, of it so many as are left */
     for (; left > n_of[last]; last++)
         left -= n_of[last];
-    for (size_t i = 0; i < told->n_asked; i++) {
+    for (size_t i = 0; i < outcome->n_asked; i++) {
         struct node_fit *v = &x->node_fits[i];
         v->passed_over = v->code == 0 && (v->rank > last || (v->rank == last && left == 0));
         left -= v->code == 0 && v->rank == last && left;
@@ -204,11 +204,11 @@ enum { MAX_SEARCHES = 8 };
  * @return how many; 0 as well where all nodes together have less than is wanted */
 static size_t find_emptiest(const struct extender *x, const struct pod *pod, size_t *which)
 {
-    enum { MAX_LOOKS = 512 };
+    enum { MAX_CHECKED = 512 };
     unsigned room[MAX_SEARCHES + 1], wanted = 0, free_slices, all = 0, least = UINT_MAX;
     const size_t n = x->question.n_names;
     size_t found = 0;
-    for (size_t i = 0; i < n && i < MAX_LOOKS; i++) {
+    for (size_t i = 0; i < n && i < MAX_CHECKED; i++) {
         const size_t at = (x->turn + i) % n;
         if (x->node_fits[at].code != SW_PENDING ||
             !advice_count(x->cache, x->node_fits[at].node, pod, &wanted, &free_slices))
@@ -229,13 +229,13 @@ static size_t find_emptiest(const struct extender *x, const struct pod *pod, siz
 
 /* Slices lie in the way that could lie elsewhere: the node where the fewest do says so. */
 static void advise(struct extender *x, struct pod *pod, struct reasons *r,
-                   struct extender_told *told)
+                   struct extender_outcome *outcome)
 {
-    const size_t n = told->n_asked;
+    const size_t n = outcome->n_asked;
     size_t which[MAX_SEARCHES + 1], where = 0;
     struct advice best = { 0 }, a;
     free(SW_TAKE(pod->advice));
-    const size_t n_which = told->n_fit || !n ? 0 : find_emptiest(x, pod, which);
+    const size_t n_which = outcome->n_fit || !n ? 0 : find_emptiest(x, pod, which);
     if (!n_which)
         return;
     struct node **others = sw_alloc(n * sizeof(struct node *));
@@ -269,25 +269,26 @@ static void need_node_fits(struct extender *x, size_t n)
 
 /* Where somebody could be sent away. Many nodes are looked at in turns, and each claim of them is a
  * look into memory: what one question may cost is bounded. */
-static void find_likely(struct extender *x, const struct pod *pod, struct extender_told *told)
+static void find_evictable(struct extender *x, const struct pod *pod,
+                           struct extender_outcome *outcome)
 {
-    enum { MAX_LOOKS = 512 };
-    size_t looks = MAX_LOOKS;
+    enum { MAX_CHECKED = 512 };
+    size_t n_left = MAX_CHECKED;
     bool less = false;
     const struct question *q = &x->question;
-    if (!x->preempts || pod->meek || pod->fault || told->n_fit)
+    if (!x->preempts || pod->never_preempts || pod->fault || outcome->n_fit)
         return;
-    told->likely = x->likely;
-    for (size_t i = 0; i < q->n_names && looks && told->n_likely < MAX_LIKELY; i++) {
+    outcome->likely = x->likely;
+    for (size_t i = 0; i < q->n_names && n_left && outcome->n_likely < MAX_LIKELY; i++) {
         const size_t at = (x->turn + i) % q->n_names;
         if (x->node_fits[at].code != SW_PENDING)
             continue;
-        looks--;
-        if (looks && victims_likely(x->node_fits[at].node, pod, &looks, &less))
-            x->likely[told->n_likely++] = x->node_fits[at].node;
+        n_left--;
+        if (n_left && victims_likely(x->node_fits[at].node, pod, &n_left, &less))
+            x->likely[outcome->n_likely++] = x->node_fits[at].node;
     }
     if (!less)
-        told->n_likely = 0;
+        outcome->n_likely = 0;
 }
 
 static bool may_be_sent(const struct pod *pod, int64_t now_ms)
@@ -302,20 +303,21 @@ static bool may_be_sent(const struct pod *pod, int64_t now_ms)
  * has room, a node that was not asked about may. It is the scheduler's to know whether the pod may
  * go there, so a hint that led to nothing is repeated less and less. */
 static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t now_ms,
-                                   const struct extender_told *told)
+                                   const struct extender_outcome *outcome)
 {
-    struct decide_common look = { 0 };
-    if (told->n_fit)
+    struct decide_common common = { 0 };
+    if (outcome->n_fit)
         pod->n_hints = 0;
-    if (told->n_fit || told->n_asked < LEAST_SAMPLE || pod->fault || !may_be_sent(pod, now_ms))
+    if (outcome->n_fit || outcome->n_asked < LEAST_SAMPLE || pod->fault ||
+        !may_be_sent(pod, now_ms))
         return NULL;
     x->stamp++;
-    for (size_t i = 0; i < told->n_asked; i++)
+    for (size_t i = 0; i < outcome->n_asked; i++)
         if (x->node_fits[i].node)
             x->node_fits[i].node->asked = x->stamp;
     for (struct lh_entry *e = lh_table_head(x->cache->nodes); e; e = e->next) {
         struct node *node = lh_entry_v(e);
-        if (node->asked == x->stamp || decide_fit(x->cache, pod, node, &look, NULL) != 0)
+        if (node->asked == x->stamp || decide_fit(x->cache, pod, node, &common, NULL) != 0)
             continue;
         pod->n_hints++;
         pod->hinted_ms = now_ms;
@@ -325,24 +327,24 @@ static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t 
 }
 
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                    struct printbuf *out, struct extender_told *told, struct sw_err *err)
+                    struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err)
 {
     struct pod *pod = NULL;
-    const int rc = extender_read_question(x, body, len_bytes, now_ms, told, &pod, err);
+    const int rc = extender_read_question(x, body, len_bytes, now_ms, outcome, &pod, err);
     if (rc < 0)
         return rc;
-    const size_t n = told->n_asked;
+    const size_t n = outcome->n_asked;
     struct reasons reasons = { .texts = array_list_new2(free, 8) };
     need_node_fits(x, n);
-    judge(x, pod, &reasons, told);
-    leave_the_best(x, pod, told);
-    pod->refused = told->n_fit == 0 && n > 0;
-    told->elsewhere = find_elsewhere(x, pod, now_ms, told);
-    advise(x, pod, &reasons, told);
-    if (!told->elsewhere)
-        find_likely(x, pod, told);
+    judge(x, pod, &reasons, outcome);
+    leave_the_best(x, pod, outcome);
+    pod->refused = outcome->n_fit == 0 && n > 0;
+    outcome->elsewhere = find_elsewhere(x, pod, now_ms, outcome);
+    advise(x, pod, &reasons, outcome);
+    if (!outcome->elsewhere)
+        find_evictable(x, pod, outcome);
     x->turn += MAX_LIKELY;
-    const bool named = n - told->n_fit <= FEW_NODES;
+    const bool named = n - outcome->n_fit <= FEW_NODES;
     put_fitting(out, x);
     put_failed(out, x, named, false);
     put_failed(out, x, named, true);

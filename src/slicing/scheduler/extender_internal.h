@@ -4,7 +4,7 @@
 #include "slicing/scheduler/cache/cache.h"
 #include "slicing/scheduler/extender_args.h"
 
-struct extender_told;
+struct extender_outcome;
 struct printbuf;
 
 enum { MAX_LIKELY = 64 };
@@ -37,7 +37,7 @@ int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out,
                       struct sw_err *err) SW_CHECKED;
 /** extender.c: a question about a pod and some nodes; its answer clears it. */
 int extender_read_question(struct extender *x, const char *body, size_t len, int64_t now_ms,
-                           struct extender_told *told, struct pod **pod,
+                           struct extender_outcome *outcome, struct pod **pod,
                            struct sw_err *err) SW_CHECKED;
 /** extender.c: text as it is. */
 void extender_put(struct printbuf *out, const char *text);

@@ -72,7 +72,7 @@ static struct json_object *proposals(struct json_object *doc)
  */
 static void put_node(struct extender *x, const struct pod *pod, const char *name,
                      struct json_object *proposed, struct proposal *of, struct printbuf *out,
-                     struct extender_told *told)
+                     struct extender_outcome *outcome)
 {
     struct node *node = cache_find_node(x->cache, name);
     struct victims v = { 0 };
@@ -85,7 +85,7 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
         victims_done(&v);
         return;
     }
-    extender_put(out, told->n_fit++ ? "," : "");
+    extender_put(out, outcome->n_fit++ ? "," : "");
     put_victims(out, name, &v, of,
                 sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations);
     victims_done(&v);
@@ -104,7 +104,7 @@ static const struct node *is_made_room_on(struct extender *x, struct pod *pod)
 }
 
 static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
-                  struct extender_told *told, struct sw_err *err)
+                  struct extender_outcome *outcome, struct sw_err *err)
 {
     struct pod *pod = NULL;
     const int rc = extender_read_pod(x, now_ms, &pod, err);
@@ -113,7 +113,7 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
         return rc;
     if (nodes && !json_object_is_type(nodes, json_type_object))
         return sw_err_set(err, SW_INVALID, "NodeNameToMetaVictims is no map");
-    *told = (struct extender_told){ .pod = pod, .n_asked = sw_json_len(nodes) };
+    *outcome = (struct extender_outcome){ .pod = pod, .n_asked = sw_json_len(nodes) };
     struct proposal *v = sw_zalloc(1, sizeof *v);
     const struct node *only = is_made_room_on(x, pod);
     extender_put(out, "{\"NodeNameToMetaVictims\":{");
@@ -121,7 +121,7 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
         json_object_object_foreach(nodes, name, proposed)
         {
             if (!only || strcmp(only->name, name) == 0)
-                put_node(x, pod, name, proposed, v, out, told);
+                put_node(x, pod, name, proposed, v, out, outcome);
         }
     }
     extender_put(out, "}}");
@@ -130,11 +130,11 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
 }
 
 int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                     struct printbuf *out, struct extender_told *told, struct sw_err *err)
+                     struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err)
 {
     int rc = question_read(&x->question, x->projection, body, len_bytes, err);
     if (rc == 0)
-        rc = answer(x, now_ms, out, told, err);
+        rc = answer(x, now_ms, out, outcome, err);
     question_clear(&x->question);
     return rc;
 }

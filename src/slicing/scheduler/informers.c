@@ -47,16 +47,16 @@ static bool is_avoided(struct json_object *node)
 static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     const bool there = e->type != SW_WATCH_DELETED;
-    cache_see_node(s->cache, e->name, there, there && is_avoided(e->object));
+    cache_observe_node(s->cache, e->name, there, there && is_avoided(e->object));
     const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH) : NULL;
-    cache_see_epoch(s->cache, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
+    cache_observe_epoch(s->cache, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
 }
 
 static void on_accelerator(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     SW_ERR(err);
     struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
-    if (cache_see_accelerator(s->cache, e->name, obj, &err) < 0)
+    if (cache_observe_accelerator(s->cache, e->name, obj, &err) < 0)
         sw_log(SW_LOG_WARN, "node left out", "error", sw_err_text(&err), NULL);
 }
 
@@ -64,9 +64,9 @@ static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     SW_ERR(err);
     struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
-    if (cache_see_claim(s->cache, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
+    if (cache_observe_claim(s->cache, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
         sw_log(SW_LOG_WARN, "claim left out", "error", sw_err_text(&err), NULL);
-    sched_bind_told(s, e->name);
+    sched_bind_observed(s, e->name);
 }
 
 static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)
@@ -75,14 +75,14 @@ static void on_pod(struct sw_scheduler *s, const struct sw_watch_event *e)
         cache_pod_gone(s->cache, e->uid);
         return;
     }
-    struct pod *pod = cache_see_pod(s->cache, e->object, true, sw_loop_now_ms(s->loop));
+    struct pod *pod = cache_observe_pod(s->cache, e->object, true, sw_loop_now_ms(s->loop));
     if (!s->opts.no_preemption)
         sched_evict_follow(s, pod, sw_json_str(e->object, "", "status", "nominatedNodeName", NULL));
 }
 
 static void on_budget(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
-    cache_see_budget(s->cache, e->ns, e->name, e->type == SW_WATCH_DELETED ? NULL : e->object);
+    cache_observe_budget(s->cache, e->ns, e->name, e->type == SW_WATCH_DELETED ? NULL : e->object);
 }
 
 static const struct {
@@ -146,7 +146,7 @@ static void watch(struct informer *f)
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
 {
     struct informer *f = arg;
-    f->looking = NULL;
+    f->kind_request = NULL;
     if (code < 0) { /* its CRD may come later */
         f->older = !f->older && sources[f->source].older;
         if (!f->older)
@@ -162,7 +162,7 @@ static void find_kind(void *arg)
 {
     struct informer *f = arg;
     const char *api = f->older ? sources[f->source].older : sources[f->source].api_version;
-    f->looking = sw_kube_kind(f->s->kube, api, sources[f->source].kind, on_kind, f);
+    f->kind_request = sw_kube_kind(f->s->kube, api, sources[f->source].kind, on_kind, f);
 }
 
 void sched_informers_open(struct sw_scheduler *s)
@@ -180,7 +180,7 @@ void sched_informers_close(struct sw_scheduler *s)
 {
     for (size_t i = 0; i < N_INFORMERS; i++) {
         struct informer *f = &s->informers[i];
-        sw_kube_cancel(f->looking);
+        sw_kube_cancel(f->kind_request);
         sw_kube_watch_close(f->watch);
         sw_timer_free(f->retry);
         free(f->trouble);

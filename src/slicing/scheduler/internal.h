@@ -22,7 +22,7 @@ enum informer_source {
 struct informer {
     struct sw_scheduler *s;
     enum informer_source source;
-    struct sw_kube_request *looking; /* for the kind */
+    struct sw_kube_request *kind_request; /* for the kind */
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
     bool older; /* it is looked for under the name that older servers have for it */
@@ -67,15 +67,15 @@ const char *sched_informers_trouble(const struct sw_scheduler *s);
 void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
                       struct sw_serve_reply *reply);
 /** The watch told of that claim: who waits for it goes on. */
-void sched_bind_told(struct sw_scheduler *s, const char *claim);
+void sched_bind_observed(struct sw_scheduler *s, const char *claim);
 /** After the client is gone: answers whoever still waits. */
 void sched_bind_abandon_all(struct sw_scheduler *s);
 
 /* preempt.c: less important pods make room. */
 /** A pod found no room: soon, if it still waits then. */
-void sched_evict_consider(struct sw_scheduler *s, const struct extender_told *told);
+void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *told);
 /** The scheduler sends somebody away itself: nothing is begun for @pod. */
-void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod);
+void sched_evict_cancel(struct sw_scheduler *s, const struct pod *pod);
 /** What its status says: kube-scheduler has sent somebody away for it on @node_name ("": nowhere),
  * so nobody else needs to go, and the room there is kept for it. */
 void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name);

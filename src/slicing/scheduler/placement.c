@@ -29,20 +29,21 @@ static bool is_simple(const struct pod *pod, const struct node *node)
 }
 
 /* The number of the pod's profile in the geometry of all the node's GPUs; -1: it has no such. */
-static int common_kind(const struct node *node, const struct want *want, struct decide_common *look)
+static int common_kind(const struct node *node, const struct slice_request *want,
+                       struct decide_common *common)
 {
-    if (look->geometry != node->common)
-        *look = (struct decide_common){ node->common, number_of(node->common, &want->profile) };
-    return look->kind;
+    if (common->geometry != node->common)
+        *common = (struct decide_common){ node->common, number_of(node->common, &want->profile) };
+    return common->kind;
 }
 
-static int one_fit(struct node *node, const struct want *want, struct decide_common *look,
-                   struct sw_err *err)
+static int one_fit(struct node *node, const struct slice_request *want,
+                   struct decide_common *common, struct sw_err *err)
 {
     char name[SW_MIG_NAME_LEN];
     bool known = false, fits;
     if (node->common) {
-        const int kind = common_kind(node, want, look);
+        const int kind = common_kind(node, want, common);
         known = kind >= 0;
         fits = known && cache_room(node) >> kind & 1;
     } else {
@@ -60,8 +61,8 @@ int decide_place(const struct cache *p, const struct node *node, const struct po
                  const struct pod *const *gone, size_t n_gone, struct sw_mig_gpu *gpus,
                  struct sw_mig_choice *choices, struct sw_err *err)
 {
-    struct sw_mig_profile profiles[SW_MIG_MAX_WANTS];
-    struct sw_mig_choice own[SW_MIG_MAX_WANTS];
+    struct sw_mig_profile profiles[SW_MIG_MAX_REQUESTS];
+    struct sw_mig_choice own[SW_MIG_MAX_REQUESTS];
     for (size_t i = 0; i < pod->pod_request.n; i++)
         profiles[i] = pod->pod_request.list[i].profile;
     cache_without(node, gone, n_gone, gpus);
@@ -87,7 +88,7 @@ int decide_usable(const struct cache *p, const struct node *node, struct sw_err 
 }
 
 int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
-               struct decide_common *look, struct sw_err *err)
+               struct decide_common *common, struct sw_err *err)
 {
     struct decide_common none = { 0 };
     if (pod->fault)
@@ -98,7 +99,7 @@ int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
     if (rc < 0)
         return rc;
     if (is_simple(pod, node))
-        return one_fit(node, &pod->pod_request.list[0], look ? look : &none, err);
+        return one_fit(node, &pod->pod_request.list[0], common ? common : &none, err);
     struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
     rc = decide_place(p, node, pod, &pod, 1, gpus, NULL, err);
     free(gpus);
@@ -107,7 +108,7 @@ int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
 
 static unsigned score_now(const struct cache *p, const struct pod *pod, const struct node *node)
 {
-    struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
+    struct sw_mig_choice choices[SW_MIG_MAX_REQUESTS];
     struct sw_mig_gpu *gpus = decide_room_for_gpus(node);
     unsigned score = 0;
     if (decide_place(p, node, pod, &pod, 1, gpus, choices, NULL) == 0)
@@ -117,14 +118,14 @@ static unsigned score_now(const struct cache *p, const struct pod *pod, const st
 }
 
 unsigned decide_score(const struct cache *p, const struct pod *pod, struct node *node,
-                      struct decide_common *look)
+                      struct decide_common *common)
 {
     struct decide_common none = { 0 };
     if (pod->fault || pod->pod_request.n == 0 || decide_usable(p, node, NULL) < 0)
         return 0;
     if (!node->common || !is_simple(pod, node))
         return score_now(p, pod, node);
-    const int kind = common_kind(node, &pod->pod_request.list[0], look ? look : &none);
+    const int kind = common_kind(node, &pod->pod_request.list[0], common ? common : &none);
     if (kind < 0)
         return 0;
     if (!(node->scored >> kind & 1)) {

@@ -16,12 +16,12 @@ struct decide_common {
  * (never). The words name no node, so that equal ones can be counted; of a pod with one slice those
  * of each code but SW_UNAVAILABLE are the same for all nodes. */
 int decide_fit(const struct cache *p, const struct pod *pod, struct node *node,
-               struct decide_common *look, struct sw_err *err) SW_CHECKED;
+               struct decide_common *common, struct sw_err *err) SW_CHECKED;
 
 /** How much the policy likes the node for it: 0 to 100; 0 where it does not fit. @look: as for
  * decide_fit(). */
 unsigned decide_score(const struct cache *p, const struct pod *pod, struct node *node,
-                      struct decide_common *look);
+                      struct decide_common *common);
 
 /** Whether slices are to be had on the node at all. @node: NULL where nothing is known of it.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_UNAVAILABLE, as decide_fit() */

@@ -86,19 +86,19 @@ static void on_event(const struct sw_kube_answer *a, void *arg SW_UNUSED)
         sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(a->err), NULL);
 }
 
-static void tell_victim(struct evict *e, const struct victim *v, const struct pod *pod)
+static void record_preempted(struct evict *e, const struct victim *v, const struct pod *pod)
 {
     struct sw_scheduler *s = e->s;
     SW_AUTO_CHARS *id = sw_printf("%s.%llx", v->name,
                                   (unsigned long long)sw_loop_now_ms(s->loop) * 1000000 + e->at);
-    SW_AUTO_CHARS *words = sw_printf("Preempted by %s/%s on node %s, which needs its slices",
-                                     pod->ns, pod->name, e->node);
+    SW_AUTO_CHARS *message = sw_printf("Preempted by %s/%s on node %s, which needs its slices",
+                                       pod->ns, pod->name, e->node);
     SW_AUTO_JSON *doc = sw_kube_event_doc(&(struct sw_kube_event){
         .id = id,
         .ns = v->ns,
         .of = { .api_version = "v1", .kind = "Pod", .ns = v->ns, .name = v->name, .uid = v->uid },
         .reason = "Preempted",
-        .message = words,
+        .message = message,
         .component = "slipway-scheduler",
         .at_ms = sw_loop_now_ms(s->loop) });
     (void)sw_kube_create(s->kube, &event_kind, v->ns, NULL, doc, NULL, on_event, s);
@@ -141,7 +141,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
         sw_log(SW_LOG_INFO, "pod evicted for its slices", "pod", v->name, "namespace", v->ns, "for",
                pod ? pod->name : "", "node", e->node, NULL);
         if (pod)
-            tell_victim(e, v, pod);
+            record_preempted(e, v, pod);
     }
     e->at++;
     send_next(e);
@@ -237,27 +237,27 @@ static void on_timer(void *arg)
     send_next(e);
 }
 
-void sched_evict_consider(struct sw_scheduler *s, const struct extender_told *told)
+void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *outcome)
 {
     size_t n;
-    const struct pod *pod = told->pod;
-    if (s->opts.no_preemption || !told->n_likely || pod->nominated || find(s, pod->uid, &n) ||
+    const struct pod *pod = outcome->pod;
+    if (s->opts.no_preemption || !outcome->n_likely || pod->nominated || find(s, pod->uid, &n) ||
         n >= MAX_EVICTS)
         return;
     struct evict *e = sw_zalloc(1, sizeof *e);
     *e = (struct evict){ .s = s,
                          .uid = sw_strdup(pod->uid),
-                         .nodes = sw_zalloc(told->n_likely, sizeof *e->nodes),
-                         .n_nodes = told->n_likely,
+                         .nodes = sw_zalloc(outcome->n_likely, sizeof *e->nodes),
+                         .n_nodes = outcome->n_likely,
                          .next = s->evicts };
-    for (size_t i = 0; i < told->n_likely; i++)
-        e->nodes[i] = sw_strdup(told->likely[i]->name);
+    for (size_t i = 0; i < outcome->n_likely; i++)
+        e->nodes[i] = sw_strdup(outcome->likely[i]->name);
     e->timer = sw_timer_new(s->loop, on_timer, e);
     sw_timer_set(e->timer, WAIT_MS);
     s->evicts = e;
 }
 
-void sched_evict_leave(struct sw_scheduler *s, const struct pod *pod)
+void sched_evict_cancel(struct sw_scheduler *s, const struct pod *pod)
 {
     size_t n;
     struct evict *e = find(s, pod->uid, &n);

@@ -33,8 +33,8 @@ struct sw_scheduler_opts {
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
     bool no_preemption;                           /* nobody is sent away for slices */
     size_t
-        nodes_to_score;  /* of those that have room kube-scheduler is told of so many; 0: of all */
-    int64_t patience_ms; /* a claim whose pod is not bound after so long is collected; 0: 30 s */
+        nodes_to_score; /* of those that have room kube-scheduler is told of so many; 0: of all */
+    int64_t unbound_ms; /* a claim whose pod is not bound after so long is collected; 0: 30 s */
     void (*on_stopped)(void *arg); /* after sw_scheduler_stop() */
     void *arg;
 };

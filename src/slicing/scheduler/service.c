@@ -39,17 +39,18 @@ static bool not_yet(struct sw_scheduler *s, struct sw_serve_reply *reply)
 }
 
 typedef int ask_fn(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                   struct printbuf *out, struct extender_told *told, struct sw_err *err);
+                   struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err);
 
 static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
                 struct sw_serve_reply *reply, enum metrics_verb verb, ask_fn *fn,
-                struct extender_told *told)
+                struct extender_outcome *outcome)
 {
     SW_ERR(err);
     const double begin = sw_monotonic_s();
     struct printbuf *out = s->answer;
     printbuf_reset(out);
-    const int rc = fn(s->extender, r->body, r->body_len, sw_loop_now_ms(s->loop), out, told, &err);
+    const int rc = fn(s->extender, r->body, r->body_len, sw_loop_now_ms(s->loop), out, outcome,
+                      &err);
     if (rc < 0)
         refuse(s, reply, &err);
     else
@@ -61,18 +62,18 @@ static bool ask(struct sw_scheduler *s, const struct sw_serve_request *r,
 static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
                    struct sw_serve_reply *reply)
 {
-    struct extender_told told = { 0 };
-    if (!ask(s, r, reply, METRICS_FILTER, extender_filter, &told) || told.n_fit)
+    struct extender_outcome outcome = { 0 };
+    if (!ask(s, r, reply, METRICS_FILTER, extender_filter, &outcome) || outcome.n_fit)
         return;
     s->metrics.unschedulable++;
-    if (told.elsewhere)
-        sched_tidy_hint(s, told.pod, told.elsewhere);
-    sched_evict_consider(s, &told);
+    if (outcome.elsewhere)
+        sched_tidy_hint(s, outcome.pod, outcome.elsewhere);
+    sched_evict_consider(s, &outcome);
     if (!sw_log_enabled(SW_LOG_DEBUG))
         return;
-    SW_AUTO_CHARS *pod = sw_printf("%s/%s", told.pod->ns, told.pod->name);
-    SW_AUTO_CHARS *pod_request = pod_request_text(&told.pod->pod_request);
-    sw_log(SW_LOG_DEBUG, "no node has room", "pod", pod, "wants", pod_request, "first", told.why,
+    SW_AUTO_CHARS *pod = sw_printf("%s/%s", outcome.pod->ns, outcome.pod->name);
+    SW_AUTO_CHARS *pod_request = pod_request_text(&outcome.pod->pod_request);
+    sw_log(SW_LOG_DEBUG, "no node has room", "pod", pod, "wants", pod_request, "first", outcome.why,
            NULL);
 }
 
@@ -132,18 +133,18 @@ static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *r
 
 static void on_prioritize(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
 {
-    struct extender_told told = { 0 };
-    (void)ask(arg, r, reply, METRICS_PRIORITIZE, extender_prioritize, &told);
+    struct extender_outcome outcome = { 0 };
+    (void)ask(arg, r, reply, METRICS_PRIORITIZE, extender_prioritize, &outcome);
 }
 
 static void on_preempt(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
 {
     struct sw_scheduler *s = arg;
-    struct extender_told told = { 0 };
+    struct extender_outcome outcome = { 0 };
     if (sw_scheduler_trouble(s)) /* the protocol has no word for it */
         sw_serve_text(reply, 503, sw_scheduler_trouble(s));
-    else if (ask(s, r, reply, METRICS_PREEMPT, extender_preempt, &told) && told.n_fit)
-        sched_evict_leave(s, told.pod);
+    else if (ask(s, r, reply, METRICS_PREEMPT, extender_preempt, &outcome) && outcome.n_fit)
+        sched_evict_cancel(s, outcome.pod);
 }
 
 static void on_bind(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -303,7 +304,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     s->changed = on_change;
     s->loop = loop;
     s->opts = *opts;
-    s->opts.patience_ms = opts->patience_ms ? opts->patience_ms : 30 * 1000;
+    s->opts.unbound_ms = opts->unbound_ms ? opts->unbound_ms : 30 * 1000;
     s->cache = cache_new(opts->policy, opts->node_label == NULL);
     s->extender = extender_new(s->cache, !opts->no_preemption, opts->nodes_to_score);
     s->answer = printbuf_new();

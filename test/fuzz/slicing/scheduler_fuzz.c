@@ -24,8 +24,8 @@ static struct cache *make_picture(void)
     sw_json_set_str(doc, "nvidia-mig", "spec", "acceleratorType", NULL);
     sw_json_set(doc, sw_mig_geometry_to_json(g), "status", "nodeResources", "migPlacement", NULL);
     sw_json_set(doc, parse(gpus, sizeof gpus - 1), "status", "nodeResources", "nodeGpus", NULL);
-    cache_see_node(p, "a", true, false);
-    if (cache_see_accelerator(p, "a", doc, NULL) < 0)
+    cache_observe_node(p, "a", true, false);
+    if (cache_observe_accelerator(p, "a", doc, NULL) < 0)
         abort();
     return p;
 }
@@ -33,13 +33,13 @@ static struct cache *make_picture(void)
 static void ask(struct extender *x, const char *text, size_t len)
 {
     typedef int fn(struct extender *, const char *, size_t, int64_t, struct printbuf *,
-                   struct extender_told *, struct sw_err *);
+                   struct extender_outcome *, struct sw_err *);
     static fn *const fns[] = { extender_filter, extender_prioritize, extender_preempt };
     for (size_t i = 0; i < SW_COUNT(fns); i++) {
         struct printbuf *out = printbuf_new();
-        struct extender_told told = { 0 };
+        struct extender_outcome outcome = { 0 };
         SW_ERR(err);
-        if (fns[i](x, text, len, 1, out, &told, &err) == 0) {
+        if (fns[i](x, text, len, 1, out, &outcome, &err) == 0) {
             SW_AUTO_JSON *doc = parse(out->buf, (size_t)out->bpos);
             if (!doc)
                 abort();
@@ -72,21 +72,21 @@ static void watch(struct cache *p, const char *text, size_t len)
     if (!json_object_is_type(doc, json_type_object))
         return;
     for (int i = 0; i < 2; i++) {
-        (void)cache_see_claim(p, "c", "u", doc, 1, NULL);
+        (void)cache_observe_claim(p, "c", "u", doc, 1, NULL);
         check(p);
-        (void)cache_see_accelerator(p, "a", doc, NULL);
+        (void)cache_observe_accelerator(p, "a", doc, NULL);
         check(p);
         if (*sw_obj_uid(doc)) {
-            struct pod *pod = cache_see_pod(p, doc, true, 1);
+            struct pod *pod = cache_observe_pod(p, doc, true, 1);
             if (cache_reserve(p, pod, "a", 1, NULL) == 0 && pod->pod_request.n && !pod->claims)
                 abort();
             check(p);
         }
     }
-    (void)cache_see_claim(p, "c", "", NULL, 1, NULL);
+    (void)cache_observe_claim(p, "c", "", NULL, 1, NULL);
     cache_pod_gone(p, sw_obj_uid(doc));
-    (void)cache_see_accelerator(p, "a", NULL, NULL);
-    cache_see_node(p, "a", false, false);
+    (void)cache_observe_accelerator(p, "a", NULL, NULL);
+    cache_observe_node(p, "a", false, false);
     check(p);
 }
 

@@ -33,7 +33,7 @@ struct world {
     uint64_t answered[64]; /* tickets */
     int codes[64];
     size_t n_answered;
-    char words[512];
+    char message[512];
     int fail_next; /* this code for the next step; 0: none */
     size_t n_cdi, n_evicted, n_looks;
 };
@@ -76,7 +76,7 @@ static void do_step(struct world *w, const struct dp_action *a)
     const struct dp_grant *g = dp_broker_grant(w->b, a->grant_id);
     assert_non_null(g);
     const unsigned place = g->slices[a->i].place.start;
-    struct dp_step_result r = { .gi = place + 100, .uuid = "MIG-x", .words = "told to fail" };
+    struct dp_step_result r = { .gi = place + 100, .uuid = "MIG-x", .message = "told to fail" };
     if (w->fail_next && a->step != DP_STEP_PROBE) {
         r.code = w->fail_next;
         w->fail_next = 0;
@@ -125,7 +125,7 @@ static void carry_out(struct world *w, const struct dp_action *a)
     case DP_ACT_STARTED:
         w->codes[w->n_answered] = a->code;
         w->answered[w->n_answered++] = a->ticket;
-        (void)snprintf(w->words, sizeof w->words, "%s", a->words ? a->words : "");
+        (void)snprintf(w->message, sizeof w->message, "%s", a->message ? a->message : "");
         break;
     case DP_ACT_CLAIM_STATE:
     case DP_ACT_CLAIM_POD:
@@ -135,7 +135,7 @@ static void carry_out(struct world *w, const struct dp_action *a)
     case DP_ACT_EVICT:
         w->n_evicted++;
         break;
-    case DP_ACT_LOOK:
+    case DP_ACT_LIST_HELD:
         w->n_looks++;
         break;
     default:
@@ -165,10 +165,10 @@ static void add_pod(struct world *w, const char *uid, const char *profile, unsig
     p->n_containers = 1;
     p->containers = sw_zalloc(1, sizeof *p->containers);
     p->containers[0].name = sw_strdup("c");
-    p->containers[0].wants = sw_zalloc(1, sizeof(struct dp_want));
-    p->containers[0].n_wants = 1;
-    p->containers[0].wants[0].count = count;
-    (void)strcpy(p->containers[0].wants[0].profile, profile);
+    p->containers[0].requests = sw_zalloc(1, sizeof(struct dp_request));
+    p->containers[0].n_requests = 1;
+    p->containers[0].requests[0].count = count;
+    (void)strcpy(p->containers[0].requests[0].profile, profile);
     dp_broker_on_pod(w->b, p, w->now_ms);
 }
 
@@ -290,7 +290,7 @@ static void test_no_claim_in_time_is_refused_with_words(void **state SW_UNUSED)
     dp_broker_tick(w.b, w.now_ms);
     settle(&w);
     assert_int_equal(w.codes[0], SW_NOTFOUND);
-    assert_non_null(strstr(w.words, "no AllocationClaim for 1 x 1g.5gb within 10 s"));
+    assert_non_null(strstr(w.message, "no AllocationClaim for 1 x 1g.5gb within 10 s"));
     close_world(&w);
 }
 

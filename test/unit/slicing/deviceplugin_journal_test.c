@@ -63,7 +63,7 @@ static void test_a_record_is_read_as_it_was_written(void **state SW_UNUSED)
 static void test_bad_records_are_refused_by_field(void **state SW_UNUSED)
 {
     static const struct {
-        const char *path[4], *value, *words;
+        const char *path[4], *value, *message;
     } cases[] = {
         { { "version" }, "2", "version" },
         { { "id" }, "\"../x\"", "id" },
@@ -91,7 +91,7 @@ static void test_bad_records_are_refused_by_field(void **state SW_UNUSED)
             n++;
         sw_json_set_at(doc, value, cases[i].path, n);
         assert_int_equal(dp_record_read(doc, &out, &err), SW_INVALID);
-        if (!strstr(err.text, cases[i].words))
+        if (!strstr(err.text, cases[i].message))
             fail_msg("%zu: %s", i, err.text);
     }
 }

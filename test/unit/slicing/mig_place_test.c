@@ -133,10 +133,10 @@ static void gangs_are_placed_whenever_they_can_be(void **state)
             if (i % 4 == 0)
                 gpus[0].use = (struct sw_mig_use){ 0 };
             uint8_t kinds[5];
-            const size_t n_wants = 2 + mig_random(&seed) % 4;
-            for (size_t w = 0; w < n_wants; w++)
+            const size_t n_requests = 2 + mig_random(&seed) % 4;
+            for (size_t w = 0; w < n_requests; w++)
                 kinds[w] = (uint8_t)(mig_random(&seed) % g->n_kinds);
-            check_gang(g, gpus, kinds, n_wants, (enum sw_mig_policy)(i % 3));
+            check_gang(g, gpus, kinds, n_requests, (enum sw_mig_policy)(i % 3));
         }
     }
 }

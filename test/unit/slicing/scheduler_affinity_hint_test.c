@@ -71,7 +71,7 @@ static void test_slice_that_fits_on_another_node(void **state)
     SW_AUTO_CHARS *said = said_of(s, WHOLE, "\"a\",\"b\"", "a");
     assert_string_equal(said, "a: room for 0 of 1 x 7g.40gb; would fit if these moved: "
                               "ns/pod-x (1g.5gb) to node b");
-    cache_see_node(s->p, "b", false, false); /* it takes no more part */
+    cache_observe_node(s->p, "b", false, false); /* it takes no more part */
     SW_AUTO_CHARS *alone = said_of(s, WHOLE, "\"a\",\"b\"", "a");
     assert_string_equal(alone, "a: room for 0 of 1 x 7g.40gb");
 }
@@ -148,19 +148,19 @@ static void check_advice(struct scene *s, const struct pod *pod, const struct ad
 {
     const struct node *n = a->node;
     struct sw_mig_gpu gpus[4];
-    struct sw_mig_profile pod_request[SW_MIG_MAX_WANTS];
-    struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
-    size_t n_wants = 0;
+    struct sw_mig_profile pod_request[SW_MIG_MAX_REQUESTS];
+    struct sw_mig_choice choices[SW_MIG_MAX_REQUESTS];
+    size_t n_requests = 0;
     memcpy(gpus, n->gpus, n->n_gpus * sizeof *gpus);
     for (size_t i = 0; i < pod->pod_request.n; i++)
-        pod_request[n_wants++] = pod->pod_request.list[i].profile;
+        pod_request[n_requests++] = pod->pod_request.list[i].profile;
     for (size_t i = 0; i < a->n; i++) {
         assert_ptr_equal(a->to[i], n); /* there is no other */
         sw_mig_give(&gpus[a->moves[i]->gpu].use, a->moves[i]->kind, a->moves[i]->place);
-        pod_request[n_wants++] = a->moves[i]->profile;
+        pod_request[n_requests++] = a->moves[i]->profile;
     }
     SW_ERR(err);
-    if (sw_mig_place(gpus, n->n_gpus, pod_request, n_wants, s->p->policy, choices, &err) < 0) {
+    if (sw_mig_place(gpus, n->n_gpus, pod_request, n_requests, s->p->policy, choices, &err) < 0) {
         SW_AUTO_CHARS *text = advice_text(a);
         fail_msg("%s, but: %s", text, sw_err_text(&err));
     }

@@ -25,7 +25,7 @@ static unsigned taken(struct scene *s, const char *node, size_t gpu)
 static void claim_gone(struct scene *s, const char *name)
 {
     SW_AUTO_CHARS *uid = sw_printf("uid-%s", name);
-    assert_int_equal(cache_see_claim(s->p, name, uid, NULL, 0, NULL), 0);
+    assert_int_equal(cache_observe_claim(s->p, name, uid, NULL, 0, NULL), 0);
 }
 
 static void test_claims_take_and_give(void **state)
@@ -52,7 +52,7 @@ static void test_claims_before_their_node(void **state)
     assert_int_equal(taken(s, "a", 1), 0xf0);
     assert_non_null(cache_find_claim(s->p, "c1")->kind);
     /* the node's report goes and comes back: the claims are still there */
-    assert_int_equal(cache_see_accelerator(s->p, "a", NULL, NULL), 0);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", NULL, NULL), 0);
     scene_node(s, "a", "A100-40GB", 2);
     assert_int_equal(taken(s, "a", 1), 0xf0);
 }
@@ -67,7 +67,7 @@ static void test_gpus_in_another_order(void **state)
     struct json_object *first = json_object_get(sw_json_at(list, 0));
     json_object_array_del_idx(list, 0, 1);
     json_object_array_add(list, first);
-    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", acc, NULL), 0);
     assert_string_equal(cache_find_node(s->p, "a")->uuids[0], "GPU-a-1");
     assert_int_equal(taken(s, "a", 0), 0xf0);
     assert_int_equal(taken(s, "a", 1), 0);
@@ -104,7 +104,7 @@ static void test_broken_accelerator_shuts_its_node_alone(void **state)
     SW_AUTO_JSON *doc = json("{\"spec\":{\"acceleratorType\":\"nvidia-mig\"},\"status\":{"
                              "\"nodeResources\":{\"nodeGpus\":[{\"gpuUuid\":\"x\"}],"
                              "\"migPlacement\":{\"1g.5gb\":7}}}}");
-    assert_int_equal(cache_see_accelerator(s->p, "a", doc, &err), SW_INVALID);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", doc, &err), SW_INVALID);
     assert_non_null(strstr(sw_err_text(&err), "NodeAccelerator 'a'"));
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     assert_int_equal(decide_fit(s->p, pod, cache_find_node(s->p, "a"), NULL, &err), SW_UNAVAILABLE);
@@ -123,8 +123,8 @@ static void test_gpus_of_two_models_in_one_node(void **state)
     json_object_object_add(
         gpu, "migPlacement",
         json_object_get(sw_json_find(other, "status", "nodeResources", "migPlacement", NULL)));
-    cache_see_node(s->p, "a", true, false);
-    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
+    cache_observe_node(s->p, "a", true, false);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", acc, NULL), 0);
     struct pod *pod = scene_pod(s, "p", "\"mig.das.com/4g.24gb\":1,\"mig.das.com/7g.40gb\":1", 0,
                                 NULL);
     assert_int_equal(cache_reserve(s->p, pod, "a", 0, NULL), 0);
@@ -138,8 +138,8 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
     sw_json_set(sw_json_at(sw_json_find(acc, "status", "nodeResources", "nodeGpus", NULL), 0),
                 json_object_new_boolean(false), "healthy", NULL);
-    cache_see_node(s->p, "a", true, false);
-    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
+    cache_observe_node(s->p, "a", true, false);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", acc, NULL), 0);
     const struct pod *pod = scene_pod(s, "p2", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     assert_int_equal(decide_fit(s->p, pod, cache_find_node(s->p, "a"), NULL, NULL), SW_PENDING);
 }
@@ -148,17 +148,17 @@ static void test_unhealthy_gpus_take_nothing_new(void **state)
 static void test_a_change_of_the_epoch_counts_as_a_touch(void **state)
 {
     struct scene *s = *state;
-    cache_see_node(s->p, "a", true, false);
+    cache_observe_node(s->p, "a", true, false);
     const struct node *a = cache_find_node(s->p, "a");
-    cache_see_epoch(s->p, "a", "", 1000);
+    cache_observe_epoch(s->p, "a", "", 1000);
     assert_int_equal(a->touched_ms, 0);
-    cache_see_epoch(s->p, "a", "7", 2000);
+    cache_observe_epoch(s->p, "a", "7", 2000);
     assert_int_equal(a->touched_ms, 2000);
-    cache_see_epoch(s->p, "a", "7", 3000); /* another change of the node */
+    cache_observe_epoch(s->p, "a", "7", 3000); /* another change of the node */
     assert_int_equal(a->touched_ms, 2000);
-    cache_see_epoch(s->p, "a", "8", 4000);
+    cache_observe_epoch(s->p, "a", "8", 4000);
     assert_int_equal(a->touched_ms, 4000);
-    cache_see_epoch(s->p, "unknown", "8", 5000);
+    cache_observe_epoch(s->p, "unknown", "8", 5000);
     assert_null(cache_find_node(s->p, "unknown"));
 }
 
@@ -280,10 +280,10 @@ static void test_any_order_gives_the_same_picture(void **state)
             done |= 1u << step;
             switch (step) {
             case 0:
-                (void)cache_see_accelerator(s->p, "a", acc, NULL);
+                (void)cache_observe_accelerator(s->p, "a", acc, NULL);
                 break;
             case 1:
-                cache_see_node(s->p, "a", true, false);
+                cache_observe_node(s->p, "a", true, false);
                 break;
             case 2:
                 (void)scene_claim(s, "c1", "p1", "a", 0, "2g.10gb", 4, 2, "inUse");
@@ -298,8 +298,8 @@ static void test_any_order_gives_the_same_picture(void **state)
                 if (!(done & 0x20))
                     continue;
                 cache_pod_gone(s->p, "p2");
-                (void)cache_see_accelerator(s->p, "a", NULL, NULL);
-                (void)cache_see_accelerator(s->p, "a", acc, NULL);
+                (void)cache_observe_accelerator(s->p, "a", NULL, NULL);
+                (void)cache_observe_accelerator(s->p, "a", acc, NULL);
             }
         }
         const struct node *n = cache_find_node(s->p, "a");

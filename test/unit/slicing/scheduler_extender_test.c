@@ -58,7 +58,7 @@ static void test_node_without_the_label_takes_nothing(void **state)
     struct scene *s = *state;
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     scene_node(s, "a", "A100-40GB", 1);
-    cache_see_node(s->p, "a", false, false);
+    cache_observe_node(s->p, "a", false, false);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
     assert_string_equal(text_at(doc, "FailedNodes", "a"), "a: not labelled as able to cut GPUs");
 }
@@ -70,8 +70,8 @@ static void test_node_whose_gpus_are_not_ready(void **state)
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 1);
     json_object_array_add(sw_json_need_list(acc, "status", "conditions", NULL),
                           json("{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Gone\"}"));
-    cache_see_node(s->p, "a", true, false);
-    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
+    cache_observe_node(s->p, "a", true, false);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", acc, NULL), 0);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
     assert_string_equal(text_at(doc, "FailedAndUnresolvableNodes", "a"),
                         "a: its GPUs are not ready (Gone)");
@@ -125,7 +125,7 @@ static void test_init_and_ephemeral_containers_count(void **state)
         "{\"mig.das.com/1g.6gb\":\"1\"}}}],\"ephemeralContainers\":[{\"name\":\"c\","
         "\"resources\":{\"limits\":{\"mig.das.com/1g.6gb-plus-me\":1}}}]}}",
         "\"a\"");
-    assert_int_equal(s->told.n_fit, 1);
+    assert_int_equal(s->outcome.n_fit, 1);
     const struct pod *p = cache_find_pod(s->p, "u");
     assert_int_equal(p->pod_request.n, 3);
     assert_string_equal(p->pod_request.names[p->pod_request.list[1].container], "b");
@@ -192,16 +192,16 @@ static void test_room_where_a_big_cluster_was_not_asked_about_is_told_of(void **
     SW_AUTO_CHARS *nodes = full_nodes(s, 100);
     for (int i = 0; i < 8; i++) {
         SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
-        assert_non_null(s->told.elsewhere);
-        assert_string_equal(s->told.elsewhere->name, "empty");
-        assert_int_equal(s->told.n_likely, 0); /* nobody is sent away for it */
+        assert_non_null(s->outcome.elsewhere);
+        assert_string_equal(s->outcome.elsewhere->name, "empty");
+        assert_int_equal(s->outcome.n_likely, 0); /* nobody is sent away for it */
     }
 }
 
 static bool is_sent_elsewhere(struct scene *s, const char *pod, const char *nodes)
 {
     SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
-    return s->told.elsewhere != NULL;
+    return s->outcome.elsewhere != NULL;
 }
 
 /* The scheduler may have its reasons not to ask about it. */
@@ -229,8 +229,8 @@ static void test_small_cluster_is_asked_about_as_a_whole(void **state)
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/3g.20gb\":1", 0, NULL);
     SW_AUTO_CHARS *nodes = full_nodes(s, 99);
     SW_AUTO_JSON *doc = scene_filter(s, pod, nodes);
-    assert_int_equal(s->told.n_fit, 0);
-    assert_null(s->told.elsewhere);
+    assert_int_equal(s->outcome.n_fit, 0);
+    assert_null(s->outcome.elsewhere);
 }
 
 /* Three nodes of which two may be named, the fullest not first. */
@@ -259,7 +259,7 @@ static void test_filter_names_the_best_of_many(void **state)
     SW_AUTO_JSON *doc = scene_filter(s, pod, CHOICE);
     assert_string_equal(json_object_get_string(sw_json_get(doc, "NodeNames")),
                         "[ \"fuller\", \"used\" ]");
-    assert_int_equal(s->told.n_fit, 3);
+    assert_int_equal(s->outcome.n_fit, 3);
     /* what is passed over has not failed */
     assert_int_equal(sw_json_len(sw_json_get(doc, "FailedNodes")), 2);
     assert_string_equal(text_at(doc, "FailedNodes", "full"), "full: room for 0 of 1 x 1g.5gb");
@@ -269,7 +269,7 @@ static void test_nodes_with_a_taint_that_asks_pods_away_are_named_last(void **st
 {
     struct scene *s = *state;
     open_with_choice(s);
-    cache_see_node(s->p, "fuller", true, true);
+    cache_observe_node(s->p, "fuller", true, true);
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, pod, CHOICE);
     assert_string_equal(json_object_get_string(sw_json_get(doc, "NodeNames")),
@@ -320,7 +320,7 @@ static void test_lower_case_questions_are_understood(void **state)
     SW_AUTO_CHARS *pod = pod_text("p1", "\"mig.das.com/1g.5gb\":1", 0, NULL);
     SW_AUTO_CHARS *body = sw_printf("{\"pod\":%s,\"nodenames\":[\"a\"]}", pod);
     SW_AUTO_JSON *doc = scene_ask(s, extender_filter, body);
-    assert_int_equal(s->told.n_fit, 1);
+    assert_int_equal(s->outcome.n_fit, 1);
 }
 
 static void test_bad_questions_are_refused(void **state)

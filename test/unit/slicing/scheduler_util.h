@@ -15,7 +15,7 @@
 struct scene {
     struct cache *p;
     struct extender *x;
-    struct extender_told told;
+    struct extender_outcome outcome;
     int64_t later_ms; /* than 5000: when it is asked */
 };
 
@@ -61,8 +61,8 @@ static SW_UNUSED struct json_object *accelerator(const char *node, const char *m
 static SW_UNUSED void scene_node(struct scene *s, const char *node, const char *model, int n_gpus)
 {
     SW_AUTO_JSON *doc = accelerator(node, model, n_gpus);
-    cache_see_node(s->p, node, true, false);
-    assert_int_equal(cache_see_accelerator(s->p, node, doc, NULL), 0);
+    cache_observe_node(s->p, node, true, false);
+    assert_int_equal(cache_observe_accelerator(s->p, node, doc, NULL), 0);
 }
 
 /* @limits: "\"mig.das.com/1g.5gb\": 1" */
@@ -80,7 +80,7 @@ static SW_UNUSED struct pod *scene_pod(struct scene *s, const char *uid, const c
 {
     SW_AUTO_CHARS *text = pod_text(uid, limits, priority, node);
     SW_AUTO_JSON *doc = json(text);
-    return cache_see_pod(s->p, doc, true, 1000);
+    return cache_observe_pod(s->p, doc, true, 1000);
 }
 
 static SW_UNUSED int scene_claim(struct scene *s, const char *name, const char *pod,
@@ -96,18 +96,18 @@ static SW_UNUSED int scene_claim(struct scene *s, const char *name, const char *
         state ? ",\"status\":{\"state\":\"" : "", state ? state : "", state ? "\"}" : "");
     SW_AUTO_JSON *doc = json(text);
     SW_AUTO_CHARS *uid = sw_printf("uid-%s", name);
-    return cache_see_claim(s->p, name, uid, doc, 1000, NULL);
+    return cache_observe_claim(s->p, name, uid, doc, 1000, NULL);
 }
 
 typedef int asked(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
-                  struct printbuf *out, struct extender_told *told, struct sw_err *err);
+                  struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err);
 
 /* The answer, the caller's; NULL: refused. */
 static SW_UNUSED struct json_object *scene_ask(struct scene *s, asked *fn, const char *body)
 {
     struct printbuf *out = printbuf_new();
     struct json_object *doc = NULL;
-    if (fn(s->x, body, strlen(body), 5000 + s->later_ms, out, &s->told, NULL) == 0)
+    if (fn(s->x, body, strlen(body), 5000 + s->later_ms, out, &s->outcome, NULL) == 0)
         doc = json(out->buf);
     printbuf_free(out);
     return doc;

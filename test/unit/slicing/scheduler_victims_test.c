@@ -28,7 +28,7 @@ static void add(struct scene *s, const char *uid, int priority, const char *prof
                                     "\"a\"}}",
                                     uid, uid, more, priority);
     SW_AUTO_JSON *doc = json(text);
-    (void)cache_see_pod(s->p, doc, true, 1000);
+    (void)cache_observe_pod(s->p, doc, true, 1000);
     assert_int_equal(scene_claim(s, uid, uid, "a", 0, profile, start, size, "inUse"), 0);
 }
 
@@ -36,7 +36,7 @@ static void budget(struct scene *s, const char *ns, const char *spec, const char
 {
     SW_AUTO_CHARS *text = sw_printf("{\"spec\":{\"selector\":%s},\"status\":%s}", spec, status);
     SW_AUTO_JSON *doc = json(text);
-    cache_see_budget(s->p, ns, "b", doc);
+    cache_observe_budget(s->p, ns, "b", doc);
 }
 
 /* "mid,low 1": who, and how many against a budget; "": nobody */
@@ -78,7 +78,7 @@ static void test_whom_a_budget_protects_goes_last(void **state)
     budget(s, "ns", SELECTS_APP, "{\"disruptionsAllowed\":0}");
     expect_victims(s, HALF, "mid 0");
     expect_victims(s, WHOLE, "mid,low 1");
-    cache_see_budget(s->p, "ns", "b", NULL);
+    cache_observe_budget(s->p, "ns", "b", NULL);
     expect_victims(s, HALF, "low 0");
 }
 
@@ -141,7 +141,7 @@ static void test_without_preemption_nobody_is_added(void **state)
     SW_AUTO_JSON *doc = scene_ask(s, extender_preempt, body);
     assert_int_equal(sw_json_len(sw_json_get(doc, "NodeNameToMetaVictims")), 0);
     SW_AUTO_JSON *answer = scene_filter(s, pod, "\"a\"");
-    assert_int_equal(s->told.n_likely, 0);
+    assert_int_equal(s->outcome.n_likely, 0);
 }
 
 static void test_who_leaves_already_is_no_victim(void **state)
@@ -168,7 +168,7 @@ static void test_room_that_is_coming_is_known(void **state)
     cache_pod_gone(s->p, "low"); /* its claim is there until its slice is unmade */
     assert_int_equal(victims_none(s->p, whole, a), 1);
     expect_victims(s, WHOLE, "");
-    cache_see_node(s->p, "a", false, false);
+    cache_observe_node(s->p, "a", false, false);
     assert_int_equal(victims_none(s->p, whole, a), 0);
 }
 
@@ -181,9 +181,9 @@ static void test_filter_tells_where_somebody_leaves_anyway(void **state)
     (void)scene_claim(s, "c2", "low", "b", 0, "7g.40gb", 0, 8, "inUse");
     SW_AUTO_CHARS *pod = pod_text("p1", WHOLE, 10, NULL), *high = pod_text("p2", WHOLE, 30, NULL);
     SW_AUTO_JSON *nobody_less = scene_filter(s, pod, "\"a\",\"b\"");
-    assert_int_equal(s->told.n_likely, 0);
+    assert_int_equal(s->outcome.n_likely, 0);
     SW_AUTO_JSON *both = scene_filter(s, high, "\"a\",\"b\"");
-    assert_int_equal(s->told.n_likely, 2);
+    assert_int_equal(s->outcome.n_likely, 2);
 }
 
 /* kube-scheduler asks for another node while room is made on this one. */
@@ -207,7 +207,7 @@ static void test_preempt_knows_where_room_is_made_already(void **state)
     assert_non_null(sw_json_get(nodes, "a"));
     /* all have left, and the scheduler wants to go elsewhere: not for slices */
     cache_pod_gone(s->p, "low");
-    assert_int_equal(cache_see_claim(s->p, "low", "uid-low", NULL, 1000, NULL), 0);
+    assert_int_equal(cache_observe_claim(s->p, "low", "uid-low", NULL, 1000, NULL), 0);
     SW_AUTO_JSON *after = scene_ask(s, extender_preempt, body);
     assert_int_equal(sw_json_len(sw_json_get(after, "NodeNameToMetaVictims")), 2);
     assert_null(pod->nominated);
@@ -242,24 +242,24 @@ static void test_filter_tells_where_others_could_leave(void **state)
     add(s, "low", 1, "7g.40gb", 0, 8, "");
     SW_AUTO_CHARS *pod = pod_text("p1", WHOLE, 10, NULL), *low = pod_text("p2", WHOLE, 1, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"unknown\",\"a\"");
-    assert_int_equal(s->told.n_likely, 1);
-    assert_string_equal(s->told.likely[0]->name, "a");
+    assert_int_equal(s->outcome.n_likely, 1);
+    assert_string_equal(s->outcome.likely[0]->name, "a");
     SW_AUTO_JSON *equal = scene_filter(s, low, "\"a\"");
-    assert_int_equal(s->told.n_likely, 0);
-    SW_AUTO_JSON *meek = scene_filter(
+    assert_int_equal(s->outcome.n_likely, 0);
+    SW_AUTO_JSON *never_preempts = scene_filter(
         s,
         "{\"metadata\":{\"name\":\"m\",\"uid\":\"m\"},\"spec\":{\"priority\":10,"
         "\"preemptionPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":"
         "{" WHOLE "}}}]}}",
         "\"a\"");
-    assert_int_equal(s->told.n_likely, 0);
+    assert_int_equal(s->outcome.n_likely, 0);
 }
 
 static size_t n_fit(struct scene *s, const char *uid, int priority)
 {
     SW_AUTO_CHARS *pod = pod_text(uid, "\"mig.das.com/1g.5gb\":1", priority, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, pod, "\"a\"");
-    return s->told.n_fit;
+    return s->outcome.n_fit;
 }
 
 static void test_room_that_is_made_is_kept(void **state)
@@ -274,7 +274,7 @@ static void test_room_that_is_made_is_kept(void **state)
     assert_int_equal(cache_reserve(s->p, cache_find_pod(s->p, "less"), "a", 0, &err), SW_PENDING);
     SW_AUTO_CHARS *own = pod_text("asker", WHOLE, 10, NULL);
     SW_AUTO_JSON *doc = scene_filter(s, own, "\"a\"");
-    assert_int_equal(s->told.n_fit, 1);
+    assert_int_equal(s->outcome.n_fit, 1);
     s->p->any_grown = false;
     cache_pod_bound(s->p, pod, "a");
     assert_true(s->p->any_grown); /* others may have waited for it */
@@ -292,11 +292,11 @@ static void test_room_is_kept_for_nobody_who_is_gone(void **state)
     pod = scene_pod(s, "asker", WHOLE, 10, NULL);
     cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
     SW_AUTO_JSON *acc = accelerator("a", "A100-40GB", 2); /* its GPUs have other numbers, perhaps */
-    assert_int_equal(cache_see_accelerator(s->p, "a", acc, NULL), 0);
+    assert_int_equal(cache_observe_accelerator(s->p, "a", acc, NULL), 0);
     assert_null(pod->nominated);
     cache_nominate(s->p, pod, cache_find_node(s->p, "a"), 1, 1000);
-    (void)cache_see_accelerator(s->p, "a", NULL, NULL);
-    cache_see_node(s->p, "a", false, false);
+    (void)cache_observe_accelerator(s->p, "a", NULL, NULL);
+    cache_observe_node(s->p, "a", false, false);
     assert_null(pod->nominated);
 }
 

@@ -6,9 +6,9 @@
 
 bool container_requests(const struct dp_container *c, const char *profile, size_t count)
 {
-    for (size_t i = 0; i < c->n_wants; i++)
-        if (strcmp(c->wants[i].profile, profile) == 0)
-            return c->wants[i].count == count;
+    for (size_t i = 0; i < c->n_requests; i++)
+        if (strcmp(c->requests[i].profile, profile) == 0)
+            return c->requests[i].count == count;
     return false;
 }
 
@@ -54,8 +54,8 @@ static struct dp_container *next_container(const struct dp_broker *b, const stru
         if (!container_requests(c, profile, count) || has_grant(b, pod, c->name))
             continue;
         bool all = true;
-        for (size_t w = 0; w < c->n_wants; w++)
-            all &= n_free(b, pod->ref.uid, c->wants[w].profile) >= c->wants[w].count;
+        for (size_t w = 0; w < c->n_requests; w++)
+            all &= n_free(b, pod->ref.uid, c->requests[w].profile) >= c->requests[w].count;
         if (all)
             return c;
     }
@@ -140,9 +140,9 @@ static struct dp_grant *new_grant(struct dp_broker *b, const struct dp_pod *pod,
                                   const struct dp_container *container, int64_t now_ms)
 {
     struct dp_grant *g = dp_grant_new();
-    for (size_t w = 0; w < container->n_wants; w++)
-        for (unsigned i = 0; i < container->wants[w].count; i++)
-            take_claim(g, first_free(b, pod->ref.uid, container->wants[w].profile));
+    for (size_t w = 0; w < container->n_requests; w++)
+        for (unsigned i = 0; i < container->requests[w].count; i++)
+            take_claim(g, first_free(b, pod->ref.uid, container->requests[w].profile));
     SW_AUTO_CHARS *seed = sw_printf("%s/%s/%lld/%llu", pod->ref.uid, container->name,
                                     (long long)now_ms, (unsigned long long)b->n_grants++);
     g->id = sw_printf("%016llx", (unsigned long long)sw_fnv64a(seed, strlen(seed)));
@@ -203,7 +203,7 @@ void broker_allocate_all(struct dp_broker *b, int64_t now_ms)
             struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
             a->ticket = w->ticket;
             a->code = SW_NOTFOUND;
-            a->words = why_none(b, w);
+            a->message = why_none(b, w);
             over = true;
         }
         if (over)

@@ -15,7 +15,7 @@ struct dp_broker *dp_broker_new(const struct dp_opts *opts)
     b->boot_id = sw_strdup(opts->boot_id);
     b->wait_ms = opts->wait_ms ? opts->wait_ms : WAIT_MS;
     b->check_start = opts->check_start;
-    b->look_ms = -1;
+    b->list_held_ms = -1;
     STAILQ_INIT(&b->actions);
     return b;
 }
@@ -105,8 +105,8 @@ int64_t dp_broker_next_ms(const struct dp_broker *b)
     LIST_FOREACH(c, &b->claims, link)
     if (c->retry_ms)
         earlier(&ms, c->retry_ms);
-    if (!b->looking)
-        earlier(&ms, b->look_ms);
+    if (!b->listing_held)
+        earlier(&ms, b->list_held_ms);
     return ms;
 }
 
@@ -119,10 +119,10 @@ void dp_broker_tick(struct dp_broker *b, int64_t now_ms)
             grant_retry(b, g);
     }
     proceed(b, now_ms);
-    if (b->look_ms >= 0 && b->look_ms <= now_ms && !b->looking) {
-        b->look_ms = -1;
-        b->looking = true;
-        (void)broker_act(b, DP_ACT_LOOK);
+    if (b->list_held_ms >= 0 && b->list_held_ms <= now_ms && !b->listing_held) {
+        b->list_held_ms = -1;
+        b->listing_held = true;
+        (void)broker_act(b, DP_ACT_LIST_HELD);
     }
 }
 
@@ -222,8 +222,8 @@ void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *na
         return;
     const struct dp_grant *g = c->grant;
     if (g && g->state == DP_READY)
-        broker_tell(b, SW_NOTFOUND, "claim %s/%s was deleted; its slice stays until pod %s/%s ends",
-                    ns, name, g->pod.ns, g->pod.name);
+        broker_log(b, SW_NOTFOUND, "claim %s/%s was deleted; its slice stays until pod %s/%s ends",
+                   ns, name, g->pod.ns, g->pod.name);
     LIST_REMOVE(c, link);
     dp_claim_free(c);
     broker_settle(b, now_ms);
@@ -262,13 +262,13 @@ void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum
     proceed(b, now_ms);
 }
 
-void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *words,
+void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *message,
                          int64_t now_ms)
 {
     struct dp_grant *g = dp_broker_grant(b, grant_id);
     if (!g || g->state != DP_MAKING)
         return;
-    grant_committed(b, g, code, words, now_ms);
+    grant_committed(b, g, code, message, now_ms);
     proceed(b, now_ms);
 }
 

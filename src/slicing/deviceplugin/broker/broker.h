@@ -28,15 +28,15 @@ struct dp_ref {
 };
 
 /** Profiles are texts as sw_mig_profile_text() writes them. */
-struct dp_want {
+struct dp_request {
     char profile[SW_MIG_NAME_LEN];
     unsigned count;
 };
 
 struct dp_container {
     char *name;
-    struct dp_want *wants;
-    size_t n_wants;
+    struct dp_request *requests;
+    size_t n_requests;
 };
 
 struct dp_pod {
@@ -156,9 +156,9 @@ enum dp_act {
     DP_ACT_CLAIM_STATE,  /* write @claim's state @state: dp_broker_on_written() */
     DP_ACT_CLAIM_POD,    /* write its podRef: dp_broker_on_written() */
     DP_ACT_CLAIM_DELETE, /* dp_broker_on_written() */
-    DP_ACT_LOOK,         /* ask kubelet who holds what: dp_broker_on_held() */
+    DP_ACT_LIST_HELD,    /* ask kubelet who holds what: dp_broker_on_held() */
     DP_ACT_EVICT,        /* delete the pod */
-    DP_ACT_TELL,         /* log @words; @code is 0 where all is well */
+    DP_ACT_LOG,          /* log @words; @code is 0 where all is well */
 };
 
 /** Pointers are good until the next call of the broker; words are the action's own. */
@@ -173,7 +173,7 @@ struct dp_action {
     char *grant_id; /* look it up: it may be gone */
     char *profile;
     struct dp_ref ref; /* of the claim (no uid), or the pod */
-    char *words;
+    char *message;
 };
 
 struct dp_opts {
@@ -224,11 +224,11 @@ struct dp_step_result {
     int code;
     uint32_t gi, ci;
     const char *uuid;
-    const char *words; /* of a failure */
+    const char *message; /* of a failure */
 };
 void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
                        const struct dp_step_result *result, int64_t now_ms);
-void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *words,
+void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *message,
                          int64_t now_ms);
 /** @version: of the object after the write; 0: not known. */
 void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,

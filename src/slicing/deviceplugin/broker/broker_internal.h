@@ -6,8 +6,8 @@ enum {
     WAIT_MS = 10 * 1000,   /* Allocate for a claim */
     RETRY_FIRST_MS = 1000, /* after a failure; doubles */
     RETRY_MOST_MS = 60 * 1000,
-    LOOK_SOON_MS = 1000, /* after Allocate kubelet notes down whose it was */
-    LOOK_AGAIN_MS = 10 * 1000,
+    LIST_SOON_MS = 1000, /* after Allocate kubelet notes down whose it was */
+    LIST_AGAIN_MS = 10 * 1000,
 };
 
 /** An Allocate without a claim yet, or a PreStartContainer without kubelet's word. */
@@ -31,8 +31,8 @@ struct dp_broker {
     struct waiting_list allocating, starting;
     STAILQ_HEAD(dp_action_queue, dp_action) actions;
     bool pods_synced, claims_synced, has_gpus;
-    int64_t look_ms; /* ask kubelet then; -1: not */
-    bool looking;
+    int64_t list_held_ms; /* ask kubelet then; -1: not */
+    bool listing_held;
     uint64_t n_grants; /* ever, for their names */
     uint64_t n_claims; /* ever, for their order */
 };
@@ -40,8 +40,8 @@ struct dp_broker {
 /* tables.c */
 /** A new action at the end of the queue, borrowed. */
 struct dp_action *broker_act(struct dp_broker *b, enum dp_act act);
-/** DP_ACT_TELL with that text. */
-struct dp_action *broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
+/** DP_ACT_LOG with that text. */
+struct dp_action *broker_log(struct dp_broker *b, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /** The pod of that uid, or of that name; NULL: not known. */
 struct dp_pod *broker_pod(const struct dp_broker *b, const char *uid);
@@ -72,7 +72,7 @@ void grant_begin(struct dp_broker *b, struct dp_grant *g);
 void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
                    const struct dp_step_result *result, int64_t now_ms);
 /** Its CDI file and record were written, or (@code, @words) not. */
-void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *words,
+void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *message,
                      int64_t now_ms);
 /** Take its slices down, after the step that is under way; the reason is for people. The grant may
  * be gone after it. */

@@ -45,14 +45,14 @@ void grant_begin(struct dp_broker *b, struct dp_grant *g)
     make_next(b, g);
 }
 
-static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char *words)
+static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char *message)
 {
     if (!g->ticket)
         return;
     struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
     a->ticket = g->ticket;
     a->code = code;
-    a->words = words ? sw_strdup(words) : NULL;
+    a->message = message ? sw_strdup(message) : NULL;
     a->grant_id = sw_strdup(g->id);
     a->profile = g->n_served ? sw_strdup(g->served[0].profile) : NULL;
     g->ticket = 0;
@@ -67,12 +67,12 @@ static bool same_uuids(const struct dp_grant *g)
     return true;
 }
 
-void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *words,
+void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *message,
                      int64_t now_ms)
 {
     g->busy = false;
     if (code < 0) {
-        grant_undo(b, g, "%s", words);
+        grant_undo(b, g, "%s", message);
     } else if (g->undo_next) {
         grant_undo(b, g, "its pod has ended");
     } else if (g->remaking && !same_uuids(g)) {
@@ -82,8 +82,8 @@ void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const ch
         answer(b, g, 0, NULL);
         act_on(b, g, DP_ACT_RECORD);
         g->remaking = false;
-        if (b->look_ms < 0 || b->look_ms > now_ms + LOOK_SOON_MS)
-            b->look_ms = now_ms + LOOK_SOON_MS;
+        if (b->list_held_ms < 0 || b->list_held_ms > now_ms + LIST_SOON_MS)
+            b->list_held_ms = now_ms + LIST_SOON_MS;
     }
 }
 
@@ -105,7 +105,7 @@ static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, en
             s->step = DP_NOTHING; /* somebody was faster: what lies there is not ours */
         grant_undo(b, g, "slice %s at %u of %s: %s", s->profile, s->place.start, s->gpu,
                    step == DP_STEP_PROBE && r->code == 0 ? "there is a GPU instance already"
-                                                         : r->words);
+                                                         : r->message);
         return;
     }
     if (g->undo_next)
@@ -125,8 +125,8 @@ static void undo_next(struct dp_broker *b, struct dp_grant *g)
             ask(b, g, i, DP_STEP_REMOVE);
             return;
         }
-    broker_tell(b, 0, "slices of pod %s/%s, container %s are gone", g->pod.ns, g->pod.name,
-                g->container);
+    broker_log(b, 0, "slices of pod %s/%s, container %s are gone", g->pod.ns, g->pod.name,
+               g->container);
     act_on(b, g, DP_ACT_FORGET);
     struct dp_claim *c;
     LIST_FOREACH(c, &b->claims, link)
@@ -152,15 +152,15 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
     const bool failed = g->state == DP_MAKING;
     g->state = DP_UNDOING;
     g->undo_next = false;
-    struct dp_action *told = broker_tell(b, failed ? SW_UNAVAILABLE : 0,
-                                         "slices of pod %s/%s, container %s are taken down: %s",
-                                         g->pod.ns, g->pod.name, g->container, g->why);
+    struct dp_action *told = broker_log(b, failed ? SW_UNAVAILABLE : 0,
+                                        "slices of pod %s/%s, container %s are taken down: %s",
+                                        g->pod.ns, g->pod.name, g->container, g->why);
     told->ref = dp_ref_copy(&g->pod);
     answer(b, g, SW_UNAVAILABLE, g->why);
     if (g->remaking && broker_pod(b, g->pod.uid)) {
         struct dp_action *evict = broker_act(b, DP_ACT_EVICT);
         evict->ref = dp_ref_copy(&g->pod);
-        evict->words = sw_strdup(g->why);
+        evict->message = sw_strdup(g->why);
     }
     g->remaking = false;
     act_on(b, g, DP_ACT_UNCDI);
@@ -177,8 +177,8 @@ static void removed(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s,
         return;
     }
     if (g->n_failed++ == 0) /* said once, tried until it works */
-        broker_tell(b, r->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
-                    s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->words)
+        broker_log(b, r->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
+                   s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->message)
             ->ref = dp_ref_copy(&g->pod);
     g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
 }
@@ -238,13 +238,13 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
     } else if (!alive) {
         grant_undo(b, g, "its pod has ended");
     } else if (rebooted) {
-        broker_tell(b, 0, "the node was booted anew: making the slices of pod %s/%s again",
-                    g->pod.ns, g->pod.name);
+        broker_log(b, 0, "the node was booted anew: making the slices of pod %s/%s again",
+                   g->pod.ns, g->pod.name);
         act_on(b, g, DP_ACT_UNCDI); /* of the slices it had */
         g->remaking = true;
         grant_begin(b, g);
-    } else if (b->look_ms < 0) {
-        b->look_ms = now_ms + LOOK_SOON_MS;
+    } else if (b->list_held_ms < 0) {
+        b->list_held_ms = now_ms + LIST_SOON_MS;
     }
 }
 

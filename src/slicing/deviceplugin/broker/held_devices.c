@@ -65,11 +65,11 @@ static void give_grant(struct dp_broker *b, struct dp_grant *g, const struct dp_
 static bool fits(const struct dp_grant *g, const struct dp_container *c)
 {
     size_t n = 0;
-    for (size_t w = 0; w < c->n_wants; w++) {
+    for (size_t w = 0; w < c->n_requests; w++) {
         size_t has = 0;
         for (size_t i = 0; i < g->n_slices; i++)
-            has += strcmp(g->slices[i].profile, c->wants[w].profile) == 0;
-        if (has != c->wants[w].count)
+            has += strcmp(g->slices[i].profile, c->requests[w].profile) == 0;
+        if (has != c->requests[w].count)
             return false;
         n += has;
     }
@@ -81,7 +81,7 @@ static bool fits(const struct dp_grant *g, const struct dp_container *c)
 static bool take_free_claims(struct dp_broker *b, const struct dp_grant *g,
                              const struct dp_pod *pod)
 {
-    struct dp_claim *taken[SW_MIG_MAX_WANTS] = { 0 };
+    struct dp_claim *taken[SW_MIG_MAX_REQUESTS] = { 0 };
     for (size_t i = 0; i < g->n_slices && i < SW_COUNT(taken); i++) {
         struct dp_claim *c = NULL;
         LIST_FOREACH(c, &b->claims, link)
@@ -127,7 +127,7 @@ static bool move_grant(struct dp_broker *b, struct dp_grant *g, const struct dp_
     } else {
         return false;
     }
-    broker_tell(b, 0, "kubelet gave the slices to pod %s/%s: claims changed hands", h->ns, h->pod);
+    broker_log(b, 0, "kubelet gave the slices to pod %s/%s: claims changed hands", h->ns, h->pod);
     return true;
 }
 
@@ -151,12 +151,12 @@ static void check_line(struct dp_broker *b, const struct dp_held *h)
 /* ---- PreStartContainer -------------------------------------------------------------------------
  */
 
-static void answer_start(struct dp_broker *b, uint64_t ticket, int code, const char *words)
+static void answer_start(struct dp_broker *b, uint64_t ticket, int code, const char *message)
 {
     struct dp_action *a = broker_act(b, DP_ACT_STARTED);
     a->ticket = ticket;
     a->code = code;
-    a->words = words ? sw_strdup(words) : NULL;
+    a->message = message ? sw_strdup(message) : NULL;
 }
 
 static void answer_starts(struct dp_broker *b)
@@ -183,12 +183,12 @@ static bool any_unconfirmed(const struct dp_broker *b)
 void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held, size_t n_held,
                        int64_t now_ms)
 {
-    b->looking = false;
+    b->listing_held = false;
     for (size_t i = 0; code == 0 && i < n_held; i++)
         check_line(b, &held[i]);
     answer_starts(b);
-    if (any_unconfirmed(b) && b->look_ms < 0)
-        b->look_ms = now_ms + LOOK_AGAIN_MS;
+    if (any_unconfirmed(b) && b->list_held_ms < 0)
+        b->list_held_ms = now_ms + LIST_AGAIN_MS;
     broker_allocate_all(b, now_ms);
     broker_settle(b, now_ms);
 }
@@ -203,10 +203,10 @@ void dp_broker_start(struct dp_broker *b, uint64_t ticket, const char *profile,
         return;
     }
     (void)waiting_new(&b->starting, ticket, profile, ids, n_ids);
-    if (!b->looking) {
-        b->looking = true;
-        b->look_ms = -1;
-        (void)broker_act(b, DP_ACT_LOOK);
+    if (!b->listing_held) {
+        b->listing_held = true;
+        b->list_held_ms = -1;
+        (void)broker_act(b, DP_ACT_LIST_HELD);
     }
     (void)now_ms;
 }

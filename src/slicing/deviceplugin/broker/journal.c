@@ -145,8 +145,9 @@ static int read_slice(struct json_object *doc, struct dp_slice *s, struct sw_err
 static int read_slices(struct json_object *list, struct dp_grant *g, struct sw_err *err)
 {
     const size_t n = sw_json_len(list);
-    if (!json_object_is_type(list, json_type_array) || n == 0 || n > SW_MIG_MAX_WANTS)
-        return sw_err_set(err, SW_INVALID, "slices: expected a list of 1 to %d", SW_MIG_MAX_WANTS);
+    if (!json_object_is_type(list, json_type_array) || n == 0 || n > SW_MIG_MAX_REQUESTS)
+        return sw_err_set(err, SW_INVALID, "slices: expected a list of 1 to %d",
+                          SW_MIG_MAX_REQUESTS);
     for (size_t i = 0; i < n; i++) {
         const int rc = read_slice(sw_json_at(list, i), dp_grant_add_slice(g), err);
         if (rc < 0)
@@ -163,7 +164,7 @@ static int read_served(struct json_object *list, struct dp_grant *g, struct sw_e
         struct json_object *doc = sw_json_at(list, i), *ids = sw_json_get(doc, "ids");
         char profile[SW_MIG_NAME_LEN];
         const int rc = read_profile(doc, profile, err);
-        const char *texts[SW_MIG_MAX_WANTS];
+        const char *texts[SW_MIG_MAX_REQUESTS];
         const size_t n = sw_json_len(ids);
         if (rc < 0 || !json_object_is_type(ids, json_type_array) || n > SW_COUNT(texts) || i > 64)
             return sw_err_set(err, SW_INVALID, "served[%zu]: expected a profile and ids", i);

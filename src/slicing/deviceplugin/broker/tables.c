@@ -41,7 +41,7 @@ void dp_pod_free(struct dp_pod *pod)
         return;
     for (size_t i = 0; i < pod->n_containers; i++) {
         free(pod->containers[i].name);
-        free(pod->containers[i].wants);
+        free(pod->containers[i].requests);
     }
     free(pod->containers);
     dp_ref_done(&pod->ref);
@@ -146,12 +146,12 @@ struct dp_action *broker_act(struct dp_broker *b, enum dp_act act)
     return a;
 }
 
-struct dp_action *broker_tell(struct dp_broker *b, int code, const char *fmt, ...)
+struct dp_action *broker_log(struct dp_broker *b, int code, const char *fmt, ...)
 {
-    struct dp_action *a = broker_act(b, DP_ACT_TELL);
+    struct dp_action *a = broker_act(b, DP_ACT_LOG);
     va_list ap;
     va_start(ap, fmt);
-    a->words = sw_vprintf(fmt, ap);
+    a->message = sw_vprintf(fmt, ap);
     va_end(ap);
     a->code = code;
     return a;
@@ -171,7 +171,7 @@ void dp_action_free(struct dp_action *a)
         return;
     free(a->grant_id);
     free(a->profile);
-    free(a->words);
+    free(a->message);
     dp_ref_done(&a->ref);
     free(a);
 }

@@ -21,7 +21,7 @@ struct dp_step_result dp_job_result(const struct dp_job *job)
                                     .gi = job->made_gi,
                                     .ci = job->made_ci,
                                     .uuid = job->uuid,
-                                    .words = sw_err_text(&job->err) };
+                                    .message = sw_err_text(&job->err) };
 }
 
 void dp_job_done(struct dp_job *job)

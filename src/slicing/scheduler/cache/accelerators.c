@@ -9,12 +9,12 @@
 static struct sw_mig_geometry *share_geometry(const struct cache *p, struct sw_mig_geometry *fresh)
 {
     /* most nodes have one of a few models: the first node's will do for all */
-    unsigned looked = 0;
-    for (struct lh_entry *e = lh_table_head(p->nodes); e && looked < 64; e = e->next) {
+    unsigned n_checked = 0;
+    for (struct lh_entry *e = lh_table_head(p->nodes); e && n_checked < 64; e = e->next) {
         const struct node *n = lh_entry_v(e);
         struct sw_mig_geometry *g = n->n_gpus ? (struct sw_mig_geometry *)n->gpus[0].geometry
                                               : NULL;
-        looked += g != NULL;
+        n_checked += g != NULL;
         if (!g || g == fresh || !sw_mig_geometry_equal(g, fresh))
             continue;
         sw_mig_geometry_unref(fresh);
@@ -113,8 +113,8 @@ static bool is_ready(struct json_object *obj, struct sw_err *why)
     return false;
 }
 
-int cache_see_accelerator(struct cache *p, const char *name, struct json_object *obj,
-                          struct sw_err *err)
+int cache_observe_accelerator(struct cache *p, const char *name, struct json_object *obj,
+                              struct sw_err *err)
 {
     struct node *n = obj ? cache_need_node(p, name) : cache_find_node(p, name);
     if (!n)

@@ -58,7 +58,7 @@ struct claim {
     enum claim_state state;
     uint16_t want;    /* reserved: which of the pod's */
     bool seen;        /* the API server told of it */
-    bool told;        /* by its watch, of the one with this uid */
+    bool watched;     /* by its watch, of the one with this uid */
     bool own;         /* the one with this uid was created here: no other replica builds on it */
     bool held;        /* somebody is at work on it: it stays whatever is seen */
     bool labelled;    /* its label names its node: the device plugin sees it */
@@ -70,15 +70,15 @@ struct claim {
 
 struct pod {
     char *uid, *ns, *name;
-    char *node;   /* bound there; NULL: not bound */
-    bool ended;   /* Succeeded or Failed */
-    bool known;   /* seen, or asked about; else only a claim names it */
-    bool watched; /* seen, not only asked about */
-    bool gone;    /* seen to be deleted */
-    bool refused; /* no node had room when it was asked about last */
-    bool binding; /* a bind is under way */
-    bool leaving; /* its deletion has begun: its slices will be free */
-    bool meek;    /* preemptionPolicy Never: it sends nobody away */
+    char *node;          /* bound there; NULL: not bound */
+    bool ended;          /* Succeeded or Failed */
+    bool known;          /* seen, or asked about; else only a claim names it */
+    bool watched;        /* seen, not only asked about */
+    bool gone;           /* seen to be deleted */
+    bool refused;        /* no node had room when it was asked about last */
+    bool binding;        /* a bind is under way */
+    bool leaving;        /* its deletion has begun: its slices will be free */
+    bool never_preempts; /* preemptionPolicy Never: it sends nobody away */
     int32_t priority;
     int64_t created_ms; /* 0: not known */
     int64_t asked_ms;   /* filtered first; 0: never */
@@ -111,25 +111,27 @@ SW_DEFINE_AUTO(cache, cache_free)
 /* ---- what was seen: each says what is true now, in any order, as often as it likes --------------
  */
 
-void cache_see_node(struct cache *p, const char *name, bool labelled, bool avoided);
+void cache_observe_node(struct cache *p, const char *name, bool labelled, bool avoided);
 /** @epoch: the label that wakes pods; another process may have set it. Of a node that nothing else
  * is known of nothing is kept. */
-void cache_see_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms);
+void cache_observe_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms);
 /** @obj: a NodeAccelerator, NULL: it is gone.
  * @return 0 | SW_INVALID: it cannot be read, and so the node has no GPUs; the field is named */
-int cache_see_accelerator(struct cache *p, const char *name, struct json_object *obj,
-                          struct sw_err *err);
+int cache_observe_accelerator(struct cache *p, const char *name, struct json_object *obj,
+                              struct sw_err *err);
 /** @obj: an AllocationClaim, NULL: the one of @uid is gone.
  * @return 0 | SW_INVALID: it cannot be read and takes nothing */
-int cache_see_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
-                    int64_t now_ms, struct sw_err *err);
+int cache_observe_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
+                        int64_t now_ms, struct sw_err *err);
 /** @obj: a Pod as the API server has it; or (not @watched) as somebody says who asks about it,
  * which is believed where nothing else is known. @return its record, borrowed */
-struct pod *cache_see_pod(struct cache *p, struct json_object *obj, bool watched, int64_t now_ms);
+struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool watched,
+                              int64_t now_ms);
 void cache_pod_gone(struct cache *p, const char *uid);
 
 /** @obj: a PodDisruptionBudget, NULL: it is gone. */
-void cache_see_budget(struct cache *p, const char *ns, const char *name, struct json_object *obj);
+void cache_observe_budget(struct cache *p, const char *ns, const char *name,
+                          struct json_object *obj);
 
 /* ---- asking
  * --------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ static void claim_gone(struct cache *p, const char *name, const char *uid)
         return; /* of another that had this name */
     if (c->held) {
         c->uid[0] = '\0'; /* whoever holds it will find out */
-        c->told = c->own = false;
+        c->watched = c->own = false;
         return;
     }
     cache_drop_claim(p, c);
@@ -168,8 +168,8 @@ static bool is_labelled(struct json_object *obj, const char *node)
     return sw_streq(sw_obj_label(obj, SW_MIG_NODE_LABEL), sw_mig_node_label(node, label));
 }
 
-int cache_see_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
-                    int64_t now_ms, struct sw_err *err)
+int cache_observe_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
+                        int64_t now_ms, struct sw_err *err)
 {
     if (!obj) {
         claim_gone(p, name, uid);
@@ -196,7 +196,7 @@ int cache_see_claim(struct cache *p, const char *name, const char *uid, struct j
     c->labelled = is_labelled(obj, s.node);
     c->state = s.state;
     const bool same = sw_streq(c->uid, sw_obj_uid(obj));
-    c->told = c->told && same;
+    c->watched = c->watched && same;
     c->own = c->own && same;
     set_text(&c->uid, sw_obj_uid(obj));
     set_text(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));

@@ -98,7 +98,8 @@ static struct budgets *need_budgets(struct cache *p, const char *ns)
     return of;
 }
 
-void cache_see_budget(struct cache *p, const char *ns, const char *name, struct json_object *obj)
+void cache_observe_budget(struct cache *p, const char *ns, const char *name,
+                          struct json_object *obj)
 {
     struct budgets *of = cache_lookup(p->budgets, ns);
     if (of)

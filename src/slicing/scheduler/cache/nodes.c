@@ -153,7 +153,7 @@ uint32_t cache_room(struct node *n)
     return n->room;
 }
 
-void cache_see_node(struct cache *p, const char *name, bool labelled, bool avoided)
+void cache_observe_node(struct cache *p, const char *name, bool labelled, bool avoided)
 {
     struct node *n = labelled ? cache_need_node(p, name) : cache_find_node(p, name);
     if (!n)
@@ -165,7 +165,7 @@ void cache_see_node(struct cache *p, const char *name, bool labelled, bool avoid
     cache_maybe_forget_node(p, n);
 }
 
-void cache_see_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms)
+void cache_observe_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms)
 {
     struct node *n = cache_find_node(p, name);
     const uint64_t hash = *epoch ? sw_fnv64a(epoch, strlen(epoch)) : 0;

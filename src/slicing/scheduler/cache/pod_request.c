@@ -22,9 +22,9 @@ static int read_amount(struct json_object *value, int64_t *out, struct sw_err *e
     if (rc < 0)
         return rc;
     *out = sw_quantity_value(&q);
-    if (*out < 0 || *out > SW_MIG_MAX_WANTS)
+    if (*out < 0 || *out > SW_MIG_MAX_REQUESTS)
         return sw_err_set(err, SW_INVALID, "%lld is not from 0 to %d", (long long)*out,
-                          SW_MIG_MAX_WANTS);
+                          SW_MIG_MAX_REQUESTS);
     return 0;
 }
 
@@ -48,15 +48,15 @@ static int read_resource(const char *name, struct json_object *value, const char
         rc = read_amount(value, &amount, err);
     if (rc < 0)
         return sw_err_wrap(err, SW_INVALID, "container '%s': %s", container, name);
-    if (w->n + (size_t)amount > SW_MIG_MAX_WANTS)
-        return sw_err_set(err, SW_INVALID, "more than %d slices in one pod", SW_MIG_MAX_WANTS);
+    if (w->n + (size_t)amount > SW_MIG_MAX_REQUESTS)
+        return sw_err_set(err, SW_INVALID, "more than %d slices in one pod", SW_MIG_MAX_REQUESTS);
     if (amount == 0)
         return 0;
     if (*n == 0)
         add_name(w, container);
     w->list = sw_realloc(w->list, w->n + (size_t)amount, sizeof *w->list);
     for (int64_t i = 0; i < amount; i++)
-        w->list[w->n++] = (struct want){ profile, (uint16_t)(w->n_names - 1), (*n)++ };
+        w->list[w->n++] = (struct slice_request){ profile, (uint16_t)(w->n_names - 1), (*n)++ };
     return 0;
 }
 
@@ -101,15 +101,15 @@ char *pod_request_text(const struct pod_request *w)
 {
     struct printbuf *out = printbuf_new();
     for (size_t i = 0; i < w->n; i++) {
-        bool told = false;
+        bool listed = false;
         unsigned amount = 0;
         for (size_t k = 0; k < w->n; k++)
             if (sw_mig_profile_equal(&w->list[k].profile, &w->list[i].profile)) {
-                told |= k < i;
+                listed |= k < i;
                 amount++;
             }
         char name[SW_MIG_NAME_LEN];
-        if (!told)
+        if (!listed)
             sprintbuf(out, "%s%u x %s", i ? ", " : "", amount,
                       sw_mig_profile_text(&w->list[i].profile, name));
     }

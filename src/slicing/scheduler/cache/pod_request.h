@@ -9,7 +9,7 @@
 #include "slicing/mig/mig.h"
 
 /** One slice for one container. */
-struct want {
+struct slice_request {
     struct sw_mig_profile profile;
     uint16_t container; /* in names */
     uint16_t n;         /* the container's n-th, from 0 */
@@ -17,13 +17,13 @@ struct want {
 
 struct pod_request {
     size_t n, n_names;
-    struct want *list; /* containers, then init, then ephemeral ones; NULL: none */
-    char **names;      /* of the containers that want something */
+    struct slice_request *list; /* containers, then init, then ephemeral ones; NULL: none */
+    char **names;               /* of the containers that want something */
 };
 
 /** All slices that @pod's containers limit themselves to (or request, where no limit is said):
  * mig.das.com/<profile>. Other resources are none of ours.
- * @return 0 | SW_INVALID (no profile, no number, more than SW_MIG_MAX_WANTS): the container is
+ * @return 0 | SW_INVALID (no profile, no number, more than SW_MIG_MAX_REQUESTS): the container is
  * named
  * Source: DAS's MigAccelerator plugin, which counts the limits of every container. */
 int pod_request_read(struct json_object *pod, struct pod_request *out,

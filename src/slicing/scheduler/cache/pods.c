@@ -79,7 +79,8 @@ static void see_bound(struct cache *p, struct pod *pod, const char *node, int64_
         c->since_ms = now_ms; /* a new reason to look at them */
 }
 
-struct pod *cache_see_pod(struct cache *p, struct json_object *obj, bool watched, int64_t now_ms)
+struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool watched,
+                              int64_t now_ms)
 {
     struct pod *pod = cache_need_pod(p, sw_obj_uid(obj), sw_obj_namespace(obj), sw_obj_name(obj));
     const char *phase = sw_json_str(obj, "", "status", "phase", NULL);
@@ -95,7 +96,7 @@ struct pod *cache_see_pod(struct cache *p, struct json_object *obj, bool watched
     pod->refused |= sw_streq(sw_json_str(sw_obj_condition(obj, "PodScheduled"), "", "status", NULL),
                              "False");
     pod->leaving = sw_json_find(obj, "metadata", "deletionTimestamp", NULL) != NULL;
-    pod->meek = sw_streq(sw_json_str(obj, "", "spec", "preemptionPolicy", NULL), "Never");
+    pod->never_preempts = sw_streq(sw_json_str(obj, "", "spec", "preemptionPolicy", NULL), "Never");
     if (pod->ended || pod->leaving)
         waits_no_more(p, pod);
     if (watched)

@@ -7,7 +7,7 @@
 #include "data/data.h"
 
 /* DAS's <podUID>-<node>-<container>-<n>. A node's name may be as long as any name: then a hash. */
-static char *claim_name(const struct pod *pod, const char *node, const struct want *w)
+static char *claim_name(const struct pod *pod, const char *node, const struct slice_request *w)
 {
     enum { MAX_NAME = 253 };
     const char *container = pod->pod_request.names[w->container];
@@ -20,7 +20,7 @@ static char *claim_name(const struct pod *pod, const char *node, const struct wa
 }
 
 /* @return the pod's want that the claim is for, or NULL */
-static const struct want *want_of(const struct claim *c, const char *node)
+static const struct slice_request *want_of(const struct claim *c, const char *node)
 {
     const struct pod *pod = c->pod;
     for (size_t i = 0; i < pod->pod_request.n; i++) {
@@ -33,7 +33,7 @@ static const struct want *want_of(const struct claim *c, const char *node)
 
 bool cache_serves(const struct claim *c, const char *node)
 {
-    const struct want *w = strcmp(c->node->name, node) == 0 ? want_of(c, node) : NULL;
+    const struct slice_request *w = strcmp(c->node->name, node) == 0 ? want_of(c, node) : NULL;
     return w && c->own && c->state <= CLAIM_CREATED && c->kind && *c->uid && !c->held &&
            sw_mig_profile_equal(&c->profile, &w->profile) && !c->node->gpus[c->gpu].barred;
 }
@@ -80,9 +80,9 @@ int cache_reserve(struct cache *p, struct pod *pod, const char *name, int64_t no
     struct node *node = cache_find_node(p, name);
     if (!node || !node->is_mig)
         return sw_err_set(err, SW_NOTFOUND, "node '%s' has no GPUs that can be cut", name);
-    uint16_t which[SW_MIG_MAX_WANTS];
-    struct sw_mig_profile profiles[SW_MIG_MAX_WANTS];
-    struct sw_mig_choice choices[SW_MIG_MAX_WANTS];
+    uint16_t which[SW_MIG_MAX_REQUESTS];
+    struct sw_mig_profile profiles[SW_MIG_MAX_REQUESTS];
+    struct sw_mig_choice choices[SW_MIG_MAX_REQUESTS];
     const int n = open_slices(p, pod, name, which, err);
     struct sw_mig_gpu *gpus = sw_alloc((node->n_gpus + 1) * sizeof *gpus);
     cache_without(node, NULL, 0, gpus);
