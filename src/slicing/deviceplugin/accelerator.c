@@ -1,5 +1,5 @@
-/* The NodeAccelerator: what this node has, for the scheduler. Read first, written where it says
- * something else. */
+/* The NodeAccelerator: what this node has, for the scheduler. It is read first, and written where
+ * it differs. */
 #include "slicing/deviceplugin/accelerator.h"
 
 #include <stdlib.h>
@@ -13,14 +13,12 @@ struct dp_accelerator {
     struct sw_device_plugin *p;
     struct sw_kube_request *request;
     struct sw_timer *again;
-    bool dirty;                 /* it has to say something else once the request is over */
+    bool dirty;                 /* it is to be read again once the request is over */
     char *node_uid;             /* who owns it; "" where that may not be read */
     struct json_object *status; /* to write */
 };
 
-static void read_node(struct dp_accelerator *a);
-
-/* ---- what it says ------------------------------------------------------------------------------
+/* ---- its content ------------------------------------------------------------------------------
  */
 
 static struct json_object *condition(const struct dp_accelerator *a, struct json_object *old)
@@ -102,23 +100,19 @@ static void on_status_written(const struct sw_kube_answer *answer, void *arg)
     over(arg, answer);
 }
 
-static void write_status(struct dp_accelerator *a)
+static void on_object_written(const struct sw_kube_answer *answer, void *arg)
 {
+    struct dp_accelerator *a = arg;
+    if (answer->code < 0) {
+        over(a, answer);
+        return;
+    }
     SW_AUTO_JSON *body = make_object(a, a->status);
     a->request = sw_kube_apply(
         a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
         &(struct sw_request_opts){
             .subresource = "status", .field_manager = "slipway-device-plugin", .force = true },
         on_status_written, a);
-}
-
-static void on_object_written(const struct sw_kube_answer *answer, void *arg)
-{
-    struct dp_accelerator *a = arg;
-    if (answer->code < 0)
-        over(a, answer);
-    else
-        write_status(a);
 }
 
 static void on_read(const struct sw_kube_answer *answer, void *arg)
@@ -164,27 +158,22 @@ static void on_node(const struct sw_kube_answer *answer, void *arg)
     read_object(a);
 }
 
-static void read_node(struct dp_accelerator *a)
-{
-    static const char *const fields[] = { "metadata.uid", NULL };
-    a->request = sw_kube_get(a->p->kube, &dp_kind_node, NULL, a->p->opts.node,
-                             &(struct sw_request_opts){ .fields = fields }, on_node, a);
-}
-
 static void on_again(void *arg)
 {
+    static const char *const fields[] = { "metadata.uid", NULL };
     struct dp_accelerator *a = arg;
     if (a->request)
         return;
     if (a->node_uid)
         read_object(a);
     else
-        read_node(a);
+        a->request = sw_kube_get(a->p->kube, &dp_kind_node, NULL, a->p->opts.node,
+                                 &(struct sw_request_opts){ .fields = fields }, on_node, a);
 }
 
 void dp_accelerator_publish(struct dp_accelerator *a)
 {
-    if (!a || (!a->p->driver && !a->p->no_gpu)) /* nobody has looked yet */
+    if (!a || (!a->p->driver && !a->p->no_gpu)) /* the GPUs have not been looked for yet */
         return;
     a->dirty = true;
     if (!a->request)

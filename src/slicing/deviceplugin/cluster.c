@@ -241,22 +241,19 @@ static void on_written(const struct sw_kube_answer *answer, void *arg)
     p->perform(p);
 }
 
-static const char *state_message(enum dp_claim_state state)
-{
-    return state == DP_IN_USE       ? "The container has the slice"
-           : state == DP_PROCESSING ? "The slice is being made"
-                                    : "The slice waits for its container";
-}
-
 static struct json_object *state_patch(const struct sw_device_plugin *p, enum dp_claim_state state)
 {
+    static const char *const messages[] = { [DP_STAGED] = "The slice waits for its container",
+                                            [DP_CREATED] = "The slice waits for its container",
+                                            [DP_PROCESSING] = "The slice is being made",
+                                            [DP_IN_USE] = "The container has the slice" };
     char now[21];
     struct json_object *doc = json_object_new_object(), *c = json_object_new_object();
     sw_json_set_str(doc, dp_claim_state_text(state), "status", "state", NULL);
     sw_json_set_str(c, "State", "type", NULL);
     sw_json_set_str(c, "True", "status", NULL);
     sw_json_set_str(c, dp_claim_state_text(state), "reason", NULL);
-    sw_json_set_str(c, state_message(state), "message", NULL);
+    sw_json_set_str(c, messages[state], "message", NULL);
     sw_json_set_str(c, sw_time_rfc3339(dp_now_ms(p), now), "lastTransitionTime", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), c);
     return doc;

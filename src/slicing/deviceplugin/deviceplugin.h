@@ -23,7 +23,8 @@
 struct sw_kube;
 struct sw_device_plugin;
 
-/** How a container is told what it has; any of them together. Source: k8s-device-plugin's flag. */
+/** How a container learns which devices it has; they can be combined. Source: k8s-device-plugin's
+ * flag. */
 enum sw_device_list {
     SW_DEVICES_ENVVAR = 1 << 0,          /* NVIDIA_VISIBLE_DEVICES */
     SW_DEVICES_CDI_ANNOTATIONS = 1 << 1, /* cdi.k8s.io/... */

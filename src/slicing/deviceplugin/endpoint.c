@@ -8,7 +8,7 @@
 #include "slicing/deviceplugin/messages.h"
 #include "slicing/deviceplugin/tickets.h"
 
-/* A kubelet that restarts is back, mostly, before its streams' end is taken for something else. */
+/* A kubelet that restarts is mostly back before LOST_MS have passed. */
 enum { REGISTER_AGAIN_MS = 1000, LOST_MS = 3000, REGISTER_TIMEOUT_MS = 10 * 1000 };
 
 struct watcher { /* a ListAndWatch under way */
@@ -22,12 +22,12 @@ struct dp_endpoint {
     const struct dp_resource *r;
     struct sw_grpc_server *server;
     LIST_HEAD(watcher_list, watcher) watchers;
-    struct dp_bytes devices; /* told last */
+    struct dp_bytes devices; /* sent last */
     size_t n_healthy;
     struct sw_grpc_request *registration;
     struct sw_timer *again;
     bool registered;
-    char *trouble; /* said last */
+    char *trouble; /* logged last */
 };
 
 /* ---- ListAndWatch ------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ static const struct sw_grpc_method methods[] = {
 /* ---- registration ------------------------------------------------------------------------------
  */
 
-/* kubelet takes the end of its stream for the plugin's: the devices are away until it hears of them
- * again. */
+/* kubelet takes the end of its stream for the plugin's end: the devices are unknown to it until the
+ * plugin registers again. */
 static void on_again(void *arg)
 {
     struct dp_endpoint *e = arg;

@@ -244,7 +244,7 @@ static bool read_line(const Kubelet__HeldPod *pod, const Kubelet__HeldContainer 
     return true;
 }
 
-/* kubelet may tell a container's devices one by one (with topology): they belong together. */
+/* kubelet may list a container's devices one by one (with topology): they belong together. */
 static bool join_line(struct dp_held *all, size_t n, struct dp_held *line)
 {
     for (size_t i = 0; i < n; i++) {

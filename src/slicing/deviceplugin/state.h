@@ -39,7 +39,7 @@ struct sw_device_plugin {
     struct sw_kube *kube;
     struct sw_device_plugin_opts opts;
     char *plugins_dir, *held_socket; /* under kubelet's folder */
-    int lock;                        /* of the records: nobody else is at work on this node */
+    int lock;                        /* of the records: no other plugin works on this node */
 
     struct dp_driver *driver; /* NULL: no GPU yet */
     char *no_gpu;             /* why not */

@@ -6,8 +6,8 @@
 
 #include "slicing/mig/mig.h"
 
-/* Occupancies looked at before giving up. A combination that needs more than a few hundred has not
- * been seen outside of adversarial tests; the bound keeps a scheduler answering. */
+/* Occupancies tried before the search ends. A combination that needs more than a few hundred has
+ * not been seen outside of adversarial tests; the bound keeps a scheduler answering. */
 enum { MAX_TRIES = 1 << 16 };
 
 static const char *const policies[] = { "packed", "spread", "dense-node" };
@@ -93,10 +93,10 @@ struct search {
     size_t n_gpus;
     struct sw_mig_use *uses; /* what is taken so far */
     const struct sw_mig_profile *requests;
-    const uint16_t *order; /* wants, the hardest first */
+    const uint16_t *order; /* indices of requests, the hardest first */
     size_t n_requests;
-    struct sw_mig_choice *choices; /* by want */
-    uint64_t *dead;                /* hashes of (next want, occupancies) that led nowhere */
+    struct sw_mig_choice *choices; /* by request */
+    uint64_t *dead;                /* hashes of (next request, occupancies) without a solution */
     unsigned n_tries;
 };
 
@@ -188,7 +188,7 @@ static bool search_all(struct search *s)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* The wants, those with large and with few places first. */
+/* The requests, those with large and with few places first. */
 static void put_in_order(const struct sw_mig_gpu *gpus, size_t n_gpus,
                          const struct sw_mig_profile *requests, size_t n_requests, uint16_t *order)
 {

@@ -64,7 +64,8 @@ int sw_nvml_ci_find(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t g
 int sw_nvml_mig_uuid(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t gi, uint32_t ci,
                      char uuid[static SW_NVML_TEXT], struct sw_err *err) SW_CHECKED;
 
-/** Begin to listen for critical errors of all GPUs. SW_INVALID: the hardware does not tell. */
+/** Begin to listen for critical errors of all GPUs. SW_INVALID: the hardware does not report them.
+ */
 int sw_nvml_listen(struct sw_nvml *n, struct sw_err *err) SW_CHECKED;
 /** The next critical error, waiting for @wait_ms. @return 0 | SW_PENDING (none) | SW_UNAVAILABLE */
 int sw_nvml_next_xid(struct sw_nvml *n, unsigned wait_ms, size_t *gpu_index, uint64_t *xid,

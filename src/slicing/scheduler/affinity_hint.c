@@ -6,7 +6,7 @@
 
 #include "slicing/scheduler/placement.h"
 
-/* ---- a quick look ------------------------------------------------------------------------------
+/* ---- a quick check ------------------------------------------------------------------------------
  */
 
 static const struct sw_mig_kind *kind_on(const struct sw_mig_gpu *gpu,
@@ -95,7 +95,7 @@ static bool clear_place(struct search *s, size_t gpu, const struct sw_mig_kind *
 {
     struct sw_mig_use *use = &s->attempt[gpu].use;
     for (const struct claim *c = s->node->claims; c; c = c->next) {
-        /* media engines run out before slices do: whoever has one is in the way as well */
+        /* media engines run out before slices do: a claim that has one is in the way as well */
         const bool media = c->kind && kind->n_media && c->kind->n_media;
         if (c->gpu != gpu || has_moved(&s->a, c) || !(mask_of(c->place) & mask_of(place) || media))
             continue;
@@ -122,7 +122,7 @@ static const struct node *another(struct search *s, const struct advice *a, cons
     for (size_t i = 0; i < s->n_others && i < MAX_CHECKED; i++) {
         bool taken = false;
         for (size_t k = 0; k < a->n; k++)
-            taken |= a->to[k] == s->others[i]; /* one each, and nobody has to count */
+            taken |= a->to[k] == s->others[i]; /* one each, so that none has to be counted */
         if (!taken && has_room(s, s->others[i], &c->profile))
             return s->others[i];
     }
@@ -201,7 +201,7 @@ static bool make_room(struct search *s, const struct sw_mig_profile *profile)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* The pod's wants, the largest first. */
+/* The pod's requests, the largest first. */
 static void in_order(const struct node *node, const struct pod *pod, size_t *order)
 {
     for (size_t i = 0; i < pod->pod_request.n; i++) {

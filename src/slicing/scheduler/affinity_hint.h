@@ -1,7 +1,7 @@
 #pragma once
-/* advice: a pod fits nowhere, but would if slices lay otherwise: who would have to move. Slices of
- * a running pod cannot: it has to be made again, and that is for people to decide. Asks the
- * picture, changes nothing. Internal to scheduler. */
+/* affinity_hint: a pod fits nowhere, but would if other pods' slices lay elsewhere: which would
+ * have to move. A running pod's slices cannot move: it must be deleted and created again, which is
+ * for people to decide. Reads the cache and changes nothing. Internal to scheduler. */
 #include "slicing/scheduler/cache/cache.h"
 
 enum { ADVICE_MAX_MOVES = 8 };
@@ -13,8 +13,8 @@ struct advice {
     size_t n;
 };
 
-/** A quick look before the search: how many slices @pod wants and how many are free on @node.
- * @return false: it can never fit there, or wants more than is searched for */
+/** A quick check before the search: how many slices @pod requests and how many are free on @node.
+ * @return false: it can never fit there, or requests more than is searched for */
 bool advice_count(const struct cache *p, const struct node *node, const struct pod *pod,
                   unsigned *wanted, unsigned *free_slices);
 /** The fewest moves found that make room on @node; those that move fit beside the pod afterwards,

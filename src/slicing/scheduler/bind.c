@@ -22,7 +22,7 @@ struct bind {
     struct pod *pod; /* NULL: not known yet; then kept by pod->binding */
     char *why;       /* the first thing that failed */
     bool undoing;
-    bool waits;    /* for the watch to tell of its claims */
+    bool waits;    /* for the watch to report its claims */
     size_t n_open; /* writes without an answer */
     void (*next)(struct bind *b);
     struct write *writes;
@@ -78,28 +78,8 @@ static void answer(struct bind *b)
     printbuf_free(out);
 }
 
-static void count(struct bind *b, int64_t now_ms)
-{
-    struct metrics *m = &b->s->metrics;
-    sched_metrics_answered(m, METRICS_BIND, (double)(now_ms - b->started_ms) / 1e3);
-    m->bound += !b->why;
-    m->bind_failed += b->why != NULL;
-    if (!b->why && b->pod && b->pod->asked_ms)
-        sched_metrics_waited(m, (double)(now_ms - b->pod->asked_ms) / 1e3);
-}
-
-static void log_end(const struct bind *b)
-{
-    SW_AUTO_CHARS *pod = sw_printf("%s/%s", b->ask.ns, b->ask.pod);
-    if (b->why)
-        sw_log(SW_LOG_WARN, "pod not bound", "pod", pod, "node", b->ask.node, "error", b->why,
-               NULL);
-    else
-        sw_log(SW_LOG_INFO, "pod bound", "pod", pod, "node", b->ask.node, NULL);
-}
-
-/* Its claims are anybody's to look after. Where nobody knows of one, none is believed in: should it
- * be there all the same, the watch tells. */
+/* The collector may check its claims again. One without a uid is dropped: should it exist all the
+ * same, the watch reports it. */
 static void release_claims(struct cache *p, const struct pod *pod, int64_t now_ms)
 {
     for (struct claim *c = pod->claims, *next; c; c = next) {
@@ -115,9 +95,19 @@ static void finish(struct bind *b)
 {
     struct sw_scheduler *s = b->s;
     struct pod *pod = b->pod;
+    struct metrics *m = &s->metrics;
     const int64_t now_ms = sw_loop_now_ms(s->loop);
-    count(b, now_ms);
-    log_end(b);
+    sched_metrics_answered(m, METRICS_BIND, (double)(now_ms - b->started_ms) / 1e3);
+    m->bound += !b->why;
+    m->bind_failed += b->why != NULL;
+    if (!b->why && b->pod && b->pod->asked_ms)
+        sched_metrics_waited(m, (double)(now_ms - b->pod->asked_ms) / 1e3);
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", b->ask.ns, b->ask.pod);
+    if (b->why)
+        sw_log(SW_LOG_WARN, "pod not bound", "pod", name, "node", b->ask.node, "error", b->why,
+               NULL);
+    else
+        sw_log(SW_LOG_INFO, "pod bound", "pod", name, "node", b->ask.node, NULL);
     answer(b);
     if (pod) {
         release_claims(s->cache, pod, now_ms);
@@ -221,7 +211,7 @@ static void on_checked(const struct sw_kube_answer *a, void *arg)
         finish(b);
     } else if (a->code == 0 || a->code == SW_NOTFOUND) {
         undo(b);
-    } else { /* nobody knows: the claims stay, whoever collects will find out */
+    } else { /* not known: the claims stay for the collector to decide */
         finish(b);
     }
 }
@@ -249,9 +239,9 @@ static void on_bound(const struct sw_kube_answer *a, void *arg)
         undo(b);
 }
 
-static struct json_object *binding_of(const struct bind *b)
+static void send_binding(struct bind *b)
 {
-    struct json_object *doc = json_object_new_object();
+    SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, "Binding", "kind", NULL);
     sw_json_set_str(doc, b->ask.pod, "metadata", "name", NULL);
@@ -260,18 +250,12 @@ static struct json_object *binding_of(const struct bind *b)
     sw_json_set_str(doc, "v1", "target", "apiVersion", NULL);
     sw_json_set_str(doc, "Node", "target", "kind", NULL);
     sw_json_set_str(doc, b->ask.node, "target", "name", NULL);
-    return doc;
-}
-
-static void send_binding(struct bind *b)
-{
-    SW_AUTO_JSON *body = binding_of(b);
     const struct sw_request_opts opts = { .timeout_ms = WRITE_MS,
                                           .retries = RETRIES,
                                           .ahead = true, /* what has begun ends first */
                                           .subresource = "binding" };
     b->n_open++;
-    (void)sw_kube_create(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, body, &opts, on_bound, b);
+    (void)sw_kube_create(b->s->kube, pod_kind(b), b->ask.ns, b->ask.pod, doc, &opts, on_bound, b);
 }
 
 static struct json_object *find_made(const struct bind *b, const struct claim *c)
@@ -320,9 +304,9 @@ void sched_bind_observed(struct sw_scheduler *s, const char *claim)
     on_waited(b);
 }
 
-/* Another replica may have been at work since this one was told something last. Whatever it created
- * before the claims here, the watch has told when it tells of those; and what it creates later, it
- * finds out about. So nothing is given away twice, without anybody being asked. */
+/* Another replica may have created claims meanwhile. Those that are older than the claims here have
+ * been reported by the watch once it has reported these; those that are newer the other replica
+ * finds to overlap. So no slice is given away twice, without a further request. */
 static void bind_pod(struct bind *b)
 {
     bool watched = true;
@@ -400,7 +384,8 @@ static void patch_status(struct write *w)
 
 static void on_status_put(const struct sw_kube_answer *a, void *arg)
 {
-    if (a->code == SW_CONFLICT) /* somebody else wrote to it meanwhile, or it was ours already */
+    if (a->code ==
+        SW_CONFLICT) /* another client wrote to it meanwhile, or this write had succeeded already */
         patch_status(arg);
     else
         on_marked(a, arg);
@@ -491,7 +476,7 @@ static void reserve(struct bind *b)
         create_claims(b);
 }
 
-/* What an earlier attempt left behind and does not serve now. */
+/* Delete what an earlier attempt left behind and cannot be reused. */
 static void clear(struct bind *b)
 {
     for (struct claim *c = b->pod->claims, *next; c; c = next) {
@@ -549,7 +534,7 @@ static void begin(struct bind *b)
     }
     b->pod->binding = true;
     if (!b->pod->pod_request.n)
-        bind_pod(b); /* it wants no slices: it passes */
+        bind_pod(b); /* it requests no slices */
     else if (is_anything_left(b))
         read_pod_node(b, on_pod_read);
     else

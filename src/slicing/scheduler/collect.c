@@ -1,7 +1,7 @@
-/* What only one of several replicas does: claims that nobody will use are deleted, and pods that
- * wait are woken when room appears. kube-scheduler looks again at a pod when a node changes, not
- * when a claim does; so the node's label SW_SCHEDULER_EPOCH is changed, once a second at most.
- * Hints are for any replica to give. */
+/* What only the leader of several replicas does: unused claims are deleted, and waiting pods are
+ * tried again when room appears. kube-scheduler tries a pod again when a node changes, not when a
+ * claim does; so the node's label SW_SCHEDULER_EPOCH is changed, at most once a second. Hints are
+ * given by any replica. */
 #include <json-c/linkhash.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +12,16 @@
 #include "slicing/scheduler/placement.h"
 
 enum {
-    TOUCH_SOON_MS = 10, /* what comes together is told together */
+    TOUCH_SOON_MS = 10, /* changes that come together cause one write */
     TOUCH_EVERY_MS = 1000,
     COLLECT_MS = 2000,
     COLLECT_MORE_MS = 100,  /* where the last time was not enough */
     MAX_CHECKS = 32,        /* at a time */
-    MAX_WAITING = 256,      /* looked at; with more, somebody will fit */
+    MAX_WAITING = 256,      /* checked; with more, one of them will fit */
     MAX_TOUCHED = 16,       /* at once */
     UNSEEN_MS = 5000,       /* a claim may be seen before its pod is */
     UNCONFIRMED_MS = 60000, /* a pod that was only asked about */
-    NOMINATED_MS = 300000,  /* whoever leaves has ended by then */
+    NOMINATED_MS = 300000,  /* evicted pods have ended by then */
     LOST_NODE_MS = 60000,
     DESELECTED_MS = 60000,
 };
@@ -45,8 +45,8 @@ struct check {
 /* ---- waking ------------------------------------------------------------------------------------
  */
 
-/* Whether somebody who was refused would fit on the node now. Whoever was not asked about yet is in
- * the scheduler's queue and needs no waking. */
+/* Whether a pod that was refused would fit on the node now. One that was not asked about yet is in
+ * the scheduler's queue and needs no hint. */
 static bool is_awaited(const struct cache *p, struct node *n)
 {
     unsigned n_checked = 0;
@@ -118,21 +118,16 @@ static void on_sent(const struct sw_kube_answer *a, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "pod not sent to look again", "error", sw_err_text(a->err), NULL);
 }
 
-/* Whoever was just refused has to wait before he is tried again, two seconds at most; but
+/* A pod that was just refused has to wait before it is tried again, two seconds at most; but
  * kube-scheduler 1.20 tries a pod that is written to at once. Source: PriorityQueue.Update, and
  * kubernetes/kubernetes#98829, by which it waits all the same. */
-static void send_again(struct sw_scheduler *s, const struct pod *pod)
+void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
 {
     SW_AUTO_JSON *body = epoch_patch("annotations", sw_loop_now_ms(s->loop));
     sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
     s->metrics.sent_again++;
     (void)sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
                         SW_PATCH_MERGE, body, NULL, on_sent, s);
-}
-
-void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
-{
-    send_again(s, pod);
     cache_has_grown(s->cache, n);
     if (s->tidy && !sw_timer_is_set(s->tidy->touch))
         sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);
@@ -181,7 +176,7 @@ static void on_collected(const struct sw_kube_answer *a, void *arg)
             sw_log(SW_LOG_INFO, "claim collected", "claim", k->claim, NULL);
         if (c)
             cache_drop_claim(s->cache, c);
-    } else if (a->code != SW_CONFLICT) { /* changed meanwhile: looked at again later */
+    } else if (a->code != SW_CONFLICT) { /* changed meanwhile: checked again later */
         sw_log(SW_LOG_WARN, "claim not collected", "claim", k->claim, "error", sw_err_text(a->err),
                NULL);
     }
@@ -233,7 +228,7 @@ static void on_node_read(const struct sw_kube_answer *a, void *arg)
 }
 
 /* Slices that exist are unmade by the node's device plugin, which then deletes the claim; where the
- * node is gone nobody will. */
+ * node is gone this does it. */
 static bool is_lost(const struct claim *c, int64_t now_ms)
 {
     return c->state > CLAIM_CREATED && !c->pod->known && !c->node->is_mig && !c->node->labelled &&
@@ -303,8 +298,8 @@ static void on_disowned(const struct sw_kube_answer *a, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "NodeAccelerator not deleted", "error", sw_err_text(a->err), NULL);
 }
 
-/* The label went, and with it the device plugin; when the last claim is gone, too, nobody says any
- * more what the node has. (Where the Node goes, its NodeAccelerator goes with it.) */
+/* The label went, and with it the device plugin; when the last claim is gone, too, nothing updates
+ * the NodeAccelerator. (Where the Node goes, its NodeAccelerator goes with it.) */
 static void disown_nodes(struct tidy *t, int64_t now_ms)
 {
     const struct cache *p = t->s->cache;
@@ -333,8 +328,8 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "claim not labelled", "error", sw_err_text(a->err), NULL);
 }
 
-/* Of somebody else's scheduler, or an older one: without the label the node's plugin does not see
- * it.
+/* A claim of another scheduler, or of an older version: without the label the node's plugin does
+ * not watch it.
  */
 static void label_claim(struct tidy *t, struct claim *c)
 {
@@ -365,8 +360,8 @@ static void label_claims(struct tidy *t)
 /* ---- leading -----------------------------------------------------------------------------------
  */
 
-/* The scheduler asked about a pod that the watch has never told of: it was deleted before. And GPUs
- * are not kept for ever for one that does not take them. */
+/* A pod that kube-scheduler asked about and the watch never reported was deleted before. And GPUs
+ * are not kept for ever for a pod that is not bound. */
 static void forget_pods(struct cache *p, int64_t now_ms)
 {
     for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {

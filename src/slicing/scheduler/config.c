@@ -10,7 +10,7 @@
 #include "slicing/scheduler/scheduler.h"
 
 /* What a kube-scheduler needs. In a cluster with more than a hundred nodes it asks about a part
- * only, another one each time, unless it is told to ask about all; then none may have room,
+ * only, another one each time, unless its configuration says all; then none may have room,
  * although one of the others has. A newer one would let the pod wait then; 1.20 can be made to try
  * again at once (collect.c), so that five tries see all nodes: as each node costs it some
  * microseconds for each pod, it asks about a fifth. */

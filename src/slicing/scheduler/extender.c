@@ -146,7 +146,7 @@ static unsigned scale(unsigned score, unsigned least, unsigned most)
     return most == least ? 0 : ((score - least) * MAX_SCORE + (most - least) / 2) / (most - least);
 }
 
-/* Whoever gets nothing is left out: the scheduler adds up what it is told, and reads the less.
+/* Scores of 0 are left out: kube-scheduler adds up what it gets, and reads less so.
  * Source: kube-scheduler's prioritizeNodes() */
 static void put_scores(struct printbuf *out, const struct question *q, const unsigned *scores)
 {

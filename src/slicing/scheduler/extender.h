@@ -1,8 +1,8 @@
 #pragma once
-/* extender: the scheduler's extender protocol, from bytes to bytes. What is decided comes from
- * placement.h; nothing here reads a socket or a clock. Internal to scheduler.
- * Source: k8s.io/kube-scheduler/extender/v1 (ExtenderArgs and so on: no JSON tags, so fields go by
- * their Go names; readers take them in either case). */
+/* extender: the scheduler's extender protocol, from bytes to bytes. placement.h decides; nothing
+ * here reads a socket or a clock. Internal to scheduler. Source: k8s.io/kube-scheduler/extender/v1
+ * (ExtenderArgs and so on: no JSON tags, so fields go by their Go names; readers take them in
+ * either case). */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +12,8 @@
 struct printbuf;
 
 struct extender;
-/** @p is borrowed. @preempts: pods may be sent away for the slices of more important ones.
- * @nodes_to_score: so many nodes that fit are named at most, the best ones, where the pod has no
+/** @p is borrowed. @preempts: pods may be evicted for the slices of pods of higher priority.
+ * @nodes_to_score: at most so many nodes that fit are named, the best ones, where the pod has no
  * preferences of its own (0: all). */
 struct extender *extender_new(struct cache *p, bool preempts, size_t nodes_to_score);
 void extender_free(struct extender *x);
@@ -21,15 +21,15 @@ SW_DEFINE_AUTO(extender, extender_free)
 
 /** What an answer says, for logs and metrics. */
 struct extender_outcome {
-    const struct pod *pod; /* borrowed from the picture; NULL: no pod in the question */
+    const struct pod *pod; /* borrowed from the cache; NULL: no pod in the question */
     size_t n_asked, n_fit; /* nodes */
     char why[160];         /* of one that does not fit; "" */
-    /* Where less important pods may have to leave, or somebody does anyway, of those asked about:
-     * not all of many. None where nobody would have to. Borrowed until the next question. */
+    /* Nodes asked about where pods of lower priority might be evicted, or pods end anyway; of many
+     * nodes not all. Borrowed until the next question. */
     struct node *const *likely;
     size_t n_likely;
-    /* Has room and was not asked about, where none does that was: the scheduler looks at a part of
-     * a big cluster only. Touched, it makes the scheduler ask again, about others. NULL: none */
+    /* A node that has room and was not asked about, where none of those asked about has: of a big
+     * cluster the scheduler asks about a sample only. NULL: none */
     struct node *elsewhere;
 };
 

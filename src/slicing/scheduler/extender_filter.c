@@ -20,11 +20,11 @@
  * Source: kube-scheduler's minFeasibleNodesToFind */
 enum { LEAST_SAMPLE = 100 };
 
-/* So often a pod is sent to look elsewhere at once; then after a second, two, four, ... */
+/* So many hints a pod gets at once; further ones after a second, two, four, ... */
 enum { HINTS_AT_ONCE = 8, HINT_LATER_MS = 1000, MAX_DOUBLED = 6 };
 
-/* Few enough that each may be named in the pod's message; of more only the kinds are told, or the
- * message of one pod would have the size of the cluster. */
+/* Few enough that each may be named in the pod's message; of more only the reasons are given, or
+ * the message of one pod would grow with the cluster. */
 enum { FEW_NODES = 8 };
 
 enum { N_CODES = -SW_CANCELED + 1 };
@@ -200,7 +200,7 @@ static void put_failed(struct printbuf *out, const struct extender *x, bool name
 enum { MAX_SEARCHES = 8 };
 
 /* The nodes with the most free slices, as numbers in the question. What a question may cost is
- * bounded: many nodes are looked at in turns.
+ * bounded: many nodes are checked in turns.
  * @return how many; 0 as well where all nodes together have less than is wanted */
 static size_t find_emptiest(const struct extender *x, const struct pod *pod, size_t *which)
 {
@@ -267,8 +267,8 @@ static void need_node_fits(struct extender *x, size_t n)
     x->node_fits = sw_realloc(x->node_fits, n, sizeof *x->node_fits);
 }
 
-/* Where somebody could be sent away. Many nodes are looked at in turns, and each claim of them is a
- * look into memory: what one question may cost is bounded. */
+/* Nodes where pods could be evicted. What one question may cost is bounded: many nodes are checked
+ * in turns. */
 static void find_evictable(struct extender *x, const struct pod *pod,
                            struct extender_outcome *outcome)
 {

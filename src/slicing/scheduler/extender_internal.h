@@ -26,8 +26,8 @@ struct extender {
     struct node_fit *node_fits;
     size_t n_fits;
     size_t nodes_to_score; /* named at most, of those that fit; 0: all */
-    bool preempts;         /* others may be sent away for slices */
-    size_t turn;           /* where nodes were looked at last */
+    bool preempts;         /* pods may be evicted for slices */
+    size_t turn;           /* the index where the next bounded search begins */
     size_t stamp;          /* of the question: nodes that it is about bear it */
     struct node *likely[MAX_LIKELY];
 };

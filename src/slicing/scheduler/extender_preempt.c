@@ -1,5 +1,5 @@
-/* The verb preempt: kube-scheduler would send pods away from some nodes; who has to go besides, so
- * that there are slices, too. */
+/* The verb preempt: kube-scheduler proposes nodes with pods to evict; the answer adds the pods that
+ * must be evicted for their slices. */
 #include "slicing/scheduler/extender.h"
 
 #include <json-c/printbuf.h>
@@ -21,8 +21,8 @@ static const char *victim_uid(struct json_object *victim)
     return *uid ? uid : sw_obj_uid(victim);
 }
 
-/* Whom the scheduler would send away. Those that have no slices are not in the picture: they go as
- * they were given. */
+/* The pods that kube-scheduler would evict. Those without slices are not in the cache: they are
+ * answered as they were given. */
 struct proposal {
     const struct pod *known[MAX_VICTIMS];
     const char *others[MAX_VICTIMS];
@@ -78,7 +78,7 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
     struct victims v = { 0 };
     read_proposal(x->cache, proposed, of);
     const bool ok = victims_find(x->cache, pod, node, of->known, of->n_known, &v);
-    /* nobody of ours needs to go, but others do: their leaving is what was asked about */
+    /* no pod with slices is evicted, but others are: they are what was asked about */
     if (!ok && !(of->n_others && !of->n_known && victims_none(x->cache, pod, node)))
         return;
     if (v.n > of->n_known && !x->preempts) {
@@ -91,8 +91,8 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
     victims_done(&v);
 }
 
-/* Where others are being sent away for it already: elsewhere nobody needs to go. Where they have
- * gone and kube-scheduler asks all the same, something else is missing there. */
+/* The node where pods are being evicted for it already: none is evicted elsewhere. Where those have
+ * ended and kube-scheduler asks all the same, something else is missing there. */
 static const struct node *is_made_room_on(struct extender *x, struct pod *pod)
 {
     if (!pod->nominated || pod->follows)

@@ -1,4 +1,4 @@
-/* Four watches that tell the picture. */
+/* The watches that fill the cache. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static const struct {
                                 on_accelerator, NULL, false },
     [INFORMER_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL, false },
     [INFORMER_PODS] = { "v1", "Pod", pod_fields, false, on_pod, NULL, false },
-    /* evictions respect them whoever counts: that they are not to be read keeps nobody waiting */
+    /* the API server enforces them in evictions: answers do not wait for them */
     [INFORMER_BUDGETS] = { "policy/v1", "PodDisruptionBudget", budget_fields, false, on_budget,
                            "policy/v1beta1", true },
 };

@@ -25,7 +25,7 @@ struct informer {
     struct sw_kube_request *kind_request; /* for the kind */
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
-    bool older; /* it is looked for under the name that older servers have for it */
+    bool older; /* the apiVersion of older servers is tried */
     struct sw_timer *retry;
     char *trouble; /* NULL: none */
 };
@@ -43,12 +43,12 @@ struct sw_scheduler {
     struct sw_lease *lease;
     struct cache *cache;
     struct extender *extender;
-    struct printbuf *answer; /* its room is kept: thousands of nodes are some 100 KiB */
+    struct printbuf *answer; /* reused: an answer about thousands of nodes has some 100 KiB */
     struct sw_serve *serve, *health, *metrics_serve;
     struct informer informers[N_INFORMERS];
     struct bind *binds;
     size_t n_binds;
-    struct held_filter *held; /* questions that wait until there are fewer binds */
+    struct held_filter *held; /* filter requests that wait until there are fewer binds */
     struct evict *evicts;
     bool old_evictions; /* the API server knows those of policy/v1beta1 only */
     struct tidy *tidy;
@@ -59,34 +59,35 @@ struct sw_scheduler {
 /* informers.c: what is watched. */
 void sched_informers_open(struct sw_scheduler *s);
 void sched_informers_close(struct sw_scheduler *s);
-/** NULL: everything was told; else what is missing. */
+/** NULL: all objects are known; else what is missing, borrowed. */
 const char *sched_informers_trouble(const struct sw_scheduler *s);
 
 /* bind.c: claims and Binding of one pod. */
-/** @ask is taken. Answers @reply when all is done or undone. */
+/** Bind a pod; @ask is taken. @reply is answered when all is written, or deleted again. */
 void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
                       struct sw_serve_reply *reply);
-/** The watch told of that claim: who waits for it goes on. */
+/** The watch has reported @claim: a bind that waits for it goes on. */
 void sched_bind_observed(struct sw_scheduler *s, const char *claim);
-/** After the client is gone: answers whoever still waits. */
+/** After the client has been freed: answer the requests that are still open. */
 void sched_bind_abandon_all(struct sw_scheduler *s);
 
-/* preempt.c: less important pods make room. */
-/** A pod found no room: soon, if it still waits then. */
+/* preempt.c: eviction of pods of lower priority. */
+/** A pod found no room: evict others for it soon, if it still waits then. */
 void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *told);
-/** The scheduler sends somebody away itself: nothing is begun for @pod. */
+/** kube-scheduler evicts pods for @pod itself: cancel what has not begun. */
 void sched_evict_cancel(struct sw_scheduler *s, const struct pod *pod);
-/** What its status says: kube-scheduler has sent somebody away for it on @node_name ("": nowhere),
- * so nobody else needs to go, and the room there is kept for it. */
+/** @node_name is its status.nominatedNodeName ("": none): kube-scheduler has evicted pods there, so
+ * no others are, and the room is kept for @pod. */
 void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name);
 void sched_evict_close(struct sw_scheduler *s);
 
-/* collect.c: claims left behind, and waking pods that wait. For the leader alone. */
+/* collect.c: deletion of unused claims, and nodes touched so that waiting pods are tried again.
+ * Only the leader does it. */
 int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
                     struct sw_err *err);
 void sched_tidy_close(struct sw_scheduler *s);
-/** Something may be to do now. */
+/** A node may have more room: touch it soon, if pods wait. */
 void sched_tidy_check(struct sw_scheduler *s);
-/** A node that was not asked about has room: it and the pod are touched, so that kube-scheduler
- * tries again, whichever replica this is. */
+/** Node @n, which kube-scheduler did not ask about, has room for @pod: touch both, so that
+ * kube-scheduler tries again. Any replica does it. */
 void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n);

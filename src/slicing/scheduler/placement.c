@@ -22,13 +22,13 @@ static int number_of(const struct sw_mig_geometry *g, const struct sw_mig_profil
     return kind ? (int)(kind - g->kinds) : -1;
 }
 
-/* One slice, nobody's claims to look away from: the common case, made for thousands of nodes. */
+/* One slice, and no claims to be left out: the common case, for thousands of nodes. */
 static bool is_simple(const struct pod *pod, const struct node *node)
 {
     return pod->pod_request.n == 1 && !pod->claims && !node->nominee;
 }
 
-/* The number of the pod's profile in the geometry of all the node's GPUs; -1: it has no such. */
+/* The index of the pod's profile in the geometry of all the node's GPUs; -1: it is not there. */
 static int common_kind(const struct node *node, const struct slice_request *want,
                        struct decide_common *common)
 {

@@ -1,6 +1,6 @@
-/* Sending less important pods away where kube-scheduler does not: it asks its extenders only where
- * its own rules found somebody in the way, and they do not count slices. The Eviction API does it,
- * so that budgets are kept in any case; meanwhile the GPUs are kept for the pod. */
+/* Eviction of pods of lower priority where kube-scheduler does not evict: it asks its extenders
+ * only where its own rules found victims, and its rules do not count slices. The Eviction API is
+ * used, so that budgets are kept in any case; meanwhile the GPUs are kept for the pod. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "slicing/scheduler/victims.h"
 
 enum {
-    WAIT_MS = 3000, /* kube-scheduler asks within that if it sends somebody away itself */
+    WAIT_MS = 3000, /* kube-scheduler asks within that time if it evicts pods itself */
     SPARED_MS = 300000,
     MAX_EVICTS = 16,
     WRITE_MS = 10 * 1000,
@@ -30,7 +30,7 @@ struct victim {
 struct evict {
     struct sw_scheduler *s;
     char *uid;    /* the pod's */
-    char **nodes; /* where others may have to leave */
+    char **nodes; /* where others may have to be evicted */
     size_t n_nodes;
     struct sw_timer *timer;
     struct sw_kube_request *req;
@@ -40,8 +40,12 @@ struct evict {
     struct evict *next;
 };
 
-static void free_evict(struct evict *e)
+static void end(struct evict *e)
 {
+    struct evict **at = &e->s->evicts;
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
     sw_timer_free(e->timer);
     sw_kube_cancel(e->req);
     for (size_t i = 0; i < e->n_nodes; i++)
@@ -56,15 +60,6 @@ static void free_evict(struct evict *e)
     free(e->node);
     free(e->uid);
     free(e);
-}
-
-static void end(struct evict *e)
-{
-    struct evict **at = &e->s->evicts;
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-    free_evict(e);
 }
 
 static struct evict *find(struct sw_scheduler *s, const char *uid, size_t *n)
@@ -82,7 +77,7 @@ static struct evict *find(struct sw_scheduler *s, const char *uid, size_t *n)
 
 static void on_event(const struct sw_kube_answer *a, void *arg SW_UNUSED)
 {
-    if (a->code < 0) /* it is for people: losing one harms nothing, and the log has it */
+    if (a->code < 0) /* an Event is for people only, and the log has it */
         sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(a->err), NULL);
 }
 
@@ -106,8 +101,8 @@ static void record_preempted(struct evict *e, const struct victim *v, const stru
 
 static void send_next(struct evict *e);
 
-/* A budget has been used up meanwhile, most likely. Whoever has been sent away already is; the pod
- * is asked about again, and then the rest is looked at anew. */
+/* Most likely a budget has been used up meanwhile. Pods that are evicted already stay so; the rest
+ * is decided when kube-scheduler asks about the pod again. */
 static void give_up(struct evict *e, const struct sw_kube_answer *a)
 {
     const struct victim *v = &e->victims[e->at];
@@ -177,8 +172,8 @@ static bool still_waits(const struct pod *pod)
            pod->refused && !pod->nominated;
 }
 
-/* Whether somebody leaves anyway and it has to wait for them only. One who is late in leaving keeps
- * others for a while, not for ever. */
+/* Whether it fits once pods that end anyway have ended. A pod that takes long to end delays
+ * evictions for SPARED_MS, not for ever. */
 static bool is_room_coming(const struct evict *e, struct pod *pod)
 {
     const int64_t now_ms = sw_loop_now_ms(e->s->loop);

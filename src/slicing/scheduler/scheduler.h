@@ -1,8 +1,8 @@
 #pragma once
 /* scheduler: places MIG slices as the extender of a stock kube-scheduler. Which nodes a pod may go
- * to, which of them is best and whom to send away for it is answered out of memory, kept by
- * watching NodeAccelerators, AllocationClaims, Pods and Nodes; the API server is written to for the
- * chosen node alone: the pod's claims, then its Binding. All other rules of scheduling stay
+ * to, which of them is best and which pods to evict for it is answered from a cache, which watches
+ * NodeAccelerators, AllocationClaims, Pods and Nodes; the API server is written to for the chosen
+ * node alone: the pod's claims, then its Binding. All other rules of scheduling stay
  * kube-scheduler's.
  *
  * Nothing is kept anywhere but in the cluster: a process that begins anew reads what there is.
@@ -29,12 +29,11 @@ struct sw_scheduler_opts {
     struct sw_serve_opts extender; /* address, TLS; routes and callbacks are filled in */
     const char *health_address;    /* "HOST:PORT" of /healthz and /readyz; NULL: nowhere else */
     const char *metrics_address;   /* of /metrics; NULL: nowhere else */
-    bool leader_elect;             /* only one of several collects what is left behind */
+    bool leader_elect;             /* only one of several deletes unused claims */
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
-    bool no_preemption;                           /* nobody is sent away for slices */
-    size_t
-        nodes_to_score; /* of those that have room kube-scheduler is told of so many; 0: of all */
-    int64_t unbound_ms; /* a claim whose pod is not bound after so long is collected; 0: 30 s */
+    bool no_preemption;                           /* no pod is evicted for slices */
+    size_t nodes_to_score; /* so many nodes with room are named to kube-scheduler; 0: all */
+    int64_t unbound_ms;    /* a claim whose pod is not bound after so long is collected; 0: 30 s */
     void (*on_stopped)(void *arg); /* after sw_scheduler_stop() */
     void *arg;
 };

@@ -1,4 +1,4 @@
-/* The scheduler as a whole: what is asked over HTTP, and its life. */
+/* The scheduler's HTTP service, its start and end. */
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static void refuse(struct sw_scheduler *s, struct sw_serve_reply *reply, const s
     sw_serve_text(reply, 400, text);
 }
 
-/* The picture is not complete: an answer would be wrong. @return whether that was said */
+/* While the cache is not complete an answer would be wrong. @return whether @reply was answered so
+ */
 static bool not_yet(struct sw_scheduler *s, struct sw_serve_reply *reply)
 {
     const char *why = sw_scheduler_trouble(s);
@@ -195,7 +196,7 @@ static const struct sw_serve_route routes[] = {
     { "POST", "/bind", on_bind },
 };
 /* clang-format on */
-enum { N_PROBES = 4 /* the first routes: for everybody's eyes */ };
+enum { N_PROBES = 4 /* the first routes, which have no secrets */ };
 
 /* ---- life --------------------------------------------------------------------------------------
  */
@@ -255,16 +256,6 @@ static void on_server(int code, const char *why, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "the API server does not answer", "error", why, NULL);
 }
 
-static int open_kube(struct sw_scheduler *s, const struct sw_kube_config *config,
-                     struct sw_err *err)
-{
-    const struct sw_kube_opts opts = { .user_agent = "slipway-scheduler",
-                                       .field_manager = "slipway-scheduler",
-                                       .max_in_flight = MAX_IN_FLIGHT,
-                                       .on_server = on_server };
-    return sw_kube_new(s->loop, config, &opts, &s->kube, err);
-}
-
 static int open_probes(struct sw_scheduler *s, const char *text, struct sw_serve **out,
                        struct sw_err *err)
 {
@@ -308,7 +299,12 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     s->cache = cache_new(opts->policy, opts->node_label == NULL);
     s->extender = extender_new(s->cache, !opts->no_preemption, opts->nodes_to_score);
     s->answer = printbuf_new();
-    int rc = open_kube(s, config, err);
+    int rc = sw_kube_new(loop, config,
+                         &(struct sw_kube_opts){ .user_agent = "slipway-scheduler",
+                                                 .field_manager = "slipway-scheduler",
+                                                 .max_in_flight = MAX_IN_FLIGHT,
+                                                 .on_server = on_server },
+                         &s->kube, err);
     if (rc == 0)
         rc = open_serve(s, err);
     if (rc == 0)

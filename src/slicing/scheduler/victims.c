@@ -13,7 +13,8 @@ void victims_done(struct victims *v)
     *v = (struct victims){ 0 };
 }
 
-/* The most important first, as the scheduler wants its victims; then those that are there longest.
+/* The highest priority first, as kube-scheduler expects its victims; then those that are there
+ * longest.
  */
 static int by_importance(const void *a, const void *b)
 {
@@ -50,7 +51,7 @@ struct eviction {
     const struct pod *candidates[MAX_VICTIMS], *open[MAX_VICTIMS]; /* while they are sorted */
 };
 
-/* @without: the number of a victim who stays */
+/* @without: the index of a victim that is not evicted */
 static bool fits_without(struct eviction *t, size_t without)
 {
     size_t n = t->n_gone;
@@ -65,7 +66,7 @@ static bool fits(struct eviction *t)
     return fits_without(t, SIZE_MAX);
 }
 
-/* Its slices will be free without anybody's doing. */
+/* Its slices will be free without an eviction. */
 static bool is_leaving(const struct pod *pod)
 {
     return pod->leaving || pod->gone || pod->ended;
@@ -84,8 +85,8 @@ static bool is_less(const struct pod *other, const struct pod *pod, const struct
            strcmp(other->node, node->name) == 0 && other->priority < pod->priority;
 }
 
-/* All who hold slices here and are less important. Whom a budget protects is decided in the order
- * of their importance, as kube-scheduler does. */
+/* All pods of lower priority that hold slices here. Budgets are counted in the order of priority,
+ * as kube-scheduler does. */
 static void add_candidates(struct eviction *t)
 {
     const struct pod **all = t->candidates, **open = t->open;
@@ -106,7 +107,8 @@ static void add_candidates(struct eviction *t)
     t->n_victims += n_open;
 }
 
-/* Whoever need not go after all stays: those first that a budget protects, then the most important.
+/* Pods whose eviction is not needed after all stay: first those that a budget protects, then those
+ * of the highest priority.
  */
 static void reprieve(struct eviction *t)
 {
@@ -121,7 +123,7 @@ static void reprieve(struct eviction *t)
     }
 }
 
-/* Once more, for where it lies. */
+/* Place it once more, to learn where it lies. */
 static uint64_t find_gpus(struct eviction *t)
 {
     uint64_t gpus = 0;

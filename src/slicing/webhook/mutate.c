@@ -18,7 +18,7 @@ static const char *const container_lists[] = { "containers", "initContainers",
 
 struct mutation {
     const struct sw_webhook_policy *policy;
-    struct sw_json_writer *patch; /* as text at once: nobody looks at it again */
+    struct sw_json_writer *patch; /* written as text at once */
     size_t n_ops;
     struct json_object *warnings; /* NULL until there is one */
     bool asks;                    /* some container asks for a slice */
@@ -337,7 +337,7 @@ static struct json_object *names_of(struct json_object *list)
 }
 
 /* An ephemeral container has no resources, but an environment, and it runs in the pod that has the
- * slices: what opens other GPUs there is looked at when it is added. Those that were there before
+ * slices: it is checked for what opens other GPUs when it is added. Those that were there before
  * cannot be changed any more. */
 static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct json_object *old)
 {

@@ -1,4 +1,4 @@
-/* From bytes to bytes: of an AdmissionReview only the fields that the mutation looks at are kept.
+/* From bytes to bytes: of an AdmissionReview only the fields that the mutation reads are kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ void sw_webhook_answer_done(struct sw_webhook_answer *answer)
     *answer = (struct sw_webhook_answer){ 0 };
 }
 
-/* Of a container's variables only NVIDIA_VISIBLE_DEVICES is looked at. Reading them all is the most
+/* Of a container's variables only NVIDIA_VISIBLE_DEVICES is read. Reading them all is the most
  * of the work, and most pods do not have it. A letter of its name could be written as \u and
  * four digits. */
 static bool is_env_told(const char *body, size_t len_bytes)

@@ -1,6 +1,6 @@
-/* Tolerations for pods that ask for an extended resource: nodes that are tainted to keep others off
- * are theirs. As Kubernetes' admission plugin ExtendedResourceToleration does it, for clusters
- * where it is not switched on, and for taints that are not named as the resource. */
+/* Tolerations for pods that ask for an extended resource: nodes whose taints keep other pods off
+ * are meant for them. As Kubernetes' admission plugin ExtendedResourceToleration does it, for
+ * clusters where it is not switched on, and for taints that are not named as the resource. */
 #include "slicing/webhook/tolerations.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static bool is_extended(const char *name)
            !sw_starts_with(name, "requests.");
 }
 
-/* Pods name as many resources and tolerations as fit into a body: each is looked at once, and no
+/* Pods name as many resources and tolerations as fit into a body: each is read once, and no
  * node has more kinds of devices than this. */
 enum { MAX_KEYS = 256 };
 

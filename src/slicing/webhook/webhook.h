@@ -1,12 +1,12 @@
 #pragma once
-/* webhook: mutating admission of pods that ask for MIG slices. What they ask of NVIDIA's names
- * becomes ours (nvidia.com/mig-1g.5gb -> mig.das.com/1g.5gb), and they go to the scheduler and the
+/* webhook: mutating admission of pods that ask for MIG slices. Resources of NVIDIA's names become
+ * slipway's (nvidia.com/mig-1g.5gb -> mig.das.com/1g.5gb), and the pods get the scheduler and the
  * runtime class that know slices. Whole GPUs (nvidia.com/gpu) and pods without slices are left as
- * they are, but for tolerations of the taints on the nodes that have them. Of a pod with slices
- * ephemeral containers are looked at, too, when they are added.
+ * they are, but for tolerations of the taints on the nodes that have them. Ephemeral containers of
+ * a pod with slices are checked when they are added.
  *
  * The mutation is a pure function of the review; the server around it is src/serve. It knows no
- * cluster and asks nobody anything, so dry runs are like any other. Source: Kubernetes "Dynamic
+ * cluster and sends no request, so dry runs need no special case. Source: Kubernetes "Dynamic
  * Admission Control"; DAS's pkg/webhook. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ enum sw_webhook_outcome { SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_MUTATED, SW_WEBHOOK_D
 /** Answer an AdmissionReview (v1 or v1beta1) with one of the same version: allowed, allowed with a
  * JSON patch of only what changes, or denied with a message that names the field. @*out is the
  * caller's.
- * @return 0 | SW_INVALID (no AdmissionReview with a request and its uid: there is nobody to answer)
+ * @return 0 | SW_INVALID (no AdmissionReview with a request and its uid: it cannot be answered)
  * Pinned by test/unit/slicing/webhook_mutate_test.c. */
 int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
                       struct json_object **out, enum sw_webhook_outcome *outcome,
@@ -85,8 +85,8 @@ struct sw_webhook_server_opts {
 };
 
 struct sw_webhook_server;
-/** Listen and serve on @loop. A certificate that is not there yet is waited for: until then nobody
- * is answered and /readyz says so where it can.
+/** Listen and serve on @loop. A certificate that does not exist yet is waited for: until then
+ * connections are closed.
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
 int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_opts *opts,
                            struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;

@@ -1,4 +1,4 @@
-/* Allocate: kubelet names devices, not the pod. Whose turn it is follows from the claims. */
+/* Allocate: kubelet names devices, not the pod. The claims say which pod is next. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ static bool has_grant(const struct dp_broker *b, const struct dp_pod *pod, const
     return false;
 }
 
-/* The first container of the pod that has nothing yet, wants just that, and whose other wishes have
- * their claims, too: kubelet goes through them in order. */
+/* The first container of the pod that has no grant, requests just that, and has free claims for its
+ * other requests, too: kubelet goes through them in order. */
 static struct dp_container *next_container(const struct dp_broker *b, const struct dp_pod *pod,
                                            const char *profile, size_t count)
 {
@@ -62,7 +62,8 @@ static struct dp_container *next_container(const struct dp_broker *b, const stru
     return NULL;
 }
 
-/* Which of two claims comes first: the older one, of the older pod, the one heard of first. */
+/* Which of two claims comes first: the older one, of the older pod, the one that was observed
+ * first. */
 static bool before(const struct dp_claim *a, const struct dp_pod *pa, const struct dp_claim *b,
                    const struct dp_pod *pb)
 {
@@ -154,7 +155,7 @@ static struct dp_grant *new_grant(struct dp_broker *b, const struct dp_pod *pod,
     return g;
 }
 
-/* @return whether the call is dealt with: answered, or its slices are being made */
+/* @return whether the call need not wait any more: it is answered, or its slices are being made */
 static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t now_ms)
 {
     struct dp_grant *g = find_unserved(b, w->profile, w->n_ids);
@@ -178,7 +179,7 @@ static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t n
     return true;
 }
 
-/* What a person needs to find out why. */
+/* The message of a refusal. */
 static char *why_none(const struct dp_broker *b, const struct waiting *w)
 {
     size_t n_claims = 0;

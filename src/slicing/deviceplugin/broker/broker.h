@@ -1,7 +1,7 @@
 #pragma once
-/* broker: which pod gets which slices, and what has to be done for it. Pure: it is told what
- * happened (a pod, a claim, a call of kubelet's, how a step ended, time) and leaves actions in a
- * queue; it does no I/O and reads no clock, so that every order of events can be tested.
+/* broker: which pod gets which slices, and what has to be done for it. Pure: its input is what
+ * happened (a pod, a claim, a call of kubelet's, how a step ended, time), its output a queue of
+ * actions; it does no I/O and reads no clock, so that every order of events can be tested.
  *
  * A *grant* is what one container holds: the slices of all its profiles, made together, undone
  * together. Its record (journal.h) is written before each step, so that a process that begins anew
@@ -43,8 +43,9 @@ struct dp_pod {
     LIST_ENTRY(dp_pod) link;
     struct dp_ref ref;
     int64_t created_ms;
-    bool ended;                      /* Succeeded or Failed */
-    struct dp_container *containers; /* those with wants; init containers first, as kubelet goes */
+    bool ended; /* Succeeded or Failed */
+    struct dp_container
+        *containers; /* those that request slices; init containers first, in kubelet's order */
     size_t n_containers;
 };
 void dp_pod_free(struct dp_pod *pod);
@@ -67,7 +68,7 @@ struct dp_claim {
     /* the broker's own */
     uint64_t seq; /* in the order in which they came: timestamps have seconds only */
     struct dp_grant *grant;
-    bool pod_gone;    /* its pod was deleted before our eyes */
+    bool pod_gone;    /* its pod's deletion was observed */
     bool pod_changed; /* podRef is to be written */
     bool writing;
     unsigned n_failed;
@@ -120,7 +121,7 @@ struct dp_grant {
     bool undo_next;  /* when that has ended */
     bool confirmed;  /* kubelet says that the pod is the right one */
     bool remaking;   /* after a reboot */
-    bool adopted;    /* from a record of another life; looked at when pods are known */
+    bool adopted;    /* from a record of an earlier process; reviewed when pods are known */
     unsigned n_failed;
     int64_t retry_ms;
     char *why; /* it is undone */
@@ -156,7 +157,7 @@ enum dp_act {
     DP_ACT_CLAIM_STATE,  /* write @claim's state @state: dp_broker_on_written() */
     DP_ACT_CLAIM_POD,    /* write its podRef: dp_broker_on_written() */
     DP_ACT_CLAIM_DELETE, /* dp_broker_on_written() */
-    DP_ACT_LIST_HELD,    /* ask kubelet who holds what: dp_broker_on_held() */
+    DP_ACT_LIST_HELD,    /* ask kubelet which container holds which devices: dp_broker_on_held() */
     DP_ACT_EVICT,        /* delete the pod */
     DP_ACT_LOG,          /* log @words; @code is 0 where all is well */
 };
@@ -170,7 +171,7 @@ struct dp_action {
     enum dp_claim_state state;
     uint64_t ticket;
     int code;
-    char *grant_id; /* look it up: it may be gone */
+    char *grant_id; /* the grant may be gone: dp_broker_grant() */
     char *profile;
     struct dp_ref ref; /* of the claim (no uid), or the pod */
     char *message;
@@ -190,7 +191,7 @@ SW_DEFINE_AUTO(dp_broker, dp_broker_free)
 /** The next action, the caller's (dp_action_free()); NULL: none. */
 struct dp_action *dp_broker_next(struct dp_broker *b);
 void dp_action_free(struct dp_action *a);
-/** When dp_broker_tick() is wanted; -1: not at all. */
+/** When dp_broker_tick() is to be called; -1: not at all. */
 int64_t dp_broker_next_ms(const struct dp_broker *b);
 
 /* ---- what happened -----------------------------------------------------------------------------
@@ -208,13 +209,13 @@ void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *na
 /** There are GPUs to work on. Records of another life wait for it: after a boot the driver may come
  * long after us. */
 void dp_broker_on_gpus(struct dp_broker *b, int64_t now_ms);
-/** All pods, all claims there are have been told. */
+/** All pods (@pods), all claims (@claims) that exist have been reported. */
 void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms);
 
-/** kubelet wants @n_ids devices of a profile for a container that it does not name. */
+/** kubelet requests @n_ids devices of a profile for a container that it does not name. */
 void dp_broker_allocate(struct dp_broker *b, uint64_t ticket, const char *profile,
                         const char *const *ids, size_t n_ids, int64_t now_ms);
-/** The call was given up: nobody waits for its answer. */
+/** kubelet has given the call up: it needs no answer. */
 void dp_broker_cancel(struct dp_broker *b, uint64_t ticket);
 /** kubelet is about to start a container that holds these. */
 void dp_broker_start(struct dp_broker *b, uint64_t ticket, const char *profile,
@@ -245,13 +246,13 @@ struct dp_held {
 void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held, size_t n_held,
                        int64_t now_ms);
 
-/* ---- looking -----------------------------------------------------------------------------------
+/* ---- queries -----------------------------------------------------------------------------------
  */
 
 struct dp_grant *dp_broker_grant(const struct dp_broker *b, const char *id);
 struct dp_claim *dp_broker_claim(const struct dp_broker *b, const char *ns, const char *name);
 
-/** Who holds a device; NULL: nobody. */
+/** The grant that holds a device; NULL: none. */
 const struct dp_grant *dp_broker_holder(const struct dp_broker *b, const char *profile,
                                         const char *id);
 /** Calls @each with every grant. */

@@ -1,5 +1,5 @@
-/* AllocationClaims: what they ought to say, and the writes that make them say it, one at a time
- * for each claim. */
+/* AllocationClaims: their desired state, and the writes that bring them there, one at a time for
+ * each claim. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +38,8 @@ static void settle_held(struct dp_broker *b, struct dp_claim *c)
         write_state(b, c, DP_PROCESSING);
 }
 
-/* Nobody's slice stands behind it. Staged ones, and those of pods that have not come here yet, are
- * the scheduler's. */
+/* No grant has it. Staged claims, and those of pods that are not known here yet, are the
+ * scheduler's. */
 static void settle_free(struct dp_broker *b, struct dp_claim *c)
 {
     const struct dp_pod *pod = broker_pod(b, c->pod.uid);
@@ -74,7 +74,7 @@ void claim_written(struct dp_claim *c, enum dp_act act, enum dp_claim_state stat
 {
     c->writing = false;
     if (code == SW_NOTFOUND || (code == 0 && act == DP_ACT_CLAIM_DELETE)) {
-        c->retry_ms = now_ms + RETRY_MOST_MS; /* the watch tells when it is gone */
+        c->retry_ms = now_ms + RETRY_MOST_MS; /* the watch reports its deletion */
         return;
     }
     if (code < 0) {

@@ -102,7 +102,7 @@ static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, en
         s->uuid = sw_strdup(r->uuid);
     } else {
         if (step == DP_STEP_MAKE_GI && r->code == SW_CONFLICT)
-            s->step = DP_NOTHING; /* somebody was faster: what lies there is not ours */
+            s->step = DP_NOTHING; /* another process was faster: what lies there is not ours */
         grant_undo(b, g, "slice %s at %u of %s: %s", s->profile, s->place.start, s->gpu,
                    step == DP_STEP_PROBE && r->code == 0 ? "there is a GPU instance already"
                                                          : r->message);
@@ -176,7 +176,7 @@ static void removed(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s,
         undo_next(b, g);
         return;
     }
-    if (g->n_failed++ == 0) /* said once, tried until it works */
+    if (g->n_failed++ == 0) /* logged once, tried until it works */
         broker_log(b, r->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
                    s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->message)
             ->ref = dp_ref_copy(&g->pod);
@@ -200,7 +200,8 @@ void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_st
         made(b, g, &g->slices[i], step, result);
 }
 
-/* ---- another life's ----------------------------------------------------------------------------
+/* ---- records of an earlier process
+ * ----------------------------------------------------------------------------
  */
 
 void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant)

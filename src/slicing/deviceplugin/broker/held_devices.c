@@ -1,6 +1,6 @@
-/* Whose devices they really are: kubelet says so (PodResources) after Allocate, and before the
- * container starts. Slices of one profile on a node are alike, so where kubelet served two pods in
- * another order than we did, the claims change hands. */
+/* Which container has which devices: kubelet reports it (PodResources) after Allocate and before
+ * the container starts. Slices of one profile on a node are alike, so where kubelet served two pods
+ * in another order than the broker, their claims are swapped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void give_grant(struct dp_broker *b, struct dp_grant *g, const struct dp_
     broker_act(b, DP_ACT_RECORD)->grant_id = sw_strdup(g->id);
 }
 
-/* Does this container want all that the grant holds, and nothing else? */
+/* Whether this container requests all that the grant holds, and nothing else. */
 static bool fits(const struct dp_grant *g, const struct dp_container *c)
 {
     size_t n = 0;
@@ -76,7 +76,7 @@ static bool fits(const struct dp_grant *g, const struct dp_container *c)
     return n == g->n_slices;
 }
 
-/* Claims of @pod that nobody serves yet go to whom @g was meant for. @return whether they cover it
+/* Claims of @pod without a grant go to the pod that @g was made for. @return whether they cover it
  */
 static bool take_free_claims(struct dp_broker *b, const struct dp_grant *g,
                              const struct dp_pod *pod)
@@ -137,7 +137,7 @@ static void check_line(struct dp_broker *b, const struct dp_held *h)
     const struct dp_pod *pod = broker_pod_named(b, h->ns, h->pod);
     if (!g || g->adopted || g->state != DP_READY || !pod)
         return;
-    /* init containers are not told, and their devices are used again: the pod is what counts */
+    /* init containers are not reported, and their devices are reused: the pod is what counts */
     const bool right = sw_streq(g->pod.uid, pod->ref.uid) &&
                        (sw_streq(g->container, h->container) || g->confirmed);
     if (right || move_grant(b, g, h, pod)) {

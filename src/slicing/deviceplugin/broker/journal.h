@@ -18,8 +18,8 @@ int dp_journal_write(const char *dir, const struct dp_grant *grant, struct sw_er
 char *dp_journal_file(const struct dp_grant *grant);
 /** Gone, or not there. */
 int dp_journal_remove(const char *dir, const char *grant_id, struct sw_err *err) SW_CHECKED;
-/** All records, each given to @each (taken); what cannot be read is told to @bad and left. The
- * folder is made where it is missing. */
+/** All records, each given to @each (taken); one that cannot be read is reported to @bad and left.
+ * The folder is made where it is missing. */
 int dp_journal_load(const char *dir, void (*each)(struct dp_grant *grant, void *arg),
                     void (*bad)(const char *path, const struct sw_err *err, void *arg), void *arg,
                     struct sw_err *err) SW_CHECKED;
@@ -39,10 +39,10 @@ char *dp_cuda_devices(const struct dp_grant *grant);
 /** A CDI specification, the caller's. Source: CDI specification 0.6.0. */
 struct json_object *dp_cdi_make(const struct dp_grant *grant) SW_CHECKED;
 /** Is it one of ours? The device it names goes to @device, the caller's.
- * @return 0 | SW_NOTFOUND (somebody else's) | SW_INVALID (no CDI) */
+ * @return 0 | SW_NOTFOUND (another program's) | SW_INVALID (no CDI) */
 int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err) SW_CHECKED;
 int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
 int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
-/** Remove our files that no grant stands behind. @keep tells whether a device is known. */
+/** Remove slipway's files whose device is not known. @keep: whether it is. */
 int dp_cdi_sweep(const char *dir, bool (*keep)(const char *device, void *arg), void *arg,
                  struct sw_err *err) SW_CHECKED;

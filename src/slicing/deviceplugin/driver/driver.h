@@ -48,7 +48,7 @@ int dp_driver_emulate(const char *model, size_t count, const char *node, struct 
 /** @return 0 | SW_NOTFOUND (no library, no driver, no GPU) | others of nvml.h */
 int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err) SW_CHECKED;
 
-/** What a step found or made, told to the broker. */
+/** What a step found or made, for the broker. */
 struct dp_step_result dp_job_result(const struct dp_job *job);
 void dp_job_done(struct dp_job *job);
 /** Errors of a program that ran, not of the GPU: they do not make it unhealthy.

@@ -1,6 +1,6 @@
 #pragma once
 /* worker: what blocks (steps on GPUs, waiting for a disk), one after another on a thread of its
- * own; the end of steps is told on the loop. Internal to deviceplugin. */
+ * own; the end of steps is reported on the loop. Internal to deviceplugin. */
 #include "base/loop.h"
 #include "slicing/deviceplugin/driver/driver.h"
 
@@ -10,7 +10,7 @@ struct dp_worker *dp_worker_new(struct sw_loop *loop, struct dp_driver *driver,
                                 void (*done)(struct dp_job *job, void *tag, void *arg), void *arg);
 /** Waits for the step under way; what waits behind it is dropped (its tags are freed). */
 void dp_worker_free(struct dp_worker *w);
-/** See that a file that was written survives a power cut. Nobody is told when: what it is for
+/** See that a file that was written survives a power cut. Its end is not reported: what it is for
  * begins with a boot. */
 void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name);
 /** @job is taken (its own fields), @tag is heap and the worker's until @done gets it. */

@@ -1,7 +1,7 @@
 #pragma once
-/* picture: what is known of the cluster - which node has which GPUs, which claims and reservations
- * take what of them, which pods there are - and nothing else: no I/O, no clock. It is told of what
- * was seen; what it was not told of it does not believe. Internal to scheduler. */
+/* cache: the scheduler's view of the cluster: which node has which GPUs, which claims and
+ * reservations occupy them, which pods exist. It does no I/O and reads no clock: the caller reports
+ * what it observes, and the cache holds nothing else. Internal to scheduler. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,9 +22,9 @@ struct node {
     char *name;
     bool labelled;         /* it takes part (the label that says so is there) */
     bool avoided;          /* a taint asks that pods go elsewhere if they can (PreferNoSchedule) */
-    char *unready;         /* why its GPUs are not usable now; NULL: they are */
+    char *unready;         /* why its GPUs are not usable now; NULL: they are usable */
     bool is_mig;           /* a NodeAccelerator of nvidia-mig was seen */
-    bool grown;            /* there is more room than pods were told of */
+    bool grown;            /* there is more room than when pods were refused */
     uint64_t epoch;        /* a hash of its SW_SCHEDULER_EPOCH, as it was seen last */
     int64_t touched_ms;    /* when that changed last, or was written here */
     size_t asked;          /* the extender's stamp of the question that was about it last */
@@ -36,10 +36,10 @@ struct node {
         *common;   /* of all its GPUs; NULL: they differ, or there are none */
     uint32_t room; /* which kinds of it fit now; see cache_room() */
     bool room_known;
-    uint32_t scored; /* bits: how well one slice of a kind goes there is known (decide_score()) */
+    uint32_t scored; /* bit set of kinds whose score is computed (decide_score()) */
     uint8_t scores[SW_MIG_MAX_KINDS];
-    struct pod *nominee; /* for whom others are sent away; NULL: nobody */
-    uint64_t held_gpus;  /* bits: on these the nominee will lie, so nobody else may */
+    struct pod *nominee; /* the pod for which others are evicted; NULL: none */
+    uint64_t held_gpus;  /* bit set of the GPUs that are kept for the nominee */
     int64_t nominated_ms;
     struct claim *claims;
 };
@@ -57,13 +57,13 @@ struct claim {
     struct sw_mig_place place;
     enum claim_state state;
     uint16_t want;    /* reserved: which of the pod's */
-    bool seen;        /* the API server told of it */
-    bool watched;     /* by its watch, of the one with this uid */
+    bool seen;        /* the API server has reported it */
+    bool watched;     /* the watch has reported the one with this uid */
     bool own;         /* the one with this uid was created here: no other replica builds on it */
-    bool held;        /* somebody is at work on it: it stays whatever is seen */
+    bool held;        /* a bind works on it: it stays whatever is observed */
     bool labelled;    /* its label names its node: the device plugin sees it */
-    bool checking;    /* somebody asks whether its pod is gone */
-    int64_t since_ms; /* in the picture, or since its pod was bound; for whoever collects */
+    bool checking;    /* the collector is checking whether its pod is gone */
+    int64_t since_ms; /* in the cache, or since its pod was bound; for the collector */
     struct claim *prev, *next;         /* of the node */
     struct claim *pod_prev, *pod_next; /* of the pod */
 };
@@ -78,19 +78,19 @@ struct pod {
     bool refused;        /* no node had room when it was asked about last */
     bool binding;        /* a bind is under way */
     bool leaving;        /* its deletion has begun: its slices will be free */
-    bool never_preempts; /* preemptionPolicy Never: it sends nobody away */
+    bool never_preempts; /* preemptionPolicy Never: no pod is evicted for it */
     int32_t priority;
     int64_t created_ms; /* 0: not known */
     int64_t asked_ms;   /* filtered first; 0: never */
     unsigned n_hints;   /* times that it was sent to look elsewhere, since it fitted last */
     int64_t hinted_ms;  /* the last of them */
     struct pod_request pod_request; /* of one that is not bound */
-    char *fault;                    /* why its wants cannot be read; NULL: they can */
-    char *advice; /* how it would fit, when it was refused last; NULL: there is no way */
+    char *fault;                    /* why its requests cannot be read; NULL: they can */
+    char *advice; /* how it would have fitted when it was refused last; NULL: not at all */
     struct labels *labels;
     struct node *nominated; /* whose nominee it is */
-    bool follows;           /* kube-scheduler said so: it sends others away itself */
-    int64_t spared_ms; /* since when nobody is sent away for it, because others leave; 0: not so */
+    bool follows;           /* nominated by kube-scheduler, which evicts the others itself */
+    int64_t spared_ms; /* since when no pod is evicted for it because others end anyway; 0: never */
     struct claim *claims;
 };
 
@@ -100,7 +100,7 @@ struct cache {
     enum sw_mig_policy policy;
     bool any_node;    /* nodes take part without a label */
     bool any_grown;   /* some node has */
-    size_t n_waiting; /* pods with wants that are not bound */
+    size_t n_waiting; /* pods that request slices and are not bound */
     size_t n_reserved;
 };
 
@@ -108,28 +108,30 @@ struct cache *cache_new(enum sw_mig_policy policy, bool any_node);
 void cache_free(struct cache *p);
 SW_DEFINE_AUTO(cache, cache_free)
 
-/* ---- what was seen: each says what is true now, in any order, as often as it likes --------------
+/* ---- what was observed --------------------------------------------------------------------------
+ * Each call reports the present state, in any order, any number of times.
  */
 
 void cache_observe_node(struct cache *p, const char *name, bool labelled, bool avoided);
-/** @epoch: the label that wakes pods; another process may have set it. Of a node that nothing else
- * is known of nothing is kept. */
+/** The node's label SW_SCHEDULER_EPOCH is @epoch ("": none); another process may have set it.
+ * Ignored for an unknown node. */
 void cache_observe_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms);
-/** @obj: a NodeAccelerator, NULL: it is gone.
- * @return 0 | SW_INVALID: it cannot be read, and so the node has no GPUs; the field is named */
+/** The node's NodeAccelerator is @obj; NULL: it was deleted.
+ * @return 0 | SW_INVALID: it cannot be read and the node has no GPUs; the message names the field
+ */
 int cache_observe_accelerator(struct cache *p, const char *name, struct json_object *obj,
                               struct sw_err *err);
-/** @obj: an AllocationClaim, NULL: the one of @uid is gone.
- * @return 0 | SW_INVALID: it cannot be read and takes nothing */
+/** The AllocationClaim @name is @obj; NULL: the one of @uid was deleted.
+ * @return 0 | SW_INVALID: it cannot be read and occupies nothing */
 int cache_observe_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
                         int64_t now_ms, struct sw_err *err);
-/** @obj: a Pod as the API server has it; or (not @watched) as somebody says who asks about it,
- * which is believed where nothing else is known. @return its record, borrowed */
+/** @obj: a Pod as the watch reports it, or (not @watched) as kube-scheduler sends it, which counts
+ * only for a pod that is not known yet. @return its record, borrowed */
 struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool watched,
                               int64_t now_ms);
 void cache_pod_gone(struct cache *p, const char *uid);
 
-/** @obj: a PodDisruptionBudget, NULL: it is gone. */
+/** The PodDisruptionBudget @name is @obj; NULL: it was deleted. */
 void cache_observe_budget(struct cache *p, const char *ns, const char *name,
                           struct json_object *obj);
 
@@ -139,48 +141,49 @@ void cache_observe_budget(struct cache *p, const char *ns, const char *name,
 
 struct node *cache_find_node(const struct cache *p, const char *name);
 struct node *cache_find_node_n(const struct cache *p, const char *name, size_t len_bytes);
-/** Which kinds of @n's common geometry fit on some GPU of it: bit i for kinds[i]. Worked out when
- * it is asked for and something has changed. */
+/** Which kinds of @n's common geometry fit on some GPU of it: bit i for kinds[i]. Computed when
+ * something has changed since. */
 uint32_t cache_room(struct node *n);
 struct pod *cache_find_pod(const struct cache *p, const char *uid);
 struct claim *cache_find_claim(const struct cache *p, const char *name);
 
-/** Reserve @pod's slices on @node: a claim each, held, that takes its place from now on. Claims of
- * the pod that an earlier attempt has created here and that fit a want are taken over. All or none.
+/** Reserve @pod's slices on @node: one held claim each, which occupies its place from now on.
+ * Claims that an earlier attempt has created for the pod here and that fit a request are reused.
+ * All or none.
  * @return 0 | SW_PENDING (no room) | SW_INVALID (never any) | SW_NOTFOUND (not such a node) */
 int cache_reserve(struct cache *p, struct pod *pod, const char *node, int64_t now_ms,
                   struct sw_err *err) SW_CHECKED;
-/** Whether a claim of the pod, left by an earlier attempt, is one that cache_reserve() would take
- * over on @node. What does not serve is in the way and has to be deleted first: so does what
- * another replica has created, which may take it back when it finds that its attempt has failed. */
+/** Whether cache_reserve() would reuse the claim of an earlier attempt on @node. One that it would
+ * not reuse must be deleted first; so must one that another replica has created, because that
+ * replica may delete it when its own attempt fails. */
 bool cache_serves(const struct claim *c, const char *node);
-/** It was never written, or is deleted: what it took is free. */
+/** Remove a claim that was never written or is deleted: what it occupied is free. */
 void cache_drop_claim(struct cache *p, struct claim *c);
-/** There is more room on @n than pods were told of. */
+/** There is more room on @n: pods that were refused may fit now. */
 void cache_has_grown(struct cache *p, struct node *n);
-/** The pod is bound now. */
+/** The pod is bound to @node now. */
 void cache_pod_bound(struct cache *p, struct pod *pod, const char *node);
-/** Nobody is at work on binding it any more. */
+/** The bind of the pod has ended. */
 void cache_bind_ended(struct cache *p, struct pod *pod);
 
-/** Copy @node's GPUs, as they would be without the claims of those pods. @gpus: n_gpus of them. */
+/** Copy @node's GPUs to @gpus (room for n_gpus) as they would be without the claims of @pods. */
 void cache_without(const struct node *node, const struct pod *const *pods, size_t n_pods,
                    struct sw_mig_gpu *gpus);
-/** Some of @node's GPUs are kept for @pod (bit i: number i), of which nobody less or equally
- * important gets anything, until it is bound, gone or ended, or this is called with NULL: then
- * there is more room than others were told of. */
+/** Keep the GPUs of @node that @gpus names (bit i: index i) for @pod: no pod of the same or a lower
+ * priority gets slices there until @pod is bound, deleted or ended, or this is called with @node
+ * NULL. */
 void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_t gpus,
                     int64_t now_ms);
-/** Bar those of @gpus, a copy of @node's, that are kept for somebody who goes before @pod. */
+/** Bar those of @gpus, a copy of @node's, that are kept for a pod which goes before @pod. */
 void cache_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
 
-/** Count what PodDisruptionBudgets allow anew; then whether a pod's leaving is one too many, which
- * counts as if it left.
- * Source: kube-scheduler's DefaultPreemption, filterPodsWithPDBViolation(). */
+/** Begin to count what PodDisruptionBudgets allow. cache_spend(): count the eviction of @pod;
+ * @return whether a budget does not allow it. Source: kube-scheduler's DefaultPreemption,
+ * filterPodsWithPDBViolation(). */
 void cache_begin_spending(const struct cache *p);
 bool cache_spend(const struct cache *p, const struct pod *pod);
 
-/** Another claim lies on the same slices: two schedulers were at work. Of two that do, the one that
- * was created later is known to whoever has been told of the other one: so once the watch has told
- * of a claim, nobody else's was there before that this does not see. */
+/** Whether another claim occupies the same slices, because two schedulers were at work. Once the
+ * watch has reported @c, it has reported every claim that was created before it: none that overlaps
+ * is missed. */
 bool cache_overlaps(const struct claim *c);

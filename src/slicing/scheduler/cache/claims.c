@@ -1,4 +1,4 @@
-/* Claims: what takes slices, as the API server tells it. */
+/* AllocationClaims, as the API server reports them. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
 #include <stdlib.h>
@@ -153,19 +153,13 @@ static void claim_gone(struct cache *p, const char *name, const char *uid)
 {
     struct claim *c = cache_find_claim(p, name);
     if (!c || (uid && *uid && strcmp(c->uid, uid) != 0))
-        return; /* of another that had this name */
+        return; /* of another one that had this name */
     if (c->held) {
-        c->uid[0] = '\0'; /* whoever holds it will find out */
+        c->uid[0] = '\0'; /* the bind that holds it checks the uid */
         c->watched = c->own = false;
         return;
     }
     cache_drop_claim(p, c);
-}
-
-static bool is_labelled(struct json_object *obj, const char *node)
-{
-    char label[SW_MIG_NODE_LABEL_LEN];
-    return sw_streq(sw_obj_label(obj, SW_MIG_NODE_LABEL), sw_mig_node_label(node, label));
 }
 
 int cache_observe_claim(struct cache *p, const char *name, const char *uid, struct json_object *obj,
@@ -184,7 +178,8 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
     struct claim *c = cache_find_claim(p, name);
     if (c && (strcmp(c->node->name, s.node) != 0 || strcmp(c->pod->uid, s.pod_uid) != 0)) {
         if (c->held)
-            return 0; /* somebody else's of that name: the write that is under way will say so */
+            return 0; /* another's of that name: the write that is under way fails with a conflict
+                       */
         cache_drop_claim(p, c);
         c = NULL;
     }
@@ -193,7 +188,8 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
                             cache_need_pod(p, s.pod_uid, s.pod_ns, s.pod_name), now_ms);
     p->n_reserved -= !c->seen;
     c->seen = true;
-    c->labelled = is_labelled(obj, s.node);
+    char label[SW_MIG_NODE_LABEL_LEN];
+    c->labelled = sw_streq(sw_obj_label(obj, SW_MIG_NODE_LABEL), sw_mig_node_label(s.node, label));
     c->state = s.state;
     const bool same = sw_streq(c->uid, sw_obj_uid(obj));
     c->watched = c->watched && same;

@@ -1,4 +1,4 @@
-/* PodDisruptionBudgets, and the labels of pods that they look at. */
+/* PodDisruptionBudgets, and the labels of pods that they select by. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
 #include <stdlib.h>

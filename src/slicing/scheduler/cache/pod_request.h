@@ -1,5 +1,5 @@
 #pragma once
-/* wants: what a pod asks for, read off its containers. Internal to scheduler. */
+/* pod_request: the slices that a pod's containers request. Internal to scheduler. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,11 +18,11 @@ struct slice_request {
 struct pod_request {
     size_t n, n_names;
     struct slice_request *list; /* containers, then init, then ephemeral ones; NULL: none */
-    char **names;               /* of the containers that want something */
+    char **names;               /* of the containers that request slices */
 };
 
 /** All slices that @pod's containers limit themselves to (or request, where no limit is said):
- * mig.das.com/<profile>. Other resources are none of ours.
+ * mig.das.com/<profile>. Other resources are ignored.
  * @return 0 | SW_INVALID (no profile, no number, more than SW_MIG_MAX_REQUESTS): the container is
  * named
  * Source: DAS's MigAccelerator plugin, which counts the limits of every container. */

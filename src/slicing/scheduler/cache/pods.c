@@ -51,7 +51,7 @@ void cache_maybe_forget_pod(struct cache *p, struct pod *pod)
     cache_free_pod(p, pod);
 }
 
-/* What is said about one that waits. */
+/* Clear what only a waiting pod has. */
 static void waits_no_more(struct cache *p, struct pod *pod)
 {
     cache_nominate(p, pod, NULL, 0, 0);
@@ -76,7 +76,7 @@ static void see_bound(struct cache *p, struct pod *pod, const char *node, int64_
     pod->node = sw_strdup(node);
     waits_no_more(p, pod);
     for (struct claim *c = pod->claims; c; c = c->pod_next)
-        c->since_ms = now_ms; /* a new reason to look at them */
+        c->since_ms = now_ms; /* the collector counts from now on */
 }
 
 struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool watched,

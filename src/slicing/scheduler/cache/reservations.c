@@ -19,7 +19,7 @@ static char *claim_name(const struct pod *pod, const char *node, const struct sl
                      (unsigned long long)sw_fnv64a(node, strlen(node)), container, w->n);
 }
 
-/* @return the pod's want that the claim is for, or NULL */
+/* @return the pod's request that the claim is for, or NULL */
 static const struct slice_request *want_of(const struct claim *c, const char *node)
 {
     const struct pod *pod = c->pod;
@@ -50,7 +50,7 @@ static void reserve_one(struct cache *p, struct pod *pod, struct node *node, siz
                       choice->place);
 }
 
-/* The wants that no claim serves yet. @return how many, or SW_CONFLICT */
+/* The requests that no claim serves yet. @return how many, or SW_CONFLICT */
 static int open_slices(const struct cache *p, const struct pod *pod, const char *node,
                        uint16_t *which, struct sw_err *err)
 {
