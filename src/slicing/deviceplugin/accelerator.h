@@ -3,6 +3,7 @@
  * to deviceplugin. */
 #include "slicing/deviceplugin/state.h"
 
+/** It publishes nothing yet; the caller's. @p is borrowed. */
 struct dp_accelerator *dp_accelerator_new(struct sw_device_plugin *p);
 /** Cancel what is under way. NULL is accepted. */
 void dp_accelerator_free(struct dp_accelerator *a);

@@ -14,6 +14,7 @@ int dp_endpoint_listen(struct dp_endpoint *e, struct sw_err *err);
 void dp_endpoint_refresh(struct dp_endpoint *e);
 /** Register with kubelet, unless that is done or under way; a failure is retried. */
 void dp_endpoint_register(struct dp_endpoint *e);
+/** Whether kubelet has accepted the registration. */
 bool dp_endpoint_is_registered(const struct dp_endpoint *e);
 /** Devices that kubelet was told are healthy. */
 size_t dp_endpoint_n_healthy(const struct dp_endpoint *e);

@@ -6,6 +6,7 @@
 #include "slicing/deviceplugin/broker/broker.h"
 #include "slicing/deviceplugin/driver/driver.h"
 
+/** An extended resource: one profile. Its texts are its own. */
 struct dp_resource {
     char profile[SW_MIG_NAME_LEN]; /* "1g.5gb+me" */
     char text[SW_MIG_NAME_LEN];    /* "1g.5gb-plus-me" */
@@ -16,6 +17,7 @@ struct dp_resource {
 
 /** One for each profile of any GPU; the caller's. */
 struct dp_resource *dp_inventory_resources(const struct dp_driver *d, size_t *n);
+/** Of dp_inventory_resources(). NULL is accepted. */
 void dp_inventory_resources_free(struct dp_resource *resources, size_t n);
 
 /** Whether device @i ("<text>-<i>") may be had, for each of the resource's. A device that a grant

@@ -3,6 +3,7 @@
  * Internal to deviceplugin. */
 #include "slicing/deviceplugin/state.h"
 
+/** Watch the folder; the caller's. @p is borrowed. */
 struct dp_kubelet *dp_kubelet_new(struct sw_device_plugin *p);
 /** NULL is accepted. */
 void dp_kubelet_free(struct dp_kubelet *k);

@@ -28,6 +28,7 @@ struct dp_ticket;
 struct sw_grpc_call;
 struct sw_grpc_request;
 
+/** One for each process. */
 struct sw_device_plugin {
     /* plugin.c's, for its parts. perform: carry out the actions that the broker has queued, after
      * each input to it. changed: the gate opened or shut, GPUs were found or failed; kubelet and

@@ -30,6 +30,7 @@ enum sw_mig_attr {
     SW_MIG_NO_ME = 1 << 3,  /* -me: none of the media engines */
 };
 
+/** A profile: "1c.2g.10gb+me". */
 struct sw_mig_profile {
     uint8_t ci;    /* compute slices of the compute instance: "1c." in front; 0: all of them */
     uint8_t gi;    /* compute slices of the GPU instance: "2g" */
@@ -45,6 +46,7 @@ int sw_mig_profile_parse(const char *text, size_t len_bytes, struct sw_mig_profi
                          struct sw_err *err) SW_CHECKED;
 /** The name as sw_mig_profile_parse() reads it. @return @buf */
 char *sw_mig_profile_text(const struct sw_mig_profile *p, char buf[static SW_MIG_NAME_LEN]);
+/** Equal in all fields. */
 bool sw_mig_profile_equal(const struct sw_mig_profile *a, const struct sw_mig_profile *b);
 /** Equal but for the compute instance: slices of the same GPU instance profile. */
 bool sw_mig_profile_same_gi(const struct sw_mig_profile *a, const struct sw_mig_profile *b);
@@ -77,6 +79,7 @@ char *sw_mig_resource_text(const struct sw_mig_profile *p, char buf[static SW_MI
 
 enum { SW_MIG_MAX_KINDS = 24, SW_MIG_MAX_PLACES = 16, SW_MIG_MAX_SLICES = 16 };
 
+/** Where a GPU instance lies on its GPU. */
 struct sw_mig_place {
     uint8_t start, size; /* in memory slices */
 };
@@ -131,6 +134,7 @@ struct json_object *sw_mig_geometry_to_json(const struct sw_mig_geometry *g) SW_
  * @return 0 | SW_INVALID (none, too many, a place beyond SW_MIG_MAX_SLICES, a profile twice) */
 int sw_mig_geometry_new(const struct sw_mig_kind *kinds, size_t n_kinds,
                         struct sw_mig_geometry **out, struct sw_err *err) SW_CHECKED;
+/** One more reference to @g, which is returned. */
 struct sw_mig_geometry *sw_mig_geometry_ref(struct sw_mig_geometry *g);
 void sw_mig_geometry_unref(struct sw_mig_geometry *g); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_mig_geometry, sw_mig_geometry_unref)
@@ -156,18 +160,21 @@ bool sw_mig_fits(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
 /** Take and give back. What did not fit may be taken all the same (a claim that is there is there).
  */
 void sw_mig_take(struct sw_mig_use *use, const struct sw_mig_kind *kind, struct sw_mig_place place);
+/** Give back what sw_mig_take() took. */
 void sw_mig_give(struct sw_mig_use *use, const struct sw_mig_kind *kind, struct sw_mig_place place);
+/** How many memory slices are free. */
 unsigned sw_mig_free_slices(const struct sw_mig_geometry *g, const struct sw_mig_use *use);
 /** How many more of @kind would fit, if nothing else came. */
 unsigned sw_mig_room(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
                      const struct sw_mig_kind *kind);
 /** What can still be made of the GPU: the more and the larger the profiles, the more. Comparable
- * between occupancies of one geometry. A look into a table. */
+ * between occupancies of one geometry. Looked up in a table. */
 unsigned sw_mig_capability(const struct sw_mig_geometry *g, const struct sw_mig_use *use);
 
 /* ---- placing -----------------------------------------------------------------------------------
  */
 
+/** Which place is preferred. */
 enum sw_mig_policy {
     SW_MIG_PACKED,     /* lose the least capability: keeps the largest profiles possible */
     SW_MIG_SPREAD,     /* on the emptiest GPU, node */
@@ -175,14 +182,17 @@ enum sw_mig_policy {
 };
 /** "packed", "spread", "dense-node". @return 0 | SW_INVALID */
 int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err *err) SW_CHECKED;
+/** As sw_mig_policy_parse() reads it. A constant. */
 const char *sw_mig_policy_text(enum sw_mig_policy policy);
 
+/** A GPU of a node that slices are placed on. */
 struct sw_mig_gpu {
     const struct sw_mig_geometry *geometry; /* borrowed; NULL: no slices here */
     struct sw_mig_use use;
     bool barred; /* nothing new here: unhealthy, being drained */
 };
 
+/** Where a slice is to lie. */
 struct sw_mig_choice {
     size_t gpu;
     const struct sw_mig_kind *kind; /* borrowed from the GPU's geometry */
@@ -191,11 +201,11 @@ struct sw_mig_choice {
 
 enum { SW_MIG_MAX_REQUESTS = 256 };
 
-/** Place all of @wants on one node's GPUs, or none. The GPUs are not changed: sw_mig_take() the
- * choices, @out[i] for @wants[i], to do that. If the policy's first choices do not work out
+/** Place all of @requests on one node's GPUs, or none. The GPUs are not changed: sw_mig_take() the
+ * choices, @out[i] for @requests[i], to do that. If the policy's first choices do not work out
  * together, all others are tried: what fits is not refused. (The search is bounded; requests that
  * reach the bound mix several profiles over many half-full GPUs and are refused as SW_PENDING.)
- * @return 0 | SW_PENDING (no room now; the words name a profile and what is missing)
+ * @return 0 | SW_PENDING (no room now; the message names a profile and what is missing)
  *         | SW_INVALID (more than SW_MIG_MAX_REQUESTS, or no GPU here can ever hold one of them)
  * Pinned by test/unit/slicing/mig_place_test.c. */
 int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus,

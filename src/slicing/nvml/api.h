@@ -3,12 +3,14 @@
 #include "slicing/nvml/abi.h"
 #include "slicing/nvml/nvml.h"
 
+/** The functions of the library; NULL where it lacks one that is not needed. */
 struct nvml_api {
 #define MEMBER(result, name, symbol, parameters, needed) result(*name) parameters;
     NVML_FUNCTIONS(MEMBER)
 #undef MEMBER
 };
 
+/** See nvml.h. */
 struct sw_nvml {
     void *library;
     struct nvml_api api;

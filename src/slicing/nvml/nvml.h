@@ -18,6 +18,7 @@ struct sw_nvml;
 
 enum { SW_NVML_TEXT = 96 }; /* of a UUID or a name, with its NUL */
 
+/** A GPU, by its index in NVML. */
 struct sw_nvml_gpu {
     size_t index;
     char uuid[SW_NVML_TEXT], name[SW_NVML_TEXT];
@@ -26,17 +27,19 @@ struct sw_nvml_gpu {
 };
 
 /** @library: NULL or "": libnvidia-ml.so.1.
- * @return 0 | SW_NOTFOUND (no library, or no driver behind it: the words say which) | SW_INVALID (a
- * library without one of the functions) | SW_UNAVAILABLE */
+ * @return 0 | SW_NOTFOUND (no library, or no driver behind it: the message says which) | SW_INVALID
+ * (a library without one of the functions) | SW_UNAVAILABLE */
 int sw_nvml_open(const char *library, struct sw_nvml **out, struct sw_err *err) SW_CHECKED;
 void sw_nvml_close(struct sw_nvml *n); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_nvml, sw_nvml_close)
 
 /* What follows returns 0 or | SW_NOTFOUND (no such GPU or instance) | SW_CONFLICT (in use, or no
  * room there) | SW_FORBIDDEN | SW_INVALID (not supported) | SW_PENDING (timed out) | SW_UNAVAILABLE
- * (all else); the words name the call and what NVML says. */
+ * (all else); the message names the call and what NVML says. */
 
+/** How many GPUs there were when the library was opened. */
 size_t sw_nvml_n_gpus(const struct sw_nvml *n);
+/** Describe GPU number @index. */
 int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out,
                 struct sw_err *err) SW_CHECKED;
 /** The profiles of a GPU in MIG mode, with their placements. */
@@ -47,14 +50,17 @@ int sw_nvml_geometry(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw
  * same. SW_NOTFOUND: there is none. */
 int sw_nvml_gi_find(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw_mig_place place,
                     uint32_t *gi, bool *same, struct sw_err *err) SW_CHECKED;
+/** Create a GPU instance at exactly @place; @gi: its id. */
 int sw_nvml_gi_create(struct sw_nvml *n, const struct sw_nvml_gpu *gpu,
                       const struct sw_mig_kind *kind, struct sw_mig_place place, uint32_t *gi,
                       struct sw_err *err) SW_CHECKED;
+/** Destroy a GPU instance, which must hold no compute instance. */
 int sw_nvml_gi_destroy(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t gi,
                        struct sw_err *err) SW_CHECKED;
 /** One of @ci_slices compute slices (all that the GPU instance has, or fewer). */
 int sw_nvml_ci_create(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t gi,
                       unsigned ci_slices, uint32_t *ci, struct sw_err *err) SW_CHECKED;
+/** Destroy a compute instance, which no process may use. */
 int sw_nvml_ci_destroy(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t gi, uint32_t ci,
                        struct sw_err *err) SW_CHECKED;
 /** Any compute instance of a GPU instance. SW_NOTFOUND: there is none. */

@@ -6,6 +6,7 @@
 
 enum { ADVICE_MAX_MOVES = 8 };
 
+/** Moves that would make room for a pod. All is borrowed from the cache. */
 struct advice {
     const struct node *node; /* where the pod would fit then */
     const struct claim *moves[ADVICE_MAX_MOVES];

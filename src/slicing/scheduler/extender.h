@@ -16,6 +16,7 @@ struct extender;
  * @nodes_to_score: at most so many nodes that fit are named, the best ones, where the pod has no
  * preferences of its own (0: all). */
 struct extender *extender_new(struct cache *p, bool preempts, size_t nodes_to_score);
+/** NULL is accepted. */
 void extender_free(struct extender *x);
 SW_DEFINE_AUTO(extender, extender_free)
 
@@ -46,11 +47,14 @@ int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int
                      struct printbuf *out, struct extender_outcome *outcome,
                      struct sw_err *err) SW_CHECKED;
 
+/** The arguments of the verb bind; the texts are owned. */
 struct extender_bind {
     char *ns, *pod, *uid, *node;
 };
+/** Read ExtenderBindingArgs; @out is the caller's. @return 0 | SW_INVALID */
 int extender_read_bind(struct extender *x, const char *body, size_t len_bytes,
                        struct extender_bind *out, struct sw_err *err) SW_CHECKED;
+/** Free its texts. */
 void extender_bind_done(struct extender_bind *bind);
 /** {"Error": "..."}, as every question but prioritize takes it; NULL: none. */
 void extender_put_error(struct printbuf *out, const char *why);

@@ -35,6 +35,7 @@ int question_read(struct question *q, const struct sw_projection *fields, const 
 int question_need_names(const struct question *q, struct sw_err *err) SW_CHECKED;
 /** What only this question needed is given back. */
 void question_clear(struct question *q);
+/** Free all that it owns. */
 void question_done(struct question *q);
 /** A value by its Go name, or in lower case; borrowed. */
 struct json_object *question_get(struct json_object *doc, const char *name, const char *other);

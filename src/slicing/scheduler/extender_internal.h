@@ -9,6 +9,7 @@ struct printbuf;
 
 enum { MAX_LIKELY = 64 };
 
+/** The decision about one node of a question. */
 struct node_fit {
     struct node *node; /* NULL: not known */
     int code;

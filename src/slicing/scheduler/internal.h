@@ -9,6 +9,7 @@
 
 #define CLAIM_API "inference.redhat.com/v1alpha1"
 
+/** The kinds that are watched. */
 enum informer_source {
     INFORMER_NODES,
     INFORMER_ACCELERATORS,
@@ -33,6 +34,7 @@ struct informer {
 struct bind;
 struct evict;
 
+/** One for each process. */
 struct sw_scheduler {
     /* service.c's, for the files below it: an object was observed, or a bind has ended. Filters
      * that are held back and the collector may go on. */
@@ -58,6 +60,7 @@ struct sw_scheduler {
 
 /* informers.c: what is watched. */
 void sched_informers_open(struct sw_scheduler *s);
+/** Stop all watches. */
 void sched_informers_close(struct sw_scheduler *s);
 /** NULL: all objects are known; else what is missing, borrowed. */
 const char *sched_informers_trouble(const struct sw_scheduler *s);
@@ -79,12 +82,14 @@ void sched_evict_cancel(struct sw_scheduler *s, const struct pod *pod);
 /** @node_name is its status.nominatedNodeName ("": none): kube-scheduler has evicted pods there, so
  * no others are, and the room is kept for @pod. */
 void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name);
+/** Cancel all evictions. */
 void sched_evict_close(struct sw_scheduler *s);
 
 /* collect.c: deletion of unused claims, and nodes touched so that waiting pods are tried again.
  * Only the leader does it. */
 int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
                     struct sw_err *err);
+/** Stop its timers. Its requests must have been cancelled with the client. */
 void sched_tidy_close(struct sw_scheduler *s);
 /** A node may have more room: touch it soon, if pods wait. */
 void sched_tidy_check(struct sw_scheduler *s);

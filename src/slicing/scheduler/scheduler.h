@@ -45,7 +45,9 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
                       struct sw_err *err) SW_CHECKED;
 /** Where the extender, health and metrics listen; 0: nowhere. */
 int sw_scheduler_port(const struct sw_scheduler *s);
+/** Of /healthz and /readyz alone; 0: nowhere. */
 int sw_scheduler_health_port(const struct sw_scheduler *s);
+/** Of /metrics alone; 0: nowhere. */
 int sw_scheduler_metrics_port(const struct sw_scheduler *s);
 /** NULL: it answers; else why not yet. Borrowed until the next turn. */
 const char *sw_scheduler_trouble(const struct sw_scheduler *s);

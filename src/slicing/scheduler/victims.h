@@ -12,6 +12,7 @@ struct victims {
     int64_t n_violations; /* how many of those that were added a budget does not allow to evict */
     uint64_t gpus;        /* bit set of the GPUs that the pod would use then */
 };
+/** Free the list. */
 void victims_done(struct victims *v);
 
 /** Which pods have to be evicted from @node so that @pod fits. @given, @n_given: pods that

@@ -44,6 +44,7 @@ struct sw_webhook_policy {
 /** What is wrong with such rules; NULL: nothing. */
 const char *sw_webhook_tolerate_fault(const char *rules);
 
+/** What became of a pod. */
 enum sw_webhook_outcome { SW_WEBHOOK_UNCHANGED, SW_WEBHOOK_MUTATED, SW_WEBHOOK_DENIED };
 
 /** Answer an AdmissionReview (v1 or v1beta1) with one of the same version: allowed, allowed with a
@@ -58,7 +59,9 @@ int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object
 /** The same from bytes to bytes, reading only the fields that matter to @policy, which is borrowed.
  * Reusable; no state. */
 struct sw_webhook_reader;
+/** The caller's. */
 struct sw_webhook_reader *sw_webhook_reader_new(const struct sw_webhook_policy *policy);
+/** NULL is accepted. */
 void sw_webhook_reader_free(struct sw_webhook_reader *reader);
 SW_DEFINE_AUTO(sw_webhook_reader, sw_webhook_reader_free)
 
@@ -70,6 +73,7 @@ struct sw_webhook_answer {
     char *pod;    /* "namespace/name", for outcomes other than UNCHANGED; else NULL */
     char *reason; /* of a denial; else NULL */
 };
+/** Free its texts. */
 void sw_webhook_answer_done(struct sw_webhook_answer *answer);
 /** @return 0 | SW_INVALID (no JSON, no AdmissionReview) */
 int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
@@ -90,6 +94,7 @@ struct sw_webhook_server;
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
 int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_opts *opts,
                            struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;
+/** The port that it listens on. */
 int sw_webhook_server_port(const struct sw_webhook_server *server);
 /** NULL: it serves; else why not: "no certificate". */
 const char *sw_webhook_server_trouble(const struct sw_webhook_server *server);

@@ -23,6 +23,7 @@
 /* ---- what is known -----------------------------------------------------------------------------
  */
 
+/** The identity of a pod or claim; the texts are owned. */
 struct dp_ref {
     char *ns, *name, *uid;
 };
@@ -33,12 +34,14 @@ struct dp_request {
     unsigned count;
 };
 
+/** A container that requests slices. */
 struct dp_container {
     char *name;
     struct dp_request *requests;
     size_t n_requests;
 };
 
+/** A pod of this node. */
 struct dp_pod {
     LIST_ENTRY(dp_pod) link;
     struct dp_ref ref;
@@ -48,13 +51,17 @@ struct dp_pod {
         *containers; /* those that request slices; init containers first, in kubelet's order */
     size_t n_containers;
 };
+/** It is in no list. NULL is accepted. */
 void dp_pod_free(struct dp_pod *pod);
 
+/** status.state of an AllocationClaim that this node acts on, in its order. Source: DAS. */
 enum dp_claim_state { DP_STAGED, DP_CREATED, DP_PROCESSING, DP_IN_USE };
+/** As in status.state: "inUse". A constant. */
 const char *dp_claim_state_text(enum dp_claim_state state);
 
 struct dp_grant;
 
+/** An AllocationClaim of this node: one slice. */
 struct dp_claim {
     LIST_ENTRY(dp_claim) link;
     char *ns, *name;
@@ -74,8 +81,10 @@ struct dp_claim {
     unsigned n_failed;
     int64_t retry_ms;
 };
+/** It is in no list. NULL is accepted. */
 void dp_claim_free(struct dp_claim *claim);
 
+/** What exists of a slice on its GPU. */
 enum dp_slice_step {
     DP_NOTHING,  /* is there of it */
     DP_INTENT,   /* there may be a GPU instance at its place, and then it is ours */
@@ -83,6 +92,7 @@ enum dp_slice_step {
     DP_MADE,
 };
 
+/** One slice of a grant: the claim that it serves, and its instances on the GPU. */
 struct dp_slice {
     char *claim_ns, *claim;
     char profile[SW_MIG_NAME_LEN];
@@ -101,8 +111,10 @@ struct dp_served {
     size_t n_ids;
 };
 
+/** See the table above. */
 enum dp_grant_state { DP_MAKING, DP_READY, DP_UNDOING };
 
+/** What one container holds. */
 struct dp_grant {
     LIST_ENTRY(dp_grant) link;
     char *id; /* of its record */
@@ -126,9 +138,12 @@ struct dp_grant {
     int64_t retry_ms;
     char *why; /* it is undone */
 };
+/** An empty one; the caller's. */
 struct dp_grant *dp_grant_new(void);
+/** It is in no list. NULL is accepted. */
 void dp_grant_free(struct dp_grant *grant);
 SW_DEFINE_AUTO(dp_grant, dp_grant_free)
+/** An empty slice at the end, borrowed until the next one is added. */
 struct dp_slice *dp_grant_add_slice(struct dp_grant *grant);
 /** @ids are copied. */
 void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,
@@ -139,6 +154,7 @@ void dp_grant_unserve(struct dp_grant *grant);
 /* ---- what is to be done ------------------------------------------------------------------------
  */
 
+/** A step on a GPU. */
 enum dp_step {
     DP_STEP_PROBE,   /* is the place free? SW_NOTFOUND: yes */
     DP_STEP_MAKE_GI, /* -> gi */
@@ -146,6 +162,7 @@ enum dp_step {
     DP_STEP_REMOVE,  /* the GPU instance at the place (with id gi, if known) and all in it */
 };
 
+/** What an action asks the caller to do, and which function gets its outcome. */
 enum dp_act {
     DP_ACT_STEP,      /* write the record, then do @step for slice @i: dp_broker_on_step() */
     DP_ACT_COMMIT,    /* write the CDI file and the record: dp_broker_on_commit() */
@@ -177,6 +194,7 @@ struct dp_action {
     char *message;
 };
 
+/** Zero is the default of each but @boot_id. */
 struct dp_opts {
     const char *boot_id; /* copied */
     int64_t wait_ms;     /* how long Allocate waits for a claim; 0: 10 s */
@@ -184,12 +202,15 @@ struct dp_opts {
 };
 
 struct dp_broker;
+/** It knows nothing yet; the caller's. */
 struct dp_broker *dp_broker_new(const struct dp_opts *opts);
+/** With its pods, claims, grants and actions. NULL is accepted. */
 void dp_broker_free(struct dp_broker *b);
 SW_DEFINE_AUTO(dp_broker, dp_broker_free)
 
 /** The next action, the caller's (dp_action_free()); NULL: none. */
 struct dp_action *dp_broker_next(struct dp_broker *b);
+/** NULL is accepted. */
 void dp_action_free(struct dp_action *a);
 /** When dp_broker_tick() is to be called; -1: not at all. */
 int64_t dp_broker_next_ms(const struct dp_broker *b);
@@ -197,14 +218,17 @@ int64_t dp_broker_next_ms(const struct dp_broker *b);
 /* ---- what happened -----------------------------------------------------------------------------
  */
 
+/** Time has passed: see dp_broker_next_ms(). */
 void dp_broker_tick(struct dp_broker *b, int64_t now_ms);
 /** A record that was found at the start; taken. Before anything else. */
 void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant);
 /** A pod on this node is there or has changed; taken. */
 void dp_broker_on_pod(struct dp_broker *b, struct dp_pod *pod, int64_t now_ms);
+/** The pod of @uid was deleted. */
 void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms);
 /** A claim of this node; taken. Its part of the broker's own is kept where it is known. */
 void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now_ms);
+/** The claim was deleted. */
 void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *name, int64_t now_ms);
 /** There are GPUs to work on. Records of another life wait for it: after a boot the driver may come
  * long after us. */
@@ -221,14 +245,17 @@ void dp_broker_cancel(struct dp_broker *b, uint64_t ticket);
 void dp_broker_start(struct dp_broker *b, uint64_t ticket, const char *profile,
                      const char *const *ids, size_t n_ids, int64_t now_ms);
 
+/** How a step has ended. Texts are borrowed for the call. */
 struct dp_step_result {
     int code;
     uint32_t gi, ci;
     const char *uuid;
     const char *message; /* of a failure */
 };
+/** The outcome of DP_ACT_STEP. */
 void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
                        const struct dp_step_result *result, int64_t now_ms);
+/** The outcome of DP_ACT_COMMIT: 0, or an error's code and its message. */
 void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *message,
                          int64_t now_ms);
 /** @version: of the object after the write; 0: not known. */
@@ -249,7 +276,9 @@ void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held
 /* ---- queries -----------------------------------------------------------------------------------
  */
 
+/** By the id of its record; borrowed. NULL: none. */
 struct dp_grant *dp_broker_grant(const struct dp_broker *b, const char *id);
+/** By its name; borrowed. NULL: none. */
 struct dp_claim *dp_broker_claim(const struct dp_broker *b, const char *ns, const char *name);
 
 /** The grant that holds a device; NULL: none. */
@@ -259,8 +288,10 @@ const struct dp_grant *dp_broker_holder(const struct dp_broker *b, const char *p
 void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, void *arg),
                     void *arg);
 
+/** For metrics. */
 struct dp_counts {
     size_t n_pods, n_claims, n_waiting;
     size_t n_grants[3]; /* by enum dp_grant_state */
 };
+/** Count what there is now. */
 void dp_broker_count(const struct dp_broker *b, struct dp_counts *out);

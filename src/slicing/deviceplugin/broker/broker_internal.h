@@ -21,6 +21,7 @@ struct waiting {
 };
 LIST_HEAD(waiting_list, waiting);
 
+/** The lists own what is in them. */
 struct dp_broker {
     char *boot_id;
     int64_t wait_ms;
@@ -45,7 +46,9 @@ struct dp_action *broker_log(struct dp_broker *b, int code, const char *fmt, ...
     __attribute__((format(printf, 3, 4)));
 /** The pod of that uid, or of that name; NULL: not known. */
 struct dp_pod *broker_pod(const struct dp_broker *b, const char *uid);
+/** The pod of that name; NULL: not known. */
 struct dp_pod *broker_pod_named(const struct dp_broker *b, const char *ns, const char *name);
+/** Free its texts. */
 void dp_ref_done(struct dp_ref *ref);
 /** The texts of the copy are the caller's. */
 struct dp_ref dp_ref_copy(const struct dp_ref *ref);

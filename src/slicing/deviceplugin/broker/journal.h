@@ -34,6 +34,7 @@ char *dp_cdi_device(const struct dp_grant *grant); /* "mig.das.com/c1g.5gb=MIG-.
 char *dp_cdi_file(const struct dp_grant *grant);   /* "c1g.5gb_MIG-....cdi.json" */
 /** "MIG-a,MIG-b", and "0,1". The caller's. */
 char *dp_visible_devices(const struct dp_grant *grant);
+/** "0,1": the indices of the grant's devices in its container. The caller's. */
 char *dp_cuda_devices(const struct dp_grant *grant);
 
 /** A CDI specification, the caller's. Source: CDI specification 0.6.0. */
@@ -41,7 +42,9 @@ struct json_object *dp_cdi_make(const struct dp_grant *grant) SW_CHECKED;
 /** Is it one of ours? The device it names goes to @device, the caller's.
  * @return 0 | SW_NOTFOUND (another program's) | SW_INVALID (no CDI) */
 int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err) SW_CHECKED;
+/** Write the grant's CDI file. @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN (the folder) */
 int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
+/** Remove it, if it is there. @return as dp_cdi_write() */
 int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
 /** Remove slipway's files whose device is not known. @keep: whether it is. */
 int dp_cdi_sweep(const char *dir, bool (*keep)(const char *device, void *arg), void *arg,

@@ -3,6 +3,7 @@
  * GPUs worker.h does them on a thread. Internal to deviceplugin. */
 #include "slicing/deviceplugin/broker/broker.h"
 
+/** A GPU of this node. */
 struct dp_gpu {
     char *uuid, *name;
     uint32_t memory_mib;
@@ -26,23 +27,27 @@ struct dp_job {
 };
 
 struct dp_driver;
+/** What a driver does. run: do the step and fill in the answer; it may block. free: what the driver
+ * itself has. */
 struct dp_driver_ops {
     void (*run)(struct dp_driver *d, struct dp_job *job);
     /** The next critical error of a GPU: its index, or SIZE_MAX for all. @return 0 | SW_PENDING */
     int (*next_xid)(struct dp_driver *d, size_t *gpu, uint64_t *xid);
     void (*free)(struct dp_driver *d);
 };
+/** The first member of each driver's own struct. */
 struct dp_driver {
     const struct dp_driver_ops *ops;
     struct dp_gpu *gpus;
     size_t n_gpus;
     bool blocks; /* steps go to a thread */
 };
+/** With its GPUs. NULL is accepted. */
 void dp_driver_free(struct dp_driver *d);
 SW_DEFINE_AUTO(dp_driver, dp_driver_free)
 
 /** @count GPUs of a model from the tables; their UUIDs follow from @node, so that they are the same
- * after a restart. @return 0 | SW_INVALID (the words list the models) */
+ * after a restart. @return 0 | SW_INVALID (the message lists the models) */
 int dp_driver_emulate(const char *model, size_t count, const char *node, struct dp_driver **out,
                       struct sw_err *err) SW_CHECKED;
 /** @return 0 | SW_NOTFOUND (no library, no driver, no GPU) | others of nvml.h */
@@ -50,6 +55,7 @@ int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *e
 
 /** What a step found or made, for the broker. */
 struct dp_step_result dp_job_result(const struct dp_job *job);
+/** Free what it owns. */
 void dp_job_done(struct dp_job *job);
 /** Errors of a program that ran, not of the GPU: they do not make it unhealthy.
  * Source: NVIDIA's "XID Errors" (application errors); k8s-device-plugin skips the same. */

@@ -14,10 +14,13 @@
 
 struct lh_table;
 
+/** status.state of an AllocationClaim. Source: DAS. */
 enum claim_state { CLAIM_STAGED, CLAIM_CREATED, CLAIM_PROCESSING, CLAIM_IN_USE, CLAIM_ORPHANED };
 enum { CLAIM_N_STATES = CLAIM_ORPHANED + 1 };
+/** As in status.state: "inUse". A constant. */
 const char *claim_state_text(enum claim_state state);
 
+/** A node that takes part, has a NodeAccelerator, or is named by a claim. */
 struct node {
     char *name;
     bool labelled;         /* it takes part (the label that says so is there) */
@@ -68,6 +71,7 @@ struct claim {
     struct claim *pod_prev, *pod_next; /* of the pod */
 };
 
+/** A pod that was observed or asked about, or that a claim names. */
 struct pod {
     char *uid, *ns, *name;
     char *node;          /* bound there; NULL: not bound */
@@ -94,6 +98,7 @@ struct pod {
     struct claim *claims;
 };
 
+/** The tables own their entries. */
 struct cache {
     struct lh_table *nodes, *pods, *claims;
     struct lh_table *budgets, *labels; /* disruption_budgets.c */
@@ -104,7 +109,9 @@ struct cache {
     size_t n_reserved;
 };
 
+/** An empty one; the caller's. @any_node: nodes take part without a label. */
 struct cache *cache_new(enum sw_mig_policy policy, bool any_node);
+/** NULL is accepted. */
 void cache_free(struct cache *p);
 SW_DEFINE_AUTO(cache, cache_free)
 
@@ -112,6 +119,8 @@ SW_DEFINE_AUTO(cache, cache_free)
  * Each call reports the present state, in any order, any number of times.
  */
 
+/** The node @name exists: whether it has the label that makes it take part, and a taint
+ * PreferNoSchedule. Without the label only a known node is changed. */
 void cache_observe_node(struct cache *p, const char *name, bool labelled, bool avoided);
 /** The node's label SW_SCHEDULER_EPOCH is @epoch ("": none); another process may have set it.
  * Ignored for an unknown node. */
@@ -129,6 +138,7 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
  * only for a pod that is not known yet. @return its record, borrowed */
 struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool watched,
                               int64_t now_ms);
+/** The pod of @uid was deleted. */
 void cache_pod_gone(struct cache *p, const char *uid);
 
 /** The PodDisruptionBudget @name is @obj; NULL: it was deleted. */
@@ -139,12 +149,16 @@ void cache_observe_budget(struct cache *p, const char *ns, const char *name,
  * --------------------------------------------------------------------------------------
  */
 
+/** Borrowed; NULL: not known. */
 struct node *cache_find_node(const struct cache *p, const char *name);
+/** cache_find_node() with a name that is not NUL-terminated. */
 struct node *cache_find_node_n(const struct cache *p, const char *name, size_t len_bytes);
 /** Which kinds of @n's common geometry fit on some GPU of it: bit i for kinds[i]. Computed when
  * something has changed since. */
 uint32_t cache_room(struct node *n);
+/** Borrowed; NULL: not known. */
 struct pod *cache_find_pod(const struct cache *p, const char *uid);
+/** Borrowed; NULL: not known. */
 struct claim *cache_find_claim(const struct cache *p, const char *name);
 
 /** Reserve @pod's slices on @node: one held claim each, which occupies its place from now on.
@@ -181,6 +195,7 @@ void cache_bar_held(const struct node *node, const struct pod *pod, struct sw_mi
  * @return whether a budget does not allow it. Source: kube-scheduler's DefaultPreemption,
  * filterPodsWithPDBViolation(). */
 void cache_begin_spending(const struct cache *p);
+/** See cache_begin_spending(). */
 bool cache_spend(const struct cache *p, const struct pod *pod);
 
 /** Whether another claim occupies the same slices, because two schedulers were at work. Once the

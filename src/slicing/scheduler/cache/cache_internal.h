@@ -25,6 +25,7 @@ struct pod *cache_need_pod(struct cache *p, const char *uid, const char *ns, con
 /** pods.c: free it unless it is known or something refers to it. */
 void cache_maybe_forget_pod(struct cache *p, struct pod *pod);
 
+/** pods.c: it is in no table any more. */
 void cache_free_pod(struct cache *p, struct pod *pod);
 
 /** disruption_budgets.c: set the pod's labels. @map: metadata.labels; NULL: none. */

@@ -15,6 +15,7 @@ struct slice_request {
     uint16_t n;         /* the container's n-th, from 0 */
 };
 
+/** All slices that a pod requests. Zero: none. */
 struct pod_request {
     size_t n, n_names;
     struct slice_request *list; /* containers, then init, then ephemeral ones; NULL: none */
@@ -28,6 +29,7 @@ struct pod_request {
  * Source: DAS's MigAccelerator plugin, which counts the limits of every container. */
 int pod_request_read(struct json_object *pod, struct pod_request *out,
                      struct sw_err *err) SW_CHECKED;
+/** Free what it owns; it is empty then. */
 void pod_request_done(struct pod_request *w);
 /** "2 x 1g.5gb, 1 x 3g.20gb" for people; the caller's. */
 char *pod_request_text(const struct pod_request *w);
