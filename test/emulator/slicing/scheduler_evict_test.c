@@ -179,9 +179,9 @@ static void test_nobody_goes_for_who_may_not_preempt(void **state)
     struct sched_world *w = *state;
     SW_AUTO_CHARS *low = add_important(w, "low", ONE, 1, "PreemptLowerPriority");
     (void)bind_pod(w, "low", low, "a");
-    SW_AUTO_CHARS *never_preempts = add_important(w, "never_preempts", ALL, 10, "Never");
+    SW_AUTO_CHARS *meek = add_important(w, "meek", ALL, 10, "Never");
     SW_AUTO_CHARS *equal = add_important(w, "equal", ALL, 1, "PreemptLowerPriority");
-    assert_false(fits_for(w, "never_preempts"));
+    assert_false(fits_for(w, "meek"));
     assert_false(fits_for(w, "equal"));
     let_time_pass(w);
     assert_true(metric(w, "slipway_scheduler_evicted_total") == 0);

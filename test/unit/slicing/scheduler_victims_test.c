@@ -246,7 +246,7 @@ static void test_filter_tells_where_others_could_leave(void **state)
     assert_string_equal(s->outcome.likely[0]->name, "a");
     SW_AUTO_JSON *equal = scene_filter(s, low, "\"a\"");
     assert_int_equal(s->outcome.n_likely, 0);
-    SW_AUTO_JSON *never_preempts = scene_filter(
+    SW_AUTO_JSON *meek = scene_filter(
         s,
         "{\"metadata\":{\"name\":\"m\",\"uid\":\"m\"},\"spec\":{\"priority\":10,"
         "\"preemptionPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":"
