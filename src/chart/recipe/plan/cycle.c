@@ -78,7 +78,7 @@ static bool find_order(const struct sw_needs *needs, size_t *order, size_t *n_cy
 int sw_needs_sort(const struct sw_needs *needs, const char *const *names, size_t *order,
                   struct sw_err *err)
 {
-    size_t n_cycle;
+    size_t n_cycle = 1;
     if (find_order(needs, order, &n_cycle))
         return 0;
     SW_AUTO_CHARS *text = sw_strdup("cycle: ");
