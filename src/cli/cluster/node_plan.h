@@ -1,7 +1,8 @@
 #pragma once
 /* node_plan: everything that will be done to nodes for one resource, in order: taints and labels of
  * its states, and drivers that are replaced node by node. Decided by what the controller decides by
- * (operator/engine/upgrade/upgrade.h, operator/engine/nodes/node_set.h), played through as if all went well. Pure.
+ * (operator/engine/upgrade/upgrade.h, operator/engine/nodes/node_set.h), played through as if all
+ * went well. Pure.
  */
 #include "base/base.h"
 #include "operator/engine/upgrade/upgrade.h"

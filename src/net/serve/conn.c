@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,38 +30,20 @@ void sw_conn_spare_done(struct sw_conn_spare *spare)
     *spare = (struct sw_conn_spare){ 0 };
 }
 
-void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx, struct sw_conn_spare *spare)
+void sw_conn_init(struct sw_conn *c, int fd, const struct sw_conn_tls *tls, void *session,
+                  struct sw_conn_spare *spare)
 {
-    *c = (struct sw_conn){ .fd = fd, .spare = spare };
-    if (!ctx)
-        return;
-    c->ssl = SSL_new(ctx);
-    if (!c->ssl || SSL_set_fd(c->ssl, fd) != 1)
-        abort(); /* no memory */
-    SSL_set_accept_state(c->ssl);
+    *c = (struct sw_conn){ .fd = fd, .tls = tls, .session = session, .spare = spare };
 }
 
 void sw_conn_done(struct sw_conn *c)
 {
-    if (c->ssl) {
-        if (SSL_is_init_finished(c->ssl))
-            (void)SSL_shutdown(c->ssl); /* says goodbye where that works at once */
-        ERR_clear_error();
-        SSL_free(c->ssl);
-    }
+    if (c->tls)
+        c->tls->free(c->session);
     (void)close(c->fd);
     reset(&c->in, &c->spare->in);
     reset(&c->out, &c->spare->out);
     *c = (struct sw_conn){ .fd = -1 };
-}
-
-static enum sw_conn_result ssl_result(struct sw_conn *c, int n)
-{
-    const int why = SSL_get_error(c->ssl, n);
-    ERR_clear_error();
-    return why == SSL_ERROR_WANT_READ    ? SW_CONN_WANT_READ
-           : why == SSL_ERROR_WANT_WRITE ? SW_CONN_WANT_WRITE
-                                         : SW_CONN_CLOSED;
 }
 
 static enum sw_conn_result plain_result(bool writing)
@@ -74,10 +55,7 @@ static enum sw_conn_result plain_result(bool writing)
 
 enum sw_conn_result sw_conn_handshake(struct sw_conn *c)
 {
-    if (!c->ssl)
-        return SW_CONN_OK;
-    const int n = SSL_do_handshake(c->ssl);
-    return n == 1 ? SW_CONN_OK : ssl_result(c, n);
+    return c->tls ? c->tls->handshake(c->session) : SW_CONN_OK;
 }
 
 static void need(struct sw_conn_buffer *b, size_t more, struct sw_conn_buffer *spare)
@@ -102,14 +80,15 @@ enum sw_conn_result sw_conn_read(struct sw_conn *c)
 {
     need(&c->in, READ_BYTES, &c->spare->in);
     char *to = c->in.bytes + c->in.len;
-    const ssize_t n = c->ssl ? SSL_read(c->ssl, to, READ_BYTES) : recv(c->fd, to, READ_BYTES, 0);
+    enum sw_conn_result rc = SW_CONN_CLOSED;
+    const ssize_t n = c->tls ? c->tls->read(c->session, to, READ_BYTES, &rc)
+                             : recv(c->fd, to, READ_BYTES, 0);
     if (n > 0) {
         c->in.len += (size_t)n;
         return SW_CONN_OK;
     }
-    const enum sw_conn_result rc = c->ssl   ? ssl_result(c, (int)n)
-                                   : n == 0 ? SW_CONN_CLOSED
-                                            : plain_result(false);
+    if (!c->tls && n < 0)
+        rc = plain_result(false);
     sw_conn_consume(c, 0); /* a buffer without a byte goes back */
     return rc;
 }
@@ -119,10 +98,11 @@ enum sw_conn_result sw_conn_flush(struct sw_conn *c)
     struct sw_conn_buffer *b = &c->out;
     while (b->at < b->len) {
         const size_t left = b->len - b->at < INT_MAX ? b->len - b->at : INT_MAX;
-        const ssize_t n = c->ssl ? SSL_write(c->ssl, b->bytes + b->at, (int)left)
+        enum sw_conn_result rc = SW_CONN_CLOSED;
+        const ssize_t n = c->tls ? c->tls->write(c->session, b->bytes + b->at, left, &rc)
                                  : send(c->fd, b->bytes + b->at, left, MSG_NOSIGNAL);
         if (n <= 0)
-            return c->ssl ? ssl_result(c, (int)n) : plain_result(true);
+            return c->tls ? rc : plain_result(true);
         b->at += (size_t)n;
     }
     reset(b, &c->spare->out);
@@ -131,7 +111,7 @@ enum sw_conn_result sw_conn_flush(struct sw_conn *c)
 
 bool sw_conn_has_more(const struct sw_conn *c)
 {
-    return c->ssl && SSL_has_pending(c->ssl);
+    return c->tls && c->tls->has_more(c->session);
 }
 
 void sw_conn_put(struct sw_conn *c, const char *bytes, size_t len_bytes)

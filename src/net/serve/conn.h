@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <openssl/ssl.h>
+#include <sys/types.h>
 
 /** CLOSED: by the other side, or by an error. */
 enum sw_conn_result { SW_CONN_OK, SW_CONN_WANT_READ, SW_CONN_WANT_WRITE, SW_CONN_CLOSED };
@@ -21,16 +20,30 @@ struct sw_conn_spare {
     struct sw_conn_buffer in, out;
 };
 
+/** TLS as a connection uses it. @session: what session_new() of tls.h gave. */
+struct sw_conn_tls {
+    enum sw_conn_result (*handshake)(void *session);
+    /** As recv() and send(); @why: what to wait for where the answer is not positive. */
+    ssize_t (*read)(void *session, char *to, size_t len_bytes, enum sw_conn_result *why);
+    ssize_t (*write)(void *session, const char *from, size_t len_bytes, enum sw_conn_result *why);
+    /** Has it read bytes from the socket that were not read from it? */
+    bool (*has_more)(const void *session);
+    /** Says goodbye where that works at once. */
+    void (*free)(void *session);
+};
+
 /** One connection. */
 struct sw_conn {
     int fd;
-    SSL *ssl; /* NULL: plain */
+    const struct sw_conn_tls *tls; /* NULL: plain */
+    void *session;                 /* of tls; owned */
     struct sw_conn_buffer in, out;
     struct sw_conn_spare *spare; /* shared with the other connections */
 };
 
-/** @ctx: NULL for plain HTTP. @spare is borrowed until sw_conn_done(). */
-void sw_conn_init(struct sw_conn *c, int fd, SSL_CTX *ctx, struct sw_conn_spare *spare);
+/** @tls: NULL for plain HTTP; @session is taken. @spare is borrowed until sw_conn_done(). */
+void sw_conn_init(struct sw_conn *c, int fd, const struct sw_conn_tls *tls, void *session,
+                  struct sw_conn_spare *spare);
 /** Closes the socket too. */
 void sw_conn_done(struct sw_conn *c);
 /** Free what it holds. */
@@ -42,7 +55,7 @@ enum sw_conn_result sw_conn_handshake(struct sw_conn *c);
 enum sw_conn_result sw_conn_read(struct sw_conn *c);
 /** Write @out until it is empty. */
 enum sw_conn_result sw_conn_flush(struct sw_conn *c);
-/** Has OpenSSL read bytes from the socket that were not read from it? */
+/** Has TLS read bytes from the socket that were not read from it? */
 bool sw_conn_has_more(const struct sw_conn *c);
 
 /** Append to @out; sw_conn_flush() sends it. */

@@ -13,6 +13,10 @@
 
 struct sw_serve;       /* a server: one address */
 struct sw_serve_reply; /* one request's answer, to be given */
+struct sw_serve_tls_ops;
+
+/** HTTPS by OpenSSL, for sw_serve_opts.tls. */
+extern const struct sw_serve_tls_ops sw_serve_openssl;
 
 /** Borrowed for the call that gets it; texts are not NUL-terminated. */
 struct sw_serve_request {
@@ -79,11 +83,14 @@ void sw_serve_abort(struct sw_serve_reply *reply, bool hard);
 struct sw_serve_opts {
     const struct sw_serve_route *routes;
     size_t n_routes;
-    void *arg;                        /* of the routes and of on_stopped */
-    void (*on_stopped)(void *arg);    /* after sw_serve_stop(): all connections have ended */
-    const char *address;              /* NULL or 0.0.0.0: all, IPv6 ones too */
-    int port;                         /* 0: any free one */
-    bool plain_http;                  /* no TLS */
+    void *arg;                     /* of the routes and of on_stopped */
+    void (*on_stopped)(void *arg); /* after sw_serve_stop(): all connections have ended */
+    const char *address;           /* NULL or 0.0.0.0: all, IPv6 ones too */
+    int port;                      /* 0: any free one */
+    bool plain_http;               /* no TLS */
+    /** Needed but for plain_http: &sw_serve_openssl. A program that serves plain HTTP alone does
+     * not name it, and so is not linked with OpenSSL. */
+    const struct sw_serve_tls_ops *tls;
     const char *cert_file, *key_file; /* PEM; read again when they change */
     const char *ca_file;              /* NULL, or the CAs of which one signed the certificate */
     const char *min_version;          /* "VersionTLS12" (the default) ... "VersionTLS13" */

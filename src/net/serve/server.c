@@ -1,4 +1,5 @@
 /* Connections, requests, answers. One loop, no callback waits. */
+#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
@@ -514,7 +515,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a delay at worst */
     struct sw_serve_reply *p = sw_zalloc(1, sizeof *p);
     p->server = s;
-    sw_conn_init(&p->conn, fd, s->opts.plain_http ? NULL : s->tls.ctx, &s->spare);
+    const struct sw_serve_tls_ops *tls = s->opts.tls;
+    sw_conn_init(&p->conn, fd, tls ? tls->conn : NULL, tls ? tls->session_new(&s->tls, fd) : NULL,
+                 &s->spare);
     struct event_base *base = sw_loop_base(s->loop);
     p->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, p);
     p->writable = event_new(base, fd, EV_WRITE, on_writable, p);
@@ -549,7 +552,7 @@ static void refresh_certificate(struct sw_serve *s, int64_t now_ms)
     if (s->opts.plain_http || now_ms < s->next_refresh_ms)
         return;
     s->next_refresh_ms = now_ms + s->opts.reload_ms;
-    if (!sw_serve_tls_refresh(&s->tls))
+    if (!s->opts.tls->refresh(&s->tls))
         return;
     s->counts.reloads = s->tls.n_loads;
     char when[21];
@@ -640,7 +643,7 @@ static int open_tls(struct sw_serve *s, struct sw_err *err)
     s->tls.cert_file = s->opts.cert_file;
     s->tls.key_file = s->opts.key_file;
     s->tls.ca_file = s->opts.ca_file;
-    return sw_serve_tls_init(&s->tls, s->opts.min_version, s->opts.cipher_suites, err);
+    return s->opts.tls->init(&s->tls, s->opts.min_version, s->opts.cipher_suites, err);
 }
 
 int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct sw_serve **out,
@@ -649,6 +652,9 @@ int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct
     struct sw_serve *s = sw_zalloc(1, sizeof *s);
     s->loop = loop;
     s->opts = *opts;
+    assert(opts->plain_http || opts->tls);
+    if (opts->plain_http)
+        s->opts.tls = NULL;
     s->settled_conns = UINT64_MAX;
     fill_defaults(&s->opts);
     s->tick = sw_timer_new(loop, on_tick, s);
@@ -713,6 +719,7 @@ void sw_serve_close(struct sw_serve *server)
         evconnlistener_free(server->listener);
     sw_timer_free(server->tick);
     sw_timer_free(server->drain);
-    sw_serve_tls_done(&server->tls);
+    if (server->opts.tls)
+        server->opts.tls->done(&server->tls);
     free(server);
 }

@@ -99,8 +99,8 @@ static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err 
     return rc;
 }
 
-int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
-                      struct sw_err *err)
+static int init(struct sw_serve_tls *t, const char *min_version, const char *suites,
+                struct sw_err *err)
 {
     int rc = parse_version(min_version && *min_version ? min_version : "VersionTLS12",
                            &t->min_version, err);
@@ -111,7 +111,7 @@ int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const cha
     return rc;
 }
 
-void sw_serve_tls_done(struct sw_serve_tls *t)
+static void done(struct sw_serve_tls *t)
 {
     SSL_CTX_free(t->ctx);
     free(t->ciphers_12);
@@ -276,7 +276,7 @@ static uint64_t stamp(const char *path, uint64_t sum)
     return sw_fnv64a(parts, sizeof parts);
 }
 
-bool sw_serve_tls_refresh(struct sw_serve_tls *t)
+static bool refresh(struct sw_serve_tls *t)
 {
     const uint64_t now = stamp(t->ca_file, stamp(t->key_file, stamp(t->cert_file, 1)));
     if (now == t->seen && !t->trouble)
@@ -297,3 +297,76 @@ bool sw_serve_tls_refresh(struct sw_serve_tls *t)
     }
     return false;
 }
+
+/* ---- connections -------------------------------------------------------------------------------
+ */
+
+static void *session_new(struct sw_serve_tls *t, int fd)
+{
+    SSL *ssl = SSL_new(t->ctx);
+    if (!ssl || SSL_set_fd(ssl, fd) != 1)
+        abort(); /* no memory */
+    SSL_set_accept_state(ssl);
+    return ssl;
+}
+
+static void session_free(void *session)
+{
+    if (SSL_is_init_finished(session))
+        (void)SSL_shutdown(session);
+    ERR_clear_error();
+    SSL_free(session);
+}
+
+static enum sw_conn_result result(SSL *ssl, int n)
+{
+    const int why = SSL_get_error(ssl, n);
+    ERR_clear_error();
+    return why == SSL_ERROR_WANT_READ    ? SW_CONN_WANT_READ
+           : why == SSL_ERROR_WANT_WRITE ? SW_CONN_WANT_WRITE
+                                         : SW_CONN_CLOSED;
+}
+
+static enum sw_conn_result session_handshake(void *session)
+{
+    const int n = SSL_do_handshake(session);
+    return n == 1 ? SW_CONN_OK : result(session, n);
+}
+
+static ssize_t session_read(void *session, char *to, size_t len_bytes, enum sw_conn_result *why)
+{
+    const int n = SSL_read(session, to, (int)len_bytes);
+    if (n <= 0)
+        *why = result(session, n);
+    return n;
+}
+
+static ssize_t session_write(void *session, const char *from, size_t len_bytes,
+                             enum sw_conn_result *why)
+{
+    const int n = SSL_write(session, from, (int)len_bytes);
+    if (n <= 0)
+        *why = result(session, n);
+    return n;
+}
+
+static bool session_has_more(const void *session)
+{
+    return SSL_has_pending(session);
+}
+
+static const struct sw_conn_tls sessions = {
+    .handshake = session_handshake,
+    .read = session_read,
+    .write = session_write,
+    .has_more = session_has_more,
+    .free = session_free,
+};
+
+const struct sw_serve_tls_ops sw_serve_openssl = {
+    .init = init,
+    .done = done,
+    .refresh = refresh,
+    .session_new = session_new,
+    .conn = &sessions,
+};

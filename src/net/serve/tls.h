@@ -8,6 +8,8 @@
 #include <openssl/ssl.h>
 
 #include "base/base.h"
+#include "net/serve/conn.h"
+#include "net/serve/serve.h"
 
 /** Zero-initialise, and set the three files (borrowed). */
 struct sw_serve_tls {
@@ -23,14 +25,19 @@ struct sw_serve_tls {
     unsigned n_loads;
 };
 
-/** @min_version: NULL is VersionTLS12. @suites: comma-separated, NULL: OpenSSL's; those of TLS 1.3
- * alone mean TLS 1.3 alone, those that OpenSSL has given up (3DES, RC4) are left out.
- * @return 0 | SW_INVALID (an unknown version or suite is named) */
-int sw_serve_tls_init(struct sw_serve_tls *t, const char *min_version, const char *suites,
-                      struct sw_err *err) SW_CHECKED;
-/** Free what it holds; harmless on a zeroed one. */
-void sw_serve_tls_done(struct sw_serve_tls *t);
-
-/** Read the files if they changed since the last attempt, or if that failed. A certificate that
- * cannot be used leaves the one before in place. @return whether there is a new one */
-bool sw_serve_tls_refresh(struct sw_serve_tls *t);
+/** How a server serves HTTPS. */
+struct sw_serve_tls_ops {
+    /** @min_version: NULL is VersionTLS12. @suites: comma-separated, NULL: OpenSSL's; those of
+     * TLS 1.3 alone mean TLS 1.3 alone, those that OpenSSL has given up (3DES, RC4) are left out.
+     * @return 0 | SW_INVALID (an unknown version or suite is named) */
+    int (*init)(struct sw_serve_tls *t, const char *min_version, const char *suites,
+                struct sw_err *err);
+    /** Free what it holds; harmless on a zeroed one. */
+    void (*done)(struct sw_serve_tls *t);
+    /** Read the files if they changed since the last attempt, or if that failed. A certificate that
+     * cannot be used leaves the one before in place. @return whether there is a new one */
+    bool (*refresh)(struct sw_serve_tls *t);
+    /** A session on the accepted socket @fd, for sw_conn_init(), which takes it. */
+    void *(*session_new)(struct sw_serve_tls *t, int fd);
+    const struct sw_conn_tls *conn;
+};

@@ -280,6 +280,7 @@ static int open_serve(struct sw_scheduler *s, struct sw_err *err)
     opts.n_routes = SW_COUNT(routes);
     opts.arg = s;
     opts.on_stopped = on_served;
+    opts.tls = &sw_serve_openssl;
     opts.max_body_bytes = MAX_BODY_BYTES;
     int rc = sw_serve_open(s->loop, &opts, &s->serve, err);
     if (rc == 0)

@@ -61,7 +61,7 @@ contract() {
 }
 # The others print theirs under a prefix; each name of the list is in their source, and the other way round.
 webhook_contract() {
-    diff <(grep -oE '(head|one)\((pb|out), "[a-z_]+"' src/slicing/webhook/metrics.c | sed 's/.*"\(.*\)"/slipway_webhook_\1/' | sort -u) \
+    diff <(grep -oE 'sw_metrics_(head|one)\(&out, "[a-z_]+"' src/slicing/webhook/metrics.c | sed 's/.*"\(.*\)"/slipway_webhook_\1/' | sort -u) \
         <(sed -n 's/^- {name: \(slipway_webhook_[a-z_]*\),.*/\1/p' $list | sort)
 }
 
