@@ -20,6 +20,8 @@ import re
 import subprocess
 import sys
 
+from graph import components
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -57,44 +59,7 @@ def read_sources(src):
 
 
 def circles(graph):
-    """Tarjan's strongly connected components of more than one node."""
-    index, low, stack, on_stack, found = {}, {}, [], set(), []
-
-    def visit(start):
-        work = [(start, iter(graph.get(start, ())))]
-        index[start] = low[start] = len(index)
-        stack.append(start)
-        on_stack.add(start)
-        while work:
-            node, rest = work[-1]
-            for other in rest:
-                if other not in index:
-                    index[other] = low[other] = len(index)
-                    stack.append(other)
-                    on_stack.add(other)
-                    work.append((other, iter(graph.get(other, ()))))
-                    break
-                if other in on_stack:
-                    low[node] = min(low[node], index[other])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    members = []
-                    while True:
-                        member = stack.pop()
-                        on_stack.discard(member)
-                        members.append(member)
-                        if member == node:
-                            break
-                    if len(members) > 1:
-                        found.append(sorted(members))
-
-    for node in sorted(graph):
-        if node not in index:
-            visit(node)
-    return found
+    return sorted(sorted(c) for c in components(sorted(graph), graph) if len(c) > 1)
 
 
 def check_headers(src, modules, sources, faults):

@@ -40,6 +40,8 @@ import os
 import re
 import sys
 
+from graph import components
+
 TOKEN = re.compile(
     r"""
   (?P<ws>(?:[ \t\r\f\v]|\\\r?\n)+)
@@ -498,7 +500,7 @@ class Tree:
                 if to and name not in own and self.node(to) != a:
                     edges[a].setdefault(self.node(to), (s.rel, f"calls {name}"))
         out = []
-        for part in _components(sorted(members), edges):
+        for part in components(sorted(members), edges):
             if len(part) < 2:
                 continue
             files = sorted(f for n in part for f in members[n] if not f.endswith(".h"))
@@ -507,43 +509,6 @@ class Tree:
             out.append({"files": files, "nodes": len(part), "edges": within})
         out.sort(key=lambda c: (-len(c["files"]), c["files"]))
         return out
-
-
-def _components(nodes, edges):
-    """Strongly connected components (Tarjan), without recursion."""
-    index, low, stack, on_stack, out = {}, {}, [], set(), []
-    for start in nodes:
-        if start in index:
-            continue
-        work = [(start, iter(edges.get(start, ())))]
-        index[start] = low[start] = len(index)
-        stack.append(start)
-        on_stack.add(start)
-        while work:
-            v, successors = work[-1]
-            for w in successors:
-                if w not in index:
-                    index[w] = low[w] = len(index)
-                    stack.append(w)
-                    on_stack.add(w)
-                    work.append((w, iter(edges.get(w, ()))))
-                    break
-                if w in on_stack:
-                    low[v] = min(low[v], index[w])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[v])
-                if low[v] == index[v]:
-                    part = set()
-                    while True:
-                        w = stack.pop()
-                        on_stack.discard(w)
-                        part.add(w)
-                        if w == v:
-                            break
-                    out.append(part)
-    return out
 
 
 # ---- figures ------------------------------------------------------------------------------------
