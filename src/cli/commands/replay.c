@@ -227,7 +227,7 @@ const struct sw_command sw_command_replay = {
         "and decided about it. It is told to this program's engine again, without a cluster, and "
         "its\n"
         "decisions are compared with those that were recorded.\n\n"
-        "Or FILE is a trial: the recipe, when the controller is killed, and a plan of faults\n"
+        "Or FILE is a simulation: the recipe, when the controller is killed, and a plan of faults\n"
         "(docs/faults.md). Cluster and controller run in this process, on a clock that jumps. "
         "What\n"
         "stands at the end is compared with an undisturbed walk.\n\n"
