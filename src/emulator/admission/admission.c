@@ -33,7 +33,7 @@ static int namespace_lifecycle(struct sw_write *w)
     json_object *ns = get(w, "", "Namespace", NULL, w->ns);
     if (!ns)
         return sw_status_not_found(w->status, sw_store_kind(w->store, "", "Namespace"), w->ns);
-    if (!sw_meta_is_deleted(ns))
+    if (!sw_doc_is_deleted(ns))
         return 0;
     int rc = sw_status_forbidden(w->status, w->kind, w->name,
                                  "unable to create new content in namespace %s because it is "

@@ -93,7 +93,7 @@ static void check_meta(struct sw_write *w, struct sw_field_errors *e)
     json_object *finalizers = sw_json_get(meta, "finalizers");
     for (size_t i = 0; i < sw_json_len(finalizers); i++) {
         const char *each = json_object_get_string(sw_json_at(finalizers, i));
-        if (!sw_meta_is_deleted(w->old) || sw_meta_has_finalizer(w->old, each))
+        if (!sw_doc_is_deleted(w->old) || sw_meta_has_finalizer(w->old, each))
             continue;
         SW_AUTO_CHARS *message = sw_printf("no new finalizers can be added if the object is being "
                                            "deleted, found new finalizers []string{\"%s\"}",

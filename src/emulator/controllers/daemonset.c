@@ -159,7 +159,7 @@ static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod
                      struct place *places, struct sw_doomed *d)
 {
     struct sw_node *node = node_of(ctl, pod);
-    if (sw_doc_is_dying(pod->doc) || !node)
+    if (sw_doc_is_deleted(pod->doc) || !node)
         return;
     struct place *place = &places[node->number];
     if (sw_pod_is_over(pod) || (!place->should && !may_keep(ds, node))) {
@@ -289,7 +289,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     json_object *doc = sw_store_get(ctl->store, ctl->kinds.daemonset, ns, name);
     struct ds *ds = find_ds(ctl, ns, name, doc);
-    if (!ds || sw_doc_is_dying(doc))
+    if (!ds || sw_doc_is_deleted(doc))
         return;
     struct round r = { .ctl = ctl, .ds = ds };
     struct sw_doomed d = { 0 };

@@ -355,7 +355,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     r.doc = json_object_get(sw_store_get(ctl->store, ctl->kinds.deployment, ns, name));
     if (!r.doc)
         return;
-    if (!sw_doc_is_dying(r.doc)) {
+    if (!sw_doc_is_deleted(r.doc)) {
         bool paused = sw_json_bool(r.doc, false, "spec", "paused", NULL);
         gather(&r);
         if (!paused)

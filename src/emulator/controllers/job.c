@@ -230,7 +230,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     gather(&j);
     if (is_finished(j.doc)) {
         expire(&j);
-    } else if (!sw_doc_is_dying(j.doc)) {
+    } else if (!sw_doc_is_deleted(j.doc)) {
         bool suspended = sw_json_bool(j.doc, false, "spec", "suspend", NULL);
         if (suspended)
             stop_pods(&j);

@@ -321,9 +321,9 @@ static void check_again(struct sw_ctl *ctl, struct sw_pod *pod)
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     struct sw_pod *pod = sw_ctl_pod(ctl, ns, name);
-    if (!pod || (!pod->node && !sw_doc_is_dying(pod->doc)) || pod->step == SW_STEP_STOPPING)
+    if (!pod || (!pod->node && !sw_doc_is_deleted(pod->doc)) || pod->step == SW_STEP_STOPPING)
         return;
-    if (sw_doc_is_dying(pod->doc)) {
+    if (sw_doc_is_deleted(pod->doc)) {
         stop(ctl, pod);
     } else if (sw_pod_is_over(pod)) {
         pod->step = SW_STEP_ENDED;
@@ -336,7 +336,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
 {
     (void)before;
-    if (after && (*sw_json_str(after, "", "spec", "nodeName", NULL) || sw_doc_is_dying(after)))
+    if (after && (*sw_json_str(after, "", "spec", "nodeName", NULL) || sw_doc_is_deleted(after)))
         enqueue(ctl, after);
 }
 

@@ -57,7 +57,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     if (!rs)
         return;
     json_object_get(rs);
-    bool fine = sw_doc_is_dying(rs) || scale(ctl, rs);
+    bool fine = sw_doc_is_deleted(rs) || scale(ctl, rs);
     write_status(ctl, rs, !fine);
     if (!fine)
         sw_ctl_enqueue_in(ctl, SW_Q_REPLICASET, ns, name, 1000);

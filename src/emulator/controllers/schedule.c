@@ -264,8 +264,8 @@ static bool is_ours(struct sw_ctl *ctl, json_object *pod)
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     struct sw_pod *pod = sw_ctl_pod(ctl, ns, name);
-    if (!pod || *sw_json_str(pod->doc, "", "spec", "nodeName", NULL) || sw_doc_is_dying(pod->doc) ||
-        sw_pod_is_over(pod) || !is_ours(ctl, pod->doc))
+    if (!pod || *sw_json_str(pod->doc, "", "spec", "nodeName", NULL) ||
+        sw_doc_is_deleted(pod->doc) || sw_pod_is_over(pod) || !is_ours(ctl, pod->doc))
         return;
     if (sw_json_len(sw_json_find(pod->doc, "spec", "schedulingGates", NULL))) {
         refuse(ctl, pod, "SchedulingGated",

@@ -118,7 +118,7 @@ static void gather_pod(struct gathered *g, const struct sw_pod *pod)
 {
     const char *ip = sw_json_str(pod->doc, "", "status", "podIP", NULL);
     const char *node = sw_json_str(pod->doc, "", "spec", "nodeName", NULL);
-    bool ready = sw_pod_is_ready(pod), dying = sw_doc_is_dying(pod->doc);
+    bool ready = sw_pod_is_ready(pod), dying = sw_doc_is_deleted(pod->doc);
     if (!*ip || sw_pod_is_over(pod))
         return;
     g->a_pod = pod->doc;
@@ -256,7 +256,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
             (void)sw_ctl_delete(ctl, ctl->kinds.endpoints, doc, false);
         return;
     }
-    if (!sw_json_len(sw_json_find(service, "spec", "selector", NULL)) || sw_doc_is_dying(service))
+    if (!sw_json_len(sw_json_find(service, "spec", "selector", NULL)) || sw_doc_is_deleted(service))
         return;
     struct gathered g;
     json_object_get(service);
@@ -272,7 +272,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 /* What of a pod is in endpoints did not change. */
 static bool is_same_endpoint(json_object *a, json_object *b)
 {
-    return a && b && sw_doc_is_dying(a) == sw_doc_is_dying(b) &&
+    return a && b && sw_doc_is_deleted(a) == sw_doc_is_deleted(b) &&
            sw_streq(sw_json_str(a, "", "status", "podIP", NULL),
                     sw_json_str(b, "", "status", "podIP", NULL)) &&
            sw_streq(sw_cond_status(a, "Ready"), sw_cond_status(b, "Ready")) &&

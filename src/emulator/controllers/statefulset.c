@@ -112,7 +112,7 @@ static bool create_pod(struct set *s, int64_t ordinal)
 
 static bool is_ready(json_object *pod)
 {
-    return pod && !sw_doc_is_dying(pod) && sw_streq(sw_cond_status(pod, "Ready"), "True");
+    return pod && !sw_doc_is_deleted(pod) && sw_streq(sw_cond_status(pod, "Ready"), "True");
 }
 
 static bool is_over(json_object *pod)
@@ -129,7 +129,7 @@ static bool scale_up(struct set *s, bool *busy)
         json_object *pod = (size_t)i < s->n_pods ? s->pods[i] : NULL;
         if (!pod && !create_pod(s, s->first + i))
             return false;
-        if (pod && is_over(pod) && !sw_doc_is_dying(pod))
+        if (pod && is_over(pod) && !sw_doc_is_deleted(pod))
             (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod, false); /* made again when gone */
         *busy |= !is_ready(pod);
         if (!is_ready(pod) && !s->parallel)
@@ -144,7 +144,7 @@ static void scale_down(struct set *s, bool *busy)
         if (!s->pods[i])
             continue;
         *busy = true;
-        if (!sw_doc_is_dying(s->pods[i]))
+        if (!sw_doc_is_deleted(s->pods[i]))
             (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, s->pods[i], false);
         if (!s->parallel)
             return;
@@ -160,7 +160,7 @@ static void update(struct set *s)
         return;
     for (int64_t i = s->want - 1; i >= 0 && i + s->first >= partition; i--) {
         json_object *pod = (size_t)i < s->n_pods ? s->pods[i] : NULL;
-        if (!pod || sw_doc_is_dying(pod))
+        if (!pod || sw_doc_is_deleted(pod))
             return;
         if (!sw_streq(sw_obj_label(pod, hash_label), s->update)) {
             (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod, false); /* looked at again */
@@ -200,7 +200,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     s.doc = json_object_get(sw_store_get(ctl->store, ctl->kinds.statefulset, ns, name));
     if (!s.doc)
         return;
-    if (!sw_doc_is_dying(s.doc)) {
+    if (!sw_doc_is_deleted(s.doc)) {
         gather(&s);
         fine = sw_workload_revision(ctl, s.doc, s.hash) == 0 && scale_up(&s, &busy);
         if (fine && (!busy || s.parallel))

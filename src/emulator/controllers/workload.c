@@ -27,7 +27,7 @@ json_object *sw_workload_labels(json_object *pod)
 
 bool sw_pod_is_active(const struct sw_pod *pod)
 {
-    return !sw_pod_is_over(pod) && !sw_doc_is_dying(pod->doc);
+    return !sw_pod_is_over(pod) && !sw_doc_is_deleted(pod->doc);
 }
 
 bool sw_pod_has_label(const struct sw_pod *pod, const char *key, const char *value)

@@ -297,7 +297,7 @@ static int change_target(struct sw_rules *rules, const struct action *action, st
     json_object *body = NULL;
     struct sw_rules_ref ref = ref_of(target);
     if (action->verb == VERB_DELETE) {
-        if (sw_doc_is_dying(target) && !action->now)
+        if (sw_doc_is_deleted(target) && !action->now)
             return 0;
         int rc = rules->backend.remove(rules->backend.self, &ref, action->now, err);
         return rc < 0 ? rc : 1;

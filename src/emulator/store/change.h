@@ -2,6 +2,7 @@
 /* change: one change on its way through the API server (struct sw_write): decode, default, admit,
  * validate, store. The stages are functions of the folders above, each of which takes it; write/
  * calls them in order. */
+#include "emulator/store/document.h"
 #include "emulator/store/objects.h"
 
 /** What is done to the object. */
@@ -51,8 +52,6 @@ json_object *sw_meta_order_root(json_object *doc, const char *api_version, const
 json_object *sw_meta_copy(json_object *doc);
 /** @doc without managedFields, sharing all the rest. */
 json_object *sw_meta_without_managed(json_object *doc);
-/** Has it a deletionTimestamp? */
-bool sw_meta_is_deleted(json_object *doc);
 /** Is it among metadata.finalizers? */
 bool sw_meta_has_finalizer(json_object *doc, const char *finalizer);
 /** Add it, unless it is there. */

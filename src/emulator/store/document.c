@@ -151,7 +151,7 @@ json_object *sw_doc_owner_ref(json_object *owner)
                       sw_bool(true), NULL);
 }
 
-bool sw_doc_is_dying(json_object *doc)
+bool sw_doc_is_deleted(json_object *doc)
 {
     return sw_json_find(doc, "metadata", "deletionTimestamp", NULL) != NULL;
 }

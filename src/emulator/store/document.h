@@ -35,8 +35,8 @@ bool sw_cond_set(json_object *conditions, const char *type, const char *status, 
 json_object *sw_doc_controller(json_object *doc);
 /** A controller's ownerReference to @owner, new. */
 json_object *sw_doc_owner_ref(json_object *owner);
-/** Whether @doc is being deleted. */
-bool sw_doc_is_dying(json_object *doc);
+/** Whether @doc has a deletionTimestamp. */
+bool sw_doc_is_deleted(json_object *doc);
 
 /** Short text that names a document's content: equal documents, equal text (10 letters). */
 void sw_doc_hash(json_object *doc, char out[static 11]);

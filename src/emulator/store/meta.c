@@ -201,11 +201,6 @@ int sw_meta_update(struct sw_write *w)
     return 0;
 }
 
-bool sw_meta_is_deleted(json_object *doc)
-{
-    return sw_json_find(doc, "metadata", "deletionTimestamp", NULL) != NULL;
-}
-
 static size_t find_finalizer(json_object *list, const char *finalizer)
 {
     size_t n = sw_json_len(list);

@@ -177,7 +177,7 @@ static void delete_instances(struct sw_crds *crds, json_object *crd)
     SW_STORE_LIST(list);
     sw_store_list(crds->store, kind, NULL, &list);
     for (size_t i = 0; i < list.n; i++)
-        if (!sw_meta_is_deleted(list.items[i]))
+        if (!sw_doc_is_deleted(list.items[i]))
             (void)sw_store_delete(crds->store, kind, sw_obj_namespace(list.items[i]),
                                   sw_obj_name(list.items[i]), NULL, NULL, NULL);
     finish_if_empty(crds, crd);
@@ -193,7 +193,7 @@ static void on_crd(const struct sw_store_event *event, void *arg)
         withdraw(crds, event->object);
     if (!crd)
         return;
-    if (sw_meta_is_deleted(crd)) {
+    if (sw_doc_is_deleted(crd)) {
         delete_instances(crds, crd);
         return;
     }
@@ -212,7 +212,7 @@ static void on_instance(const struct sw_store_event *event, void *arg)
         return;
     SW_AUTO_CHARS *name = sw_kind_resource(event->kind);
     json_object *crd = sw_store_get(crds->store, crds->kind, NULL, name);
-    if (crd && sw_meta_is_deleted(crd))
+    if (crd && sw_doc_is_deleted(crd))
         finish_if_empty(crds, crd);
 }
 

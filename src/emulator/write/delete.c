@@ -69,7 +69,7 @@ static void mark(struct sw_write *w, int64_t grace_s)
 {
     char when[21];
     json_object *meta = sw_json_find(w->doc, "metadata", NULL);
-    bool first = !sw_meta_is_deleted(w->old);
+    bool first = !sw_doc_is_deleted(w->old);
     int64_t before = sw_json_int(w->old, 0, "metadata", "deletionGracePeriodSeconds", NULL);
     if (!first && grace_s >= before)
         return; /* it may be hastened, not given more time */
@@ -89,7 +89,7 @@ static void hold_for_contents(struct sw_write *w)
     if (sw_write_is(w, "", "Namespace"))
         sw_json_set_str(w->doc, "Terminating", "status", "phase", NULL);
     if (sw_write_is(w, "apiextensions.k8s.io", "CustomResourceDefinition") &&
-        !sw_meta_is_deleted(w->old))
+        !sw_doc_is_deleted(w->old))
         sw_meta_add_finalizer(w->doc, CRD_FINALIZER);
 }
 

@@ -53,7 +53,7 @@ static void collect_if_ownerless(struct sw_gc *gc, json_object *doc)
     for (size_t i = 0; i < n; i++)
         if (find_owner(gc, sw_json_at(refs, i)))
             return;
-    if (n > 0 && !sw_meta_is_deleted(doc))
+    if (n > 0 && !sw_doc_is_deleted(doc))
         delete_dependent(gc, doc, "Background");
 }
 
@@ -106,7 +106,7 @@ static void foreground(struct sw_gc *gc, const struct sw_emu_kind *kind, json_ob
     sw_store_dependents(gc->store, sw_obj_uid(doc), &list);
     for (size_t i = 0; i < list.n; i++) {
         held = held || blocks(list.items[i], sw_obj_uid(doc));
-        if (!sw_meta_is_deleted(list.items[i]))
+        if (!sw_doc_is_deleted(list.items[i]))
             delete_dependent(gc, list.items[i], "Foreground");
     }
     if (held) { /* some may be gone by now */
@@ -135,7 +135,7 @@ static void check_owners(struct sw_gc *gc, json_object *gone)
         const struct sw_emu_kind *kind = NULL;
         const char *uid = sw_json_str(sw_json_at(refs, i), "", "uid", NULL);
         json_object *owner = sw_store_find_uid(gc->store, uid, &kind);
-        if (owner && sw_meta_is_deleted(owner))
+        if (owner && sw_doc_is_deleted(owner))
             check_deleted(gc, kind, owner);
     }
 }
@@ -189,7 +189,7 @@ static bool empty(struct sw_gc *gc, const char *ns)
         SW_STORE_LIST(list);
         sw_store_list(gc->store, kind, ns, &list);
         for (size_t i = 0; i < list.n; i++)
-            if (!sw_meta_is_deleted(list.items[i]))
+            if (!sw_doc_is_deleted(list.items[i]))
                 delete_dependent(gc, list.items[i], "Background");
         left = left || sw_store_count(gc->store, kind, ns) > 0;
     }
@@ -206,7 +206,7 @@ static void end_namespace(struct sw_gc *gc, const char *name)
     static const struct sw_store_opts finalize = { .subresource = "finalize",
                                                    .manager = "kube-controller-manager" };
     json_object *ns = sw_store_get(gc->store, namespaces(gc), NULL, name);
-    if (ns && sw_meta_is_deleted(ns) && !empty(gc, name))
+    if (ns && sw_doc_is_deleted(ns) && !empty(gc, name))
         (void)sw_store_modify(gc->store, namespaces(gc), NULL, name, &finalize,
                               drop_namespace_finalizer, NULL, NULL);
 }
@@ -216,7 +216,7 @@ static void check_namespace(struct sw_gc *gc, const char *name)
     json_object *ns = sw_store_get(gc->store, namespaces(gc), NULL, name);
     if (!ns)
         return;
-    if (sw_meta_is_deleted(ns)) {
+    if (sw_doc_is_deleted(ns)) {
         end_namespace(gc, name);
         return;
     }
@@ -238,7 +238,7 @@ static void on_gone(struct sw_gc *gc, const struct sw_store_event *event)
     collect_dependents(gc, event->object);
     check_owners(gc, event->object);
     json_object *owner = ns[0] ? sw_store_get(gc->store, namespaces(gc), NULL, ns) : NULL;
-    if (owner && sw_meta_is_deleted(owner))
+    if (owner && sw_doc_is_deleted(owner))
         end_namespace(gc, ns);
     else if (owner) /* the account may be what is missing now */
         check_namespace(gc, ns);
@@ -254,7 +254,7 @@ static void on_event(const struct sw_store_event *event, void *arg)
     json_object *doc = sw_store_find_uid(gc->store, sw_obj_uid(event->object), NULL);
     if (!doc)
         return;
-    if (sw_meta_is_deleted(doc))
+    if (sw_doc_is_deleted(doc))
         check_deleted(gc, event->kind, doc);
     else
         collect_if_ownerless(gc, doc);

@@ -125,7 +125,7 @@ static bool same_but_version(json_object *a, json_object *b)
 /* Nothing holds it back any more. */
 static bool may_go(const struct sw_write *w)
 {
-    return sw_meta_is_deleted(w->doc) &&
+    return sw_doc_is_deleted(w->doc) &&
            sw_json_len(sw_json_find(w->doc, "metadata", "finalizers", NULL)) == 0 &&
            sw_json_int(w->doc, 0, "metadata", "deletionGracePeriodSeconds", NULL) == 0 &&
            (!sw_write_is(w, "", "Namespace") ||
