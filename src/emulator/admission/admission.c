@@ -98,7 +98,6 @@ static void mount_token(json_object *containers, const char *volume)
 
 static void add_token(struct sw_write *w, json_object *spec)
 {
-    static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     json_object *volumes = sw_json_need_list(spec, "volumes", NULL);
     for (size_t i = 0; i < sw_json_len(volumes); i++)
         if (sw_starts_with(sw_json_str(sw_json_at(volumes, i), "", "name", NULL),
@@ -106,7 +105,7 @@ static void add_token(struct sw_write *w, json_object *spec)
             return;
     char name[] = "kube-api-access-xxxxx";
     for (char *c = strchr(name, 'x'); *c; c++)
-        *c = letters[sw_store_random(w->store) % (sizeof letters - 1)];
+        *c = SW_NAME_LETTER(sw_store_random(w->store));
     json_object_array_add(volumes, token_volume(name));
     mount_token(sw_json_get(spec, "containers"), name);
     mount_token(sw_json_get(spec, "initContainers"), name);

@@ -156,14 +156,12 @@ bool sw_doc_is_deleted(json_object *doc)
     return sw_json_find(doc, "metadata", "deletionTimestamp", NULL) != NULL;
 }
 
-/* Letters of Kubernetes' generated names: no vowels, so no words. */
 void sw_doc_hash(json_object *doc, char out[static 11])
 {
-    static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     const char *text = json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PLAIN);
     uint64_t h = sw_fnv64a(text, strlen(text));
-    for (int i = 0; i < 10; i++, h /= sizeof letters - 1)
-        out[i] = letters[h % (sizeof letters - 1)];
+    for (int i = 0; i < 10; i++, h /= sizeof SW_NAME_LETTERS - 1)
+        out[i] = SW_NAME_LETTER(h);
     out[10] = '\0';
 }
 

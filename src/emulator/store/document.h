@@ -38,6 +38,11 @@ json_object *sw_doc_owner_ref(json_object *owner);
 /** Whether @doc has a deletionTimestamp. */
 bool sw_doc_is_deleted(json_object *doc);
 
+/** The letters of generated names. There are no vowels, so they spell no words. */
+#define SW_NAME_LETTERS "bcdfghjklmnpqrstvwxz2456789"
+/** The letter that stands for the number @n in a generated name. */
+#define SW_NAME_LETTER(n) SW_NAME_LETTERS[(n) % (sizeof SW_NAME_LETTERS - 1)]
+
 /** Short text that names a document's content: equal documents, equal text (10 letters). */
 void sw_doc_hash(json_object *doc, char out[static 11]);
 

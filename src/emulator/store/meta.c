@@ -93,13 +93,11 @@ static void rebuild(json_object *doc, json_object *old)
     json_object_object_add(doc, "metadata", meta);
 }
 
-/* Five letters without vowels, so that they spell nothing. */
 static char *generate_name(struct sw_store *store, const char *prefix)
 {
-    static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     char suffix[6] = "";
     for (int i = 0; i < 5; i++)
-        suffix[i] = letters[sw_store_random(store) % (sizeof letters - 1)];
+        suffix[i] = SW_NAME_LETTER(sw_store_random(store));
     return sw_printf("%.*s%s", 253 - 5, prefix, suffix);
 }
 
