@@ -1,6 +1,5 @@
 #include "operator/controller/controller.h"
 
-#include "operator/controller/fetch.h"
 #include "operator/controller/private.h"
 #include "operator/registries/registries.h"
 
@@ -22,11 +21,8 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .informer = informer_new(loop, kube),
         .own = sw_zalloc(1, sizeof *c->own),
     };
-    *c->own = (struct controller_private){
-        .helper = opts->helper ? sw_strdup(opts->helper) : NULL,
-        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
-        .trouble = 1, /* nothing was reported yet */
-    };
+    c->own->trouble = 1; /* nothing was reported yet */
+    c->sources = sources_new(loop, kube, c->ns, opts);
     sw_recording_observe(opts->recording, c->nodes);
     if (opts->registries)
         c->registries = sw_registries_new(loop, kube, opts->registries);
@@ -68,15 +64,13 @@ void sw_controller_close(struct sw_controller *c)
     stop(c);
     capabilities_close(c);
     sw_registries_free(c->registries);
-    fetch_close_all(c);
+    sources_free(c->sources);
     fact_watches_close(c);
     informer_free(c->informer);
     sw_facts_free(c->facts);
     sw_node_set_free(c->nodes);
     free(c->only);
     free(c->ns);
-    free(c->own->helper);
-    free(c->own->cache_dir);
     free(c->own);
     free(c);
 }

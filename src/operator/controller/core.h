@@ -14,6 +14,7 @@
 #include "kube/kube.h"
 #include "operator/controller/capability.h"
 #include "operator/controller/controller.h"
+#include "operator/controller/source.h"
 #include "operator/engine/engine.h"
 #include "operator/facts/facts.h"
 #include "operator/informer/informer.h"
@@ -43,6 +44,7 @@ struct sw_controller {
     struct sw_facts *facts;
     struct informer *informer;        /* watches of objects, shared */
     struct sw_registries *registries; /* NULL: registries are never asked */
+    struct sources *sources;          /* what loads of recipes share */
     struct resource *resources;       /* a list */
     bool resources_synced;            /* every SpecialResource of the cluster is known */
     char *kube_version;               /* "v1.29.0"; NULL while unknown */
@@ -189,21 +191,8 @@ bool resource_mentions(const struct resource *r, const char *const *message);
 /** Is known what the cluster says about the run-time value @word? Ask again later. */
 bool fact_source_ready(struct sw_controller *c, const char *word);
 
-/* ---- recipes (source.c), lookups (template_lookup.c)
- * ----------------------------------------------
+/* ---- lookups of templates (template_lookup.c) ---------------------------------------------------
  */
-
-/** A recipe that is being loaded. */
-struct source;
-/** @recipe is the callee's. @message of a failure. Never called before source_load() returned. */
-typedef void source_fn(int code, struct sw_recipe *recipe, const char *message, void *arg);
-/** Load the recipe that spec.chart of @doc names; @*out until source_free(). */
-void source_load(struct sw_controller *c, struct json_object *doc, struct source **out,
-                 source_fn *done, void *arg);
-/** Cancel the load, or free what is left of it. NULL is accepted. */
-void source_free(struct source *s);
-/** What distinguishes the place of one recipe (spec.chart of @doc) from another's; heap. */
-char *source_key(struct json_object *doc);
 
 /** What templates look up in the cluster, fetched once for one piece of work. @answered is called
  * when all that was asked for is there. */

@@ -33,7 +33,8 @@ static void on_source(const struct sw_watch_event *w, void *arg)
     bool there = w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED;
     bool told = there || w->type == SW_WATCH_DELETED;
     if (told &&
-        sw_facts_put_source(c->facts, (size_t)(s - c->own->sources), there ? w->object : NULL) &&
+        sw_facts_put_source(c->facts, (size_t)(s - c->own->fact_watches),
+                            there ? w->object : NULL) &&
         s->known)
         facts_changed(c);
     if (is_final(w) && !s->known) {
@@ -46,7 +47,7 @@ static void on_source(const struct sw_watch_event *w, void *arg)
 static bool want_source(struct sw_controller *c, size_t i)
 {
     const struct sw_facts_source *from = &sw_facts_sources[i];
-    struct source_watch *s = &c->own->sources[i];
+    struct source_watch *s = &c->own->fact_watches[i];
     const struct sw_kind *kind = sw_kube_kind_find(c->kube, from->api_version, from->kind);
     if (!kind) /* nobody can say, or not yet */
         return sw_kube_kinds_known(c->kube, from->api_version);
@@ -64,8 +65,8 @@ bool fact_source_ready(struct sw_controller *c, const char *word)
     bool ready = true;
     if (!cluster_is_openshift(c))
         return true;
-    if (!c->own->sources)
-        c->own->sources = sw_zalloc(source_count(), sizeof *c->own->sources);
+    if (!c->own->fact_watches)
+        c->own->fact_watches = sw_zalloc(source_count(), sizeof *c->own->fact_watches);
     for (size_t i = 0; sw_facts_sources[i].kind; i++)
         for (const char *const *w = sw_facts_sources[i].words; *w; w++)
             if (sw_streq(*w, word))
@@ -80,8 +81,8 @@ bool fact_watches_ready(struct resource *r)
     if (!kinds_ready(r))
         return false;
     if (cluster_is_openshift(c)) {
-        if (!c->own->sources)
-            c->own->sources = sw_zalloc(source_count(), sizeof *c->own->sources);
+        if (!c->own->fact_watches)
+            c->own->fact_watches = sw_zalloc(source_count(), sizeof *c->own->fact_watches);
         for (size_t i = 0; sw_facts_sources[i].kind; i++)
             if (resource_mentions(r, sw_facts_sources[i].words))
                 ready &= want_source(c, i);
@@ -91,7 +92,7 @@ bool fact_watches_ready(struct resource *r)
 
 void fact_watches_close(struct sw_controller *c)
 {
-    for (size_t i = 0; c->own->sources && i < source_count(); i++)
-        sw_kube_watch_close(c->own->sources[i].watch);
-    free(c->own->sources);
+    for (size_t i = 0; c->own->fact_watches && i < source_count(); i++)
+        sw_kube_watch_close(c->own->fact_watches[i].watch);
+    free(c->own->fact_watches);
 }

@@ -13,13 +13,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base.h"
+#include "base/loop.h"
 #include "chart/fetch/helper.h"
-#include "operator/controller/private.h"
+#include "data/data.h"
 
 enum { AT_A_TIME = 4, ANSWER_MAX = 96 << 20, DEADLINE_MS = 150000 };
 
+struct fetch_queue {
+    struct sw_loop *loop;
+    char *helper; /* NULL: none */
+    struct fetch *first;
+};
+
 struct fetch {
-    struct sw_controller *c;
+    struct fetch_queue *q;
     struct fetch *next;
     struct json_object *request;
     fetch_fn *done; /* NULL: nobody wants to know any more */
@@ -29,7 +37,7 @@ struct fetch {
     pid_t pid;               /* 0: none */
 };
 
-static void start_next(struct sw_controller *c);
+static void start_next(struct fetch_queue *q);
 
 /* ---- life --------------------------------------------------------------------------------------
  */
@@ -46,7 +54,7 @@ static void reap(struct fetch *f)
 
 static void fetch_free(struct fetch *f)
 {
-    struct fetch **at = &f->c->own->fetches;
+    struct fetch **at = &f->q->first;
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
@@ -61,7 +69,7 @@ static void fetch_free(struct fetch *f)
 /* Tell, and let the next one begin. */
 static void finish(struct fetch *f, struct json_object *answer, const char *bundle, size_t len)
 {
-    struct sw_controller *c = f->c;
+    struct fetch_queue *q = f->q;
     fetch_fn *done = f->done;
     void *arg = f->arg;
     f->done = NULL;
@@ -70,7 +78,7 @@ static void finish(struct fetch *f, struct json_object *answer, const char *bund
     if (done)
         done(answer, bundle, len, arg);
     fetch_free(f);
-    start_next(c);
+    start_next(q);
 }
 
 static void fail(struct fetch *f, const char *message)
@@ -129,7 +137,7 @@ static int spawn(struct fetch *f, int fd)
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
     if (!rc)
-        rc = posix_spawn(&f->pid, f->c->own->helper, &actions, NULL, argv, environ);
+        rc = posix_spawn(&f->pid, f->q->helper, &actions, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     return rc;
 }
@@ -150,7 +158,7 @@ static void begin(struct fetch *f)
         return;
     }
     (void)close(fds[1]);
-    f->bev = bufferevent_socket_new(sw_loop_base(f->c->loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
+    f->bev = bufferevent_socket_new(sw_loop_base(f->q->loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
     bufferevent_setcb(f->bev, on_read, on_written, on_event, f);
     (void)bufferevent_enable(f->bev, EV_READ | EV_WRITE);
     (void)bufferevent_write(f->bev, text, strlen(text));
@@ -175,31 +183,31 @@ static void on_timer(void *arg)
     struct fetch *f = arg;
     if (f->bev)
         fail(f, "the fetch helper does not answer");
-    else if (f->c->own->helper)
+    else if (f->q->helper)
         begin(f);
     else
         do_here(f);
 }
 
-static void start_next(struct sw_controller *c)
+static void start_next(struct fetch_queue *q)
 {
     int n = 0;
-    for (struct fetch *f = c->own->fetches; f && n < AT_A_TIME; f = f->next, n++)
+    for (struct fetch *f = q->first; f && n < AT_A_TIME; f = f->next, n++)
         if (!f->bev && !sw_timer_is_set(f->timer))
             sw_timer_set(f->timer, 0);
 }
 
-struct fetch *fetch_start(struct sw_controller *c, struct json_object *request, fetch_fn *done,
+struct fetch *fetch_start(struct fetch_queue *q, struct json_object *request, fetch_fn *done,
                           void *arg)
 {
     struct fetch *f = sw_zalloc(1, sizeof *f);
-    *f = (struct fetch){ .c = c, .request = request, .done = done, .arg = arg };
-    f->timer = sw_timer_new(c->loop, on_timer, f);
-    struct fetch **end = &c->own->fetches;
+    *f = (struct fetch){ .q = q, .request = request, .done = done, .arg = arg };
+    f->timer = sw_timer_new(q->loop, on_timer, f);
+    struct fetch **end = &q->first;
     while (*end)
         end = &(*end)->next;
     *end = f;
-    start_next(c);
+    start_next(q);
     return f;
 }
 
@@ -212,8 +220,17 @@ void fetch_cancel(struct fetch *f)
         fetch_free(f);
 }
 
-void fetch_close_all(struct sw_controller *c)
+struct fetch_queue *fetch_queue_new(struct sw_loop *loop, const char *helper)
 {
-    while (c->own->fetches)
-        fetch_free(c->own->fetches);
+    struct fetch_queue *q = sw_zalloc(1, sizeof *q);
+    *q = (struct fetch_queue){ .loop = loop, .helper = helper ? sw_strdup(helper) : NULL };
+    return q;
+}
+
+void fetch_queue_free(struct fetch_queue *q)
+{
+    while (q->first)
+        fetch_free(q->first);
+    free(q->helper);
+    free(q);
 }

@@ -198,13 +198,23 @@ static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char
     r->own->recipe_content = content ? sw_strdup(content) : NULL;
 }
 
+static void on_recipe_changed(void *arg)
+{
+    struct resource *r = arg;
+    r->own->recipe_is_old = true;
+    r->own->driver->replan(r);
+}
+
 static void on_source(int code, struct sw_recipe *recipe, const char *message, void *arg)
 {
     struct plan_work *w = arg;
     struct resource *r = w->r;
     SW_AUTO_CHARS *key = source_key(r->doc);
-    if (w->source)
-        refresh_update(r, w->source, code);
+    if (w->source) {
+        if (!r->own->refresh)
+            r->own->refresh = refresh_new(r->c->sources, on_recipe_changed, r);
+        refresh_update(r->own->refresh, w->source, code);
+    }
     if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->own->recipe_key)) {
         sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
                message ? message : sw_code_name(code), NULL);
@@ -240,7 +250,7 @@ static void load(struct plan_work *w)
     if (r->recipe && !is_old && sw_streq(key, r->own->recipe_key))
         on_source(0, NULL, NULL, w);
     else
-        source_load(r->c, r->doc, &w->source, on_source, w);
+        source_load(r->c->sources, r->doc, &w->source, on_source, w);
 }
 
 void plan_start(struct resource *r, plan_fn *done)

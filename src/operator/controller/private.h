@@ -5,10 +5,8 @@
 
 /** What only the core knows of the controller. */
 struct controller_private {
-    char *helper, *cache_dir;     /* as in the options */
-    struct fetch *fetches;        /* recipes being fetched (fetch.c) */
-    struct stale *stale;          /* group versions to be asked for anew (kinds.c) */
-    struct source_watch *sources; /* one for each of sw_facts_sources, or NULL (fact_watches.c) */
+    struct stale *stale;               /* group versions to be asked for anew (kinds.c) */
+    struct source_watch *fact_watches; /* one for each of sw_facts_sources, or NULL */
     struct sw_kube_request *discovery, *version;
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
     struct sw_timer *retry_timer, *facts_timer, *recheck_timer, *kinds_timer, *kinds_news;
@@ -48,7 +46,7 @@ struct resource_private {
     char *recipe_key;            /* where the recipe came from */
     char *recipe_content;        /* digest of all that was fetched; NULL: not known */
     bool recipe_is_old;          /* there may be another one by now */
-    struct refresh *refresh;     /* recipe_changes.c */
+    struct refresh *refresh;     /* NULL: no recipe was loaded */
     struct plan_work *plan_work; /* a plan that waits for something */
     struct render *renders;      /* renders that wait for something */
     bool fault_of_render;        /* the plan is well, a template is not */
@@ -187,18 +185,6 @@ void plan_start(struct resource *r, plan_fn *done);
 void plan_work_free(struct plan_work *w);
 /** Different whenever a render may come out differently. Heap. */
 char *plan_revision(struct resource *r);
-
-/** Of a load that has settled: the digest of all files, or NULL; borrowed. */
-const char *source_content(const struct source *s);
-/** The ConfigMaps that it is made of, as they were read; borrowed. */
-struct json_object *source_maps(const struct source *s);
-/** Was it fetched from a place that may have another one later? */
-bool source_is_remote(const struct source *s);
-
-/** Load again when what the load was made of has changed (recipe_changes.c). @code: how it went. */
-void refresh_update(struct resource *r, const struct source *s, int code);
-/** Watch the source of the recipe no more. */
-void refresh_close(struct resource *r);
 
 /** Render a state and step the engine with the outcome, perhaps before this returns. */
 void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial);

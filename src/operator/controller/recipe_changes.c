@@ -1,9 +1,14 @@
 /* A recipe that changes where it comes from. A ConfigMap is watched; everybody else is asked again
  * now and then, and after a failure sooner. */
-#include "operator/controller/private.h"
+#include "operator/controller/source.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "data/data.h"
+#include "kube/kube.h"
 
 enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000 };
 
@@ -15,7 +20,9 @@ struct map_watch {
 };
 
 struct refresh {
-    struct resource *r;
+    const struct sources *all;
+    void (*changed)(void *arg);
+    void *arg;
     struct sw_timer *timer;
     int64_t retry_ms; /* the next pause after a failure */
     struct map_watch *maps;
@@ -34,9 +41,8 @@ static void maps_close(struct refresh *f)
     f->n = 0;
 }
 
-void refresh_close(struct resource *r)
+void refresh_free(struct refresh *f)
 {
-    struct refresh *f = SW_TAKE(r->own->refresh);
     if (!f)
         return;
     maps_close(f);
@@ -44,11 +50,10 @@ void refresh_close(struct resource *r)
     free(f);
 }
 
-static void load_again(void *arg)
+static void on_timer(void *arg)
 {
     struct refresh *f = arg;
-    f->r->own->recipe_is_old = true;
-    f->r->own->driver->replan(f->r);
+    f->changed(f->arg);
 }
 
 /* Not inside the watch's own callback: looking again may close it. */
@@ -84,8 +89,8 @@ static bool is_watched(const struct refresh *f, struct json_object *maps)
 
 static void watch_maps(struct refresh *f, struct json_object *maps)
 {
-    struct sw_controller *c = f->r->c;
-    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "ConfigMap");
+    struct sw_kube *kube = f->all->kube;
+    const struct sw_kind *kind = sw_kube_kind_find(kube, "v1", "ConfigMap");
     static const char *const fields[] = { "metadata.name", NULL }; /* that it is another one */
     if (is_watched(f, maps) || !kind)
         return;
@@ -101,7 +106,7 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
                                  .name = sw_strdup(sw_obj_name(map)),
                                  .version = version ? sw_strdup(version) : NULL };
         m->watch = sw_kube_watch_open(
-            c->kube, kind,
+            kube, kind,
             &(struct sw_watch_opts){
                 .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true },
             on_map, m); /* it was read a moment ago: no list is needed to know what it was */
@@ -112,11 +117,11 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
  */
 static void set_timer(struct refresh *f, const struct source *s, int code)
 {
-    int64_t usual_ms = f->r->c->opts.refresh_ms;
+    int64_t usual_ms = f->all->refresh_ms;
     bool failed = code == SW_UNAVAILABLE;
-    if (failed && !f->r->c->opts.one_shot)
+    if (failed && !f->all->one_shot)
         sw_timer_set(f->timer, f->retry_ms);
-    else if (source_is_remote(s) && usual_ms > 0 && !f->r->c->opts.one_shot)
+    else if (source_is_remote(s) && usual_ms > 0 && !f->all->one_shot)
         sw_timer_set(f->timer, usual_ms);
     else
         sw_timer_stop(f->timer);
@@ -125,14 +130,16 @@ static void set_timer(struct refresh *f, const struct source *s, int code)
                                                    : RETRY_MAX_MS;
 }
 
-void refresh_update(struct resource *r, const struct source *s, int code)
+struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg), void *arg)
 {
-    struct refresh *f = r->own->refresh;
-    if (!f) {
-        f = r->own->refresh = sw_zalloc(1, sizeof *f);
-        *f = (struct refresh){ .r = r, .retry_ms = RETRY_MS };
-        f->timer = sw_timer_new(r->c->loop, load_again, f);
-    }
+    struct refresh *f = sw_zalloc(1, sizeof *f);
+    *f = (struct refresh){ .all = all, .changed = changed, .arg = arg, .retry_ms = RETRY_MS };
+    f->timer = sw_timer_new(all->loop, on_timer, f);
+    return f;
+}
+
+void refresh_update(struct refresh *f, const struct source *s, int code)
+{
     set_timer(f, s, code);
     if (code != SW_UNAVAILABLE) /* else it did not come so far as to know */
         watch_maps(f, source_maps(s));

@@ -156,7 +156,7 @@ static void resource_free(struct resource *r)
         render_free(r->own->renders);
     capabilities_close_resource(r);
     plan_work_free(r->own->plan_work);
-    refresh_close(r);
+    refresh_free(SW_TAKE(r->own->refresh));
     sw_timer_free(r->own->timer);
     sw_engine_free(r->engine);
     sw_recording_end(r->c->opts.recording, r->own->recording);
@@ -366,7 +366,7 @@ static void resource_changed(struct resource *r)
     r->leaving = intent == INTENT_REMOVE || intent == INTENT_DELETE;
     if (intent != INTENT_WALK) {
         resource_set_fault(r, 0, NULL);
-        refresh_close(r);
+        refresh_free(SW_TAKE(r->own->refresh));
     }
     bool may_be_told = capabilities_intent(r, intent);
     if (intent != INTENT_WALK) {

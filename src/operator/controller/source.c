@@ -1,14 +1,20 @@
 /* Where a resource's recipe comes from: spec.chart. Folders and ConfigMaps of single files are read
  * at once; what needs the network or an archive is got by the helper. */
-#include "operator/controller/private.h"
+#include "operator/controller/source.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
+#include "base/loop.h"
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/config_map.h"
+#include "chart/recipe/recipe.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "operator/controller/controller.h"
 #include "operator/controller/fetch.h"
 #include "operator/controller/secret.h"
 
@@ -17,7 +23,7 @@ static const char verify_field[] = "spec.chart.verify";
 
 /* A load under way. */
 struct source {
-    struct sw_controller *c;
+    struct sources *all;
     struct json_object *doc; /* with spec.chart; owned */
     struct sw_kube_request *req;
     struct fetch *fetch;
@@ -112,7 +118,6 @@ static int request_of(const struct source *s, const char *from, struct json_obje
                   { "certFile", "certFile" },
                   { "keyFile", "keyFile" },
                   { "caFile", "caFile" } };
-    const struct sw_controller *c = s->c;
     struct json_object *repository = sw_json_find(s->doc, "spec", "chart", "repository", NULL);
     SW_AUTO_JSON *request = json_object_new_object();
     bool insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL);
@@ -128,8 +133,8 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         sw_json_set_str(request, chart(s, "name"), "name", NULL);
         sw_json_set_str(request, chart(s, "version"), "version", NULL);
     }
-    if (c->own->cache_dir)
-        sw_json_set_str(request, c->own->cache_dir, "cacheDir", NULL);
+    if (s->all->cache_dir)
+        sw_json_set_str(request, s->all->cache_dir, "cacheDir", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
     (void)json_object_object_add(request, "configMaps", json_object_get(s->maps));
     if (s->keys) {
@@ -176,7 +181,7 @@ static void start_fetch(struct source *s)
     if (rc < 0)
         settle(s, rc, &err);
     else
-        s->fetch = fetch_start(s->c, request, on_fetched, s);
+        s->fetch = fetch_start(s->all->fetches, request, on_fetched, s);
 }
 
 /* For a recipe that is read here: what it has elsewhere is the helper's. */
@@ -295,7 +300,7 @@ static void want_map(struct source *s, const char *map_url)
 {
     SW_ERR(err);
     const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
-    const struct sw_kind *kind = sw_kube_kind_find(s->c->kube, "v1", "ConfigMap");
+    const struct sw_kind *kind = sw_kube_kind_find(s->all->kube, "v1", "ConfigMap");
     if (!slash || slash == ns || !slash[1] || slash[1] == '/') {
         sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", map_url);
         settle(s, SW_INVALID, &err);
@@ -308,7 +313,7 @@ static void want_map(struct source *s, const char *map_url)
     free(s->wanted);
     s->wanted = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
     SW_AUTO_CHARS *where = sw_strndup(ns, (size_t)(slash - ns));
-    s->req = sw_kube_get(s->c->kube, kind, where, strrchr(s->wanted, '/') + 1,
+    s->req = sw_kube_get(s->all->kube, kind, where, strrchr(s->wanted, '/') + 1,
                          &(struct sw_request_opts){ .retries = 4 }, on_config_map, s);
 }
 
@@ -399,27 +404,49 @@ static void on_secret(const struct sw_kube_answer *a, void *arg)
 
 static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done)
 {
-    struct sw_controller *c = s->c;
-    const struct sw_kind *kind = sw_kube_kind_find(c->kube, "v1", "Secret");
+    const struct sw_kind *kind = sw_kube_kind_find(s->all->kube, "v1", "Secret");
     SW_ERR(err);
     if (!kind)
         settle(s, sw_err_set(&err, SW_UNAVAILABLE, "the server does not say what it serves"), &err);
     else
-        s->req = sw_kube_get(c->kube, kind, sw_json_str(ref, c->ns, "namespace", NULL),
+        s->req = sw_kube_get(s->all->kube, kind, sw_json_str(ref, s->all->ns, "namespace", NULL),
                              sw_json_str(ref, "", "name", NULL),
                              &(struct sw_request_opts){ .retries = 4 }, done, s);
 }
 
-void source_load(struct sw_controller *c, struct json_object *doc, struct source **out,
-                 source_fn *done, void *arg)
+void source_load(struct sources *all, struct json_object *doc, struct source **out, source_fn *done,
+                 void *arg)
 {
     struct source *s = *out = sw_zalloc(1, sizeof *s);
-    *s = (struct source){ .c = c, .doc = json_object_get(doc), .done = done, .arg = arg };
-    s->timer = sw_timer_new(c->loop, on_settled, s);
+    *s = (struct source){ .all = all, .doc = json_object_get(doc), .done = done, .arg = arg };
+    s->timer = sw_timer_new(all->loop, on_settled, s);
     s->maps = json_object_new_array();
     struct json_object *ref = sw_json_find(doc, "spec", "chart", "repository", "secretRef", NULL);
     if (ref)
         want_secret(s, ref, on_secret);
     else
         load_verified(s);
+}
+
+struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube, const char *ns,
+                            const struct sw_controller_opts *opts)
+{
+    struct sources *all = sw_zalloc(1, sizeof *all);
+    *all = (struct sources){
+        .loop = loop,
+        .kube = kube,
+        .ns = ns,
+        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
+        .one_shot = opts->one_shot,
+        .refresh_ms = opts->refresh_ms,
+        .fetches = fetch_queue_new(loop, opts->helper),
+    };
+    return all;
+}
+
+void sources_free(struct sources *all)
+{
+    fetch_queue_free(all->fetches);
+    free(all->cache_dir);
+    free(all);
 }

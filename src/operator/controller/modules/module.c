@@ -158,7 +158,7 @@ static void begin(void *arg)
     if (m->recipe && sw_streq(key, m->recipe_key))
         module_next_entry(m);
     else
-        source_load(m->c, m->seen, &m->source, on_source, m);
+        source_load(m->c->sources, m->seen, &m->source, on_source, m);
 }
 
 /* ---- the modules -------------------------------------------------------------------------------

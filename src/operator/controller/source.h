@@ -1,0 +1,55 @@
+#pragma once
+/* source: the recipe that spec.chart of a resource names: how it is loaded, and when it may have
+ * changed. Folders, and ConfigMaps with one file a key, are read in this process; what needs the
+ * network or an archive is fetched by a helper process. It knows neither engine nor plan. */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct json_object;
+struct sw_controller_opts;
+struct sw_kube;
+struct sw_loop;
+struct sw_recipe;
+
+/** What all loads of a controller share. */
+struct sources {
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    const char *ns;     /* of Secrets that name none; borrowed */
+    char *cache_dir;    /* NULL: the default one */
+    bool one_shot;      /* nothing is loaded again */
+    int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
+    struct fetch_queue *fetches;
+};
+/** @opts: helper, cache_dir (both copied), one_shot, refresh_ms. */
+struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube, const char *ns,
+                            const struct sw_controller_opts *opts);
+/** Every load was freed before. */
+void sources_free(struct sources *all);
+
+/** A recipe that is being loaded. */
+struct source;
+/** @recipe is the callee's. @message of a failure. Never called before source_load() returned. */
+typedef void source_fn(int code, struct sw_recipe *recipe, const char *message, void *arg);
+/** Load the recipe that spec.chart of @doc names; @*out until source_free(). */
+void source_load(struct sources *all, struct json_object *doc, struct source **out, source_fn *done,
+                 void *arg);
+/** Cancel the load, or free what is left of it. NULL is accepted. */
+void source_free(struct source *s);
+/** What distinguishes the place of one recipe (spec.chart of @doc) from another's; heap. */
+char *source_key(struct json_object *doc);
+/** Of a load that has settled: the digest of all files, or NULL; borrowed. */
+const char *source_content(const struct source *s);
+/** The ConfigMaps that it is made of, as they were read; borrowed. */
+struct json_object *source_maps(const struct source *s);
+/** Was it fetched from a place that may have another one later? */
+bool source_is_remote(const struct source *s);
+
+/** Watches for changes of one recipe at its source (recipe_changes.c). */
+struct refresh;
+/** @changed: load the recipe again. */
+struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg), void *arg);
+/** @s has settled with @code: from now on this is the load that may become old. */
+void refresh_update(struct refresh *f, const struct source *s, int code);
+/** NULL is accepted. */
+void refresh_free(struct refresh *f);
