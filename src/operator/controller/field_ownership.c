@@ -2,9 +2,8 @@
  * another manager, and what a recipe drops would stay for ever. Before such an object is applied
  * for the first time its fields are handed over to slipway.
  * Source: Kubernetes "Server-Side Apply", transferring ownership; client-go's csaupgrade. */
-#include "operator/controller/private.h"
-
-#include <string.h>
+#include "operator/controller/apply.h"
+#include "operator/controller/core.h"
 
 /* SRO's program, as the server took it from the user agent. */
 static const char *const managers[] = { "manager", "special-resource-operator" };
@@ -47,7 +46,9 @@ static struct json_object *handed_over(struct json_object *entry)
     return fields;
 }
 
-struct json_object *inherit_managed_fields(struct json_object *live, const char *manager)
+/* @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has none
+ * there. */
+static struct json_object *inherit_managed_fields(struct json_object *live, const char *manager)
 {
     struct json_object *list = sw_json_find(live, "metadata", "managedFields", NULL),
                        *out = json_object_new_array(), *ours = NULL;

@@ -191,25 +191,12 @@ void render_start(struct resource *r, const char *state, const char *variant, ui
 /** Cancel a render under way. */
 void render_free(struct render *w);
 
-/* ---- requests (requests.c, field_ownership.c, unknown_fields.c, quantity_text.c)
- * -------------------
+/* ---- requests (requests.c) ----------------------------------------------------------------------
  */
 
 /** Step the engine with the answer; the op is gone. */
 void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *message,
                struct json_object *object, const char *text);
-/** Take over the fields that SRO wrote, then call op->apply. */
-void inherit_begin(struct op *op, const struct sw_kind *kind);
-/** @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has
- * none there. */
-struct json_object *inherit_managed_fields(struct json_object *live, const char *manager);
-/** Remove the fields from @doc that @message says the server does not declare; their names are
- * added to @names (heap). @return how many places were changed; 0: it says no such thing */
-size_t unknown_fields_drop(struct json_object *doc, const char *message, char **names);
-/** Where @message says that the server takes texts only, write quantities in @doc that are numbers
- * as texts. @return how many there were */
-size_t quantity_write_out(struct json_object *doc, const char *message);
-
 /** Carry out SW_ACT_APPLY; the answer is SW_EV_APPLIED. */
 void request_apply(struct resource *r, const struct sw_action *a);
 /** Carry out SW_ACT_DELETE; the answer is SW_EV_DELETED. */

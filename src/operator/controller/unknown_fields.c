@@ -2,10 +2,12 @@
  * Kubernetes 1.25 with a 500: 'failed to create typed patch object: .path.to.field: field not
  * declared in schema'); a create or update would have dropped them. So they are dropped, and named.
  */
-#include "operator/controller/private.h"
+#include "operator/controller/apply.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/data.h"
 
 static const char words[] = ": field not declared in schema";
 
