@@ -14,7 +14,7 @@
 #include "kube/kube.h"
 #include "operator/controller/capability.h"
 #include "operator/controller/controller.h"
-#include "operator/controller/source.h"
+#include "operator/controller/source/source.h"
 #include "operator/engine/engine.h"
 #include "operator/facts/facts.h"
 #include "operator/informer/informer.h"

@@ -1,5 +1,5 @@
 /* The engine's wishes as requests, and their answers as its events. */
-#include "operator/controller/apply.h"
+#include "operator/controller/apply/apply.h"
 #include "operator/controller/private.h"
 #include "operator/manifests/ownership.h"
 

@@ -1,4 +1,4 @@
-#include "operator/controller/fetch.h"
+#include "operator/controller/source/fetch.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

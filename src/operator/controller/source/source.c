@@ -1,6 +1,6 @@
 /* Where a resource's recipe comes from: spec.chart. Folders and ConfigMaps of single files are read
  * at once; what needs the network or an archive is got by the helper. */
-#include "operator/controller/source.h"
+#include "operator/controller/source/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "data/data.h"
 #include "kube/kube.h"
 #include "operator/controller/controller.h"
-#include "operator/controller/fetch.h"
-#include "operator/controller/secret.h"
+#include "operator/controller/source/fetch.h"
+#include "operator/controller/source/secret.h"
 
 enum { MAX_MAPS = 32 }; /* ConfigMaps of one recipe */
 static const char verify_field[] = "spec.chart.verify";

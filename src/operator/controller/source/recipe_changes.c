@@ -1,6 +1,6 @@
 /* A recipe that changes where it comes from. A ConfigMap is watched; everybody else is asked again
  * now and then, and after a failure sooner. */
-#include "operator/controller/source.h"
+#include "operator/controller/source/source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Quantities written as numbers (`limits: {nvidia.com/gpu: 1}`). Everybody writes them so, and a
  * create or update takes them; server-side apply before Kubernetes 1.21 or so refuses the object:
  * 'expected string, got &value.valueUnstructured{Value:1}'. So they are written as texts then. */
-#include "operator/controller/apply.h"
+#include "operator/controller/apply/apply.h"
 
 #include <string.h>
 

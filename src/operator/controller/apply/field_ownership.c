@@ -2,7 +2,7 @@
  * another manager, and what a recipe drops would stay for ever. Before such an object is applied
  * for the first time its fields are handed over to slipway.
  * Source: Kubernetes "Server-Side Apply", transferring ownership; client-go's csaupgrade. */
-#include "operator/controller/apply.h"
+#include "operator/controller/apply/apply.h"
 #include "operator/controller/core.h"
 
 /* SRO's program, as the server took it from the user agent. */

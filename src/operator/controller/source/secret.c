@@ -1,4 +1,4 @@
-#include "operator/controller/secret.h"
+#include "operator/controller/source/secret.h"
 
 #include <stdlib.h>
 #include <string.h>

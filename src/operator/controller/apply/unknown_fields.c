@@ -2,7 +2,7 @@
  * Kubernetes 1.25 with a 500: 'failed to create typed patch object: .path.to.field: field not
  * declared in schema'); a create or update would have dropped them. So they are dropped, and named.
  */
-#include "operator/controller/apply.h"
+#include "operator/controller/apply/apply.h"
 
 #include <stdlib.h>
 #include <string.h>
