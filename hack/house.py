@@ -5,6 +5,8 @@ usage: hack/house.py [--src DIR] [--map FILE]
 
 Prints one line a fault and exits 1, or prints one line of figures and exits 0. A fault is
   - an include of a module on a higher floor, or of a header that its module does not make public
+  - an include of a header with a "-" behind its name in the table (core.h-) from outside of its
+    house: the outermost module that the header's folder is in
   - a circle of modules: a folder may include the public headers of the folders that it is in, but
     not one that includes a header of that folder
   - a circle of files, by their includes
@@ -26,8 +28,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def read_table(path, faults):
-    """@return {module: (floor, public headers)} of src/modules.txt"""
-    modules = {}
+    """@return {module: (floor, public headers)} of src/modules.txt, and the headers, as paths, that
+    are for their house alone"""
+    modules, within = {}, set()
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
             if not line.strip() or line.startswith("#"):
@@ -42,8 +45,15 @@ def read_table(path, faults):
                 faults.append(f"{where}: {name} has a row already")
             if not purpose:
                 faults.append(f"{where}: {name} has no purpose")
-            modules[name] = (len(modules), headers.split())
-    return modules
+            within |= {f"{name}/{h[:-1]}" for h in headers.split() if h.endswith("-")}
+            modules[name] = (len(modules), [h.rstrip("-") for h in headers.split()])
+    return modules, within
+
+
+def house_of(module, modules):
+    """@return the outermost module that @module is in: itself, if it is in no other"""
+    parts = module.split("/")
+    return next(m for m in ("/".join(parts[:n]) for n in range(1, len(parts) + 1)) if m in modules)
 
 
 def read_sources(src):
@@ -114,7 +124,7 @@ def main():
     arguments.add_argument("--map", default="docs/architecture.md")
     options = arguments.parse_args()
     src, faults = options.src, []
-    modules = read_table(os.path.join(src, "modules.txt"), faults)
+    modules, within = read_table(os.path.join(src, "modules.txt"), faults)
     sources = read_sources(src)
 
     folders = {os.path.dirname(f) for f in sources}
@@ -135,6 +145,8 @@ def main():
             is_inside = own.startswith(other + "/")  # a face of the house that the file is in
             if os.path.basename(header) not in modules[other][1]:
                 faults.append(f"src/{file}: includes {header}, which {other} does not make public")
+            elif header in within and house_of(own, modules) != house_of(other, modules):
+                faults.append(f"src/{file}: includes {header}, which is for {house_of(other, modules)} alone")
             elif not is_inside and modules[other][0] > modules[own][0]:
                 upward.append((file, header))
             if not is_inside:

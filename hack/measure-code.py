@@ -400,7 +400,7 @@ class Tree:
             if os.path.exists(table):
                 with open(table, encoding="utf-8") as f:
                     rows = [line.split("|") for line in f if "|" in line and not line.startswith("#")]
-                public |= {f"{root}/{r[0].strip()}/{header}" for r in rows for header in r[1].split()}
+                public |= {f"{root}/{r[0].strip()}/{header.rstrip('-')}" for r in rows for header in r[1].split()}
         return public or {s.rel for s in self.sources if self.is_face(s.rel)}
 
     def is_face(self, rel):

@@ -5,23 +5,26 @@ tree=$tap_dir/tree
 
 grow() { # the small tree: two districts, the upper one with a folder inside
     rm -rf "$tree"
-    mkdir -p "$tree/src/low/part" "$tree/src/high/inner" "$tree/docs"
+    mkdir -p "$tree/src/low/part" "$tree/src/high/inner" "$tree/src/roof" "$tree/docs"
     cat >"$tree/src/modules.txt" <<'T'
 # module | public headers | libraries | purpose
 low/part | part.h | | what low is made of
 low | low.h | | the ground floor
 high/inner | inner.h | | the inside
-high | high.h | | the roof
+high | high.h core.h- | | the roof
+roof | | | above the roof
 T
     printf '#pragma once\n/* part: a piece */\n' >"$tree/src/low/part/part.h"
     printf '#pragma once\n/* low: the ground floor */\n#include "low/part/part.h"\n' >"$tree/src/low/low.h"
     printf '#pragma once\nint low_hidden;\n' >"$tree/src/low/hidden.h"
     printf '#include "low/low.h"\n#include "low/hidden.h"\n' >"$tree/src/low/low.c"
     printf '#pragma once\n/* inner: the inside */\n' >"$tree/src/high/inner/inner.h"
-    printf '#include "high/inner/inner.h"\n#include "high/high.h"\n#include "low/low.h"\n' >"$tree/src/high/inner/inner.c"
+    printf '#pragma once\n/* core: for the inside */\n' >"$tree/src/high/core.h"
+    printf '#include "high/high.h"\n' >"$tree/src/roof/roof.c"
+    printf '#include "high/inner/inner.h"\n#include "high/core.h"\n#include "high/high.h"\n#include "low/low.h"\n' >"$tree/src/high/inner/inner.c"
     printf '#pragma once\n/* high: the roof */\n' >"$tree/src/high/high.h"
     printf '#include "high/high.h"\n#include "high/inner/inner.h"\n' >"$tree/src/high/high.c"
-    printf '# Map\n\n## low\n\n- `low`\n- `low/part`\n\n## high\n\n- `high`\n- `high/inner`\n' >"$tree/docs/architecture.md"
+    printf '# Map\n\n## low\n\n- `low`\n- `low/part`\n\n## high\n\n- `high`\n- `high/inner`\n\n## roof\n\n- `roof`\n' >"$tree/docs/architecture.md"
 }
 house() { (cd "$tree" && python3 "$OLDPWD/hack/house.py"); }
 fails() { # LINE: the small tree has this fault and no other
@@ -42,6 +45,10 @@ upward() { # from a folder that no other one uses
 past() {
     echo '#include "low/hidden.h"' >>"$tree/src/high/high.c"
     fails "src/high/high.c: includes low/hidden.h, which low does not make public"
+}
+into_the_house() {
+    echo '#include "high/core.h"' >>"$tree/src/roof/roof.c"
+    fails "src/roof/roof.c: includes high/core.h, which is for high alone"
 }
 through_the_face() {
     echo '#include "high/inner/inner.h"' >>"$tree/src/high/high.h"
@@ -81,7 +88,7 @@ not_public() {
     fails "src/low/low.h: public, and includes low/hidden.h, which is not"
 }
 no_district() {
-    sed -i '/^## high/,$d' "$tree/docs/architecture.md"
+    sed -i '/^## high/,/^- `high\/inner/d' "$tree/docs/architecture.md"
     fails "docs/architecture.md: no heading for the district high"
 }
 no_module() {
@@ -93,6 +100,9 @@ no_module() {
 
 picture() {
     cat >"$tree/docs/architecture.map" <<'T'
+floor
+house roof
+  .
 floor
 house high
   . inner
@@ -137,6 +147,7 @@ while read -r plant name; do
 done <<'T'
 upward an include from a floor above
 past an include past a public header
+into_the_house an include of a header that is for its own house
 through_the_face a circle of modules, through the public header of the folder around
 of_modules a circle of modules
 of_files a circle of files
