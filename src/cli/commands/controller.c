@@ -297,7 +297,6 @@ static int serve_at(struct operator* op, const char *address, const struct sw_se
                                                     .arg = op,
                                                     .address = host,
                                                     .port = port,
-                                                    .plain_http = true,
                                                     .request_ms = TIMEOUT_MS,
                                                     .idle_ms = TIMEOUT_MS,
                                                     .max_head_bytes = MAX_HEAD,

@@ -290,7 +290,6 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
                                                     .arg = rest,
                                                     .address = rest->host,
                                                     .port = port,
-                                                    .plain_http = true,
                                                     .no_deadlines = true,
                                                     .max_head_bytes = MAX_HEAD,
                                                     .max_bodies_bytes = MAX_BODIES,

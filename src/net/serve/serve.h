@@ -87,9 +87,8 @@ struct sw_serve_opts {
     void (*on_stopped)(void *arg); /* after sw_serve_stop(): all connections have ended */
     const char *address;           /* NULL or 0.0.0.0: all, IPv6 ones too */
     int port;                      /* 0: any free one */
-    bool plain_http;               /* no TLS */
-    /** Needed but for plain_http: &sw_serve_openssl. A program that serves plain HTTP alone does
-     * not name it, and so is not linked with OpenSSL. */
+    /** NULL: plain HTTP; &sw_serve_openssl: HTTPS. A program that never names sw_serve_openssl is
+     * not linked with OpenSSL. */
     const struct sw_serve_tls_ops *tls;
     const char *cert_file, *key_file; /* PEM; read again when they change */
     const char *ca_file;              /* NULL, or the CAs of which one signed the certificate */

@@ -1,5 +1,4 @@
 /* Connections, requests, answers. One loop, no callback waits. */
-#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
@@ -507,7 +506,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 {
     struct sw_serve *s = arg;
     s->counts.conns++;
-    if (!s->opts.plain_http && !s->tls.ctx) {
+    if (s->opts.tls && !s->tls.ctx) {
         (void)evutil_closesocket(fd); /* there is no certificate */
         return;
     }
@@ -549,7 +548,7 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 
 static void refresh_certificate(struct sw_serve *s, int64_t now_ms)
 {
-    if (s->opts.plain_http || now_ms < s->next_refresh_ms)
+    if (!s->opts.tls || now_ms < s->next_refresh_ms)
         return;
     s->next_refresh_ms = now_ms + s->opts.reload_ms;
     if (!s->opts.tls->refresh(&s->tls))
@@ -574,7 +573,7 @@ static void on_tick(void *arg)
     }
     refresh_certificate(s, now_ms);
     /* handshakes leave holes in the heap and much code behind, as the start does */
-    if (!s->opts.plain_http && s->settled_conns != s->counts.conns) {
+    if (s->opts.tls && s->settled_conns != s->counts.conns) {
         s->settled_conns = s->counts.conns;
         sw_memory_settle();
     }
@@ -582,7 +581,7 @@ static void on_tick(void *arg)
         s->full = false;
         (void)evconnlistener_enable(s->listener);
     }
-    if (s->opts.plain_http && s->opts.no_deadlines)
+    if (!s->opts.tls && s->opts.no_deadlines)
         return; /* a virtual clock would find work in each second */
     int64_t in_ms = s->opts.reload_ms < s->opts.request_ms ? s->opts.reload_ms : s->opts.request_ms;
     sw_timer_set(s->tick, in_ms < TICK_MS ? in_ms : TICK_MS);
@@ -652,14 +651,11 @@ int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct
     struct sw_serve *s = sw_zalloc(1, sizeof *s);
     s->loop = loop;
     s->opts = *opts;
-    assert(opts->plain_http || opts->tls);
-    if (opts->plain_http)
-        s->opts.tls = NULL;
     s->settled_conns = UINT64_MAX;
     fill_defaults(&s->opts);
     s->tick = sw_timer_new(loop, on_tick, s);
     s->drain = sw_timer_new(loop, on_drained, s);
-    int rc = s->opts.plain_http ? 0 : open_tls(s, err);
+    int rc = s->opts.tls ? open_tls(s, err) : 0;
     if (rc == 0)
         rc = listen_on(s, err);
     if (rc < 0) {
@@ -698,7 +694,7 @@ const char *sw_serve_trouble(const struct sw_serve *server)
 {
     if (server->stopping)
         return "going down";
-    return !server->opts.plain_http && !server->tls.ctx ? "no certificate" : NULL;
+    return server->opts.tls && !server->tls.ctx ? "no certificate" : NULL;
 }
 
 void sw_serve_count(const struct sw_serve *server, struct sw_serve_counts *out)

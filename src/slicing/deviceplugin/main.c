@@ -162,7 +162,6 @@ static int open_server(struct process *p, const char *address, size_t n_routes, 
                                                     .arg = p,
                                                     .address = host,
                                                     .port = port,
-                                                    .plain_http = true,
                                                     .max_conns = 16 },
                            out, err);
     if (rc < 0)

@@ -209,7 +209,7 @@ static int start(const struct settings *s)
         .node_label = or_null(s->node_label),
         .extender = { .address = s->listen,
                       .port = s->port,
-                      .plain_http = !s->tls,
+                      .tls = s->tls ? &sw_serve_openssl : NULL,
                       .cert_file = s->cert,
                       .key_file = s->key,
                       .ca_file = or_null(s->ca),

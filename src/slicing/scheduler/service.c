@@ -260,12 +260,9 @@ static int open_probes(struct sw_scheduler *s, const char *text, struct sw_serve
                        struct sw_err *err)
 {
     SW_AUTO_CHARS *address = NULL;
-    struct sw_serve_opts opts = { .routes = routes,
-                                  .n_routes = N_PROBES,
-                                  .arg = s,
-                                  .plain_http = true,
-                                  .max_body_bytes = 1024,
-                                  .max_conns = 64 };
+    struct sw_serve_opts opts = {
+        .routes = routes, .n_routes = N_PROBES, .arg = s, .max_body_bytes = 1024, .max_conns = 64
+    };
     if (!text)
         return 0;
     const int rc = sw_serve_parse_address(text, &address, &opts.port, err);
@@ -280,7 +277,6 @@ static int open_serve(struct sw_scheduler *s, struct sw_err *err)
     opts.n_routes = SW_COUNT(routes);
     opts.arg = s;
     opts.on_stopped = on_served;
-    opts.tls = &sw_serve_openssl;
     opts.max_body_bytes = MAX_BODY_BYTES;
     int rc = sw_serve_open(s->loop, &opts, &s->serve, err);
     if (rc == 0)

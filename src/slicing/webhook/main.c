@@ -78,7 +78,7 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
         .serve = {
             .address = s->listen,
             .port = s->port,
-            .plain_http = !s->tls,
+            .tls = s->tls ? &sw_serve_openssl : NULL,
             .cert_file = s->cert,
             .key_file = s->key,
             .ca_file = s->ca && *s->ca ? s->ca : NULL,

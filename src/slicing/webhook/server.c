@@ -89,7 +89,6 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
     serve.n_routes = SW_COUNT(routes);
     serve.arg = s;
     serve.on_stopped = on_stopped;
-    serve.tls = &sw_serve_openssl;
     const int rc = sw_serve_open(loop, &serve, &s->serve, err);
     if (rc < 0) {
         sw_webhook_server_close(s);

@@ -631,8 +631,7 @@ static void test_one_of_two_replicas_collects(void **state)
     for (int i = 0; i < 2; i++) {
         const struct sw_scheduler_opts opts = { .ns = NS,
                                                 .node_label = "nvidia.com/mig.capable=true",
-                                                .extender = { .address = "127.0.0.1",
-                                                              .plain_http = true },
+                                                .extender = { .address = "127.0.0.1" },
                                                 .leader_elect = true,
                                                 .lease_ns = NS,
                                                 .lease_name = "slipway-scheduler",
@@ -744,9 +743,7 @@ static void test_before_the_cluster_is_read_nobody_is_answered_wrongly(void **st
                        "allocationclaims.inference.redhat.com");
     kill_it(w);
     SW_ERR(err);
-    const struct sw_scheduler_opts opts = {
-        .ns = NS, .extender = { .address = "127.0.0.1", .plain_http = true }
-    };
+    const struct sw_scheduler_opts opts = { .ns = NS, .extender = { .address = "127.0.0.1" } };
     assert_int_equal(sw_scheduler_open(w->w.conn.loop, w->w.conn.config, &opts, &w->s, &err), 0);
     SW_AUTO_CHARS *url = sw_printf("http://127.0.0.1:%d", sw_scheduler_port(w->s));
     w->config = sw_kube_config_new(url);

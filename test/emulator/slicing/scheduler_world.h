@@ -106,8 +106,7 @@ static inline void start(struct sched_world *w)
     const struct sw_scheduler_opts opts = { .ns = NS,
                                             .scheduler_name = "das-scheduler",
                                             .node_label = "nvidia.com/mig.capable=true",
-                                            .extender = { .address = "127.0.0.1",
-                                                          .plain_http = true } };
+                                            .extender = { .address = "127.0.0.1" } };
     if (sw_scheduler_open(w->w.conn.loop, w->w.conn.config, &opts, &w->s, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     assert_true(world_until(&w->w, is_synced, NULL, 60000));

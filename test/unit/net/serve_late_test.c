@@ -60,8 +60,7 @@ static int setup(void **state SW_UNUSED)
                                         .n_routes = SW_COUNT(routes),
                                         .on_stopped = on_stopped,
                                         .address = "127.0.0.1",
-                                        .max_bodies_bytes = 100 * 1000,
-                                        .plain_http = true };
+                                        .max_bodies_bytes = 100 * 1000 };
     n_held = 0;
     stopped = false;
     loop = sw_loop_new(NULL);

@@ -90,7 +90,7 @@ static void write_first(const struct fixture *f)
     write_pem(f->key, NULL, f->first.key);
 }
 
-static void start(struct fixture *f, struct sw_webhook_server_opts opts)
+static void start_plain(struct fixture *f, struct sw_webhook_server_opts opts)
 {
     SW_ERR(err);
     opts.serve.address = "127.0.0.1";
@@ -104,6 +104,12 @@ static void start(struct fixture *f, struct sw_webhook_server_opts opts)
         fail_msg("%s", sw_err_text(&err));
     f->port = sw_webhook_server_port(f->server);
     assert_int_equal(pthread_create(&f->thread, NULL, serve, f), 0);
+}
+
+static void start(struct fixture *f, struct sw_webhook_server_opts opts)
+{
+    opts.serve.tls = &sw_serve_openssl;
+    start_plain(f, opts);
 }
 
 static int tear_down(void **state)
@@ -566,7 +572,7 @@ static void too_many_connections_wait_their_turn(void **state)
 {
     struct fixture *f = *state;
     write_first(f);
-    start(f, (struct sw_webhook_server_opts){ .serve.max_conns = 2, .serve.plain_http = true });
+    start_plain(f, (struct sw_webhook_server_opts){ .serve.max_conns = 2 });
     struct wire w[3];
     SW_AUTO_CHARS *body = NULL;
     for (int i = 0; i < 2; i++) {
@@ -584,20 +590,20 @@ static void too_many_connections_wait_their_turn(void **state)
 static void bad_options_are_named(void **state)
 {
     struct fixture *f = *state;
+#define TLS .tls = &sw_serve_openssl, .cert_file = "a"
     static const struct {
         struct sw_webhook_server_opts opts;
         const char *words;
     } rows[] = {
-        { { .serve = { .cert_file = "a", .key_file = "b", .min_version = "TLS9" } }, "'TLS9'" },
-        { { .serve = { .cert_file = "a",
-                       .key_file = "b",
-                       .cipher_suites = "TLS_AES_128_GCM_SHA256,NOPE" } },
+        { { .serve = { TLS, .key_file = "b", .min_version = "TLS9" } }, "'TLS9'" },
+        { { .serve = { TLS, .key_file = "b", .cipher_suites = "TLS_AES_128_GCM_SHA256,NOPE" } },
           "'NOPE'" },
-        { { .serve = { .cert_file = "a", .key_file = "b", .cipher_suites = "DES-CBC3-SHA" } },
+        { { .serve = { TLS, .key_file = "b", .cipher_suites = "DES-CBC3-SHA" } },
           "none of the cipher suites" },
-        { { .serve = { .cert_file = "a" } }, "key file" },
-        { { .serve = { .plain_http = true, .address = "no.address" } }, "no.address" },
+        { { .serve = { TLS } }, "key file" },
+        { { .serve = { .address = "no.address" } }, "no.address" },
     };
+#undef TLS
     f->loop = sw_loop_new(NULL);
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
         SW_ERR(err);
