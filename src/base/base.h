@@ -154,6 +154,8 @@ SW_DEFINE_AUTO(sw_arena, sw_arena_free)
  */
 
 bool sw_streq(const char *a, const char *b); /* NULL equals only NULL */
+/** @text, or @otherwise where @text is NULL or empty. */
+const char *sw_text_or(const char *text, const char *otherwise);
 /** Whether @s begins with @prefix. */
 bool sw_starts_with(const char *s, const char *prefix);
 /** Whether @s ends with @suffix. */

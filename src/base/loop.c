@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <event2/event.h>
+#include <signal.h>
 #include <stdlib.h>
 
 struct sw_loop {
@@ -144,6 +145,38 @@ void sw_loop_run(struct sw_loop *loop)
         else
             (void)event_base_loop(loop->base, EVLOOP_ONCE); /* only the outside can go on */
     }
+}
+
+struct signal_handler {
+    void (*call)(void *arg);
+    void *arg;
+};
+
+static void on_signal(evutil_socket_t signo SW_UNUSED, short what SW_UNUSED, void *arg)
+{
+    const struct signal_handler *handler = arg;
+    handler->call(handler->arg);
+}
+
+static void stop_loop(void *arg)
+{
+    sw_loop_stop(arg);
+}
+
+void sw_loop_run_until_signal(struct sw_loop *loop, void (*call)(void *arg), void *arg)
+{
+    static const int signals[] = { SIGTERM, SIGINT };
+    struct signal_handler handler = { call, arg };
+    struct event *events[SW_COUNT(signals)];
+    if (!call)
+        handler = (struct signal_handler){ stop_loop, loop };
+    for (size_t i = 0; i < SW_COUNT(signals); i++) {
+        events[i] = evsignal_new(loop->base, signals[i], on_signal, &handler);
+        (void)event_add(events[i], NULL);
+    }
+    sw_loop_run(loop);
+    for (size_t i = 0; i < SW_COUNT(signals); i++)
+        event_free(events[i]);
 }
 
 void sw_loop_stop(struct sw_loop *loop)

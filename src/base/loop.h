@@ -2,7 +2,7 @@
 /* loop: the process's one event loop with its clock. Everything that waits for time takes its
  * timers and its "now" from here, so that a test can run controller and emulator on a clock that
  * jumps: with a virtual clock, time stands still while there is work and leaps to the next timer
- * when there is none. Sockets and signals go to libevent directly, on sw_loop_base(). */
+ * when there is none. Sockets go to libevent directly, on sw_loop_base(). */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +35,8 @@ void sw_loop_set_wall(struct sw_loop *loop, int64_t by_ms);
 
 /** Run callbacks until sw_loop_stop(), or until nothing is left that could ever call one. */
 void sw_loop_run(struct sw_loop *loop);
+/** sw_loop_run(), during which SIGTERM and SIGINT cause @call(@arg); NULL: sw_loop_stop(). */
+void sw_loop_run_until_signal(struct sw_loop *loop, void (*call)(void *arg), void *arg);
 /** Run what is ready now, waiting for at most @max_wait_ms for something to become so. */
 void sw_loop_step(struct sw_loop *loop, int64_t max_wait_ms);
 /** Let sw_loop_run() return after the current callback. */

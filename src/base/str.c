@@ -7,6 +7,11 @@ bool sw_streq(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+const char *sw_text_or(const char *text, const char *otherwise)
+{
+    return text && *text ? text : otherwise;
+}
+
 bool sw_starts_with(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;

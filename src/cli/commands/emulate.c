@@ -3,9 +3,7 @@
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 
-#include <event2/event.h>
 #include <json-c/json.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +67,6 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
-static void on_signal(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *loop)
-{
-    sw_loop_stop(loop);
-}
-
 static int read_delays(const struct emulate_opts *o, struct sw_emu_delays *d, struct sw_err *err)
 {
     int rc = sw_emu_delays_read(o->delays ? o->delays : "0", d, err);
@@ -112,20 +105,6 @@ static int write_kubeconfig(struct sw_emulator *emu, const char *path, struct sw
     return sw_file_write(path, text, strlen(text), 0600, err);
 }
 
-/* Until SIGTERM or SIGINT. */
-static void serve(struct sw_loop *loop)
-{
-    static const int signals[] = { SIGTERM, SIGINT };
-    struct event *events[SW_COUNT(signals)];
-    for (size_t i = 0; i < SW_COUNT(signals); i++) {
-        events[i] = evsignal_new(sw_loop_base(loop), signals[i], on_signal, loop);
-        (void)event_add(events[i], NULL);
-    }
-    sw_loop_run(loop);
-    for (size_t i = 0; i < SW_COUNT(signals); i++)
-        event_free(events[i]);
-}
-
 static int run(struct sw_loop *loop, const struct emulate_opts *o)
 {
     SW_ERR(err);
@@ -141,7 +120,7 @@ static int run(struct sw_loop *loop, const struct emulate_opts *o)
     }
     (void)printf("%s\n", sw_emulator_url(emu));
     (void)fflush(stdout);
-    serve(loop);
+    sw_loop_run_until_signal(loop, NULL, NULL);
     sw_emulator_close(emu);
     return SW_EXIT_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -99,6 +100,34 @@ static void a_step_waits_no_longer_than_it_may(void **state)
     sw_loop_free(loop);
 }
 
+static void raise_terminate(void *arg)
+{
+    (void)arg;
+    (void)raise(SIGTERM);
+}
+
+static void note_and_stop(void *arg)
+{
+    struct seen *s = arg;
+    note(s);
+    sw_loop_stop(s->loop);
+}
+
+static void a_signal_ends_the_loop_or_calls_back(void **state)
+{
+    (void)state;
+    struct sw_loop *loop = sw_loop_new(NULL);
+    struct seen s = { .loop = loop };
+    struct sw_timer *soon = sw_timer_new(loop, raise_terminate, NULL);
+    sw_timer_set(soon, 0);
+    sw_loop_run_until_signal(loop, NULL, NULL);
+    sw_timer_set(soon, 0);
+    sw_loop_run_until_signal(loop, note_and_stop, &s);
+    assert_int_equal(s.n, 1);
+    sw_timer_free(soon);
+    sw_loop_free(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +135,7 @@ int main(void)
         cmocka_unit_test(a_timer_set_again_forgets_its_first_time),
         cmocka_unit_test(a_timer_may_free_itself),
         cmocka_unit_test(a_step_waits_no_longer_than_it_may),
+        cmocka_unit_test(a_signal_ends_the_loop_or_calls_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
