@@ -2,6 +2,7 @@
 
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/loop.h"
 #include "data/data.h"
@@ -347,6 +348,13 @@ static int check_opts(const struct sw_lease_opts *o, struct sw_err *err)
                           "ms), and that more than 1.2 times the retry period (%d ms)",
                           o->lease_ms, o->renew_ms, o->retry_ms);
     return 0;
+}
+
+char *sw_lease_identity(const char *otherwise)
+{
+    char host[256] = "";
+    (void)gethostname(host, sizeof host - 1);
+    return sw_strdup(sw_text_or(getenv("POD_NAME"), sw_text_or(host, otherwise)));
 }
 
 int sw_lease_open(struct sw_loop *loop, const struct sw_kube_config *config,

@@ -31,6 +31,10 @@ struct sw_lease_opts {
     void *arg;
 };
 
+/** An identity that is the same after a restart of the pod: $POD_NAME, else the host's name, else
+ * @otherwise. The caller's. */
+char *sw_lease_identity(const char *otherwise);
+
 /** Compete from now on. Callbacks run on the loop, never before this returned; any may be NULL.
  * @return 0 | SW_INVALID (an option, @config)
  * Source: client-go tools/leaderelection (times seen on our own clock only: the holder's are not

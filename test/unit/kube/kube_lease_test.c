@@ -9,6 +9,8 @@
 #include "kube_server.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
 
 /** A server that keeps one Lease, with optimistic locking. */
 struct fixture {
@@ -462,6 +464,17 @@ static void options_that_cannot_work_are_refused(void **state)
     stop(&f);
 }
 
+static void an_identity_is_the_pods_name_or_the_hosts(void **state)
+{
+    (void)state;
+    (void)setenv("POD_NAME", "scheduler-0", 1);
+    SW_AUTO_CHARS *pod = sw_lease_identity("program");
+    (void)setenv("POD_NAME", "", 1);
+    SW_AUTO_CHARS *host = sw_lease_identity("program");
+    assert_string_equal(pod, "scheduler-0");
+    assert_true(*host && strcmp(host, pod) != 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +493,7 @@ int main(void)
         cmocka_unit_test(a_missing_namespace_is_not_asked_for_in_a_loop),
         cmocka_unit_test(it_may_be_closed_when_told_that_it_leads),
         cmocka_unit_test(options_that_cannot_work_are_refused),
+        cmocka_unit_test(an_identity_is_the_pods_name_or_the_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
