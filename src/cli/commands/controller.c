@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* SRO's own: while one image takes the place of the other, only one of them works. */
 #define LEASE_NAME "b6ae617b.openshift.io"
@@ -182,21 +181,10 @@ static void on_lease_trouble(const char *why, void *arg SW_UNUSED)
         sw_log(SW_LOG_INFO, "the lease can be renewed again", NULL);
 }
 
-/* The same after a restart of the same pod, so that it goes on at once. */
-static char *make_identity(void)
-{
-    char host[256] = "";
-    const char *pod = getenv("POD_NAME");
-    if (pod && *pod)
-        return sw_strdup(pod);
-    (void)gethostname(host, sizeof host - 1);
-    return sw_strdup(*host ? host : "slipway");
-}
-
 static int compete(struct operator* op, struct sw_err *err)
 {
     const char *ns = op->opts.lease_ns ? op->opts.lease_ns : own_namespace(op);
-    op->identity = make_identity();
+    op->identity = sw_lease_identity("slipway");
     return sw_lease_open(op->conn.loop, op->conn.config,
                          &(struct sw_lease_opts){ .ns = ns,
                                                   .name = LEASE_NAME,
@@ -262,12 +250,6 @@ static void serve_requests(const struct sw_serve_request *r SW_UNUSED, struct sw
     answer(reply, 200, text);
 }
 
-static void serve_health(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                         void *arg SW_UNUSED)
-{
-    sw_serve_text(reply, 200, "ok\n");
-}
-
 /* One that waits for leadership is as ready as it can be once it knows who leads. */
 static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                         void *arg)
@@ -276,8 +258,7 @@ static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_se
     bool waiting = op->lease && !leads(op) && *sw_lease_holder(op->lease);
     bool ready = sw_kube_is_up(op->conn.kube) &&
                  (waiting || (leads(op) && sw_controller_is_synced(op->controller)));
-    sw_serve_text(reply, ready ? 200 : 503,
-                  ready ? "ok\n" : "not ready: the cluster has not been read yet\n");
+    sw_serve_ready(reply, ready ? NULL : "not ready: the cluster has not been read yet");
 }
 
 /* Serve @routes at @address, "0": nowhere. The port of "127.0.0.1:0" is logged. */
@@ -285,26 +266,18 @@ static int serve_at(struct operator* op, const char *address, const struct sw_se
                     size_t n_routes, struct sw_serve **out, struct sw_err *err)
 {
     enum { TIMEOUT_MS = 10000, MAX_HEAD = 8192 };
-    SW_AUTO_CHARS *host = NULL;
-    int port;
-    if (sw_streq(address, "0"))
-        return 0;
-    int rc = sw_serve_parse_address(address, &host, &port, err);
-    if (rc == 0)
-        rc = sw_serve_open(op->conn.loop,
-                           &(struct sw_serve_opts){ .routes = routes,
-                                                    .n_routes = n_routes,
-                                                    .arg = op,
-                                                    .address = host,
-                                                    .port = port,
-                                                    .request_ms = TIMEOUT_MS,
-                                                    .idle_ms = TIMEOUT_MS,
-                                                    .max_head_bytes = MAX_HEAD,
-                                                    .max_body_bytes = 1 },
-                           out, err);
-    if (rc == 0 && port == 0) {
-        SW_AUTO_CHARS *bound = sw_printf(host && strchr(host, ':') ? "[%s]:%d" : "%s:%d",
-                                         host ? host : "", sw_serve_port(*out));
+    int rc = sw_serve_open_at(op->conn.loop, address,
+                              &(struct sw_serve_opts){ .routes = routes,
+                                                       .n_routes = n_routes,
+                                                       .arg = op,
+                                                       .request_ms = TIMEOUT_MS,
+                                                       .idle_ms = TIMEOUT_MS,
+                                                       .max_head_bytes = MAX_HEAD,
+                                                       .max_body_bytes = 1 },
+                              out, err);
+    if (rc == 0 && sw_ends_with(address, ":0")) {
+        SW_AUTO_CHARS *bound = sw_printf("%.*s%d", (int)strlen(address) - 1, address,
+                                         sw_serve_port(*out));
         sw_log(SW_LOG_INFO, "listening", "address", bound, "for", routes->path, NULL);
     }
     return rc;
@@ -314,8 +287,8 @@ static int serve(struct operator* op, struct sw_err *err)
 {
     static const struct sw_serve_route metrics[] = { { "GET", "/metrics", serve_metrics },
                                                      { "GET", "/requests", serve_requests } };
-    static const struct sw_serve_route health[] = { { "GET", "/healthz", serve_health },
-                                                    { "GET", "/livez", serve_health },
+    static const struct sw_serve_route health[] = { { "GET", "/healthz", sw_serve_healthz },
+                                                    { "GET", "/livez", sw_serve_healthz },
                                                     { "GET", "/readyz", serve_ready } };
     int rc = serve_at(op, op->opts.metrics ? op->opts.metrics : ":8080", metrics, SW_COUNT(metrics),
                       &op->metrics, err);

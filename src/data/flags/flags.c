@@ -20,6 +20,11 @@ const struct sw_flag sw_common_flags[] = {
     { 0 },
 };
 
+static const struct sw_flag version_flag[] = {
+    { "version", 0, SW_FLAG_BOOL, 0, NULL, NULL, "print the version" },
+    { 0 },
+};
+
 enum { MAX_FLAGS = 64, FIRST_LONG = 256, MAX_INT = 65535 };
 
 /* The flags in getopt_long()'s form; its value v stands for flags[v - FIRST_LONG]. */
@@ -169,6 +174,12 @@ int sw_flags_usage(const char *program, const char *fmt, ...)
     return SW_EXIT_BAD_OPTION;
 }
 
+int sw_flags_fail(const char *program, const struct sw_err *err)
+{
+    (void)fprintf(stderr, "%s: %s\n", program, sw_err_text(err));
+    return err->code == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
+}
+
 /* For getopt's '?': an unknown flag, one without its value, or an ambiguous abbreviation. */
 static int bad_option(const struct parser *p, char **argv)
 {
@@ -198,6 +209,10 @@ static int parse_one(const struct parser *p, int value, char **argv, void *opts)
         print_help(p);
         return 1 + EXIT_SUCCESS;
     }
+    if (f == version_flag) {
+        (void)printf("%s %s\n", p->set->program, p->set->version);
+        return 1 + EXIT_SUCCESS;
+    }
     SW_ERR(err);
     if (f == &sw_common_flags[0]) {
         enum sw_log_level level;
@@ -215,6 +230,8 @@ int sw_flags_parse(const struct sw_flag_set *set, int argc, char **argv, void *o
 {
     struct parser p = { .set = set };
     add_flags(&p, set->flags);
+    if (set->version)
+        add_flags(&p, version_flag);
     add_flags(&p, sw_common_flags);
     opterr = 0;
     optind = 0; /* GNU: start afresh; tests parse more than once */
@@ -225,9 +242,11 @@ int sw_flags_parse(const struct sw_flag_set *set, int argc, char **argv, void *o
         if (rc)
             return rc;
     }
-    *rest = (struct sw_operands){ argv + optind, (size_t)(argc - optind) };
-    if (rest->n > set->max_operands)
+    const struct sw_operands operands = { argv + optind, (size_t)(argc - optind) };
+    if (operands.n > set->max_operands)
         return 1 + sw_flags_usage(set->program, "'%s' is one argument too many",
-                                  rest->items[set->max_operands]);
+                                  operands.items[set->max_operands]);
+    if (rest)
+        *rest = operands;
     return 0;
 }

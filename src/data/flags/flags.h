@@ -36,6 +36,7 @@ struct sw_flag_set {
     const char *summary; /* one line */
     const char *args;    /* what stands behind the flags: "RECIPE", "[NAME]"; "": nothing */
     const char *details; /* the text of --help between usage and flags; NULL: none */
+    const char *version; /* printed by --version; NULL: there is no such flag */
     const struct sw_flag *flags;
     bool go_style; /* as Go's flag package: "-name" is "--name", "--switch=false" */
     size_t max_operands;
@@ -66,7 +67,8 @@ enum { SW_EXIT_BAD_OPTION = 2 };
 
 /** Parse @argv (@argv[0] is skipped) into @opts, which holds the defaults. As GNU getopt_long()
  * does: flags and operands in any order, unique abbreviations, "--" ends the flags. --log-level is
- * set at once. Bad usage goes to stderr, --help to stdout.
+ * set at once. Bad usage goes to stderr, --help and --version to stdout. @rest may be NULL where no
+ * operand is allowed.
  * @return 0 to go on, else 1 + the exit status: `if (rc) return rc - 1;`
  * Pinned by test/unit/cli/cli_options_test.c, test/unit/slicing/webhook_program_test.sh. */
 int sw_flags_parse(const struct sw_flag_set *set, int argc, char **argv, void *opts,
@@ -74,3 +76,14 @@ int sw_flags_parse(const struct sw_flag_set *set, int argc, char **argv, void *o
 
 /** Print "<program>: <text>; see '<program> --help'" on stderr. @return SW_EXIT_BAD_OPTION */
 int sw_flags_usage(const char *program, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** Print "<program>: <message>" on stderr. @return SW_EXIT_BAD_OPTION for SW_INVALID, else
+ * EXIT_FAILURE */
+int sw_flags_fail(const char *program, const struct sw_err *err);
+
+/** A row for a table of flags, given the offset of a const char * for sw_log_file_open(). */
+#define SW_FLAG_LOG_FILE(offset)                                                                   \
+    {                                                                                              \
+        "log-level-file", 0, SW_FLAG_STRING, offset, "FILE", NULL,                                 \
+            "follow the level in this file, while there is one"                                    \
+    }

@@ -57,6 +57,10 @@ void sw_serve_answer_with(struct sw_serve_reply *reply, int status, const char *
                           const char *extra, const char *body, size_t len_bytes);
 /** sw_serve_answer() with plain text. */
 void sw_serve_text(struct sw_serve_reply *reply, int status, const char *text);
+/** The answer of /readyz: status 200 and "ok", or status 503 and @trouble where it is not NULL. */
+void sw_serve_ready(struct sw_serve_reply *reply, const char *trouble);
+/** A route for /healthz: the process runs. */
+sw_serve_fn sw_serve_healthz;
 /** sw_serve_answer() with status 200 and JSON. */
 void sw_serve_json(struct sw_serve_reply *reply, const char *text, size_t len_bytes);
 
@@ -108,8 +112,17 @@ struct sw_serve_opts {
     int max_conns; /* 0: 1024 */
 };
 
-/** Rows for a program's table of options (data/flags/flags.h): @at(field) is the offset of its
- * settings' cert, key, ca, min_version and suites. */
+/** What a program's flags say about the address that it serves at. */
+struct sw_serve_flags {
+    const char *listen, *cert, *key, *ca, *min_version, *suites;
+    int port, drain_s;
+    bool tls;
+};
+/** The options that they stand for; texts are borrowed. Links OpenSSL. */
+struct sw_serve_opts sw_serve_flags_opts(const struct sw_serve_flags *flags);
+
+/** Rows for a program's table of flags (data/flags/flags.h): @at(field) is the offset of a field of
+ * its struct sw_serve_flags. */
 #define SW_SERVE_TLS_FLAGS(at)                                                                     \
     { "tlscert",                                                                                   \
       0,                                                                                           \
@@ -142,6 +155,10 @@ struct sw_serve_opts {
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
 int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct sw_serve **out,
                   struct sw_err *err) SW_CHECKED;
+/** sw_serve_open() with the address and port of @text, see sw_serve_parse_address(), instead of
+ * those of @opts. NULL or "0": no server, *out is left as it is. */
+int sw_serve_open_at(struct sw_loop *loop, const char *text, const struct sw_serve_opts *opts,
+                     struct sw_serve **out, struct sw_err *err) SW_CHECKED;
 /** The port that it listens on; 0 after sw_serve_stop(). */
 int sw_serve_port(const struct sw_serve *server);
 /** The socket that it listens on. */

@@ -414,6 +414,18 @@ void sw_serve_text(struct sw_serve_reply *reply, int status, const char *text)
     sw_serve_answer(reply, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
+void sw_serve_ready(struct sw_serve_reply *reply, const char *trouble)
+{
+    SW_AUTO_CHARS *text = sw_printf("%s\n", trouble ? trouble : "ok");
+    sw_serve_text(reply, trouble ? 503 : 200, text);
+}
+
+void sw_serve_healthz(const struct sw_serve_request *request SW_UNUSED,
+                      struct sw_serve_reply *reply, void *arg SW_UNUSED)
+{
+    sw_serve_text(reply, 200, "ok\n");
+}
+
 void sw_serve_json(struct sw_serve_reply *reply, const char *text, size_t len_bytes)
 {
     sw_serve_answer(reply, 200, "application/json", text, len_bytes);
@@ -665,6 +677,18 @@ int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct
     on_tick(s);
     *out = s;
     return 0;
+}
+
+int sw_serve_open_at(struct sw_loop *loop, const char *text, const struct sw_serve_opts *opts,
+                     struct sw_serve **out, struct sw_err *err)
+{
+    SW_AUTO_CHARS *address = NULL; /* only read while the socket is opened */
+    struct sw_serve_opts at = *opts;
+    if (!text || sw_streq(text, "0"))
+        return 0;
+    int rc = sw_serve_parse_address(text, &address, &at.port, err);
+    at.address = address;
+    return rc < 0 ? rc : sw_serve_open(loop, &at, out, err);
 }
 
 int sw_serve_port(const struct sw_serve *server)

@@ -1,6 +1,4 @@
 /* slipway-device-plugin: flags, probes, signals. */
-#include <event2/event.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,7 @@ struct settings {
     const char *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
     const char *health_address, *metrics_address, *log_file;
     int count, claim_s;
-    bool emulated, version;
+    bool emulated;
 };
 
 static const struct sw_flag flags[] = {
@@ -61,18 +59,10 @@ static const struct sw_flag flags[] = {
       "for /metrics on a port of its own (default 0: none)" },
     { "boot-id-file", 0, SW_FLAG_STRING, AT(boot_id_file), "FILE", NULL,
       "default /proc/sys/kernel/random/boot_id" },
-    { "log-level-file", 0, SW_FLAG_STRING, AT(log_file), "FILE", NULL,
-      "follow the level in this file, while there is one" },
-    { "version", 0, SW_FLAG_BOOL, AT(version), NULL, NULL, "print the version" },
+    SW_FLAG_LOG_FILE(AT(log_file)),
     { 0 },
 #undef AT
 };
-
-static const char *env_or(const char *name, const char *otherwise)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : otherwise;
-}
 
 static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
 {
@@ -117,19 +107,11 @@ struct process {
     struct sw_serve *health, *metrics;
 };
 
-static void serve_healthz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                          void *arg SW_UNUSED)
-{
-    sw_serve_text(reply, 200, "ok\n");
-}
-
 static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                          void *arg)
 {
     const struct process *p = arg;
-    const char *waits = sw_device_plugin_waits_for(p->plugin);
-    SW_AUTO_CHARS *text = sw_printf("%s\n", waits ? waits : "ok");
-    sw_serve_text(reply, waits ? 503 : 200, text);
+    sw_serve_ready(reply, sw_device_plugin_waits_for(p->plugin));
 }
 
 static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
@@ -143,29 +125,21 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
 
 static const struct sw_serve_route routes[] = {
     { "GET", "/metrics", serve_metrics },
-    { "GET", "/healthz", serve_healthz },
+    { "GET", "/healthz", sw_serve_healthz },
     { "GET", "/readyz", serve_readyz },
 };
 
 static int open_server(struct process *p, const char *address, size_t n_routes, const char *what,
                        struct sw_serve **out, struct sw_err *err)
 {
-    SW_AUTO_CHARS *host = NULL;
-    int port = 0;
-    if (!*address || strcmp(address, "0") == 0)
-        return 0;
-    int rc = sw_serve_parse_address(address, &host, &port, err);
-    if (rc == 0)
-        rc = sw_serve_open(p->loop,
-                           &(struct sw_serve_opts){ .routes = routes,
-                                                    .n_routes = n_routes,
-                                                    .arg = p,
-                                                    .address = host,
-                                                    .port = port,
-                                                    .max_conns = 16 },
-                           out, err);
+    const struct sw_serve_opts opts = {
+        .routes = routes, .n_routes = n_routes, .arg = p, .max_conns = 16
+    };
+    int rc = sw_serve_open_at(p->loop, sw_text_or(address, NULL), &opts, out, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", what);
+    if (!*out)
+        return 0;
     char number[16];
     (void)snprintf(number, sizeof number, "%d", sw_serve_port(*out));
     sw_log(SW_LOG_INFO, "listening", "for", what, "port", number, NULL);
@@ -187,21 +161,10 @@ static int open_cluster(struct process *p, const struct settings *s, struct sw_e
     return rc;
 }
 
-static void on_signal(evutil_socket_t signo SW_UNUSED, short what SW_UNUSED, void *arg)
+static void on_signal(void *loop)
 {
     sw_log(SW_LOG_INFO, "going down; pods keep their slices", NULL);
-    sw_loop_stop(arg);
-}
-
-static void run(struct process *p)
-{
-    struct event *term = evsignal_new(sw_loop_base(p->loop), SIGTERM, on_signal, p->loop);
-    struct event *intr = evsignal_new(sw_loop_base(p->loop), SIGINT, on_signal, p->loop);
-    (void)event_add(term, NULL);
-    (void)event_add(intr, NULL);
-    sw_loop_run(p->loop);
-    event_free(term);
-    event_free(intr);
+    sw_loop_stop(loop);
 }
 
 static int serve(const struct settings *s, const struct sw_device_plugin_opts *opts)
@@ -216,26 +179,25 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
         rc = open_server(&p, s->health_address, SW_COUNT(routes), "health", &p.health, &err);
     if (rc == 0)
         rc = open_server(&p, s->metrics_address, 1, "metrics", &p.metrics, &err);
-    if (rc < 0)
-        (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
-    else
-        run(&p);
+    const int status = rc < 0 ? sw_flags_fail(PROGRAM, &err) : EXIT_SUCCESS;
+    if (rc == 0)
+        sw_loop_run_until_signal(p.loop, on_signal, p.loop);
     sw_serve_close(p.metrics);
     sw_serve_close(p.health);
     sw_device_plugin_close(p.plugin);
     sw_kube_free(p.kube);
     sw_log_file_close(log_file);
     sw_loop_free(p.loop);
-    return rc == 0 ? EXIT_SUCCESS : rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     sw_program_start();
     struct settings s = { .node = getenv("NODE_NAME"),
-                          .ns = env_or("INSTASLICE_NAMESPACE", "das-operator"),
-                          .strategy = env_or("DEVICE_LIST_STRATEGY", NULL),
-                          .emulated = strcmp(env_or("EMULATED_MODE", ""), "enabled") == 0,
+                          .ns = sw_text_or(getenv("INSTASLICE_NAMESPACE"), "das-operator"),
+                          .strategy = sw_text_or(getenv("DEVICE_LIST_STRATEGY"), NULL),
+                          .emulated = sw_streq(getenv("EMULATED_MODE"), "enabled"),
                           .gate_lost = "withdraw",
                           .health_address = ":8081",
                           .metrics_address = "0",
@@ -245,16 +207,12 @@ int main(int argc, char **argv)
                                      .summary =
                                          "make MIG slices on this node and hand them to kubelet",
                                      .args = "",
+                                     .version = SW_VERSION,
                                      .flags = flags,
                                      .go_style = true };
-    struct sw_operands rest;
-    int rc = sw_flags_parse(&set, argc, argv, &s, &rest);
+    int rc = sw_flags_parse(&set, argc, argv, &s, NULL);
     if (rc)
         return rc - 1;
-    if (s.version) {
-        (void)puts(PROGRAM " " SW_VERSION);
-        return EXIT_SUCCESS;
-    }
     struct sw_device_plugin_opts opts;
     rc = make_opts(&s, &opts);
     return rc ? rc : serve(&s, &opts);

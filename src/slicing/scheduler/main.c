@@ -1,14 +1,12 @@
 /* slipway-scheduler: the program around the extender: flags, signals. */
-#include <event2/event.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/loggather.h"
 #include "base/loglevel.h"
 #include "data/flags/flags.h"
+#include "kube/lease.h"
 #include "slicing/scheduler/scheduler.h"
 
 #define PROGRAM "slipway-scheduler"
@@ -16,14 +14,15 @@
 
 struct settings {
     const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
-    const char *listen, *cert, *key, *ca, *min_version, *suites;
+    struct sw_serve_flags serve;
     const char *health, *metrics, *log_file, *lease_ns, *kube_version;
-    int port, drain_s, nodes_to_score, percentage_of_nodes_to_score;
-    bool preemption, tls, leader_elect, print_config, version;
+    int nodes_to_score, percentage_of_nodes_to_score;
+    bool preemption, leader_elect, print_config;
 };
 
 static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
+#define SERVE(field) AT(serve.field)
     { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
       "the API server and who we are (default $KUBECONFIG, in-cluster, ~/.kube/config)" },
     { "context", 0, SW_FLAG_STRING, AT(context), "CONTEXT", NULL,
@@ -43,11 +42,13 @@ static const struct sw_flag flags[] = {
       "only pods of this schedulerName (default das-scheduler; empty: all)" },
     { "node-label", 0, SW_FLAG_STRING, AT(node_label), "KEY=VALUE", NULL,
       "that nodes must have (default nvidia.com/mig.capable=true; empty: none)" },
-    { "listen", 0, SW_FLAG_STRING, AT(listen), "ADDRESS", NULL,
+    { "listen", 0, SW_FLAG_STRING, SERVE(listen), "ADDRESS", NULL,
       "address of the extender (default 127.0.0.1)" },
-    { "port", 0, SW_FLAG_INT, AT(port), "PORT", NULL, "its port (default 8888; 0: any free one)" },
-    { "tls", 0, SW_FLAG_BOOL, AT(tls), NULL, NULL, "serve the extender by HTTPS (default false)" },
-    SW_SERVE_TLS_FLAGS(AT),
+    { "port", 0, SW_FLAG_INT, SERVE(port), "PORT", NULL,
+      "its port (default 8888; 0: any free one)" },
+    { "tls", 0, SW_FLAG_BOOL, SERVE(tls), NULL, NULL,
+      "serve the extender by HTTPS (default false)" },
+    SW_SERVE_TLS_FLAGS(SERVE),
     { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health), "HOST:PORT", NULL,
       "HOST:PORT of /healthz and /readyz (default :8081; 0: only beside the extender)" },
     { "metrics-bind-address", 0, SW_FLAG_STRING, AT(metrics), "HOST:PORT", NULL,
@@ -57,10 +58,9 @@ static const struct sw_flag flags[] = {
     { "leader-elect-namespace", 0, SW_FLAG_STRING, AT(lease_ns), "NAMESPACE", NULL,
       "of the Lease slipway-scheduler, and with --print-config of kube-scheduler's (default the "
       "pod's, else --namespace)" },
-    { "drain", 0, SW_FLAG_INT, AT(drain_s), "SECONDS", NULL,
+    { "drain", 0, SW_FLAG_INT, SERVE(drain_s), "SECONDS", NULL,
       "seconds to serve on after SIGTERM (default 0)" },
-    { "log-level-file", 0, SW_FLAG_STRING, AT(log_file), "FILE", NULL,
-      "follow the level in this file, while there is one" },
+    SW_FLAG_LOG_FILE(AT(log_file)),
     { "print-config", 0, SW_FLAG_BOOL, AT(print_config), NULL, NULL,
       "print a KubeSchedulerConfiguration that uses this extender, and exit" },
     { "kube-version", 0, SW_FLAG_STRING, AT(kube_version), "VERSION", NULL,
@@ -69,44 +69,40 @@ static const struct sw_flag flags[] = {
       NULL,
       "with --print-config: kube-scheduler asks about so many of the nodes (0: as it likes; "
       "default 20 for 1.20, 100 for newer ones)" },
-    { "version", 0, SW_FLAG_BOOL, AT(version), NULL, NULL, "print the version" },
     { 0 },
+#undef SERVE
 #undef AT
 };
 
 static const char *or_null(const char *text)
 {
-    return text && *text ? text : NULL;
-}
-
-/* Where a kube-scheduler in the same pod finds an extender that listens there. */
-static char *url_of(const struct settings *s)
-{
-    const char *scheme = s->tls ? "https" : "http", *host = s->listen;
-    if (!*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
-        host = "127.0.0.1";
-    return strchr(host, ':') ? sw_printf("%s://[%s]:%d", scheme, host, s->port)
-                             : sw_printf("%s://%s:%d", scheme, host, s->port);
+    return sw_text_or(text, NULL);
 }
 
 static int print_config(const struct settings *s)
 {
     SW_ERR(err);
-    SW_AUTO_CHARS *text = NULL, *url = url_of(s);
-    if (!s->port)
+    const struct sw_serve_flags *serve = &s->serve;
+    const char *ca = or_null(serve->ca), *host = serve->listen;
+    if (!serve->port)
         return sw_flags_usage(PROGRAM, "--print-config needs the extender's --port");
-    if (s->tls && !or_null(s->ca))
+    if (serve->tls && !ca)
         return sw_flags_usage(PROGRAM, "--print-config --tls needs --cacert");
-    const struct sw_scheduler_config config = { .kube_version = s->kube_version,
-                                                .scheduler_name = or_null(s->scheduler_name),
-                                                .url = url,
-                                                .ca_file = s->tls ? or_null(s->ca) : NULL,
-                                                .lease_ns = !s->leader_elect       ? NULL
-                                                            : or_null(s->lease_ns) ? s->lease_ns
-                                                                                   : s->ns,
-                                                .kubeconfig = or_null(s->kubeconfig),
-                                                .percentage_of_nodes_to_score =
-                                                    s->percentage_of_nodes_to_score };
+    /* a kube-scheduler in the same pod */
+    if (!*host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
+        host = "127.0.0.1";
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_CHARS *url = sw_printf(strchr(host, ':') ? "%s://[%s]:%d" : "%s://%s:%d",
+                                   serve->tls ? "https" : "http", host, serve->port);
+    const struct sw_scheduler_config config = {
+        .kube_version = s->kube_version,
+        .scheduler_name = or_null(s->scheduler_name),
+        .url = url,
+        .ca_file = serve->tls ? ca : NULL,
+        .lease_ns = s->leader_elect ? sw_text_or(s->lease_ns, s->ns) : NULL,
+        .kubeconfig = or_null(s->kubeconfig),
+        .percentage_of_nodes_to_score = s->percentage_of_nodes_to_score
+    };
     if (s->percentage_of_nodes_to_score > 100)
         return sw_flags_usage(PROGRAM, "--percentage-of-nodes-to-score: expected 0 to 100");
     if (sw_scheduler_config_text(&config, &text, &err) < 0)
@@ -118,24 +114,14 @@ static int print_config(const struct settings *s)
 /* ---- running -----------------------------------------------------------------------------------
  */
 
-static void on_signal(evutil_socket_t signo SW_UNUSED, short what SW_UNUSED, void *arg)
+static void on_signal(void *sched)
 {
-    sw_scheduler_stop(arg);
+    sw_scheduler_stop(sched);
 }
 
 static void on_stopped(void *arg)
 {
     sw_loop_stop(arg);
-}
-
-static void log_ports(const struct sw_scheduler *sched, const struct settings *s)
-{
-    char port[16], health[16], metrics[16];
-    (void)snprintf(port, sizeof port, "%d", sw_scheduler_port(sched));
-    (void)snprintf(health, sizeof health, "%d", sw_scheduler_health_port(sched));
-    (void)snprintf(metrics, sizeof metrics, "%d", sw_scheduler_metrics_port(sched));
-    sw_log(SW_LOG_INFO, "listening", "address", s->listen, "port", port, "tls",
-           s->tls ? "true" : "false", "health", health, "metrics", metrics, NULL);
 }
 
 static int run(const struct settings *s, struct sw_scheduler_opts *opts,
@@ -146,78 +132,42 @@ static int run(const struct settings *s, struct sw_scheduler_opts *opts,
     struct sw_scheduler *sched = NULL;
     struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
     struct sw_log_gather *log = sw_log_gather_open(loop);
+    int status = EXIT_SUCCESS;
     opts->on_stopped = on_stopped;
     opts->arg = loop;
-    const int rc = sw_scheduler_open(loop, config, opts, &sched, &err);
-    if (rc < 0) {
-        (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
-        sw_log_gather_close(log);
-        sw_log_file_close(log_file);
-        sw_loop_free(loop);
-        return rc == SW_INVALID ? SW_EXIT_BAD_OPTION : EXIT_FAILURE;
+    if (sw_scheduler_open(loop, config, opts, &sched, &err) < 0) {
+        status = sw_flags_fail(PROGRAM, &err);
+    } else {
+        char port[16], health[16], metrics[16];
+        (void)snprintf(port, sizeof port, "%d", sw_scheduler_port(sched));
+        (void)snprintf(health, sizeof health, "%d", sw_scheduler_health_port(sched));
+        (void)snprintf(metrics, sizeof metrics, "%d", sw_scheduler_metrics_port(sched));
+        sw_log(SW_LOG_INFO, "listening", "address", s->serve.listen, "port", port, "tls",
+               s->serve.tls ? "true" : "false", "health", health, "metrics", metrics, NULL);
+        sw_loop_run_until_signal(loop, on_signal, sched);
     }
-    log_ports(sched, s);
-    struct event *term = evsignal_new(sw_loop_base(loop), SIGTERM, on_signal, sched);
-    struct event *intr = evsignal_new(sw_loop_base(loop), SIGINT, on_signal, sched);
-    (void)evsignal_add(term, NULL);
-    (void)evsignal_add(intr, NULL);
-    sw_loop_run(loop);
-    event_free(term);
-    event_free(intr);
     sw_scheduler_close(sched);
     sw_log_gather_close(log);
     sw_log_file_close(log_file);
     sw_loop_free(loop);
-    return EXIT_SUCCESS;
-}
-
-static char *own_namespace(const struct settings *s)
-{
-    char *text = NULL;
-    size_t len;
-    if (or_null(s->lease_ns))
-        return sw_strdup(s->lease_ns);
-    if (sw_file_read(NS_FILE, 256, &text, &len, NULL) == 0)
-        return text;
-    return sw_strdup(s->ns);
-}
-
-/* The same after a restart of the same pod. */
-static char *make_identity(void)
-{
-    const char *pod = getenv("POD_NAME");
-    char host[256] = "";
-    if (or_null(pod))
-        return sw_strdup(pod);
-    (void)gethostname(host, sizeof host - 1);
-    return sw_printf("%s", *host ? host : PROGRAM);
-}
-
-static const char *address_or_null(const char *text)
-{
-    return text && *text && strcmp(text, "0") != 0 ? text : NULL;
+    return status;
 }
 
 static int start(const struct settings *s)
 {
     SW_ERR(err);
     struct sw_kube_config *config = NULL;
-    SW_AUTO_CHARS *lease_ns = own_namespace(s), *identity = make_identity();
+    SW_AUTO_CHARS *lease_ns = NULL, *identity = sw_lease_identity(PROGRAM);
+    size_t len;
+    if (or_null(s->lease_ns) || sw_file_read(NS_FILE, 256, &lease_ns, &len, NULL) < 0)
+        lease_ns = sw_strdup(sw_text_or(s->lease_ns, s->ns));
     struct sw_scheduler_opts opts = {
         .ns = s->ns,
         .scheduler_name = or_null(s->scheduler_name),
         .node_label = or_null(s->node_label),
-        .extender = { .address = s->listen,
-                      .port = s->port,
-                      .tls = s->tls ? &sw_serve_openssl : NULL,
-                      .cert_file = s->cert,
-                      .key_file = s->key,
-                      .ca_file = or_null(s->ca),
-                      .min_version = s->min_version,
-                      .cipher_suites = s->suites,
-                      .drain_ms = (int64_t)s->drain_s * 1000 },
-        .health_address = address_or_null(s->health),
-        .metrics_address = address_or_null(s->metrics),
+        .extender = sw_serve_flags_opts(&s->serve),
+        .health_address = or_null(s->health),
+        .metrics_address = or_null(s->metrics),
         .no_preemption = !s->preemption,
         .nodes_to_score = (size_t)s->nodes_to_score,
         .leader_elect = s->leader_elect,
@@ -230,8 +180,8 @@ static int start(const struct settings *s)
     if (sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = or_null(s->kubeconfig),
                                                          .context = or_null(s->context) },
                            &config, &err) < 0) {
-        (void)fprintf(stderr, PROGRAM ": %s\n", sw_err_text(&err));
-        return EXIT_FAILURE;
+        (void)sw_flags_fail(PROGRAM, &err);
+        return EXIT_FAILURE; /* also for SW_INVALID: the flags were right */
     }
     const int rc = run(s, &opts, config);
     sw_kube_config_free(config);
@@ -241,33 +191,27 @@ static int start(const struct settings *s)
 int main(int argc, char **argv)
 {
     sw_program_start();
-    const char *ns = getenv("INSTASLICE_NAMESPACE");
-    struct settings s = { .ns = or_null(ns) ? ns : "das-operator",
+    struct settings s = { .ns = sw_text_or(getenv("INSTASLICE_NAMESPACE"), "das-operator"),
                           .placement = "packed",
                           .preemption = true,
                           .nodes_to_score = 16,
                           .percentage_of_nodes_to_score = -1,
                           .scheduler_name = "das-scheduler",
                           .node_label = "nvidia.com/mig.capable=true",
-                          .listen = "127.0.0.1",
-                          .port = 8888,
+                          .serve = { .listen = "127.0.0.1", .port = 8888 },
                           .health = ":8081",
                           .kube_version = "1.20" };
     const struct sw_flag_set set = {
         .program = PROGRAM,
         .summary = "place MIG slices as the extender of a stock kube-scheduler",
         .args = "",
+        .version = SW_VERSION,
         .flags = flags,
         .go_style = true
     };
-    struct sw_operands rest;
-    int rc = sw_flags_parse(&set, argc, argv, &s, &rest);
+    int rc = sw_flags_parse(&set, argc, argv, &s, NULL);
     if (rc)
         return rc - 1;
-    if (s.version) {
-        (void)puts(PROGRAM " " SW_VERSION);
-        return EXIT_SUCCESS;
-    }
     if (!or_null(s.ns))
         return sw_flags_usage(PROGRAM, "--namespace is empty");
     return s.print_config ? print_config(&s) : start(&s);

@@ -27,9 +27,9 @@ struct sw_scheduler_opts {
     const char *node_label;     /* "key=value" that nodes must have; NULL: none */
     enum sw_mig_policy policy;
     struct sw_serve_opts extender; /* address, TLS; routes and callbacks are filled in */
-    const char *health_address;    /* "HOST:PORT" of /healthz and /readyz; NULL: nowhere else */
-    const char *metrics_address;   /* of /metrics; NULL: nowhere else */
-    bool leader_elect;             /* only one of several deletes unused claims */
+    const char *health_address; /* "HOST:PORT" of /healthz and /readyz; NULL or "0": nowhere else */
+    const char *metrics_address;                  /* of /metrics; NULL or "0": nowhere else */
+    bool leader_elect;                            /* only one of several deletes unused claims */
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
     bool no_preemption;                           /* no pod is evicted for slices */
     size_t nodes_to_score; /* so many nodes with room are named to kube-scheduler; 0: all */

@@ -163,18 +163,10 @@ static void on_bind(const struct sw_serve_request *r, struct sw_serve_reply *rep
     extender_bind_done(&bind);
 }
 
-static void on_healthz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                       void *arg SW_UNUSED)
-{
-    sw_serve_text(reply, 200, "ok\n");
-}
-
 static void on_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                       void *arg)
 {
-    const char *why = sw_scheduler_trouble(arg);
-    SW_AUTO_CHARS *text = sw_printf("%s\n", why ? why : "ok");
-    sw_serve_text(reply, why ? 503 : 200, text);
+    sw_serve_ready(reply, sw_scheduler_trouble(arg));
 }
 
 static void on_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
@@ -186,8 +178,8 @@ static void on_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_ser
 
 /* clang-format off */
 static const struct sw_serve_route routes[] = {
-    { "GET", "/healthz", on_healthz },
-    { "GET", "/livez", on_healthz },
+    { "GET", "/healthz", sw_serve_healthz },
+    { "GET", "/livez", sw_serve_healthz },
     { "GET", "/readyz", on_readyz },
     { "GET", "/metrics", on_metrics },
     { "POST", "/filter", on_filter },
@@ -256,32 +248,23 @@ static void on_server(int code, const char *why, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "the API server does not answer", "error", why, NULL);
 }
 
-static int open_probes(struct sw_scheduler *s, const char *text, struct sw_serve **out,
-                       struct sw_err *err)
+static int open_servers(struct sw_scheduler *s, struct sw_err *err)
 {
-    SW_AUTO_CHARS *address = NULL;
-    struct sw_serve_opts opts = {
+    const struct sw_serve_opts probes = {
         .routes = routes, .n_routes = N_PROBES, .arg = s, .max_body_bytes = 1024, .max_conns = 64
     };
-    if (!text)
-        return 0;
-    const int rc = sw_serve_parse_address(text, &address, &opts.port, err);
-    opts.address = address;
-    return rc < 0 ? rc : sw_serve_open(s->loop, &opts, out, err);
-}
-
-static int open_serve(struct sw_scheduler *s, struct sw_err *err)
-{
-    struct sw_serve_opts opts = s->opts.extender;
-    opts.routes = routes;
-    opts.n_routes = SW_COUNT(routes);
-    opts.arg = s;
-    opts.on_stopped = on_served;
-    opts.max_body_bytes = MAX_BODY_BYTES;
-    int rc = sw_serve_open(s->loop, &opts, &s->serve, err);
+    struct sw_serve_opts extender = s->opts.extender;
+    extender.routes = routes;
+    extender.n_routes = SW_COUNT(routes);
+    extender.arg = s;
+    extender.on_stopped = on_served;
+    extender.max_body_bytes = MAX_BODY_BYTES;
+    int rc = sw_serve_open(s->loop, &extender, &s->serve, err);
     if (rc == 0)
-        rc = open_probes(s, s->opts.health_address, &s->health, err);
-    return rc < 0 ? rc : open_probes(s, s->opts.metrics_address, &s->metrics_serve, err);
+        rc = sw_serve_open_at(s->loop, s->opts.health_address, &probes, &s->health, err);
+    if (rc == 0)
+        rc = sw_serve_open_at(s->loop, s->opts.metrics_address, &probes, &s->metrics_serve, err);
+    return rc;
 }
 
 int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
@@ -303,7 +286,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
                                                  .on_server = on_server },
                          &s->kube, err);
     if (rc == 0)
-        rc = open_serve(s, err);
+        rc = open_servers(s, err);
     if (rc == 0)
         sched_informers_open(s);
     if (rc == 0)

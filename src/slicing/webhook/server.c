@@ -39,18 +39,10 @@ static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply
     sw_webhook_answer_done(&a);
 }
 
-static void serve_healthz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                          void *arg SW_UNUSED)
-{
-    sw_serve_text(reply, 200, "ok\n");
-}
-
 static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                          void *arg)
 {
-    const char *trouble = sw_webhook_server_trouble(arg);
-    SW_AUTO_CHARS *text = sw_printf("%s\n", trouble ? trouble : "ok");
-    sw_serve_text(reply, trouble ? 503 : 200, text);
+    sw_serve_ready(reply, sw_webhook_server_trouble(arg));
 }
 
 static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
@@ -66,7 +58,7 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
 
 static const struct sw_serve_route routes[] = {
     { "POST", "/mutate-pod", serve_mutate },
-    { "GET", "/healthz", serve_healthz },
+    { "GET", "/healthz", sw_serve_healthz },
     { "GET", "/readyz", serve_readyz },
     { "GET", "/metrics", serve_metrics },
 };

@@ -295,6 +295,20 @@ static void test_addresses(void **state SW_UNUSED)
     }
 }
 
+static void test_a_server_at_an_address_given_as_text(void **state SW_UNUSED)
+{
+    SW_ERR(err);
+    struct sw_serve *none = NULL, *some = NULL;
+    const struct sw_serve_opts opts = { .routes = routes, .n_routes = SW_COUNT(routes) };
+    assert_int_equal(sw_serve_open_at(loop, NULL, &opts, &none, &err), 0);
+    assert_int_equal(sw_serve_open_at(loop, "0", &opts, &none, &err), 0);
+    assert_int_equal(sw_serve_open_at(loop, "here", &opts, &none, &err), SW_INVALID);
+    assert_null(none);
+    assert_int_equal(sw_serve_open_at(loop, "127.0.0.1:0", &opts, &some, &err), 0);
+    assert_true(sw_serve_port(some) > 0);
+    sw_serve_close(some);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_body_that_is_alone_may_be_larger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_answers_that_nobody_takes_count, setup, teardown),
         cmocka_unit_test(test_addresses),
+        cmocka_unit_test_setup_teardown(test_a_server_at_an_address_given_as_text, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
