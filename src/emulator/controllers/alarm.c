@@ -78,7 +78,7 @@ static void drop(struct sw_ctl_alarms *all, struct sw_alarm *alarm)
         sift_down(all, last, slot);
 }
 
-/* Those set while others fire have their turn in the next one, however short their time. */
+/* An alarm that is set while others fire waits for the next turn of the loop, even if it is due. */
 static void on_timer(void *arg)
 {
     struct sw_ctl *ctl = arg;

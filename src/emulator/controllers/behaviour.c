@@ -3,37 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Commands that people use to keep a container alive. */
+/* Whether the command is one that people use to keep a container running. */
 static bool is_endless(json_object *container)
 {
-    static const char *const idle[] = { "sleep infinity", "sleep inf", "tail -f /dev/null" };
+    static const char *const endless[] = { "sleep infinity", "sleep inf", "tail -f /dev/null" };
+    static const char *const fields[] = { "command", "args" };
     SW_AUTO_CHARS *line = sw_strdup("");
-    static const char *const parts[] = { "command", "args" };
-    for (size_t p = 0; p < SW_COUNT(parts); p++) {
-        json_object *words = sw_json_get(container, parts[p]);
-        for (size_t i = 0; i < sw_json_len(words); i++) {
-            char *more = sw_printf("%s%s%s", line, *line ? " " : "",
-                                   json_object_get_string(sw_json_at(words, i)));
-            free(line);
-            line = more;
-        }
+    for (size_t f = 0; f < SW_COUNT(fields); f++) {
+        json_object *args = sw_json_get(container, fields[f]);
+        for (size_t i = 0; i < sw_json_len(args); i++)
+            sw_append(&line, "%s%s", *line ? " " : "", json_object_get_string(sw_json_at(args, i)));
     }
-    for (size_t i = 0; i < SW_COUNT(idle); i++)
-        if (strstr(line, idle[i]))
+    for (size_t i = 0; i < SW_COUNT(endless); i++)
+        if (strstr(line, endless[i]))
             return true;
     return false;
 }
 
-/* How long a container runs that neither an annotation nor a rule speaks of. */
-static void plan_by_default(struct sw_ctl *ctl, const struct sw_pod *pod, json_object *container,
-                            struct sw_pod_plan *plan)
-{
-    const char *policy = sw_json_str(pod->doc, "Always", "spec", "restartPolicy", NULL);
-    bool stays = plan->has_exit_code ? false : sw_streq(policy, "Always") || is_endless(container);
-    if (!plan->has_run)
-        plan->run_ms = stays ? -1 : ctl->delays.job_run_ms;
-}
-
+/* Find the first init container that fails. */
 static void plan_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_run *run)
 {
     json_object *list = sw_json_find(pod->doc, "spec", "initContainers", NULL);
@@ -42,7 +29,7 @@ static void plan_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_ru
         struct sw_pod_plan plan = { 0 };
         sw_rules_plan_pod(ctl->rules, pod->doc, sw_json_str(sw_json_at(list, i), "", "name", NULL),
                           &plan);
-        /* what a pod's entry says without naming a container is about its main ones */
+        /* an annotation that names no container concerns only the pod's main ones */
         if (plan.has_exit_code && plan.exit_code && plan.names_container) {
             run->failing_init = (long)i;
             run->init_exit_code = plan.exit_code;
@@ -62,7 +49,11 @@ void sw_run_init(struct sw_ctl *ctl, const struct sw_pod *pod, struct sw_run *ru
         struct sw_pod_plan *plan = &run->plans[i];
         json_object *container = sw_json_at(list, i);
         sw_rules_plan_pod(ctl->rules, pod->doc, sw_json_str(container, "", "name", NULL), plan);
-        plan_by_default(ctl, pod, container, plan);
+        if (!plan->has_run) /* neither an annotation nor a rule says how long it runs */
+            plan->run_ms = !plan->has_exit_code &&
+                                   (sw_streq(policy, "Always") || is_endless(container))
+                               ? -1
+                               : ctl->delays.job_run_ms;
         run->never_ready |= plan->never_ready;
         if (plan->run_ms < 0)
             continue;

@@ -4,21 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole cluster: rules, first objects, controllers, in that order. */
+/* Opens the parts of a cluster: rules, first objects, controllers, in that order. */
 
 enum { USUAL_NODES = 5, MIN_NODES = 2, MAX_NODES = 10000 };
 
-const struct sw_controller *const sw_controllers[] = {
-    &sw_deployment_controller,
-    &sw_replicaset_controller,
-    &sw_daemonset_controller,
-    &sw_statefulset_controller,
-    &sw_job_controller,
-    &sw_node_controller,
-    &sw_scheduler,
-    &sw_kubelet,
-    &sw_service_controller,
-    NULL,
+const struct sw_controller *const sw_controllers[SW_N_QUEUES] = {
+    [SW_Q_DEPLOYMENT] = &sw_deployment_controller,
+    [SW_Q_REPLICASET] = &sw_replicaset_controller,
+    [SW_Q_DAEMONSET] = &sw_daemonset_controller,
+    [SW_Q_STATEFULSET] = &sw_statefulset_controller,
+    [SW_Q_JOB] = &sw_job_controller,
+    [SW_Q_NODE] = &sw_node_controller,
+    [SW_Q_SCHEDULE] = &sw_scheduler,
+    [SW_Q_KUBELET] = &sw_kubelet,
+    [SW_Q_SERVICE] = &sw_service_controller,
 };
 
 /* ---- kinds --------------------------------------------------------------------------------------
@@ -48,45 +47,30 @@ static void find_kinds(struct sw_ctl *ctl)
         *rows[i].into = sw_store_kind(ctl->store, rows[i].group, rows[i].kind);
 }
 
-/* ---- changes to queues --------------------------------------------------------------------------
+/* ---- changes ------------------------------------------------------------------------------------
  */
+
+static bool is_kind(const struct sw_emu_kind *kind, const char *group, const char *name)
+{
+    return name && sw_streq(name, kind->kind) && sw_streq(group, kind->group);
+}
 
 static void on_event(const struct sw_store_event *event, void *arg)
 {
     struct sw_ctl *ctl = arg;
-    for (size_t i = 0; sw_controllers[i]; i++) {
-        const struct sw_controller *c = sw_controllers[i];
-        if (c->kind && sw_streq(c->kind, event->kind->kind) &&
-            sw_streq(c->group, event->kind->group))
-            sw_ctl_enqueue(ctl, c->queue, sw_obj_namespace(event->object),
-                           sw_obj_name(event->object));
-        if (!c->owned_kind || !sw_streq(c->owned_kind, event->kind->kind) ||
-            !sw_streq(c->owned_group, event->kind->group))
-            continue;
-        json_object *owner = sw_doc_controller(event->object);
-        if (owner && sw_streq(sw_json_str(owner, "", "kind", NULL), c->kind))
-            sw_ctl_enqueue(ctl, c->queue, sw_obj_namespace(event->object),
-                           sw_json_str(owner, "", "name", NULL));
-    }
-}
-
-static void subscribe(struct sw_ctl *ctl)
-{
-    for (size_t i = 0; sw_controllers[i]; i++) {
-        const struct sw_controller *c = sw_controllers[i];
-        const struct sw_emu_kind *kind = c->kind ? sw_store_kind(ctl->store, c->group, c->kind)
-                                                 : NULL;
-        bool known = !kind;
-        for (size_t k = 0; k < i; k++) /* an owned kind is somebody's own one, too */
-            known |= sw_controllers[k]->kind && sw_streq(sw_controllers[k]->kind, c->kind);
-        if (!known)
-            ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, kind, on_event, ctl);
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) {
+        const struct sw_controller *c = sw_controllers[q];
+        if (is_kind(event->kind, c->group, c->kind))
+            sw_ctl_enqueue(ctl, q, sw_obj_namespace(event->object), sw_obj_name(event->object));
+        if (is_kind(event->kind, c->owned_group, c->owned_kind))
+            sw_ctl_enqueue_owner(ctl, q, event->object);
     }
 }
 
 /* ---- rules --------------------------------------------------------------------------------------
  */
 
+/* Call @cb for the documents of the pods on a node until it returns other than 0. */
 static void each_pod_of(void *arg, const char *name, int (*cb)(json_object *doc, void *arg),
                         void *cb_arg)
 {
@@ -97,11 +81,7 @@ static void each_pod_of(void *arg, const char *name, int (*cb)(json_object *doc,
             return;
 }
 
-static void on_image(void *arg, const char *image)
-{
-    sw_kubelet_image(arg, image);
-}
-
+/* The rules serve another scheduler: pods may wait for it. */
 static void on_scheduler(void *arg)
 {
     struct sw_ctl *ctl = arg;
@@ -122,7 +102,7 @@ static int open_rules(struct sw_ctl *ctl, const struct sw_emulator_opts *opts, i
         .delay_percent = opts->delays.rule_percent,
         .jitter_percent = opts->delays.jitter_percent,
         .seed = opts->seed,
-        .on_image = pods ? on_image : NULL,
+        .on_image = pods ? sw_kubelet_image : NULL,
         .on_scheduler = pods ? on_scheduler : NULL,
         .arg = ctl,
     };
@@ -131,24 +111,23 @@ static int open_rules(struct sw_ctl *ctl, const struct sw_emulator_opts *opts, i
     return sw_rules_open(ctl->loop, &backend, &r, &ctl->rules, err);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
+/* ---- set-up -------------------------------------------------------------------------------------
  */
 
 static void start_controllers(struct sw_ctl *ctl)
 {
-    for (size_t i = 0; sw_controllers[i]; i++)
-        if (sw_controllers[i]->open)
-            sw_controllers[i]->open(ctl);
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++)
+        if (sw_controllers[q]->open)
+            sw_controllers[q]->open(ctl);
     sw_ctl_index_open(ctl);
-    subscribe(ctl);
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) /* each owned kind is one of these, too */
+        if (sw_controllers[q]->kind)
+            ctl->subs[ctl->n_subs++] = sw_store_subscribe(
+                ctl->store,
+                sw_store_kind(ctl->store, sw_controllers[q]->group, sw_controllers[q]->kind),
+                on_event, ctl);
     sw_store_set_logs(ctl->store, sw_kubelet_logs, ctl);
     ctl->started = true;
-}
-
-static int kube_minor(const char *version)
-{
-    const char *dot = version ? strchr(version, '.') : NULL;
-    return dot ? (int)strtol(dot + 1, NULL, 10) : 29;
 }
 
 int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, struct sw_ctl **out,
@@ -162,7 +141,6 @@ int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, str
     ctl->store = store;
     ctl->loop = sw_store_loop(store);
     ctl->delays = opts->delays;
-    ctl->kube_minor = kube_minor(opts->kube_version);
     ctl->rng = opts->seed ? opts->seed : (uint64_t)sw_monotonic_ms() | 1;
     find_kinds(ctl);
     sw_ctl_alarms_open(ctl);
@@ -192,9 +170,9 @@ void sw_ctl_close(struct sw_ctl *ctl)
         sw_store_unsubscribe(ctl->subs[i]);
     if (ctl->started)
         sw_store_set_logs(ctl->store, NULL, NULL);
-    for (size_t i = 0; ctl->started && sw_controllers[i]; i++)
-        if (sw_controllers[i]->close)
-            sw_controllers[i]->close(ctl);
+    for (enum sw_queue q = 0; ctl->started && q < SW_N_QUEUES; q++)
+        if (sw_controllers[q]->close)
+            sw_controllers[q]->close(ctl);
     sw_ctl_index_close(ctl);
     sw_ctl_queues_close(ctl);
     sw_ctl_alarms_close(ctl);

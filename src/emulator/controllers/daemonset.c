@@ -1,13 +1,14 @@
 #include "emulator/controllers/fit.h"
 #include "emulator/controllers/workload.h"
 
-#include <json-c/linkhash.h>
+#include "data/json/table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* One DaemonSet as it was understood last: good until its document changes. */
+/* What was read from a DaemonSet's document; read again when the document changes. */
 struct ds {
-    json_object *doc;
+    json_object *doc; /* counted */
     struct sw_fit fit;
     char hash[11];
     unsigned char *runs_on; /* by node number: whether it should run there */
@@ -18,18 +19,19 @@ struct sw_daemonsets {
     struct lh_table *by_key; /* "ns/name" -> struct ds; owns both */
 };
 
-/* Its pods on one node. */
+/* A DaemonSet's pod on one node. */
 struct place {
     struct sw_pod *keep; /* the oldest active one */
-    bool should;
+    bool should;         /* the DaemonSet should run here */
     bool available;
 };
 
 static const char hash_label[] = "controller-revision-hash";
 static const char generation_label[] = "pod-template-generation";
 
-/* What the DaemonSet controller adds to each of its pods, so that a node's trouble does not drive
- * them away. Source: Kubernetes "DaemonSet", taints and tolerations. */
+/* The template's tolerations, and those that the DaemonSet controller adds to each pod, so that the
+ * taints of a node in trouble do not evict it. New. Source: Kubernetes "DaemonSet", taints and
+ * tolerations. */
 static json_object *daemon_tolerations(json_object *pod_spec)
 {
     static const char *const rows[][2] = {
@@ -51,62 +53,26 @@ static json_object *daemon_tolerations(json_object *pod_spec)
     return list;
 }
 
-/* The pod's required node affinity, narrowed to one node by name. */
-static void pin(json_object *pod, const char *node)
-{
-    json_object *field = sw_doc_new("key", sw_str("metadata.name"), "operator", sw_str("In"),
-                                    "values", sw_doc_list(sw_str(node), NULL), NULL);
-    json_object *fields = sw_doc_list(field, NULL);
-    json_object *required = sw_json_need_map(pod, "spec", "affinity", "nodeAffinity",
-                                             "requiredDuringSchedulingIgnoredDuringExecution",
-                                             NULL);
-    json_object *terms = sw_json_need_list(required, "nodeSelectorTerms", NULL);
-    if (!sw_json_len(terms))
-        json_object_array_add(terms, json_object_new_object());
-    for (size_t i = 0; i < sw_json_len(terms); i++)
-        json_object_object_add(sw_json_at(terms, i), "matchFields", json_object_get(fields));
-    json_object_put(fields);
-}
-
-/* ---- what is understood -------------------------------------------------------------------------
+/* ---- the table ----------------------------------------------------------------------------------
  */
-
-static void free_ds(struct ds *ds)
-{
-    if (!ds)
-        return;
-    json_object_put(ds->doc);
-    sw_fit_done(&ds->fit);
-    free(ds->runs_on);
-    free(ds);
-}
 
 static void free_entry(struct lh_entry *entry)
 {
-    free(lh_entry_k(entry));
-    free_ds(lh_entry_v(entry));
-}
-
-static void read_ds(struct ds *ds, json_object *doc)
-{
-    json_object *spec = sw_json_find(doc, "spec", "template", "spec", NULL);
+    struct ds *ds = lh_entry_v(entry);
     json_object_put(ds->doc);
-    ds->doc = json_object_get(doc);
     sw_fit_done(&ds->fit);
-    sw_fit_init(&ds->fit, spec);
-    json_object_put(ds->fit.tolerations);
-    ds->fit.tolerations = daemon_tolerations(spec);
-    sw_doc_hash(sw_json_find(doc, "spec", "template", NULL), ds->hash);
+    free(ds->runs_on);
+    sw_table_free_key_and_value(entry);
 }
 
+/* The entry of the DaemonSet as @doc has it; NULL, and the entry is removed, where @doc is NULL. */
 static struct ds *find_ds(struct sw_ctl *ctl, const char *ns, const char *name, json_object *doc)
 {
     SW_AUTO_CHARS *key = sw_printf("%s/%s", ns, name);
     struct lh_table *table = ctl->daemonsets->by_key;
-    struct lh_entry *entry = lh_table_lookup_entry(table, key);
-    struct ds *ds = entry ? lh_entry_v(entry) : NULL;
+    struct ds *ds = sw_table_find(table, key);
     if (!doc) {
-        if (entry)
+        if (ds)
             (void)lh_table_delete(table, key);
         return NULL;
     }
@@ -114,8 +80,17 @@ static struct ds *find_ds(struct sw_ctl *ctl, const char *ns, const char *name, 
         ds = sw_zalloc(1, sizeof *ds);
         (void)lh_table_insert(table, SW_TAKE(key), ds);
     }
-    if (ds->doc != doc)
-        read_ds(ds, doc);
+    if (ds->doc == doc)
+        return ds;
+    json_object *template = sw_json_find(doc, "spec", "template", NULL);
+    json_object *pod_spec = sw_json_get(template, "spec");
+    json_object_put(ds->doc);
+    ds->doc = json_object_get(doc);
+    sw_fit_done(&ds->fit);
+    sw_fit_init(&ds->fit, pod_spec);
+    json_object_put(ds->fit.tolerations);
+    ds->fit.tolerations = daemon_tolerations(pod_spec);
+    sw_doc_hash(template, ds->hash);
     return ds;
 }
 
@@ -125,7 +100,7 @@ static bool should_run(const struct ds *ds, const struct sw_node *node)
            !sw_fit_taint(node->doc, ds->fit.tolerations, SW_NO_SCHEDULE | SW_NO_EXECUTE);
 }
 
-/* A taint that came later drives a pod away only where it says NoExecute. */
+/* A running pod is evicted only by taints with NoExecute. */
 static bool may_keep(const struct ds *ds, const struct sw_node *node)
 {
     return sw_fit_affinity(&ds->fit, node->doc) &&
@@ -148,13 +123,8 @@ static struct sw_node *node_of(struct sw_ctl *ctl, const struct sw_pod *pod)
     return name ? sw_ctl_node(ctl, json_object_get_string(name)) : NULL;
 }
 
-static bool is_older(const struct sw_pod *a, const struct sw_pod *b)
-{
-    int by_age = strcmp(sw_json_str(a->doc, "", "metadata", "creationTimestamp", NULL),
-                        sw_json_str(b->doc, "", "metadata", "creationTimestamp", NULL));
-    return by_age ? by_age < 0 : strcmp(sw_pod_name(a), sw_pod_name(b)) < 0;
-}
-
+/* Put @pod into its place, or among those to delete: pods that are over, that may not be there, and
+ * of several on one node all but the oldest. */
 static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod,
                      struct place *places, struct sw_doomed *d)
 {
@@ -164,15 +134,21 @@ static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod
     struct place *place = &places[node->number];
     if (sw_pod_is_over(pod) || (!place->should && !may_keep(ds, node))) {
         sw_doom(d, pod);
-    } else if (!place->keep) {
-        place->keep = pod;
-    } else {
-        bool older = is_older(pod, place->keep);
-        sw_doom(d, older ? place->keep : pod);
-        place->keep = older ? pod : place->keep;
+        return;
     }
+    if (!place->keep) {
+        place->keep = pod;
+        return;
+    }
+    int by_age = strcmp(sw_json_str(pod->doc, "", "metadata", "creationTimestamp", NULL),
+                        sw_json_str(place->keep->doc, "", "metadata", "creationTimestamp", NULL));
+    bool older = by_age ? by_age < 0 : strcmp(sw_pod_name(pod), sw_pod_name(place->keep)) < 0;
+    sw_doom(d, older ? place->keep : pod);
+    place->keep = older ? pod : place->keep;
 }
 
+/* Create the pod for @node: its required node affinity selects the node by name.
+ * @return whether it was created */
 static bool create_pod(struct sw_ctl *ctl, const struct ds *ds, const struct sw_node *node)
 {
     SW_AUTO_CHARS *prefix = sw_printf("%s-", sw_obj_name(ds->doc));
@@ -181,29 +157,40 @@ static bool create_pod(struct sw_ctl *ctl, const struct ds *ds, const struct sw_
     sw_json_set_str(sw_workload_labels(pod), ds->hash, hash_label, NULL);
     sw_json_set_str(sw_workload_labels(pod), generation ? generation : "1", generation_label, NULL);
     sw_json_set(pod, json_object_get(ds->fit.tolerations), "spec", "tolerations", NULL);
-    pin(pod, sw_obj_name(node->doc));
+    json_object *terms = sw_json_need_list(
+        sw_json_need_map(pod, "spec", "affinity", "nodeAffinity",
+                         "requiredDuringSchedulingIgnoredDuringExecution", NULL),
+        "nodeSelectorTerms", NULL);
+    if (!sw_json_len(terms))
+        json_object_array_add(terms, json_object_new_object());
+    for (size_t i = 0; i < sw_json_len(terms); i++) {
+        json_object *field = sw_doc_new("key", sw_str("metadata.name"), "operator", sw_str("In"),
+                                        "values", sw_doc_list(sw_str(sw_obj_name(node->doc)), NULL),
+                                        NULL);
+        json_object_object_add(sw_json_at(terms, i), "matchFields", sw_doc_list(field, NULL));
+    }
     return sw_ctl_create(ctl, ctl->kinds.pod, pod, ds->doc) == 0;
 }
 
 /* ---- a round ------------------------------------------------------------------------------------
  */
 
+/* One comparison of a DaemonSet with its pods on all nodes. */
 struct round {
     struct sw_ctl *ctl;
     struct ds *ds;
-    struct place *places;
+    struct place *places; /* by node number */
     struct sw_node *const *nodes;
     size_t n_nodes;
-    int64_t desired, current, wrong, ready, available, updated;
-    int64_t wait_ms;
+    int64_t desired, available;
+    int64_t wait_ms; /* until another pod becomes available by itself; -1: none */
 };
 
-static void note_places(struct round *r)
+static void find_places(struct round *r)
 {
     struct ds *ds = r->ds;
     if (ds->n_runs_on < r->n_nodes) {
         ds->runs_on = sw_realloc(ds->runs_on, r->n_nodes, 1);
-        memset(ds->runs_on + ds->n_runs_on, 0, r->n_nodes - ds->n_runs_on);
         ds->n_runs_on = r->n_nodes;
     }
     for (size_t i = 0; i < r->n_nodes; i++) {
@@ -212,44 +199,43 @@ static void note_places(struct round *r)
     }
 }
 
-static void count_places(struct round *r)
+static void write_status(struct round *r)
 {
     int64_t min_s = sw_json_int(r->ds->doc, 0, "spec", "minReadySeconds", NULL);
+    int64_t current = 0, misscheduled = 0, ready = 0, updated = 0, wait_ms;
     r->wait_ms = -1;
     for (size_t i = 0; i < r->n_nodes; i++) {
         struct place *place = &r->places[i];
         r->desired += place->should;
-        r->wrong += !place->should && place->keep;
+        misscheduled += !place->should && place->keep;
         if (!place->should || !place->keep)
             continue;
-        int64_t wait_ms;
         place->available = sw_pod_is_available(r->ctl, place->keep, min_s, &wait_ms);
-        r->current++;
-        r->ready += sw_pod_is_ready(place->keep);
+        current++;
+        ready += sw_pod_is_ready(place->keep);
         r->available += place->available;
-        r->updated += sw_pod_has_label(place->keep, hash_label, r->ds->hash);
-        if (wait_ms >= 0 && (r->wait_ms < 0 || wait_ms < r->wait_ms))
-            r->wait_ms = wait_ms;
+        updated += sw_pod_has_label(place->keep, hash_label, r->ds->hash);
+        r->wait_ms = sw_ctl_sooner(r->wait_ms, wait_ms);
     }
+    json_object *status = sw_workload_status(
+        r->ds->doc, "desiredNumberScheduled", r->desired, "currentNumberScheduled", current,
+        "numberMisscheduled", misscheduled, "numberReady", ready, "updatedNumberScheduled", updated,
+        "numberAvailable", r->available, "numberUnavailable", r->desired - r->available, NULL);
+    sw_status_omit_zeros(status, "numberAvailable", "numberUnavailable", "updatedNumberScheduled",
+                         NULL);
+    sw_ctl_put_status(r->ctl, r->ctl->kinds.daemonset, r->ds->doc, status);
 }
 
-/* How many may be unavailable at once. A surge is taken for the same: this controller replaces, it
- * does not run two pods of a DaemonSet on one node. */
-static int64_t max_unavailable(const struct round *r)
-{
-    json_object *rolling = sw_json_find(r->ds->doc, "spec", "updateStrategy", "rollingUpdate",
-                                        NULL);
-    int64_t most = sw_doc_share(sw_json_get(rolling, "maxUnavailable"), r->desired, true, 1);
-    int64_t surge = sw_doc_share(sw_json_get(rolling, "maxSurge"), r->desired, true, 0);
-    return most > 0 ? most : surge;
-}
-
+/* Doom pods of old templates, as many as may be unavailable at once. maxSurge counts as
+ * maxUnavailable: this controller does not run two pods of a DaemonSet on one node. */
 static void replace_old(struct round *r, struct sw_doomed *d)
 {
-    const char *type = sw_json_str(r->ds->doc, "RollingUpdate", "spec", "updateStrategy", "type",
-                                   NULL);
-    int64_t left = max_unavailable(r) - (r->desired - r->available);
-    if (sw_streq(type, "OnDelete"))
+    json_object *strategy = sw_json_find(r->ds->doc, "spec", "updateStrategy", NULL);
+    json_object *rolling = sw_json_get(strategy, "rollingUpdate");
+    int64_t most = sw_doc_share(sw_json_get(rolling, "maxUnavailable"), r->desired, true, 1);
+    int64_t surge = sw_doc_share(sw_json_get(rolling, "maxSurge"), r->desired, true, 0);
+    int64_t left = (most > 0 ? most : surge) - (r->desired - r->available);
+    if (sw_streq(sw_json_str(strategy, "", "type", NULL), "OnDelete"))
         return;
     for (size_t i = 0; i < r->n_nodes; i++) {
         struct place *place = &r->places[i];
@@ -262,29 +248,6 @@ static void replace_old(struct round *r, struct sw_doomed *d)
     }
 }
 
-static void write_status(struct round *r)
-{
-    json_object *status = sw_workload_status(
-        r->ds->doc, "desiredNumberScheduled", r->desired, "currentNumberScheduled", r->current,
-        "numberMisscheduled", r->wrong, "numberReady", r->ready, "updatedNumberScheduled",
-        r->updated, "numberAvailable", r->available, "numberUnavailable", r->desired - r->available,
-        NULL);
-    static const char *const left_out[] = { "numberAvailable", "numberUnavailable",
-                                            "updatedNumberScheduled" };
-    for (size_t i = 0; i < SW_COUNT(left_out); i++) /* as omitempty leaves them out */
-        if (!sw_json_int(status, 0, left_out[i], NULL))
-            json_object_object_del(status, left_out[i]);
-    (void)sw_ctl_put_status(r->ctl, r->ctl->kinds.daemonset, r->ds->doc, status);
-}
-
-static bool create_missing(struct round *r)
-{
-    for (size_t i = 0; i < r->n_nodes; i++)
-        if (r->places[i].should && !r->places[i].keep && !create_pod(r->ctl, r->ds, r->nodes[i]))
-            return false;
-    return true;
-}
-
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     json_object *doc = sw_store_get(ctl->store, ctl->kinds.daemonset, ns, name);
@@ -295,24 +258,21 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     struct sw_doomed d = { 0 };
     r.nodes = sw_ctl_nodes(ctl, &r.n_nodes);
     r.places = sw_zalloc(r.n_nodes + 1, sizeof *r.places);
-    note_places(&r);
+    find_places(&r);
     for (struct sw_pod *p = sw_ctl_owned_pods(ctl, sw_obj_uid(doc)); p; p = p->owner_next)
         sort_pod(ctl, ds, p, r.places, &d);
-    count_places(&r);
     write_status(&r);
     replace_old(&r, &d);
-    bool fine = sw_workload_revision(ctl, ds->doc, ds->hash) == 0 && create_missing(&r);
+    bool ok = sw_workload_revision(ctl, ds->doc, ds->hash) == 0;
+    for (size_t i = 0; ok && i < r.n_nodes; i++)
+        if (r.places[i].should && !r.places[i].keep)
+            ok = create_pod(ctl, ds, r.nodes[i]);
     sw_doomed_delete(ctl, &d, false);
     free(r.places);
-    if (!fine)
-        sw_ctl_enqueue_in(ctl, SW_Q_DAEMONSET, ns, name, 1000);
+    if (!ok)
+        sw_ctl_enqueue_in(ctl, SW_Q_DAEMONSET, ns, name, SW_CTL_RETRY_MS);
     else if (r.wait_ms >= 0)
         sw_ctl_enqueue_in(ctl, SW_Q_DAEMONSET, ns, name, r.wait_ms);
-}
-
-static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
-{
-    sw_workload_on_pod(ctl, SW_Q_DAEMONSET, "DaemonSet", before, after);
 }
 
 static bool has_pod_on(const struct ds *ds, const struct sw_node *node)
@@ -323,8 +283,8 @@ static bool has_pod_on(const struct ds *ds, const struct sw_node *node)
     return false;
 }
 
-/* Only DaemonSets for which this node's change changes something are looked at: nodes change often
- * and each DaemonSet's round costs as much as there are nodes. */
+/* Enqueues only the DaemonSets that the node's change affects: nodes change often, and a round of a
+ * DaemonSet visits all nodes. */
 static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *before,
                     json_object *after)
 {
@@ -354,11 +314,10 @@ static void close_daemonsets(struct sw_ctl *ctl)
 }
 
 const struct sw_controller sw_daemonset_controller = {
-    .queue = SW_Q_DAEMONSET,
     .group = "apps",
     .kind = "DaemonSet",
+    .owns_pods = true,
     .work = work,
-    .on_pod = on_pod,
     .on_node = on_node,
     .open = open_daemonsets,
     .close = close_daemonsets,

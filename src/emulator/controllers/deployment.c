@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One look at a Deployment and its ReplicaSets. Source: Kubernetes "Deployments". */
+/* A Deployment and its ReplicaSets. Source: Kubernetes "Deployments". */
 struct rollout {
     struct sw_ctl *ctl;
     json_object *doc;  /* counted */
-    json_object *next; /* the ReplicaSet of the template, counted; NULL: not there yet */
+    json_object *next; /* the ReplicaSet of the template, counted; NULL: not created yet */
     json_object **old; /* the others, counted, the youngest first */
     size_t n_old;
     char hash[11];
-    bool failed;
+    bool failed; /* a write failed */
 };
 
 static const char hash_label[] = "pod-template-hash";
@@ -27,6 +27,20 @@ static int64_t replicas_of(json_object *doc)
 static int64_t available_of(json_object *rs)
 {
     return sw_json_int(rs, 0, "status", "availableReplicas", NULL);
+}
+
+/* The most replicas that may be unavailable in a rolling update. */
+static int64_t max_unavailable(json_object *deployment)
+{
+    int64_t want = replicas_of(deployment);
+    json_object *most = sw_json_find(deployment, "spec", "strategy", "rollingUpdate",
+                                     "maxUnavailable", NULL);
+    return sw_doc_share(most, want, false, want / 4);
+}
+
+static bool recreates(json_object *deployment)
+{
+    return sw_streq(sw_json_str(deployment, "", "spec", "strategy", "type", NULL), "Recreate");
 }
 
 static int64_t revision_of(json_object *doc)
@@ -44,7 +58,8 @@ static int by_revision(const void *a, const void *b)
     return p < q ? 1 : p > q ? -1 : 0;
 }
 
-static void gather(struct rollout *r)
+/* Find the ReplicaSets. */
+static void find_replicasets(struct rollout *r)
 {
     SW_STORE_LIST(list);
     size_t cap = 0;
@@ -54,8 +69,7 @@ static void gather(struct rollout *r)
         json_object *rs = list.items[i];
         if (!sw_streq(sw_json_str(sw_doc_controller(rs), "", "uid", NULL), sw_obj_uid(r->doc)))
             continue;
-        const char *hash = sw_obj_label(rs, hash_label);
-        if (sw_streq(hash, r->hash)) {
+        if (sw_streq(sw_obj_label(rs, hash_label), r->hash)) {
             r->next = json_object_get(rs);
             continue;
         }
@@ -66,15 +80,7 @@ static void gather(struct rollout *r)
         qsort(r->old, r->n_old, sizeof *r->old, by_revision);
 }
 
-static void drop(struct rollout *r)
-{
-    for (size_t i = 0; i < r->n_old; i++)
-        json_object_put(r->old[i]);
-    free(r->old);
-    json_object_put(r->next);
-    json_object_put(r->doc);
-}
-
+/* The replicas of all ReplicaSets, by their specs. */
 static int64_t total(const struct rollout *r)
 {
     int64_t n = r->next ? replicas_of(r->next) : 0;
@@ -89,7 +95,7 @@ static int set_replicas(json_object *doc, void *arg)
     return 0;
 }
 
-/* Replace @*rs by what is stored after the change. */
+/* Set the replicas of *@rs, and replace *@rs by the stored document. */
 static void scale(struct rollout *r, json_object **rs, int64_t n)
 {
     if (n < 0 || n == replicas_of(*rs))
@@ -113,6 +119,7 @@ static int set_revision(json_object *doc, void *arg)
     return 0;
 }
 
+/* A new document: the ReplicaSet of the template. */
 static json_object *new_replicaset(struct rollout *r, const char *revision)
 {
     SW_AUTO_CHARS *name = sw_printf("%s-%s", sw_obj_name(r->doc), r->hash);
@@ -134,8 +141,8 @@ static json_object *new_replicaset(struct rollout *r, const char *revision)
                       meta, "spec", spec, NULL);
 }
 
-/* The ReplicaSet of the template exists and carries the highest revision; so does the Deployment.
- */
+/* Create the ReplicaSet of the template where it is missing, and give it and the Deployment the
+ * highest revision. */
 static void ensure_next(struct rollout *r)
 {
     struct sw_ctl *ctl = r->ctl;
@@ -163,39 +170,20 @@ static bool has_pods(const struct rollout *r, json_object *rs)
     return sw_ctl_owned_pods(r->ctl, sw_obj_uid(rs)) != NULL;
 }
 
-static void recreate(struct rollout *r)
-{
-    bool any = false;
-    for (size_t i = 0; i < r->n_old; i++) {
-        scale(r, &r->old[i], 0);
-        any |= has_pods(r, r->old[i]);
-    }
-    if (!any)
-        scale(r, &r->next, replicas_of(r->doc));
-}
-
-static void scale_up(struct rollout *r, int64_t surge)
-{
-    int64_t want = replicas_of(r->doc), now = replicas_of(r->next);
-    int64_t room = want + surge - total(r);
-    if (now >= want)
-        scale(r, &r->next, want);
-    else if (room > 0)
-        scale(r, &r->next, now + (room < want - now ? room : want - now));
-}
-
-/* First what is not available anyway, then as many as may be missing. What is asked of the
- * ReplicaSets counts, besides what they say: their status lags behind. */
+/* Scale old ReplicaSets down: first by the replicas that are not available, then by as many as may
+ * be unavailable. Both their specs and their statuses count, since a status is older than the spec.
+ */
 static void scale_down(struct rollout *r, int64_t unavailable)
 {
     int64_t least = replicas_of(r->doc) - unavailable, available = available_of(r->next);
     int64_t spare = total(r) - least - (replicas_of(r->next) - available);
     for (size_t i = r->n_old; i-- > 0 && spare > 0;) {
-        int64_t sick = replicas_of(r->old[i]) - available_of(r->old[i]);
-        sick = sick < spare ? sick : spare;
-        if (sick > 0)
-            scale(r, &r->old[i], replicas_of(r->old[i]) - sick);
-        spare -= sick > 0 ? sick : 0;
+        int64_t down = replicas_of(r->old[i]) - available_of(r->old[i]);
+        down = down < spare ? down : spare;
+        if (down <= 0)
+            continue;
+        scale(r, &r->old[i], replicas_of(r->old[i]) - down);
+        spare -= down;
     }
     for (size_t i = 0; i < r->n_old; i++)
         available += available_of(r->old[i]);
@@ -209,29 +197,39 @@ static void scale_down(struct rollout *r, int64_t unavailable)
     }
 }
 
+/* Scale the new ReplicaSet up and the old ones down, as far as the strategy allows now. */
 static void roll(struct rollout *r)
 {
-    json_object *rolling = sw_json_find(r->doc, "spec", "strategy", "rollingUpdate", NULL);
-    int64_t want = replicas_of(r->doc);
-    int64_t surge = sw_doc_share(sw_json_get(rolling, "maxSurge"), want, true, (want + 3) / 4);
-    int64_t most = sw_doc_share(sw_json_get(rolling, "maxUnavailable"), want, false, want / 4);
+    int64_t want = replicas_of(r->doc), now = replicas_of(r->next), most = max_unavailable(r->doc);
+    int64_t surge = sw_doc_share(
+        sw_json_find(r->doc, "spec", "strategy", "rollingUpdate", "maxSurge", NULL), want, true,
+        (want + 3) / 4);
     if (surge <= 0 && most <= 0)
         most = 1;
-    scale_up(r, surge);
+    int64_t room = want + surge - total(r);
+    if (now >= want)
+        scale(r, &r->next, want);
+    else if (room > 0)
+        scale(r, &r->next, now + (room < want - now ? room : want - now));
     scale_down(r, most);
 }
 
-static void clean_up(struct rollout *r)
+/* Scale the new ReplicaSet up when all pods of the old ones are gone. */
+static void recreate(struct rollout *r)
 {
-    int64_t keep = sw_json_int(r->doc, 10, "spec", "revisionHistoryLimit", NULL);
-    for (size_t i = (size_t)(keep > 0 ? keep : 0); i < r->n_old; i++)
-        if (!replicas_of(r->old[i]) && !has_pods(r, r->old[i]))
-            (void)sw_ctl_delete(r->ctl, r->ctl->kinds.replicaset, r->old[i], false);
+    bool any = false;
+    for (size_t i = 0; i < r->n_old; i++) {
+        scale(r, &r->old[i], 0);
+        any |= has_pods(r, r->old[i]);
+    }
+    if (!any)
+        scale(r, &r->next, replicas_of(r->doc));
 }
 
 /* ---- status -------------------------------------------------------------------------------------
  */
 
+/* The sums of the ReplicaSets' statuses. */
 struct numbers {
     int64_t replicas, ready, available, updated;
 };
@@ -243,7 +241,7 @@ static void add_numbers(struct numbers *n, json_object *rs)
     n->available += available_of(rs);
 }
 
-/* sw_cond_set, with the times that Deployments have besides. */
+/* As sw_cond_set(), with lastUpdateTime. */
 static void set_condition(struct rollout *r, json_object *status, const char *type,
                           const char *value, const char *reason, const char *message)
 {
@@ -253,13 +251,8 @@ static void set_condition(struct rollout *r, json_object *status, const char *ty
         json_object_object_add(sw_json_find_by(list, "type", type), "lastUpdateTime", sw_time(now));
 }
 
-static bool is_complete(const struct rollout *r, const struct numbers *n)
-{
-    int64_t want = replicas_of(r->doc);
-    return n->updated == want && n->replicas == want && n->available == want;
-}
-
-static bool has_moved(const struct rollout *r, const struct numbers *n)
+/* Whether the rollout has progressed since the last status. */
+static bool has_progressed(const struct rollout *r, const struct numbers *n)
 {
     json_object *s = sw_json_get(r->doc, "status");
     return n->updated > sw_json_int(s, 0, "updatedReplicas", NULL) ||
@@ -269,7 +262,7 @@ static bool has_moved(const struct rollout *r, const struct numbers *n)
            n->available > sw_json_int(s, 0, "availableReplicas", NULL);
 }
 
-/* How long the rollout may still stand still; negative: too long already. */
+/* The time until the rollout exceeds its progress deadline; negative: it has. */
 static int64_t time_left(struct rollout *r, json_object *progressing)
 {
     int64_t limit_s = sw_json_int(r->doc, 600, "spec", "progressDeadlineSeconds", NULL), since = 0;
@@ -285,14 +278,15 @@ static void set_progress(struct rollout *r, json_object *status, const struct nu
     json_object *old = sw_json_find_by(list, "type", "Progressing");
     const char *reason = sw_json_str(old, "", "reason", NULL), *rs = sw_obj_name(r->next);
     SW_AUTO_CHARS *message = NULL;
-    if (is_complete(r, n)) {
+    int64_t want = replicas_of(r->doc);
+    if (n->updated == want && n->replicas == want && n->available == want) {
         message = sw_printf("ReplicaSet \"%s\" has successfully progressed.", rs);
         set_condition(r, status, "Progressing", "True", "NewReplicaSetAvailable", message);
         return;
     }
     int64_t left = time_left(r, old);
     bool is_new = !old || sw_streq(reason, "NewReplicaSetAvailable");
-    if (is_new || has_moved(r, n)) {
+    if (is_new || has_progressed(r, n)) {
         message = sw_printf("ReplicaSet \"%s\" is progressing.", rs);
         set_condition(r, status, "Progressing", "True", "ReplicaSetUpdated", message);
         json_object_object_add(sw_json_find_by(list, "type", "Progressing"), "lastUpdateTime",
@@ -307,21 +301,6 @@ static void set_progress(struct rollout *r, json_object *status, const struct nu
                       left + 1000);
 }
 
-static void set_availability(struct rollout *r, json_object *status, const struct numbers *n)
-{
-    json_object *rolling = sw_json_find(r->doc, "spec", "strategy", "rollingUpdate", NULL);
-    int64_t want = replicas_of(r->doc);
-    int64_t most = sw_doc_share(sw_json_get(rolling, "maxUnavailable"), want, false, want / 4);
-    if (sw_streq(sw_json_str(r->doc, "", "spec", "strategy", "type", NULL), "Recreate"))
-        most = 0;
-    if (n->available >= want - most)
-        set_condition(r, status, "Available", "True", "MinimumReplicasAvailable",
-                      "Deployment has minimum availability.");
-    else
-        set_condition(r, status, "Available", "False", "MinimumReplicasUnavailable",
-                      "Deployment does not have minimum availability.");
-}
-
 static void write_status(struct rollout *r)
 {
     struct numbers n = { 0 };
@@ -330,23 +309,25 @@ static void write_status(struct rollout *r)
     n.updated = n.replicas;
     for (size_t i = 0; i < r->n_old; i++)
         add_numbers(&n, r->old[i]);
-    int64_t missing = total(r) > replicas_of(r->doc) ? total(r) : replicas_of(r->doc);
-    missing = missing > n.available ? missing - n.available : 0;
+    int64_t want = replicas_of(r->doc), most = recreates(r->doc) ? 0 : max_unavailable(r->doc);
+    int64_t missing = (total(r) > want ? total(r) : want) - n.available;
     json_object *status = sw_workload_status(
         r->doc, "replicas", n.replicas, "updatedReplicas", n.updated, "readyReplicas", n.ready,
-        "availableReplicas", n.available, "unavailableReplicas", missing, NULL);
-    static const char *const left_out[] = { "replicas", "updatedReplicas", "readyReplicas",
-                                            "availableReplicas", "unavailableReplicas" };
-    for (size_t i = 0; i < SW_COUNT(left_out); i++) /* as omitempty leaves them out */
-        if (!sw_json_int(status, 0, left_out[i], NULL))
-            json_object_object_del(status, left_out[i]);
-    set_availability(r, status, &n);
+        "availableReplicas", n.available, "unavailableReplicas", missing > 0 ? missing : 0, NULL);
+    sw_status_omit_zeros(status, "replicas", "updatedReplicas", "readyReplicas",
+                         "availableReplicas", "unavailableReplicas", NULL);
+    if (n.available >= want - most)
+        set_condition(r, status, "Available", "True", "MinimumReplicasAvailable",
+                      "Deployment has minimum availability.");
+    else
+        set_condition(r, status, "Available", "False", "MinimumReplicasUnavailable",
+                      "Deployment does not have minimum availability.");
     if (sw_json_bool(r->doc, false, "spec", "paused", NULL))
         set_condition(r, status, "Progressing", "Unknown", "DeploymentPaused",
                       "Deployment is paused");
     else if (r->next)
         set_progress(r, status, &n);
-    (void)sw_ctl_put_status(r->ctl, r->ctl->kinds.deployment, r->doc, status);
+    sw_ctl_put_status(r->ctl, r->ctl->kinds.deployment, r->doc, status);
 }
 
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
@@ -357,40 +338,42 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         return;
     if (!sw_doc_is_deleted(r.doc)) {
         bool paused = sw_json_bool(r.doc, false, "spec", "paused", NULL);
-        gather(&r);
+        find_replicasets(&r);
         if (!paused)
             ensure_next(&r);
         if (paused && r.next && !r.n_old)
             scale(&r, &r.next, replicas_of(r.doc));
-        else if (!paused && r.next &&
-                 sw_streq(sw_json_str(r.doc, "", "spec", "strategy", "type", NULL), "Recreate"))
+        else if (!paused && r.next && recreates(r.doc))
             recreate(&r);
         else if (!paused && r.next)
             roll(&r);
         write_status(&r);
-        clean_up(&r);
+        int64_t keep = sw_json_int(r.doc, 10, "spec", "revisionHistoryLimit", NULL);
+        for (size_t i = (size_t)(keep > 0 ? keep : 0); i < r.n_old; i++)
+            if (!replicas_of(r.old[i]) && !has_pods(&r, r.old[i]))
+                (void)sw_ctl_delete(ctl, ctl->kinds.replicaset, r.old[i], false);
     }
     if (r.failed)
-        sw_ctl_enqueue_in(ctl, SW_Q_DEPLOYMENT, ns, name, 1000);
-    drop(&r);
+        sw_ctl_enqueue_in(ctl, SW_Q_DEPLOYMENT, ns, name, SW_CTL_RETRY_MS);
+    for (size_t i = 0; i < r.n_old; i++)
+        json_object_put(r.old[i]);
+    free(r.old);
+    json_object_put(r.next);
+    json_object_put(r.doc);
 }
 
-/* Of its pods only Recreate asks, for the last of the old ones to be gone. */
+/* A deleted pod of a ReplicaSet enqueues the Deployment: Recreate waits for the last old pod. */
 static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
 {
     json_object *ref = after ? NULL : sw_doc_controller(before);
-    if (!sw_streq(sw_json_str(ref, "", "kind", NULL), "ReplicaSet"))
-        return;
-    json_object *rs = sw_store_get(ctl->store, ctl->kinds.replicaset, sw_obj_namespace(before),
-                                   sw_json_str(ref, "", "name", NULL));
-    json_object *owner = sw_doc_controller(rs);
-    if (owner)
-        sw_ctl_enqueue(ctl, SW_Q_DEPLOYMENT, sw_obj_namespace(before),
-                       sw_json_str(owner, "", "name", NULL));
+    if (sw_streq(sw_json_str(ref, "", "kind", NULL), "ReplicaSet"))
+        sw_ctl_enqueue_owner(ctl, SW_Q_DEPLOYMENT,
+                             sw_store_get(ctl->store, ctl->kinds.replicaset,
+                                          sw_obj_namespace(before),
+                                          sw_json_str(ref, "", "name", NULL)));
 }
 
 const struct sw_controller sw_deployment_controller = {
-    .queue = SW_Q_DEPLOYMENT,
     .group = "apps",
     .kind = "Deployment",
     .owned_group = "apps",

@@ -2,15 +2,6 @@
 
 #include <stdlib.h>
 
-static void find_only_node(struct sw_fit *fit)
-{
-    if (fit->affinity.n_terms != 1 || fit->affinity.terms[0].fields.n_reqs != 1)
-        return;
-    const struct sw_requirement *r = &fit->affinity.terms[0].fields.reqs[0];
-    if (r->op == SW_SEL_IN && r->n_values == 1)
-        fit->only_node = sw_strdup(r->values[0]);
-}
-
 void sw_fit_init(struct sw_fit *fit, json_object *pod_spec)
 {
     *fit = (struct sw_fit){ 0 };
@@ -20,7 +11,11 @@ void sw_fit_init(struct sw_fit *fit, json_object *pod_spec)
     sw_node_selector_init(&fit->affinity,
                           sw_json_find(pod_spec, "affinity", "nodeAffinity",
                                        "requiredDuringSchedulingIgnoredDuringExecution", NULL));
-    find_only_node(fit);
+    if (fit->affinity.n_terms != 1 || fit->affinity.terms[0].fields.n_reqs != 1)
+        return;
+    const struct sw_requirement *r = &fit->affinity.terms[0].fields.reqs[0];
+    if (r->op == SW_SEL_IN && r->n_values == 1)
+        fit->only_node = sw_strdup(r->values[0]);
 }
 
 void sw_fit_done(struct sw_fit *fit)
@@ -38,7 +33,7 @@ bool sw_fit_affinity(const struct sw_fit *fit, json_object *node)
            sw_node_selector_matches(&fit->affinity, node);
 }
 
-static bool toleration_fits(json_object *toleration, json_object *taint)
+bool sw_toleration_fits(json_object *toleration, json_object *taint)
 {
     const char *effect = sw_json_str(toleration, "", "effect", NULL);
     const char *key = sw_json_str(toleration, "", "key", NULL);
@@ -55,18 +50,9 @@ static bool toleration_fits(json_object *toleration, json_object *taint)
 bool sw_fit_tolerates(json_object *tolerations, json_object *taint)
 {
     for (size_t i = 0; i < sw_json_len(tolerations); i++)
-        if (toleration_fits(sw_json_at(tolerations, i), taint))
+        if (sw_toleration_fits(sw_json_at(tolerations, i), taint))
             return true;
     return false;
-}
-
-static unsigned effect_of(json_object *taint)
-{
-    const char *effect = sw_json_str(taint, "", "effect", NULL);
-    return sw_streq(effect, "NoSchedule")         ? SW_NO_SCHEDULE
-           : sw_streq(effect, "NoExecute")        ? SW_NO_EXECUTE
-           : sw_streq(effect, "PreferNoSchedule") ? SW_PREFER_NO_SCHEDULE
-                                                  : 0;
 }
 
 json_object *sw_fit_taint(json_object *node, json_object *tolerations, unsigned effects)
@@ -74,7 +60,10 @@ json_object *sw_fit_taint(json_object *node, json_object *tolerations, unsigned 
     json_object *taints = sw_json_find(node, "spec", "taints", NULL);
     for (size_t i = 0; i < sw_json_len(taints); i++) {
         json_object *taint = sw_json_at(taints, i);
-        if ((effect_of(taint) & effects) && !sw_fit_tolerates(tolerations, taint))
+        const char *effect = sw_json_str(taint, "", "effect", NULL);
+        bool concerned = ((effects & SW_NO_SCHEDULE) && sw_streq(effect, "NoSchedule")) ||
+                         ((effects & SW_NO_EXECUTE) && sw_streq(effect, "NoExecute"));
+        if (concerned && !sw_fit_tolerates(tolerations, taint))
             return taint;
     }
     return NULL;

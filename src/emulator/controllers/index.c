@@ -1,12 +1,12 @@
 #include "emulator/controllers/core.h"
 
+#include "data/json/table.h"
 #include "data/text/quantity.h"
 #include "data/text/time.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
-#include <string.h>
 
+/* The list of a controller's pods. */
 struct owner {
     struct sw_pod *first;
 };
@@ -37,15 +37,15 @@ const char *sw_pod_phase(const struct sw_pod *pod)
     return sw_json_str(pod->doc, "", "status", "phase", NULL);
 }
 
-static bool is_over(json_object *doc)
+bool sw_pod_doc_is_over(json_object *pod)
 {
-    const char *phase = sw_json_str(doc, "", "status", "phase", NULL);
+    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
     return sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
 }
 
 bool sw_pod_is_over(const struct sw_pod *pod)
 {
-    return is_over(pod->doc);
+    return sw_pod_doc_is_over(pod->doc);
 }
 
 bool sw_pod_is_ready(const struct sw_pod *pod)
@@ -68,6 +68,11 @@ bool sw_pod_is_available(struct sw_ctl *ctl, const struct sw_pod *pod, int64_t m
     int64_t left = since + min_s * 1000 - sw_ctl_now(ctl);
     *wait_ms = left > 0 ? left : -1;
     return left <= 0;
+}
+
+int64_t sw_ctl_sooner(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
 }
 
 /* ---- resources ----------------------------------------------------------------------------------
@@ -95,13 +100,16 @@ static int64_t milli_of(json_object *value)
     return sw_quantity_from_json(value, &q, NULL) < 0 ? 0 : sw_quantity_milli(&q);
 }
 
-/* A growing set of amounts. */
-struct amounts {
-    struct sw_amount *items;
-    size_t n, cap;
-};
+int64_t sw_amount_in(const struct sw_amounts *set, uint32_t resource)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->items[i].resource == resource)
+            return set->items[i].milli;
+    return 0;
+}
 
-static int64_t *amount_of(struct amounts *set, uint32_t resource)
+/* Where @set has the amount of @resource; 0 is added where it has none. */
+static int64_t *amount_of(struct sw_amounts *set, uint32_t resource)
 {
     for (size_t i = 0; i < set->n; i++)
         if (set->items[i].resource == resource)
@@ -111,8 +119,8 @@ static int64_t *amount_of(struct amounts *set, uint32_t resource)
     return &set->items[set->n++].milli;
 }
 
-/* What one container asks for: its requests, and limits where it has no request. */
-static void add_container(struct sw_ctl *ctl, struct amounts *set, json_object *container)
+/* Add a container's requests, and its limits where it has no request. */
+static void add_container(struct sw_ctl *ctl, struct sw_amounts *set, json_object *container)
 {
     json_object *requests = sw_json_find(container, "resources", "requests", NULL);
     json_object *limits = sw_json_find(container, "resources", "limits", NULL);
@@ -131,17 +139,18 @@ static void add_container(struct sw_ctl *ctl, struct amounts *set, json_object *
     }
 }
 
-/* As kube-scheduler sums: the containers together, or the largest init container. */
+/* A pod's requests as kube-scheduler adds them up: the sum of the containers, or the largest init
+ * container where that is more. */
 static void measure_pod(struct sw_ctl *ctl, struct sw_pod *pod)
 {
     json_object *spec = sw_json_get(pod->doc, "spec"), *list = sw_json_get(spec, "containers");
-    struct amounts set = { 0 };
+    struct sw_amounts set = { 0 };
     *amount_of(&set, sw_ctl_resource(ctl, "pods")) = 1000;
     for (size_t i = 0; i < sw_json_len(list); i++)
         add_container(ctl, &set, sw_json_at(list, i));
     list = sw_json_get(spec, "initContainers");
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct amounts one = { 0 };
+        struct sw_amounts one = { 0 };
         add_container(ctl, &one, sw_json_at(list, i));
         for (size_t k = 0; k < one.n; k++) {
             int64_t *all = amount_of(&set, one.items[k].resource);
@@ -156,36 +165,29 @@ static void measure_pod(struct sw_ctl *ctl, struct sw_pod *pod)
             *amount_of(&set, sw_ctl_resource(ctl, name)) += milli_of(value);
         }
     }
-    free(pod->requests);
-    pod->requests = set.items;
-    pod->n_requests = set.n;
+    free(pod->requests.items);
+    pod->requests = set;
 }
 
 static void count_pod(struct sw_node *node, const struct sw_pod *pod, int sign)
 {
-    struct amounts set = { node->used, node->n_used, node->cap_used };
-    for (size_t i = 0; i < pod->n_requests; i++)
-        *amount_of(&set, pod->requests[i].resource) += sign * pod->requests[i].milli;
-    node->used = set.items;
-    node->n_used = set.n;
-    node->cap_used = set.cap;
+    for (size_t i = 0; i < pod->requests.n; i++)
+        *amount_of(&node->used, pod->requests.items[i].resource) += sign *
+                                                                    pod->requests.items[i].milli;
 }
 
 static void measure_node(struct sw_ctl *ctl, struct sw_node *node)
 {
-    struct amounts set = { 0 };
     json_object *allocatable = sw_json_find(node->doc, "status", "allocatable", NULL);
     if (!allocatable)
         allocatable = sw_json_find(node->doc, "status", "capacity", NULL);
+    node->allocatable.n = 0;
     if (allocatable) {
         json_object_object_foreach(allocatable, name, value)
         {
-            *amount_of(&set, sw_ctl_resource(ctl, name)) = milli_of(value);
+            *amount_of(&node->allocatable, sw_ctl_resource(ctl, name)) = milli_of(value);
         }
     }
-    free(node->allocatable);
-    node->allocatable = set.items;
-    node->n_allocatable = set.n;
 }
 
 /* ---- lists --------------------------------------------------------------------------------------
@@ -213,11 +215,11 @@ static void measure_node(struct sw_ctl *ctl, struct sw_node *node)
 
 static struct owner *owner_of(struct sw_ctl_index *index, const char *uid, bool make)
 {
-    struct lh_entry *entry = lh_table_lookup_entry(index->owners, uid);
-    if (entry || !make)
-        return entry ? lh_entry_v(entry) : NULL;
-    struct owner *owner = sw_zalloc(1, sizeof *owner);
-    (void)lh_table_insert(index->owners, sw_strdup(uid), owner);
+    struct owner *owner = sw_table_find(index->owners, uid);
+    if (!owner && make) {
+        owner = sw_zalloc(1, sizeof *owner);
+        (void)lh_table_insert(index->owners, sw_strdup(uid), owner);
+    }
     return owner;
 }
 
@@ -262,9 +264,10 @@ static void unlink_node(struct sw_pod *pod)
     pod->node = NULL;
 }
 
+/* Add the pod's requests to its node's sum, or subtract them when the pod is over. */
 static void recount(struct sw_pod *pod)
 {
-    bool counts = pod->node && !is_over(pod->doc);
+    bool counts = pod->node && !sw_pod_is_over(pod);
     if (counts != pod->counted)
         count_pod(pod->node, pod, counts ? 1 : -1);
     pod->counted = counts;
@@ -273,11 +276,14 @@ static void recount(struct sw_pod *pod)
 /* ---- pods ---------------------------------------------------------------------------------------
  */
 
-static void tell_of_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
+static void notify_of_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
 {
-    for (size_t i = 0; sw_controllers[i]; i++)
-        if (sw_controllers[i]->on_pod)
-            sw_controllers[i]->on_pod(ctl, before, after);
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) {
+        if (sw_controllers[q]->owns_pods)
+            sw_ctl_enqueue_owner(ctl, q, after ? after : before);
+        if (sw_controllers[q]->on_pod)
+            sw_controllers[q]->on_pod(ctl, before, after);
+    }
 }
 
 static void free_pod(struct sw_ctl *ctl, struct sw_pod *pod)
@@ -286,29 +292,8 @@ static void free_pod(struct sw_ctl *ctl, struct sw_pod *pod)
     unlink_owner(ctl->index, pod);
     unlink_node(pod);
     json_object_put(pod->doc);
-    free(pod->requests);
+    free(pod->requests.items);
     free(pod);
-}
-
-static void remove_pod(struct sw_ctl *ctl, const char *key, struct sw_pod *pod)
-{
-    json_object *before = json_object_get(pod->doc);
-    (void)lh_table_delete(ctl->index->pods, key);
-    free_pod(ctl, pod);
-    tell_of_pod(ctl, before, NULL);
-    json_object_put(before);
-}
-
-static void add_pod(struct sw_ctl *ctl, const char *key, json_object *doc)
-{
-    struct sw_pod *pod = sw_zalloc(1, sizeof *pod);
-    pod->doc = json_object_get(doc);
-    (void)lh_table_insert(ctl->index->pods, sw_strdup(key), pod);
-    measure_pod(ctl, pod);
-    link_owner(ctl->index, pod);
-    link_node(ctl, pod);
-    recount(pod);
-    tell_of_pod(ctl, NULL, doc);
 }
 
 static void change_pod(struct sw_ctl *ctl, struct sw_pod *pod, json_object *doc)
@@ -324,7 +309,7 @@ static void change_pod(struct sw_ctl *ctl, struct sw_pod *pod, json_object *doc)
         link_node(ctl, pod);
     }
     recount(pod);
-    tell_of_pod(ctl, before, doc);
+    notify_of_pod(ctl, before, doc);
     json_object_put(before);
 }
 
@@ -332,26 +317,36 @@ void sw_ctl_refresh_pod(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     SW_AUTO_CHARS *key = sw_printf("%s/%s", ns, name);
     json_object *doc = sw_store_get(ctl->store, ctl->kinds.pod, ns, name);
-    struct sw_pod *pod = sw_ctl_pod(ctl, ns, name);
+    struct sw_pod *pod = sw_table_find(ctl->index->pods, key);
     if (pod && pod->doc == doc)
         return;
-    json_object_get(doc); /* what the others do when told may change it again */
+    json_object_get(doc); /* a controller that is notified may replace it */
     if (pod && (!doc || !sw_streq(sw_obj_uid(doc), sw_obj_uid(pod->doc)))) {
-        remove_pod(ctl, key, pod);
-        pod = NULL;
+        json_object *before = json_object_get(pod->doc);
+        (void)lh_table_delete(ctl->index->pods, key);
+        free_pod(ctl, SW_TAKE(pod));
+        notify_of_pod(ctl, before, NULL);
+        json_object_put(before);
     }
-    if (doc && pod)
+    if (doc && pod) {
         change_pod(ctl, pod, doc);
-    else if (doc)
-        add_pod(ctl, key, doc);
+    } else if (doc) {
+        pod = sw_zalloc(1, sizeof *pod);
+        pod->doc = json_object_get(doc);
+        (void)lh_table_insert(ctl->index->pods, SW_TAKE(key), pod);
+        measure_pod(ctl, pod);
+        link_owner(ctl->index, pod);
+        link_node(ctl, pod);
+        recount(pod);
+        notify_of_pod(ctl, NULL, doc);
+    }
     json_object_put(doc);
 }
 
 struct sw_pod *sw_ctl_pod(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     SW_AUTO_CHARS *key = sw_printf("%s/%s", ns, name);
-    struct lh_entry *entry = lh_table_lookup_entry(ctl->index->pods, key);
-    return entry ? lh_entry_v(entry) : NULL;
+    return sw_table_find(ctl->index->pods, key);
 }
 
 struct sw_pod *sw_ctl_owned_pods(struct sw_ctl *ctl, const char *uid)
@@ -368,20 +363,21 @@ struct sw_pod *sw_ctl_waiting_pods(struct sw_ctl *ctl)
 /* ---- nodes --------------------------------------------------------------------------------------
  */
 
-static void tell_of_node(struct sw_ctl *ctl, struct sw_node *node, json_object *before,
-                         json_object *after)
+static void notify_of_node(struct sw_ctl *ctl, struct sw_node *node, json_object *before,
+                           json_object *after)
 {
-    for (size_t i = 0; sw_controllers[i]; i++)
-        if (sw_controllers[i]->on_node)
-            sw_controllers[i]->on_node(ctl, node, before, after);
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++)
+        if (sw_controllers[q]->on_node)
+            sw_controllers[q]->on_node(ctl, node, before, after);
 }
 
+/* Add a node, with the pods that are bound to it already. */
 static struct sw_node *add_node(struct sw_ctl *ctl, const char *name, json_object *doc)
 {
     struct sw_ctl_index *index = ctl->index;
     struct sw_node *node = sw_zalloc(1, sizeof *node);
     node->doc = json_object_get(doc);
-    node->images = lh_kchar_table_new(8, NULL);
+    node->images = lh_kchar_table_new(8, sw_table_free_key);
     node->number = index->n_numbers;
     SW_GROW(index->by_number, index->n_numbers, index->cap_numbers);
     index->by_number[index->n_numbers++] = node;
@@ -404,46 +400,17 @@ static void free_node(struct sw_ctl *ctl, struct sw_node *node)
         unlink_node(pod);
         LINK(&ctl->index->waiting, pod, wait);
     }
-    struct lh_entry *entry;
-    lh_foreach(node->images, entry)
-    {
-        free(lh_entry_k(entry));
-    }
     lh_table_free(node->images);
     ctl->index->by_number[node->number] = NULL;
     json_object_put(node->doc);
-    free(node->allocatable);
-    free(node->used);
+    free(node->allocatable.items);
+    free(node->used.items);
     free(node);
-}
-
-static void refresh_node(struct sw_ctl *ctl, const char *name)
-{
-    json_object *doc = sw_store_get(ctl->store, ctl->kinds.node, NULL, name), *before = NULL;
-    struct sw_node *node = sw_ctl_node(ctl, name);
-    if ((node && node->doc == doc) || (!node && !doc))
-        return;
-    if (node) {
-        before = node->doc;
-        node->doc = json_object_get(doc);
-    } else {
-        node = add_node(ctl, name, doc);
-    }
-    if (doc) {
-        measure_node(ctl, node);
-        tell_of_node(ctl, node, before, doc);
-    } else {
-        tell_of_node(ctl, node, before, NULL);
-        (void)lh_table_delete(ctl->index->nodes, name);
-        free_node(ctl, node);
-    }
-    json_object_put(before);
 }
 
 struct sw_node *sw_ctl_node(struct sw_ctl *ctl, const char *name)
 {
-    struct lh_entry *entry = lh_table_lookup_entry(ctl->index->nodes, name);
-    return entry ? lh_entry_v(entry) : NULL;
+    return sw_table_find(ctl->index->nodes, name);
 }
 
 struct sw_node *const *sw_ctl_nodes(const struct sw_ctl *ctl, size_t *n)
@@ -457,7 +424,7 @@ size_t sw_ctl_n_nodes(const struct sw_ctl *ctl)
     return (size_t)lh_table_length(ctl->index->nodes);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
+/* ---- set-up -------------------------------------------------------------------------------------
  */
 
 static void on_pod_event(const struct sw_store_event *event, void *arg)
@@ -467,26 +434,34 @@ static void on_pod_event(const struct sw_store_event *event, void *arg)
 
 static void on_node_event(const struct sw_store_event *event, void *arg)
 {
-    refresh_node(arg, sw_obj_name(event->object));
-}
-
-static void free_key(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
-}
-
-static void free_key_and_value(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
-    free(lh_entry_v(entry));
+    struct sw_ctl *ctl = arg;
+    const char *name = sw_obj_name(event->object);
+    json_object *doc = sw_store_get(ctl->store, ctl->kinds.node, NULL, name), *before = NULL;
+    struct sw_node *node = sw_ctl_node(ctl, name);
+    if ((node && node->doc == doc) || (!node && !doc))
+        return;
+    if (node) {
+        before = node->doc;
+        node->doc = json_object_get(doc);
+    } else {
+        node = add_node(ctl, name, doc);
+    }
+    if (doc)
+        measure_node(ctl, node);
+    notify_of_node(ctl, node, before, doc);
+    if (!doc) {
+        (void)lh_table_delete(ctl->index->nodes, name);
+        free_node(ctl, node);
+    }
+    json_object_put(before);
 }
 
 void sw_ctl_index_open(struct sw_ctl *ctl)
 {
     ctl->index = sw_zalloc(1, sizeof *ctl->index);
-    ctl->index->pods = lh_kchar_table_new(64, free_key);
-    ctl->index->owners = lh_kchar_table_new(64, free_key_and_value);
-    ctl->index->nodes = lh_kchar_table_new(64, free_key);
+    ctl->index->pods = lh_kchar_table_new(64, sw_table_free_key);
+    ctl->index->owners = lh_kchar_table_new(64, sw_table_free_key_and_value);
+    ctl->index->nodes = lh_kchar_table_new(64, sw_table_free_key);
     ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.node, on_node_event, ctl);
     ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.pod, on_pod_event, ctl);
 }

@@ -4,25 +4,18 @@
 
 #include <stdlib.h>
 
-/* One look at a Job. Source: Kubernetes "Jobs". Indexed jobs get their index as an annotation and
- * label; pod failure and success policies are not looked at. */
+/* A Job and the numbers of its pods. Source: Kubernetes "Jobs". Pods of an indexed job have their
+ * index as an annotation and a label; pod failure and success policies are ignored. */
 struct job {
     struct sw_ctl *ctl;
     json_object *doc; /* counted */
     int64_t active, ready, succeeded, failed, restarts;
-    int64_t parallelism, completions; /* completions -1: until one succeeded */
+    int64_t parallelism, completions; /* completions -1: until one has succeeded */
     bool indexed;
-    unsigned char *index_taken; /* of an indexed job: pod running or succeeded */
+    unsigned char *index_taken; /* of an indexed job: a pod is active or has succeeded */
 };
 
 static const char index_key[] = "batch.kubernetes.io/job-completion-index";
-
-static int64_t index_of(const struct job *j, json_object *pod)
-{
-    const char *text = sw_obj_annotation(pod, index_key);
-    int64_t i = text ? strtoll(text, NULL, 10) : -1;
-    return i >= 0 && i < j->completions ? i : -1;
-}
 
 static int64_t restarts_of(json_object *pod)
 {
@@ -33,9 +26,9 @@ static int64_t restarts_of(json_object *pod)
     return n;
 }
 
-/* Pods are counted as long as they are there: who deletes a finished one loses its count, as with
- * Jobs that do not track their pods by finalizers. */
-static void gather(struct job *j)
+/* Count the pods that exist: a finished pod that is deleted no longer counts, as in Jobs that do
+ * not track their pods by finalizers. */
+static void count_pods(struct job *j)
 {
     json_object *spec = sw_json_get(j->doc, "spec");
     j->parallelism = sw_json_int(spec, 1, "parallelism", NULL);
@@ -47,62 +40,34 @@ static void gather(struct job *j)
     for (struct sw_pod *p = sw_ctl_owned_pods(j->ctl, sw_obj_uid(j->doc)); p; p = p->owner_next) {
         bool succeeded = sw_streq(sw_pod_phase(p), "Succeeded");
         bool failed = sw_streq(sw_pod_phase(p), "Failed");
-        int64_t i = j->indexed ? index_of(j, p->doc) : -1;
+        const char *index = sw_obj_annotation(p->doc, index_key);
+        int64_t i = j->indexed && index ? strtoll(index, NULL, 10) : -1;
         j->succeeded += succeeded;
         j->failed += failed;
         j->active += sw_pod_is_active(p);
         j->ready += sw_pod_is_active(p) && sw_pod_is_ready(p);
         j->restarts += sw_pod_is_active(p) ? restarts_of(p->doc) : 0;
-        if (i >= 0 && (succeeded || sw_pod_is_active(p)))
+        if (i >= 0 && i < j->completions && (succeeded || sw_pod_is_active(p)))
             j->index_taken[i] = 1;
     }
 }
 
-static bool is_finished(json_object *job)
-{
-    return sw_streq(sw_cond_status(job, "Complete"), "True") ||
-           sw_streq(sw_cond_status(job, "Failed"), "True");
-}
-
-static bool is_complete(const struct job *j)
-{
-    return j->completions >= 0 ? j->succeeded >= j->completions
-                               : j->succeeded > 0 && j->active == 0;
-}
-
-static int64_t start_of(const struct job *j)
-{
-    int64_t start = 0;
-    const char *text = sw_json_str(j->doc, "", "status", "startTime", NULL);
-    return sw_time_parse(text, &start, NULL) < 0 ? sw_ctl_now(j->ctl) : start;
-}
-
-/* How long the job may still run; -1: no limit. */
+/* The time for which the job may still run; -1: no limit. */
 static int64_t time_left(const struct job *j)
 {
-    int64_t limit_s = sw_json_int(j->doc, -1, "spec", "activeDeadlineSeconds", NULL);
+    int64_t limit_s = sw_json_int(j->doc, -1, "spec", "activeDeadlineSeconds", NULL), start;
     if (limit_s < 0)
         return -1;
-    int64_t left = start_of(j) + limit_s * 1000 - sw_ctl_now(j->ctl);
+    if (sw_time_parse(sw_json_str(j->doc, "", "status", "startTime", NULL), &start, NULL) < 0)
+        start = sw_ctl_now(j->ctl);
+    int64_t left = start + limit_s * 1000 - sw_ctl_now(j->ctl);
     return left > 0 ? left : 0;
 }
 
 /* ---- pods ---------------------------------------------------------------------------------------
  */
 
-static void set_index(struct job *j, json_object *pod)
-{
-    for (int64_t i = 0; i < j->completions; i++) {
-        if (j->index_taken[i])
-            continue;
-        SW_AUTO_CHARS *text = sw_printf("%lld", (long long)i);
-        j->index_taken[i] = 1;
-        sw_json_set_str(pod, text, "metadata", "annotations", index_key, NULL);
-        sw_json_set_str(sw_workload_labels(pod), text, index_key, NULL);
-        return;
-    }
-}
-
+/* @return whether the pod was created. */
 static bool create_pod(struct job *j)
 {
     SW_AUTO_CHARS *prefix = sw_printf("%s-", sw_obj_name(j->doc));
@@ -111,25 +76,20 @@ static bool create_pod(struct job *j)
         { "job-name", "batch.kubernetes.io/job-name" },
         { "controller-uid", "batch.kubernetes.io/controller-uid" },
     };
-    for (size_t i = 0; i < 2; i++) {
-        sw_json_set_str(labels, sw_obj_name(j->doc), keys[0][i], NULL);
-        sw_json_set_str(labels, sw_obj_uid(j->doc), keys[1][i], NULL);
+    for (size_t k = 0; k < 2; k++) {
+        sw_json_set_str(labels, sw_obj_name(j->doc), keys[0][k], NULL);
+        sw_json_set_str(labels, sw_obj_uid(j->doc), keys[1][k], NULL);
     }
-    if (j->indexed)
-        set_index(j, pod);
+    int64_t i = 0;
+    while (j->indexed && i < j->completions && j->index_taken[i])
+        i++;
+    if (j->indexed && i < j->completions) {
+        SW_AUTO_CHARS *index = sw_printf("%lld", (long long)i);
+        j->index_taken[i] = 1;
+        sw_json_set_str(pod, index, "metadata", "annotations", index_key, NULL);
+        sw_json_set_str(labels, index, index_key, NULL);
+    }
     return sw_ctl_create(j->ctl, j->ctl->kinds.pod, pod, j->doc) == 0;
-}
-
-static bool start_pods(struct job *j)
-{
-    int64_t left = j->completions >= 0 ? j->completions - j->succeeded
-                   : j->succeeded > 0  ? 0
-                                       : j->parallelism;
-    int64_t want = left < j->parallelism ? left : j->parallelism;
-    for (; j->active < want; j->active++)
-        if (!create_pod(j))
-            return false;
-    return true;
 }
 
 static void stop_pods(struct job *j)
@@ -146,25 +106,7 @@ static void stop_pods(struct job *j)
 /* ---- status -------------------------------------------------------------------------------------
  */
 
-static json_object *status_of(struct job *j)
-{
-    json_object *old = sw_json_get(j->doc, "status");
-    json_object *status = old ? sw_json_copy(old) : json_object_new_object();
-    const struct {
-        const char *key;
-        int64_t n;
-    } rows[] = { { "active", j->active },
-                 { "ready", j->ready },
-                 { "succeeded", j->succeeded },
-                 { "failed", j->failed } };
-    for (size_t i = 0; i < SW_COUNT(rows); i++) {
-        json_object_object_del(status, rows[i].key);
-        if (rows[i].n)
-            json_object_object_add(status, rows[i].key, sw_int(rows[i].n));
-    }
-    return status;
-}
-
+/* Stop the pods and set the condition @type, Complete or Failed, in @status. */
 static void finish(struct job *j, json_object *status, const char *type, const char *reason,
                    const char *message)
 {
@@ -181,30 +123,41 @@ static void finish(struct job *j, json_object *status, const char *type, const c
                  reason ? reason : "Completed", "%s", message ? message : "Job completed");
 }
 
-/* @return false where it must be tried again. */
-static bool carry_on(struct job *j, json_object *status)
+/* Finish the job, or create the pods that are missing. @return false: a pod could not be created */
+static bool run(struct job *j, json_object *status)
 {
     int64_t limit = sw_json_int(j->doc, 6, "spec", "backoffLimit", NULL), left = time_left(j);
-    if (is_complete(j)) {
+    bool counted = j->completions >= 0;
+    if (counted ? j->succeeded >= j->completions : j->succeeded > 0 && j->active == 0) {
         finish(j, status, "Complete", NULL, NULL);
-    } else if (j->failed + j->restarts > limit) {
+        return true;
+    }
+    if (j->failed + j->restarts > limit) {
         finish(j, status, "Failed", "BackoffLimitExceeded",
                "Job has reached the specified backoff limit");
-    } else if (left == 0) {
+        return true;
+    }
+    if (left == 0) {
         finish(j, status, "Failed", "DeadlineExceeded",
                "Job was active longer than specified deadline");
-    } else {
-        bool fine = start_pods(j);
-        if (left > 0)
-            sw_ctl_enqueue_in(j->ctl, SW_Q_JOB, sw_obj_namespace(j->doc), sw_obj_name(j->doc),
-                              left + 1);
-        if (j->active)
-            json_object_object_add(status, "active", sw_int(j->active));
-        return fine;
+        return true;
     }
-    return true;
+    bool ok = true;
+    int64_t want = counted ? j->completions - j->succeeded : j->succeeded > 0 ? 0 : j->parallelism;
+    want = want < j->parallelism ? want : j->parallelism;
+    while (ok && j->active < want) {
+        ok = create_pod(j);
+        j->active += ok;
+    }
+    if (left > 0)
+        sw_ctl_enqueue_in(j->ctl, SW_Q_JOB, sw_obj_namespace(j->doc), sw_obj_name(j->doc),
+                          left + 1);
+    if (j->active)
+        json_object_object_add(status, "active", sw_int(j->active));
+    return ok;
 }
 
+/* Delete a finished job when its ttlSecondsAfterFinished are over. */
 static void expire(struct job *j)
 {
     int64_t ttl_s = sw_json_int(j->doc, -1, "spec", "ttlSecondsAfterFinished", NULL), since = 0;
@@ -223,38 +176,37 @@ static void expire(struct job *j)
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     struct job j = { .ctl = ctl };
-    bool fine = true;
     j.doc = json_object_get(sw_store_get(ctl->store, ctl->kinds.job, ns, name));
     if (!j.doc)
         return;
-    gather(&j);
-    if (is_finished(j.doc)) {
+    count_pods(&j);
+    if (sw_streq(sw_cond_status(j.doc, "Complete"), "True") ||
+        sw_streq(sw_cond_status(j.doc, "Failed"), "True")) {
         expire(&j);
     } else if (!sw_doc_is_deleted(j.doc)) {
         bool suspended = sw_json_bool(j.doc, false, "spec", "suspend", NULL);
         if (suspended)
             stop_pods(&j);
-        json_object *status = status_of(&j);
+        json_object *old = sw_json_get(j.doc, "status");
+        json_object *status = old ? sw_json_copy(old) : json_object_new_object();
+        json_object_object_add(status, "active", sw_int(j.active));
+        json_object_object_add(status, "ready", sw_int(j.ready));
+        json_object_object_add(status, "succeeded", sw_int(j.succeeded));
+        json_object_object_add(status, "failed", sw_int(j.failed));
+        sw_status_omit_zeros(status, "active", "ready", "succeeded", "failed", NULL);
         if (!suspended && !sw_json_get(status, "startTime"))
             json_object_object_add(status, "startTime", sw_time(sw_ctl_now(ctl)));
-        fine = suspended || carry_on(&j, status);
-        (void)sw_ctl_put_status(ctl, ctl->kinds.job, j.doc, status);
+        if (!suspended && !run(&j, status))
+            sw_ctl_enqueue_in(ctl, SW_Q_JOB, ns, name, SW_CTL_RETRY_MS);
+        sw_ctl_put_status(ctl, ctl->kinds.job, j.doc, status);
     }
-    if (!fine)
-        sw_ctl_enqueue_in(ctl, SW_Q_JOB, ns, name, 1000);
     free(j.index_taken);
     json_object_put(j.doc);
 }
 
-static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
-{
-    sw_workload_on_pod(ctl, SW_Q_JOB, "Job", before, after);
-}
-
 const struct sw_controller sw_job_controller = {
-    .queue = SW_Q_JOB,
     .group = "batch",
     .kind = "Job",
+    .owns_pods = true,
     .work = work,
-    .on_pod = on_pod,
 };

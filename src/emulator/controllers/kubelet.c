@@ -2,18 +2,12 @@
 
 #include <json-c/linkhash.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Back-off before a crashed container is started again; a crash costs time even where nothing else
- * does, or a crash loop would spin. */
+/* The back-off before a crashed container is started again. It has no factor of --delays: a crash
+ * loop without a delay would not let the clock advance. */
 enum { CRASH_FIRST_MS = 1000, CRASH_MOST_MS = 300000, PULL_WAIT_MS = 100 };
 
-static void advance(struct sw_ctl *ctl, struct sw_pod *pod);
-
-static void on_alarm(struct sw_ctl *ctl, struct sw_alarm *alarm)
-{
-    advance(ctl, SW_OF_ALARM(struct sw_pod, alarm, alarm));
-}
+static void on_alarm(struct sw_ctl *ctl, struct sw_alarm *alarm);
 
 static void wait_for(struct sw_ctl *ctl, struct sw_pod *pod, int64_t in_ms)
 {
@@ -35,20 +29,10 @@ static bool is_up(json_object *node)
     return !*ready || sw_streq(ready, "True");
 }
 
-static bool node_is_up(const struct sw_pod *pod)
-{
-    return is_up(pod->node->doc);
-}
-
-static bool is_ready_now(const struct sw_pod *pod, const struct sw_run *run)
-{
-    return pod->step == SW_STEP_READY && !run->never_ready && node_is_up(pod);
-}
-
 static void write_status(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run)
 {
-    json_object *status = sw_pod_status(ctl, pod, run, is_ready_now(pod, run));
-    (void)sw_ctl_put_status(ctl, ctl->kinds.pod, pod->doc, status);
+    bool ready = pod->step == SW_STEP_READY && !run->never_ready && is_up(pod->node->doc);
+    sw_ctl_put_status(ctl, ctl->kinds.pod, pod->doc, sw_pod_status(ctl, pod, run, ready));
     pod->n_seen = pod->n_changes;
 }
 
@@ -77,7 +61,7 @@ static const char *nth_image(const struct sw_pod *pod, size_t i)
     return sw_json_str(nth_container(pod, i), NULL, "image", NULL);
 }
 
-/* The first image that does not exist; borrowed, NULL: all do. */
+/* The first image that does not exist; borrowed, NULL: all exist. */
 static const char *missing_image(struct sw_ctl *ctl, const struct sw_pod *pod)
 {
     for (size_t i = 0; nth_container(pod, i); i++)
@@ -86,49 +70,39 @@ static const char *missing_image(struct sw_ctl *ctl, const struct sw_pod *pod)
     return NULL;
 }
 
-/* @return whether an image was new to the node. */
-static bool note_images(struct sw_pod *pod)
+/* The node has the pod's images from now on. */
+static void note_images(struct sw_pod *pod)
 {
-    bool any = false;
     for (size_t i = 0; nth_container(pod, i); i++) {
         const char *image = nth_image(pod, i);
-        if (!image || lh_table_lookup_entry(pod->node->images, image))
-            continue;
-        (void)lh_table_insert(pod->node->images, sw_strdup(image), NULL);
-        any = true;
+        if (image && !lh_table_lookup_entry(pod->node->images, image))
+            (void)lh_table_insert(pod->node->images, sw_strdup(image), NULL);
     }
-    return any;
 }
 
 /* ---- volumes ------------------------------------------------------------------------------------
  */
 
-static bool is_there(struct sw_ctl *ctl, const struct sw_pod *pod, const char *kind,
-                     const char *name, bool optional)
-{
-    const struct sw_emu_kind *k = sw_store_kind(ctl->store, "", kind);
-    return !name || optional || !k || sw_store_get(ctl->store, k, sw_pod_ns(pod), name);
-}
-
-/* The first Secret or ConfigMap that a volume needs and that does not exist; the caller's. */
+/* The message about the first Secret or ConfigMap that a volume needs and that does not exist; the
+ * caller's, NULL: all exist. */
 static char *missing_volume(struct sw_ctl *ctl, const struct sw_pod *pod)
 {
+    static const struct {
+        const char *kind, *field, *name_key, *shown;
+    } sources[] = { { "Secret", "secret", "secretName", "secret" },
+                    { "ConfigMap", "configMap", "name", "configmap" } };
     json_object *list = sw_json_find(pod->doc, "spec", "volumes", NULL);
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *v = sw_json_at(list, i), *secret = sw_json_get(v, "secret");
-        json_object *map = sw_json_get(v, "configMap");
-        const char *secret_name = sw_json_str(secret, NULL, "secretName", NULL);
-        const char *map_name = sw_json_str(map, NULL, "name", NULL);
-        const char *kind = NULL, *name = NULL;
-        if (!is_there(ctl, pod, "Secret", secret_name,
-                      sw_json_bool(secret, false, "optional", NULL)))
-            kind = "secret", name = secret_name;
-        else if (!is_there(ctl, pod, "ConfigMap", map_name,
-                           sw_json_bool(map, false, "optional", NULL)))
-            kind = "configmap", name = map_name;
-        if (kind)
-            return sw_printf("MountVolume.SetUp failed for volume \"%s\" : %s \"%s\" not found",
-                             sw_json_str(v, "", "name", NULL), kind, name);
+        json_object *v = sw_json_at(list, i);
+        for (size_t k = 0; k < SW_COUNT(sources); k++) {
+            json_object *source = sw_json_get(v, sources[k].field);
+            const char *name = sw_json_str(source, NULL, sources[k].name_key, NULL);
+            const struct sw_emu_kind *kind = sw_store_kind(ctl->store, "", sources[k].kind);
+            if (name && !sw_json_bool(source, false, "optional", NULL) &&
+                !sw_store_get(ctl->store, kind, sw_pod_ns(pod), name))
+                return sw_printf("MountVolume.SetUp failed for volume \"%s\" : %s \"%s\" not found",
+                                 sw_json_str(v, "", "name", NULL), sources[k].shown, name);
+        }
     }
     return NULL;
 }
@@ -136,30 +110,22 @@ static char *missing_volume(struct sw_ctl *ctl, const struct sw_pod *pod)
 /* ---- the steps ----------------------------------------------------------------------------------
  */
 
-static void begin_run(struct sw_ctl *ctl, struct sw_pod *pod);
-
-static void crash(struct sw_ctl *ctl, struct sw_pod *pod)
+/* The containers that end by themselves have ended. */
+static void end_run(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run)
 {
+    const char *policy = sw_json_str(pod->doc, "Always", "spec", "restartPolicy", NULL);
+    pod->ended_ms = sw_ctl_now(ctl);
+    if (run->failing_init >= 0 ? sw_streq(policy, "Never") : !run->restarts) {
+        enter(ctl, pod, SW_STEP_ENDED);
+        return;
+    }
     int64_t wait_ms = CRASH_FIRST_MS;
     for (int i = 0; i < pod->n_restarts && wait_ms < CRASH_MOST_MS; i++)
         wait_ms *= 2;
     pod->n_restarts++;
-    pod->ended_ms = sw_ctl_now(ctl);
     wait_for(ctl, pod, wait_ms < CRASH_MOST_MS ? wait_ms : CRASH_MOST_MS);
     sw_ctl_event(ctl, pod->doc, "Warning", "BackOff", "Back-off restarting failed container");
     enter(ctl, pod, SW_STEP_CRASHED);
-}
-
-/* The containers that end have ended. */
-static void end_run(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run)
-{
-    const char *policy = sw_json_str(pod->doc, "Always", "spec", "restartPolicy", NULL);
-    bool restarts = run->failing_init >= 0 ? !sw_streq(policy, "Never") : run->restarts;
-    pod->ended_ms = sw_ctl_now(ctl);
-    if (restarts)
-        crash(ctl, pod);
-    else
-        enter(ctl, pod, SW_STEP_ENDED);
 }
 
 static void become_ready(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run)
@@ -189,6 +155,7 @@ static void begin_run(struct sw_ctl *ctl, struct sw_pod *pod)
     sw_run_done(&run);
 }
 
+/* All images are there: mount the volumes, then start the containers. */
 static void start(struct sw_ctl *ctl, struct sw_pod *pod)
 {
     SW_AUTO_CHARS *missing = missing_volume(ctl, pod);
@@ -206,11 +173,12 @@ static void start(struct sw_ctl *ctl, struct sw_pod *pod)
     enter(ctl, pod, SW_STEP_STARTING);
 }
 
+/* The time to pull the images is over. */
 static void pulled(struct sw_ctl *ctl, struct sw_pod *pod)
 {
     const char *missing = missing_image(ctl, pod);
     if (!missing) {
-        (void)note_images(pod);
+        note_images(pod);
         start(ctl, pod);
         return;
     }
@@ -220,17 +188,12 @@ static void pulled(struct sw_ctl *ctl, struct sw_pod *pod)
     enter(ctl, pod, SW_STEP_PULL_ERROR);
 }
 
-static bool is_new_to_node(const struct sw_pod *pod)
-{
-    for (size_t i = 0; nth_container(pod, i); i++)
-        if (nth_image(pod, i) && !lh_table_lookup_entry(pod->node->images, nth_image(pod, i)))
-            return true;
-    return false;
-}
-
 static void pull(struct sw_ctl *ctl, struct sw_pod *pod)
 {
-    if (ctl->delays.pull_ms <= 0 || !is_new_to_node(pod)) {
+    bool pulls = false;
+    for (size_t i = 0; nth_container(pod, i); i++)
+        pulls |= nth_image(pod, i) && !lh_table_lookup_entry(pod->node->images, nth_image(pod, i));
+    if (!pulls || ctl->delays.pull_ms <= 0) {
         pulled(ctl, pod);
         return;
     }
@@ -238,6 +201,7 @@ static void pull(struct sw_ctl *ctl, struct sw_pod *pod)
     enter(ctl, pod, SW_STEP_PULLING);
 }
 
+/* Delete the pod when its grace period is over. */
 static void stop(struct sw_ctl *ctl, struct sw_pod *pod)
 {
     if (pod->step != SW_STEP_STOPPING && ctl->delays.pod_stop_ms > 0) {
@@ -246,23 +210,14 @@ static void stop(struct sw_ctl *ctl, struct sw_pod *pod)
         return;
     }
     sw_alarm_stop(ctl, &pod->alarm);
-    (void)sw_ctl_delete(ctl, ctl->kinds.pod, pod->doc, true); /* gone already: so much the better */
+    (void)sw_ctl_delete(ctl, ctl->kinds.pod, pod->doc, true); /* gone already: fine */
 }
 
-static void on_run_alarm(struct sw_ctl *ctl, struct sw_pod *pod)
+/* The time that the pod's step takes is over. The pod may be freed by this. */
+static void on_alarm(struct sw_ctl *ctl, struct sw_alarm *alarm)
 {
+    struct sw_pod *pod = SW_OF_ALARM(struct sw_pod, alarm, alarm);
     struct sw_run run;
-    sw_run_init(ctl, pod, &run);
-    if (pod->step == SW_STEP_RUNNING)
-        become_ready(ctl, pod, &run);
-    else if (run.ends)
-        end_run(ctl, pod, &run);
-    sw_run_done(&run);
-}
-
-/* What the pod waited for is over. @pod may be gone afterwards. */
-static void advance(struct sw_ctl *ctl, struct sw_pod *pod)
-{
     switch (pod->step) {
     case SW_STEP_PULLING:
         pulled(ctl, pod);
@@ -277,7 +232,12 @@ static void advance(struct sw_ctl *ctl, struct sw_pod *pod)
         return;
     case SW_STEP_RUNNING:
     case SW_STEP_READY:
-        on_run_alarm(ctl, pod);
+        sw_run_init(ctl, pod, &run);
+        if (pod->step == SW_STEP_RUNNING)
+            become_ready(ctl, pod, &run);
+        else if (run.ends)
+            end_run(ctl, pod, &run);
+        sw_run_done(&run);
         return;
     case SW_STEP_STOPPING:
         stop(ctl, pod);
@@ -287,50 +247,47 @@ static void advance(struct sw_ctl *ctl, struct sw_pod *pod)
     }
 }
 
-/* ---- what the API says about it -----------------------------------------------------------------
+/* ---- changes in the API -------------------------------------------------------------------------
  */
 
-/* A pod that was running before these controllers looked goes on. */
+/* Continue a pod that was running before these controllers started. */
 static void take_over(struct sw_ctl *ctl, struct sw_pod *pod)
 {
-    if (!sw_streq(sw_pod_phase(pod), "Running")) {
-        pull(ctl, pod);
-        return;
-    }
     struct sw_run run;
-    (void)note_images(pod);
+    note_images(pod);
     sw_run_init(ctl, pod, &run);
     pod->started_ms = sw_ctl_now(ctl);
     become_ready(ctl, pod, &run);
     sw_run_done(&run);
 }
 
-static void check_again(struct sw_ctl *ctl, struct sw_pod *pod)
-{
-    if (pod->step == SW_STEP_NONE)
-        take_over(ctl, pod);
-    else if ((pod->step == SW_STEP_PULL_ERROR || pod->step == SW_STEP_PULL_WAIT) &&
-             !missing_image(ctl, pod))
-        pull(ctl, pod);
-    else if (pod->step == SW_STEP_MOUNTING)
-        start(ctl, pod);
-    else if (pod->step == SW_STEP_READY && pod->n_seen != pod->n_changes)
-        enter(ctl, pod, SW_STEP_READY); /* its annotations, or its node's state */
-}
-
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     struct sw_pod *pod = sw_ctl_pod(ctl, ns, name);
-    if (!pod || (!pod->node && !sw_doc_is_deleted(pod->doc)) || pod->step == SW_STEP_STOPPING)
+    if (!pod || pod->step == SW_STEP_STOPPING)
         return;
     if (sw_doc_is_deleted(pod->doc)) {
         stop(ctl, pod);
-    } else if (sw_pod_is_over(pod)) {
+        return;
+    }
+    if (!pod->node)
+        return;
+    if (sw_pod_is_over(pod)) {
         pod->step = SW_STEP_ENDED;
         sw_alarm_stop(ctl, &pod->alarm);
-    } else if (node_is_up(pod) || pod->step == SW_STEP_READY) {
-        check_again(ctl, pod);
+        return;
     }
+    bool no_image = pod->step == SW_STEP_PULL_ERROR || pod->step == SW_STEP_PULL_WAIT;
+    if (pod->step == SW_STEP_READY && pod->n_seen != pod->n_changes)
+        enter(ctl, pod, SW_STEP_READY); /* its annotations or its node's state have changed */
+    else if (!is_up(pod->node->doc))
+        return;
+    else if (pod->step == SW_STEP_NONE && sw_streq(sw_pod_phase(pod), "Running"))
+        take_over(ctl, pod);
+    else if (pod->step == SW_STEP_NONE || (no_image && !missing_image(ctl, pod)))
+        pull(ctl, pod);
+    else if (pod->step == SW_STEP_MOUNTING)
+        start(ctl, pod);
 }
 
 static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
@@ -351,14 +308,15 @@ static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *befor
     }
 }
 
+/* Enqueue the pods for which @waits returns true. */
 static void enqueue_all(struct sw_ctl *ctl,
-                        bool (*wants)(const struct sw_pod *pod, const void *arg), const void *arg)
+                        bool (*waits)(const struct sw_pod *pod, const void *arg), const void *arg)
 {
     size_t n;
     struct sw_node *const *nodes = sw_ctl_nodes(ctl, &n);
     for (size_t i = 0; i < n; i++)
         for (struct sw_pod *pod = nodes[i] ? nodes[i]->pods : NULL; pod; pod = pod->node_next)
-            if (wants(pod, arg))
+            if (waits(pod, arg))
                 enqueue(ctl, pod->doc);
 }
 
@@ -372,9 +330,9 @@ static bool waits_for_image(const struct sw_pod *pod, const void *image)
     return false;
 }
 
-void sw_kubelet_image(struct sw_ctl *ctl, const char *image)
+void sw_kubelet_image(void *arg, const char *image)
 {
-    enqueue_all(ctl, waits_for_image, image);
+    enqueue_all(arg, waits_for_image, image);
 }
 
 static bool waits_for_volume(const struct sw_pod *pod, const void *ns)
@@ -382,7 +340,7 @@ static bool waits_for_volume(const struct sw_pod *pod, const void *ns)
     return pod->step == SW_STEP_MOUNTING && sw_streq(sw_pod_ns(pod), ns);
 }
 
-/* A Secret or ConfigMap came: perhaps the one that a pod waits for. */
+/* A new Secret or ConfigMap may be one that a pod waits for. */
 static void on_mountable(const struct sw_store_event *event, void *arg)
 {
     struct sw_ctl *ctl = arg;
@@ -402,22 +360,6 @@ static void open_kubelet(struct sw_ctl *ctl)
 /* ---- logs ---------------------------------------------------------------------------------------
  */
 
-static bool has_run(const struct sw_pod *pod)
-{
-    return pod->step == SW_STEP_RUNNING || pod->step == SW_STEP_READY ||
-           pod->step == SW_STEP_CRASHED || pod->step == SW_STEP_ENDED ||
-           pod->step == SW_STEP_STOPPING;
-}
-
-static bool has_container(json_object *pod, const char *name)
-{
-    static const char *const lists[] = { "containers", "initContainers" };
-    for (size_t i = 0; i < SW_COUNT(lists); i++)
-        if (sw_json_find_by(sw_json_find(pod, "spec", lists[i], NULL), "name", name))
-            return true;
-    return false;
-}
-
 int sw_kubelet_logs(void *arg, json_object *doc, const char *container, bool previous, char **text)
 {
     struct sw_ctl *ctl = arg;
@@ -425,9 +367,12 @@ int sw_kubelet_logs(void *arg, json_object *doc, const char *container, bool pre
     if (!container || !*container)
         container = sw_json_str(sw_json_at(sw_json_find(doc, "spec", "containers", NULL), 0), "",
                                 "name", NULL);
-    if (!has_container(doc, container) || (previous && (!pod || !pod->n_restarts)))
+    if (!sw_json_find_by(sw_json_find(doc, "spec", "containers", NULL), "name", container) &&
+        !sw_json_find_by(sw_json_find(doc, "spec", "initContainers", NULL), "name", container))
         return SW_NOTFOUND;
-    if (!pod || !has_run(pod))
+    if (previous && (!pod || !pod->n_restarts))
+        return SW_NOTFOUND;
+    if (!pod || pod->step < SW_STEP_RUNNING)
         return SW_PENDING;
     struct sw_pod_plan plan = { 0 };
     sw_rules_plan_pod(ctl->rules, doc, container, &plan);
@@ -436,7 +381,6 @@ int sw_kubelet_logs(void *arg, json_object *doc, const char *container, bool pre
 }
 
 const struct sw_controller sw_kubelet = {
-    .queue = SW_Q_KUBELET,
     .work = work,
     .on_pod = on_pod,
     .on_node = on_node,

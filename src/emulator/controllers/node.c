@@ -5,13 +5,15 @@
 
 #include <stdlib.h>
 
-/* Nodes as kube-controller-manager sees them: taints that follow from their state, pods that a
- * NoExecute taint drives away, pods of nodes that are gone. Heartbeats are not looked at: a node is
- * as ready as its Ready condition says. */
+/* kube-controller-manager's work on nodes: taints by their conditions, eviction by NoExecute
+ * taints, deletion of the pods of deleted nodes. Heartbeats are ignored: only the Ready condition
+ * counts. */
 
-/* Pods stay on a node in trouble for so long, as the DefaultTolerationSeconds admission has it. */
-enum { DEFAULT_STAY_S = 300 };
+/* How long a pod without a toleration of its own stays on a node with one of the taints below, as
+ * the admission controller DefaultTolerationSeconds sets it. */
+enum { DEFAULT_TOLERATION_S = 300 };
 
+/* A taint that a node has while @applies. */
 struct taint_rule {
     const char *key, *effect;
     bool (*applies)(json_object *node);
@@ -27,7 +29,7 @@ static bool is_not_ready(json_object *node)
     return sw_streq(sw_cond_status(node, "Ready"), "False");
 }
 
-static bool is_lost(json_object *node)
+static bool is_unreachable(json_object *node)
 {
     return sw_streq(sw_cond_status(node, "Ready"), "Unknown");
 }
@@ -36,8 +38,8 @@ static const struct taint_rule taint_rules[] = {
     { "node.kubernetes.io/unschedulable", "NoSchedule", is_cordoned },
     { "node.kubernetes.io/not-ready", "NoSchedule", is_not_ready },
     { "node.kubernetes.io/not-ready", "NoExecute", is_not_ready },
-    { "node.kubernetes.io/unreachable", "NoSchedule", is_lost },
-    { "node.kubernetes.io/unreachable", "NoExecute", is_lost },
+    { "node.kubernetes.io/unreachable", "NoSchedule", is_unreachable },
+    { "node.kubernetes.io/unreachable", "NoExecute", is_unreachable },
 };
 
 static bool is_taint(json_object *taint, const struct taint_rule *rule)
@@ -54,14 +56,6 @@ static const struct taint_rule *rule_of(json_object *taint)
     return NULL;
 }
 
-static json_object *find_taint(json_object *taints, const struct taint_rule *rule)
-{
-    for (size_t i = 0; i < sw_json_len(taints); i++)
-        if (is_taint(sw_json_at(taints, i), rule))
-            return sw_json_at(taints, i);
-    return NULL;
-}
-
 /* The node's taints as they should be; new. */
 static json_object *wanted_taints(struct sw_ctl *ctl, json_object *node)
 {
@@ -73,7 +67,10 @@ static json_object *wanted_taints(struct sw_ctl *ctl, json_object *node)
     }
     for (size_t i = 0; i < SW_COUNT(taint_rules); i++) {
         const struct taint_rule *rule = &taint_rules[i];
-        if (!rule->applies(node) || find_taint(list, rule))
+        bool has = false;
+        for (size_t k = 0; k < sw_json_len(list); k++)
+            has |= is_taint(sw_json_at(list, k), rule);
+        if (has || !rule->applies(node))
             continue;
         bool evicts = sw_streq(rule->effect, "NoExecute");
         json_object_array_add(list, sw_doc_new("key", sw_str(rule->key), "effect",
@@ -92,29 +89,27 @@ static int set_taints(json_object *doc, void *arg)
     return 0;
 }
 
-/* ---- who must leave -----------------------------------------------------------------------------
+/* ---- eviction -----------------------------------------------------------------------------------
  */
 
-/* Seconds that a pod puts up with a NoExecute taint: -1 for ever. */
+/* Seconds for which a pod tolerates a NoExecute taint; -1: without limit. */
 static int64_t toleration_seconds(json_object *pod, json_object *taint)
 {
     json_object *list = sw_json_find(pod, "spec", "tolerations", NULL);
-    int64_t least = -2;
+    int64_t least = rule_of(taint) ? DEFAULT_TOLERATION_S : 0;
+    bool any = false;
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *one = sw_doc_list(json_object_get(sw_json_at(list, i)), NULL);
-        if (sw_fit_tolerates(one, taint)) {
-            int64_t s = sw_json_int(sw_json_at(list, i), -1, "tolerationSeconds", NULL);
-            least = least == -2 || (s >= 0 && (least < 0 || s < least)) ? s : least;
-        }
-        json_object_put(one);
+        if (!sw_toleration_fits(sw_json_at(list, i), taint))
+            continue;
+        int64_t s = sw_json_int(sw_json_at(list, i), -1, "tolerationSeconds", NULL);
+        least = !any || (s >= 0 && (least < 0 || s < least)) ? s : least;
+        any = true;
     }
-    if (least == -2)
-        least = rule_of(taint) ? DEFAULT_STAY_S : 0;
     return least;
 }
 
-/* Milliseconds until the pod must leave its node; -1: it may stay. */
-static int64_t must_leave_in(struct sw_ctl *ctl, json_object *node, json_object *pod)
+/* Milliseconds until the pod is evicted from its node; -1: it may stay. */
+static int64_t time_left(struct sw_ctl *ctl, json_object *node, json_object *pod)
 {
     json_object *taints = sw_json_find(node, "spec", "taints", NULL);
     int64_t soonest = -1;
@@ -128,35 +123,25 @@ static int64_t must_leave_in(struct sw_ctl *ctl, json_object *node, json_object 
         if (sw_time_parse(sw_json_str(taint, "", "timeAdded", NULL), &since, NULL) < 0)
             since = tolerated_s ? sw_ctl_now(ctl) : 0;
         int64_t left = since + tolerated_s * 1000 - sw_ctl_now(ctl);
-        left = left > 0 ? left : 0;
-        soonest = soonest < 0 || left < soonest ? left : soonest;
+        soonest = sw_ctl_sooner(soonest, left > 0 ? left : 0);
     }
     return soonest;
 }
 
 static void evict(struct sw_ctl *ctl, const struct sw_node *node)
 {
-    struct sw_doomed gone = { 0 };
+    struct sw_doomed evicted = { 0 };
     int64_t again = -1;
     for (struct sw_pod *pod = node->pods; pod; pod = pod->node_next) {
-        int64_t left = sw_pod_is_active(pod) ? must_leave_in(ctl, node->doc, pod->doc) : -1;
+        int64_t left = sw_pod_is_active(pod) ? time_left(ctl, node->doc, pod->doc) : -1;
         if (left == 0)
-            sw_doom(&gone, pod);
-        else if (left > 0 && (again < 0 || left < again))
-            again = left;
+            sw_doom(&evicted, pod);
+        else
+            again = sw_ctl_sooner(again, left);
     }
     if (again > 0)
         sw_ctl_enqueue_in(ctl, SW_Q_NODE, NULL, sw_obj_name(node->doc), again);
-    sw_doomed_delete(ctl, &gone, false);
-}
-
-static void remove_orphans(struct sw_ctl *ctl, const char *name)
-{
-    struct sw_doomed gone = { 0 };
-    for (struct sw_pod *pod = sw_ctl_waiting_pods(ctl); pod; pod = pod->wait_next)
-        if (sw_streq(sw_json_str(pod->doc, "", "spec", "nodeName", NULL), name))
-            sw_doom(&gone, pod);
-    sw_doomed_delete(ctl, &gone, true);
+    sw_doomed_delete(ctl, &evicted, false);
 }
 
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
@@ -164,7 +149,11 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     (void)ns;
     struct sw_node *node = sw_ctl_node(ctl, name);
     if (!node) {
-        remove_orphans(ctl, name);
+        struct sw_doomed orphans = { 0 };
+        for (struct sw_pod *pod = sw_ctl_waiting_pods(ctl); pod; pod = pod->wait_next)
+            if (sw_streq(sw_json_str(pod->doc, "", "spec", "nodeName", NULL), name))
+                sw_doom(&orphans, pod);
+        sw_doomed_delete(ctl, &orphans, true);
         return;
     }
     json_object *taints = wanted_taints(ctl, node->doc);
@@ -175,7 +164,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         evict(ctl, node);
 }
 
-/* Only what the rules above look at, so that labels cost nothing. */
+/* Enqueues a node only if what the functions above read has changed. */
 static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *before,
                     json_object *after)
 {
@@ -189,7 +178,6 @@ static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *befor
 }
 
 const struct sw_controller sw_node_controller = {
-    .queue = SW_Q_NODE,
     .work = work,
     .on_node = on_node,
 };

@@ -1,18 +1,12 @@
 #include "emulator/controllers/pod_run.h"
 
-#include "data/text/quantity.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static json_object *waiting(const char *reason, const char *fmt, const char *what)
+/* The state of a waiting container. @message may be NULL. */
+static json_object *waiting(const char *reason, const char *message)
 {
-    SW_AUTO_CHARS *message = NULL;
-    if (fmt) {
-        const char *at = strstr(fmt, "%s");
-        message = at ? sw_printf("%.*s%s%s", (int)(at - fmt), fmt, what, at + 2) : sw_strdup(fmt);
-    }
     return sw_doc_new(
         "waiting",
         sw_doc_new("reason", sw_str(reason), "message", message ? sw_str(message) : NULL, NULL),
@@ -34,31 +28,31 @@ static json_object *running(const struct sw_pod *pod)
     return sw_doc_new("running", sw_doc_new("startedAt", sw_time(pod->started_ms), NULL), NULL);
 }
 
-/* A container whose image is not there waits for that; the others for it. */
+/* While an image of the pod is missing: an error for its container, the others wait. */
 static json_object *pull_state(struct sw_ctl *ctl, const struct sw_pod *pod, const char *image)
 {
     if (sw_rules_image(ctl->rules, image))
-        return waiting("ContainerCreating", NULL, NULL);
-    return pod->step == SW_STEP_PULL_ERROR
-               ? waiting(
-                     "ErrImagePull",
-                     "rpc error: code = NotFound desc = failed to pull and unpack image \"%s\": "
-                     "not found",
-                     image)
-               : waiting("ImagePullBackOff", "Back-off pulling image \"%s\"", image);
+        return waiting("ContainerCreating", NULL);
+    bool back_off = pod->step == SW_STEP_PULL_WAIT;
+    SW_AUTO_CHARS *message =
+        back_off ? sw_printf("Back-off pulling image \"%s\"", image)
+                 : sw_printf("rpc error: code = NotFound desc = failed to pull and unpack image "
+                             "\"%s\": not found",
+                             image);
+    return waiting(back_off ? "ImagePullBackOff" : "ErrImagePull", message);
 }
 
 static json_object *crash_state(const struct sw_pod *pod, const char *container)
 {
-    SW_AUTO_CHARS *what = sw_printf("%s pod=%s_%s(%s)", container, sw_pod_name(pod), sw_pod_ns(pod),
-                                    sw_obj_uid(pod->doc));
-    return waiting("CrashLoopBackOff", "back-off restarting failed container=%s", what);
+    SW_AUTO_CHARS *message = sw_printf("back-off restarting failed container=%s pod=%s_%s(%s)",
+                                       container, sw_pod_name(pod), sw_pod_ns(pod),
+                                       sw_obj_uid(pod->doc));
+    return waiting("CrashLoopBackOff", message);
 }
 
 static bool is_started(enum sw_pod_step step)
 {
-    return step == SW_STEP_RUNNING || step == SW_STEP_READY || step == SW_STEP_CRASHED ||
-           step == SW_STEP_ENDED;
+    return step >= SW_STEP_RUNNING && step <= SW_STEP_ENDED;
 }
 
 static json_object *container_state(struct sw_ctl *ctl, const struct sw_pod *pod,
@@ -66,8 +60,9 @@ static json_object *container_state(struct sw_ctl *ctl, const struct sw_pod *pod
 {
     const struct sw_pod_plan *plan = &run->plans[i];
     bool ended = plan->run_ms >= 0;
+    bool has_inits = sw_json_len(sw_json_find(pod->doc, "spec", "initContainers", NULL));
     if (run->failing_init >= 0)
-        return waiting("PodInitializing", NULL, NULL);
+        return waiting("PodInitializing", NULL);
     switch (pod->step) {
     case SW_STEP_PULL_ERROR:
     case SW_STEP_PULL_WAIT:
@@ -80,9 +75,7 @@ static json_object *container_state(struct sw_ctl *ctl, const struct sw_pod *pod
     case SW_STEP_READY:
         return running(pod);
     default:
-        return sw_json_len(sw_json_find(pod->doc, "spec", "initContainers", NULL))
-                   ? waiting("PodInitializing", NULL, NULL)
-                   : waiting("ContainerCreating", NULL, NULL);
+        return waiting(has_inits ? "PodInitializing" : "ContainerCreating", NULL);
     }
 }
 
@@ -114,7 +107,7 @@ static json_object *init_status(const struct sw_pod *pod, const struct sw_run *r
     bool over = is_started(pod->step), failed = run->failing_init == (long)i;
     json_object *state;
     if (!over || (run->failing_init >= 0 && (long)i > run->failing_init))
-        state = waiting("PodInitializing", NULL, NULL);
+        state = waiting("PodInitializing", NULL);
     else if (failed && pod->step == SW_STEP_CRASHED)
         state = crash_state(pod, name);
     else
@@ -141,8 +134,8 @@ static const char *phase_of(const struct sw_pod *pod, const struct sw_run *run)
     }
 }
 
-/* The names of the containers that are not ready, as kubelet lists them: "[a b]". */
-static char *unready_names(json_object *statuses)
+/* A message with the names of the containers that are not ready, as kubelet lists them: "[a b]". */
+static char *unready_message(json_object *statuses)
 {
     char *text = sw_strdup("containers with unready status: [");
     const char *sep = "";
@@ -150,14 +143,11 @@ static char *unready_names(json_object *statuses)
         json_object *s = sw_json_at(statuses, i);
         if (sw_json_bool(s, false, "ready", NULL))
             continue;
-        char *more = sw_printf("%s%s%s", text, sep, sw_json_str(s, "", "name", NULL));
-        free(text);
-        text = more;
+        sw_append(&text, "%s%s", sep, sw_json_str(s, "", "name", NULL));
         sep = " ";
     }
-    char *full = sw_printf("%s]", text);
-    free(text);
-    return full;
+    sw_append(&text, "]");
+    return text;
 }
 
 static void set_conditions(struct sw_ctl *ctl, const struct sw_pod *pod, const struct sw_run *run,
@@ -166,21 +156,20 @@ static void set_conditions(struct sw_ctl *ctl, const struct sw_pod *pod, const s
     json_object *list = sw_json_need_list(status, "conditions", NULL);
     int64_t now = sw_ctl_now(ctl);
     bool over = pod->step == SW_STEP_ENDED && !run->worst_exit_code && run->failing_init < 0;
-    bool initialized = is_started(pod->step) && run->failing_init < 0;
+    bool has_inits = sw_json_len(sw_json_find(pod->doc, "spec", "initContainers", NULL));
+    bool initialized = !has_inits || (is_started(pod->step) && run->failing_init < 0);
     SW_AUTO_CHARS *message = ready || over
                                  ? NULL
-                                 : unready_names(sw_json_get(status, "containerStatuses"));
-    const char *why = ready ? NULL : over ? "PodCompleted" : "ContainersNotReady";
-    if (!initialized && !sw_json_len(sw_json_find(pod->doc, "spec", "initContainers", NULL)))
-        initialized = true;
+                                 : unready_message(sw_json_get(status, "containerStatuses"));
+    const char *reason = ready ? NULL : over ? "PodCompleted" : "ContainersNotReady";
     (void)sw_cond_set(list, "Initialized", initialized ? "True" : "False",
                       initialized ? NULL : "ContainersNotInitialized", NULL, now);
-    (void)sw_cond_set(list, "Ready", ready ? "True" : "False", why, message, now);
-    (void)sw_cond_set(list, "ContainersReady", ready ? "True" : "False", why, message, now);
+    (void)sw_cond_set(list, "Ready", ready ? "True" : "False", reason, message, now);
+    (void)sw_cond_set(list, "ContainersReady", ready ? "True" : "False", reason, message, now);
     (void)sw_cond_set(list, "PodScheduled", "True", NULL, NULL, now);
 }
 
-/* An address of the pod's own in its node's range. */
+/* The pod's address in its node's range; the same one for its life. */
 static char *new_address(struct sw_pod *pod)
 {
     const char *range = sw_json_str(pod->node->doc, "", "spec", "podCIDR", NULL);
@@ -193,6 +182,7 @@ static char *new_address(struct sw_pod *pod)
     return sw_printf("10.%zu.%zu.%u", 200 + n / 256 % 50, n % 256, pod->ip % 253 + 2);
 }
 
+/* Set hostIP, and podIP once the pod has started. */
 static void set_addresses(struct sw_pod *pod, json_object *status)
 {
     json_object *addresses = sw_json_find(pod->node->doc, "status", "addresses", NULL);
@@ -206,24 +196,6 @@ static void set_addresses(struct sw_pod *pod, json_object *status)
     SW_AUTO_CHARS *ip = on_host ? sw_strdup(host_ip) : new_address(pod);
     sw_json_set_str(status, ip, "podIP", NULL);
     json_object_object_add(status, "podIPs", sw_doc_list(sw_doc_new("ip", sw_str(ip), NULL), NULL));
-}
-
-/* Quality of service, as the API server's documentation defines the classes. */
-static const char *qos_of(json_object *pod)
-{
-    static const char *const kinds[] = { "cpu", "memory" };
-    json_object *list = sw_json_find(pod, "spec", "containers", NULL);
-    bool any = false, all = true;
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *r = sw_json_get(sw_json_at(list, i), "resources");
-        for (size_t k = 0; k < SW_COUNT(kinds); k++) {
-            json_object *limit = sw_json_find(r, "limits", kinds[k], NULL);
-            json_object *request = sw_json_find(r, "requests", kinds[k], NULL);
-            any |= limit || request;
-            all &= limit && (!request || json_object_equal(limit, request));
-        }
-    }
-    return !any ? "BestEffort" : all && sw_json_len(list) ? "Guaranteed" : "Burstable";
 }
 
 json_object *sw_pod_status(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run *run,
@@ -245,8 +217,6 @@ json_object *sw_pod_status(struct sw_ctl *ctl, struct sw_pod *pod, const struct 
         json_object_object_add(status, "initContainerStatuses", inits);
     if (!sw_json_get(status, "startTime"))
         json_object_object_add(status, "startTime", sw_time(sw_ctl_now(ctl)));
-    if (!sw_json_get(status, "qosClass"))
-        sw_json_set_str(status, qos_of(pod->doc), "qosClass", NULL);
     set_conditions(ctl, pod, run, status, ready);
     set_addresses(pod, status);
     return status;

@@ -1,20 +1,22 @@
 #include "emulator/controllers/core.h"
 
-#include <json-c/linkhash.h>
+#include "data/json/table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of a queue looked at in one turn: between turns the store tells of what was changed, and
- * lets go of what it held for that. */
+/* Keys of a queue that are handled in one turn of the loop. Between turns the store notifies its
+ * subscribers and frees the events. */
 enum { KEYS_A_TURN = 64 };
 
-/* A key of one queue: "ns/name", or "/name". */
+/* The keys of one queue, in order: "ns/name", or "/name". */
 struct keys {
     char **items; /* each owned, and in @waiting too */
     size_t n, cap;
     struct lh_table *waiting;
 };
 
+/* A key that is added to its queue at a later time. */
 struct later {
     struct sw_alarm alarm;
     enum sw_queue queue;
@@ -26,14 +28,6 @@ struct sw_ctl_queues {
     struct lh_table *later[SW_N_QUEUES];
     struct sw_timer *turn;
 };
-
-static const struct sw_controller *controller_of(enum sw_queue queue)
-{
-    for (size_t i = 0; sw_controllers[i]; i++)
-        if (sw_controllers[i]->queue == queue)
-            return sw_controllers[i];
-    return NULL;
-}
 
 static void add(struct sw_ctl *ctl, enum sw_queue queue, const char *key)
 {
@@ -60,7 +54,14 @@ void sw_ctl_enqueue(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, con
     add(ctl, queue, key);
 }
 
-static void forget(struct sw_ctl *ctl, struct later *later)
+void sw_ctl_enqueue_owner(struct sw_ctl *ctl, enum sw_queue queue, json_object *object)
+{
+    json_object *ref = sw_doc_controller(object);
+    if (ref && sw_streq(sw_json_str(ref, "", "kind", NULL), sw_controllers[queue]->kind))
+        sw_ctl_enqueue(ctl, queue, sw_obj_namespace(object), sw_json_str(ref, "", "name", NULL));
+}
+
+static void free_later(struct sw_ctl *ctl, struct later *later)
 {
     sw_alarm_stop(ctl, &later->alarm);
     (void)lh_table_delete(ctl->queues->later[later->queue], later->key);
@@ -72,7 +73,7 @@ static void on_later(struct sw_ctl *ctl, struct sw_alarm *alarm)
 {
     struct later *later = (struct later *)alarm; /* its first member */
     add(ctl, later->queue, later->key);
-    forget(ctl, later);
+    free_later(ctl, later);
 }
 
 void sw_ctl_enqueue_in(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, const char *name,
@@ -80,8 +81,7 @@ void sw_ctl_enqueue_in(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, 
 {
     SW_AUTO_CHARS *key = key_of(ns, name);
     struct lh_table *table = ctl->queues->later[queue];
-    struct lh_entry *entry = lh_table_lookup_entry(table, key);
-    struct later *later = entry ? lh_entry_v(entry) : NULL;
+    struct later *later = sw_table_find(table, key);
     if (later && later->alarm.due_ms <= sw_ctl_now(ctl) + in_ms)
         return;
     if (!later) {
@@ -94,17 +94,10 @@ void sw_ctl_enqueue_in(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, 
     sw_alarm_set(ctl, &later->alarm, in_ms);
 }
 
-static void work(struct sw_ctl *ctl, const struct sw_controller *controller, const char *key)
-{
-    const char *slash = strchr(key, '/');
-    SW_AUTO_CHARS *ns = sw_strndup(key, (size_t)(slash - key));
-    controller->work(ctl, ns, slash + 1);
-}
-
+/* Handle the first keys of a queue. */
 static void work_some(struct sw_ctl *ctl, enum sw_queue queue)
 {
     struct keys *keys = &ctl->queues->keys[queue];
-    const struct sw_controller *controller = controller_of(queue);
     char *now[KEYS_A_TURN];
     size_t n = keys->n < KEYS_A_TURN ? keys->n : KEYS_A_TURN;
     for (size_t i = 0; i < n; i++) {
@@ -114,7 +107,9 @@ static void work_some(struct sw_ctl *ctl, enum sw_queue queue)
     keys->n -= n;
     memmove(keys->items, keys->items + n, keys->n * sizeof *keys->items);
     for (size_t i = 0; i < n; i++) {
-        work(ctl, controller, now[i]);
+        const char *slash = strchr(now[i], '/');
+        SW_AUTO_CHARS *ns = sw_strndup(now[i], (size_t)(slash - now[i]));
+        sw_controllers[queue]->work(ctl, ns, slash + 1);
         free(now[i]);
     }
     if (keys->n && !sw_timer_is_set(ctl->queues->turn))
@@ -139,14 +134,6 @@ void sw_ctl_queues_open(struct sw_ctl *ctl)
     }
 }
 
-static void free_keys(struct keys *keys)
-{
-    for (size_t i = 0; i < keys->n; i++)
-        free(keys->items[i]);
-    free(keys->items);
-    lh_table_free(keys->waiting);
-}
-
 void sw_ctl_queues_close(struct sw_ctl *ctl)
 {
     if (!ctl->queues)
@@ -156,10 +143,13 @@ void sw_ctl_queues_close(struct sw_ctl *ctl)
         struct lh_entry *entry, *next;
         lh_foreach_safe(ctl->queues->later[i], entry, next)
         {
-            forget(ctl, lh_entry_v(entry));
+            free_later(ctl, lh_entry_v(entry));
         }
         lh_table_free(ctl->queues->later[i]);
-        free_keys(&ctl->queues->keys[i]);
+        for (size_t k = 0; k < ctl->queues->keys[i].n; k++)
+            free(ctl->queues->keys[i].items[k]);
+        free(ctl->queues->keys[i].items);
+        lh_table_free(ctl->queues->keys[i].waiting);
     }
     free(SW_TAKE(ctl->queues));
 }

@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,15 +39,12 @@ char *sw_reasons_text(struct sw_reasons *reasons, size_t n_nodes)
     qsort(lines, reasons->n, sizeof *lines, compare);
     char *text = sw_printf("0/%zu nodes are available:", n_nodes);
     for (size_t i = 0; i < reasons->n; i++) {
-        char *more = sw_printf("%s%s %s", text, i ? "," : "", lines[i]);
-        free(text);
+        sw_append(&text, "%s %s", i ? "," : "", lines[i]);
         free(lines[i]);
-        text = more;
     }
     free(lines);
-    char *full = sw_printf("%s.", text);
-    free(text);
-    return full;
+    sw_append(&text, ".");
+    return text;
 }
 
 void sw_reasons_done(struct sw_reasons *reasons)

@@ -1,14 +1,14 @@
 #include "emulator/controllers/workload.h"
 
+#include "data/json/table.h"
 #include "data/selector/selector.h"
 
-#include <json-c/linkhash.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Endpoints and EndpointSlices of Services with a selector. */
 
+/* A Service with a selector. */
 struct service {
     struct service *next; /* of the same namespace */
     char *name;
@@ -19,17 +19,23 @@ struct sw_services {
     struct lh_table *by_ns; /* namespace -> struct service; owns both */
 };
 
+static void free_service(struct service *s)
+{
+    free(s->name);
+    sw_selector_done(&s->selector);
+    free(s);
+}
+
 static void free_services(struct lh_entry *entry)
 {
     for (struct service *s = lh_entry_v(entry), *next; s; s = next) {
         next = s->next;
-        free(s->name);
-        sw_selector_done(&s->selector);
-        free(s);
+        free_service(s);
     }
     free(lh_entry_k(entry));
 }
 
+/* Where the list of a namespace's services begins; NULL: it has none, unless @make. */
 static struct service **services_of(struct sw_ctl *ctl, const char *ns, bool make)
 {
     struct lh_table *table = ctl->services->by_ns;
@@ -41,7 +47,7 @@ static struct service **services_of(struct sw_ctl *ctl, const char *ns, bool mak
     return entry ? (struct service **)&entry->v : NULL;
 }
 
-/* Know the service as its document says, or (NULL) forget it. */
+/* Update the entry of a service; @doc NULL: remove it. */
 static void note_service(struct sw_ctl *ctl, const char *ns, const char *name, json_object *doc)
 {
     struct service **link = services_of(ctl, ns, true);
@@ -51,9 +57,7 @@ static void note_service(struct sw_ctl *ctl, const char *ns, const char *name, j
     json_object *selector = sw_json_find(doc, "spec", "selector", NULL);
     if (s) {
         *link = s->next;
-        sw_selector_done(&s->selector);
-        free(s->name);
-        free(s);
+        free_service(s);
     }
     if (!sw_json_len(selector))
         return;
@@ -68,6 +72,7 @@ static void note_service(struct sw_ctl *ctl, const char *ns, const char *name, j
 /* ---- ports and addresses ------------------------------------------------------------------------
  */
 
+/* The number of the container port @name; 0: there is none. */
 static int64_t container_port(json_object *pod, const char *name)
 {
     json_object *list = sw_json_find(pod, "spec", "containers", NULL);
@@ -79,8 +84,8 @@ static int64_t container_port(json_object *pod, const char *name)
     return 0;
 }
 
-/* The ports as endpoints have them: numbers, a name where the service gives one. @pod: where named
- * ports are looked up. New. */
+/* A new list of the service's ports as endpoints have them: numbers, with the service's names.
+ * Named target ports are looked up in @pod. */
 static json_object *ports_of(json_object *service, json_object *pod)
 {
     json_object *list = sw_json_find(service, "spec", "ports", NULL);
@@ -108,66 +113,67 @@ static json_object *target_ref(const struct sw_pod *pod)
                       sw_str(sw_pod_name(pod)), "uid", sw_str(sw_obj_uid(pod->doc)), NULL);
 }
 
-struct gathered {
+/* The endpoints of one service. */
+struct endpoints {
     json_object *ready, *unready; /* addresses of Endpoints */
-    json_object *endpoints;       /* of an EndpointSlice */
-    json_object *a_pod;           /* borrowed */
+    json_object *in_slice;        /* endpoints of an EndpointSlice */
+    json_object *pod;             /* one of the pods, borrowed; NULL: none */
 };
 
-static void gather_pod(struct gathered *g, const struct sw_pod *pod)
+static void add_pod(struct endpoints *g, const struct sw_pod *pod)
 {
     const char *ip = sw_json_str(pod->doc, "", "status", "podIP", NULL);
     const char *node = sw_json_str(pod->doc, "", "spec", "nodeName", NULL);
     bool ready = sw_pod_is_ready(pod), dying = sw_doc_is_deleted(pod->doc);
     if (!*ip || sw_pod_is_over(pod))
         return;
-    g->a_pod = pod->doc;
+    g->pod = pod->doc;
     json_object_array_add(
-        g->endpoints, sw_doc_new("addresses", sw_doc_list(sw_str(ip), NULL), "conditions",
-                                 sw_doc_new("ready", sw_bool(ready && !dying), "serving",
-                                            sw_bool(ready), "terminating", sw_bool(dying), NULL),
-                                 "nodeName", sw_str(node), "targetRef", target_ref(pod), NULL));
+        g->in_slice, sw_doc_new("addresses", sw_doc_list(sw_str(ip), NULL), "conditions",
+                                sw_doc_new("ready", sw_bool(ready && !dying), "serving",
+                                           sw_bool(ready), "terminating", sw_bool(dying), NULL),
+                                "nodeName", sw_str(node), "targetRef", target_ref(pod), NULL));
     if (!dying)
         json_object_array_add(ready ? g->ready : g->unready,
                               sw_doc_new("ip", sw_str(ip), "nodeName", sw_str(node), "targetRef",
                                          target_ref(pod), NULL));
 }
 
-static int by_address(const void *a, const void *b)
+static int by_pod_name(const void *a, const void *b)
 {
     json_object *p = *(json_object *const *)a, *q = *(json_object *const *)b;
     return strcmp(sw_json_str(p, "", "targetRef", "name", NULL),
                   sw_json_str(q, "", "targetRef", "name", NULL));
 }
 
-static void gather(struct sw_ctl *ctl, json_object *service, struct gathered *g)
+static void find_endpoints(struct sw_ctl *ctl, json_object *service, struct endpoints *g)
 {
     struct sw_selector selector = { 0 };
     size_t n;
     struct sw_node *const *nodes = sw_ctl_nodes(ctl, &n);
     if (sw_selector_from_map(sw_json_find(service, "spec", "selector", NULL), &selector, NULL) < 0)
         selector.nothing = true;
-    *g = (struct gathered){ .ready = json_object_new_array(),
-                            .unready = json_object_new_array(),
-                            .endpoints = json_object_new_array() };
+    *g = (struct endpoints){ .ready = json_object_new_array(),
+                             .unready = json_object_new_array(),
+                             .in_slice = json_object_new_array() };
     for (size_t i = 0; i < n; i++)
         for (struct sw_pod *p = nodes[i] ? nodes[i]->pods : NULL; p; p = p->node_next)
             if (sw_streq(sw_pod_ns(p), sw_obj_namespace(service)) &&
                 sw_selector_matches_object(&selector, p->doc))
-                gather_pod(g, p);
-    json_object_array_sort(g->ready, by_address);
-    json_object_array_sort(g->unready, by_address);
-    json_object_array_sort(g->endpoints, by_address);
+                add_pod(g, p);
+    json_object_array_sort(g->ready, by_pod_name);
+    json_object_array_sort(g->unready, by_pod_name);
+    json_object_array_sort(g->in_slice, by_pod_name);
     sw_selector_done(&selector);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------
  */
 
-/* Store the fields of @want (taken) in the object of its name, made where it is missing. */
+/* The fields of an object that are replaced by those of @want. */
 struct change {
     json_object *want;
-    const char *const *keys;
+    const char *const *keys; /* ended by NULL */
 };
 
 static int set_keys(json_object *doc, void *arg)
@@ -181,6 +187,8 @@ static int set_keys(json_object *doc, void *arg)
     return 0;
 }
 
+/* Store the fields @keys of @want (taken) in the object of its name, created where it is missing.
+ */
 static void put(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *want,
                 const char *const *keys)
 {
@@ -190,7 +198,7 @@ static void put(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object 
     for (const char *const *key = keys; have && *key; key++)
         same &= sw_doc_same(sw_json_get(have, *key), sw_json_get(want, *key));
     if (!have)
-        (void)sw_ctl_create(ctl, kind, json_object_get(want), NULL); /* looked at again */
+        (void)sw_ctl_create(ctl, kind, json_object_get(want), NULL);
     else if (!same)
         (void)sw_ctl_modify(ctl, kind, have, NULL, set_keys, &c);
     json_object_put(want);
@@ -203,7 +211,7 @@ static json_object *metadata(json_object *service, const char *name)
                       "labels", labels, NULL);
 }
 
-static void put_endpoints(struct sw_ctl *ctl, json_object *service, const struct gathered *g)
+static void put_endpoints(struct sw_ctl *ctl, json_object *service, const struct endpoints *g)
 {
     static const char *const keys[] = { "subsets", NULL };
     json_object *subsets = json_object_new_array();
@@ -213,36 +221,33 @@ static void put_endpoints(struct sw_ctl *ctl, json_object *service, const struct
             sw_doc_new("addresses", sw_json_len(g->ready) ? json_object_get(g->ready) : NULL,
                        "notReadyAddresses",
                        sw_json_len(g->unready) ? json_object_get(g->unready) : NULL, "ports",
-                       ports_of(service, g->a_pod), NULL));
+                       ports_of(service, g->pod), NULL));
     put(ctl, ctl->kinds.endpoints,
         sw_doc_new("apiVersion", sw_str("v1"), "kind", sw_str("Endpoints"), "metadata",
                    metadata(service, sw_obj_name(service)), "subsets", subsets, NULL),
         keys);
 }
 
-static char *slice_name(const char *service)
-{
-    return sw_printf("%s-%05x", service, (unsigned)(sw_fnv64a(service, strlen(service)) & 0xfffff));
-}
-
-static void put_slice(struct sw_ctl *ctl, json_object *service, const struct gathered *g)
+static void put_slice(struct sw_ctl *ctl, json_object *service, const struct endpoints *g)
 {
     static const char *const keys[] = { "endpoints", "ports", NULL };
     const struct sw_emu_kind *kind = ctl->kinds.endpointslice;
     if (!kind)
         return;
-    SW_AUTO_CHARS *name = slice_name(sw_obj_name(service));
+    const char *service_name = sw_obj_name(service);
+    uint64_t hash = sw_fnv64a(service_name, strlen(service_name));
+    SW_AUTO_CHARS *name = sw_printf("%s-%05x", service_name, (unsigned)(hash & 0xfffff));
     SW_AUTO_CHARS *version = sw_printf("%s/%s", kind->group, kind->storage_version);
     json_object *meta = metadata(service, name);
     json_object *labels = sw_json_need_map(meta, "labels", NULL);
-    sw_json_set_str(labels, sw_obj_name(service), "kubernetes.io/service-name", NULL);
+    sw_json_set_str(labels, service_name, "kubernetes.io/service-name", NULL);
     sw_json_set_str(labels, "endpointslice-controller.k8s.io",
                     "endpointslice.kubernetes.io/managed-by", NULL);
     json_object_object_add(meta, "ownerReferences", sw_doc_list(sw_doc_owner_ref(service), NULL));
     put(ctl, kind,
         sw_doc_new("apiVersion", sw_str(version), "kind", sw_str("EndpointSlice"), "metadata", meta,
-                   "addressType", sw_str("IPv4"), "endpoints", json_object_get(g->endpoints),
-                   "ports", ports_of(service, g->a_pod), NULL),
+                   "addressType", sw_str("IPv4"), "endpoints", json_object_get(g->in_slice),
+                   "ports", ports_of(service, g->pod), NULL),
         keys);
 }
 
@@ -258,18 +263,18 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     }
     if (!sw_json_len(sw_json_find(service, "spec", "selector", NULL)) || sw_doc_is_deleted(service))
         return;
-    struct gathered g;
+    struct endpoints g;
     json_object_get(service);
-    gather(ctl, service, &g);
+    find_endpoints(ctl, service, &g);
     put_endpoints(ctl, service, &g);
     put_slice(ctl, service, &g);
     json_object_put(g.ready);
     json_object_put(g.unready);
-    json_object_put(g.endpoints);
+    json_object_put(g.in_slice);
     json_object_put(service);
 }
 
-/* What of a pod is in endpoints did not change. */
+/* Whether all fields of a pod that endpoints depend on are the same. */
 static bool is_same_endpoint(json_object *a, json_object *b)
 {
     return a && b && sw_doc_is_deleted(a) == sw_doc_is_deleted(b) &&
@@ -307,7 +312,6 @@ static void close_services(struct sw_ctl *ctl)
 }
 
 const struct sw_controller sw_service_controller = {
-    .queue = SW_Q_SERVICE,
     .group = "",
     .kind = "Service",
     .work = work,

@@ -1,16 +1,16 @@
 #include "emulator/controllers/spread.h"
 
+#include "data/json/table.h"
 #include "data/selector/selector.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 
-/* One term: the values of its topology key where a pod that it means already is. */
+/* A term of required pod affinity or anti-affinity. */
 struct term {
     bool anti;
-    bool alone_is_fine; /* affinity: no such pod anywhere, and the pod itself is one */
-    const char *key;    /* in the pod's document */
-    struct lh_table *values;
+    bool first;      /* no pod matches yet, but the pod itself does: affinity allows any value */
+    const char *key; /* the topology key, in the pod's document */
+    struct lh_table *values; /* the key's values on nodes with a matching pod */
 };
 
 struct sw_spread {
@@ -24,21 +24,6 @@ static const char *value_at(const struct term *term, const struct sw_node *node)
     return sw_obj_label(node->doc, term->key);
 }
 
-static bool is_in(json_object *namespaces, const char *own, const char *ns)
-{
-    if (!sw_json_len(namespaces))
-        return sw_streq(own, ns);
-    for (size_t i = 0; i < sw_json_len(namespaces); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(namespaces, i)), ns))
-            return true;
-    return false;
-}
-
-static void free_key(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
-}
-
 static void add_term(struct sw_ctl *ctl, struct sw_spread *s, json_object *doc, bool anti)
 {
     struct sw_selector selector = { 0 };
@@ -47,17 +32,19 @@ static void add_term(struct sw_ctl *ctl, struct sw_spread *s, json_object *doc, 
     const char *own = sw_obj_namespace(s->doc);
     if (sw_selector_from_object(sw_json_get(doc, "labelSelector"), &selector, NULL) < 0)
         selector.nothing = true;
-    t.values = lh_kchar_table_new(16, free_key);
-    t.alone_is_fine = sw_selector_matches_object(&selector, s->doc);
+    t.values = lh_kchar_table_new(16, sw_table_free_key);
+    t.first = sw_selector_matches_object(&selector, s->doc);
     size_t n;
     struct sw_node *const *nodes = sw_ctl_nodes(ctl, &n);
     for (size_t i = 0; i < n; i++) {
         const char *value = nodes[i] ? value_at(&t, nodes[i]) : NULL;
         for (struct sw_pod *p = value ? nodes[i]->pods : NULL; p; p = p->node_next) {
-            if (sw_pod_is_over(p) || !is_in(namespaces, own, sw_pod_ns(p)) ||
+            bool in_namespace = sw_json_len(namespaces) ? sw_json_has_text(namespaces, sw_pod_ns(p))
+                                                        : sw_streq(own, sw_pod_ns(p));
+            if (!in_namespace || sw_pod_is_over(p) ||
                 !sw_selector_matches_object(&selector, p->doc))
                 continue;
-            t.alone_is_fine = false;
+            t.first = false;
             if (!lh_table_lookup_entry(t.values, value))
                 (void)lh_table_insert(t.values, sw_strdup(value), NULL);
         }
@@ -106,7 +93,7 @@ const char *sw_spread_check(const struct sw_spread *s, const struct sw_node *nod
         bool there = value && lh_table_lookup_entry(t->values, value);
         if (t->anti && there)
             return "node(s) didn't match pod anti-affinity rules";
-        if (!t->anti && !there && !(value && t->alone_is_fine))
+        if (!t->anti && !there && !(value && t->first))
             return "node(s) didn't match pod affinity rules";
     }
     return NULL;

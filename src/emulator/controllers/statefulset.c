@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One look at a StatefulSet: its pods by ordinal. Source: Kubernetes "StatefulSets". */
+/* A StatefulSet and its pods by ordinal. Source: Kubernetes "StatefulSets". */
 struct set {
     struct sw_ctl *ctl;
     json_object *doc; /* counted */
@@ -17,32 +17,28 @@ struct set {
 
 static const char hash_label[] = "controller-revision-hash";
 
-/* The ordinal of a pod's name, -1 for a name that is not the set's. */
-static int64_t ordinal_of(const struct set *s, json_object *pod)
+/* Put @pod at its ordinal, which is the end of its name; other pods are ignored. */
+static void put_pod(struct set *s, json_object *pod)
 {
     const char *name = sw_obj_name(pod), *prefix = sw_obj_name(s->doc);
     char *end;
     if (!sw_starts_with(name, prefix) || name[strlen(prefix)] != '-')
-        return -1;
-    const char *digits = name + strlen(prefix) + 1;
-    long long n = strtoll(digits, &end, 10);
-    return end == digits || *end || n < 0 || n > 1000000 ? -1 : n;
-}
-
-static void put_pod(struct set *s, json_object *pod)
-{
-    int64_t i = ordinal_of(s, pod) - s->first;
-    if (i < 0)
         return;
-    if ((size_t)i >= s->n_pods) {
-        s->pods = sw_realloc(s->pods, (size_t)i + 1, sizeof *s->pods);
-        memset(s->pods + s->n_pods, 0, ((size_t)i + 1 - s->n_pods) * sizeof *s->pods);
-        s->n_pods = (size_t)i + 1;
+    const char *digits = name + strlen(prefix) + 1;
+    long long ordinal = strtoll(digits, &end, 10);
+    if (end == digits || *end || ordinal < s->first || ordinal > 1000000)
+        return;
+    size_t i = (size_t)(ordinal - s->first);
+    if (i >= s->n_pods) {
+        s->pods = sw_realloc(s->pods, i + 1, sizeof *s->pods);
+        memset(s->pods + s->n_pods, 0, (i + 1 - s->n_pods) * sizeof *s->pods);
+        s->n_pods = i + 1;
     }
     s->pods[i] = json_object_get(pod);
 }
 
-static void gather(struct set *s)
+/* Read the spec and find the pods. */
+static void read_set(struct set *s)
 {
     sw_doc_hash(sw_json_find(s->doc, "spec", "template", NULL), s->hash);
     s->update = sw_printf("%s-%s", sw_obj_name(s->doc), s->hash);
@@ -56,20 +52,10 @@ static void gather(struct set *s)
         put_pod(s, p->doc);
 }
 
-static void drop(struct set *s)
-{
-    for (size_t i = 0; i < s->n_pods; i++)
-        json_object_put(s->pods[i]);
-    free(s->pods);
-    free(s->update);
-    free(s->current);
-    json_object_put(s->doc);
-}
-
 /* ---- claims -------------------------------------------------------------------------------------
  */
 
-/* The claims of the set's templates for one pod, made where missing, and its volumes. */
+/* Create the missing claims of the set's templates for one pod, and add its volumes. */
 static void add_claims(struct set *s, json_object *pod, const char *pod_name)
 {
     json_object *templates = sw_json_find(s->doc, "spec", "volumeClaimTemplates", NULL);
@@ -83,7 +69,7 @@ static void add_claims(struct set *s, json_object *pod, const char *pod_name)
             sw_json_set_str(doc, "PersistentVolumeClaim", "kind", NULL);
             sw_json_set_str(doc, claim, "metadata", "name", NULL);
             sw_json_set_str(doc, sw_obj_namespace(s->doc), "metadata", "namespace", NULL);
-            (void)sw_ctl_create(s->ctl, s->ctl->kinds.pvc, doc, s->doc); /* said in an Event */
+            (void)sw_ctl_create(s->ctl, s->ctl->kinds.pvc, doc, s->doc); /* an Event reports it */
         }
         json_object *volume = sw_doc_new("name", sw_str(sw_obj_name(t)), "persistentVolumeClaim",
                                          sw_doc_new("claimName", sw_str(claim), NULL), NULL);
@@ -91,6 +77,7 @@ static void add_claims(struct set *s, json_object *pod, const char *pod_name)
     }
 }
 
+/* @return whether the pod was created. */
 static bool create_pod(struct set *s, int64_t ordinal)
 {
     SW_AUTO_CHARS *name = sw_printf("%s-%lld", sw_obj_name(s->doc), (long long)ordinal);
@@ -115,22 +102,18 @@ static bool is_ready(json_object *pod)
     return pod && !sw_doc_is_deleted(pod) && sw_streq(sw_cond_status(pod, "Ready"), "True");
 }
 
-static bool is_over(json_object *pod)
-{
-    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
-    return sw_streq(phase, "Failed") || sw_streq(phase, "Succeeded");
-}
-
-/* From the lowest up: each is there, and ready before the next unless they start in parallel.
- * @return false where it must be tried again. */
+/* Create missing pods from the lowest ordinal up, each when the one before is ready, unless they
+ * start in parallel. *@busy is set while one is not ready.
+ * @return false: a pod could not be created */
 static bool scale_up(struct set *s, bool *busy)
 {
     for (int64_t i = 0; i < s->want; i++) {
         json_object *pod = (size_t)i < s->n_pods ? s->pods[i] : NULL;
         if (!pod && !create_pod(s, s->first + i))
             return false;
-        if (pod && is_over(pod) && !sw_doc_is_deleted(pod))
-            (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod, false); /* made again when gone */
+        if (pod && sw_pod_doc_is_over(pod) && !sw_doc_is_deleted(pod))
+            (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod,
+                                false); /* created again when it is gone */
         *busy |= !is_ready(pod);
         if (!is_ready(pod) && !s->parallel)
             return true;
@@ -138,6 +121,7 @@ static bool scale_up(struct set *s, bool *busy)
     return true;
 }
 
+/* Delete surplus pods from the highest ordinal down. *@busy is set while there is one. */
 static void scale_down(struct set *s, bool *busy)
 {
     for (size_t i = s->n_pods; i-- > 0 && (int64_t)i >= s->want;) {
@@ -151,7 +135,8 @@ static void scale_down(struct set *s, bool *busy)
     }
 }
 
-/* From the highest down to the partition: one at a time, the next when it is ready again. */
+/* Replace pods of an old revision from the highest ordinal down to the partition: one at a time,
+ * the next when the new pod is ready. */
 static void update(struct set *s)
 {
     json_object *strategy = sw_json_find(s->doc, "spec", "updateStrategy", NULL);
@@ -163,7 +148,8 @@ static void update(struct set *s)
         if (!pod || sw_doc_is_deleted(pod))
             return;
         if (!sw_streq(sw_obj_label(pod, hash_label), s->update)) {
-            (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod, false); /* looked at again */
+            (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod,
+                                false); /* its deletion enqueues the set */
             return;
         }
         if (!is_ready(pod))
@@ -180,49 +166,44 @@ static void write_status(struct set *s)
                                              "availableReplicas", n.available, "updatedReplicas",
                                              n.updated, "currentReplicas",
                                              done ? n.updated : n.active - n.updated, NULL);
-    static const char *const left_out[] = { "readyReplicas", "updatedReplicas", "currentReplicas" };
-    bool same = sw_streq(s->current, s->update);
-    if (same)
+    if (sw_streq(s->current, s->update))
         json_object_object_add(status, "currentReplicas", sw_int(n.updated));
-    for (size_t i = 0; i < SW_COUNT(left_out); i++) /* as omitempty leaves them out */
-        if (!sw_json_int(status, 0, left_out[i], NULL))
-            json_object_object_del(status, left_out[i]);
+    sw_status_omit_zeros(status, "readyReplicas", "updatedReplicas", "currentReplicas", NULL);
     sw_json_set_str(status, s->update, "updateRevision", NULL);
     sw_json_set_str(status, done ? s->update : s->current, "currentRevision", NULL);
     json_object_object_add(status, "collisionCount", sw_int(0));
-    (void)sw_ctl_put_status(s->ctl, s->ctl->kinds.statefulset, s->doc, status);
+    sw_ctl_put_status(s->ctl, s->ctl->kinds.statefulset, s->doc, status);
 }
 
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     struct set s = { .ctl = ctl };
-    bool busy = false, fine = true;
+    bool busy = false, ok = true;
     s.doc = json_object_get(sw_store_get(ctl->store, ctl->kinds.statefulset, ns, name));
     if (!s.doc)
         return;
     if (!sw_doc_is_deleted(s.doc)) {
-        gather(&s);
-        fine = sw_workload_revision(ctl, s.doc, s.hash) == 0 && scale_up(&s, &busy);
-        if (fine && (!busy || s.parallel))
+        read_set(&s);
+        ok = sw_workload_revision(ctl, s.doc, s.hash) == 0 && scale_up(&s, &busy);
+        if (ok && (!busy || s.parallel))
             scale_down(&s, &busy);
-        if (fine && !busy)
+        if (ok && !busy)
             update(&s);
         write_status(&s);
     }
-    if (!fine)
-        sw_ctl_enqueue_in(ctl, SW_Q_STATEFULSET, ns, name, 1000);
-    drop(&s);
-}
-
-static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)
-{
-    sw_workload_on_pod(ctl, SW_Q_STATEFULSET, "StatefulSet", before, after);
+    if (!ok)
+        sw_ctl_enqueue_in(ctl, SW_Q_STATEFULSET, ns, name, SW_CTL_RETRY_MS);
+    for (size_t i = 0; i < s.n_pods; i++)
+        json_object_put(s.pods[i]);
+    free(s.pods);
+    free(s.update);
+    free(s.current);
+    json_object_put(s.doc);
 }
 
 const struct sw_controller sw_statefulset_controller = {
-    .queue = SW_Q_STATEFULSET,
     .group = "apps",
     .kind = "StatefulSet",
+    .owns_pods = true,
     .work = work,
-    .on_pod = on_pod,
 };

@@ -51,13 +51,12 @@ void sw_workload_count(struct sw_ctl *ctl, json_object *owner, const char *label
         out->available += available;
         out->updated += updated;
         out->updated_ready += updated && ready;
-        if (wait_ms >= 0 && (out->wait_ms < 0 || wait_ms < out->wait_ms))
-            out->wait_ms = wait_ms;
+        out->wait_ms = sw_ctl_sooner(out->wait_ms, wait_ms);
     }
 }
 
-/* First those whose loss costs least. */
-static int compare(const void *a, const void *b)
+/* The order in which pods are deleted. */
+static int by_cost(const void *a, const void *b)
 {
     const struct sw_pod *p = *(struct sw_pod *const *)a, *q = *(struct sw_pod *const *)b;
     if (!p->node != !q->node)
@@ -80,7 +79,7 @@ size_t sw_workload_pods(struct sw_ctl *ctl, json_object *owner, struct sw_pod **
         list[n++] = p;
     }
     if (n > 1)
-        qsort(list, n, sizeof *list, compare);
+        qsort(list, n, sizeof *list, by_cost);
     *out = list;
     return n;
 }
@@ -101,25 +100,14 @@ void sw_doomed_delete(struct sw_ctl *ctl, struct sw_doomed *d, bool now)
     *d = (struct sw_doomed){ 0 };
 }
 
-static void enqueue_owner(struct sw_ctl *ctl, enum sw_queue queue, const char *kind,
-                          json_object *pod)
-{
-    json_object *ref = sw_doc_controller(pod);
-    if (sw_streq(sw_json_str(ref, "", "kind", NULL), kind))
-        sw_ctl_enqueue(ctl, queue, sw_obj_namespace(pod), sw_json_str(ref, "", "name", NULL));
-}
-
-void sw_workload_on_pod(struct sw_ctl *ctl, enum sw_queue queue, const char *kind,
-                        json_object *before, json_object *after)
-{
-    enqueue_owner(ctl, queue, kind, after ? after : before);
-}
-
 /* ---- revisions ----------------------------------------------------------------------------------
  */
 
-static int64_t next_revision(struct sw_ctl *ctl, json_object *owner)
+int sw_workload_revision(struct sw_ctl *ctl, json_object *owner, const char *hash)
 {
+    SW_AUTO_CHARS *name = sw_printf("%s-%s", sw_obj_name(owner), hash);
+    if (sw_store_get(ctl->store, ctl->kinds.revision, sw_obj_namespace(owner), name))
+        return 0;
     SW_STORE_LIST(list);
     int64_t last = 0;
     sw_store_list(ctl->store, ctl->kinds.revision, sw_obj_namespace(owner), &list);
@@ -129,14 +117,6 @@ static int64_t next_revision(struct sw_ctl *ctl, json_object *owner)
         if (sw_streq(sw_json_str(ref, "", "uid", NULL), sw_obj_uid(owner)) && n > last)
             last = n;
     }
-    return last + 1;
-}
-
-int sw_workload_revision(struct sw_ctl *ctl, json_object *owner, const char *hash)
-{
-    SW_AUTO_CHARS *name = sw_printf("%s-%s", sw_obj_name(owner), hash);
-    if (sw_store_get(ctl->store, ctl->kinds.revision, sw_obj_namespace(owner), name))
-        return 0;
     json_object *template = sw_json_find(owner, "spec", "template", NULL);
     json_object *labels = sw_json_copy(sw_json_find(template, "metadata", "labels", NULL));
     labels = labels ? labels : json_object_new_object();
@@ -148,7 +128,7 @@ int sw_workload_revision(struct sw_ctl *ctl, json_object *owner, const char *has
         sw_doc_new("name", sw_str(name), "namespace", sw_str(sw_obj_namespace(owner)), "labels",
                    labels, "ownerReferences", sw_doc_list(sw_doc_owner_ref(owner), NULL), NULL),
         "data", sw_doc_new("spec", sw_doc_new("template", copy, NULL), NULL), "revision",
-        sw_int(next_revision(ctl, owner)), NULL);
+        sw_int(last + 1), NULL);
     return sw_ctl_create(ctl, ctl->kinds.revision, doc, owner);
 }
 
@@ -167,4 +147,14 @@ json_object *sw_workload_status(json_object *doc, ...)
     json_object_object_add(status, "observedGeneration",
                            sw_int(sw_json_int(doc, 0, "metadata", "generation", NULL)));
     return status;
+}
+
+void sw_status_omit_zeros(json_object *status, ...)
+{
+    va_list ap;
+    va_start(ap, status);
+    for (const char *key; (key = va_arg(ap, const char *));)
+        if (!sw_json_int(status, 0, key, NULL))
+            json_object_object_del(status, key);
+    va_end(ap);
 }

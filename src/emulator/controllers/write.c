@@ -2,11 +2,10 @@
 #include "emulator/controllers/core.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static void follow(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc)
+/* The index follows a write of a pod at once. */
+static void update_index(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc)
 {
     if (kind == ctl->kinds.pod)
         sw_ctl_refresh_pod(ctl, sw_obj_namespace(doc), sw_obj_name(doc));
@@ -19,7 +18,7 @@ int sw_ctl_create(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_objec
     json_object *out = NULL;
     int rc = sw_store_create(ctl->store, kind, sw_obj_namespace(doc), doc, NULL, &out, &status);
     if (rc == 0)
-        follow(ctl, kind, out);
+        update_index(ctl, kind, out);
     else if (about)
         sw_ctl_event(ctl, about, "Warning", "FailedCreate", "Error creating: %s",
                      status.message ? status.message : "unknown");
@@ -35,7 +34,7 @@ int sw_ctl_delete(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_objec
     int rc = sw_store_delete(ctl->store, kind, sw_obj_namespace(doc), sw_obj_name(doc), &opts, NULL,
                              NULL);
     if (rc == 0)
-        follow(ctl, kind, doc);
+        update_index(ctl, kind, doc);
     json_object_put(doc);
     return rc;
 }
@@ -46,14 +45,12 @@ static int replace_status(json_object *doc, void *arg)
     return 0;
 }
 
-bool sw_ctl_put_status(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
+void sw_ctl_put_status(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
                        json_object *status)
 {
-    bool differs = !sw_doc_same(sw_json_get(doc, "status"), status);
-    if (differs)
-        differs = sw_ctl_modify(ctl, kind, doc, "status", replace_status, status) == 0;
+    if (!sw_doc_same(sw_json_get(doc, "status"), status))
+        (void)sw_ctl_modify(ctl, kind, doc, "status", replace_status, status);
     json_object_put(status);
-    return differs;
 }
 
 int sw_ctl_modify(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
@@ -64,7 +61,7 @@ int sw_ctl_modify(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_objec
     int rc = sw_store_modify(ctl->store, kind, sw_obj_namespace(doc), sw_obj_name(doc), &opts, edit,
                              arg, NULL);
     if (rc == 0)
-        follow(ctl, kind, doc);
+        update_index(ctl, kind, doc);
     json_object_put(doc);
     return rc;
 }
@@ -80,29 +77,6 @@ static int count_again(json_object *doc, void *arg)
     return 0;
 }
 
-static json_object *event_doc(struct sw_ctl *ctl, json_object *about, const char *ns,
-                              const char *name, const char *type, const char *reason,
-                              const char *message)
-{
-    json_object *involved = sw_doc_new(
-        "apiVersion", sw_str(sw_obj_api_version(about)), "kind", sw_str(sw_obj_kind(about)), "name",
-        sw_str(sw_obj_name(about)), "namespace", sw_str(sw_obj_namespace(about)), "uid",
-        sw_str(sw_obj_uid(about)), NULL);
-    if (!*sw_obj_namespace(about))
-        json_object_object_del(involved, "namespace");
-    bool scheduling = sw_streq(reason, "FailedScheduling") || sw_streq(reason, "Scheduled");
-    bool of_pod = sw_streq(sw_obj_kind(about), "Pod");
-    const char *component = scheduling ? "default-scheduler"
-                            : of_pod   ? "kubelet"
-                                       : "controller-manager";
-    return sw_doc_new(
-        "apiVersion", sw_str("v1"), "kind", sw_str("Event"), "metadata",
-        sw_doc_new("name", sw_str(name), "namespace", sw_str(ns), NULL), "involvedObject", involved,
-        "type", sw_str(type), "reason", sw_str(reason), "message", sw_str(message), "source",
-        sw_doc_new("component", sw_str(component), NULL), "count", sw_int(1), "firstTimestamp",
-        sw_time(sw_ctl_now(ctl)), "lastTimestamp", sw_time(sw_ctl_now(ctl)), NULL);
-}
-
 void sw_ctl_event(struct sw_ctl *ctl, json_object *about, const char *type, const char *reason,
                   const char *fmt, ...)
 {
@@ -115,8 +89,22 @@ void sw_ctl_event(struct sw_ctl *ctl, json_object *about, const char *type, cons
     uint64_t hash = sw_fnv64a(message, strlen(message)) ^ sw_fnv64a(reason, strlen(reason)) * 31;
     SW_AUTO_CHARS *name = sw_printf("%.200s.%016llx", sw_obj_name(about), (unsigned long long)hash);
     int rc = sw_store_modify(ctl->store, ctl->kinds.event, ns, name, NULL, count_again, ctl, NULL);
-    if (rc == SW_NOTFOUND) {
-        json_object *doc = event_doc(ctl, about, ns, name, type, reason, message);
-        (void)sw_ctl_create(ctl, ctl->kinds.event, doc, NULL); /* an Event may be lost */
-    }
+    if (rc != SW_NOTFOUND)
+        return;
+    bool scheduling = sw_streq(reason, "FailedScheduling") || sw_streq(reason, "Scheduled");
+    const char *component = scheduling                            ? "default-scheduler"
+                            : sw_streq(sw_obj_kind(about), "Pod") ? "kubelet"
+                                                                  : "controller-manager";
+    json_object *involved = sw_doc_new(
+        "apiVersion", sw_str(sw_obj_api_version(about)), "kind", sw_str(sw_obj_kind(about)), "name",
+        sw_str(sw_obj_name(about)), "namespace",
+        *sw_obj_namespace(about) ? sw_str(sw_obj_namespace(about)) : NULL, "uid",
+        sw_str(sw_obj_uid(about)), NULL);
+    json_object *doc = sw_doc_new(
+        "apiVersion", sw_str("v1"), "kind", sw_str("Event"), "metadata",
+        sw_doc_new("name", sw_str(name), "namespace", sw_str(ns), NULL), "involvedObject", involved,
+        "type", sw_str(type), "reason", sw_str(reason), "message", sw_str(message), "source",
+        sw_doc_new("component", sw_str(component), NULL), "count", sw_int(1), "firstTimestamp",
+        sw_time(sw_ctl_now(ctl)), "lastTimestamp", sw_time(sw_ctl_now(ctl)), NULL);
+    (void)sw_ctl_create(ctl, ctl->kinds.event, doc, NULL); /* an Event may be lost */
 }
