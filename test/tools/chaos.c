@@ -1,14 +1,16 @@
 /* chaos: the controller is killed after every one of its requests (sweep), random faults and kills
  * (seeds), answers that take their time (delays), or all of it. Prints what fails, a file for
- * `slipway replay` each, and last "N passed, N failed"; exit 1 if any failed. */
+ * `slipway replay` each, and last "N passed, N failed"; exit 1 if any failed. --sample N tries one
+ * in N (SW_SEED says which, SW_ALL=1 all). */
 #include "chaos.h"
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: chaos [--kubernetes] [--nodes N] sweep RECIPE...\n"
-                          "       chaos [--kubernetes] [--nodes N] seeds FROM N RECIPE...\n"
-                          "       chaos [--kubernetes] [--nodes N] delays FROM N RECIPE...\n"
-                          "       chaos [--kubernetes] [--nodes N] all N RECIPE...\n");
+    (void)fprintf(stderr,
+                  "usage: chaos [--kubernetes] [--nodes N] [--sample N] sweep RECIPE...\n"
+                  "       chaos [--kubernetes] [--nodes N] [--sample N] seeds FROM N RECIPE...\n"
+                  "       chaos [--kubernetes] [--nodes N] [--sample N] delays FROM N RECIPE...\n"
+                  "       chaos [--kubernetes] [--nodes N] [--sample N] all N RECIPE...\n");
     return 2;
 }
 
@@ -16,6 +18,7 @@ struct task {
     const char *platform;
     int nodes; /* 0: the usual five */
     bool sweep;
+    uint64_t every; /* one in so many is tried; 0: all */
     uint64_t from, n_seeds, n_delays;
     unsigned passed, failed;
 };
@@ -34,6 +37,8 @@ static int run(struct task *t, const char *recipe)
 {
     struct chaos c = { .recipe = recipe, .platform = t->platform, .dir = "build/chaos" };
     c.nodes = t->nodes;
+    if (t->every > 1)
+        c.sample = sample_of(t->every);
     if (chaos_init(&c) < 0)
         return 1;
     uint64_t n_kills = t->sweep ? c.n_requests : 0;
@@ -54,6 +59,10 @@ static int read_task(struct task *t, int argc, char **argv)
     t->platform = at == 2 ? "kubernetes" : NULL;
     if (argc - at >= 2 && strcmp(argv[at], "--nodes") == 0) {
         t->nodes = (int)strtol(argv[at + 1], NULL, 10);
+        at += 2;
+    }
+    if (argc - at >= 2 && strcmp(argv[at], "--sample") == 0) {
+        t->every = strtoull(argv[at + 1], NULL, 10);
         at += 2;
     }
     t->from = 1;

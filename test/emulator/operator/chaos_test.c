@@ -1,6 +1,6 @@
 /* The promise that the controller may be killed at any instant, and that everything between it and
- * the server may fail: each walk ends as an undisturbed one does. A sample with sanitizers, unless
- * SW_ALL is set; crash_sweep_test.sh has every kill without. `make chaos SEEDS=n` runs more.
+ * the server may fail: each walk ends as an undisturbed one does. A sample, unless SW_ALL is set;
+ * crash_sweep_test.sh has more kills, without sanitizers. `make chaos SEEDS=n` runs more.
  */
 #include "chaos.h"
 
@@ -35,25 +35,25 @@ static void try_some(const char *recipe, int nodes, uint64_t n, uint64_t every,
 static void simple_kmod_survives_a_kill_after_any_request(void **state)
 {
     (void)state;
-    try_some(kmod, 0, 0, 2, &chaos_kills);
+    try_some(kmod, 0, 0, 6, &chaos_kills);
 }
 
 static void nvidia_mig_survives_a_kill_after_any_request(void **state)
 {
     (void)state;
-    try_some(mig, 3, 0, 5, &chaos_kills);
+    try_some(mig, 3, 0, 15, &chaos_kills);
 }
 
 static void simple_kmod_survives_random_faults(void **state)
 {
     (void)state;
-    try_some(kmod, 0, 25, 3, &chaos_seeds);
+    try_some(kmod, 0, 25, 6, &chaos_seeds);
 }
 
 static void nvidia_mig_survives_random_faults(void **state)
 {
     (void)state;
-    try_some(mig, 0, 25, 5, &chaos_seeds);
+    try_some(mig, 0, 25, 12, &chaos_seeds);
 }
 
 int main(void)

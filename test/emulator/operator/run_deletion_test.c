@@ -1,6 +1,7 @@
 /* What comes before and after the objects of a resource that is deleted: Helm's hooks of a
  * deletion, and Helm's records of what is left behind. */
 #include "run_sro.h"
+#include "sample.h"
 
 #include "operator/release/hooks.h"
 
@@ -388,7 +389,10 @@ static bool is_time_to_kill(struct world *w, void *arg)
 static void no_hook_runs_twice_whenever_the_controller_is_killed(void **state)
 {
     (void)state;
+    struct sample sample = sample_of(4);
     for (uint64_t n = 1;; n++) {
+        if (!sample_has(&sample, n))
+            continue;
         struct world w = { 0 };
         char *root = walked(&w, JOB("early", "pre-delete", POLICY("hook-succeeded"), "")
                                     JOB("last", "post-delete", "", ""));
