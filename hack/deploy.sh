@@ -28,11 +28,12 @@ command -v "$KUBECTL" >/dev/null || die "$KUBECTL is not there (KUBECTL=...)"
 k() { "$KUBECTL" "$@"; }
 
 # ---- before anything is tried --------------------------------------------------------------------
+served="" # the API versions of the cluster, one a line; asked for once
 reach() {
-    local out where
-    if ! out=$(k get --raw /version --request-timeout=10s 2>&1); then
+    local where
+    if ! served=$(k api-versions --request-timeout=10s 2>&1); then
         where=${KUBECONFIG:-"the default kubeconfig"}
-        die "no cluster can be reached with $where: $(tail -1 <<<"$out")"
+        die "no cluster can be reached with $where: $(tail -1 <<<"$served")"
     fi
 }
 
@@ -55,7 +56,7 @@ platform() {
         echo "$PLATFORM"
     elif [ -n "${offline:-}" ]; then
         echo kubernetes
-    elif grep -q '^config.openshift.io/' <<<"$(k api-versions 2>/dev/null)"; then
+    elif grep -q '^config.openshift.io/' <<<"$served"; then
         echo openshift
     else
         echo kubernetes
@@ -156,10 +157,9 @@ own_namespace() {
 # 2.1 does not rename a Namespace; before Kubernetes 1.21 a PodDisruptionBudget is of v1beta1; an OpenShift may be without its console, which else wants
 # dashboards in a namespace of its own.
 fit() {
-    local pdb=policy/v1 console=1 foreign="" served
+    local pdb=policy/v1 console=1 foreign=""
     own_namespace || foreign=1
     if [ -z "${offline:-}" ]; then
-        served=$(k api-versions 2>/dev/null || true)
         grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
         grep -q '^console.openshift.io/' <<<"$served" || console=
     fi
@@ -173,7 +173,7 @@ fit() {
 parts() {
     local p=base
     [ "$(platform)" != openshift ] || p="$p openshift"
-    [ "${MONITORING:-}" = no ] || ! grep -q '^monitoring.coreos.com/' <<<"$(k api-versions 2>/dev/null)" || p="$p monitoring"
+    [ "${MONITORING:-}" = no ] || ! grep -q '^monitoring.coreos.com/' <<<"$served" || p="$p monitoring"
     echo "$p"
 }
 
@@ -192,10 +192,10 @@ trouble() {
 }
 
 available() {
-    local want
-    want=$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.spec.replicas} {.metadata.generation}')
-    [ "$want" = "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.availableReplicas} {.status.observedGeneration}')" ] &&
-        [ "${want%% *}" = "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.updatedReplicas}')" ]
+    local want generation available updated observed
+    IFS=, read -r want generation available updated observed < <(k -n "$NAMESPACE" get deployment slipway \
+        -o 'jsonpath={.spec.replicas},{.metadata.generation},{.status.availableReplicas},{.status.updatedReplicas},{.status.observedGeneration}{"\n"}') || return 1
+    [ "$available $updated $observed" = "$want $want $generation" ]
 }
 
 wait_available() {
@@ -221,11 +221,12 @@ apply() { # kubectl's one message a failure, and which step it was
 cmd_install() {
     reach
     check_rights create customresourcedefinitions.apiextensions.k8s.io
-    crds | apply "the custom resource definitions"
-    local c
-    for c in $(crds | awk '/^  name: .*\..*\./ { print $2 }'); do
-        k wait --for=condition=Established "crd/$c" --timeout=60s >/dev/null || die "definition $c is not served"
-    done
+    local definitions
+    definitions=$(crds)
+    apply "the custom resource definitions" <<<"$definitions"
+    # shellcheck disable=SC2046
+    k wait --for=condition=Established --timeout=60s >/dev/null $(awk '/^  name: .*\..*\./ { print "crd/" $2 }' <<<"$definitions") ||
+        die "a definition is not served (above)"
 }
 
 cmd_deploy() {
@@ -296,11 +297,11 @@ cmd_das() {
     cmd_deploy
     [ -x "$here/build/slipway" ] || die "build/slipway is needed to say which rights the recipe needs (make)"
     # what the recipe brings along follows from what this cluster serves
-    local v served=""
-    for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || served="$served -a $v"; done
+    local v groups=""
+    for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || groups="$groups -a $v"; done
     v=$(k get --raw /version | tr -d ' \n' | sed -n 's/.*"gitVersion":"v\([0-9.]*\).*/\1/p')
     # shellcheck disable=SC2086
-    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $served --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
+    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
         apply "the rights of recipe nvidia-mig"
     apply "DASOperator cluster" <"${DAS_CR:-$here/deploy/03_instaslice_operator.cr.yaml}"
     say "the operator walks recipe nvidia-mig ($KUBECTL get dasoperator cluster; slipway status nvidia-mig)"
@@ -329,6 +330,7 @@ cmd_info() {
     printf '%-16s %s\n' image "$IMG" tag "$TAG" registry "$REGISTRY" namespace "$NAMESPACE" \
         webhook "$(related webhook)" scheduler "$(related scheduler)" device-plugin "$(related device-plugin daemonset)" \
         emulated "${EMULATED_MODE:-no}" kubectl "$KUBECTL" kubeconfig "${KUBECONFIG:-the default}" cluster "${v:-not reachable}"
+    [ -z "$v" ] || served=$(k api-versions 2>/dev/null) || true
     [ -z "$v" ] || printf '%-16s %s\n' platform "$(platform)" operator "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.availableReplicas} of {.spec.replicas} available, {.spec.template.spec.containers[0].image}' 2>/dev/null || echo 'not deployed')"
 }
 
