@@ -52,8 +52,9 @@ RELR     := $(if $(findstring pack-relative-relocs,$(shell $(CC) -Wl,--help 2>/d
 LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now $(RELR)
 export SW_SHARED ?= $(wildcard ../shared)
 
-PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS   = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
+# asked for once, and only by what compiles
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm)$(PKG_LIBS)
 
 SRC      := $(shell find src -name '*.c' | sort)
 MAINS    := $(filter %/main.c,$(SRC))
@@ -121,7 +122,7 @@ CFLAGS_test := $(SANITIZE) -DSW_TEST
 # Test programs are many and run for a moment: compiled without optimization, and linked by the fastest
 # linker there is (LDFLAGS=-fuse-ld=bfd for the usual one). GNU ld takes four times as long.
 FASTLD      := $(if $(ARCH),,$(firstword $(foreach l,lld gold,$(if $(shell command -v ld.$(l)),-fuse-ld=$(l)))))
-CFLAGS_case := $(CFLAGS_test) -O0 $(FASTLD)
+CFLAGS_case := $(CFLAGS_test) -O0
 
 define config
 OBJ_$(1)  := $(LIBSRC:%.c=$(BUILD)/$(1)/%.o) $(EMBEDDED:%=$(BUILD)/$(1)/gen/%.o) $(PB:%=$(BUILD)/$(1)/gen/%.o)
@@ -191,13 +192,21 @@ bench-programs: $(BENCH) $(BUILD)/test/sched_load
 # cmocka.h wants these before it, and formatting sorts it to the front
 TEST_CPPFLAGS := -include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'
 
-$(BUILD)/test/%_test: test/%_test.c $(BUILD)/test/libslipway.a
+# compiled apart from linking: a change in src/ links them again and compiles none
+.SECONDARY: $(UNIT:%=%.o) $(FUZZ:%=%.o)
+$(BUILD)/test/%_test.o: test/%_test.c | $(PB:%=$(BUILD)/gen/%.h)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS) -levent_openssl -lcmocka
+	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/test/fuzz/%_fuzz: test/fuzz/%_fuzz.c test/fuzz/replay.h $(BUILD)/test/libslipway.a
+$(BUILD)/test/fuzz/%_fuzz.o: test/fuzz/%_fuzz.c test/fuzz/replay.h
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) $(LDFLAGS) -include test/fuzz/replay.h -MMD -MP -MF $@.d -o $@ $< $(BUILD)/test/libslipway.a $(PKG_LIBS)
+	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -include test/fuzz/replay.h -MMD -MP -c $< -o $@
+
+$(BUILD)/test/%_test: $(BUILD)/test/%_test.o $(BUILD)/test/libslipway.a
+	$(CC) $(CFLAGS_case) $(FASTLD) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -levent_openssl -lcmocka
+
+$(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(BUILD)/test/libslipway.a
+	$(CC) $(CFLAGS_case) $(FASTLD) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # an NVML without a GPU, loaded by the programs under test
 $(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/slicing/nvml/abi.h
