@@ -86,8 +86,9 @@ test: deps-tests ## build everything with ASan and UBSan and run all tests that 
 	@$(MAKE) --no-print-directory -s test-programs
 	@hack/run-tests.sh
 
-test-all: ## the same, and what takes longer: everything that test tries as a sample
+test-all: ## the same, and what takes longer: all that test and check try as a sample (kills, seeds, orders, awks, capabilities)
 	@SW_ALL=1 $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory check-capabilities
 
 test-debian13: ## build with Debian 13's compilers, warnings as errors, and run tests there (root only; ALL=1: all tests)
 	@hack/test-root.sh trixie

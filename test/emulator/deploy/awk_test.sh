@@ -13,6 +13,11 @@ for a in gawk "gawk --posix" mawk "busybox awk" original-awk; do
     command -v "${a%% *}" >/dev/null && echo "$a"
 done >"$AWKS"
 [ -s "$AWKS" ] || echo awk >"$AWKS"
+# a sample: the first and one other, by SW_SEED; SW_ALL=1 for all of them
+if [ -z "${SW_ALL:-}" ] && [ "$(wc -l <"$AWKS")" -gt 2 ]; then
+    other=$((2 + ${SW_SEED:-0} % ($(wc -l <"$AWKS") - 1)))
+    sed -n "1p;${other}p" "$AWKS" >"$AWKS.sample" && mv "$AWKS.sample" "$AWKS"
+fi
 echo "# awks: $(paste -sd, "$AWKS")"
 
 # ---- each program is read by each awk
