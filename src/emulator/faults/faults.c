@@ -14,12 +14,13 @@
 struct rule {
     struct json_object *verbs, *kinds, *subresources, *names, *user_agents;
     struct sw_emu_fault fault;
-    double probability; /* with neither of the next two */
+    int64_t delay_ms, retry_after_ms, event; /* of the fault, as they were read */
+    double probability;                      /* with neither of the next two */
     int64_t nth, every;
     int64_t times; /* at most; 0: any number */
     int64_t from_ms, until_ms;
-    int64_t down_ms;  /* the server is away for so long */
-    int64_t clock_ms; /* the wall clock is set by so much */
+    int64_t down_ms;  /* the server is unreachable for this time */
+    int64_t clock_ms; /* the wall clock is changed by this time */
     int64_t n_matched, n_done;
     struct sw_timer *timer; /* of down and clock */
     struct sw_faults *faults;
@@ -40,106 +41,86 @@ struct sw_faults {
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
+struct key;
+
+/* Where the reader is in the plan, for messages. */
 struct place {
-    const char *file, *key;
+    const char *file;
     size_t index;
+    const struct key *key;
+};
+
+/* A key of a fault. @read reads the value into the member of struct rule at offset @member. */
+struct key {
+    const char *name;
+    int (*read)(struct rule *r, void *member, struct json_object *v, const struct place *p,
+                struct sw_err *err);
+    size_t member;
+    int64_t least, most; /* of a number */
 };
 
 static int fail(const struct place *p, struct sw_err *err, const char *what)
 {
-    return sw_err_set(err, SW_INVALID, "%s: faults[%zu].%s: expected %s", p->file, p->index, p->key,
-                      what);
+    return sw_err_set(err, SW_INVALID, "%s: faults[%zu].%s: expected %s", p->file, p->index,
+                      p->key->name, what);
 }
 
-typedef int read_fn(struct rule *r, struct json_object *v, const struct place *p,
-                    struct sw_err *err);
-
-static int read_texts(struct json_object **into, struct json_object *v, const struct place *p,
+static int read_texts(struct rule *r, void *member, struct json_object *v, const struct place *p,
                       struct sw_err *err)
 {
-    bool list = json_object_is_type(v, json_type_array);
-    for (size_t i = 0; list && i < sw_json_len(v); i++)
-        if (!json_object_is_type(sw_json_at(v, i), json_type_string))
-            return fail(p, err, "a word or a list of words");
-    if (!list && !json_object_is_type(v, json_type_string))
+    (void)r;
+    bool ok = json_object_is_type(v, json_type_string) || json_object_is_type(v, json_type_array);
+    for (size_t i = 0; i < (json_object_is_type(v, json_type_array) ? sw_json_len(v) : 0); i++)
+        ok &= json_object_is_type(sw_json_at(v, i), json_type_string);
+    if (!ok)
         return fail(p, err, "a word or a list of words");
-    *into = v;
+    *(struct json_object **)member = v;
     return 0;
 }
 
-#define WORDS(name, member)                                                                        \
-    static int name(struct rule *r, struct json_object *v, const struct place *p,                  \
-                    struct sw_err *err)                                                            \
-    {                                                                                              \
-        return read_texts(&r->member, v, p, err);                                                  \
-    }
-WORDS(read_kinds, kinds)
-WORDS(read_subresources, subresources)
-WORDS(read_names, names)
-WORDS(read_user_agents, user_agents)
-
-static bool is_verb(const char *word)
+static bool is_verb(struct json_object *text)
 {
     static const char *const verbs[] = { "get",    "list",  "watch",  "create",
                                          "update", "patch", "delete", "deletecollection",
                                          "post",   "put",   "head" };
     for (size_t i = 0; i < SW_COUNT(verbs); i++)
-        if (sw_streq(verbs[i], word))
+        if (sw_streq(verbs[i], json_object_get_string(text)))
             return true;
-    return strpbrk(word, "*?") != NULL; /* a pattern */
+    return strpbrk(json_object_get_string(text), "*?") != NULL; /* a pattern */
 }
 
-/* One that is none would strike nothing, and nobody would know. */
-static int read_verbs(struct rule *r, struct json_object *v, const struct place *p,
+/* An unknown verb is an error, since it would match no request. */
+static int read_verbs(struct rule *r, void *member, struct json_object *v, const struct place *p,
                       struct sw_err *err)
 {
-    int rc = read_texts(&r->verbs, v, p, err);
-    bool list = json_object_is_type(v, json_type_array), ok = true;
-    for (size_t i = 0; rc == 0 && list && i < sw_json_len(v); i++)
-        ok = ok && is_verb(json_object_get_string(sw_json_at(v, i)));
-    if (rc == 0 && !list)
-        ok = is_verb(json_object_get_string(v));
+    int rc = read_texts(r, member, v, p, err);
+    bool ok = json_object_is_type(v, json_type_array) || rc < 0 || is_verb(v);
+    for (size_t i = 0; rc == 0 && i < sw_json_len(v); i++)
+        ok &= is_verb(sw_json_at(v, i));
     return ok ? rc
               : fail(p, err,
                      "get, list, watch, create, update, patch, delete, "
                      "deletecollection, or post, put, head");
 }
 
-static int read_number(int64_t *into, struct json_object *v, int64_t least, int64_t most,
-                       const struct place *p, struct sw_err *err)
+static int read_number(struct rule *r, void *member, struct json_object *v, const struct place *p,
+                       struct sw_err *err)
 {
+    (void)r;
     int64_t n = json_object_get_int64(v);
-    if (!json_object_is_type(v, json_type_int) || n < least || n > most) {
-        SW_AUTO_CHARS *what = sw_printf("a number from %lld to %lld", (long long)least,
-                                        (long long)most);
+    if (!json_object_is_type(v, json_type_int) || n < p->key->least || n > p->key->most) {
+        SW_AUTO_CHARS *what = sw_printf("a number from %lld to %lld", (long long)p->key->least,
+                                        (long long)p->key->most);
         return fail(p, err, what);
     }
-    *into = n;
+    *(int64_t *)member = n;
     return 0;
 }
 
-#define NUMBER(name, member, least, most)                                                          \
-    static int name(struct rule *r, struct json_object *v, const struct place *p,                  \
-                    struct sw_err *err)                                                            \
-    {                                                                                              \
-        return read_number(&r->member, v, least, most, p, err);                                    \
-    }
-NUMBER(read_nth, nth, 1, 1000000000)
-NUMBER(read_every, every, 1, 1000000000)
-NUMBER(read_times, times, 1, 1000000000)
-
-static int read_event(struct rule *r, struct json_object *v, const struct place *p,
-                      struct sw_err *err)
+static int read_probability(struct rule *r, void *member, struct json_object *v,
+                            const struct place *p, struct sw_err *err)
 {
-    int64_t n = 0;
-    int rc = read_number(&n, v, 1, 1000000, p, err);
-    r->fault.after = (int)n;
-    return rc;
-}
-
-static int read_probability(struct rule *r, struct json_object *v, const struct place *p,
-                            struct sw_err *err)
-{
+    (void)member;
     bool number = json_object_is_type(v, json_type_int) || json_object_is_type(v, json_type_double);
     r->probability = json_object_get_double(v);
     if (!number || !(r->probability > 0) || r->probability > 1)
@@ -147,60 +128,26 @@ static int read_probability(struct rule *r, struct json_object *v, const struct 
     return 0;
 }
 
-/* "200ms", "-2s", "1m", "1h". */
-static int read_time(int64_t *into, struct json_object *v, bool negative, const struct place *p,
+/* "200ms", "1m"; "-2s" where the key's least number is negative. */
+static int read_time(struct rule *r, void *member, struct json_object *v, const struct place *p,
                      struct sw_err *err)
 {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 } };
+    (void)r;
     const char *text = json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
-    char *end;
-    long n = strtol(text, &end, 10);
-    for (size_t i = 0; end != text && n > -1000000 && n < 1000000 && i < SW_COUNT(units); i++) {
-        if (sw_streq(end, units[i].unit) && (negative || n >= 0)) {
-            *into = n * units[i].ms;
-            return 0;
-        }
-    }
-    return fail(p, err, "a time such as 200ms, 2s or 1m");
+    bool negative = p->key->least < 0 && *text == '-';
+    int64_t ms;
+    if (sw_span_parse(text + negative, &ms, NULL) < 0)
+        return fail(p, err, "a time such as 200ms, 2s or 1m");
+    *(int64_t *)member = negative ? -ms : ms;
+    return 0;
 }
 
-#define TIME(name, member, negative)                                                               \
-    static int name(struct rule *r, struct json_object *v, const struct place *p,                  \
-                    struct sw_err *err)                                                            \
-    {                                                                                              \
-        return read_time(&r->member, v, negative, p, err);                                         \
-    }
-TIME(read_from, from_ms, false)
-TIME(read_until, until_ms, false)
-TIME(read_down, down_ms, false)
-TIME(read_clock, clock_ms, true)
-
-static int read_delay(struct rule *r, struct json_object *v, const struct place *p,
-                      struct sw_err *err)
-{
-    int64_t ms = 0;
-    int rc = read_time(&ms, v, false, p, err);
-    r->fault.delay_ms = (int)ms;
-    return rc;
-}
-
-static int read_retry_after(struct rule *r, struct json_object *v, const struct place *p,
-                            struct sw_err *err)
-{
-    int64_t ms = 0;
-    int rc = read_time(&ms, v, false, p, err);
-    r->fault.retry_after_s = (int)((ms + 999) / 1000);
-    return rc;
-}
-
-static int read_answer(struct rule *r, struct json_object *v, const struct place *p,
+static int read_answer(struct rule *r, void *member, struct json_object *v, const struct place *p,
                        struct sw_err *err)
 {
+    (void)member;
     int64_t code = 0;
-    int rc = read_number(&code, v, 400, 599, p, err);
+    int rc = read_number(r, &code, v, p, err);
     r->fault.type = SW_FAULT_ERROR;
     r->fault.code = (int)code;
     return rc;
@@ -217,8 +164,10 @@ static const struct {
     { "stale", SW_FAULT_STALE },
 };
 
-static int read_do(struct rule *r, struct json_object *v, const struct place *p, struct sw_err *err)
+static int read_do(struct rule *r, void *member, struct json_object *v, const struct place *p,
+                   struct sw_err *err)
 {
+    (void)member;
     const char *name = json_object_is_type(v, json_type_string) ? json_object_get_string(v) : "";
     for (size_t i = 0; i < SW_COUNT(deeds); i++) {
         if (sw_streq(deeds[i].name, name)) {
@@ -229,39 +178,26 @@ static int read_do(struct rule *r, struct json_object *v, const struct place *p,
     return fail(p, err, "lost, reset, hang, truncate, garble, expire, duplicate, reorder or stale");
 }
 
-static const struct {
-    const char *key;
-    read_fn *read;
-} keys[] = {
-    { "verb", read_verbs },
-    { "kind", read_kinds },
-    { "subresource", read_subresources },
-    { "name", read_names },
-    { "userAgent", read_user_agents },
-    { "answer", read_answer },
-    { "retryAfter", read_retry_after },
-    { "do", read_do },
-    { "delay", read_delay },
-    { "event", read_event },
-    { "probability", read_probability },
-    { "nth", read_nth },
-    { "every", read_every },
-    { "times", read_times },
-    { "from", read_from },
-    { "until", read_until },
-    { "down", read_down },
-    { "clock", read_clock },
+static const struct key keys[] = {
+    { "verb", read_verbs, offsetof(struct rule, verbs), 0, 0 },
+    { "kind", read_texts, offsetof(struct rule, kinds), 0, 0 },
+    { "subresource", read_texts, offsetof(struct rule, subresources), 0, 0 },
+    { "name", read_texts, offsetof(struct rule, names), 0, 0 },
+    { "userAgent", read_texts, offsetof(struct rule, user_agents), 0, 0 },
+    { "answer", read_answer, 0, 400, 599 },
+    { "retryAfter", read_time, offsetof(struct rule, retry_after_ms), 0, 0 },
+    { "do", read_do, 0, 0, 0 },
+    { "delay", read_time, offsetof(struct rule, delay_ms), 0, 0 },
+    { "event", read_number, offsetof(struct rule, event), 1, 1000000 },
+    { "probability", read_probability, 0, 0, 0 },
+    { "nth", read_number, offsetof(struct rule, nth), 1, 1000000000 },
+    { "every", read_number, offsetof(struct rule, every), 1, 1000000000 },
+    { "times", read_number, offsetof(struct rule, times), 1, 1000000000 },
+    { "from", read_time, offsetof(struct rule, from_ms), 0, 0 },
+    { "until", read_time, offsetof(struct rule, until_ms), 0, 0 },
+    { "down", read_time, offsetof(struct rule, down_ms), 0, 0 },
+    { "clock", read_time, offsetof(struct rule, clock_ms), -1, 0 },
 };
-
-static int read_key(struct rule *r, const char *key, struct json_object *v, struct place *p,
-                    struct sw_err *err)
-{
-    p->key = key;
-    for (size_t i = 0; i < SW_COUNT(keys); i++)
-        if (sw_streq(keys[i].key, key))
-            return keys[i].read(r, v, p, err);
-    return sw_err_set(err, SW_INVALID, "%s: faults[%zu].%s: no such key", p->file, p->index, key);
-}
 
 static int read_rule(struct rule *r, struct json_object *doc, struct place *p, struct sw_err *err)
 {
@@ -269,13 +205,22 @@ static int read_rule(struct rule *r, struct json_object *doc, struct place *p, s
         return sw_err_set(err, SW_INVALID, "%s: faults[%zu]: expected a mapping", p->file,
                           p->index);
     *r = (struct rule){ .probability = 1, .until_ms = INT64_MAX };
-    json_object_object_foreach(doc, key, v)
+    json_object_object_foreach(doc, name, v)
     {
-        int rc = read_key(r, key, v, p, err);
+        p->key = keys;
+        while (p->key < keys + SW_COUNT(keys) && !sw_streq(p->key->name, name))
+            p->key++;
+        if (p->key == keys + SW_COUNT(keys))
+            return sw_err_set(err, SW_INVALID, "%s: faults[%zu].%s: no such key", p->file, p->index,
+                              name);
+        int rc = p->key->read(r, (char *)r + p->key->member, v, p, err);
         if (rc < 0)
             return rc;
     }
-    if (r->fault.type == SW_FAULT_NONE && !r->fault.delay_ms && !r->down_ms && !r->clock_ms)
+    r->fault.delay_ms = (int)r->delay_ms;
+    r->fault.retry_after_s = (int)((r->retry_after_ms + 999) / 1000);
+    r->fault.after = (int)r->event;
+    if (r->fault.type == SW_FAULT_NONE && !r->delay_ms && !r->down_ms && !r->clock_ms)
         return sw_err_set(err, SW_INVALID,
                           "%s: faults[%zu]: one of answer, do, delay, down and clock must be there",
                           p->file, p->index);
@@ -344,36 +289,17 @@ void sw_faults_free(struct sw_faults *f)
 /* ---- carrying out ------------------------------------------------------------------------------
  */
 
-/* xorshift64*: between 0 and 1. */
-static double chance(struct sw_faults *f)
+/* Whether @text matches one of the patterns, a string or a list; NULL: any text does. */
+static bool is_among(struct json_object *patterns, const char *text, int flags)
 {
-    f->rng ^= f->rng >> 12;
-    f->rng ^= f->rng << 25;
-    f->rng ^= f->rng >> 27;
-    return (double)(f->rng * 0x2545f4914f6cdd1du >> 11) / (double)(UINT64_C(1) << 53);
-}
-
-static bool is_among(struct json_object *words, const char *word, int flags)
-{
-    if (!words)
-        return true;
-    if (!word)
-        return false;
-    if (json_object_is_type(words, json_type_string))
-        return fnmatch(json_object_get_string(words), word, flags) == 0;
-    for (size_t i = 0; i < sw_json_len(words); i++)
-        if (fnmatch(json_object_get_string(sw_json_at(words, i)), word, flags) == 0)
+    if (!patterns || !text)
+        return !patterns;
+    if (json_object_is_type(patterns, json_type_string))
+        return fnmatch(json_object_get_string(patterns), text, flags) == 0;
+    for (size_t i = 0; i < sw_json_len(patterns); i++)
+        if (fnmatch(json_object_get_string(sw_json_at(patterns, i)), text, flags) == 0)
             return true;
     return false;
-}
-
-static const char *kind_of(const struct sw_faults *f, const struct sw_emu_request *req)
-{
-    if (!req->resource)
-        return NULL;
-    const struct sw_emu_kind *kind = sw_store_find_resource(f->store, req->group, req->version,
-                                                            req->resource);
-    return kind ? kind->kind : req->resource;
 }
 
 static bool matches(const struct sw_faults *f, const struct rule *r,
@@ -381,11 +307,17 @@ static bool matches(const struct sw_faults *f, const struct rule *r,
 {
     if (r->down_ms || r->clock_ms || at_ms < r->from_ms || at_ms >= r->until_ms)
         return false;
-    return is_among(r->verbs, req->verb, 0) && is_among(r->kinds, kind_of(f, req), FNM_CASEFOLD) &&
+    const struct sw_emu_kind *kind = req->resource
+                                         ? sw_store_find_resource(f->store, req->group,
+                                                                  req->version, req->resource)
+                                         : NULL;
+    return is_among(r->verbs, req->verb, 0) &&
+           is_among(r->kinds, kind ? kind->kind : req->resource, FNM_CASEFOLD) &&
            is_among(r->subresources, req->subresource ? req->subresource : "", 0) &&
            is_among(r->names, req->name, 0) && is_among(r->user_agents, req->user_agent, 0);
 }
 
+/* Count a request that matches. @return whether it has the fault */
 static bool strikes(struct sw_faults *f, struct rule *r)
 {
     r->n_matched++;
@@ -395,16 +327,14 @@ static bool strikes(struct sw_faults *f, struct rule *r)
         return r->n_matched == r->nth;
     if (r->every)
         return r->n_matched % r->every == 0;
-    return r->probability >= 1 || chance(f) < r->probability;
-}
-
-static bool is_down(const struct sw_faults *f, int64_t at_ms)
-{
-    for (size_t i = 0; i < f->n_rules; i++)
-        if (f->rules[i].down_ms && at_ms >= f->rules[i].from_ms &&
-            at_ms < f->rules[i].from_ms + f->rules[i].down_ms)
-            return true;
-    return false;
+    if (r->probability >= 1)
+        return true;
+    /* xorshift64* */
+    f->rng ^= f->rng >> 12;
+    f->rng ^= f->rng << 25;
+    f->rng ^= f->rng >> 27;
+    uint64_t bits = f->rng * 0x2545f4914f6cdd1du >> 11;
+    return (double)bits / (double)(UINT64_C(1) << 53) < r->probability;
 }
 
 void sw_faults_on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
@@ -413,10 +343,13 @@ void sw_faults_on_request(const struct sw_emu_request *req, struct sw_emu_fault 
     if (!f->loop)
         return;
     int64_t at_ms = sw_loop_now_ms(f->loop) - f->began_ms;
-    if (is_down(f, at_ms)) {
-        *fault = (struct sw_emu_fault){ .type = SW_FAULT_RESET };
-        f->n_changed++;
-        return;
+    for (size_t i = 0; i < f->n_rules; i++) {
+        const struct rule *r = &f->rules[i];
+        if (r->down_ms && at_ms >= r->from_ms && at_ms < r->from_ms + r->down_ms) {
+            *fault = (struct sw_emu_fault){ .type = SW_FAULT_RESET };
+            f->n_changed++;
+            return;
+        }
     }
     for (size_t i = 0; i < f->n_rules; i++) {
         struct rule *r = &f->rules[i];

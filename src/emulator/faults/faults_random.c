@@ -1,5 +1,5 @@
-/* Random fault plans: documents as a person would write them, so that one that found something can
- * be kept, read and made smaller. */
+/* Random fault plans: documents as a user would write them, so that a plan that found a defect can
+ * be kept and reduced. */
 #include <json-c/json.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 enum { MOST_RULES = 8 };
 
-/* splitmix64: neighbouring seeds give unlike plans. */
+/* splitmix64: neighbouring seeds give different plans. */
 static uint64_t next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -96,7 +96,8 @@ static void (*const sorts[])(struct json_object *rule, uint64_t *state) = {
 /* ---- plans -------------------------------------------------------------------------------------
  */
 
-static void when(struct json_object *rule, uint64_t *state, int64_t horizon_ms)
+/* Restrict a rule to a kind, to some of the requests, and to a time. */
+static void restrict_rule(struct json_object *rule, uint64_t *state, int64_t horizon_ms)
 {
     static const char *const kinds[] = {
         "Node",      "DaemonSet", "Deployment",      "Pod",
@@ -135,7 +136,7 @@ static struct json_object *random_rule(uint64_t *state, int64_t horizon_ms)
         break;
     default:
         PICK(state, sorts)(rule, state);
-        when(rule, state, horizon_ms);
+        restrict_rule(rule, state, horizon_ms);
     }
     return rule;
 }
