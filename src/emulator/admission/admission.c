@@ -1,5 +1,5 @@
-/* The admission controllers that a cluster is started with by default, as far as their work shows.
- * A row each; webhooks come after the mutating ones. Source: Kubernetes "Admission Controllers". */
+/* The admission controllers that are enabled by default, as far as their work can be seen in the
+ * API. Webhooks come after the mutating ones. Source: Kubernetes "Admission Controllers". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "emulator/admission/defaults.h"
 #include "emulator/admission/quota.h"
 #include "emulator/store/change.h"
+#include "emulator/store/document.h"
 #include "emulator/store/status.h"
 
 static bool is_pod(const struct sw_write *w)
@@ -17,8 +18,8 @@ static bool is_pod(const struct sw_write *w)
     return w->op == SW_OP_CREATE && sw_write_is(w, "", "Pod");
 }
 
-static json_object *get(struct sw_write *w, const char *group, const char *kind, const char *ns,
-                        const char *name)
+static json_object *find(struct sw_write *w, const char *group, const char *kind, const char *ns,
+                         const char *name)
 {
     return sw_store_get(w->store, sw_store_kind(w->store, group, kind), ns, name);
 }
@@ -30,7 +31,7 @@ static int namespace_lifecycle(struct sw_write *w)
 {
     if (w->op != SW_OP_CREATE || !w->kind->namespaced)
         return 0;
-    json_object *ns = get(w, "", "Namespace", NULL, w->ns);
+    json_object *ns = find(w, "", "Namespace", NULL, w->ns);
     if (!ns)
         return sw_status_not_found(w->status, sw_store_kind(w->store, "", "Namespace"), w->ns);
     if (!sw_doc_is_deleted(ns))
@@ -47,9 +48,10 @@ static int namespace_lifecycle(struct sw_write *w)
 static int namespace_protection(struct sw_write *w)
 {
     static const char *const immortal[] = { "default", "kube-system", "kube-public" };
+    if (w->op != SW_OP_DELETE || !sw_write_is(w, "", "Namespace"))
+        return 0;
     for (size_t i = 0; i < SW_COUNT(immortal); i++)
-        if (w->op == SW_OP_DELETE && sw_write_is(w, "", "Namespace") &&
-            strcmp(w->name, immortal[i]) == 0)
+        if (strcmp(w->name, immortal[i]) == 0)
             return sw_status_forbidden(w->status, w->kind, w->name,
                                        "this namespace may not be deleted");
     return 0;
@@ -57,25 +59,6 @@ static int namespace_protection(struct sw_write *w)
 
 /* ---- ServiceAccount -----------------------------------------------------------------------------
  */
-
-static json_object *token_volume(const char *name)
-{
-    static const char text[] =
-        "{\"projected\":{\"sources\":["
-        "{\"serviceAccountToken\":{\"expirationSeconds\":3607,\"path\":\"token\"}},"
-        "{\"configMap\":{\"items\":[{\"key\":\"ca.crt\",\"path\":\"ca.crt\"}],"
-        "\"name\":\"kube-root-ca.crt\"}},"
-        "{\"downwardAPI\":{\"items\":[{\"fieldRef\":{\"apiVersion\":\"v1\","
-        "\"fieldPath\":\"metadata.namespace\"},\"path\":\"namespace\"}]}}],\"defaultMode\":420}}";
-    json_object *volume = json_object_new_object(), *source = NULL;
-    sw_json_set_str(volume, name, "name", NULL);
-    SW_ERR(err);
-    if (sw_json_parse(text, sizeof text - 1, NULL, &source, &err) == 0)
-        json_object_object_add(volume, "projected",
-                               json_object_get(sw_json_get(source, "projected")));
-    json_object_put(source);
-    return volume;
-}
 
 #define TOKEN_PATH "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -88,14 +71,12 @@ static void mount_token(json_object *containers, const char *volume)
         json_object *mounts = sw_json_need_list(c, "volumeMounts", NULL);
         if (sw_json_find_by(mounts, "mountPath", TOKEN_PATH))
             continue;
-        json_object *mount = json_object_new_object();
-        sw_json_set_str(mount, volume, "name", NULL);
-        sw_json_set(mount, json_object_new_boolean(true), "readOnly", NULL);
-        sw_json_set_str(mount, TOKEN_PATH, "mountPath", NULL);
-        json_object_array_add(mounts, mount);
+        json_object_array_add(mounts, sw_doc_new("name", sw_str(volume), "readOnly", sw_bool(true),
+                                                 "mountPath", sw_str(TOKEN_PATH), NULL));
     }
 }
 
+/* Add the volume with the token of the ServiceAccount, and mount it into the containers. */
 static void add_token(struct sw_write *w, json_object *spec)
 {
     json_object *volumes = sw_json_need_list(spec, "volumes", NULL);
@@ -106,7 +87,17 @@ static void add_token(struct sw_write *w, json_object *spec)
     char name[] = "kube-api-access-xxxxx";
     for (char *c = strchr(name, 'x'); *c; c++)
         *c = SW_NAME_LETTER(sw_store_random(w->store));
-    json_object_array_add(volumes, token_volume(name));
+    SW_AUTO_CHARS *text = sw_printf(
+        "{\"name\":\"%s\",\"projected\":{\"sources\":["
+        "{\"serviceAccountToken\":{\"expirationSeconds\":3607,\"path\":\"token\"}},"
+        "{\"configMap\":{\"items\":[{\"key\":\"ca.crt\",\"path\":\"ca.crt\"}],"
+        "\"name\":\"kube-root-ca.crt\"}},"
+        "{\"downwardAPI\":{\"items\":[{\"fieldRef\":{\"apiVersion\":\"v1\","
+        "\"fieldPath\":\"metadata.namespace\"},\"path\":\"namespace\"}]}}],\"defaultMode\":420}}",
+        name);
+    json_object *volume = NULL;
+    if (sw_json_parse(text, strlen(text), NULL, &volume, NULL) == 0)
+        json_object_array_add(volumes, volume);
     mount_token(sw_json_get(spec, "containers"), name);
     mount_token(sw_json_get(spec, "initContainers"), name);
 }
@@ -119,7 +110,7 @@ static int service_account(struct sw_write *w)
     sw_default_str(spec, "serviceAccountName", "default");
     sw_default_str(spec, "serviceAccount", "default");
     const char *name = sw_json_str(spec, "", "serviceAccountName", NULL);
-    json_object *account = get(w, "", "ServiceAccount", w->ns, name);
+    json_object *account = find(w, "", "ServiceAccount", w->ns, name);
     if (!account)
         return sw_status_forbidden(w->status, w->kind, w->name,
                                    "error looking up service account %s/%s: serviceaccount "
@@ -145,7 +136,7 @@ static int runtime_class(struct sw_write *w)
     const char *name = sw_json_str(spec, "", "runtimeClassName", NULL);
     if (!name[0])
         return 0;
-    json_object *class = get(w, "node.k8s.io", "RuntimeClass", NULL, name);
+    json_object *class = find(w, "node.k8s.io", "RuntimeClass", NULL, name);
     if (!class)
         return sw_status_forbidden(w->status, w->kind, w->name,
                                    "pod rejected: RuntimeClass \"%s\" not found", name);
@@ -169,26 +160,22 @@ static int runtime_class(struct sw_write *w)
 /* ---- Priority -----------------------------------------------------------------------------------
  */
 
-static json_object *default_priority(struct sw_write *w)
-{
-    SW_STORE_LIST(classes);
-    sw_store_list(w->store, sw_store_kind(w->store, "scheduling.k8s.io", "PriorityClass"), NULL,
-                  &classes);
-    json_object *best = NULL;
-    for (size_t i = 0; i < classes.n; i++)
-        if (sw_json_bool(classes.items[i], false, "globalDefault", NULL))
-            best = classes.items[i];
-    return best; /* the store holds it on */
-}
-
 static int priority(struct sw_write *w)
 {
     if (!is_pod(w))
         return 0;
     json_object *spec = sw_json_get(w->doc, "spec");
     const char *name = sw_json_str(spec, "", "priorityClassName", NULL);
-    json_object *class = name[0] ? get(w, "scheduling.k8s.io", "PriorityClass", NULL, name)
-                                 : default_priority(w);
+    json_object *class = NULL;
+    SW_STORE_LIST(classes);
+    if (name[0])
+        class = find(w, "scheduling.k8s.io", "PriorityClass", NULL, name);
+    else
+        sw_store_list(w->store, sw_store_kind(w->store, "scheduling.k8s.io", "PriorityClass"), NULL,
+                      &classes);
+    for (size_t i = 0; i < classes.n; i++)
+        if (sw_json_bool(classes.items[i], false, "globalDefault", NULL))
+            class = classes.items[i];
     if (name[0] && !class)
         return sw_status_forbidden(w->status, w->kind, w->name,
                                    "no PriorityClass with name %s was found", name);
@@ -212,46 +199,31 @@ static int priority(struct sw_write *w)
 /* ---- DefaultTolerationSeconds -------------------------------------------------------------------
  */
 
-static bool tolerates(json_object *tolerations, const char *key)
-{
-    for (size_t i = 0; i < sw_json_len(tolerations); i++) {
-        json_object *t = sw_json_at(tolerations, i);
-        const char *own = sw_json_str(t, "", "key", NULL);
-        const char *effect = sw_json_str(t, "", "effect", NULL);
-        if ((own[0] == '\0' || strcmp(own, key) == 0) &&
-            (effect[0] == '\0' || strcmp(effect, "NoExecute") == 0))
-            return true;
-    }
-    return false;
-}
-
 static int toleration_seconds(struct sw_write *w)
 {
     static const char *const keys[] = { "node.kubernetes.io/not-ready",
                                         "node.kubernetes.io/unreachable" };
-    bool written = w->op == SW_OP_CREATE ||
-                   w->op == SW_OP_UPDATE; /* an apply may have put its own */
-    if (!written || !sw_write_is(w, "", "Pod"))
+    /* on an update, too: an apply may have replaced the list */
+    if (w->op == SW_OP_DELETE || !sw_write_is(w, "", "Pod"))
         return 0;
     json_object *list = sw_json_need_list(w->doc, "spec", "tolerations", NULL);
-    bool missing[SW_COUNT(keys)];
-    for (size_t i = 0; i < SW_COUNT(keys); i++)
-        missing[i] = !tolerates(list, keys[i]);
-    for (size_t i = 0; i < SW_COUNT(keys); i++) {
-        if (!missing[i])
-            continue;
-        json_object *t = json_object_new_object();
-        sw_json_set_str(t, keys[i], "key", NULL);
-        sw_json_set_str(t, "Exists", "operator", NULL);
-        sw_json_set_str(t, "NoExecute", "effect", NULL);
-        sw_json_set(t, json_object_new_int(300), "tolerationSeconds", NULL);
-        json_object_array_add(list, t);
+    for (size_t k = 0; k < SW_COUNT(keys); k++) {
+        bool tolerated = false;
+        for (size_t i = 0; i < sw_json_len(list); i++) {
+            const char *key = sw_json_str(sw_json_at(list, i), "", "key", NULL);
+            const char *effect = sw_json_str(sw_json_at(list, i), "", "effect", NULL);
+            tolerated |= (!*key || strcmp(key, keys[k]) == 0) &&
+                         (!*effect || strcmp(effect, "NoExecute") == 0);
+        }
+        if (!tolerated)
+            json_object_array_add(list, sw_doc_new("key", sw_str(keys[k]), "operator",
+                                                   sw_str("Exists"), "effect", sw_str("NoExecute"),
+                                                   "tolerationSeconds", sw_int(300), NULL));
     }
     return 0;
 }
 
-/* ---- addresses of services (the service registry's work, not an admission controller's)
- * ----------
+/* ---- addresses of services ----------------------------------------------------------------------
  */
 
 static bool address_taken(struct sw_write *w, const char *address)
@@ -278,26 +250,13 @@ static void give_address(struct sw_write *w, json_object *spec)
         } while (address_taken(w, address));
         sw_default_str(spec, "clusterIP", address);
     }
-    json_object *all = sw_json_need_list(spec, "clusterIPs", NULL);
-    if (sw_json_len(all) == 0)
-        json_object_array_add(all, json_object_get(sw_json_get(spec, "clusterIP")));
-    json_object *families = sw_json_need_list(spec, "ipFamilies", NULL);
-    if (sw_json_len(families) == 0)
-        json_object_array_add(families, json_object_new_string("IPv4"));
+    sw_default_list(spec, "clusterIPs", sw_json_str(spec, "", "clusterIP", NULL));
+    sw_default_list(spec, "ipFamilies", "IPv4");
     sw_default_str(spec, "ipFamilyPolicy", "SingleStack");
 }
 
-static void give_node_ports(struct sw_write *w, json_object *spec)
-{
-    json_object *ports = sw_json_get(spec, "ports");
-    json_object *before = sw_json_find(w->old, "spec", "ports", NULL);
-    for (size_t i = 0; i < sw_json_len(ports); i++) {
-        int port = 30000 + (int)(sw_store_random(w->store) % 2768);
-        int64_t had = sw_json_int(sw_json_at(before, i), port, "nodePort", NULL);
-        sw_default_int(sw_json_at(ports, i), "nodePort", (int)had);
-    }
-}
-
+/* The work of the API server's service registry: it is no admission controller, but is done here.
+ */
 static int service_addresses(struct sw_write *w)
 {
     if (!sw_write_is(w, "", "Service") || w->op == SW_OP_DELETE || w->subresource)
@@ -307,42 +266,38 @@ static int service_addresses(struct sw_write *w)
     if (strcmp(type, "ExternalName") == 0)
         return 0;
     give_address(w, spec);
-    if (strcmp(type, "NodePort") == 0 || strcmp(type, "LoadBalancer") == 0)
-        give_node_ports(w, spec);
+    if (strcmp(type, "NodePort") != 0 && strcmp(type, "LoadBalancer") != 0)
+        return 0;
+    json_object *ports = sw_json_get(spec, "ports");
+    json_object *old_ports = sw_json_find(w->old, "spec", "ports", NULL);
+    for (size_t i = 0; i < sw_json_len(ports); i++) {
+        int port = 30000 + (int)(sw_store_random(w->store) % 2768);
+        int64_t old = sw_json_int(sw_json_at(old_ports, i), port, "nodePort", NULL);
+        sw_default_int(sw_json_at(ports, i), "nodePort", (int)old);
+    }
     return 0;
 }
 
 /* ---- the chain ----------------------------------------------------------------------------------
  */
 
-struct row {
-    const char *name;
-    int (*admit)(struct sw_write *w);
+typedef int admit_fn(struct sw_write *w);
+
+static admit_fn *const mutating[] = {
+    namespace_lifecycle, service_addresses, sw_limit_ranger,    service_account,
+    runtime_class,       priority,          toleration_seconds,
 };
 
-static const struct row mutating[] = {
-    { "NamespaceLifecycle", namespace_lifecycle },
-    { "Service", service_addresses },
-    { "LimitRanger", sw_limit_ranger },
-    { "ServiceAccount", service_account },
-    { "RuntimeClass", runtime_class },
-    { "Priority", priority },
-    { "DefaultTolerationSeconds", toleration_seconds },
+static admit_fn *const validating[] = {
+    namespace_protection, sw_resource_quota, /* the last: what passes is counted */
 };
 
-static const struct row validating[] = {
-    { "NamespaceLifecycle", namespace_protection },
-    { "ResourceQuota", sw_resource_quota }, /* the last: what passes is counted */
-};
-
-static int run(const struct row *rows, size_t n, struct sw_write *w)
+static int run(admit_fn *const *controllers, size_t n, struct sw_write *w)
 {
-    for (size_t i = 0; i < n; i++) {
-        int rc = rows[i].admit(w);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = controllers[i](w);
+    return rc;
 }
 
 int sw_admit_mutate(struct sw_write *w)

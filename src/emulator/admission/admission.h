@@ -5,10 +5,10 @@
 
 /** Fill in the defaults of w->doc (defaults.c). */
 void sw_defaults(struct sw_write *w);
-/** The mutating admission controllers (admission.c). @return 0, or what one refused it with */
+/** Run the mutating admission controllers (admission.c). @return 0, or the code of a refusal */
 int sw_admit_mutate(struct sw_write *w);
-/** The validating ones. @return 0, or what one refused it with */
+/** Run the validating admission controllers. @return 0, or the code of a refusal */
 int sw_admit_validate(struct sw_write *w);
-/** The rules of the built-in kinds and the schemas of custom resources (validate.c).
+/** Check w->doc by the rules of its built-in kind, or by its schema (validate.c).
  * @return 0 | SW_INVALID */
 int sw_validate(struct sw_write *w);

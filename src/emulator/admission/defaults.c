@@ -51,16 +51,25 @@ static void default_pod(struct sw_write *w)
     }
 }
 
+/* Default the type of the strategy @key to RollingUpdate. @return its parameters, borrowed; NULL:
+ * it is of another type */
+static json_object *default_strategy(json_object *spec, const char *key)
+{
+    json_object *strategy = sw_json_need_map(spec, key, NULL);
+    sw_default_str(strategy, "type", "RollingUpdate");
+    if (strcmp(sw_json_str(strategy, "", "type", NULL), "RollingUpdate") != 0)
+        return NULL;
+    return sw_json_need_map(strategy, "rollingUpdate", NULL);
+}
+
 static void default_deployment(struct sw_write *w)
 {
     json_object *spec = spec_of(w);
     sw_default_int(spec, "replicas", 1);
     sw_default_int(spec, "revisionHistoryLimit", 10);
     sw_default_int(spec, "progressDeadlineSeconds", 600);
-    json_object *strategy = sw_json_need_map(spec, "strategy", NULL);
-    sw_default_str(strategy, "type", "RollingUpdate");
-    if (strcmp(sw_json_str(strategy, "", "type", NULL), "RollingUpdate") == 0) {
-        json_object *rolling = sw_json_need_map(strategy, "rollingUpdate", NULL);
+    json_object *rolling = default_strategy(spec, "strategy");
+    if (rolling) {
         sw_default_str(rolling, "maxUnavailable", "25%");
         sw_default_str(rolling, "maxSurge", "25%");
     }
@@ -77,14 +86,11 @@ static void default_daemon_set(struct sw_write *w)
 {
     json_object *spec = spec_of(w);
     sw_default_int(spec, "revisionHistoryLimit", 10);
-    json_object *strategy = sw_json_need_map(spec, "updateStrategy", NULL);
-    sw_default_str(strategy, "type", "RollingUpdate");
-    if (strcmp(sw_json_str(strategy, "", "type", NULL), "RollingUpdate") == 0) {
-        json_object *rolling = sw_json_need_map(strategy, "rollingUpdate", NULL);
+    json_object *rolling = default_strategy(spec, "updateStrategy");
+    if (rolling)
         sw_default_int(rolling, "maxUnavailable", 1);
-        if (sw_store_minor(w->store) >= 22)
-            sw_default_int(rolling, "maxSurge", 0);
-    }
+    if (rolling && sw_store_minor(w->store) >= 22)
+        sw_default_int(rolling, "maxSurge", 0);
     default_template(spec);
 }
 
@@ -100,10 +106,9 @@ static void default_stateful_set(struct sw_write *w)
     sw_default_int(spec, "replicas", 1);
     sw_default_str(spec, "podManagementPolicy", "OrderedReady");
     sw_default_int(spec, "revisionHistoryLimit", 10);
-    json_object *strategy = sw_json_need_map(spec, "updateStrategy", NULL);
-    sw_default_str(strategy, "type", "RollingUpdate");
-    if (strcmp(sw_json_str(strategy, "", "type", NULL), "RollingUpdate") == 0)
-        sw_default_int(sw_json_need_map(strategy, "rollingUpdate", NULL), "partition", 0);
+    json_object *rolling = default_strategy(spec, "updateStrategy");
+    if (rolling)
+        sw_default_int(rolling, "partition", 0);
     if (sw_store_minor(w->store) >= 27) {
         json_object *policy = sw_json_need_map(spec, "persistentVolumeClaimRetentionPolicy", NULL);
         sw_default_str(policy, "whenDeleted", "Retain");
@@ -118,12 +123,22 @@ static void default_stateful_set(struct sw_write *w)
     default_template(spec);
 }
 
-/* A job's selector and the labels of its pods are its uid's, unless it says otherwise. */
-static void default_job_selector(struct sw_write *w, json_object *spec)
+/* The selector of a job, and the labels of its pods, have its uid, unless manualSelector is set. */
+static void default_job(struct sw_write *w)
 {
-    const char *uid = sw_obj_uid(w->doc), *name = sw_obj_name(w->doc);
+    json_object *spec = spec_of(w);
+    if (!sw_json_get(spec, "parallelism"))
+        sw_default_int(spec, "completions", 1);
+    sw_default_int(spec, "parallelism", 1);
+    sw_default_int(spec, "backoffLimit", 6);
+    if (sw_store_minor(w->store) >= 22) {
+        sw_default_str(spec, "completionMode", "NonIndexed");
+        sw_default_bool(spec, "suspend", false);
+    }
+    default_template(spec);
     if (w->op != SW_OP_CREATE || sw_json_bool(spec, false, "manualSelector", NULL))
         return;
+    const char *uid = sw_obj_uid(w->doc), *name = sw_obj_name(w->doc);
     bool prefixed = sw_store_minor(w->store) >= 27;
     json_object *labels = sw_json_need_map(spec, "template", "metadata", "labels", NULL);
     sw_default_str(labels, "controller-uid", uid);
@@ -135,28 +150,6 @@ static void default_job_selector(struct sw_write *w, json_object *spec)
     if (!sw_json_get(spec, "selector"))
         sw_json_set_str(spec, uid, "selector", "matchLabels",
                         prefixed ? "batch.kubernetes.io/controller-uid" : "controller-uid", NULL);
-}
-
-static void default_job_spec(struct sw_write *w, json_object *spec)
-{
-    if (!sw_json_get(spec, "completions") && !sw_json_get(spec, "parallelism")) {
-        sw_default_int(spec, "completions", 1);
-        sw_default_int(spec, "parallelism", 1);
-    }
-    sw_default_int(spec, "parallelism", 1);
-    sw_default_int(spec, "backoffLimit", 6);
-    if (sw_store_minor(w->store) >= 22) {
-        sw_default_str(spec, "completionMode", "NonIndexed");
-        sw_default_bool(spec, "suspend", false);
-    }
-    default_template(spec);
-}
-
-static void default_job(struct sw_write *w)
-{
-    json_object *spec = spec_of(w);
-    default_job_spec(w, spec);
-    default_job_selector(w, spec);
 }
 
 static void default_cron_job(struct sw_write *w)
@@ -180,9 +173,7 @@ static void default_namespace(struct sw_write *w)
         sw_json_set_str(w->doc, w->name, "metadata", "labels", "kubernetes.io/metadata.name", NULL);
     if (w->op != SW_OP_CREATE)
         return;
-    json_object *finalizers = sw_json_need_list(w->doc, "spec", "finalizers", NULL);
-    if (sw_json_len(finalizers) == 0)
-        json_object_array_add(finalizers, json_object_new_string("kubernetes"));
+    sw_default_list(spec_of(w), "finalizers", "kubernetes");
     sw_json_set_str(w->doc, "Active", "status", "phase", NULL);
 }
 
@@ -202,16 +193,6 @@ static void default_secret(struct sw_write *w)
     json_object_object_del(w->doc, "stringData"); /* write only */
 }
 
-static void default_service_ports(json_object *ports)
-{
-    for (size_t i = 0; i < sw_json_len(ports); i++) {
-        json_object *port = sw_json_at(ports, i), *number = sw_json_get(port, "port");
-        sw_default_str(port, "protocol", "TCP");
-        if (number)
-            sw_default(port, "targetPort", json_object_get(number));
-    }
-}
-
 static void default_service(struct sw_write *w)
 {
     json_object *spec = spec_of(w);
@@ -220,7 +201,13 @@ static void default_service(struct sw_write *w)
     if (sw_store_minor(w->store) >= 22 &&
         strcmp(sw_json_str(spec, "", "type", NULL), "ExternalName") != 0)
         sw_default_str(spec, "internalTrafficPolicy", "Cluster");
-    default_service_ports(sw_json_get(spec, "ports"));
+    json_object *ports = sw_json_get(spec, "ports");
+    for (size_t i = 0; i < sw_json_len(ports); i++) {
+        json_object *port = sw_json_at(ports, i), *number = sw_json_get(port, "port");
+        sw_default_str(port, "protocol", "TCP");
+        if (number)
+            sw_default(port, "targetPort", json_object_get(number));
+    }
     if (w->op == SW_OP_CREATE)
         (void)sw_json_need_map(w->doc, "status", "loadBalancer", NULL);
 }
@@ -311,9 +298,7 @@ static void default_csi_driver(struct sw_write *w)
     sw_default_bool(spec, "podInfoOnMount", false);
     sw_default_bool(spec, "storageCapacity", false);
     sw_default_str(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
-    json_object *modes = sw_json_need_list(spec, "volumeLifecycleModes", NULL);
-    if (sw_json_len(modes) == 0)
-        json_object_array_add(modes, json_object_new_string("Persistent"));
+    sw_default_list(spec, "volumeLifecycleModes", "Persistent");
 }
 
 static void default_priority_class(struct sw_write *w)

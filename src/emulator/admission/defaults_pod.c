@@ -25,10 +25,17 @@ void sw_default_int(json_object *map, const char *key, int value)
         json_object_object_add(map, key, json_object_new_int(value));
 }
 
-void sw_default_bool(json_object *map, const char *key, int value)
+void sw_default_bool(json_object *map, const char *key, bool value)
 {
     if (!sw_json_get(map, key))
         json_object_object_add(map, key, json_object_new_boolean(value));
+}
+
+void sw_default_list(json_object *map, const char *key, const char *value)
+{
+    json_object *list = sw_json_need_list(map, key, NULL);
+    if (sw_json_len(list) == 0)
+        json_object_array_add(list, json_object_new_string(value));
 }
 
 static void default_http_get(json_object *get)
@@ -52,7 +59,7 @@ static void default_probe(json_object *probe)
     sw_default_int(probe, "failureThreshold", 3);
 }
 
-/* "repo/name:tag": without a tag, or with latest, it is pulled each time. */
+/* An image without a tag, or with the tag latest, is pulled each time. */
 static const char *pull_policy(const char *image)
 {
     const char *slash = strrchr(image, '/');
@@ -62,6 +69,7 @@ static const char *pull_policy(const char *image)
     return !tag || strcmp(tag, ":latest") == 0 ? "Always" : "IfNotPresent";
 }
 
+/* Set the version of the fieldRef of each element of @list, or of its member @outer. */
 static void default_field_refs(json_object *list, const char *outer)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -73,38 +81,26 @@ static void default_field_refs(json_object *list, const char *outer)
     }
 }
 
-/* On the host's network a port is the host's. */
-static void default_ports(json_object *ports, bool host_network)
+static void default_container(json_object *c, bool is_pod, bool host_network)
 {
+    if (!json_object_is_type(c, json_type_object))
+        return;
+    sw_default(c, "resources", json_object_new_object());
+    json_object *limits = sw_json_find(c, "resources", "limits", NULL);
+    if (is_pod && limits) {
+        json_object *requests = sw_json_need_map(c, "resources", "requests", NULL);
+        json_object_object_foreach(limits, name, amount)
+        {
+            sw_default(requests, name, json_object_get(amount));
+        }
+    }
+    json_object *ports = sw_json_get(c, "ports");
     for (size_t i = 0; i < sw_json_len(ports); i++) {
         json_object *port = sw_json_at(ports, i), *number = sw_json_get(port, "containerPort");
         sw_default_str(port, "protocol", "TCP");
         if (host_network && number)
             sw_default(port, "hostPort", json_object_get(number));
     }
-}
-
-/* What is limited and not asked for is asked for in full. */
-static void default_requests(json_object *container)
-{
-    json_object *limits = sw_json_find(container, "resources", "limits", NULL);
-    if (!limits)
-        return;
-    json_object *requests = sw_json_need_map(container, "resources", "requests", NULL);
-    json_object_object_foreach(limits, name, amount)
-    {
-        sw_default(requests, name, json_object_get(amount));
-    }
-}
-
-static void default_container(json_object *c, bool is_pod, bool host_network)
-{
-    if (!json_object_is_type(c, json_type_object))
-        return;
-    sw_default(c, "resources", json_object_new_object());
-    if (is_pod)
-        default_requests(c);
-    default_ports(sw_json_get(c, "ports"), host_network);
     default_field_refs(sw_json_get(c, "env"), "valueFrom");
     default_probe(sw_json_get(c, "livenessProbe"));
     default_probe(sw_json_get(c, "readinessProbe"));
@@ -116,10 +112,16 @@ static void default_container(json_object *c, bool is_pod, bool host_network)
     sw_default_str(c, "imagePullPolicy", pull_policy(sw_json_str(c, "", "image", NULL)));
 }
 
-static void default_projected(json_object *projected)
+static void default_volume(json_object *volume)
 {
-    sw_default_int(projected, "defaultMode", 420);
-    json_object *sources = sw_json_get(projected, "sources");
+    static const char *const with_mode[] = { "secret", "configMap", "downwardAPI", "projected" };
+    if (!json_object_is_type(volume, json_type_object))
+        return;
+    for (size_t i = 0; i < SW_COUNT(with_mode); i++)
+        if (sw_json_get(volume, with_mode[i]))
+            sw_default_int(sw_json_get(volume, with_mode[i]), "defaultMode", 420);
+    default_field_refs(sw_json_find(volume, "downwardAPI", "items", NULL), NULL);
+    json_object *sources = sw_json_find(volume, "projected", "sources", NULL);
     for (size_t i = 0; i < sw_json_len(sources); i++) {
         json_object *source = sw_json_at(sources, i);
         json_object *token = sw_json_get(source, "serviceAccountToken");
@@ -127,26 +129,13 @@ static void default_projected(json_object *projected)
             sw_default_int(token, "expirationSeconds", 3600);
         default_field_refs(sw_json_find(source, "downwardAPI", "items", NULL), NULL);
     }
-}
-
-static void default_volume(json_object *volume)
-{
-    static const char *const with_mode[] = { "secret", "configMap", "downwardAPI" };
-    if (!json_object_is_type(volume, json_type_object))
-        return;
-    for (size_t i = 0; i < SW_COUNT(with_mode); i++)
-        if (sw_json_get(volume, with_mode[i]))
-            sw_default_int(sw_json_get(volume, with_mode[i]), "defaultMode", 420);
-    default_field_refs(sw_json_find(volume, "downwardAPI", "items", NULL), NULL);
-    if (sw_json_get(volume, "projected"))
-        default_projected(sw_json_get(volume, "projected"));
     if (sw_json_get(volume, "hostPath"))
         sw_default_str(sw_json_get(volume, "hostPath"), "type", "");
     if (json_object_object_length(volume) <= 1) /* a name and no source */
         sw_default(volume, "emptyDir", json_object_new_object());
 }
 
-void sw_default_pod_spec(json_object *spec, int is_pod)
+void sw_default_pod_spec(json_object *spec, bool is_pod)
 {
     static const char *const lists[] = { "containers", "initContainers", "ephemeralContainers" };
     if (!json_object_is_type(spec, json_type_object))

@@ -5,11 +5,13 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/admission/defaults.h"
+#include "emulator/store/document.h"
 #include "emulator/store/status.h"
 
 /* ---- LimitRange ---------------------------------------------------------------------------------
  */
 
+/* Default the requests or limits (@field) of a container to @amounts, which may be NULL. */
 static void fill(json_object *container, const char *field, json_object *amounts)
 {
     if (!amounts)
@@ -21,13 +23,6 @@ static void fill(json_object *container, const char *field, json_object *amounts
     }
 }
 
-static bool exceeds(json_object *own, json_object *limit)
-{
-    struct sw_quantity a, b;
-    return sw_quantity_from_json(own, &a, NULL) == 0 &&
-           sw_quantity_from_json(limit, &b, NULL) == 0 && sw_quantity_cmp(&a, &b) > 0;
-}
-
 static int check_max(struct sw_write *w, json_object *container, json_object *max)
 {
     if (!max)
@@ -35,7 +30,9 @@ static int check_max(struct sw_write *w, json_object *container, json_object *ma
     json_object_object_foreach(max, name, amount)
     {
         json_object *own = sw_json_find(container, "resources", "limits", name, NULL);
-        if (own && exceeds(own, amount))
+        struct sw_quantity limit, most;
+        if (own && sw_quantity_from_json(own, &limit, NULL) == 0 &&
+            sw_quantity_from_json(amount, &most, NULL) == 0 && sw_quantity_cmp(&limit, &most) > 0)
             return sw_status_forbidden(w->status, w->kind, w->name,
                                        "maximum %s usage per Container is %s, but limit is %s",
                                        name, json_object_get_string(amount),
@@ -80,13 +77,7 @@ int sw_limit_ranger(struct sw_write *w)
 /* ---- ResourceQuota ------------------------------------------------------------------------------
  */
 
-static bool is_over(json_object *pod)
-{
-    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
-    return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
-}
-
-/* What one pod takes of "requests.cpu", "limits.memory", "cpu"... */
+/* Add the containers' requests or limits (@field) of the resource @name. */
 static void add_pod(json_object *pod, const char *field, const char *name, struct sw_quantity *sum)
 {
     json_object *containers = sw_json_find(pod, "spec", "containers", NULL);
@@ -99,7 +90,8 @@ static void add_pod(json_object *pod, const char *field, const char *name, struc
     }
 }
 
-/* How much of the quota's resource an object takes; *@counts: any at all. */
+/* How much an object uses of a quota's @resource: "pods", "count/pods", "requests.cpu",
+ * "limits.memory", "cpu". *@counts: whether the resource is about the object's kind. */
 static struct sw_quantity charge(const struct sw_emu_kind *kind, json_object *doc,
                                  const char *resource, bool *counts)
 {
@@ -112,9 +104,9 @@ static struct sw_quantity charge(const struct sw_emu_kind *kind, json_object *do
         return *counts ? one : none;
     }
     if (strcmp(resource, type) == 0)
-        return pod && is_over(doc) ? none : one;
+        return pod && sw_doc_is_over(doc) ? none : one;
     *counts = pod;
-    if (!pod || is_over(doc))
+    if (!pod || sw_doc_is_over(doc))
         return none;
     if (strncmp(resource, "limits.", 7) == 0)
         add_pod(doc, "limits", resource + 7, &none);
@@ -125,11 +117,12 @@ static struct sw_quantity charge(const struct sw_emu_kind *kind, json_object *do
     return none;
 }
 
+/* Of one resource of a quota. */
 struct sums {
     struct sw_quantity requested, used, hard;
 };
 
-/* @return whether @resource of a quota bears on this create, and is exceeded by it. */
+/* Whether this create exceeds @hard, the quota of @resource. */
 static bool is_exceeded(struct sw_write *w, const char *resource, json_object *hard,
                         struct sums *sums)
 {
@@ -162,9 +155,8 @@ static int check_quota(struct sw_write *w, json_object *quota)
         char requested[64], used[64], most[64];
         return sw_status_forbidden(
             w->status, w->kind, w->name,
-            "exceeded quota: %s, requested: %s=%s, used: %s=%s, limited: "
-            "%s=%s",
-            sw_obj_name(quota), resource, sw_quantity_text(&sums.requested, requested), resource,
+            "exceeded quota: %s, requested: %s=%s, used: %s=%s, limited: %s=%s", sw_obj_name(quota),
+            resource, sw_quantity_text(&sums.requested, requested), resource,
             sw_quantity_text(&sums.used, used), resource, sw_quantity_text(&sums.hard, most));
     }
     return 0;

@@ -2,7 +2,7 @@
 /* quota: LimitRanges and ResourceQuotas of a namespace. */
 #include "emulator/store/change.h"
 
-/** Admission: fill in and check container resources by the namespace's LimitRanges. */
+/** Admission: default and check the resources of containers by the namespace's LimitRanges. */
 int sw_limit_ranger(struct sw_write *w);
 /** Admission: refuse a create that would exceed a ResourceQuota of the namespace. */
 int sw_resource_quota(struct sw_write *w);

@@ -1,6 +1,5 @@
-/* The rules of the built-in kinds whose breach users meet: names, required fields, what may not be
- * changed. Source: Kubernetes' API reference and validation messages. */
-#include <stdio.h>
+/* The validation of the built-in kinds, as far as users run into it: names, required fields,
+ * immutable fields. Source: Kubernetes' API reference and validation messages. */
 #include <string.h>
 
 #include "base/base.h"
@@ -48,20 +47,8 @@ static void check_annotations(json_object *annotations, struct sw_field_errors *
                            "may not be more than 262144 bytes");
 }
 
-static void check_owners(json_object *refs, struct sw_field_errors *e)
-{
-    static const char *const needed[] = { "apiVersion", "kind", "name", "uid" };
-    for (size_t i = 0; i < sw_json_len(refs); i++) {
-        for (size_t k = 0; k < SW_COUNT(needed); k++) {
-            if (sw_json_str(sw_json_at(refs, i), "", needed[k], NULL)[0])
-                continue;
-            SW_AUTO_CHARS *field = sw_printf("metadata.ownerReferences.%s", needed[k]);
-            sw_field_error_str(e, SW_FIELD_INVALID, field, "", "must not be empty");
-        }
-    }
-}
-
-/* Names that become a part of a path, of a DNS name, or of a label in one. */
+/* What is wrong with the name: it becomes a segment of a path, a DNS label or a DNS subdomain, by
+ * kind. NULL: nothing. */
 static const char *name_fault(const struct sw_write *w)
 {
     static const char *const dns_labels[] = { "Namespace", "Service" };
@@ -87,7 +74,16 @@ static void check_meta(struct sw_write *w, struct sw_field_errors *e)
         sw_field_error_str(e, SW_FIELD_INVALID, "metadata.name", w->name, fault);
     check_labels(sw_json_get(meta, "labels"), "metadata.labels", e);
     check_annotations(sw_json_get(meta, "annotations"), e);
-    check_owners(sw_json_get(meta, "ownerReferences"), e);
+    static const char *const needed[] = { "apiVersion", "kind", "name", "uid" };
+    json_object *refs = sw_json_get(meta, "ownerReferences");
+    for (size_t i = 0; i < sw_json_len(refs); i++) {
+        for (size_t k = 0; k < SW_COUNT(needed); k++) {
+            if (sw_json_str(sw_json_at(refs, i), "", needed[k], NULL)[0])
+                continue;
+            SW_AUTO_CHARS *field = sw_printf("metadata.ownerReferences.%s", needed[k]);
+            sw_field_error_str(e, SW_FIELD_INVALID, field, "", "must not be empty");
+        }
+    }
     if (w->op != SW_OP_UPDATE)
         return;
     json_object *finalizers = sw_json_get(meta, "finalizers");
@@ -118,16 +114,17 @@ static char *go_string_map(json_object *map)
     if (json_object_is_type(map, json_type_object)) {
         json_object_object_foreach(map, key, value)
         {
-            SW_AUTO_CHARS *before = text, *k = sw_status_quote(key);
+            SW_AUTO_CHARS *k = sw_status_quote(key);
             SW_AUTO_CHARS *v = sw_status_quote(json_object_get_string(value));
-            text = sw_printf("%s%s%s:%s", before, comma, k, v);
+            sw_append(&text, "%s%s:%s", comma, k, v);
             comma = ", ";
         }
     }
-    SW_AUTO_CHARS *open = text;
-    return sw_printf("%s}", open);
+    sw_append(&text, "}");
+    return text;
 }
 
+/* The value must not change in an update. */
 static void immutable(struct sw_write *w, struct sw_field_errors *e, const char *field,
                       json_object *was, json_object *is)
 {
@@ -149,11 +146,10 @@ static void immutable_selector(struct sw_write *w, struct sw_field_errors *e)
     sw_field_error_raw(e, SW_FIELD_INVALID, "spec.selector", shown, "field is immutable");
 }
 
-static void not_negative(json_object *spec, const char *key, const char *path,
-                         struct sw_field_errors *e)
+static void not_negative(json_object *spec, const char *key, struct sw_field_errors *e)
 {
     json_object *value = sw_json_get(spec, key);
-    SW_AUTO_CHARS *field = sw_printf("%s.%s", path, key);
+    SW_AUTO_CHARS *field = sw_printf("spec.%s", key);
     if (value && !json_object_is_type(value, json_type_int))
         sw_field_error(e, SW_FIELD_INVALID, field, value, "must be an integer");
     else if (json_object_get_int64(value) < 0)
@@ -172,8 +168,7 @@ static void check_one_of(json_object *value, const char *field, const char *cons
     for (size_t i = 0; allowed[i]; i++) {
         if (strcmp(json_object_get_string(value), allowed[i]) == 0)
             return;
-        SW_AUTO_CHARS *before = list;
-        list = sw_printf("%s%s\"%s\"", before, i ? ", " : "", allowed[i]);
+        sw_append(&list, "%s\"%s\"", i ? ", " : "", allowed[i]);
     }
     sw_field_error(e, SW_FIELD_NOT_SUPPORTED, field, value, "%s", list);
 }
@@ -224,7 +219,7 @@ static void check_resources(json_object *container, const char *path, struct sw_
     }
 }
 
-/* A mount needs a volume of that name; a StatefulSet's templates are volumes too (@claims). */
+/* A mount names a volume, or one of a StatefulSet's volumeClaimTemplates (@claims, or NULL). */
 static void check_mounts(json_object *container, json_object *spec, json_object *claims,
                          const char *path, struct sw_field_errors *e)
 {
@@ -240,42 +235,33 @@ static void check_mounts(json_object *container, json_object *spec, json_object 
     }
 }
 
+/* Element @i of @list has a name, a DNS label, that no element before it has. */
+static void check_name(json_object *list, size_t i, const char *field, struct sw_field_errors *e)
+{
+    const char *name = sw_json_str(sw_json_at(list, i), "", "name", NULL);
+    if (!name[0])
+        sw_field_error_raw(e, SW_FIELD_REQUIRED, field, NULL, NULL);
+    else if (sw_dns_label_fault(name))
+        sw_field_error_str(e, SW_FIELD_INVALID, field, name, sw_dns_label_fault(name));
+    for (size_t k = 0; k < i; k++)
+        if (name[0] && strcmp(sw_json_str(sw_json_at(list, k), "", "name", NULL), name) == 0)
+            sw_field_error_str(e, SW_FIELD_DUPLICATE, field, name, NULL);
+}
+
 static void check_container(json_object *list, size_t i, const char *path,
                             struct sw_field_errors *e)
 {
     static const char *const policies[] = { "Always", "IfNotPresent", "Never", NULL };
     json_object *c = sw_json_at(list, i);
-    const char *name = sw_json_str(c, "", "name", NULL);
-    SW_AUTO_CHARS *name_field = sw_printf("%s.name", path), *image = sw_printf("%s.image", path);
+    SW_AUTO_CHARS *name = sw_printf("%s.name", path), *image = sw_printf("%s.image", path);
     SW_AUTO_CHARS *ports = sw_printf("%s.ports", path);
     SW_AUTO_CHARS *policy = sw_printf("%s.imagePullPolicy", path);
-    if (!name[0])
-        sw_field_error_raw(e, SW_FIELD_REQUIRED, name_field, NULL, NULL);
-    else if (sw_dns_label_fault(name))
-        sw_field_error_str(e, SW_FIELD_INVALID, name_field, name, sw_dns_label_fault(name));
-    for (size_t before = 0; before < i; before++)
-        if (name[0] && strcmp(sw_json_str(sw_json_at(list, before), "", "name", NULL), name) == 0)
-            sw_field_error_str(e, SW_FIELD_DUPLICATE, name_field, name, NULL);
+    check_name(list, i, name, e);
     if (!sw_json_str(c, "", "image", NULL)[0])
         sw_field_error_raw(e, SW_FIELD_REQUIRED, image, NULL, NULL);
     check_ports(sw_json_get(c, "ports"), ports, "containerPort", e);
     check_resources(c, path, e);
     check_one_of(sw_json_get(c, "imagePullPolicy"), policy, policies, e);
-}
-
-static void check_volumes(json_object *volumes, const char *path, struct sw_field_errors *e)
-{
-    for (size_t i = 0; i < sw_json_len(volumes); i++) {
-        const char *name = sw_json_str(sw_json_at(volumes, i), "", "name", NULL);
-        SW_AUTO_CHARS *field = sw_printf("%s.volumes[%zu].name", path, i);
-        if (!name[0])
-            sw_field_error_raw(e, SW_FIELD_REQUIRED, field, NULL, NULL);
-        else if (sw_dns_label_fault(name))
-            sw_field_error_str(e, SW_FIELD_INVALID, field, name, sw_dns_label_fault(name));
-        for (size_t before = 0; before < i; before++)
-            if (strcmp(sw_json_str(sw_json_at(volumes, before), "", "name", NULL), name) == 0)
-                sw_field_error_str(e, SW_FIELD_DUPLICATE, field, name, NULL);
-    }
 }
 
 static void check_pod_spec(json_object *spec, json_object *claims, const char *path,
@@ -287,7 +273,11 @@ static void check_pod_spec(json_object *spec, json_object *claims, const char *p
     SW_AUTO_CHARS *restart = sw_printf("%s.restartPolicy", path);
     if (sw_json_len(sw_json_get(spec, "containers")) == 0)
         sw_field_error_raw(e, SW_FIELD_REQUIRED, containers, NULL, NULL);
-    check_volumes(sw_json_get(spec, "volumes"), path, e);
+    json_object *volumes = sw_json_get(spec, "volumes");
+    for (size_t i = 0; i < sw_json_len(volumes); i++) {
+        SW_AUTO_CHARS *name = sw_printf("%s.volumes[%zu].name", path, i);
+        check_name(volumes, i, name, e);
+    }
     for (size_t l = 0; l < SW_COUNT(lists); l++) {
         json_object *list = sw_json_get(spec, lists[l]);
         for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -299,7 +289,7 @@ static void check_pod_spec(json_object *spec, json_object *claims, const char *p
     check_one_of(sw_json_get(spec, "restartPolicy"), restart, restarts, e);
 }
 
-/* A pod's spec with what an update may change taken out. */
+/* A copy of a pod's spec without the fields that an update may change. */
 static json_object *immutable_fields(json_object *doc)
 {
     json_object *spec = sw_json_copy(sw_json_get(doc, "spec"));
@@ -366,18 +356,19 @@ static void check_template(struct sw_write *w, json_object *claims, struct sw_fi
     sw_selector_done(&parsed);
 }
 
-static void check_always(struct sw_write *w, struct sw_field_errors *e)
+/* A workload whose pods run until they are deleted. */
+static void check_replicated(struct sw_write *w, json_object *claims, struct sw_field_errors *e)
 {
     static const char *const always[] = { "Always", NULL };
+    check_template(w, claims, e);
     check_one_of(sw_json_find(spec_of(w), "template", "spec", "restartPolicy", NULL),
                  "spec.template.spec.restartPolicy", always, e);
+    not_negative(spec_of(w), "replicas", e);
 }
 
 static void check_workload(struct sw_write *w, struct sw_field_errors *e)
 {
-    check_template(w, NULL, e);
-    check_always(w, e);
-    not_negative(spec_of(w), "replicas", "spec", e);
+    check_replicated(w, NULL, e);
     immutable_selector(w, e);
 }
 
@@ -389,9 +380,7 @@ static void check_stateful_set(struct sw_write *w, struct sw_field_errors *e)
                                         "ordinals",
                                         "persistentVolumeClaimRetentionPolicy",
                                         "minReadySeconds" };
-    check_template(w, sw_json_get(spec_of(w), "volumeClaimTemplates"), e);
-    check_always(w, e);
-    not_negative(spec_of(w), "replicas", "spec", e);
+    check_replicated(w, sw_json_get(spec_of(w), "volumeClaimTemplates"), e);
     if (w->op != SW_OP_UPDATE)
         return;
     SW_AUTO_JSON *was = sw_json_copy(sw_json_get(w->old, "spec")), *is = sw_json_copy(spec_of(w));
@@ -414,9 +403,9 @@ static void check_job(struct sw_write *w, struct sw_field_errors *e)
     check_template(w, NULL, e);
     check_one_of(sw_json_find(spec, "template", "spec", "restartPolicy", NULL),
                  "spec.template.spec.restartPolicy", ends, e);
-    not_negative(spec, "parallelism", "spec", e);
-    not_negative(spec, "completions", "spec", e);
-    not_negative(spec, "backoffLimit", "spec", e);
+    not_negative(spec, "parallelism", e);
+    not_negative(spec, "completions", e);
+    not_negative(spec, "backoffLimit", e);
     if (sw_json_bool(was, false, "suspend", NULL))
         return; /* a suspended job's template may still be changed */
     immutable(w, e, "spec.template", sw_json_get(was, "template"), sw_json_get(spec, "template"));
@@ -450,17 +439,6 @@ static void check_service(struct sw_write *w, struct sw_field_errors *e)
                   sw_json_get(spec, "clusterIP"));
 }
 
-static void check_data_frozen(struct sw_write *w, struct sw_field_errors *e)
-{
-    static const char *const fields[] = { "data", "binaryData", "immutable" };
-    if (w->op != SW_OP_UPDATE || !sw_json_bool(w->old, false, "immutable", NULL))
-        return;
-    for (size_t i = 0; i < SW_COUNT(fields); i++)
-        if (!sw_json_equal(sw_json_get(w->old, fields[i]), sw_json_get(w->doc, fields[i])))
-            sw_field_error_raw(e, SW_FIELD_FORBIDDEN, fields[i], NULL,
-                               "field is immutable when `immutable` is set");
-}
-
 static void check_data_keys(struct sw_write *w, struct sw_field_errors *e)
 {
     json_object *data = sw_json_get(w->doc, "data");
@@ -470,9 +448,8 @@ static void check_data_keys(struct sw_write *w, struct sw_field_errors *e)
         json_object_object_foreach(data, key, value)
         {
             SW_AUTO_CHARS *field = sw_printf("data[%s]", key);
-            if (strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") !=
-                    strlen(key) ||
-                !key[0])
+            if (!key[0] || key[strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789-._")])
                 sw_field_error_str(e, SW_FIELD_INVALID, field, key,
                                    "a valid config key must consist of alphanumeric characters, "
                                    "'-', '_' or '.'");
@@ -480,7 +457,13 @@ static void check_data_keys(struct sw_write *w, struct sw_field_errors *e)
                 sw_field_error(e, SW_FIELD_INVALID, field, value, "must be a string");
         }
     }
-    check_data_frozen(w, e);
+    static const char *const frozen[] = { "data", "binaryData", "immutable" };
+    if (w->op != SW_OP_UPDATE || !sw_json_bool(w->old, false, "immutable", NULL))
+        return;
+    for (size_t i = 0; i < SW_COUNT(frozen); i++)
+        if (!sw_json_equal(sw_json_get(w->old, frozen[i]), sw_json_get(w->doc, frozen[i])))
+            sw_field_error_raw(e, SW_FIELD_FORBIDDEN, frozen[i], NULL,
+                               "field is immutable when `immutable` is set");
 }
 
 static void check_secret(struct sw_write *w, struct sw_field_errors *e)

@@ -1,10 +1,11 @@
-/* webhook_call: one question to one webhook, at once or by a session. */
+/* webhook_call: one call of one webhook: at once, or in a session. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/loop.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+#include "data/text/buffer.h"
 #include "emulator/admission/webhook.h"
 #include "net/http/http.h"
 
@@ -16,15 +17,15 @@ struct sw_session {
     void *arg;
     uint64_t seed, saved; /* the generator's state at the start of each try; the store's own */
     struct outcome *outcomes;
-    size_t n, cap, cursor;
-    char *old_version; /* what the answers were given about; NULL: not known yet */
+    size_t n, cap, cursor; /* cursor: outcomes that this try has used */
+    char *old_version;     /* the resourceVersion that the answers are about; NULL: not known yet */
+    /* the call in progress */
     struct sw_http *http;
     struct sw_http_tls *tls;
     struct sw_http_transfer *transfer;
-    struct sw_timer *wake;
-    char *body;
-    size_t len, body_cap;
     char *where;
+    struct sw_buffer body;
+    struct sw_timer *wake; /* calls ready */
 };
 
 void sw_outcome_done(struct outcome *o)
@@ -60,10 +61,19 @@ static struct sw_http_opts http_opts(const struct hook *hook, const struct sw_ht
                                   .tls = tls };
 }
 
-static const char *const headers[] = { "Content-Type: application/json", "Accept: application/json",
-                                       NULL };
+static struct sw_http_spec http_spec(const struct hook *hook, const char *body, size_t len)
+{
+    static const char *const headers[] = { "Content-Type: application/json",
+                                           "Accept: application/json", NULL };
+    return (struct sw_http_spec){ .method = "POST",
+                                  .url = hook->where,
+                                  .headers = headers,
+                                  .body = body,
+                                  .body_len = len,
+                                  .timeout_ms = hook->timeout_s * 1000,
+                                  .max_bytes = MAX_ANSWER };
+}
 
-/* What came is what is kept, good or bad. */
 static void read_answer(struct outcome *o, const char *where, int http_status, const char *body,
                         size_t len)
 {
@@ -94,7 +104,7 @@ static void could_not(struct outcome *o, const char *where, const struct sw_err 
     o->message = sw_printf("Post \"%s\": %s", where, sw_err_text(err));
 }
 
-static int ask_now(const struct hook *hook, const char *body, size_t len, struct outcome *o)
+static void ask_now(const struct hook *hook, const char *body, size_t len, struct outcome *o)
 {
     SW_ERR(err);
     struct sw_http_tls *tls = NULL;
@@ -102,23 +112,15 @@ static int ask_now(const struct hook *hook, const char *body, size_t len, struct
     SW_AUTO_CHARS *connect_to = NULL;
     int rc = open_tls(hook, &tls, &err);
     struct sw_http_opts opts = http_opts(hook, tls, &connect_to);
+    struct sw_http_spec spec = http_spec(hook, body, len);
     if (rc == 0)
-        rc = sw_http_fetch(&opts,
-                           &(struct sw_http_spec){ .method = "POST",
-                                                   .url = hook->where,
-                                                   .headers = headers,
-                                                   .body = body,
-                                                   .body_len = len,
-                                                   .timeout_ms = hook->timeout_s * 1000,
-                                                   .max_bytes = MAX_ANSWER },
-                           &answer, &err);
+        rc = sw_http_fetch(&opts, &spec, &answer, &err);
     if (rc < 0)
         could_not(o, hook->where, &err);
     else
         read_answer(o, hook->where, answer.http_status, answer.body, answer.len_bytes);
     sw_http_answer_done(&answer);
     sw_http_tls_free(tls);
-    return 0;
 }
 
 /* ---- sessions -----------------------------------------------------------------------------------
@@ -137,10 +139,10 @@ static void drop_transfer(struct sw_session *s)
     sw_http_free(SW_TAKE(s->http));
     sw_http_tls_free(SW_TAKE(s->tls));
     free(SW_TAKE(s->where));
-    s->len = 0;
+    s->body.len = 0;
 }
 
-/* In a turn of its own: the request, and this with it, may be gone after it. */
+/* In a turn of its own, since ready may free the session. */
 static void on_wake(void *arg)
 {
     struct sw_session *s = arg;
@@ -153,13 +155,7 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     struct sw_session *s = arg;
     (void)http_status;
     (void)err;
-    while (s->len + len + 1 > s->body_cap) {
-        s->body_cap = s->body_cap ? s->body_cap * 2 : 4096;
-        s->body = sw_realloc(s->body, s->body_cap, 1);
-    }
-    memcpy(s->body + s->len, bytes, len);
-    s->len += len;
-    s->body[s->len] = '\0';
+    sw_buffer_put(&s->body, bytes, len);
     return 0;
 }
 
@@ -171,7 +167,7 @@ static void on_done(const struct sw_http_result *result, void *arg)
     if (result->code < 0)
         could_not(o, s->where, result->err);
     else
-        read_answer(o, s->where, result->http_status, s->body, s->len);
+        read_answer(o, s->where, result->http_status, s->body.text, s->body.len);
     sw_timer_set(s->wake, 0);
 }
 
@@ -187,17 +183,11 @@ static void ask_soon(struct sw_session *s, const struct hook *hook, const char *
     }
     struct sw_http_opts opts = http_opts(hook, s->tls, &connect_to);
     s->http = sw_http_new(sw_store_loop(s->store), &opts);
-    s->transfer = sw_http_start(s->http,
-                                &(struct sw_http_spec){ .method = "POST",
-                                                        .url = hook->where,
-                                                        .headers = headers,
-                                                        .body = body,
-                                                        .body_len = len,
-                                                        .timeout_ms = hook->timeout_s * 1000,
-                                                        .max_bytes = MAX_ANSWER,
-                                                        .on_data = on_data,
-                                                        .on_done = on_done,
-                                                        .arg = s });
+    struct sw_http_spec spec = http_spec(hook, body, len);
+    spec.on_data = on_data;
+    spec.on_done = on_done;
+    spec.arg = s;
+    s->transfer = sw_http_start(s->http, &spec);
 }
 
 struct sw_session *sw_session_new(struct sw_store *store, void (*ready)(void *arg), void *arg)
@@ -206,13 +196,13 @@ struct sw_session *sw_session_new(struct sw_store *store, void (*ready)(void *ar
     s->store = store;
     s->ready = ready;
     s->arg = arg;
-    /* another sequence than the store's own, or both would give out the same uids */
+    /* not the store's own sequence, or both would generate the same uids */
     s->seed = sw_store_random(store) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     s->wake = sw_timer_new(sw_store_loop(store), on_wake, s);
     return s;
 }
 
-static void forget_answers(struct sw_session *s)
+static void drop_answers(struct sw_session *s)
 {
     while (s->n)
         sw_outcome_done(&s->outcomes[--s->n]);
@@ -223,11 +213,11 @@ void sw_session_free(struct sw_session *s)
     if (!s)
         return;
     drop_transfer(s);
-    forget_answers(s);
+    drop_answers(s);
     sw_timer_free(s->wake);
     free(s->outcomes);
     free(s->old_version);
-    free(s->body);
+    free(s->body.text);
     free(s);
 }
 
@@ -245,25 +235,18 @@ void sw_session_end(struct sw_session *s)
         (void)sw_store_set_random(s->store, s->saved);
 }
 
-/* Answers about an older state of the object are worth nothing. */
-static void check_object(struct sw_session *s, const struct sw_write *w)
-{
-    const char *version = sw_json_str(w->old, "", "metadata", "resourceVersion", NULL);
-    if (s->cursor == 0 && s->old_version && !sw_streq(s->old_version, version))
-        forget_answers(s);
-    if (s->cursor == 0) {
-        free(s->old_version);
-        s->old_version = sw_strdup(version);
-    }
-}
-
 int sw_webhook_ask(struct sw_write *w, const struct hook *hook, json_object *review,
                    struct outcome *own, struct outcome **out)
 {
     struct sw_session *s = w->opts->session;
     size_t len;
-    if (s)
-        check_object(s, w);
+    if (s && s->cursor == 0) {
+        const char *version = sw_json_str(w->old, "", "metadata", "resourceVersion", NULL);
+        if (s->old_version && !sw_streq(s->old_version, version))
+            drop_answers(s); /* they are about an older version of the object */
+        free(s->old_version);
+        s->old_version = sw_strdup(version);
+    }
     if (s && s->cursor < s->n) {
         *out = &s->outcomes[s->cursor++];
         return 0;
@@ -273,6 +256,7 @@ int sw_webhook_ask(struct sw_write *w, const struct hook *hook, json_object *rev
         ask_soon(s, hook, body, len);
         return SW_PENDING;
     }
+    ask_now(hook, body, len, own);
     *out = own;
-    return ask_now(hook, body, len, own);
+    return 0;
 }

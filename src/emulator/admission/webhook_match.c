@@ -1,4 +1,4 @@
-/* webhook_match: which writes a webhook is asked about. */
+/* webhook_match: which writes a webhook is called for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "emulator/admission/webhook.h"
 #include "emulator/schema/cel.h"
 
+/* Whether @list has @value or "*". */
 static bool lists(json_object *list, const char *value)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -16,7 +17,8 @@ static bool lists(json_object *list, const char *value)
     return false;
 }
 
-/* A resource with or without subresource; a star for any; a star alone is no subresource. */
+/* Whether @list has the resource, or with @sub its subresource: "pods", "pods/status", with "*" for
+ * either part. "*" alone matches no subresource. */
 static bool names_resource(json_object *list, const char *plural, const char *sub)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -31,15 +33,7 @@ static bool names_resource(json_object *list, const char *plural, const char *su
     return false;
 }
 
-static const char *operation(const struct sw_write *w)
-{
-    static const char *const names[] = {
-        [SW_OP_CREATE] = "CREATE", [SW_OP_UPDATE] = "UPDATE", [SW_OP_DELETE] = "DELETE"
-    };
-    return names[w->op];
-}
-
-/* matchPolicy Equivalent, the default: any version of the kind will do. */
+/* With the matchPolicy Equivalent, the default, any version of the kind matches. */
 static bool names_version(json_object *hook, json_object *rule, const struct sw_write *w)
 {
     json_object *list = sw_json_get(rule, "apiVersions");
@@ -52,22 +46,17 @@ static bool names_version(json_object *hook, json_object *rule, const struct sw_
     return false;
 }
 
-static bool names_scope(json_object *rule, const struct sw_write *w)
-{
-    const char *scope = sw_json_str(rule, "*", "scope", NULL);
-    return strcmp(scope, "*") == 0 ||
-           strcmp(scope, w->kind->namespaced ? "Namespaced" : "Cluster") == 0;
-}
-
-static bool rules_match(json_object *hook, const struct sw_write *w)
+static bool rules_match(json_object *hook, const struct sw_write *w, const char *operation)
 {
     json_object *rules = sw_json_get(hook, "rules");
+    const char *scope = w->kind->namespaced ? "Namespaced" : "Cluster";
     for (size_t i = 0; i < sw_json_len(rules); i++) {
         json_object *rule = sw_json_at(rules, i);
-        if (lists(sw_json_get(rule, "operations"), operation(w)) &&
+        const char *wanted = sw_json_str(rule, "*", "scope", NULL);
+        if (lists(sw_json_get(rule, "operations"), operation) &&
             lists(sw_json_get(rule, "apiGroups"), w->kind->group) && names_version(hook, rule, w) &&
             names_resource(sw_json_get(rule, "resources"), w->kind->plural, w->subresource) &&
-            names_scope(rule, w))
+            (strcmp(wanted, "*") == 0 || strcmp(wanted, scope) == 0))
             return true;
     }
     return false;
@@ -76,7 +65,8 @@ static bool rules_match(json_object *hook, const struct sw_write *w)
 /* ---- selectors ----------------------------------------------------------------------------------
  */
 
-static int selects(json_object *selector, json_object *labels, struct sw_err *err)
+/* Whether the selector matches the labels of @doc. @return 1, 0, or a negative code */
+static int selects(json_object *selector, json_object *doc, struct sw_err *err)
 {
     struct sw_selector parsed;
     if (!sw_json_len(selector))
@@ -84,17 +74,13 @@ static int selects(json_object *selector, json_object *labels, struct sw_err *er
     int rc = sw_selector_from_object(selector, &parsed, err);
     if (rc < 0)
         return rc;
-    bool match = sw_selector_matches(&parsed, labels);
+    bool match = sw_selector_matches_object(&parsed, doc);
     sw_selector_done(&parsed);
     return match;
 }
 
-static json_object *labels_of(json_object *doc)
-{
-    return sw_json_find(doc, "metadata", "labels", NULL);
-}
-
-/* By the labels of the object's namespace; a Namespace by its own; what is in none: always. */
+/* By the labels of the object's namespace, for a Namespace by its own. Other cluster-scoped objects
+ * always match. */
 static int namespace_matches(json_object *hook, const struct sw_write *w, struct sw_err *err)
 {
     bool is_namespace = sw_write_is(w, "", "Namespace");
@@ -103,14 +89,14 @@ static int namespace_matches(json_object *hook, const struct sw_write *w, struct
         return 1;
     if (!is_namespace)
         doc = sw_store_get(w->store, sw_store_kind(w->store, "", "Namespace"), NULL, w->ns);
-    return selects(sw_json_get(hook, "namespaceSelector"), labels_of(doc), err);
+    return selects(sw_json_get(hook, "namespaceSelector"), doc, err);
 }
 
 static int object_matches(json_object *hook, const struct sw_write *w, struct sw_err *err)
 {
     json_object *selector = sw_json_get(hook, "objectSelector");
-    int rc = w->op != SW_OP_DELETE && w->doc ? selects(selector, labels_of(w->doc), err) : 0;
-    return rc == 0 && w->old ? selects(selector, labels_of(w->old), err) : rc;
+    int rc = w->op != SW_OP_DELETE && w->doc ? selects(selector, w->doc, err) : 0;
+    return rc == 0 && w->old ? selects(selector, w->old, err) : rc;
 }
 
 /* ---- matchConditions ----------------------------------------------------------------------------
@@ -125,14 +111,14 @@ static int condition_holds(json_object *condition, json_object *request, struct 
     json_object_object_add(root, "object", json_object_get(sw_json_get(request, "object")));
     json_object_object_add(root, "oldObject", json_object_get(sw_json_get(request, "oldObject")));
     const int rc = sw_cel_holds(sw_json_str(condition, "", "expression", NULL), root, &why);
-    if (rc == SW_NOTFOUND) /* the webhook is asked, and decides itself */
+    if (rc == SW_NOTFOUND) /* the webhook is called, and decides itself */
         return 1;
     return rc >= 0 ? rc
                    : sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
                                 sw_json_str(condition, "", "name", NULL), sw_err_text(&why));
 }
 
-/* A condition that is false decides; else an error of any does. */
+/* A condition that is false wins over one that fails. */
 static int conditions_hold(json_object *hook, json_object *request, struct sw_err *err)
 {
     json_object *list = sw_json_get(hook, "matchConditions");
@@ -151,10 +137,10 @@ static int conditions_hold(json_object *hook, json_object *request, struct sw_er
 int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *request,
                        struct sw_err *err)
 {
-    if (!rules_match(hook, w))
+    if (!rules_match(hook, w, sw_json_str(request, "", "operation", NULL)))
         return 0;
     int rc = namespace_matches(hook, w, err);
     if (rc == 1)
         rc = object_matches(hook, w, err);
-    return rc == 1 && request ? conditions_hold(hook, request, err) : rc;
+    return rc == 1 ? conditions_hold(hook, request, err) : rc;
 }

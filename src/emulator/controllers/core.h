@@ -100,9 +100,7 @@ struct sw_node {
 const char *sw_pod_ns(const struct sw_pod *pod);
 const char *sw_pod_name(const struct sw_pod *pod);
 const char *sw_pod_phase(const struct sw_pod *pod);
-/** Whether the phase of the document @pod (or NULL) is Succeeded or Failed. */
-bool sw_pod_doc_is_over(json_object *pod);
-/** sw_pod_doc_is_over() of the pod's document. */
+/** Whether its phase is Succeeded or Failed. */
 bool sw_pod_is_over(const struct sw_pod *pod);
 /** Whether its condition Ready is True. */
 bool sw_pod_is_ready(const struct sw_pod *pod);

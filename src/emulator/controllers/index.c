@@ -37,15 +37,9 @@ const char *sw_pod_phase(const struct sw_pod *pod)
     return sw_json_str(pod->doc, "", "status", "phase", NULL);
 }
 
-bool sw_pod_doc_is_over(json_object *pod)
-{
-    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
-    return sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
-}
-
 bool sw_pod_is_over(const struct sw_pod *pod)
 {
-    return sw_pod_doc_is_over(pod->doc);
+    return sw_doc_is_over(pod->doc);
 }
 
 bool sw_pod_is_ready(const struct sw_pod *pod)

@@ -279,7 +279,7 @@ static void retry_all_soon(struct sw_ctl *ctl)
 /* Whether the pod takes resources of a node. */
 static bool holds_place(json_object *pod)
 {
-    return pod && *sw_json_str(pod, "", "spec", "nodeName", NULL) && !sw_pod_doc_is_over(pod);
+    return pod && *sw_json_str(pod, "", "spec", "nodeName", NULL) && !sw_doc_is_over(pod);
 }
 
 static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)

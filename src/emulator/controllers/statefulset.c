@@ -111,7 +111,7 @@ static bool scale_up(struct set *s, bool *busy)
         json_object *pod = (size_t)i < s->n_pods ? s->pods[i] : NULL;
         if (!pod && !create_pod(s, s->first + i))
             return false;
-        if (pod && sw_pod_doc_is_over(pod) && !sw_doc_is_deleted(pod))
+        if (pod && sw_doc_is_over(pod) && !sw_doc_is_deleted(pod))
             (void)sw_ctl_delete(s->ctl, s->ctl->kinds.pod, pod,
                                 false); /* created again when it is gone */
         *busy |= !is_ready(pod);

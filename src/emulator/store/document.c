@@ -156,6 +156,12 @@ bool sw_doc_is_deleted(json_object *doc)
     return sw_json_find(doc, "metadata", "deletionTimestamp", NULL) != NULL;
 }
 
+bool sw_doc_is_over(json_object *doc)
+{
+    const char *phase = sw_json_str(doc, "", "status", "phase", NULL);
+    return sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
+}
+
 void sw_doc_hash(json_object *doc, char out[static 11])
 {
     const char *text = json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PLAIN);

@@ -37,6 +37,8 @@ json_object *sw_doc_controller(json_object *doc);
 json_object *sw_doc_owner_ref(json_object *owner);
 /** Whether @doc has a deletionTimestamp. */
 bool sw_doc_is_deleted(json_object *doc);
+/** Whether the phase of the pod @doc (or NULL) is Succeeded or Failed. */
+bool sw_doc_is_over(json_object *doc);
 
 /** The letters of generated names. There are no vowels, so they spell no words. */
 #define SW_NAME_LETTERS "bcdfghjklmnpqrstvwxz2456789"
