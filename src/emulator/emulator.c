@@ -83,8 +83,7 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     int rc = parse_version(version, &minor, err);
     if (rc < 0)
         return rc;
-    emu->store = sw_store_new(
-        &(struct sw_store_config){ .loop = loop, .minor = minor, .seed = opts->seed });
+    emu->store = sw_store_new(loop, minor, opts->seed);
     rc = read_addresses(emu->store, opts->webhook_addresses, err);
     if (rc < 0)
         return rc;
@@ -94,7 +93,7 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     rc = sw_ctl_open(emu->store, opts, &emu->ctl, err);
     if (rc < 0)
         return rc;
-    sw_store_born(emu->store);
+    sw_store_set_first_version(emu->store);
     SW_AUTO_CHARS *plain = sw_printf("1.%d", minor);
     return sw_rest_open(&(struct sw_rest_config){ .loop = loop,
                                                   .store = emu->store,

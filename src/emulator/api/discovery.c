@@ -184,7 +184,7 @@ static void fix_eviction_version(struct sw_store *store, json_object *doc)
 
 static void add_resources(struct sw_store *store, const struct sw_emu_kind *kind, json_object *list)
 {
-    const struct sw_builtin *row = sw_kind_builtin(kind);
+    const struct sw_builtin *row = kind->builtin;
     json_object_array_add(list, resource_doc(kind, NULL, 0));
     for (const char *sub = row ? row->subresources : NULL; sub && *sub; sub += *sub == ',') {
         size_t len = strcspn(sub, ",");

@@ -149,7 +149,7 @@ void sw_rest_again(void *req)
 static bool is_subresource(const struct sw_req *req)
 {
     const char *sub = req->subresource;
-    const struct sw_builtin *row = sw_kind_builtin(req->kind);
+    const struct sw_builtin *row = req->kind->builtin;
     if (!sub || (strcmp(sub, "status") == 0 && req->kind->has_status) ||
         (strcmp(sub, "scale") == 0 && req->kind->has_scale))
         return true;

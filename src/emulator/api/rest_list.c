@@ -262,11 +262,11 @@ static int collect_past(struct page *p, struct sw_status *status)
                              "list result. You must start a new list without the continue "
                              "parameter.");
     for (size_t i = 0; i < past.n; i++) {
-        SW_AUTO_JSON *doc = sw_version_doc(past.versions[i]);
+        SW_AUTO_JSON *doc = sw_version_doc(past.items[i].version);
         const char *ns = sw_obj_namespace(doc), *name = sw_obj_name(doc);
         if ((!p->req->ns || strcmp(ns, p->req->ns) == 0) && is_after(p, ns, name) &&
             sw_filter_matches(&p->filter, doc))
-            add_found(p, past.versions[i], ns, name);
+            add_found(p, past.items[i].version, ns, name);
     }
     sw_snapshot_done(&past);
     return 0;

@@ -286,7 +286,7 @@ static void start(struct sw_watch *w, uint64_t from, bool initial)
     }
     if (initial && sw_req_flag(req, "sendInitialEvents") && w->bookmarks)
         write_bookmark(w, true);
-    sw_watcher_add(req->store, req->kind, &w->watcher);
+    sw_watcher_add(req->kind, &w->watcher);
     w->watching = true;
 }
 

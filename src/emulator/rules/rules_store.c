@@ -166,7 +166,7 @@ void sw_rules_store_free(struct sw_rules_store *self)
 static void begun(void *arg)
 {
     const struct sw_rules_store *self = arg;
-    sw_store_born(self->store);
+    sw_store_set_first_version(self->store);
 }
 
 struct sw_rules_backend sw_rules_store_backend(struct sw_rules_store *self)

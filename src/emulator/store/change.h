@@ -5,7 +5,7 @@
 #include "emulator/store/document.h"
 #include "emulator/store/objects.h"
 
-/** What is done to the object. */
+/** The operation, as admission calls it. */
 enum sw_write_op { SW_OP_CREATE, SW_OP_UPDATE, SW_OP_DELETE };
 
 /** One change under way. */
@@ -19,9 +19,10 @@ struct sw_write {
     const char *ns, *name;    /* "": none; borrowed from doc, or from the caller */
     struct sw_object *object; /* UPDATE, DELETE */
     json_object *old;         /* its document, borrowed */
-    json_object *doc;         /* what it shall become; owned */
+    json_object *doc;         /* the new document; owned */
     json_object *patch;       /* a server-side apply: the configuration; borrowed */
-    /** What a webhook made of it (taken) becomes doc, decoded and defaulted again; NULL: DELETE. */
+    /** Replace doc by the document that a webhook returned (taken), decoded and defaulted again.
+     * NULL: DELETE. */
     int (*redecode)(struct sw_write *w, json_object *doc);
 };
 /** Free what it owns. */
@@ -34,7 +35,7 @@ void sw_write_init(struct sw_write *w, struct sw_store *store, const struct sw_e
 int sw_write_find(struct sw_write *w, const char *name);
 /** The field manager that writes. */
 const char *sw_write_manager(const struct sw_write *w);
-/** Is it an object of this group and kind? */
+/** Whether it is an object of this group and kind. */
 bool sw_write_is(const struct sw_write *w, const char *group, const char *kind);
 
 /* ---- metadata (meta.c) --------------------------------------------------------------------------
@@ -44,17 +45,16 @@ bool sw_write_is(const struct sw_write *w, const char *group, const char *kind);
 int sw_meta_create(struct sw_write *w);
 /** Keep the metadata that a client may not change. @return 0 | SW_CONFLICT | SW_INVALID */
 int sw_meta_update(struct sw_write *w);
-/** @doc as a new map with apiVersion and kind first (what is in the store has it so). Takes @doc.
- */
+/** @doc as a new map with apiVersion and kind first, as the store keeps it. Takes @doc. */
 json_object *sw_meta_order_root(json_object *doc, const char *api_version, const char *kind);
-/** A copy that may be changed, but for managedFields, which it shares (they are never changed, only
- * replaced, and are a large part of most documents). */
+/** A copy that may be changed. It shares managedFields, which are a large part of most documents:
+ * they are never changed, only replaced. */
 json_object *sw_meta_copy(json_object *doc);
 /** @doc without managedFields, sharing all the rest. */
 json_object *sw_meta_without_managed(json_object *doc);
-/** Is it among metadata.finalizers? */
+/** Whether @finalizer is among metadata.finalizers. */
 bool sw_meta_has_finalizer(json_object *doc, const char *finalizer);
-/** Add it, unless it is there. */
+/** Add @finalizer, unless it is there. */
 void sw_meta_add_finalizer(json_object *doc, const char *finalizer);
-/** Remove it, if it is there. */
+/** Remove @finalizer, if it is there. */
 void sw_meta_drop_finalizer(json_object *doc, const char *finalizer);

@@ -50,7 +50,7 @@ json_object *sw_time(int64_t ms)
     return sw_str(sw_time_rfc3339(ms, buf));
 }
 
-static bool is_empty(json_object *value)
+bool sw_doc_is_empty(json_object *value)
 {
     switch (json_object_get_type(value)) {
     case json_type_null:
@@ -64,29 +64,25 @@ static bool is_empty(json_object *value)
     }
 }
 
-static bool same_map(json_object *a, json_object *b)
-{
-    json_object_object_foreach(a, key, value)
-    {
-        if (!sw_doc_same(value, sw_json_get(b, key)))
-            return false;
-    }
-    json_object_object_foreach(b, other_key, other)
-    {
-        if (!sw_json_get(a, other_key) && !is_empty(other))
-            return false;
-    }
-    return true;
-}
-
 bool sw_doc_same(json_object *a, json_object *b)
 {
-    if (a == b || (is_empty(a) && is_empty(b)))
+    if (a == b || (sw_doc_is_empty(a) && sw_doc_is_empty(b)))
         return true;
     if (json_object_get_type(a) != json_object_get_type(b))
         return false;
-    if (json_object_is_type(a, json_type_object))
-        return same_map(a, b);
+    if (json_object_is_type(a, json_type_object)) {
+        json_object_object_foreach(a, key, value)
+        {
+            if (!sw_doc_same(value, sw_json_get(b, key)))
+                return false;
+        }
+        json_object_object_foreach(b, other_key, other)
+        {
+            if (!sw_json_get(a, other_key) && !sw_doc_is_empty(other))
+                return false;
+        }
+        return true;
+    }
     if (!json_object_is_type(a, json_type_array))
         return json_object_equal(a, b);
     if (sw_json_len(a) != sw_json_len(b))

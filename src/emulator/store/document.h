@@ -20,7 +20,9 @@ json_object *sw_bool(bool b);
 /** A time as Kubernetes writes it. */
 json_object *sw_time(int64_t ms);
 
-/** Equal, where what is absent equals null, an empty object and an empty array. */
+/** Whether @value is null, {} or []. */
+bool sw_doc_is_empty(json_object *value);
+/** Whether both are equal; a missing value, null, {} and [] count as equal. */
 bool sw_doc_same(json_object *a, json_object *b);
 
 /** `status` of the condition of @type, "" where it is missing; borrowed. */

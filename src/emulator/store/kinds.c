@@ -12,15 +12,7 @@ struct sw_kinds {
     size_t n, cap;
 };
 
-static char *lower(const char *s)
-{
-    char *out = sw_strdup(s);
-    for (char *c = out; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return out;
-}
-
-/* The strings of a kind are const for everybody but this file. */
+/* Replace a string of a kind, which is const outside of this file. */
 static void set(const char **field, const char *value)
 {
     char *copy = value ? sw_strdup(value) : NULL;
@@ -31,7 +23,9 @@ static void set(const char **field, const char *value)
 void sw_kind_rename(struct sw_emu_kind *kind, const struct sw_kind_names *names)
 {
     SW_AUTO_CHARS *list_kind = sw_printf("%sList", names->kind);
-    SW_AUTO_CHARS *singular = lower(names->kind);
+    SW_AUTO_CHARS *singular = sw_strdup(names->kind);
+    for (char *c = singular; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
     set(&kind->kind, names->kind);
     set(&kind->list_kind, names->list_kind ? names->list_kind : list_kind);
     set(&kind->singular, names->singular ? names->singular : singular);
@@ -48,31 +42,16 @@ void sw_kind_set_versions(struct sw_emu_kind *kind, const char *const *versions,
     set(&kind->storage_version, storage);
 }
 
-static void kind_free(struct sw_emu_kind *kind)
-{
-    sw_kind_set_versions(kind, NULL, 0, NULL);
-    set(&kind->group, NULL);
-    set(&kind->plural, NULL);
-    set(&kind->kind, NULL);
-    set(&kind->list_kind, NULL);
-    set(&kind->singular, NULL);
-    set(&kind->short_names, NULL);
-    set(&kind->categories, NULL);
-    free(kind);
-}
-
-/* "v1beta1:20-24": does release @minor serve it? @return its name's length, 0: no. */
+/* Whether release @minor serves the version of @spec, "v1beta1:20-24". @return the length of the
+ * version's name; 0: it does not */
 static size_t version_served(const char *spec, int minor)
 {
     size_t len = strcspn(spec, ": ");
     long from = 0, until = LONG_MAX;
     if (spec[len] == ':') {
-        char *end;
-        const char *range = spec + len + 1;
-        if (*range != '-')
-            from = strtol(range, &end, 10);
-        else
-            end = (char *)range;
+        char *end = (char *)spec + len + 1;
+        if (*end != '-')
+            from = strtol(end, &end, 10);
         if (*end == '-' && isdigit((unsigned char)end[1]))
             until = strtol(end + 1, NULL, 10);
     }
@@ -113,12 +92,6 @@ static struct sw_emu_kind *find(struct sw_kinds *kinds, const char *group, const
     return NULL;
 }
 
-/* Events have two faces. */
-static void share(struct sw_kinds *kinds)
-{
-    find(kinds, "events.k8s.io", "events")->stored_as = find(kinds, "", "events");
-}
-
 struct sw_kinds *sw_kinds_new(int minor)
 {
     struct sw_kinds *kinds = sw_zalloc(1, sizeof *kinds);
@@ -135,7 +108,7 @@ struct sw_kinds *sw_kinds_new(int minor)
         kind->verbs = row->flags & SW_K_VIRTUAL ? "create" : NULL;
         kind->builtin = row;
     }
-    share(kinds);
+    find(kinds, "events.k8s.io", "events")->stored_as = find(kinds, "", "events");
     return kinds;
 }
 
@@ -143,25 +116,30 @@ void sw_kinds_free(struct sw_kinds *kinds)
 {
     if (!kinds)
         return;
-    for (size_t i = 0; i < kinds->n; i++)
-        kind_free(kinds->kinds[i]);
+    for (size_t i = 0; i < kinds->n; i++) {
+        struct sw_emu_kind *kind = kinds->kinds[i];
+        sw_kind_set_versions(kind, NULL, 0, NULL);
+        set(&kind->group, NULL);
+        set(&kind->plural, NULL);
+        set(&kind->kind, NULL);
+        set(&kind->list_kind, NULL);
+        set(&kind->singular, NULL);
+        set(&kind->short_names, NULL);
+        set(&kind->categories, NULL);
+        free(kind);
+    }
     free(kinds->kinds);
     free(kinds);
 }
 
-const struct sw_builtin *sw_kind_builtin(const struct sw_emu_kind *kind)
-{
-    return kind->builtin;
-}
-
 bool sw_kind_is_virtual(const struct sw_emu_kind *kind)
 {
-    return kind->builtin && (sw_kind_builtin(kind)->flags & SW_K_VIRTUAL);
+    return kind->builtin && (kind->builtin->flags & SW_K_VIRTUAL);
 }
 
 bool sw_kind_has_generation(const struct sw_emu_kind *kind)
 {
-    return !kind->builtin || (sw_kind_builtin(kind)->flags & SW_K_GENERATION);
+    return !kind->builtin || (kind->builtin->flags & SW_K_GENERATION);
 }
 
 bool sw_kind_serves(const struct sw_emu_kind *kind, const char *version)

@@ -1,6 +1,6 @@
 #pragma once
-/* kinds: which resource types a cluster has. The built-in ones are one table (kinds_table.c), a row
- * each, with the versions that each Kubernetes release served; CRDs add more at run time. */
+/* kinds: the resource types of a cluster. The built-in ones are rows of a table (kinds_table.c),
+ * with the versions that each Kubernetes release served; CRDs add more at run time. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,12 +34,11 @@ struct sw_kinds *sw_kinds_new(int minor);
 /** NULL is accepted. */
 void sw_kinds_free(struct sw_kinds *kinds);
 
-const struct sw_builtin *sw_kind_builtin(const struct sw_emu_kind *kind); /* NULL for CRDs */
-/** Is it a question that is answered and never stored (TokenReview...)? */
+/** Whether objects are answered and never stored (TokenReview...). */
 bool sw_kind_is_virtual(const struct sw_emu_kind *kind);
-/** Does metadata.generation count changes of its spec? */
+/** Whether metadata.generation counts changes of the spec. */
 bool sw_kind_has_generation(const struct sw_emu_kind *kind);
-/** Is it served in @version? */
+/** Whether it is served in @version. */
 bool sw_kind_serves(const struct sw_emu_kind *kind, const char *version);
 /** "group/version", or "version" for core; @version NULL: the storage version. Heap. */
 char *sw_kind_api_version(const struct sw_emu_kind *kind, const char *version);
@@ -52,11 +51,11 @@ struct sw_emu_kind *sw_kinds_by_kind(struct sw_kinds *kinds, const char *group, 
 /** The same by the plural that stands in paths. */
 struct sw_emu_kind *sw_kinds_by_plural(struct sw_kinds *kinds, const char *group,
                                        const char *version, const char *plural);
-/** The kind at index @i in the order of discovery, served or not; NULL behind the last. */
+/** The kind at index @i in the order of discovery, served or not; NULL after the last. */
 struct sw_emu_kind *sw_kinds_nth(struct sw_kinds *kinds, size_t i);
-/** What a CRD declares: a new kind, or the one that an earlier CRD of that name had. */
+/** The kind of a CRD: a new one, or that of an earlier CRD of the same name. */
 struct sw_emu_kind *sw_kinds_add(struct sw_kinds *kinds, const char *group, const char *plural);
-/** (Re)set the names, all copied. */
+/** The names of a kind; list_kind and singular are derived from kind where they are NULL. */
 struct sw_kind_names {
     const char *kind, *list_kind, *singular, *short_names, *categories;
 };

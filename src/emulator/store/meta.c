@@ -6,10 +6,10 @@
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
 
-/* metadata's fields in the order in which they are kept; others are not known and dropped. */
+/* The fields of metadata in the order in which they are kept; all others are dropped. */
 static const struct {
     const char *key;
-    bool system; /* the server's: a client's value is ignored */
+    bool system; /* set by the server: a client's value is ignored */
 } meta_fields[] = {
     { "name", false },
     { "generateName", false },
@@ -74,7 +74,8 @@ json_object *sw_meta_without_managed(json_object *doc)
     return out;
 }
 
-/* The map of metadata anew: clients' fields from @given, the server's from @old (or none). */
+/* Replace the metadata of @doc: the client's fields stay, the server's come from @old (NULL: none).
+ * Empty values are left out. */
 static void rebuild(json_object *doc, json_object *old)
 {
     json_object *given = sw_json_find(doc, "metadata", NULL);
@@ -82,52 +83,27 @@ static void rebuild(json_object *doc, json_object *old)
     for (size_t i = 0; i < SW_COUNT(meta_fields); i++) {
         json_object *from = meta_fields[i].system ? sw_json_find(old, "metadata", NULL) : given;
         json_object *value = sw_json_get(from, meta_fields[i].key);
-        if (value && sw_json_len(value) == 0 &&
-            (json_object_is_type(value, json_type_object) ||
-             json_object_is_type(value, json_type_array)))
-            continue; /* omitempty */
-        if (value && !(json_object_is_type(value, json_type_string) &&
-                       json_object_get_string_len(value) == 0))
+        bool empty_text = json_object_is_type(value, json_type_string) &&
+                          json_object_get_string_len(value) == 0;
+        if (!empty_text && !sw_doc_is_empty(value))
             json_object_object_add(meta, meta_fields[i].key, json_object_get(value));
     }
     json_object_object_add(doc, "metadata", meta);
 }
 
-static char *generate_name(struct sw_store *store, const char *prefix)
-{
-    char suffix[6] = "";
-    for (int i = 0; i < 5; i++)
-        suffix[i] = SW_NAME_LETTER(sw_store_random(store));
-    return sw_printf("%.*s%s", 253 - 5, prefix, suffix);
-}
-
-static int meta_name(struct sw_write *w)
-{
-    const char *prefix = sw_json_str(w->doc, "", "metadata", "generateName", NULL);
-    if (sw_obj_name(w->doc)[0] || !prefix[0])
-        return 0;
-    SW_AUTO_CHARS *name = generate_name(w->store, prefix);
-    sw_json_set_str(w->doc, name, "metadata", "name", NULL);
-    return 0;
-}
-
+/* Check the namespace of the document, and set it where it is missing. */
 static int meta_namespace(struct sw_write *w)
 {
     const char *given = sw_obj_namespace(w->doc);
-    if (!w->kind->namespaced) {
-        if (given[0])
-            return sw_status_bad_request(w->status,
-                                         "the namespace of the provided object does not match "
-                                         "the namespace sent on the request");
-        return 0;
-    }
-    if (given[0] && w->ns && w->ns[0] && strcmp(given, w->ns) != 0)
+    bool namespaced = w->kind->namespaced;
+    if (given[0] && (!namespaced || (w->ns[0] && strcmp(given, w->ns) != 0)))
         return sw_status_bad_request(w->status, "the namespace of the provided object does not "
                                                 "match the namespace sent on the request");
-    if (!given[0] && (!w->ns || !w->ns[0]))
+    if (!namespaced || given[0])
+        return 0;
+    if (!w->ns[0])
         return sw_status_bad_request(w->status, "namespace is required for %s", w->kind->plural);
-    if (!given[0])
-        sw_json_set_str(w->doc, w->ns, "metadata", "namespace", NULL);
+    sw_json_set_str(w->doc, w->ns, "metadata", "namespace", NULL);
     return 0;
 }
 
@@ -139,7 +115,14 @@ int sw_meta_create(struct sw_write *w)
     int rc = meta_namespace(w);
     if (rc < 0)
         return rc;
-    (void)meta_name(w);
+    const char *prefix = sw_json_str(w->doc, "", "metadata", "generateName", NULL);
+    if (!sw_obj_name(w->doc)[0] && prefix[0]) {
+        char suffix[6] = "";
+        for (int i = 0; i < 5; i++)
+            suffix[i] = SW_NAME_LETTER(sw_store_random(w->store));
+        SW_AUTO_CHARS *name = sw_printf("%.*s%s", 253 - 5, prefix, suffix);
+        sw_json_set_str(w->doc, name, "metadata", "name", NULL);
+    }
     rebuild(w->doc, NULL);
     char uid[37], now[21];
     json_object *meta = sw_json_find(w->doc, "metadata", NULL);
@@ -154,19 +137,15 @@ int sw_meta_create(struct sw_write *w)
     return 0;
 }
 
-/* Kinds that may not be replaced without saying which version is meant. */
-static bool needs_version(const struct sw_emu_kind *kind)
-{
-    return !kind->builtin || strcmp(kind->kind, "Lease") == 0 ||
-           strcmp(kind->kind, "CustomResourceDefinition") == 0 ||
-           strcmp(kind->kind, "APIService") == 0;
-}
-
 static int check_version(struct sw_write *w)
 {
+    const char *kind = w->kind->kind;
     const char *given = sw_json_str(w->doc, "", "metadata", "resourceVersion", NULL);
     const char *now = sw_json_str(w->old, "", "metadata", "resourceVersion", NULL);
-    if (!given[0] && needs_version(w->kind)) {
+    bool required = !w->kind->builtin || strcmp(kind, "Lease") == 0 ||
+                    strcmp(kind, "CustomResourceDefinition") == 0 ||
+                    strcmp(kind, "APIService") == 0;
+    if (!given[0] && required) {
         SW_FIELD_ERRORS(errors);
         sw_field_error_raw(&errors, SW_FIELD_INVALID, "metadata.resourceVersion", "0x0",
                            "must be specified for an update");

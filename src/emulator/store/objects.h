@@ -1,7 +1,8 @@
 #pragma once
-/* objects: what the API server's own files see of the store, beyond store.h. Objects are versions
- * that never change; a change makes a new version, numbers it, adds it to the history, and calls
- * watchers (at once, they only write to their sockets) and subscribers (in a later turn). */
+/* objects: the store for the API server's own files, beyond store.h. An object is a list of
+ * versions, and a version never changes. A change makes a new version, numbers it, adds it to the
+ * history, and calls watchers (at once: they only write to their sockets) and subscribers (in a
+ * later turn). */
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include "emulator/store/kinds.h"
 #include "emulator/store/store.h"
 
-/** One state of an object, counted. Has a document, a text, or both. */
+/** One version of an object, counted. It has a document, a text, or both. */
 struct sw_version {
     unsigned refs;
     uint64_t rv;
@@ -17,9 +18,9 @@ struct sw_version {
     char *text;       /* JSON, apiVersion and kind first; NULL: not written yet */
     size_t text_len;
 };
-/** Count one user more; returns @v. */
+/** Take a reference. @return @v */
 struct sw_version *sw_version_ref(struct sw_version *v);
-/** Count one user less, and free it after the last. NULL is accepted. */
+/** Release a reference. NULL is accepted. */
 void sw_version_unref(struct sw_version *v);
 /** The JSON text, which is kept from the first call on. Borrowed. */
 const char *sw_version_text(struct sw_version *v, size_t *len);
@@ -33,7 +34,7 @@ struct sw_object {
     struct sw_version *now;
 };
 
-/** Borrowed for the call that gets it. */
+/** One change of an object, borrowed for the call of a watcher. */
 struct sw_change {
     enum sw_store_event_type type;
     const struct sw_emu_kind *kind;
@@ -51,19 +52,14 @@ struct sw_watcher {
 struct sw_shelf {
     struct sw_object **objects;
     size_t n, cap;
-    uint64_t compacted; /* changes of this kind up to this number are forgotten */
-    uint64_t changed;   /* the last change */
+    uint64_t compacted; /* the history has no changes of this kind up to this resourceVersion */
+    uint64_t changed;   /* the resourceVersion of the last change */
     struct sw_watcher *watchers;
 };
 
-/** Strings and the loop are borrowed. */
-struct sw_store_config {
-    struct sw_loop *loop;
-    int minor;     /* 29 for 1.29 */
-    uint64_t seed; /* 0: from the system */
-};
-/** An empty store with the built-in kinds of that Kubernetes release. */
-struct sw_store *sw_store_new(const struct sw_store_config *config);
+/** An empty store with the built-in kinds of the Kubernetes release 1.@minor. @loop is borrowed.
+ * @seed: of names and uids; 0: from the system */
+struct sw_store *sw_store_new(struct sw_loop *loop, int minor, uint64_t seed);
 /** Subscriptions must be gone. NULL is accepted. */
 void sw_store_free(struct sw_store *store);
 
@@ -78,11 +74,11 @@ size_t sw_shelf_seek(const struct sw_shelf *shelf, const char *ns, const char *n
 /** All objects of @kind; NULL: there never was one. */
 const struct sw_shelf *sw_store_shelf(const struct sw_emu_kind *kind);
 
-/** Put @doc (taken) on the shelf as a new object, or as the new version of one; the store numbers
- * it. No checks. @return the object, borrowed. */
+/** Store @doc (taken) as a new object (@object NULL), or as the new version of @object, with the
+ * next resourceVersion. No checks. @return the object, borrowed. */
 struct sw_object *sw_store_commit(struct sw_store *store, const struct sw_emu_kind *kind,
-                                  struct sw_object *old, json_object *doc);
-/** Remove it; watchers get @last (taken), its last document, with a new resourceVersion. */
+                                  struct sw_object *object, json_object *doc);
+/** Remove @object; watchers get @last (taken), its last document, with a new resourceVersion. */
 void sw_store_remove(struct sw_store *store, struct sw_object *object, json_object *last);
 
 /** The next random number, by xorshift. */
@@ -100,38 +96,40 @@ uint64_t sw_store_first_version(const struct sw_store *store);
 /** The time on the loop's clock in RFC 3339, whole seconds. */
 char *sw_store_time(struct sw_store *store, char buf[static 21]);
 
-/** Where the admission webhooks of a service ("namespace/service") really are ("host:port"); both
- * are copied. */
+/** Set the real address ("host:port") of the admission webhooks of a service
+ * ("namespace/service"); both are copied. */
 void sw_store_set_webhook_address(struct sw_store *store, const char *service, const char *address);
-/** @return borrowed, NULL: nothing was set */
+/** @return that address, borrowed; NULL: none was set */
 const char *sw_store_webhook_address(const struct sw_store *store, const char *service);
-/** A container's log (heap, the caller's), by the function of sw_store_set_logs(): @return as that
- * does; 0 and no text where none was set */
+/** A container's log (heap, the caller's), from the function of sw_store_set_logs().
+ * @return what it returns; 0 and no text where none was set */
 int sw_store_logs(struct sw_store *store, json_object *pod, const char *container, bool previous,
                   char **text);
 
 /* ---- history (history.c) ------------------------------------------------------------------------
  */
 
-/** Replay the changes of @kind after @rv, oldest first. @return 0 | SW_GONE (some are forgotten) */
+/** Replay the changes of @kind after @rv, oldest first. @return 0 | SW_GONE (some are dropped) */
 int sw_history_replay(struct sw_store *store, const struct sw_emu_kind *kind, uint64_t rv,
                       void (*cb)(const struct sw_change *change, void *arg), void *arg);
-/** The objects of @kind as they were at @rv. @return 0 | SW_GONE */
+/** The objects of a kind at one resourceVersion. */
 struct sw_snapshot {
-    struct sw_version **versions; /* counted, sorted by namespace and name */
+    struct sw_snapshot_item {
+        char *key;                  /* "namespace\1name"; the items are sorted by it */
+        struct sw_version *version; /* counted */
+    } * items;
     size_t n, cap;
 };
 /** The objects of @kind as they were at @rv; free @out with sw_snapshot_done().
  * @return 0 | SW_GONE */
 int sw_history_snapshot(struct sw_store *store, const struct sw_emu_kind *kind, uint64_t rv,
                         struct sw_snapshot *out);
-/** Free what it holds. */
+/** Free the items. */
 void sw_snapshot_done(struct sw_snapshot *snapshot);
-/** Forget all changes so far, as etcd's compaction does: older watches get 410. */
+/** Drop all changes so far, as etcd's compaction does: older watches get 410. */
 void sw_store_compact(struct sw_store *store);
 
-/** @watcher is the caller's, and on the list until it is removed. */
-void sw_watcher_add(struct sw_store *store, const struct sw_emu_kind *kind,
-                    struct sw_watcher *watcher);
-/** Not called any more. */
+/** Call @watcher, which is the caller's, for each change of @kind until it is removed. */
+void sw_watcher_add(const struct sw_emu_kind *kind, struct sw_watcher *watcher);
+/** Do not call @watcher any more. */
 void sw_watcher_remove(const struct sw_emu_kind *kind, struct sw_watcher *watcher);

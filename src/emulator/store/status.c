@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/store/document.h"
 #include "emulator/store/kinds.h"
 
 void sw_status_done(struct sw_status *st)
@@ -89,12 +90,9 @@ void sw_status_cause(struct sw_status *st, const char *reason, const char *messa
 {
     if (!st)
         return;
-    json_object *cause = json_object_new_object();
-    sw_json_set_str(cause, reason, "reason", NULL);
-    sw_json_set_str(cause, message, "message", NULL);
-    if (field)
-        sw_json_set_str(cause, field, "field", NULL);
-    json_object_array_add(sw_json_need_list(details(st), "causes", NULL), cause);
+    json_object_array_add(sw_json_need_list(details(st), "causes", NULL),
+                          sw_doc_new("reason", sw_str(reason), "message", sw_str(message), "field",
+                                     field ? sw_str(field) : NULL, NULL));
 }
 
 void sw_status_warn(struct sw_status *st, const char *fmt, ...)
@@ -109,34 +107,35 @@ void sw_status_warn(struct sw_status *st, const char *fmt, ...)
     st->warnings = before ? sw_printf("%s\n%s", before, line) : sw_strdup(line);
 }
 
-int sw_status_not_found(struct sw_status *st, const struct sw_emu_kind *kind, const char *name)
+/* "<before><resource> "<name>"<after>". */
+static int set_about(struct sw_status *st, int http_code, const char *reason,
+                     const struct sw_emu_kind *kind, const char *name, const char *before,
+                     const char *after)
 {
-    SW_AUTO_CHARS *resource = sw_kind_resource(kind), *quoted = sw_status_quote(name);
-    int rc = sw_status_set(st, 404, "NotFound", "%s %s not found", resource, quoted);
+    SW_AUTO_CHARS *resource = sw_kind_resource(kind), *quoted = sw_status_quote(name ? name : "");
+    int rc = sw_status_set(st, http_code, reason, "%s%s %s%s", before, resource, quoted, after);
     sw_status_about(st, kind, name);
     return rc;
 }
 
+int sw_status_not_found(struct sw_status *st, const struct sw_emu_kind *kind, const char *name)
+{
+    return set_about(st, 404, "NotFound", kind, name, "", " not found");
+}
+
 int sw_status_exists(struct sw_status *st, const struct sw_emu_kind *kind, const char *name)
 {
-    SW_AUTO_CHARS *resource = sw_kind_resource(kind), *quoted = sw_status_quote(name);
-    int rc = sw_status_set(st, 409, "AlreadyExists", "%s %s already exists", resource, quoted);
-    sw_status_about(st, kind, name);
-    return rc;
+    return set_about(st, 409, "AlreadyExists", kind, name, "", " already exists");
 }
 
 int sw_status_conflict(struct sw_status *st, const struct sw_emu_kind *kind, const char *name,
                        const char *fmt, ...)
 {
-    SW_AUTO_CHARS *resource = sw_kind_resource(kind), *quoted = sw_status_quote(name);
     va_list ap;
     va_start(ap, fmt);
-    SW_AUTO_CHARS *why = sw_vprintf(fmt, ap);
+    SW_AUTO_CHARS *why = sw_vprintf(fmt, ap), *after = sw_printf(": %s", why);
     va_end(ap);
-    int rc = sw_status_set(st, 409, "Conflict", "Operation cannot be fulfilled on %s %s: %s",
-                           resource, quoted, why);
-    sw_status_about(st, kind, name);
-    return rc;
+    return set_about(st, 409, "Conflict", kind, name, "Operation cannot be fulfilled on ", after);
 }
 
 int sw_status_modified(struct sw_status *st, const struct sw_emu_kind *kind, const char *name)
@@ -149,32 +148,21 @@ int sw_status_modified(struct sw_status *st, const struct sw_emu_kind *kind, con
 int sw_status_forbidden(struct sw_status *st, const struct sw_emu_kind *kind, const char *name,
                         const char *fmt, ...)
 {
-    SW_AUTO_CHARS *resource = sw_kind_resource(kind), *quoted = sw_status_quote(name ? name : "");
     va_list ap;
     va_start(ap, fmt);
-    SW_AUTO_CHARS *why = sw_vprintf(fmt, ap);
+    SW_AUTO_CHARS *why = sw_vprintf(fmt, ap), *after = sw_printf(" is forbidden: %s", why);
     va_end(ap);
-    int rc = sw_status_set(st, 403, "Forbidden", "%s %s is forbidden: %s", resource, quoted, why);
-    sw_status_about(st, kind, name);
-    return rc;
+    return set_about(st, 403, "Forbidden", kind, name, "", after);
 }
 
 json_object *sw_status_doc(const struct sw_status *st)
 {
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "Status", "kind", NULL);
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set(doc, json_object_new_object(), "metadata", NULL);
-    sw_json_set_str(doc, st->code < 400 ? "Success" : "Failure", "status", NULL);
-    if (st->message)
-        sw_json_set_str(doc, st->message, "message", NULL);
-    if (st->reason)
-        sw_json_set_str(doc, st->reason, "reason", NULL);
-    if (st->details)
-        sw_json_set(doc, json_object_get(st->details), "details", NULL);
-    if (st->code >= 400)
-        sw_json_set(doc, json_object_new_int(st->code), "code", NULL);
-    return doc;
+    bool failed = st->code >= 400;
+    return sw_doc_new("kind", sw_str("Status"), "apiVersion", sw_str("v1"), "metadata",
+                      json_object_new_object(), "status", sw_str(failed ? "Failure" : "Success"),
+                      "message", st->message ? sw_str(st->message) : NULL, "reason",
+                      st->reason ? sw_str(st->reason) : NULL, "details",
+                      json_object_get(st->details), "code", failed ? sw_int(st->code) : NULL, NULL);
 }
 
 /* ---- field errors -------------------------------------------------------------------------------

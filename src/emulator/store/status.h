@@ -1,10 +1,10 @@
 #pragma once
 /* status: the errors of an API server, with its messages (metav1.Status, and the field errors of
- * k8s.io/apimachinery's validation). Every function fills @st (which may be NULL) and returns the
- * enum sw_code that goes with it. */
+ * k8s.io/apimachinery's validation). Each function that returns int fills @st, which may be NULL,
+ * and returns the enum sw_code of the HTTP status. */
 #include "emulator/store/store.h"
 
-/** Any status: @reason is static, the message is formatted. */
+/** Any status: @reason is static; @fmt is that of the message. */
 int sw_status_set(struct sw_status *st, int http_code, const char *reason, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /** 404. @return SW_NOTFOUND */
@@ -38,7 +38,7 @@ int sw_status_code_of(int http_code);
 /* ---- field errors -------------------------------------------------------------------------------
  */
 
-/** What is wrong with a field: the types of k8s.io/apimachinery's field.Error. */
+/** The types of k8s.io/apimachinery's field.Error. */
 enum sw_field_error {
     SW_FIELD_REQUIRED,
     SW_FIELD_INVALID,
@@ -51,7 +51,7 @@ enum sw_field_error {
     SW_FIELD_TYPE,
 };
 
-/** A list of what is wrong with a document. Zero-initialise. */
+/** The errors of a document's fields. Zero-initialise. */
 struct sw_field_errors {
     struct {
         enum sw_field_error type;
@@ -63,8 +63,8 @@ struct sw_field_errors {
     __attribute__((cleanup(sw_field_errors_done))) struct sw_field_errors name = { 0 }
 /** Free what it holds; harmless on a zeroed one. */
 void sw_field_errors_done(struct sw_field_errors *errors);
-/** @value is printed after "Invalid value: " and the like; NULL and not needed for REQUIRED and
- * FORBIDDEN. @fmt may be NULL: no detail. */
+/** Add an error. @value is printed after "Invalid value: " and the like; REQUIRED and FORBIDDEN
+ * need none. @fmt: the detail; NULL: none. */
 void sw_field_error(struct sw_field_errors *errors, enum sw_field_error type, const char *field,
                     json_object *value, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /** The same with a text as the value, printed as it is (not quoted). */

@@ -13,8 +13,7 @@
 /* ---- shelves ------------------------------------------------------------------------------------
  */
 
-/* A kind's shelf is the store's to change, whoever holds the kind as const. */
-static struct sw_shelf *need_shelf(const struct sw_emu_kind *kind)
+struct sw_shelf *sw_store_need_shelf(const struct sw_emu_kind *kind)
 {
     struct sw_emu_kind *own = (struct sw_emu_kind *)(kind->stored_as ? kind->stored_as : kind);
     if (!own->shelf)
@@ -22,27 +21,12 @@ static struct sw_shelf *need_shelf(const struct sw_emu_kind *kind)
     return own->shelf;
 }
 
-static void shelve(struct sw_shelf *shelf, struct sw_object *object)
-{
-    size_t i = sw_shelf_seek(shelf, object->ns, object->name);
-    SW_GROW(shelf->objects, shelf->n, shelf->cap);
-    memmove(shelf->objects + i + 1, shelf->objects + i, (shelf->n - i) * sizeof *shelf->objects);
-    shelf->objects[i] = object;
-    shelf->n++;
-}
-
-static void unshelve(struct sw_shelf *shelf, struct sw_object *object)
-{
-    size_t i = sw_shelf_seek(shelf, object->ns, object->name);
-    shelf->n--;
-    memmove(shelf->objects + i, shelf->objects + i + 1, (shelf->n - i) * sizeof *shelf->objects);
-}
-
 /* ---- the index of owners ------------------------------------------------------------------------
  */
 
+/* The objects that name an owner. */
 struct sw_owned {
-    char *uid;
+    char *uid; /* the owner's */
     struct sw_object **objects;
     size_t n, cap;
 };
@@ -102,7 +86,8 @@ static void index_owners(struct sw_store *store, struct sw_object *object, json_
 /* ---- changes ------------------------------------------------------------------------------------
  */
 
-static struct sw_version *number(struct sw_store *store, json_object *doc)
+/* A version of @doc (taken) with the next resourceVersion. */
+static struct sw_version *new_version(struct sw_store *store, json_object *doc)
 {
     char rv[24];
     (void)snprintf(rv, sizeof rv, "%" PRIu64, ++store->rv);
@@ -117,40 +102,37 @@ static void announce(struct sw_store *store, struct sw_shelf *shelf, const struc
     shelf->changed = change->now->rv;
     struct sw_watcher *next;
     for (struct sw_watcher *w = shelf->watchers; w; w = next) {
-        next = w->next; /* a slow one is closed inside */
+        next = w->next; /* the call may close a watch that is too slow */
         w->cb(change, w->arg);
     }
     sw_subs_add(store, change);
     sw_history_add(store, change);
 }
 
-static struct sw_object *new_object(struct sw_store *store, const struct sw_emu_kind *kind,
-                                    struct sw_version *v)
-{
-    struct sw_object *object = sw_zalloc(1, sizeof *object);
-    object->kind = kind;
-    object->ns = sw_strdup(sw_obj_namespace(v->doc));
-    object->name = sw_strdup(sw_obj_name(v->doc));
-    object->uid = sw_strdup(sw_obj_uid(v->doc));
-    object->now = v;
-    (void)lh_table_insert(store->by_uid, object->uid, object);
-    return object;
-}
-
 struct sw_object *sw_store_commit(struct sw_store *store, const struct sw_emu_kind *kind,
                                   struct sw_object *object, json_object *doc)
 {
-    struct sw_shelf *shelf = need_shelf(kind);
+    struct sw_shelf *shelf = sw_store_need_shelf(kind);
     struct sw_change change = { .type = object ? SW_STORE_MODIFIED : SW_STORE_ADDED,
                                 .kind = kind,
-                                .now = number(store, doc) };
+                                .now = new_version(store, doc) };
     if (object) {
         change.old = object->now;
         index_owners(store, object, change.old->doc, false);
         object->now = change.now;
     } else {
-        object = new_object(store, kind, change.now);
-        shelve(shelf, object);
+        object = sw_zalloc(1, sizeof *object);
+        *object = (struct sw_object){ .kind = kind,
+                                      .ns = sw_strdup(sw_obj_namespace(doc)),
+                                      .name = sw_strdup(sw_obj_name(doc)),
+                                      .uid = sw_strdup(sw_obj_uid(doc)),
+                                      .now = change.now };
+        (void)lh_table_insert(store->by_uid, object->uid, object);
+        size_t i = sw_shelf_seek(shelf, object->ns, object->name);
+        SW_GROW(shelf->objects, shelf->n, shelf->cap);
+        memmove(shelf->objects + i + 1, shelf->objects + i,
+                (shelf->n++ - i) * sizeof *shelf->objects);
+        shelf->objects[i] = object;
     }
     index_owners(store, object, doc, true);
     announce(store, shelf, &change);
@@ -169,13 +151,14 @@ static void object_free(struct sw_object *object)
 
 void sw_store_remove(struct sw_store *store, struct sw_object *object, json_object *last)
 {
-    struct sw_shelf *shelf = need_shelf(object->kind);
-    unshelve(shelf, object);
+    struct sw_shelf *shelf = sw_store_need_shelf(object->kind);
+    size_t i = sw_shelf_seek(shelf, object->ns, object->name);
+    memmove(shelf->objects + i, shelf->objects + i + 1, (--shelf->n - i) * sizeof *shelf->objects);
     index_owners(store, object, object->now->doc, false);
     (void)lh_table_delete(store->by_uid, object->uid);
     struct sw_change change = { .type = SW_STORE_DELETED,
                                 .kind = object->kind,
-                                .now = number(store, last),
+                                .now = new_version(store, last),
                                 .old = object->now };
     announce(store, shelf, &change);
     sw_version_unref(change.now);
@@ -185,17 +168,17 @@ void sw_store_remove(struct sw_store *store, struct sw_object *object, json_obje
 /* ---- the store ----------------------------------------------------------------------------------
  */
 
-struct sw_store *sw_store_new(const struct sw_store_config *config)
+struct sw_store *sw_store_new(struct sw_loop *loop, int minor, uint64_t seed)
 {
     struct sw_store *store = sw_zalloc(1, sizeof *store);
-    store->loop = config->loop;
-    store->minor = config->minor;
-    store->random = config->seed;
+    store->loop = loop;
+    store->minor = minor;
+    store->random = seed;
     while (store->random == 0)
         if (getrandom(&store->random, sizeof store->random, 0) < 0)
             store->random = (uint64_t)sw_now_ms();
     store->rv = 1;
-    store->kinds = sw_kinds_new(config->minor);
+    store->kinds = sw_kinds_new(minor);
     store->by_uid = lh_kchar_table_new(256, NULL);
     store->owned = lh_kchar_table_new(64, owned_entry_free);
     if (!store->by_uid || !store->owned)
@@ -204,27 +187,22 @@ struct sw_store *sw_store_new(const struct sw_store_config *config)
     return store;
 }
 
-static void shelf_free(struct sw_shelf *shelf)
-{
-    if (!shelf)
-        return;
-    for (size_t i = 0; i < shelf->n; i++)
-        object_free(shelf->objects[i]);
-    free(shelf->objects);
-    free(shelf);
-}
-
 void sw_store_free(struct sw_store *store)
 {
     if (!store)
         return;
     sw_subs_done(store);
-    sw_history_done(store);
+    sw_store_compact(store);
     lh_table_free(store->owned);
     lh_table_free(store->by_uid);
     struct sw_emu_kind *kind;
-    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++)
-        shelf_free(SW_TAKE(kind->shelf));
+    for (size_t i = 0; (kind = sw_kinds_nth(store->kinds, i)); i++) {
+        for (size_t k = 0; kind->shelf && k < kind->shelf->n; k++)
+            object_free(kind->shelf->objects[k]);
+        if (kind->shelf)
+            free(kind->shelf->objects);
+        free(SW_TAKE(kind->shelf));
+    }
     sw_kinds_free(store->kinds);
     json_object_put(store->webhook_addresses);
     free(store);
@@ -271,7 +249,7 @@ struct sw_kinds *sw_store_kinds(struct sw_store *store)
 
 uint64_t sw_store_first_version(const struct sw_store *store)
 {
-    return store->born;
+    return store->first_version;
 }
 
 void sw_store_set_webhook_address(struct sw_store *store, const char *service, const char *address)
@@ -292,9 +270,9 @@ int sw_store_logs(struct sw_store *store, json_object *pod, const char *containe
     return store->logs.fn ? store->logs.fn(store->logs.arg, pod, container, previous, text) : 0;
 }
 
-void sw_store_born(struct sw_store *store)
+void sw_store_set_first_version(struct sw_store *store)
 {
-    store->born = store->rv;
+    store->first_version = store->rv;
 }
 
 uint64_t sw_store_version(const struct sw_store *store)
@@ -335,7 +313,7 @@ json_object *sw_store_find_uid(struct sw_store *store, const char *uid,
     return object->now->doc;
 }
 
-/* The objects of one namespace lie together. */
+/* The objects of @ns (NULL, "": all of them) are those from @from up to, not including, @to. */
 static void range(const struct sw_shelf *shelf, const char *ns, size_t *from, size_t *to)
 {
     *from = 0;

@@ -1,18 +1,20 @@
 #pragma once
 /* store: the objects of the embedded cluster, and the rules of an API server by which they change.
- * The REST server answers from it; the controllers that make the cluster live (DaemonSets, pods,
- * the YAML rules) call it directly. It holds documents by (kind, namespace, name), numbers every
- * change, keeps a bounded history of them for watches, and tells subscribers. Nothing in it waits
- * or blocks; it knows nothing of HTTP. Source of the behaviour: the Kubernetes API concepts and
- * conventions; pinned by test/emulator/api_*_test.c.
+ * The REST server answers from it; the controllers (DaemonSets, pods, the YAML rules) call it
+ * directly. It holds documents by (kind, namespace, name), numbers every change, keeps a bounded
+ * history of changes for watches, and calls subscribers. It never blocks, and contains no HTTP.
+ * Source of the behaviour: the Kubernetes API concepts and conventions; pinned by
+ * test/emulator/emulator/api_*_test.c.
  *
- * Documents are immutable once stored: what is handed out is borrowed or counted, never changed.
- * To change one, give a function (sw_store_modify in write/write.h) or update it by a copy. */
+ * Stored documents are immutable: callers get borrowed or counted ones, and do not change them. To
+ * change an object, pass a function to sw_store_modify() (write/write.h), or update it with a
+ * copy. */
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct sw_builtin;
 struct sw_err;
 struct sw_loop;
 struct sw_store;
@@ -23,8 +25,8 @@ struct sw_store;
 /** The most versions that a kind is served in, and a NULL. */
 enum { SW_KIND_VERSIONS = 8 };
 
-/** One resource type. Lives as long as the store, also when its CRD is deleted (then !served). All
- * strings are owned by it. The same resource in several versions is one kind. */
+/** One resource type; the same resource in several versions is one kind. It exists as long as the
+ * store, also when its CRD is deleted (then !served). It owns its strings. */
 struct sw_emu_kind {
     const char *group; /* "" for core */
     const char *kind;
@@ -41,10 +43,11 @@ struct sw_emu_kind {
     uint64_t since; /* declared by a CRD: the store's version when it began to be served */
     const char *versions[SW_KIND_VERSIONS]; /* served ones, the preferred first, ended by NULL */
     const char *storage_version;            /* what documents in the store carry */
-    const void *builtin;                    /* the emulator's own */
+    const struct sw_builtin *builtin;       /* its row in the table; NULL: declared by a CRD */
     struct sw_crd *crd;                     /* NULL for the built-in kinds */
     struct sw_shelf *shelf;                 /* the objects */
-    const struct sw_emu_kind *stored_as;    /* another group's face of this kind, or NULL */
+    const struct sw_emu_kind *stored_as;    /* the kind of another group that has its objects, or
+                                               NULL */
 };
 
 /** By `apiVersion` ("apps/v1") and `kind`. @return NULL where it is not served. */
@@ -64,13 +67,13 @@ const struct sw_emu_kind *sw_store_nth_kind(struct sw_store *store, size_t i);
  */
 
 struct sw_session;
-/** What an API server's Status says of an error. Zero-initialise; the texts are owned. */
+/** The content of an API server's Status of an error. Zero-initialise; the texts are owned. */
 struct sw_status {
     int code;             /* 404, 409, 422... */
     const char *reason;   /* "NotFound", "Invalid"...; static */
     char *message;        /* heap */
     json_object *details; /* {name, group, kind, causes: [...]}, or NULL; owned */
-    char *warnings;       /* Warning headers to send, one a line, or NULL; also on success */
+    char *warnings;       /* the Warning headers, one a line, or NULL; also on success */
 };
 /** Free what it holds; harmless on a zeroed one. */
 void sw_status_done(struct sw_status *status);
@@ -101,15 +104,15 @@ void sw_store_list_done(struct sw_store_list *list);
 /** @ns NULL: everywhere. */
 void sw_store_list(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                    struct sw_store_list *out);
-/** What names the object @uid among its ownerReferences; by index, any kind. */
+/** The objects of any kind that have @uid among their ownerReferences; from an index. */
 void sw_store_dependents(struct sw_store *store, const char *uid, struct sw_store_list *out);
 /** The kind of a stored document, by its apiVersion and kind. */
 const struct sw_emu_kind *sw_store_kind_of(struct sw_store *store, json_object *doc);
 
 /** The store's resourceVersion: that of the last change. */
 uint64_t sw_store_version(const struct sw_store *store);
-/** The cluster is up as it is now: no list is older than that, not even one that is late. */
-void sw_store_born(struct sw_store *store);
+/** The cluster is up now: no client sees an older state, not even in a list that is late. */
+void sw_store_set_first_version(struct sw_store *store);
 /** The loop whose clock the cluster has; borrowed. */
 struct sw_loop *sw_store_loop(struct sw_store *store);
 
@@ -129,7 +132,7 @@ struct sw_store_opts {
     int grace_period_s;           /* delete of a pod; -1 or 0 with @grace_set: at once */
     bool grace_set;               /* @grace_period_s was given */
     const char *field_validation; /* Ignore, Warn (default), Strict */
-    struct sw_session *session;   /* webhooks are asked without waiting (webhook.h); or NULL */
+    struct sw_session *session;   /* calls webhooks without blocking (webhook.h); or NULL */
 };
 
 /** The formats of a patch: merge, JSON, strategic merge, server-side apply. */
@@ -138,7 +141,7 @@ enum sw_patch_type { SW_PATCH_MERGE, SW_PATCH_JSON, SW_PATCH_STRATEGIC, SW_PATCH
 /* ---- changes ------------------------------------------------------------------------------------
  */
 
-/** What happened to an object. */
+/** How an object changed. */
 enum sw_store_event_type { SW_STORE_ADDED, SW_STORE_MODIFIED, SW_STORE_DELETED };
 
 /** Borrowed for the call. @old is NULL for ADDED. */
@@ -150,9 +153,9 @@ struct sw_store_event {
 };
 struct sw_subscription;
 
-/** Hear of the changes of @kind (NULL: of every kind, later ones too). What exists already comes
- * first, as ADDED. Called in a later turn of the loop, never from inside a call of the store, each
- * change once and in order; by then the store may be further on. */
+/** Call @cb for each change of @kind (NULL: of every kind, later ones too), once and in order.
+ * Existing objects come first, as ADDED. The calls are made in a later turn of the loop, never
+ * inside a call of the store; by then the store may have changed again. */
 struct sw_subscription *
 sw_store_subscribe(struct sw_store *store, const struct sw_emu_kind *kind,
                    void (*cb)(const struct sw_store_event *event, void *arg), void *arg);
@@ -162,9 +165,9 @@ void sw_store_unsubscribe(struct sw_subscription *sub);
 /* ---- seams --------------------------------------------------------------------------------------
  */
 
-/** What a container printed: who runs the pods knows. @return 0 and the text (heap, the caller's) |
- * SW_NOTFOUND (no such container) | SW_PENDING (waiting to start: 400, as kubelet answers) */
+/** Get a container's log. @return 0 and the text (heap, the caller's) | SW_NOTFOUND (no such
+ * container) | SW_PENDING (waiting to start: 400, as kubelet answers) */
 typedef int sw_store_logs_fn(void *arg, json_object *pod, const char *container, bool previous,
                              char **text);
-/** Set the function that knows what containers printed; NULL: none. */
+/** Set the function that returns containers' logs; NULL: none. */
 void sw_store_set_logs(struct sw_store *store, sw_store_logs_fn *fn, void *arg);

@@ -1,10 +1,10 @@
 #pragma once
-/* The inside of struct sw_store, shared by the files of this folder. */
+/* struct sw_store, for the files of this folder. */
 #include <json-c/linkhash.h>
 
 #include "emulator/store/objects.h"
 
-/** The most that the history holds; the texts count as bytes. */
+/** The most changes that the history holds, and the most bytes of their texts. */
 enum { SW_HISTORY_CHANGES = 4096, SW_HISTORY_BYTES = 4 * 1024 * 1024 };
 
 /** The last changes of all kinds, a ring. */
@@ -13,7 +13,7 @@ struct sw_history {
     size_t first, n, bytes;
 };
 
-struct sw_pending; /* subscribe.c: events that are not delivered yet */
+struct sw_pending; /* subscribe.c: an event that is not delivered yet */
 
 /** A cluster's objects. */
 struct sw_store {
@@ -21,7 +21,7 @@ struct sw_store {
     struct sw_kinds *kinds;
     int minor; /* of the Kubernetes version */
     uint64_t rv;
-    uint64_t born;           /* rv when the cluster was up: no client has seen an earlier one */
+    uint64_t first_version;  /* rv when the cluster was up: no client has seen an earlier one */
     uint64_t random;         /* state of the generator */
     struct lh_table *by_uid; /* uid -> struct sw_object */
     struct lh_table *owned;  /* owner's uid -> struct sw_owned */
@@ -41,16 +41,18 @@ struct sw_store {
     } logs;
 };
 
+/** The objects of @kind, made if there are none yet. The store may change them although callers
+ * hold the kind as const. */
+struct sw_shelf *sw_store_need_shelf(const struct sw_emu_kind *kind);
+
 /* history.c */
-/** Note a change; the oldest are forgotten where there are too many. */
+/** Add a change; the oldest ones are dropped where there are too many. */
 void sw_history_add(struct sw_store *store, const struct sw_change *change);
-/** Free what it holds. */
-void sw_history_done(struct sw_store *store);
 
 /* subscribe.c */
 /** Make the timer of the deliveries. */
 void sw_subs_init(struct sw_store *store);
-/** Free what it holds. */
+/** Free all subscriptions and events. */
 void sw_subs_done(struct sw_store *store);
-/** Note a change; subscribers get it in a later turn. */
+/** Add a change; subscribers get it in a later turn. */
 void sw_subs_add(struct sw_store *store, const struct sw_change *change);

@@ -9,13 +9,14 @@ struct sw_subscription {
     const struct sw_emu_kind *kind; /* NULL: all */
     void (*cb)(const struct sw_store_event *event, void *arg);
     void *arg;
-    uint64_t since; /* changes from this number on concern it */
-    bool dead;
+    uint64_t since; /* the number of the first change that it receives */
+    bool closed;
     struct sw_subscription *next;
 };
 
+/* An event that is not delivered yet. */
 struct sw_pending {
-    struct sw_subscription *only; /* what existed when this one came; NULL: for everybody */
+    struct sw_subscription *only; /* an object that existed before: the only receiver; or NULL */
     enum sw_store_event_type type;
     const struct sw_emu_kind *kind;
     json_object *object, *old; /* counted */
@@ -36,33 +37,16 @@ static void pending_done(struct sw_pending *p)
     json_object_put(p->old);
 }
 
-static bool concerns(const struct sw_subscription *sub, const struct sw_pending *p)
-{
-    if (sub->dead || (sub->kind && sub->kind != p->kind))
-        return false;
-    return p->only ? p->only == sub : p->number >= sub->since;
-}
-
-static void deliver(struct sw_store *store, const struct sw_pending *p)
-{
-    struct sw_store_event event = {
-        .type = p->type, .kind = p->kind, .object = p->object, .old = p->old
-    };
-    for (struct sw_subscription *sub = store->subs.first; sub; sub = sub->next)
-        if (concerns(sub, p))
-            sub->cb(&event, sub->arg);
-}
-
-static void free_dead(struct sw_store *store)
+static void free_closed(struct sw_store *store)
 {
     for (struct sw_subscription **at = &store->subs.first; *at;) {
         struct sw_subscription *sub = *at;
-        if (!sub->dead) {
+        if (!sub->closed) {
             at = &sub->next;
             continue;
         }
         for (size_t i = 0; i < store->subs.n; i++)
-            if (store->subs.pending[i].only == sub) { /* keep the slot, for nobody */
+            if (store->subs.pending[i].only == sub) { /* the event stays, without a receiver */
                 store->subs.pending[i].only = NULL;
                 store->subs.pending[i].number = 0;
             }
@@ -71,7 +55,7 @@ static void free_dead(struct sw_store *store)
     }
 }
 
-/* What the callbacks change comes in the next turn. */
+/* Deliver the events. Changes that the callbacks make are delivered in the next turn. */
 static void on_turn(void *arg)
 {
     struct sw_store *store = arg;
@@ -80,12 +64,20 @@ static void on_turn(void *arg)
     store->subs.n = store->subs.cap = 0;
     store->subs.delivering = true;
     for (size_t i = 0; i < n; i++) {
-        deliver(store, &batch[i]);
-        pending_done(&batch[i]);
+        struct sw_pending *p = &batch[i];
+        struct sw_store_event event = {
+            .type = p->type, .kind = p->kind, .object = p->object, .old = p->old
+        };
+        for (struct sw_subscription *sub = store->subs.first; sub; sub = sub->next) {
+            bool receives = p->only ? p->only == sub : p->number >= sub->since;
+            if (receives && !sub->closed && (!sub->kind || sub->kind == p->kind))
+                sub->cb(&event, sub->arg);
+        }
+        pending_done(p);
     }
     free(batch);
     store->subs.delivering = false;
-    free_dead(store);
+    free_closed(store);
 }
 
 void sw_subs_init(struct sw_store *store)
@@ -97,8 +89,8 @@ void sw_subs_init(struct sw_store *store)
 void sw_subs_done(struct sw_store *store)
 {
     for (struct sw_subscription *sub = store->subs.first; sub; sub = sub->next)
-        sub->dead = true;
-    free_dead(store);
+        sub->closed = true;
+    free_closed(store);
     for (size_t i = 0; i < store->subs.n; i++)
         pending_done(&store->subs.pending[i]);
     free(store->subs.pending);
@@ -152,7 +144,7 @@ void sw_store_unsubscribe(struct sw_subscription *sub)
 {
     if (!sub)
         return;
-    sub->dead = true;
+    sub->closed = true;
     if (!sub->store->subs.delivering)
-        free_dead(sub->store);
+        free_closed(sub->store);
 }

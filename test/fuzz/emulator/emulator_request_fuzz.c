@@ -88,8 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sw_yaml_parse(bytes, len, NULL, &doc, NULL) < 0)
         return 0;
     struct sw_loop *loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
-    struct sw_store *store = sw_store_new(
-        &(struct sw_store_config){ .loop = loop, .minor = 29, .seed = 3 });
+    struct sw_store *store = sw_store_new(loop, 29, 3);
     struct sw_crds *crds = sw_crds_new(store);
     struct sw_gc *gc = sw_gc_new(store);
     sw_seed(store);
