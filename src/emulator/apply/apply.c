@@ -15,7 +15,8 @@
 /* ---- the configuration --------------------------------------------------------------------------
  */
 
-/* Every element of a list that is known by keys must have them, once. @return what is wrong. */
+/* Each element of a map list must have the keys, and no two may have the same. @return the message
+ * of the first error, heap; NULL: none */
 static char *find_fault(json_object *value, const struct sw_cursor *at, const char *path,
                         bool defaults);
 
@@ -73,7 +74,7 @@ static int check_config(struct sw_write *w, json_object *config, const struct sw
         return sw_status_bad_request(w->status, "the applied configuration must be an object");
     if (sw_json_find(config, "metadata", "managedFields", NULL))
         return sw_status_bad_request(w->status, "metadata.managedFields must be nil");
-    /* Clusters before 1.21 know no default for a port's protocol, and name no object. */
+    /* Before 1.21, a port's protocol had no default, and the message did not name the object. */
     bool modern = sw_store_minor(w->store) > 20;
     SW_AUTO_CHARS *unknown = sw_unknown_fields_find(w->kind, sw_store_minor(w->store), config);
     SW_AUTO_CHARS *fault = unknown ? sw_printf("%s: field not declared in schema", unknown)
@@ -87,8 +88,7 @@ static int check_config(struct sw_write *w, json_object *config, const struct sw
                          fault);
 }
 
-/* What the endpoint does not take from the caller: the object's leaves out its status, the status
- * endpoint all else. */
+/* A copy of the fields that the endpoint accepts: all but the status, or the status alone. */
 static json_object *own_fields(struct sw_write *w, json_object *config)
 {
     json_object *out = json_object_new_object();
@@ -107,77 +107,48 @@ static json_object *own_fields(struct sw_write *w, json_object *config)
 /* ---- merging ------------------------------------------------------------------------------------
  */
 
-static json_object *merge(json_object *live, json_object *config, const struct sw_cursor *at);
-
-static json_object *merge_maps(json_object *live, json_object *config, const struct sw_cursor *at)
-{
-    json_object *out = json_object_new_object();
-    json_object_object_foreach(live, key, value)
-    {
-        json_object_object_add(out, key, json_object_get(value));
-    }
-    json_object_object_foreach(config, name, wanted)
-    {
-        struct sw_cursor next = sw_cursor_field(at, name);
-        json_object_object_add(out, name, merge(sw_json_get(live, name), wanted, &next));
-    }
-    return out;
-}
-
-static json_object *find_element(json_object *list, const struct sw_list_type_info *info,
-                                 const char *element)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        SW_AUTO_CHARS *own = sw_fields_item(info, sw_json_at(list, i));
-        if (strcmp(own, element) == 0)
-            return sw_json_at(list, i);
-    }
-    return NULL;
-}
-
-/* What is live keeps its place; what is new comes behind, in the caller's order. */
-static json_object *merge_lists(json_object *live, json_object *config,
-                                const struct sw_list_type_info *info, const struct sw_cursor *at)
-{
-    json_object *out = json_object_new_array();
-    struct sw_cursor item_at = sw_cursor_item(at);
-    for (size_t i = 0; i < sw_json_len(live); i++) {
-        json_object *item = sw_json_at(live, i);
-        SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        json_object *wanted = find_element(config, info, element);
-        json_object_array_add(out, wanted ? merge(item, wanted, &item_at) : json_object_get(item));
-    }
-    for (size_t i = 0; i < sw_json_len(config); i++) {
-        json_object *item = sw_json_at(config, i);
-        SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        if (!find_element(live, info, element))
-            json_object_array_add(out, json_object_get(item));
-    }
-    return out;
-}
-
+/* A new value; it shares parts with both. */
 static json_object *merge(json_object *live, json_object *config, const struct sw_cursor *at)
 {
     struct sw_list_type_info info = sw_cursor_list_type(at, config);
     if (!live || json_object_get_type(live) != json_object_get_type(config) ||
         info.type == SW_LIST_TYPE_ATOMIC)
         return json_object_get(config);
-    return info.type == SW_LIST_TYPE_GRANULAR ? merge_maps(live, config, at)
-                                              : merge_lists(live, config, &info, at);
+    if (info.type == SW_LIST_TYPE_GRANULAR) {
+        json_object *map = sw_doc_shallow_copy(live);
+        json_object_object_foreach(config, name, applied)
+        {
+            struct sw_cursor next = sw_cursor_field(at, name);
+            json_object_object_add(map, name, merge(sw_json_get(live, name), applied, &next));
+        }
+        return map;
+    }
+    /* Live elements keep their place; new ones follow in the order of the configuration. */
+    json_object *list = json_object_new_array();
+    struct sw_cursor item_at = sw_cursor_item(at);
+    for (size_t i = 0; i < sw_json_len(live); i++) {
+        json_object *item = sw_json_at(live, i);
+        SW_AUTO_CHARS *element = sw_fields_item(&info, item);
+        json_object *applied = sw_fields_find_item(config, &info, element);
+        json_object_array_add(list,
+                              applied ? merge(item, applied, &item_at) : json_object_get(item));
+    }
+    for (size_t i = 0; i < sw_json_len(config); i++) {
+        json_object *item = sw_json_at(config, i);
+        SW_AUTO_CHARS *element = sw_fields_item(&info, item);
+        if (!sw_fields_find_item(live, &info, element))
+            json_object_array_add(list, json_object_get(item));
+    }
+    return list;
 }
 
-/* ---- what the caller has given up ---------------------------------------------------------------
+/* ---- fields that are no longer applied ----------------------------------------------------------
  */
 
-/* @gone: what it owned and no longer says; @kept: what anybody owns now. Gives a new value, NULL
- * where nothing is left. */
+/* @value without the fields in @gone, which the applier owned and no longer sets, except those in
+ * @kept, which have an owner now. A new value; NULL where nothing is left. */
 static json_object *prune(json_object *value, const struct sw_cursor *at, json_object *gone,
                           json_object *kept);
-
-static bool goes(json_object *gone, json_object *kept)
-{
-    return sw_fields_is_member(gone) && !kept;
-}
 
 static json_object *prune_map(json_object *value, const struct sw_cursor *at, json_object *gone,
                               json_object *kept)
@@ -191,7 +162,7 @@ static json_object *prune_map(json_object *value, const struct sw_cursor *at, js
         struct sw_cursor next = sw_cursor_field(at, key);
         if (!child_gone)
             json_object_object_add(out, key, json_object_get(child));
-        else if (!goes(child_gone, child_kept)) {
+        else if (child_kept || !sw_fields_is_member(child_gone)) {
             json_object *left = prune(child, &next, child_gone, child_kept);
             if (left)
                 json_object_object_add(out, key, left);
@@ -203,20 +174,25 @@ static json_object *prune_map(json_object *value, const struct sw_cursor *at, js
     return NULL;
 }
 
-static json_object *prune_list(json_object *list, const struct sw_list_type_info *info,
-                               const struct sw_cursor *at, json_object *gone, json_object *kept)
+static json_object *prune(json_object *value, const struct sw_cursor *at, json_object *gone,
+                          json_object *kept)
 {
+    struct sw_list_type_info info = sw_cursor_list_type(at, value);
+    if (info.type == SW_LIST_TYPE_ATOMIC)
+        return json_object_get(value);
+    if (info.type == SW_LIST_TYPE_GRANULAR)
+        return prune_map(value, at, gone, kept);
     json_object *out = json_object_new_array();
     struct sw_cursor item_at = sw_cursor_item(at);
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *item = sw_json_at(list, i);
-        SW_AUTO_CHARS *element = sw_fields_item(info, item);
+    for (size_t i = 0; i < sw_json_len(value); i++) {
+        json_object *item = sw_json_at(value, i);
+        SW_AUTO_CHARS *element = sw_fields_item(&info, item);
         json_object *item_gone = sw_json_get(gone, element);
         json_object *item_kept = sw_json_get(kept, element);
         if (!item_gone)
             json_object_array_add(out, json_object_get(item));
-        else if (!goes(item_gone, item_kept))
-            json_object_array_add(out, info->type == SW_LIST_TYPE_MAP_LIST
+        else if (item_kept || !sw_fields_is_member(item_gone))
+            json_object_array_add(out, info.type == SW_LIST_TYPE_MAP_LIST
                                            ? prune_map(item, &item_at, item_gone, item_kept)
                                            : json_object_get(item));
     }
@@ -226,28 +202,18 @@ static json_object *prune_list(json_object *list, const struct sw_list_type_info
     return NULL;
 }
 
-static json_object *prune(json_object *value, const struct sw_cursor *at, json_object *gone,
-                          json_object *kept)
-{
-    struct sw_list_type_info info = sw_cursor_list_type(at, value);
-    if (!gone || info.type == SW_LIST_TYPE_ATOMIC)
-        return json_object_get(value);
-    return info.type == SW_LIST_TYPE_GRANULAR ? prune_map(value, at, gone, kept)
-                                              : prune_list(value, &info, at, gone, kept);
-}
-
 /* ---- conflicts ----------------------------------------------------------------------------------
  */
 
 struct conflicts {
     struct sw_status causes; /* its details */
     struct printbuf *list;   /* "conflicts with ... :\n- .spec.a" */
-    char *who;
+    char *manager;           /* of the entry under comparison, as messages name it */
     size_t n;
-    char *only; /* the path of a single one */
+    char *first; /* the message of the first conflict */
 };
 
-/* How a message names a manager: "kubectl" using apps/v1, "x" using v1 at 2024-01-02T03:04:05Z. */
+/* A manager in messages: "kubectl" using apps/v1, "x" using v1 at 2024-01-02T03:04:05Z. */
 static char *manager_text(json_object *entry)
 {
     SW_AUTO_CHARS *name = sw_status_quote(sw_json_str(entry, "", "manager", NULL));
@@ -264,17 +230,21 @@ static char *manager_text(json_object *entry)
 static void on_conflict(const char *path, void *arg)
 {
     struct conflicts *c = arg;
-    SW_AUTO_CHARS *message = sw_printf("conflict with %s", c->who);
+    SW_AUTO_CHARS *message = sw_printf("conflict with %s", c->manager);
     sw_status_cause(&c->causes, "FieldManagerConflict", message, path);
     sprintbuf(c->list, "\n- %s", path);
     c->n++;
-    if (!c->only)
-        c->only = sw_printf("conflict with %s: %s", c->who, path);
+    if (!c->first)
+        c->first = sw_printf("%s: %s", message, path);
 }
 
-static void collect(struct sw_write *w, json_object *touched, struct conflicts *c)
+static int check_conflicts(struct sw_write *w, json_object *touched)
 {
+    if (w->opts->force)
+        return 0;
+    struct conflicts c = { .list = printbuf_new() };
     json_object *list = sw_json_find(w->old, "metadata", "managedFields", NULL);
+    int rc = 0;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *entry = sw_json_at(list, i);
         if (sw_managed_is_own(w, "Apply", entry))
@@ -282,35 +252,26 @@ static void collect(struct sw_write *w, json_object *touched, struct conflicts *
         SW_AUTO_JSON *both = sw_fields_touched(sw_json_get(entry, "fieldsV1"), touched);
         if (!both)
             continue;
-        SW_AUTO_CHARS *who = manager_text(entry);
-        sprintbuf(c->list, "%sconflicts with %s:", c->n ? "\n" : "", who);
-        c->who = who;
-        sw_fields_each(both, on_conflict, c);
+        SW_AUTO_CHARS *manager = c.manager = manager_text(entry);
+        sprintbuf(c.list, "%sconflicts with %s:", c.n ? "\n" : "", manager);
+        sw_fields_each(both, on_conflict, &c);
     }
-}
-
-static int check_conflicts(struct sw_write *w, json_object *touched)
-{
-    struct conflicts c = { .list = printbuf_new() };
-    int rc = 0;
-    if (!w->opts->force)
-        collect(w, touched, &c);
     if (c.n > 0) {
         rc = sw_status_set(w->status, 409, "Conflict", "Apply failed with %zu conflict%s: %s", c.n,
-                           c.n > 1 ? "s" : "", c.n > 1 ? c.list->buf : c.only);
+                           c.n > 1 ? "s" : "", c.n > 1 ? c.list->buf : c.first);
         if (w->status)
             w->status->details = SW_TAKE(c.causes.details);
     }
     sw_status_done(&c.causes);
     printbuf_free(c.list);
-    free(c.only);
+    free(c.first);
     return rc;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
+/* ---- apply --------------------------------------------------------------------------------------
  */
 
-/* What everybody but this applier owns, together with what it says now. */
+/* The union of @own, the fields that are applied now, and those of all other entries. */
 static json_object *all_owned(struct sw_write *w, json_object *own)
 {
     json_object *all = json_object_get(own);
@@ -325,32 +286,16 @@ static json_object *all_owned(struct sw_write *w, json_object *own)
     return all;
 }
 
-static json_object *drop_given_up(struct sw_write *w, json_object *merged, json_object *own,
-                                  const struct sw_cursor *root)
+/* @merged (taken) without the fields that are no longer applied; @last: those of the last apply. */
+static json_object *drop_unapplied(struct sw_write *w, json_object *merged, json_object *last,
+                                   json_object *own, const struct sw_cursor *root)
 {
-    json_object *last = sw_json_get(
-        sw_managed_find(w->old, sw_write_manager(w), "Apply", NULL, w->subresource), "fieldsV1");
     SW_AUTO_JSON *gone = sw_fields_minus(last, own), *kept = all_owned(w, own);
     if (!gone)
         return merged;
     json_object *left = prune_map(merged, root, gone, kept);
     json_object_put(merged);
     return left ? left : json_object_new_object();
-}
-
-/* The document now holds the merged fields; write down who owns what. */
-static void note_owners(struct sw_write *w, json_object *doc, json_object *own,
-                        json_object *touched)
-{
-    json_object *before = sw_managed_find(w->old, sw_write_manager(w), "Apply", NULL,
-                                          w->subresource);
-    w->doc = doc; /* lent to the functions below */
-    SW_AUTO_JSON *taken = touched ? sw_managed_strip(json_object_get(touched)) : NULL;
-    if (w->old && taken)
-        sw_managed_take(w, "Apply", taken);
-    if (!before || taken || !sw_json_equal(sw_json_get(before, "fieldsV1"), own))
-        sw_managed_set(w, "Apply", json_object_get(own));
-    w->doc = NULL;
 }
 
 int sw_apply_merge(struct sw_write *w, json_object **out)
@@ -361,23 +306,25 @@ int sw_apply_merge(struct sw_write *w, json_object **out)
         return rc;
     SW_AUTO_JSON *config = own_fields(w, w->patch), *added = NULL, *touched = NULL;
     SW_AUTO_JSON *own = sw_managed_strip(sw_fields_of(config, &root, false));
-    json_object *version = sw_json_get(config, "apiVersion");
-    if (version && w->old) /* the stored version stays; it is the same type */
+    json_object *last = sw_managed_find(w, w->old, "Apply");
+    if (w->old &&
+        sw_json_get(config, "apiVersion")) /* the stored version stays; the type is the same */
         json_object_object_add(config, "apiVersion",
                                json_object_get(sw_json_get(w->old, "apiVersion")));
-    json_object *merged = w->old ? merge(w->old, config, &root) : sw_json_copy(config);
+    SW_AUTO_JSON *merged = w->old ? merge(w->old, config, &root) : json_object_get(config);
     if (w->old) {
         sw_fields_diff(w->old, merged, &root, &added, &touched);
         rc = check_conflicts(w, touched);
-        merged = drop_given_up(w, merged, own, &root);
+        if (rc < 0)
+            return rc;
+        merged = drop_unapplied(w, SW_TAKE(merged), last, own, &root);
+        touched = sw_managed_strip(SW_TAKE(touched));
     }
-    if (rc < 0) {
-        json_object_put(merged);
-        return rc;
-    }
-    json_object *doc = sw_meta_copy(merged); /* merged shares parts with what is stored */
-    json_object_put(merged);
-    note_owners(w, doc, own, touched);
-    *out = doc;
+    w->doc = sw_meta_copy(merged); /* merged shares parts with the stored document */
+    if (touched)
+        sw_managed_take(w, "Apply", touched);
+    if (!last || touched || !sw_json_equal(last, own))
+        sw_managed_set(w, "Apply", json_object_get(own));
+    *out = SW_TAKE(w->doc);
     return 0;
 }

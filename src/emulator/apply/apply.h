@@ -3,10 +3,10 @@
  * metadata.managedFields. */
 #include "emulator/store/change.h"
 
-/** What a create resets, by kind: status, generation (field_reset.c). @return 0 | SW_INVALID */
-int sw_strategy_create(struct sw_write *w);
-/** What an update keeps, by kind and subresource. @return 0 | SW_INVALID */
-int sw_strategy_update(struct sw_write *w);
+/** Reset the fields that a client may not set on creation, by kind (field_reset.c). */
+void sw_strategy_create(struct sw_write *w);
+/** Restore the fields that an update may not change, by kind and subresource. */
+void sw_strategy_update(struct sw_write *w);
 /** Count a changed spec in metadata.generation, after defaults and admission. */
 void sw_strategy_generation(struct sw_write *w);
 /** metadata.managedFields after a create or update that is no apply (managed_fields.c). */

@@ -7,12 +7,6 @@
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
 
-/* Kinds whose status a client may give when it creates them. */
-static bool keeps_status(const struct sw_write *w)
-{
-    return sw_write_is(w, "", "Node") || !w->kind->has_status;
-}
-
 static void keep_old(struct sw_write *w, const char *key)
 {
     json_object *was = sw_json_get(w->old, key);
@@ -22,11 +16,11 @@ static void keep_old(struct sw_write *w, const char *key)
         json_object_object_del(w->doc, key);
 }
 
-/* How often the template has changed is in an annotation: nobody else's to write. Source: the
- * DaemonSet strategy of kube-apiserver, and its conversion to apps/v1. */
+/* The annotation that counts the changes of a DaemonSet's template; clients cannot set it. Source:
+ * the DaemonSet strategy of kube-apiserver, and its conversion to apps/v1. */
 #define TEMPLATE_GENERATION "deprecated.daemonset.template.generation"
 
-static void count_template(struct sw_write *w)
+static void set_template_generation(struct sw_write *w)
 {
     const char *was = w->old ? sw_obj_annotation(w->old, TEMPLATE_GENERATION) : NULL;
     int64_t n = was ? strtoll(was, NULL, 10) : 1;
@@ -37,13 +31,12 @@ static void count_template(struct sw_write *w)
     sw_json_set_str(w->doc, text, "metadata", "annotations", TEMPLATE_GENERATION, NULL);
 }
 
-int sw_strategy_create(struct sw_write *w)
+void sw_strategy_create(struct sw_write *w)
 {
     if (sw_write_is(w, "apps", "DaemonSet"))
-        count_template(w);
-    if (!keeps_status(w))
+        set_template_generation(w);
+    if (w->kind->has_status && !sw_write_is(w, "", "Node"))
         json_object_object_del(w->doc, "status");
-    return 0;
 }
 
 static bool is_frame(const char *key)
@@ -52,7 +45,7 @@ static bool is_frame(const char *key)
            strcmp(key, "metadata") == 0 || strcmp(key, "status") == 0;
 }
 
-/* Has anything changed that the generation counts: all but metadata and status? */
+/* Whether anything but metadata and status has changed. */
 static bool spec_changed(json_object *a, json_object *b)
 {
     json_object_object_foreach(a, key, value)
@@ -68,15 +61,21 @@ static bool spec_changed(json_object *a, json_object *b)
     return false;
 }
 
-static void bump(struct sw_write *w)
-{
-    int64_t generation = sw_json_int(w->doc, 0, "metadata", "generation", NULL);
-    sw_json_set(w->doc, json_object_new_int64(generation + 1), "metadata", "generation", NULL);
-}
+static const struct subresource {
+    const char *name;
+    const char *first, *second; /* the path that it may change; the second key may be NULL */
+    bool metadata_builtin;      /* labels and annotations too, for built-in kinds */
+} subresources[] = {
+    { "status", "status", NULL, true },
+    { "approval", "status", NULL, false },
+    { "ephemeralcontainers", "spec", "ephemeralContainers", false },
+    { "finalize", "spec", "finalizers", true },
+};
 
-/* The old object but for the value at a path of one or two keys. */
-static void only(struct sw_write *w, bool metadata, const char *first, const char *second)
+/* Replace w->doc by the old object with the changes that the subresource may make. */
+static void update_subresource(struct sw_write *w, const struct subresource *row)
 {
+    const char *first = row->first, *second = row->second;
     json_object *kept = sw_meta_copy(w->old);
     json_object *managed = sw_json_find(w->doc, "metadata", "managedFields", NULL);
     json_object *value = second ? sw_json_find(w->doc, first, second, NULL)
@@ -85,7 +84,7 @@ static void only(struct sw_write *w, bool metadata, const char *first, const cha
         sw_json_set(kept, json_object_get(value), first, second, NULL);
     else
         (void)sw_json_del(kept, first, second, NULL);
-    if (metadata)
+    if (row->metadata_builtin && w->kind->builtin)
         json_object_object_add(kept, "metadata", json_object_get(sw_json_get(w->doc, "metadata")));
     else if (managed)
         sw_json_set(kept, json_object_get(managed), "metadata", "managedFields", NULL);
@@ -93,47 +92,29 @@ static void only(struct sw_write *w, bool metadata, const char *first, const cha
     w->doc = kept;
 }
 
-static const struct {
-    const char *name;      /* subresource */
-    const char *path[2];   /* what may change */
-    bool metadata_builtin; /* labels and annotations too, for built-in kinds */
-} subresources[] = {
-    { "status", { "status", NULL }, true },
-    { "approval", { "status", NULL }, false },
-    { "ephemeralcontainers", { "spec", "ephemeralContainers" }, false },
-    { "finalize", { "spec", "finalizers" }, true },
-};
-
-static void apply_subresource(struct sw_write *w)
+void sw_strategy_update(struct sw_write *w)
 {
-    for (size_t i = 0; i < SW_COUNT(subresources); i++)
-        if (sw_streq(w->subresource, subresources[i].name))
-            only(w, subresources[i].metadata_builtin && w->kind->builtin, subresources[i].path[0],
-                 subresources[i].path[1]);
-}
-
-int sw_strategy_update(struct sw_write *w)
-{
-    bool scale = sw_streq(w->subresource, "scale"); /* its caller changes nothing else */
-    if (w->subresource && !scale && strcmp(w->subresource, "binding") != 0)
-        apply_subresource(w);
-    else if (w->kind->has_status && (!w->subresource || scale))
+    for (size_t i = 0; w->subresource && i < SW_COUNT(subresources); i++)
+        if (strcmp(w->subresource, subresources[i].name) == 0)
+            update_subresource(w, &subresources[i]);
+    if (w->kind->has_status && (!w->subresource || strcmp(w->subresource, "scale") == 0))
         keep_old(w, "status");
     if (sw_write_is(w, "", "Namespace") && !sw_streq(w->subresource, "finalize"))
         keep_old(w, "spec");
-    return 0;
 }
 
-/* Once all stages that change the document have run. */
 void sw_strategy_generation(struct sw_write *w)
 {
-    if (w->op == SW_OP_UPDATE && sw_write_is(w, "apps", "DaemonSet"))
-        count_template(w);
-    bool counts = w->op == SW_OP_UPDATE && sw_kind_has_generation(w->kind);
-    if (!counts || sw_streq(w->subresource, "status"))
+    if (w->op != SW_OP_UPDATE)
+        return;
+    if (sw_write_is(w, "apps", "DaemonSet"))
+        set_template_generation(w);
+    if (!sw_kind_has_generation(w->kind) || sw_streq(w->subresource, "status"))
         return;
     bool no_status = !w->kind->has_status && w->kind->crd &&
                      !sw_json_equal(sw_json_get(w->doc, "status"), sw_json_get(w->old, "status"));
-    if (no_status || spec_changed(w->doc, w->old))
-        bump(w);
+    if (no_status || spec_changed(w->doc, w->old)) {
+        int64_t generation = sw_json_int(w->doc, 0, "metadata", "generation", NULL);
+        sw_json_set(w->doc, json_object_new_int64(generation + 1), "metadata", "generation", NULL);
+    }
 }

@@ -94,25 +94,6 @@ static int refuse(const struct check *c, size_t row, const char *path, json_obje
                                  rows[row].owner, path, type);
 }
 
-static int check_texts(const struct check *c, size_t row, json_object *value, const char *path)
-{
-    for (size_t i = 0; i < sw_json_len(value); i++)
-        if (!json_object_is_type(sw_json_at(value, i), json_type_string))
-            return refuse(c, row, path, sw_json_at(value, i), "string");
-    return 0;
-}
-
-static int check_text_map(const struct check *c, size_t row, json_object *value, const char *path)
-{
-    json_object_object_foreach(value, key, each)
-    {
-        if (each && !json_object_is_type(each, json_type_string))
-            return refuse(c, row, path, each, "string");
-        (void)key;
-    }
-    return 0;
-}
-
 static int check_value(const struct check *c, size_t row, json_object *value, const char *path)
 {
     static const struct {
@@ -130,9 +111,18 @@ static int check_value(const struct check *c, size_t row, json_object *value, co
     enum type type = rows[row].type;
     if (!json_object_is_type(value, types[type].json))
         return refuse(c, row, path, value, types[type].go ? types[type].go : rows[row].go);
-    if (type == TEXTS)
-        return check_texts(c, row, value, path);
-    return type == TEXT_MAP ? check_text_map(c, row, value, path) : 0;
+    for (size_t i = 0; type == TEXTS && i < sw_json_len(value); i++)
+        if (!json_object_is_type(sw_json_at(value, i), json_type_string))
+            return refuse(c, row, path, sw_json_at(value, i), "string");
+    if (type != TEXT_MAP)
+        return 0;
+    json_object_object_foreach(value, key, each)
+    {
+        if (each && !json_object_is_type(each, json_type_string))
+            return refuse(c, row, path, each, "string");
+        (void)key;
+    }
+    return 0;
 }
 
 static int check_field(const struct check *c, const char *parent, const char *name,
@@ -170,24 +160,18 @@ static int walk(const struct check *c, json_object *value, const char *parent, c
     return 0;
 }
 
-static int check_metadata(const struct check *c, json_object *doc)
-{
-    json_object *meta = sw_json_get(doc, "metadata");
-    SW_AUTO_JSON *only = json_object_new_object();
-    json_object_object_add(only, "metadata", json_object_get(meta));
-    if (meta && !json_object_is_type(meta, json_type_object))
-        return sw_status_bad_request(c->status,
-                                     "%s in version \"%s\" cannot be handled as a %s: "
-                                     "json: cannot unmarshal %s into Go struct field "
-                                     "%s.metadata of type v1.ObjectMeta",
-                                     c->kind->kind, c->version, c->kind->kind, go_name(meta),
-                                     c->kind->kind);
-    return walk(c, only, "", "");
-}
-
 int sw_typed_check(const struct sw_emu_kind *kind, const char *version, json_object *doc,
                    struct sw_status *status)
 {
     struct check c = { kind, version ? version : kind->storage_version, status };
-    return kind->builtin ? walk(&c, doc, "", "") : check_metadata(&c, doc);
+    if (kind->builtin)
+        return walk(&c, doc, "", "");
+    json_object *meta = sw_json_get(doc, "metadata");
+    if (meta && !json_object_is_type(meta, json_type_object))
+        return sw_status_bad_request(status,
+                                     "%s in version \"%s\" cannot be handled as a %s: "
+                                     "json: cannot unmarshal %s into Go struct field "
+                                     "%s.metadata of type v1.ObjectMeta",
+                                     kind->kind, c.version, kind->kind, go_name(meta), kind->kind);
+    return walk(&c, meta, "metadata", "metadata");
 }

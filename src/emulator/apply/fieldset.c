@@ -20,7 +20,7 @@ static bool is_leaf(json_object *node)
     return n == 0 || (n == 1 && json_object_object_get_ex(node, DOT, NULL));
 }
 
-/* Most of a set is leaves, and a set is never changed once it is made: they are one object. */
+/* All leaves of all sets are one object: most of a set are leaves, and sets are never changed. */
 static json_object *leaf(void)
 {
     static json_object *shared;
@@ -29,11 +29,10 @@ static json_object *leaf(void)
     return json_object_get(shared);
 }
 
-/* A node from its parts; takes @children (a map or NULL). NULL: nothing is in it. */
+/* A node; takes @children, a map. NULL: it is empty. */
 static json_object *node(bool member, json_object *children)
 {
-    bool empty = !children || json_object_object_length(children) == 0;
-    if (empty) {
+    if (json_object_object_length(children) == 0) {
         json_object_put(children);
         return member ? leaf() : NULL;
     }
@@ -68,7 +67,7 @@ char *sw_fields_item(const struct sw_list_type_info *info, json_object *item)
     return sw_printf("k:%s", text);
 }
 
-/* Go structs are always there, so that only their fields can be owned. */
+/* Whether the place is a Go struct. It always exists, so only its fields can be owned. */
 static bool is_struct(const struct sw_cursor *at)
 {
     static const char *const names[] = {
@@ -95,51 +94,49 @@ static json_object *fields_of_map(json_object *value, const struct sw_cursor *at
     return node(json_object_object_length(value) == 0 || (dots && !is_struct(at)), children);
 }
 
-static json_object *fields_of_list(json_object *list, const struct sw_cursor *at,
-                                   const struct sw_list_type_info *info, bool dots)
-{
-    json_object *children = json_object_new_object();
-    struct sw_cursor item_at = sw_cursor_item(at);
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *item = sw_json_at(list, i);
-        SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        json_object *child = info->type == SW_LIST_TYPE_SET_LIST
-                                 ? json_object_new_object()
-                                 : fields_of_map(item, &item_at, dots);
-        if (info->type == SW_LIST_TYPE_MAP_LIST && !sw_fields_is_member(child))
-            json_object_object_add(child, DOT, leaf());
-        json_object_object_add(children, element, child);
-    }
-    return node(sw_json_len(list) == 0 || dots, children);
-}
-
 json_object *sw_fields_of(json_object *value, const struct sw_cursor *at, bool dots)
 {
     struct sw_list_type_info info = sw_cursor_list_type(at, value);
-    switch (info.type) {
-    case SW_LIST_TYPE_GRANULAR:
+    if (info.type == SW_LIST_TYPE_GRANULAR)
         return fields_of_map(value, at, dots);
-    case SW_LIST_TYPE_MAP_LIST:
-    case SW_LIST_TYPE_SET_LIST:
-        return fields_of_list(value, at, &info, dots);
-    default:
+    if (info.type == SW_LIST_TYPE_ATOMIC)
         return leaf();
+    json_object *children = json_object_new_object();
+    struct sw_cursor item_at = sw_cursor_item(at);
+    for (size_t i = 0; i < sw_json_len(value); i++) {
+        json_object *item = sw_json_at(value, i);
+        SW_AUTO_CHARS *element = sw_fields_item(&info, item);
+        json_object *child = info.type == SW_LIST_TYPE_SET_LIST
+                                 ? leaf()
+                                 : fields_of_map(item, &item_at, dots);
+        if (!sw_fields_is_member(child))
+            json_object_object_add(child, DOT, leaf());
+        json_object_object_add(children, element, child);
     }
+    return node(sw_json_len(value) == 0 || dots, children);
 }
 
 /* ---- algebra ------------------------------------------------------------------------------------
  */
 
+/* The children of a node of @a: @combine of each child with that of @b (which may be NULL). */
+static json_object *children_of(json_object *a, json_object *b,
+                                json_object *(*combine)(json_object *a, json_object *b))
+{
+    json_object *children = json_object_new_object();
+    json_object_object_foreach(a, key, child)
+    {
+        if (strcmp(key, DOT) != 0)
+            add(children, key, combine(child, sw_json_get(b, key)));
+    }
+    return children;
+}
+
 json_object *sw_fields_union(json_object *a, json_object *b)
 {
     if (!a || !b)
         return json_object_get(a ? a : b);
-    json_object *children = json_object_new_object();
-    json_object_object_foreach(a, key, left)
-    {
-        if (strcmp(key, DOT) != 0)
-            add(children, key, sw_fields_union(left, sw_json_get(b, key)));
-    }
+    json_object *children = children_of(a, b, sw_fields_union);
     json_object_object_foreach(b, other, right)
     {
         if (strcmp(other, DOT) != 0 && !sw_json_get(a, other))
@@ -152,13 +149,8 @@ json_object *sw_fields_minus(json_object *a, json_object *b)
 {
     if (!a || !b)
         return json_object_get(a);
-    json_object *children = json_object_new_object();
-    json_object_object_foreach(a, key, left)
-    {
-        if (strcmp(key, DOT) != 0)
-            add(children, key, sw_fields_minus(left, sw_json_get(b, key)));
-    }
-    return node(sw_fields_is_member(a) && !sw_fields_is_member(b), children);
+    return node(sw_fields_is_member(a) && !sw_fields_is_member(b),
+                children_of(a, b, sw_fields_minus));
 }
 
 json_object *sw_fields_touched(json_object *a, json_object *b)
@@ -167,13 +159,8 @@ json_object *sw_fields_touched(json_object *a, json_object *b)
         return NULL;
     if (is_leaf(b))
         return json_object_get(a);
-    json_object *children = json_object_new_object();
-    json_object_object_foreach(a, key, left)
-    {
-        if (strcmp(key, DOT) != 0)
-            add(children, key, sw_fields_touched(left, sw_json_get(b, key)));
-    }
-    return node(sw_fields_is_member(a) && sw_fields_is_member(b), children);
+    return node(sw_fields_is_member(a) && sw_fields_is_member(b),
+                children_of(a, b, sw_fields_touched));
 }
 
 json_object *sw_fields_drop(json_object *a, json_object *b)
@@ -182,13 +169,8 @@ json_object *sw_fields_drop(json_object *a, json_object *b)
         return json_object_get(a);
     if (is_leaf(b))
         return NULL;
-    json_object *children = json_object_new_object();
-    json_object_object_foreach(a, key, left)
-    {
-        if (strcmp(key, DOT) != 0)
-            add(children, key, sw_fields_drop(left, sw_json_get(b, key)));
-    }
-    return node(sw_fields_is_member(a) && !sw_fields_is_member(b), children);
+    return node(sw_fields_is_member(a) && !sw_fields_is_member(b),
+                children_of(a, b, sw_fields_drop));
 }
 
 /* ---- differences --------------------------------------------------------------------------------
@@ -198,8 +180,8 @@ struct diff {
     json_object *added, *touched; /* maps of children under construction */
 };
 
-static void note(struct diff *d, const char *element, json_object *from, json_object *to,
-                 const struct sw_cursor *at)
+static void diff_child(struct diff *d, const char *element, json_object *from, json_object *to,
+                       const struct sw_cursor *at)
 {
     json_object *added = NULL, *touched = NULL;
     sw_fields_diff(from, to, at, &added, &touched);
@@ -217,19 +199,19 @@ static void diff_maps(json_object *from, json_object *to, const struct sw_cursor
         if (was == is)
             continue; /* shared, so the same */
         SW_AUTO_CHARS *element = sw_printf("f:%s", key);
-        note(d, element, was, is, &next);
+        diff_child(d, element, was, is, &next);
     }
     json_object_object_foreach(from, old_key, gone)
     {
         struct sw_cursor next = sw_cursor_field(at, old_key);
         SW_AUTO_CHARS *element = sw_printf("f:%s", old_key);
         if (gone && !json_object_object_get_ex(to, old_key, NULL))
-            note(d, element, gone, NULL, &next);
+            diff_child(d, element, gone, NULL, &next);
     }
 }
 
-static json_object *find_item(json_object *list, const struct sw_list_type_info *info,
-                              const char *element)
+json_object *sw_fields_find_item(json_object *list, const struct sw_list_type_info *info,
+                                 const char *element)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
         SW_AUTO_CHARS *own = sw_fields_item(info, sw_json_at(list, i));
@@ -242,10 +224,9 @@ static json_object *find_item(json_object *list, const struct sw_list_type_info 
 static void diff_item(const struct sw_list_type_info *info, const char *element, json_object *from,
                       json_object *to, const struct sw_cursor *at, struct diff *d)
 {
-    if (info->type == SW_LIST_TYPE_SET_LIST && from && to)
-        return; /* equal, or they would not have met */
     if (from && to) {
-        note(d, element, from, to, at);
+        if (info->type == SW_LIST_TYPE_MAP_LIST) /* the elements of a set are equal */
+            diff_child(d, element, from, to, at);
         return;
     }
     add(d->touched, element, leaf());
@@ -262,12 +243,12 @@ static void diff_lists(json_object *from, json_object *to, const struct sw_list_
     for (size_t i = 0; i < sw_json_len(to); i++) {
         json_object *item = sw_json_at(to, i);
         SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        diff_item(info, element, find_item(from, info, element), item, &item_at, d);
+        diff_item(info, element, sw_fields_find_item(from, info, element), item, &item_at, d);
     }
     for (size_t i = 0; i < sw_json_len(from); i++) {
         json_object *item = sw_json_at(from, i);
         SW_AUTO_CHARS *element = sw_fields_item(info, item);
-        if (!find_item(to, info, element))
+        if (!sw_fields_find_item(to, info, element))
             diff_item(info, element, item, NULL, &item_at, d);
     }
 }
@@ -294,7 +275,7 @@ void sw_fields_diff(json_object *from, json_object *to, const struct sw_cursor *
     *touched = node(false, d.touched);
 }
 
-/* ---- for people ---------------------------------------------------------------------------------
+/* ---- paths in messages --------------------------------------------------------------------------
  */
 
 /* "k:{"name":"a","port":1}" as [name="a",port=1]. */

@@ -112,33 +112,25 @@ static struct sw_list_type_info from_schema(json_object *schema, json_object *va
     return info;
 }
 
-static struct sw_list_type_info from_names(const struct sw_cursor *at, json_object *value)
+struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value)
 {
     bool list = json_object_is_type(value, json_type_array);
+    if (!list && !json_object_is_type(value, json_type_object))
+        return (struct sw_list_type_info){ .type = SW_LIST_TYPE_ATOMIC };
+    if (at->schema || (!at->kind->builtin && !at->in_meta))
+        return from_schema(at->schema, value);
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
         if (!at->name || strcmp(rows[i].name, at->name) != 0 ||
             (rows[i].parent && !sw_streq(rows[i].parent, at->parent)) ||
             (rows[i].kind && strcmp(rows[i].kind, at->kind->kind) != 0))
             continue;
         if (!list && rows[i].type != SW_LIST_TYPE_ATOMIC)
-            continue; /* a map of that name, by chance */
+            continue; /* a map that only has the same name */
         struct sw_list_type_info info = { .type = rows[i].type };
         memcpy(info.keys, rows[i].keys, sizeof info.keys);
         return info;
     }
     return (struct sw_list_type_info){ .type = list ? SW_LIST_TYPE_ATOMIC : SW_LIST_TYPE_GRANULAR };
-}
-
-struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value)
-{
-    if (!json_object_is_type(value, json_type_object) &&
-        !json_object_is_type(value, json_type_array))
-        return (struct sw_list_type_info){ .type = SW_LIST_TYPE_ATOMIC };
-    if (at->schema)
-        return from_schema(at->schema, value);
-    if (at->kind->builtin || at->in_meta)
-        return from_names(at, value);
-    return from_schema(NULL, value);
 }
 
 /* Ports of one number and several protocols are several ports; most leave the protocol out. */

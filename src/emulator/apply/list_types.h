@@ -1,7 +1,7 @@
 #pragma once
-/* list_types: how the fields of a document are owned and merged: one by one, as a whole, by the
- * keys of a list's elements. Custom resources say it in their schema (x-kubernetes-list-type and
- * the like); for the built-in kinds it is a table of names. Source: the listType, mapType and
+/* list_types: how the fields of a document are owned and merged: one by one, as a whole, or by the
+ * keys of a list's elements. For custom resources the schema defines it (x-kubernetes-list-type
+ * and the like), for the built-in kinds a table of names. Source: the listType, mapType and
  * structType notes of Kubernetes' API reference. */
 #include "emulator/store/store.h"
 
@@ -9,7 +9,7 @@
 enum sw_list_type {
     SW_LIST_TYPE_GRANULAR, /* a map, field by field */
     SW_LIST_TYPE_ATOMIC,   /* a scalar, or anything that is replaced as a whole */
-    SW_LIST_TYPE_MAP_LIST, /* a list of maps known by their keys */
+    SW_LIST_TYPE_MAP_LIST, /* a list of maps that are identified by keys */
     SW_LIST_TYPE_SET_LIST, /* a list of distinct scalars */
 };
 
@@ -24,7 +24,7 @@ struct sw_cursor {
     bool in_meta;
 };
 
-/** What is known of a place. */
+/** How the value at a place is merged. */
 struct sw_list_type_info {
     enum sw_list_type type;
     const char *keys[SW_LIST_TYPE_KEYS]; /* of a map list, ended by NULL, sorted */

@@ -16,25 +16,17 @@ static const struct {
     { "MutatingWebhookConfiguration", "matchConditions", 27 },
 };
 
+/* Whether release @minor does not have @field (NULL: any field of the table) in @kind. */
 static bool is_unknown(const struct sw_emu_kind *kind, int minor, const char *field)
 {
     for (size_t i = 0; i < SW_COUNT(rows); i++)
-        if (minor < rows[i].since && strcmp(rows[i].kind, kind->kind) == 0 &&
-            strcmp(rows[i].field, field) == 0)
+        if (kind->builtin && minor < rows[i].since && strcmp(rows[i].kind, kind->kind) == 0 &&
+            (!field || strcmp(rows[i].field, field) == 0))
             return true;
     return false;
 }
 
-static bool concerns(const struct sw_emu_kind *kind, int minor)
-{
-    for (size_t i = 0; i < SW_COUNT(rows); i++)
-        if (kind->builtin && minor < rows[i].since && strcmp(rows[i].kind, kind->kind) == 0)
-            return true;
-    return false;
-}
-
-/* Depth first. @drop: remove it and go on. @return the path of the first, where it is not dropped.
- */
+/* Depth first. @drop: remove all such fields. @return else the path of the first one, or NULL */
 static char *walk(const struct sw_emu_kind *kind, int minor, json_object *value, const char *path,
                   bool drop)
 {
@@ -65,11 +57,11 @@ static char *walk(const struct sw_emu_kind *kind, int minor, json_object *value,
 
 char *sw_unknown_fields_find(const struct sw_emu_kind *kind, int minor, json_object *doc)
 {
-    return concerns(kind, minor) ? walk(kind, minor, doc, "", false) : NULL;
+    return is_unknown(kind, minor, NULL) ? walk(kind, minor, doc, "", false) : NULL;
 }
 
 void sw_unknown_fields_drop(const struct sw_emu_kind *kind, int minor, json_object *doc)
 {
-    if (concerns(kind, minor))
+    if (is_unknown(kind, minor, NULL))
         (void)walk(kind, minor, doc, "", true);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/* unknown_fields: fields of newer manifests that an older release does not have. Server-side apply
- * refuses them, other writes drop them silently. */
+/* unknown_fields: fields of newer manifests that the emulated release does not have. Server-side
+ * apply refuses them; other writes drop them silently. */
 #include "emulator/store/store.h"
 
 /** @return the path of the first such field (".spec.a.b"), heap; NULL: none. */

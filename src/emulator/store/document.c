@@ -50,6 +50,16 @@ json_object *sw_time(int64_t ms)
     return sw_str(sw_time_rfc3339(ms, buf));
 }
 
+json_object *sw_doc_shallow_copy(json_object *map)
+{
+    json_object *copy = json_object_new_object();
+    json_object_object_foreach(map, key, value)
+    {
+        json_object_object_add(copy, key, json_object_get(value));
+    }
+    return copy;
+}
+
 bool sw_doc_is_empty(json_object *value)
 {
     switch (json_object_get_type(value)) {

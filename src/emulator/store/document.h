@@ -20,6 +20,8 @@ json_object *sw_bool(bool b);
 /** A time as Kubernetes writes it. */
 json_object *sw_time(int64_t ms);
 
+/** A new map with the values of @map. */
+json_object *sw_doc_shallow_copy(json_object *map);
 /** Whether @value is null, {} or []. */
 bool sw_doc_is_empty(json_object *value);
 /** Whether both are equal; a missing value, null, {} and [] count as equal. */

@@ -61,16 +61,9 @@ json_object *sw_meta_without_managed(json_object *doc)
     json_object *meta = sw_json_get(doc, "metadata");
     if (!sw_json_get(meta, "managedFields"))
         return json_object_get(doc);
-    json_object *out = json_object_new_object(), *rest = json_object_new_object();
-    json_object_object_foreach(meta, field, own)
-    {
-        if (strcmp(field, "managedFields") != 0)
-            json_object_object_add(rest, field, json_object_get(own));
-    }
-    json_object_object_foreach(doc, key, value)
-    {
-        json_object_object_add(out, key, value == meta ? rest : json_object_get(value));
-    }
+    json_object *out = sw_doc_shallow_copy(doc), *rest = sw_doc_shallow_copy(meta);
+    json_object_object_del(rest, "managedFields");
+    json_object_object_add(out, "metadata", rest);
     return out;
 }
 

@@ -368,22 +368,6 @@ void sw_store_list_done(struct sw_store_list *list)
 /* ---- kinds --------------------------------------------------------------------------------------
  */
 
-/* "apps/v1" into "apps" and "v1"; "v1" into "" and "v1". */
-static char *split(const char *api_version, const char **version)
-{
-    const char *slash = strchr(api_version, '/');
-    *version = slash ? slash + 1 : api_version;
-    return slash ? sw_strndup(api_version, (size_t)(slash - api_version)) : sw_strdup("");
-}
-
-const struct sw_emu_kind *sw_store_find_kind(struct sw_store *store, const char *api_version,
-                                             const char *kind)
-{
-    const char *version;
-    SW_AUTO_CHARS *group = split(api_version, &version);
-    return sw_kinds_by_kind(store->kinds, group, version, kind);
-}
-
 const struct sw_emu_kind *sw_store_kind(struct sw_store *store, const char *group, const char *kind)
 {
     return sw_kinds_by_kind(store->kinds, group, NULL, kind);
@@ -391,8 +375,8 @@ const struct sw_emu_kind *sw_store_kind(struct sw_store *store, const char *grou
 
 const struct sw_emu_kind *sw_store_kind_of(struct sw_store *store, json_object *doc)
 {
-    const char *version;
-    SW_AUTO_CHARS *group = split(sw_obj_api_version(doc), &version);
+    const char *api_version = sw_obj_api_version(doc), *slash = strchr(api_version, '/');
+    SW_AUTO_CHARS *group = sw_strndup(api_version, slash ? (size_t)(slash - api_version) : 0);
     return sw_kinds_by_kind(store->kinds, group, NULL, sw_obj_kind(doc));
 }
 

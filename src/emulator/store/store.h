@@ -50,13 +50,10 @@ struct sw_emu_kind {
                                                NULL */
 };
 
-/** By `apiVersion` ("apps/v1") and `kind`. @return NULL where it is not served. */
-const struct sw_emu_kind *sw_store_find_kind(struct sw_store *store, const char *api_version,
-                                             const char *kind);
-/** By group and kind in any version, the usual call of a controller: ("apps", "DaemonSet"). */
+/** The kind that is served in any version by group and name: ("apps", "DaemonSet"). NULL: none. */
 const struct sw_emu_kind *sw_store_kind(struct sw_store *store, const char *group,
                                         const char *kind);
-/** By the parts of a path; @version may be NULL for any. */
+/** The kind by the parts of a path; @version NULL: any. NULL: none. */
 const struct sw_emu_kind *sw_store_find_resource(struct sw_store *store, const char *group,
                                                  const char *version, const char *plural);
 /** All served kinds, in the order of discovery: i from 0 until NULL. */

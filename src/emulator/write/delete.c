@@ -7,9 +7,9 @@
 #include "emulator/admission/webhook.h"
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
+#include "emulator/write/crds.h"
+#include "emulator/write/gc.h"
 #include "emulator/write/write.h"
-
-#define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
 static int check_preconditions(struct sw_write *w)
 {
@@ -28,7 +28,7 @@ static int check_preconditions(struct sw_write *w)
     return 0;
 }
 
-/* How long a pod may take to end. Others go at once. */
+/* How long a pod may take to stop; 0 for other kinds. */
 static int64_t grace_period_s(const struct sw_write *w)
 {
     if (!sw_write_is(w, "", "Pod"))
@@ -42,14 +42,14 @@ static int64_t grace_period_s(const struct sw_write *w)
     return sw_json_int(w->old, 30, "spec", "terminationGracePeriodSeconds", NULL);
 }
 
-/* What happens to dependents is decided by finalizers; who removes them is the collector. */
+/* Add the finalizer of the propagation policy. The garbage collector (gc.c) acts on it. */
 static void set_propagation(struct sw_write *w)
 {
     bool orphan_by_default = sw_write_is(w, "batch", "Job") && w->opts->version;
     const char *policy = w->opts->propagation;
-    if (!policy && sw_meta_has_finalizer(w->doc, "orphan"))
+    if (!policy && sw_meta_has_finalizer(w->doc, SW_GC_ORPHAN))
         policy = "Orphan";
-    if (!policy && sw_meta_has_finalizer(w->doc, "foregroundDeletion"))
+    if (!policy && sw_meta_has_finalizer(w->doc, SW_GC_FOREGROUND))
         policy = "Foreground";
     if (!policy && orphan_by_default) {
         sw_status_warn(w->status, "child pods are preserved by default when jobs are deleted; set "
@@ -57,58 +57,29 @@ static void set_propagation(struct sw_write *w)
                                   "propagationPolicy=Orphan to suppress this warning");
         policy = "Orphan";
     }
-    sw_meta_drop_finalizer(w->doc, "orphan");
-    sw_meta_drop_finalizer(w->doc, "foregroundDeletion");
+    sw_meta_drop_finalizer(w->doc, SW_GC_ORPHAN);
+    sw_meta_drop_finalizer(w->doc, SW_GC_FOREGROUND);
     if (sw_streq(policy, "Orphan"))
-        sw_meta_add_finalizer(w->doc, "orphan");
+        sw_meta_add_finalizer(w->doc, SW_GC_ORPHAN);
     else if (sw_streq(policy, "Foreground"))
-        sw_meta_add_finalizer(w->doc, "foregroundDeletion");
+        sw_meta_add_finalizer(w->doc, SW_GC_FOREGROUND);
 }
 
-static void mark(struct sw_write *w, int64_t grace_s)
+/* Set the deletionTimestamp, or shorten the grace period of an object that has one. */
+static void set_deleted(struct sw_write *w, int64_t grace_s)
 {
     char when[21];
     json_object *meta = sw_json_find(w->doc, "metadata", NULL);
     bool first = !sw_doc_is_deleted(w->old);
     int64_t before = sw_json_int(w->old, 0, "metadata", "deletionGracePeriodSeconds", NULL);
     if (!first && grace_s >= before)
-        return; /* it may be hastened, not given more time */
+        return;
     int64_t at = sw_loop_now_ms(sw_store_loop(w->store)) + grace_s * 1000;
-    if (first || grace_s < before) {
-        sw_json_set_str(meta, sw_time_rfc3339(at, when), "deletionTimestamp", NULL);
-        sw_json_set(meta, json_object_new_int64(grace_s), "deletionGracePeriodSeconds", NULL);
-    }
+    sw_json_set_str(meta, sw_time_rfc3339(at, when), "deletionTimestamp", NULL);
+    sw_json_set(meta, json_object_new_int64(grace_s), "deletionGracePeriodSeconds", NULL);
     int64_t generation = sw_json_int(w->doc, 0, "metadata", "generation", NULL);
     if (first && generation > 0)
         sw_json_set(meta, json_object_new_int64(generation + 1), "generation", NULL);
-}
-
-/* Kinds that stay until their contents are gone. */
-static void hold_for_contents(struct sw_write *w)
-{
-    if (sw_write_is(w, "", "Namespace"))
-        sw_json_set_str(w->doc, "Terminating", "status", "phase", NULL);
-    if (sw_write_is(w, "apiextensions.k8s.io", "CustomResourceDefinition") &&
-        !sw_doc_is_deleted(w->old))
-        sw_meta_add_finalizer(w->doc, CRD_FINALIZER);
-}
-
-static bool is_held(const struct sw_write *w)
-{
-    return sw_json_len(sw_json_find(w->doc, "metadata", "finalizers", NULL)) > 0 ||
-           (sw_write_is(w, "", "Namespace") &&
-            sw_json_len(sw_json_find(w->doc, "spec", "finalizers", NULL)) > 0);
-}
-
-static int remove_now(struct sw_write *w, json_object **out)
-{
-    if (out)
-        *out = json_object_get(w->doc);
-    if (w->opts->dry_run)
-        return 0;
-    json_object *last = SW_TAKE(w->doc);
-    sw_store_remove(w->store, w->object, last);
-    return 0;
 }
 
 int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
@@ -132,11 +103,15 @@ int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, cons
     int64_t grace_s = grace_period_s(&w);
     w.doc = sw_meta_copy(w.old);
     set_propagation(&w);
-    hold_for_contents(&w);
-    if (grace_s == 0 && !is_held(&w)) {
-        rc = remove_now(&w, out);
+    if (sw_write_is(&w, "", "Namespace"))
+        sw_json_set_str(w.doc, "Terminating", "status", "phase", NULL);
+    if (sw_write_is(&w, "apiextensions.k8s.io", "CustomResourceDefinition") &&
+        !sw_doc_is_deleted(w.old))
+        sw_meta_add_finalizer(w.doc, SW_CRD_FINALIZER);
+    if (grace_s == 0 && !sw_write_is_held(&w)) {
+        rc = sw_write_remove(&w, out);
     } else {
-        mark(&w, grace_s);
+        set_deleted(&w, grace_s);
         rc = sw_write_store_update(&w, out);
     }
     sw_write_done(&w);

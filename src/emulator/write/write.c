@@ -13,7 +13,7 @@
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
 
-/* Typed kinds forget null fields when they are decoded. */
+/* Decoding a built-in kind drops null fields. */
 static void drop_nulls(json_object *value)
 {
     if (json_object_is_type(value, json_type_array)) {
@@ -55,48 +55,25 @@ static int decode(struct sw_write *w, json_object *doc)
     return 0;
 }
 
-/* Take what a webhook made of the document, but for what says which object it is. */
+/* Take the document that a webhook returned, with the identity of the object as it was. */
 static int redecode(struct sw_write *w, json_object *doc)
 {
     static const char *const fixed[] = { "name", "namespace", "uid", "creationTimestamp" };
-    json_object *had = json_object_get(w->doc);
+    SW_AUTO_JSON *before = json_object_get(w->doc);
     for (size_t i = 0; i < SW_COUNT(fixed); i++) {
-        json_object *value = sw_json_find(had, "metadata", fixed[i], NULL);
+        json_object *value = sw_json_find(before, "metadata", fixed[i], NULL);
         if (value)
             sw_json_set(doc, json_object_get(value), "metadata", fixed[i], NULL);
     }
     int rc = decode(w, doc);
     w->name = sw_obj_name(w->doc);
     w->ns = w->kind->namespaced ? sw_obj_namespace(w->doc) : w->ns;
-    json_object_put(had);
     if (rc == 0)
         sw_defaults(w);
     return rc;
 }
 
-static int prepare(struct sw_write *w, json_object *doc)
-{
-    int rc = decode(w, doc);
-    if (rc < 0)
-        return rc;
-    rc = w->op == SW_OP_CREATE ? sw_meta_create(w) : sw_meta_update(w);
-    if (rc < 0)
-        return rc;
-    rc = w->op == SW_OP_CREATE ? sw_strategy_create(w) : sw_strategy_update(w);
-    if (rc < 0)
-        return rc;
-    if (w->kind->crd && w->op == SW_OP_CREATE)
-        sw_crd_default(w);
-    sw_defaults(w);
-    w->redecode = redecode;
-    rc = sw_admit_mutate(w);
-    if (rc == 0)
-        rc = sw_webhooks_mutate(w);
-    sw_strategy_generation(w);
-    return rc;
-}
-
-/* Equal but for what says that it is a new version. */
+/* Whether both are equal, without regard to the resourceVersion. */
 static bool same_but_version(json_object *a, json_object *b)
 {
     size_t n = 0;
@@ -122,16 +99,6 @@ static bool same_but_version(json_object *a, json_object *b)
     return true;
 }
 
-/* Nothing holds it back any more. */
-static bool may_go(const struct sw_write *w)
-{
-    return sw_doc_is_deleted(w->doc) &&
-           sw_json_len(sw_json_find(w->doc, "metadata", "finalizers", NULL)) == 0 &&
-           sw_json_int(w->doc, 0, "metadata", "deletionGracePeriodSeconds", NULL) == 0 &&
-           (!sw_write_is(w, "", "Namespace") ||
-            sw_json_len(sw_json_find(w->doc, "spec", "finalizers", NULL)) == 0);
-}
-
 static int give(json_object *doc, json_object **out)
 {
     if (out)
@@ -139,8 +106,67 @@ static int give(json_object *doc, json_object **out)
     return 0;
 }
 
-static int finish_create(struct sw_write *w, json_object **out)
+bool sw_write_is_held(const struct sw_write *w)
 {
+    return sw_json_len(sw_json_find(w->doc, "metadata", "finalizers", NULL)) > 0 ||
+           (sw_write_is(w, "", "Namespace") &&
+            sw_json_len(sw_json_find(w->doc, "spec", "finalizers", NULL)) > 0);
+}
+
+int sw_write_remove(struct sw_write *w, json_object **out)
+{
+    (void)give(w->doc, out);
+    if (!w->opts->dry_run)
+        sw_store_remove(w->store, SW_TAKE(w->object), SW_TAKE(w->doc));
+    return 0;
+}
+
+int sw_write_store_update(struct sw_write *w, json_object **out)
+{
+    if (sw_doc_is_deleted(w->doc) && !sw_write_is_held(w) &&
+        sw_json_int(w->doc, 0, "metadata", "deletionGracePeriodSeconds", NULL) == 0)
+        return sw_write_remove(w, out);
+    if (w->opts->dry_run)
+        return give(w->doc, out);
+    if (!same_but_version(w->doc, w->old))
+        (void)sw_store_commit(w->store, w->kind, w->object, SW_TAKE(w->doc));
+    return give(w->object->now->doc, out);
+}
+
+/* The stages of a create or update, in order. Takes @doc. */
+static int run(struct sw_write *w, json_object *doc, json_object **out)
+{
+    bool create = w->op == SW_OP_CREATE;
+    w->redecode = redecode;
+    int rc = decode(w, doc);
+    if (rc == 0)
+        rc = create ? sw_meta_create(w) : sw_meta_update(w);
+    if (rc < 0)
+        return rc;
+    if (create)
+        sw_strategy_create(w);
+    else
+        sw_strategy_update(w);
+    if (w->kind->crd && create)
+        sw_crd_default(w);
+    sw_defaults(w);
+    rc = sw_admit_mutate(w);
+    if (rc == 0)
+        rc = sw_webhooks_mutate(w);
+    if (rc < 0)
+        return rc;
+    sw_strategy_generation(w);
+    rc = sw_validate(w);
+    if (rc == 0)
+        rc = sw_admit_validate(w);
+    if (rc == 0)
+        rc = sw_webhooks_validate(w);
+    if (rc < 0)
+        return rc;
+    if (!w->patch)
+        sw_managed_update(w);
+    if (!create)
+        return sw_write_store_update(w, out);
     if (sw_store_object(w->store, w->kind, w->ns, w->name))
         return sw_status_exists(w->status, w->kind, w->name);
     if (w->opts->dry_run) {
@@ -149,43 +175,6 @@ static int finish_create(struct sw_write *w, json_object **out)
     }
     w->object = sw_store_commit(w->store, w->kind, NULL, SW_TAKE(w->doc));
     return give(w->object->now->doc, out);
-}
-
-int sw_write_store_update(struct sw_write *w, json_object **out)
-{
-    bool gone = may_go(w);
-    if (w->opts->dry_run)
-        return give(w->doc, out);
-    if (gone) {
-        (void)give(w->doc, out);
-        sw_store_remove(w->store, w->object, SW_TAKE(w->doc));
-        w->object = NULL;
-        return 0;
-    }
-    if (!same_but_version(w->doc, w->old))
-        (void)sw_store_commit(w->store, w->kind, w->object, SW_TAKE(w->doc));
-    return give(w->object->now->doc, out);
-}
-
-static int finish(struct sw_write *w, json_object **out)
-{
-    int rc = sw_validate(w);
-    if (rc < 0)
-        return rc;
-    rc = sw_admit_validate(w);
-    if (rc == 0)
-        rc = sw_webhooks_validate(w);
-    if (rc < 0)
-        return rc;
-    if (!w->patch)
-        sw_managed_update(w);
-    return w->op == SW_OP_CREATE ? finish_create(w, out) : sw_write_store_update(w, out);
-}
-
-static int run(struct sw_write *w, json_object *doc, json_object **out)
-{
-    int rc = prepare(w, doc);
-    return rc < 0 ? rc : finish(w, out);
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------
@@ -223,13 +212,6 @@ int sw_write_update(struct sw_store *store, const struct sw_emu_kind *kind, cons
     return rc;
 }
 
-int sw_store_update(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
-                    json_object *doc, const struct sw_store_opts *opts, json_object **out,
-                    struct sw_status *status)
-{
-    return sw_write_update(store, kind, ns, sw_meta_copy(doc), opts, out, status);
-}
-
 int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
                     const char *name, const struct sw_store_opts *opts,
                     int (*edit)(json_object *doc, void *arg), void *arg, struct sw_status *status)
@@ -247,32 +229,48 @@ int sw_store_modify(struct sw_store *store, const struct sw_emu_kind *kind, cons
     return rc;
 }
 
-/* Does a JSON patch look at managedFields? */
+static int drop_finalizer(json_object *doc, void *finalizer)
+{
+    sw_meta_drop_finalizer(doc, finalizer);
+    return 0;
+}
+
+void sw_store_drop_finalizer(struct sw_store *store, const struct sw_emu_kind *kind,
+                             json_object *doc, const char *finalizer)
+{
+    (void)sw_store_modify(store, kind, sw_obj_namespace(doc), sw_obj_name(doc), NULL,
+                          drop_finalizer, (void *)finalizer, NULL);
+}
+
+/* Whether a patch reads or writes managedFields. */
 static bool names_managed(json_object *patch)
 {
     for (size_t i = 0; i < sw_json_len(patch); i++) {
         const char *path = sw_json_str(sw_json_at(patch, i), "", "path", NULL);
         const char *from = sw_json_str(sw_json_at(patch, i), "", "from", NULL);
-        if (!sw_starts_with(path, "/metadata/managedFields") &&
-            !sw_starts_with(from, "/metadata/managedFields") && path[0] &&
-            strcmp(path, "/metadata") != 0 && strcmp(from, "/metadata") != 0)
-            continue;
-        return true;
+        if (!path[0] || strcmp(path, "/metadata") == 0 || strcmp(from, "/metadata") == 0 ||
+            sw_starts_with(path, "/metadata/managedFields") ||
+            sw_starts_with(from, "/metadata/managedFields"))
+            return true;
     }
     return sw_json_find(patch, "metadata", "managedFields", NULL) != NULL;
 }
 
-static int patch_doc(struct sw_write *w, json_object *from, enum sw_patch_type type,
-                     json_object *patch, json_object **out)
+/* Apply a patch to w->old. managedFields are left out where possible: they are large, and
+ * sw_meta_update() brings them back. */
+static int patch_doc(struct sw_write *w, enum sw_patch_type type, json_object *patch,
+                     json_object **out)
 {
     SW_ERR(err);
-    switch (type) {
-    case SW_PATCH_MERGE:
+    SW_AUTO_JSON *from = names_managed(patch) ? json_object_get(w->old)
+                                              : sw_meta_without_managed(w->old);
+    if (type == SW_PATCH_MERGE) {
         if (!json_object_is_type(patch, json_type_object))
             return sw_status_bad_request(w->status, "a merge patch must be a JSON object");
         *out = sw_merge_apply(from, patch);
         return 0;
-    case SW_PATCH_STRATEGIC:
+    }
+    if (type == SW_PATCH_STRATEGIC) {
         if (w->kind->crd)
             return sw_status_set(w->status, 415, "UnsupportedMediaType",
                                  "the body of the request was in an unknown format - accepted "
@@ -281,8 +279,6 @@ static int patch_doc(struct sw_write *w, json_object *from, enum sw_patch_type t
         if (sw_strategic_apply(from, patch, w->kind->kind, out, &err) < 0)
             return sw_status_bad_request(w->status, "%s", sw_err_text(&err));
         return 0;
-    default:
-        break;
     }
     int rc = sw_jsonpatch_apply(from, patch, out, &err);
     if (rc == SW_INVALID)
@@ -292,15 +288,6 @@ static int patch_doc(struct sw_write *w, json_object *from, enum sw_patch_type t
                              "the server rejected our request due to an error in our request: %s",
                              sw_err_text(&err));
     return 0;
-}
-
-/* managedFields are kept out of it where they can be: they are large and come back unchanged. */
-static int patched(struct sw_write *w, enum sw_patch_type type, json_object *patch,
-                   json_object **out)
-{
-    SW_AUTO_JSON *from = names_managed(patch) ? json_object_get(w->old)
-                                              : sw_meta_without_managed(w->old);
-    return patch_doc(w, from, type, patch, out);
 }
 
 int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
@@ -321,7 +308,7 @@ int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const
         w.patch = patch;
         rc = sw_apply_merge(&w, &doc);
     } else {
-        rc = patched(&w, type, patch, &doc);
+        rc = patch_doc(&w, type, patch, &doc);
     }
     if (rc == 0)
         rc = run(&w, SW_TAKE(doc), out);

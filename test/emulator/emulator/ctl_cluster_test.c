@@ -50,8 +50,8 @@ static void kubernetes_has_no_openshift_in_it(void **state)
     struct cluster c;
     cluster_open(&c, &(struct sw_emulator_opts){ .platform = SW_EMU_KUBERNETES }, NULL);
     settle(&c);
-    assert_null(sw_store_find_kind(c.store, "build.openshift.io/v1", "BuildConfig"));
-    assert_null(sw_store_find_kind(c.store, "operators.coreos.com/v1alpha1", "Subscription"));
+    assert_null(sw_store_kind(c.store, "build.openshift.io", "BuildConfig"));
+    assert_null(sw_store_kind(c.store, "operators.coreos.com", "Subscription"));
     assert_null(get(&c, "v1", "Namespace", NULL, "openshift"));
     expect(&c, "v1", "Node", NULL, "gpu-0",
            "{.status.nodeInfo.osImage} {.status.nodeInfo.kernelVersion}",

@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
+#include "emulator/store/document.h"
 #include "emulator/store/store.h"
 #include "emulator/write/write.h"
 
@@ -78,7 +79,8 @@ static inline void settle(struct cluster *c)
 static inline const struct sw_emu_kind *kind_of(struct cluster *c, const char *api_version,
                                                 const char *kind)
 {
-    const struct sw_emu_kind *k = sw_store_find_kind(c->store, api_version, kind);
+    SW_AUTO_JSON *doc = sw_doc_new("apiVersion", sw_str(api_version), "kind", sw_str(kind), NULL);
+    const struct sw_emu_kind *k = sw_store_kind_of(c->store, doc);
     if (!k)
         fail_msg("%s %s is not served", api_version, kind);
     return k;
@@ -99,7 +101,7 @@ static inline void put(struct cluster *c, const char *yaml)
             sw_json_set_str(doc, "default", "metadata", "namespace", NULL);
         const char *ns = sw_obj_namespace(doc);
         int rc = sw_store_get(c->store, k, ns, sw_obj_name(doc))
-                     ? sw_store_update(c->store, k, ns, doc, NULL, NULL, &status)
+                     ? sw_write_update(c->store, k, ns, sw_json_copy(doc), NULL, NULL, &status)
                      : sw_store_create(c->store, k, ns, doc, NULL, NULL, &status);
         if (rc < 0)
             fail_msg("%s %s: %s", sw_obj_kind(doc), sw_obj_name(doc), status.message);
