@@ -3,7 +3,7 @@
  * are "f:<field>", "k:<keys of a list element>", "v:<a set's value>". A path is a member of the set
  * where its node is empty or has the key ".". Sets are json-c documents, as they are stored.
  * Source: sigs.k8s.io/structured-merge-diff's serialisation. Pinned by
- * test/unit/emulator/emulator_fieldset_test.c. */
+ * test/emulator/emulator/api_apply_test.c. */
 #include "emulator/apply/list_types.h"
 
 /* Each function returns a new set, the caller's; NULL is the empty set. */

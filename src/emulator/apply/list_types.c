@@ -64,9 +64,7 @@ static const struct {
 
 struct sw_cursor sw_cursor_root(const struct sw_emu_kind *kind, const char *version)
 {
-    return (struct sw_cursor){
-        .kind = kind, .schema = sw_crd_schema(kind, version ? version : kind->storage_version)
-    };
+    return (struct sw_cursor){ .kind = kind, .schema = sw_crd_schema(kind, version) };
 }
 
 struct sw_cursor sw_cursor_field(const struct sw_cursor *at, const char *name)

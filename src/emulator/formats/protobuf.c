@@ -12,19 +12,19 @@
 enum { MAX_DEPTH = 64 };
 enum wire { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_32 = 5 };
 
-/* What is left to be read. */
+/* The bytes that are left to read. */
 struct input {
     const uint8_t *at, *end;
     int depth;
     struct sw_err *err;
 };
 
-/* One field as it stands on the wire. */
+/* One encoded field. */
 struct raw {
-    unsigned number;
+    unsigned number; /* 0: the field is missing */
     enum wire wire;
-    uint64_t n; /* of a number */
-    struct input bytes;
+    uint64_t n;         /* of the numeric types */
+    struct input bytes; /* of WIRE_BYTES */
 };
 
 static int broken(struct input *in, const char *what)
@@ -32,7 +32,7 @@ static int broken(struct input *in, const char *what)
     return sw_err_set(in->err, SW_INVALID, "not protobuf: %s", what);
 }
 
-/* ---- the wire ----------------------------------------------------------------------------------
+/* ---- the encoding ------------------------------------------------------------------------------
  */
 
 static int read_varint(struct input *in, uint64_t *out)
@@ -88,7 +88,7 @@ static int read_raw(struct input *in, struct raw *f)
     }
 }
 
-/* The last field @number of a small message; of no form where it has none. */
+/* The last field @number of a small message, zeroed where it has none. */
 static int find_raw(struct input in, unsigned number, struct raw *out)
 {
     *out = (struct raw){ 0 };
@@ -147,7 +147,7 @@ static int read_int_or_string(const struct raw *f, json_object **out)
     return 0;
 }
 
-/* Seconds and nanoseconds; nothing at all is no time. */
+/* Seconds and nanoseconds; without both, @out is not set. */
 static int read_time(const struct raw *f, bool micro, json_object **out)
 {
     struct raw seconds, nanos;
@@ -176,21 +176,6 @@ static int read_json(const struct raw *f, json_object **out)
                          &opts, out, f->bytes.err);
 }
 
-static json_object *base64_of(const struct raw *f)
-{
-    size_t len;
-    SW_AUTO_CHARS *text = sw_base64_encode((const char *)f->bytes.at,
-                                           (size_t)(f->bytes.end - f->bytes.at), &len);
-    return json_object_new_string_len(text, (int)len);
-}
-
-static double double_of(uint64_t bits)
-{
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    return d;
-}
-
 static enum wire wire_of(const struct sw_protobuf_field *field)
 {
     switch ((enum sw_protobuf_type)field->type) {
@@ -204,10 +189,13 @@ static enum wire wire_of(const struct sw_protobuf_field *field)
     }
 }
 
-/* One value; NULL: it says nothing. */
+/* Read one value. *@out is NULL where the value is left out. */
 static int read_value(const struct raw *f, const struct sw_protobuf_field *field, struct input *in,
                       json_object **out)
 {
+    size_t len;
+    double number;
+    SW_AUTO_CHARS *base64 = NULL;
     *out = NULL;
     if (f->wire != wire_of(field))
         return sw_err_set(in->err, SW_INVALID, "not protobuf: field '%s' is of another form",
@@ -220,12 +208,15 @@ static int read_value(const struct raw *f, const struct sw_protobuf_field *field
         *out = json_object_new_int64((int64_t)f->n);
         return 0;
     case SW_PB_DOUBLE:
-        *out = json_object_new_double(double_of(f->n));
+        memcpy(&number, &f->n, sizeof number);
+        *out = json_object_new_double(number);
         return 0;
     case SW_PB_STRING:
         return text_of(f, out, in);
     case SW_PB_BYTES:
-        *out = base64_of(f);
+        base64 = sw_base64_encode((const char *)f->bytes.at, (size_t)(f->bytes.end - f->bytes.at),
+                                  &len);
+        *out = json_object_new_string_len(base64, (int)len);
         return 0;
     case SW_PB_QUANTITY:
         return read_quantity(f, out);
@@ -261,7 +252,7 @@ static bool is_zero(json_object *value)
     }
 }
 
-/* Lists of texts are messages of their own where they are the values of a map. */
+/* A list of strings that is the value of a map is a message with one field. */
 static int read_texts(const struct raw *f, json_object **out)
 {
     static const struct sw_protobuf_field items[] = { { 1, SW_PB_STRING, SW_PB_REPEATED, 0,
@@ -273,6 +264,7 @@ static int read_texts(const struct raw *f, json_object **out)
     return rc;
 }
 
+/* Read an entry of a map. */
 static int read_entry(const struct raw *f, const struct sw_protobuf_field *field, json_object *map)
 {
     struct raw key, value;
@@ -307,7 +299,7 @@ static int read_element(const struct raw *f, const struct sw_protobuf_field *fie
     return rc;
 }
 
-/* Numbers may stand one after the other in one field. */
+/* Read the numbers of a packed list, which are all in one field. */
 static int read_packed(struct input in, const struct sw_protobuf_field *field, json_object *list)
 {
     while (in.at < in.end) {
@@ -318,19 +310,6 @@ static int read_packed(struct input in, const struct sw_protobuf_field *field, j
             return rc;
     }
     return 0;
-}
-
-static int read_single(const struct raw *f, const struct sw_protobuf_field *field, struct input *in,
-                       json_object *doc)
-{
-    json_object *value;
-    int rc = read_value(f, field, in, &value);
-    bool omit = field->flags & SW_PB_OMIT && !(field->flags & SW_PB_POINTER) && is_zero(value);
-    if (rc < 0 || omit || !value)
-        json_object_put(value);
-    else
-        (void)json_object_object_add(doc, field->name, value);
-    return rc;
 }
 
 static int read_field(const struct raw *f, const struct sw_protobuf_field *field, struct input *in,
@@ -345,7 +324,14 @@ static int read_field(const struct raw *f, const struct sw_protobuf_field *field
     }
     if (field->flags & SW_PB_INLINE && field->type == SW_PB_MESSAGE && f->wire == WIRE_BYTES)
         return read_message(f->bytes, sw_protobuf_message(field->message), doc);
-    return read_single(f, field, in, doc);
+    json_object *value;
+    int rc = read_value(f, field, in, &value);
+    bool omit = field->flags & SW_PB_OMIT && !(field->flags & SW_PB_POINTER) && is_zero(value);
+    if (rc < 0 || omit || !value)
+        json_object_put(value);
+    else
+        (void)json_object_object_add(doc, field->name, value);
+    return rc;
 }
 
 static int read_message(struct input in, const struct sw_protobuf_message *message,
@@ -370,7 +356,7 @@ static const struct sw_protobuf_message *find_kind(const char *api_version, cons
 {
     size_t n;
     const struct sw_protobuf_kind *kinds = sw_protobuf_kinds(&n);
-    bool any_group = sw_streq(kind, "DeleteOptions"); /* each group has them */
+    bool any_group = sw_streq(kind, "DeleteOptions"); /* every group has this kind */
     for (size_t i = 0; i < n; i++)
         if (sw_streq(kinds[i].kind, kind) &&
             (any_group || sw_streq(kinds[i].api_version, api_version)))
@@ -399,12 +385,11 @@ int sw_protobuf_read(const char *bytes, size_t len, json_object **out, struct sw
     if (rc < 0)
         return rc;
     (void)json_object_object_add(doc, "kind", text);
-    const char *name = sw_json_str(doc, "", "kind", NULL);
-    const struct sw_protobuf_message *message = find_kind(sw_json_str(doc, "", "apiVersion", NULL),
-                                                          name);
+    const struct sw_protobuf_message *message = find_kind(sw_obj_api_version(doc),
+                                                          sw_obj_kind(doc));
     if (!message)
         return sw_err_set(err, SW_NOTFOUND, "%s, Kind=%s has no form as protobuf here",
-                          sw_json_str(doc, "", "apiVersion", NULL), name);
+                          sw_obj_api_version(doc), sw_obj_kind(doc));
     rc = read_message(body.bytes, message, doc);
     if (rc == 0)
         *out = SW_TAKE(doc);

@@ -7,7 +7,7 @@
 
 enum { MAX_DEPTH = 32 };
 
-/* What a macro has named: the innermost is the first. */
+/* A variable of exists(); the innermost is the first of the list. */
 struct var {
     const char *name;
     size_t len;
@@ -15,6 +15,7 @@ struct var {
     const struct var *outer;
 };
 
+/* The state of an evaluation: the expression is evaluated as it is parsed. */
 struct cel {
     const char *at;
     json_object *root;
@@ -23,11 +24,11 @@ struct cel {
     struct sw_err *err;
 };
 
-/* What a part of an expression comes to. */
+/* The value of a part of an expression. */
 struct term {
     json_object *value; /* counted; NULL: null */
-    bool bad;           /* cannot be said: a key is missing. Decides nothing by itself */
-    bool none;          /* an optional step led nowhere */
+    bool failed;        /* an error: a key is missing. The other side of && or || can decide */
+    bool none;          /* optional.none(): a key of an optional step is missing */
 };
 
 static int unknown(struct cel *c)
@@ -35,14 +36,14 @@ static int unknown(struct cel *c)
     return sw_err_set(c->err, SW_NOTFOUND, "cannot be evaluated here at '%.20s'", c->at);
 }
 
-static void skip(struct cel *c)
+static void skip_space(struct cel *c)
 {
     c->at += strspn(c->at, " \t\n");
 }
 
 static bool take(struct cel *c, const char *token)
 {
-    skip(c);
+    skip_space(c);
     size_t len = strlen(token);
     if (strncmp(c->at, token, len) != 0)
         return false;
@@ -61,13 +62,9 @@ static void set_bool(struct term *t, bool value)
     set(t, json_object_new_boolean(value));
 }
 
-static bool is_true(const struct term *t)
-{
-    return !t->bad && json_object_get_boolean(t->value);
-}
-
 static int cel_or(struct cel *c, struct term *out);
 
+/* Read the ')' after a part of an expression, which returned @rc. */
 static int closed(struct cel *c, int rc)
 {
     return rc == 0 && !take(c, ")") ? unknown(c) : rc;
@@ -90,21 +87,7 @@ static void step(struct term *t, const char *key, bool optional)
                        json_object_object_get_ex(t->value, key, &next);
     set(t, there ? json_object_get(next) : NULL);
     t->none = !there && optional;
-    t->bad |= !there && !optional;
-}
-
-/* ['key'] */
-static int cel_index(struct cel *c, struct term *out)
-{
-    c->at++;
-    skip(c);
-    const char *end = *c->at == '\'' || *c->at == '"' ? strchr(c->at + 1, *c->at) : NULL;
-    if (!end || end[1] != ']')
-        return unknown(c);
-    SW_AUTO_CHARS *key = sw_strndup(c->at + 1, (size_t)(end - c->at - 1));
-    c->at = end + 2;
-    step(out, key, false);
-    return 0;
+    t->failed |= !there && !optional;
 }
 
 static int or_value(struct cel *c, struct term *out)
@@ -113,7 +96,7 @@ static int or_value(struct cel *c, struct term *out)
     const int rc = closed(c, cel_or(c, &other));
     if (out->none) {
         set(out, json_object_get(other.value));
-        out->bad = other.bad;
+        out->failed = other.failed;
         out->none = false;
     }
     json_object_put(other.value);
@@ -126,28 +109,18 @@ static int starts_with(struct cel *c, struct term *out)
     const int rc = closed(c, cel_or(c, &prefix));
     const bool texts = json_object_is_type(out->value, json_type_string) &&
                        json_object_is_type(prefix.value, json_type_string);
-    out->bad |= prefix.bad || !texts;
+    out->failed |= prefix.failed || !texts;
     set_bool(out, texts && sw_starts_with(json_object_get_string(out->value),
                                           json_object_get_string(prefix.value)));
     json_object_put(prefix.value);
     return rc;
 }
 
-/* The predicate behind @from, of one element. */
-static int holds_for(struct cel *c, const char *from, const struct var *var, struct term *out)
-{
-    c->at = from;
-    c->vars = var;
-    const int rc = closed(c, cel_or(c, out));
-    c->vars = var->outer;
-    return rc;
-}
-
-/* exists(name, predicate): of a list its elements, of a map its keys. With none of them the
- * predicate is read all the same. */
+/* exists(name, predicate) over the elements of a list or the keys of a map. Without any, the
+ * predicate is evaluated once to parse it. */
 static int exists(struct cel *c, struct term *out)
 {
-    skip(c);
+    skip_space(c);
     struct var var = { .name = c->at, .len = word_len(c->at), .outer = c->vars };
     c->at += var.len;
     if (!var.len || !take(c, ","))
@@ -164,20 +137,23 @@ static int exists(struct cel *c, struct term *out)
         }
     }
     SW_AUTO_JSON *all = json_object_get(list ? out->value : keys);
-    bool any = false, bad = !list && !map;
+    bool any = false, failed = !list && !map;
     size_t i = 0;
     do {
         struct term t = { 0 };
         const bool real = i < sw_json_len(all);
         var.value = real ? sw_json_at(all, i) : NULL;
-        const int rc = holds_for(c, from, &var, &t);
-        any |= real && is_true(&t);
-        bad |= real && t.bad;
+        c->at = from;
+        c->vars = &var;
+        const int rc = closed(c, cel_or(c, &t));
+        c->vars = var.outer;
+        any |= real && !t.failed && json_object_get_boolean(t.value);
+        failed |= real && t.failed;
         json_object_put(t.value);
         if (rc < 0)
             return rc;
     } while (++i < sw_json_len(all));
-    out->bad |= bad && !any;
+    out->failed |= failed && !any;
     set_bool(out, any);
     return 0;
 }
@@ -186,8 +162,14 @@ static int cel_steps(struct cel *c, struct term *out)
 {
     int rc = 0;
     while (rc == 0 && (*c->at == '.' || *c->at == '[')) {
-        if (*c->at == '[') {
-            rc = cel_index(c, out);
+        if (take(c, "[")) {
+            skip_space(c);
+            const char *end = *c->at == '\'' || *c->at == '"' ? strchr(c->at + 1, *c->at) : NULL;
+            if (!end || end[1] != ']')
+                return unknown(c);
+            SW_AUTO_CHARS *key = sw_strndup(c->at + 1, (size_t)(end - c->at - 1));
+            c->at = end + 2;
+            step(out, key, false);
             continue;
         }
         c->at++;
@@ -201,7 +183,7 @@ static int cel_steps(struct cel *c, struct term *out)
             const bool optional = take(c, "?");
             const size_t len = word_len(c->at);
             if (!len || c->at[len] == '(')
-                return unknown(c); /* a function or macro that is not known */
+                return unknown(c); /* a function or macro that is not implemented */
             SW_AUTO_CHARS *key = sw_strndup(c->at, len);
             c->at += len;
             step(out, key, optional);
@@ -230,44 +212,32 @@ static int cel_name(struct cel *c, struct term *out)
 /* ---- values ------------------------------------------------------------------------------------
  */
 
-static int cel_text(struct cel *c, struct term *out)
-{
-    const char *end = strchr(c->at + 1, *c->at);
-    if (!end)
-        return unknown(c);
-    set(out, json_object_new_string_len(c->at + 1, (int)(end - c->at - 1)));
-    c->at = end + 1;
-    return 0;
-}
-
-static int cel_number(struct cel *c, struct term *out)
-{
-    char *end;
-    set(out, json_object_new_int64(strtoll(c->at, &end, 10)));
-    c->at = end;
-    return 0;
-}
-
-static int cel_has(struct cel *c, struct term *out)
-{
-    skip(c);
-    const int rc = closed(c, cel_name(c, out));
-    set_bool(out, !out->bad && !out->none);
-    out->bad = out->none = false;
-    return rc;
-}
-
-static int cel_not(struct cel *c, struct term *out);
+static int cel_value(struct cel *c, struct term *out);
 
 static int cel_atom(struct cel *c, struct term *out)
 {
-    skip(c);
-    if (*c->at == '\'' || *c->at == '"')
-        return cel_text(c, out);
-    if (strspn(c->at, "0123456789"))
-        return cel_number(c, out);
-    if (take(c, "has("))
-        return cel_has(c, out);
+    skip_space(c);
+    if (*c->at == '\'' || *c->at == '"') {
+        const char *end = strchr(c->at + 1, *c->at);
+        if (!end)
+            return unknown(c);
+        set(out, json_object_new_string_len(c->at + 1, (int)(end - c->at - 1)));
+        c->at = end + 1;
+        return 0;
+    }
+    if (*c->at >= '0' && *c->at <= '9') {
+        char *end;
+        set(out, json_object_new_int64(strtoll(c->at, &end, 10)));
+        c->at = end;
+        return 0;
+    }
+    if (take(c, "has(")) {
+        skip_space(c);
+        const int rc = closed(c, cel_name(c, out));
+        set_bool(out, !out->failed && !out->none);
+        out->failed = out->none = false;
+        return rc;
+    }
     const bool yes = take(c, "true");
     if (yes || take(c, "false")) {
         set_bool(out, yes);
@@ -285,11 +255,14 @@ static int cel_atom(struct cel *c, struct term *out)
         const int rc = closed(c, cel_or(c, out));
         return rc == 0 ? cel_steps(c, out) : rc;
     }
-    if (take(c, "!"))
-        return cel_not(c, out);
+    if (take(c, "!")) {
+        const int rc = cel_value(c, out);
+        set_bool(out, !json_object_get_boolean(out->value));
+        return rc;
+    }
     const char *began = c->at;
     const int rc = cel_name(c, out);
-    if (rc == 0 && out->bad && !sw_err_text(c->err)[0])
+    if (rc == 0 && out->failed && !sw_err_text(c->err)[0])
         (void)sw_err_set(c->err, SW_INVALID, "no such key: %.*s", (int)(c->at - began), began);
     return rc;
 }
@@ -303,16 +276,10 @@ static int cel_value(struct cel *c, struct term *out)
     return rc;
 }
 
-static int cel_not(struct cel *c, struct term *out)
-{
-    const int rc = cel_value(c, out);
-    set_bool(out, !json_object_get_boolean(out->value));
-    return rc;
-}
-
 /* ---- operators ---------------------------------------------------------------------------------
  */
 
+/* NULL: values of these types have no sum. */
 static json_object *sum(json_object *a, json_object *b)
 {
     if (json_object_is_type(a, json_type_string) && json_object_is_type(b, json_type_string)) {
@@ -337,7 +304,7 @@ static int cel_sum(struct cel *c, struct term *out)
         struct term right = { 0 };
         rc = cel_value(c, &right);
         json_object *both = sum(out->value, right.value);
-        out->bad |= right.bad || !both;
+        out->failed |= right.failed || !both;
         set(out, both);
         json_object_put(right.value);
     }
@@ -354,12 +321,12 @@ static int cel_compare(struct cel *c, struct term *out)
     rc = cel_sum(c, &right);
     bool same = sw_json_equal(out->value, right.value);
     set_bool(out, same == equal);
-    out->bad |= right.bad;
+    out->failed |= right.failed;
     json_object_put(right.value);
     return rc;
 }
 
-/* A false side of && and a true one of || win over one that cannot be said. */
+/* A false side of && and a true side of || decide, even where the other side is an error. */
 static int cel_chain(struct cel *c, const char *token, bool decisive,
                      int (*side)(struct cel *c, struct term *out), struct term *out)
 {
@@ -367,10 +334,10 @@ static int cel_chain(struct cel *c, const char *token, bool decisive,
     while (rc == 0 && take(c, token)) {
         struct term right = { 0 };
         rc = side(c, &right);
-        bool left_wins = !out->bad && json_object_get_boolean(out->value) == decisive;
-        bool right_wins = !right.bad && json_object_get_boolean(right.value) == decisive;
+        bool left_wins = !out->failed && json_object_get_boolean(out->value) == decisive;
+        bool right_wins = !right.failed && json_object_get_boolean(right.value) == decisive;
         json_object_put(right.value);
-        out->bad = !left_wins && !right_wins && (out->bad || right.bad);
+        out->failed = !left_wins && !right_wins && (out->failed || right.failed);
         set_bool(out, left_wins || right_wins ? decisive : !decisive);
     }
     return rc;
@@ -392,12 +359,12 @@ int sw_cel_holds(const char *expression, json_object *root, struct sw_err *err)
     struct term t = { 0 };
     struct cel c = { .at = expression, .root = root, .err = &why };
     int rc = cel_or(&c, &t);
-    skip(&c);
+    skip_space(&c);
     if (rc == 0 && *c.at)
         rc = unknown(&c);
     const bool holds = json_object_get_boolean(t.value);
     json_object_put(t.value);
-    if (rc == 0 && !t.bad)
+    if (rc == 0 && !t.failed)
         return holds;
     sw_err_move(err, &why);
     return rc < 0 ? SW_NOTFOUND : SW_INVALID;

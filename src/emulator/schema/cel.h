@@ -1,15 +1,15 @@
 #pragma once
-/* cel: the part of the Common Expression Language that matchConditions of admission webhooks use to
- * leave out users, kinds and objects: paths with optional steps (.?name), orValue(), ['key'],
- * has(), exists() over lists and the keys of maps, startsWith(), !, ==, !=, &&, ||, + of lists and
- * texts, parentheses, texts, numbers, booleans, [] and {}. Internal to emulator. Source: Kubernetes
- * "CEL in Kubernetes"; the language definition's short-circuit rules. */
+/* cel: the subset of the Common Expression Language in matchConditions of admission webhooks that
+ * exclude users, kinds and objects: paths with optional steps (.?name), orValue(), ['key'], has(),
+ * exists() over lists and the keys of maps, startsWith(), !, ==, !=, &&, ||, + of lists and
+ * strings, parentheses, strings, numbers, booleans, [] and {}. Internal to emulator. Source:
+ * Kubernetes "CEL in Kubernetes"; the language definition's short-circuit rules. */
 #include <json-c/json.h>
 
 #include "base/base.h"
 
-/** Whether the expression holds. @root: {variable: value, ...}.
- * @return 1 | 0 | SW_INVALID (it comes to no boolean: a key is missing) | SW_NOTFOUND (more of the
- * language than is known here)
+/** Evaluate a boolean expression. @root: {variable: value, ...}.
+ * @return 1 (true) | 0 (false) | SW_INVALID (an error: a key is missing) | SW_NOTFOUND (it uses a
+ * part of the language that is not implemented)
  * Pinned by test/emulator/emulator/api_webhook_test.c. */
 int sw_cel_holds(const char *expression, json_object *root, struct sw_err *err) SW_CHECKED;

@@ -1,6 +1,5 @@
 #include "emulator/schema/crd.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -8,16 +7,10 @@
 #include "emulator/schema/schema.h"
 #include "emulator/store/status.h"
 
-/* What a kind knows of its CRD: the document, as it was when it was last accepted. */
-struct sw_crd {
-    json_object *doc;
-};
-
 json_object *sw_crd_version(const struct sw_emu_kind *kind, const char *version)
 {
-    json_object *versions = sw_json_find(kind->crd ? kind->crd->doc : NULL, "spec", "versions",
-                                         NULL);
-    return sw_json_find_by(versions, "name", version);
+    return sw_json_find_by(sw_json_find(kind->crd, "spec", "versions", NULL), "name",
+                           version ? version : kind->storage_version);
 }
 
 json_object *sw_crd_schema(const struct sw_emu_kind *kind, const char *version)
@@ -37,15 +30,11 @@ struct unknown {
 static void on_unknown(const char *path, void *arg)
 {
     struct unknown *u = arg;
-    SW_AUTO_CHARS *before = SW_TAKE(u->fields);
-    u->fields = sw_printf("%s%sunknown field \"%s\"", before ? before : "", before ? ", " : "",
-                          path);
+    sw_append(&u->fields, "%sunknown field \"%s\"", u->fields ? ", " : "", path);
     if (u->warn)
         sw_status_warn(u->w->status, "unknown field \"%s\"", path);
 }
 
-/* What was already pruned when it was stored is not the caller's fault: status updates and patches
- * carry only known fields. */
 int sw_crd_decode(struct sw_write *w)
 {
     const char *version = w->opts->version ? w->opts->version : w->kind->storage_version;
@@ -55,7 +44,7 @@ int sw_crd_decode(struct sw_write *w)
         return 0;
     struct unknown u = { .w = w, .warn = strcmp(mode, "Warn") == 0 };
     bool strict = strcmp(mode, "Strict") == 0;
-    sw_structural_prune(w->doc, schema, true, strict || u.warn ? on_unknown : NULL, &u);
+    sw_structural_prune(w->doc, schema, strict || u.warn ? on_unknown : NULL, &u);
     SW_AUTO_CHARS *fields = u.fields;
     if (strict && fields)
         return sw_status_bad_request(w->status,
@@ -66,25 +55,21 @@ int sw_crd_decode(struct sw_write *w)
     return 0;
 }
 
-/* An API server fills defaults in again when it reads what it stored: a status that was dropped on
- * creation comes back with the schema's default. */
 void sw_crd_default(struct sw_write *w)
 {
-    const char *version = w->opts->version ? w->opts->version : w->kind->storage_version;
-    json_object *schema = sw_crd_schema(w->kind, version);
+    json_object *schema = sw_crd_schema(w->kind, w->opts->version);
     if (schema)
         sw_structural_default(w->doc, schema);
 }
 
 void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors)
 {
-    json_object *schema = sw_crd_schema(w->kind, w->opts->version ? w->opts->version
-                                                                  : w->kind->storage_version);
+    json_object *schema = sw_crd_schema(w->kind, w->opts->version);
     if (schema)
         sw_structural_validate(w->doc, schema, "", errors);
 }
 
-/* ---- the CRD itself -----------------------------------------------------------------------------
+/* ---- checks of a CRD ----------------------------------------------------------------------------
  */
 
 static void require(json_object *doc, const char *first, const char *second,
@@ -134,9 +119,9 @@ void sw_crd_check(struct sw_write *w, struct sw_field_errors *errors)
     const char *plural = sw_json_str(spec, "", "names", "plural", NULL);
     const char *scope = sw_json_str(spec, "", "scope", NULL);
     SW_AUTO_CHARS *expected = sw_printf("%s.%s", plural, group);
-    SW_AUTO_CHARS *must = sw_strdup("must be spec.names.plural+\".\"+spec.group");
     if (strcmp(w->name, expected) != 0)
-        sw_field_error_str(errors, SW_FIELD_INVALID, "metadata.name", w->name, must);
+        sw_field_error_str(errors, SW_FIELD_INVALID, "metadata.name", w->name,
+                           "must be spec.names.plural+\".\"+spec.group");
     require(spec, "group", NULL, errors);
     require(spec, "names", "plural", errors);
     require(spec, "names", "kind", errors);
@@ -151,13 +136,6 @@ void sw_crd_check(struct sw_write *w, struct sw_field_errors *errors)
 
 void sw_crd_set(struct sw_emu_kind *kind, json_object *crd)
 {
-    if (kind->crd)
-        json_object_put(kind->crd->doc);
-    if (!crd) {
-        free(SW_TAKE(kind->crd));
-        return;
-    }
-    if (!kind->crd)
-        kind->crd = sw_zalloc(1, sizeof *kind->crd);
-    kind->crd->doc = json_object_get(crd);
+    json_object_put(kind->crd);
+    kind->crd = json_object_get(crd);
 }

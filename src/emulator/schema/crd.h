@@ -1,25 +1,24 @@
 #pragma once
-/* crd: kinds that CustomResourceDefinitions declare. Each served version has a structural schema by
- * which documents are pruned, filled with defaults and checked. A CRD is accepted, established and
- * served in the turn of the loop after it was created, as a cluster's controllers do it. */
+/* crd: the kinds of CustomResourceDefinitions. By the structural schema of each served version,
+ * documents are pruned, filled with defaults and checked. */
 #include "emulator/store/change.h"
 
 struct sw_field_errors;
 
-/** Prune and default w->doc by the schema of the version it came in. @return 0 | SW_INVALID (a
- * strict caller's unknown fields) */
+/** Prune and default w->doc by the schema of the version of the request. @return 0 | SW_INVALID
+ * (unknown fields, with strict validation) */
 int sw_crd_decode(struct sw_write *w);
-/** Its schema's defaults once more, after the strategy dropped what it drops. */
+/** Fill in the schema's defaults again: a dropped status comes back with its default. */
 void sw_crd_default(struct sw_write *w);
 /** Check w->doc by its schema. */
 void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors);
 /** Check a CustomResourceDefinition itself. */
 void sw_crd_check(struct sw_write *w, struct sw_field_errors *errors);
 
-/** The openAPIV3Schema of a served version, borrowed; NULL: none. */
+/** The openAPIV3Schema of a version, borrowed; NULL: none. @version NULL: the storage version. */
 json_object *sw_crd_schema(const struct sw_emu_kind *kind, const char *version);
-/** spec.versions[] of that version, borrowed: columns, scale paths. */
+/** The element of spec.versions (columns, scale paths), borrowed; NULL: none. */
 json_object *sw_crd_version(const struct sw_emu_kind *kind, const char *version);
 
-/** @kind is declared by @crd (counted here) from now on; NULL: by none. */
+/** Set the CRD that declares @kind (counted here); NULL: none. */
 void sw_crd_set(struct sw_emu_kind *kind, json_object *crd);

@@ -1,5 +1,5 @@
-/* Schemas' patterns are RE2's; the C library's are POSIX's. The difference that matters in CRDs is
- * in escapes and groups, which are translated. */
+/* Patterns of schemas are RE2, those of the C library POSIX. The differences that matter in CRDs
+ * are escapes and groups; they are translated. */
 #include <json-c/printbuf.h>
 #include <regex.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static const struct {
     char letter;
-    const char *set; /* what stands for it inside brackets */
+    const char *set; /* its characters, inside brackets */
 } classes[] = {
     { 'd', "0-9" },
     { 'w', "A-Za-z0-9_" },
@@ -24,8 +24,8 @@ static const char *class_of(char letter)
     return NULL;
 }
 
-/* A bracket expression from behind its '['; @return where it ended, NULL: it does not. In POSIX no
- * backslash escapes there: ']' has to come first and '-' last. */
+/* Translate a bracket expression; @p is after its '['. In POSIX a backslash is no escape there: ']'
+ * has to come first and '-' last. @return the text after it; NULL: it does not end */
 static const char *translate_brackets(const char *p, struct printbuf *out)
 {
     struct printbuf *set = printbuf_new();
@@ -57,21 +57,21 @@ static const char *translate_brackets(const char *p, struct printbuf *out)
     return *p == ']' ? p + 1 : NULL;
 }
 
-static const char *translate_escape(const char *p, struct printbuf *out)
+/* Translate an escape; @c follows the backslash. */
+static void translate_escape(char c, struct printbuf *out)
 {
-    const char *class = class_of(*p);
+    const char *class = class_of(c), *upper = class_of((char)(c | 0x20));
     if (class)
         sprintbuf(out, "[%s]", class);
-    else if (class_of((char)(*p | 0x20)) && *p >= 'A' && *p <= 'Z')
-        sprintbuf(out, "[^%s]", class_of((char)(*p | 0x20)));
-    else if (*p == 'A' || *p == 'z')
-        printbuf_memappend_fast(out, *p == 'A' ? "^" : "$", 1);
+    else if (upper && c >= 'A' && c <= 'Z')
+        sprintbuf(out, "[^%s]", upper);
+    else if (c == 'A' || c == 'z')
+        printbuf_memappend_fast(out, c == 'A' ? "^" : "$", 1);
     else
-        sprintbuf(out, "\\%c", *p);
-    return p + 1;
+        sprintbuf(out, "\\%c", c);
 }
 
-/* @return the POSIX pattern, NULL: there is none. */
+/* The POSIX pattern; NULL: there is none. */
 static char *translate(const char *p)
 {
     struct printbuf *out = printbuf_new();
@@ -79,7 +79,8 @@ static char *translate(const char *p)
         if (*p == '[') {
             p = translate_brackets(p + 1, out);
         } else if (*p == '\\' && p[1]) {
-            p = translate_escape(p + 1, out);
+            translate_escape(p[1], out);
+            p += 2;
         } else if (strncmp(p, "(?:", 3) == 0) {
             printbuf_memappend_fast(out, "(", 1);
             p += 3;

@@ -42,23 +42,12 @@ struct prune {
 static void prune(json_object *value, json_object *schema, bool is_object, const char *path,
                   const struct prune *p);
 
-static bool allows_any(json_object *schema)
-{
-    json_object *others = sw_json_get(schema, "additionalProperties");
-    return sw_structural_flag(schema, "x-kubernetes-preserve-unknown-fields") ||
-           json_object_get_boolean(others);
-}
-
-static bool is_object_field(const char *key)
-{
-    return strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0 ||
-           strcmp(key, "metadata") == 0;
-}
-
+/* @is_object: a Kubernetes object, whose apiVersion, kind and metadata are kept. */
 static void prune_map(json_object *value, json_object *schema, bool is_object, const char *path,
                       const struct prune *p)
 {
-    bool any = allows_any(schema);
+    bool any = sw_structural_flag(schema, "x-kubernetes-preserve-unknown-fields") ||
+               json_object_get_boolean(sw_json_get(schema, "additionalProperties"));
     struct json_object_iterator it = json_object_iter_begin(value);
     struct json_object_iterator end = json_object_iter_end(value);
     while (!json_object_iter_equal(&it, &end)) {
@@ -67,7 +56,8 @@ static void prune_map(json_object *value, json_object *schema, bool is_object, c
         json_object *child_schema = sw_structural_property(schema, key);
         SW_AUTO_CHARS *at = sw_printf("%s%s%s", path, path[0] ? "." : "", key);
         json_object_iter_next(&it);
-        if (is_object && is_object_field(key))
+        if (is_object && (strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0 ||
+                          strcmp(key, "metadata") == 0))
             continue;
         if (child_schema) {
             prune(child, child_schema, false, at, p);
@@ -96,10 +86,10 @@ static void prune(json_object *value, json_object *schema, bool is_object, const
     }
 }
 
-void sw_structural_prune(json_object *value, json_object *schema, bool is_root,
+void sw_structural_prune(json_object *doc, json_object *schema,
                          void (*unknown)(const char *path, void *arg), void *arg)
 {
-    prune(value, schema, is_root, "", &(struct prune){ unknown, arg });
+    prune(doc, schema, true, "", &(struct prune){ unknown, arg });
 }
 
 /* ---- defaults -----------------------------------------------------------------------------------
@@ -112,7 +102,7 @@ static void default_properties(json_object *value, json_object *properties)
         json_object *there = NULL, *otherwise = sw_json_get(schema, "default");
         bool given = json_object_object_get_ex(value, key, &there);
         if (given && !there && !sw_structural_flag(schema, "nullable"))
-            json_object_object_del(value, key); /* null that may not be: as if it was not there */
+            json_object_object_del(value, key); /* a null that is not allowed counts as missing */
         else if (given)
             continue;
         if (otherwise)

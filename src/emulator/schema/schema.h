@@ -1,25 +1,24 @@
 #pragma once
 /* schema: structural OpenAPI v3 schemas, as custom resources have them. Source: Kubernetes "Extend
  * the Kubernetes API with CustomResourceDefinitions" and OpenAPI 3.0. Pinned by
- * test/emulator/api_schema_test.c. */
+ * test/emulator/emulator/api_crd_test.c. */
 #include <json-c/json_object.h>
 #include <stdbool.h>
 
 struct sw_field_errors;
 
-/** Remove what @schema does not declare, unless it says x-kubernetes-preserve-unknown-fields.
- * @unknown (may be NULL) is called with the path of each field removed. */
-void sw_structural_prune(json_object *value, json_object *schema, bool is_root,
+/** Remove the fields of a custom resource that @schema does not declare, unless it has
+ * x-kubernetes-preserve-unknown-fields. @unknown (may be NULL) is called with the path of each. */
+void sw_structural_prune(json_object *doc, json_object *schema,
                          void (*unknown)(const char *path, void *arg), void *arg);
 /** Fill in defaults; null where null is not allowed and there is a default counts as missing. */
 void sw_structural_default(json_object *value, json_object *schema);
-/** @path: what to call the value, "" for the root. */
+/** Add the errors of @value by @schema. @path: of the value; "": the root. */
 void sw_structural_validate(json_object *value, json_object *schema, const char *path,
                             struct sw_field_errors *errors);
-/** Is @schema itself structural? */
+/** Add the errors of @schema itself: it must be structural. */
 void sw_structural_check(json_object *schema, const char *path, struct sw_field_errors *errors);
-/** The schema of a property (also through additionalProperties) or of a list's elements; borrowed,
- * NULL: not declared. */
+/** The schema of a property (also through additionalProperties); borrowed, NULL: not declared. */
 json_object *sw_structural_property(json_object *schema, const char *key);
 /** The schema of a list's elements; borrowed, NULL: not declared. */
 json_object *sw_structural_items(json_object *schema);

@@ -6,7 +6,7 @@
 #include "emulator/schema/schema_internal.h"
 #include "emulator/store/status.h"
 
-/* The value that is looked at, with what every rule wants to know of it. */
+/* The value under validation. */
 struct subject {
     json_object *value, *schema;
     const char *path;
@@ -43,11 +43,12 @@ static bool has_type(json_object *value, const char *type)
     return strcmp(type_name(value), type) == 0;
 }
 
+/* @return whether the rules for its type apply: it has the type, and is not null */
 static bool check_type(const struct subject *s)
 {
     const char *type = sw_json_str(s->schema, "", "type", NULL);
     if (!s->value && sw_structural_flag(s->schema, "nullable"))
-        return false; /* fine, and nothing more to say */
+        return false;
     if (sw_structural_flag(s->schema, "x-kubernetes-int-or-string")) {
         if (has_type(s->value, "integer") || has_type(s->value, "string"))
             return true;
@@ -81,19 +82,10 @@ static void check_enum(const struct subject *s)
     for (size_t i = 0; i < sw_json_len(allowed); i++) {
         if (sw_json_equal(sw_json_at(allowed, i), s->value))
             return;
-        SW_AUTO_CHARS *before = list;
         const char *text = json_object_get_string(sw_json_at(allowed, i));
-        list = sw_printf("%s%s\"%s\"", before, i ? ", " : "", text ? text : "null");
+        sw_append(&list, "%s\"%s\"", i ? ", " : "", text ? text : "null");
     }
     sw_field_error(s->errors, SW_FIELD_NOT_SUPPORTED, s->path, s->value, "%s", list);
-}
-
-static size_t characters(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
 }
 
 static void check_string(const struct subject *s)
@@ -103,7 +95,9 @@ static void check_string(const struct subject *s)
     const char *format = sw_json_str(s->schema, "", "format", NULL);
     int64_t most = sw_json_int(s->schema, INT64_MAX, "maxLength", NULL);
     int64_t least = sw_json_int(s->schema, 0, "minLength", NULL);
-    int64_t len = (int64_t)characters(text), ms;
+    int64_t len = 0, ms; /* len: in characters of UTF-8 */
+    for (const char *c = text; *c; c++)
+        len += ((unsigned char)*c & 0xc0) != 0x80;
     if (len > most)
         sw_field_error(s->errors, SW_FIELD_TOO_LONG, s->path, NULL, "may not be longer than %lld",
                        (long long)most);
@@ -134,7 +128,7 @@ static void check_number(const struct subject *s)
         add_error(s, "should be a multiple of %s", json_object_get_string(step));
 }
 
-/* The keys of a list's elements may not repeat where the list is a map or a set. */
+/* Whether two elements of a map list have the same keys, or two of a set are equal. */
 static bool same_element(const struct subject *s, json_object *a, json_object *b)
 {
     json_object *keys = sw_json_get(s->schema, "x-kubernetes-list-map-keys");
@@ -185,17 +179,6 @@ static void check_array(const struct subject *s)
     }
 }
 
-static void check_required(const struct subject *s)
-{
-    json_object *required = sw_json_get(s->schema, "required");
-    for (size_t i = 0; i < sw_json_len(required); i++) {
-        const char *key = json_object_get_string(sw_json_at(required, i));
-        SW_AUTO_CHARS *at = sw_printf("%s%s%s", s->path, s->path[0] ? "." : "", key);
-        if (!json_object_object_get_ex(s->value, key, NULL))
-            sw_field_error_raw(s->errors, SW_FIELD_REQUIRED, at, NULL, NULL);
-    }
-}
-
 static void check_object(const struct subject *s)
 {
     int64_t n = json_object_object_length(s->value);
@@ -205,7 +188,13 @@ static void check_object(const struct subject *s)
         add_error(s, "should have at most %lld properties", (long long)most);
     if (n < least)
         add_error(s, "should have at least %lld properties", (long long)least);
-    check_required(s);
+    json_object *required = sw_json_get(s->schema, "required");
+    for (size_t i = 0; i < sw_json_len(required); i++) {
+        const char *key = json_object_get_string(sw_json_at(required, i));
+        SW_AUTO_CHARS *at = sw_printf("%s%s%s", s->path, s->path[0] ? "." : "", key);
+        if (!json_object_object_get_ex(s->value, key, NULL))
+            sw_field_error_raw(s->errors, SW_FIELD_REQUIRED, at, NULL, NULL);
+    }
     json_object_object_foreach(s->value, key, child)
     {
         json_object *child_schema = sw_structural_property(s->schema, key);
@@ -215,6 +204,7 @@ static void check_object(const struct subject *s)
     }
 }
 
+/* Whether the value is valid by another schema. */
 static bool is_valid(const struct subject *s, json_object *schema)
 {
     SW_FIELD_ERRORS(ignored);
@@ -230,6 +220,7 @@ static size_t n_valid(const struct subject *s, json_object *schemas)
     return n;
 }
 
+/* allOf, anyOf, oneOf and not. */
 static void check_logic(const struct subject *s)
 {
     json_object *all = sw_json_get(s->schema, "allOf"), *any = sw_json_get(s->schema, "anyOf");
@@ -279,19 +270,8 @@ void sw_structural_validate(json_object *value, json_object *schema, const char 
     check_logic(&s);
 }
 
-/* ---- schemas themselves -------------------------------------------------------------------------
+/* ---- checks of a schema -------------------------------------------------------------------------
  */
-
-static void check_children(json_object *map, const char *path, struct sw_field_errors *errors)
-{
-    if (!json_object_is_type(map, json_type_object))
-        return;
-    json_object_object_foreach(map, key, schema)
-    {
-        SW_AUTO_CHARS *at = sw_printf("%s.properties[%s]", path, key);
-        sw_structural_check(schema, at, errors);
-    }
-}
 
 void sw_structural_check(json_object *schema, const char *path, struct sw_field_errors *errors)
 {
@@ -316,5 +296,12 @@ void sw_structural_check(json_object *schema, const char *path, struct sw_field_
         sw_field_error_raw(errors, SW_FIELD_REQUIRED, items, NULL, "must be specified");
     if (sw_structural_items(schema))
         sw_structural_check(sw_structural_items(schema), items, errors);
-    check_children(sw_json_get(schema, "properties"), path, errors);
+    json_object *properties = sw_json_get(schema, "properties");
+    if (!json_object_is_type(properties, json_type_object))
+        return;
+    json_object_object_foreach(properties, key, property)
+    {
+        SW_AUTO_CHARS *at = sw_printf("%s.properties[%s]", path, key);
+        sw_structural_check(property, at, errors);
+    }
 }

@@ -44,7 +44,7 @@ struct sw_emu_kind {
     const char *versions[SW_KIND_VERSIONS]; /* served ones, the preferred first, ended by NULL */
     const char *storage_version;            /* what documents in the store carry */
     const struct sw_builtin *builtin;       /* its row in the table; NULL: declared by a CRD */
-    struct sw_crd *crd;                     /* NULL for the built-in kinds */
+    json_object *crd;                       /* as last accepted, counted; NULL: built in */
     struct sw_shelf *shelf;                 /* the objects */
     const struct sw_emu_kind *stored_as;    /* the kind of another group that has its objects, or
                                                NULL */
